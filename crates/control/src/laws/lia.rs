@@ -1,0 +1,94 @@
+//! LIA: linked increases, also called RTT Compensator; `coupled` of the old MPTCP kernel.
+//!
+//! Source: RFC 6356 §3, with its cap; `lia:uncapped` leaves the cap out ("Linked Increases").
+//! Deviation: alpha is recomputed on every ACK instead of once a round trip; RFC 6356 §4.1 allows it.
+
+use super::{Described, Registered};
+use crate::{Law, PathView, usable};
+
+/// `w_r += min(α/w_tot, 1/w_r)` with `α = w_tot · max_s(w_s/rtt_s²) / (Σ x_s)²`, `w_r/2`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lia {
+    /// With the cap: never faster than TCP on any path.
+    Capped,
+    /// Without the cap.
+    Uncapped,
+}
+
+/// RFC 6356 §3 eq. (2), divided by `w_tot`: what one acknowledged segment adds.
+fn linked(paths: &[PathView]) -> f64 {
+    let x: f64 = usable(paths).map(PathView::rate).sum();
+    let best = usable(paths).map(|s| s.cwnd / (s.srtt * s.srtt)).fold(0.0, f64::max);
+    best / (x * x)
+}
+
+impl Law for Lia {
+    fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
+        match self {
+            Lia::Capped => linked(paths).min(1.0 / paths[me].cwnd),
+            Lia::Uncapped => linked(paths),
+        }
+    }
+}
+
+impl Registered for Lia {
+    const DESCRIBED: Described = Described {
+        names: &["lia", "rtt-compensator"],
+        options: &[("uncapped", "without the cap 1/w_r")],
+        summary: "linked increases: MPTCP's standard control",
+        formula: "growth min(max_s(w_s/rtt_s²)/(Σ x_s)², 1/w_r), backoff w_r/2",
+        source: "RFC 6356 §3",
+    };
+
+    fn with_option(option: Option<&str>) -> Option<Self> {
+        match option {
+            None => Some(Lia::Capped),
+            Some("uncapped") => Some(Lia::Uncapped),
+            Some(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn views(windows: &[f64], rtts: &[f64]) -> Vec<PathView> {
+        windows
+            .iter()
+            .zip(rtts)
+            .map(|(&cwnd, &srtt)| PathView { cwnd, srtt, usable: true, ..Default::default() })
+            .collect()
+    }
+
+    #[test]
+    fn growth_follows_the_golden_vectors() {
+        // windows (segments), RTTs (s), alpha, growth on each path: computed by hand from eq. (2)
+        type Vector<'a> = (&'a [f64], &'a [f64], f64, &'a [f64]);
+        let vectors: [Vector<'_>; 6] = [
+            (&[10.0], &[0.1], 1.0, &[0.1]),
+            (&[10.0, 10.0], &[0.1, 0.1], 0.5, &[0.025, 0.025]),
+            (&[10.0, 20.0], &[0.1, 0.1], 2.0 / 3.0, &[0.0222222222, 0.0222222222]),
+            (&[10.0, 10.0], &[0.05, 0.2], 1.28, &[0.064, 0.064]),
+            (&[2.0, 40.0], &[0.02, 0.2], 7.0 / 3.0, &[0.0555555556, 0.025]),
+            (&[10.0, 20.0, 30.0], &[0.1; 3], 0.5, &[0.0083333333; 3]),
+        ];
+        for (windows, rtts, alpha, growth) in vectors {
+            let paths = views(windows, rtts);
+            let w_tot: f64 = windows.iter().sum();
+            assert!((linked(&paths) * w_tot - alpha).abs() < 1e-9, "alpha of {windows:?}");
+            for (me, expected) in growth.iter().enumerate() {
+                let got = Lia::Capped.growth(me, &paths);
+                assert!((got / expected - 1.0).abs() < 1e-6, "{windows:?} path {me}: {got}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_cap_binds_on_the_slow_path_of_very_unequal_round_trips() {
+        let paths = views(&[1.0, 200.0], &[0.001, 0.2]);
+        assert!((linked(&paths) * 201.0 - 50.25).abs() < 1e-9);
+        assert_eq!(Lia::Capped.growth(1, &paths), 1.0 / 200.0);
+    }
+}

@@ -1,0 +1,171 @@
+//! The registry of laws: one file each, one line each.
+
+use crate::{Law, Note, PathView};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+mod balia;
+mod ewtcp;
+mod fully_coupled;
+mod lia;
+mod olia;
+mod phi;
+mod reno;
+mod semicoupled;
+
+/// How a law is named and described to people.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// The names it answers to, the first one preferred.
+    pub names: &'static [&'static str],
+    /// What may follow a name after a colon, and what it means.
+    pub options: &'static [(&'static str, &'static str)],
+    /// One sentence.
+    pub summary: &'static str,
+    /// Growth per acknowledged segment and window after a congestion event.
+    pub formula: &'static str,
+    /// Where the rule is published.
+    pub source: &'static str,
+}
+
+/// What a law's file provides besides the law, so that it can be named in a scenario.
+pub trait Registered: Law + Sized {
+    /// Names, summary, formula and source.
+    const DESCRIBED: Described;
+
+    /// The law with what followed the colon; `None` when that is not one of its options.
+    fn with_option(option: Option<&str>) -> Option<Self>;
+}
+
+/// A controller name that no law answers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLaw {
+    /// The name as it was given.
+    pub name: String,
+    /// Names that exist, nearest first.
+    pub nearest: Vec<&'static str>,
+}
+
+impl fmt::Display for UnknownLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nearest = self.nearest.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        write!(f, "there is no controller `{}`; the nearest are {nearest}", self.name)
+    }
+}
+
+/// Makes the enum over all laws, its dispatch and its parser, from one line a law.
+macro_rules! laws {
+    ($($variant:ident($type:ty)),* $(,)?) => {
+        /// Any of the shipped laws; dispatch is a match, without boxing.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum AnyLaw {
+            $(
+                #[doc = concat!("See `", stringify!($type), "`.")]
+                $variant($type),
+            )*
+        }
+
+        impl Law for AnyLaw {
+            fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
+                match self { $(AnyLaw::$variant(law) => law.growth(me, paths),)* }
+            }
+            fn backoff(&self, me: usize, paths: &[PathView]) -> f64 {
+                match self { $(AnyLaw::$variant(law) => law.backoff(me, paths),)* }
+            }
+            fn coupled(&self) -> bool {
+                match self { $(AnyLaw::$variant(law) => law.coupled(),)* }
+            }
+            fn note_acked(&self, note: &mut Note, segments: f64) {
+                match self { $(AnyLaw::$variant(law) => law.note_acked(note, segments),)* }
+            }
+            fn note_lost(&self, note: &mut Note) {
+                match self { $(AnyLaw::$variant(law) => law.note_lost(note),)* }
+            }
+            fn steady_note(&self, loss: f64) -> Note {
+                match self { $(AnyLaw::$variant(law) => law.steady_note(loss),)* }
+            }
+        }
+
+        /// Every law in the order of the registry.
+        pub fn described() -> Vec<Described> {
+            alloc::vec![$(<$type as Registered>::DESCRIBED),*]
+        }
+
+        /// The law behind a name, if the name is its own and the option is one of its options.
+        fn by_name(name: &str, option: Option<&str>) -> Option<AnyLaw> {
+            $(
+                if <$type as Registered>::DESCRIBED.names.contains(&name) {
+                    return <$type as Registered>::with_option(option).map(AnyLaw::$variant);
+                }
+            )*
+            None
+        }
+    };
+}
+laws! {
+    Reno(reno::Reno),
+    Ewtcp(ewtcp::Ewtcp),
+    FullyCoupled(fully_coupled::FullyCoupled),
+    SemiCoupled(semicoupled::SemiCoupled),
+    Phi(phi::Phi),
+    Lia(lia::Lia),
+    Olia(olia::Olia),
+    Balia(balia::Balia),
+}
+
+impl core::str::FromStr for AnyLaw {
+    type Err = UnknownLaw;
+
+    /// Reads `name` or `name:option`, as in `phi:0.5`.
+    fn from_str(text: &str) -> Result<Self, UnknownLaw> {
+        let (name, option) = match text.split_once(':') {
+            Some((name, option)) => (name, Some(option)),
+            None => (text, None),
+        };
+        by_name(name, option).ok_or_else(|| {
+            let mut nearest: Vec<&'static str> =
+                described().iter().flat_map(|law| law.names).copied().collect();
+            nearest.sort_by_key(|known| distance(known, name));
+            UnknownLaw { name: text.into(), nearest }
+        })
+    }
+}
+
+/// Levenshtein distance, to offer the names that were probably meant.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.chars().enumerate() {
+            let substituted = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j].min(diagonal) + 1);
+        }
+    }
+    row[row.len() - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn every_described_name_and_option_parses() {
+        for law in described() {
+            for name in law.names {
+                assert!(name.parse::<AnyLaw>().is_ok() || !law.options.is_empty(), "{name}");
+            }
+        }
+        assert!("phi:0.5".parse::<AnyLaw>().is_ok());
+        assert!("olia:draft".parse::<AnyLaw>().is_ok());
+    }
+
+    #[test]
+    fn a_misspelt_controller_is_answered_with_the_nearest_names() {
+        let error = "oila".parse::<AnyLaw>().unwrap_err();
+        assert!(error.nearest[..2].contains(&"olia"), "{error}");
+        assert!("olia:nonsense".parse::<AnyLaw>().unwrap_err().to_string().contains("olia"));
+    }
+}

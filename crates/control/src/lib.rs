@@ -1,0 +1,22 @@
+//! Congestion control as two formulas.
+//!
+//! A [`Law`] says how a window grows for each acknowledged segment and where it goes on after a
+//! congestion event, given what every path of the connection last published. [`Coupled`] is the
+//! shell that turns a law into an [`Ensemble`]: slow start, floors and the window's fraction live
+//! there, once. Theory evaluates the same law through [`drift`].
+//!
+//! Windows are in segments with their fraction kept, times in seconds. Symbols follow the papers:
+//! `w_r` is `paths[me].cwnd`, `rtt_r` is `paths[me].srtt`, `x_r = w_r / rtt_r`.
+#![no_std]
+
+extern crate alloc;
+
+mod ensemble;
+mod law;
+pub mod laws;
+mod shell;
+
+pub use ensemble::{Acked, Cause, Ensemble, Phase, Window};
+pub use law::{Law, Note, PathView, drift, usable};
+pub use laws::{AnyLaw, Described, UnknownLaw, described};
+pub use shell::{Coupled, Settings};

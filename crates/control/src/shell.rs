@@ -1,0 +1,156 @@
+//! The shell around a law: what all window-based controllers share.
+//!
+//! ```text
+//!             cwnd < ssthresh                    cwnd ≥ ssthresh
+//!            ┌─ slow start ─┐  reaches ssthresh  ┌─ avoidance ─┐
+//!   start ──►│ +1 per segment├──────────────────►│  law.growth │
+//!            └──────▲───────┘                    └───┬─────────┘
+//!          timeout: │ cwnd = 1                       │ congestion: ssthresh = law.backoff
+//!                   └──────── ssthresh kept ◄────────┘ recovery ends at cwnd = ssthresh
+//! ```
+
+use crate::{Acked, AnyLaw, Cause, Ensemble, Law, PathView, Phase, Window, usable};
+use alloc::boxed::Box;
+
+/// What a shell may be told; the defaults are the decisions that the project took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Smallest window in segments, at least 1.
+    pub min_window: f64,
+    /// Window at the start, in segments.
+    pub initial_window: f64,
+    /// Slow-start threshold at the start, in segments; infinite unless told.
+    pub initial_ssthresh: f64,
+    /// At the end of slow start, whether segments left over in that ACK grow the window by the
+    /// law (as Linux does) or are dropped.
+    pub carry_over: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            min_window: 1.0,
+            initial_window: 10.0,
+            initial_ssthresh: f64::INFINITY,
+            carry_over: true,
+        }
+    }
+}
+
+/// Segments that one ACK may count for (RFC 3465 §2.2: L = 2), and after a timeout (§2.3: L = 1).
+const ACK_LIMIT: f64 = 2.0;
+const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
+
+/// Floor of ssthresh for a path that is congestion-controlled by itself (RFC 5681 eq. 4).
+const SINGLE_PATH_SSTHRESH: f64 = 2.0;
+
+/// An ensemble that applies one law to every path.
+#[derive(Clone, Debug)]
+pub struct Coupled {
+    law: AnyLaw,
+    settings: Settings,
+    windows: Box<[Window]>,
+    views: Box<[PathView]>,
+}
+
+impl Coupled {
+    /// `paths` paths under `law`, all members, none with a round-trip sample yet.
+    pub fn new(law: AnyLaw, settings: Settings, paths: usize) -> Self {
+        let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
+        let view = PathView { cwnd: window.cwnd, ..PathView::default() };
+        Coupled {
+            law,
+            settings,
+            windows: alloc::vec![window; paths].into(),
+            views: alloc::vec![view; paths].into(),
+        }
+    }
+
+    /// What the paths published last, for observation.
+    pub fn views(&self) -> &[PathView] {
+        &self.views
+    }
+
+    /// Whether the law sees siblings; one usable path alone is exactly Reno.
+    fn consults_law(&self, me: usize) -> bool {
+        self.views[me].usable && usable(&self.views).nth(1).is_some()
+    }
+
+    fn growth(&self, me: usize) -> f64 {
+        match self.consults_law(me) {
+            true => self.law.growth(me, &self.views),
+            false => 1.0 / self.windows[me].cwnd,
+        }
+    }
+
+    /// The new ssthresh of `me`, floored as its way of being controlled demands.
+    fn backoff(&self, me: usize) -> f64 {
+        match self.consults_law(me) && self.law.coupled() {
+            true => self.law.backoff(me, &self.views).max(self.settings.min_window),
+            false => (self.windows[me].cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
+        }
+    }
+
+    /// Slow start, then avoidance for what is left of the acknowledged segments.
+    fn grow(&mut self, me: usize, segments: f64) {
+        let Window { cwnd, ssthresh } = self.windows[me];
+        let slow_start = segments.min((ssthresh - cwnd).max(0.0));
+        self.windows[me].cwnd += slow_start;
+        self.views[me].cwnd = self.windows[me].cwnd;
+        let left = segments - slow_start;
+        if left > 0.0 && (slow_start == 0.0 || self.settings.carry_over) {
+            let grown = self.windows[me].cwnd + left * self.growth(me);
+            self.windows[me].cwnd = grown.max(self.settings.min_window);
+            self.views[me].cwnd = self.windows[me].cwnd;
+        }
+    }
+}
+
+impl Ensemble for Coupled {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        let view = &mut self.views[path];
+        view.srtt = ack.srtt;
+        view.usable = ack.srtt > 0.0;
+        self.law.note_acked(&mut view.note, ack.segments);
+        let limit = match ack.phase {
+            Phase::Open => ACK_LIMIT,
+            Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
+            Phase::Recovery => return,
+        };
+        if ack.cwnd_limited {
+            self.grow(path, ack.segments.min(limit));
+        }
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        if cause != Cause::TimeoutAgain {
+            self.law.note_lost(&mut self.views[path].note);
+            // RFC 5681 §3.1: a retransmission that is lost again does not lower ssthresh again.
+            self.windows[path].ssthresh = self.backoff(path);
+        }
+        self.views[path].cwnd = match cause {
+            Cause::FastRetransmit => self.windows[path].ssthresh,
+            Cause::Timeout | Cause::TimeoutAgain => {
+                self.windows[path].cwnd = self.settings.min_window;
+                self.settings.min_window
+            }
+        };
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        self.windows[path].cwnd = self.windows[path].ssthresh;
+        self.views[path].cwnd = self.windows[path].cwnd;
+    }
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = self.settings;
+        self.windows[path] = Window { cwnd, ssthresh };
+        // A joining path counts from its first round-trip sample on.
+        self.views[path] =
+            PathView { cwnd: if member { cwnd } else { 0.0 }, ..PathView::default() };
+    }
+
+    fn window(&self, path: usize) -> Window {
+        self.windows[path]
+    }
+}

@@ -1,0 +1,304 @@
+//! A link: a queue, a transmitter of some rate, a line of some delay.
+//!
+//! The link runs in virtual time. When a frame arrives, the moment its transmission will start and
+//! the moment it will come out at the far end are known, because frames leave in order; so a frame
+//! costs one event, and a link has one event pending however many frames it carries. Frames lie by
+//! value in one ring, in order, so a hop reads and writes memory in sequence.
+
+use crate::queue::{Backlog, Queue, Verdict};
+use crate::{Chance, Frame};
+use std::collections::VecDeque;
+use units::{NANOS, Rate, Span, Time};
+
+/// Where on a link random loss strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossPlace {
+    /// Before the queue: a lost frame uses no capacity.
+    Before,
+    /// On the line, as on a radio: a lost frame has used the transmitter.
+    After,
+}
+
+/// Independent random loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// Probability for each frame.
+    pub probability: f64,
+    /// Where it strikes.
+    pub place: LossPlace,
+}
+
+/// What a link is.
+#[derive(Clone, Debug)]
+pub struct LinkSettings {
+    /// Rate of the transmitter; `None` for a pure delay.
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// The queue before the transmitter.
+    pub queue: Queue,
+    /// Random loss, if any.
+    pub loss: Option<Loss>,
+}
+
+/// A change of a running link; what is `None` stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Change {
+    /// New rate. The frame in transmission ends at the old one, those that wait go at the new one.
+    pub rate: Option<Rate>,
+    /// New propagation delay, for frames that arrive from now on. Frames never overtake.
+    pub delay: Option<Span>,
+    /// New loss probability.
+    pub loss: Option<f64>,
+    /// Whether the link carries anything: a link that is down drops every arrival.
+    pub up: Option<bool>,
+}
+
+/// What has happened on a link since the start, in frames unless said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames offered.
+    pub arrived: u64,
+    /// Frames dropped by the queue.
+    pub queue_drops: u64,
+    /// Frames lost at random, or because the link was down.
+    pub losses: u64,
+    /// Bytes that the transmitter has taken on.
+    pub sent_bytes: u64,
+}
+
+/// What became of a frame that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Carried, and the link has an event pending already.
+    Carried,
+    /// Carried, and nothing else is: call [`Link::deliver`] at this time.
+    Wake(Time),
+    /// Dropped by the queue.
+    Dropped,
+    /// Lost at random before the queue, or because the link is down.
+    Lost,
+}
+
+struct Carried<F> {
+    starts: Time,
+    arrives: Time,
+    frame: F,
+}
+
+/// A link that carries frames of type `F`.
+pub struct Link<F> {
+    rate: Option<Rate>,
+    delay: Span,
+    queue: Queue,
+    line: VecDeque<Carried<F>>,
+    /// Frames of `line` whose transmission had started when [`Link::settle`] last looked.
+    started: usize,
+    waiting_bytes: u64,
+    /// When the transmitter has sent everything it was given.
+    idle_at: Time,
+    /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
+    remainder: u64,
+    /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
+    memo: Transmission,
+    loss: Option<Box<Faults>>,
+    counters: Counters,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Transmission {
+    bytes: u32,
+    ns: u64,
+    remainder: u64,
+}
+
+/// The uncommon part of a link, out of the way of the common one.
+struct Faults {
+    loss: Loss,
+    up: bool,
+    /// Frames delivered so far, and the ordinals of carried frames that will not come out.
+    delivered: u64,
+    doomed: VecDeque<u64>,
+}
+
+impl<F: Frame> Link<F> {
+    /// A link that carries nothing yet.
+    pub fn new(settings: LinkSettings) -> Self {
+        let faults =
+            |loss| Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new() });
+        Link {
+            rate: settings.rate,
+            delay: settings.delay,
+            queue: settings.queue,
+            line: VecDeque::new(),
+            started: 0,
+            waiting_bytes: 0,
+            idle_at: Time::ZERO,
+            remainder: 0,
+            memo: Transmission::default(),
+            loss: settings.loss.map(faults),
+            counters: Counters::default(),
+        }
+    }
+
+    /// A frame arrives at `now`; times of successive calls never decrease.
+    pub fn offer(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
+        self.counters.arrived += 1;
+        let mut doomed = false;
+        if let Some(faults) = &self.loss {
+            let lost = !faults.up || chance.uniform() < faults.loss.probability;
+            if lost && (!faults.up || faults.loss.place == LossPlace::Before) {
+                self.counters.losses += 1;
+                return Offer::Lost;
+            }
+            doomed = lost;
+        }
+        if !matches!(self.queue, Queue::Unlimited) {
+            let backlog = self.backlog(now);
+            if self.queue.judge(now, frame.bytes(), backlog, chance) != Verdict::Accept {
+                self.counters.queue_drops += 1;
+                return Offer::Dropped;
+            }
+        }
+        self.carry(now, frame, doomed)
+    }
+
+    /// The first frame comes out, at the time for which the link last asked to be woken.
+    ///
+    /// Returns the frame, `None` if it was lost on the line, and when to call again.
+    pub fn deliver(&mut self) -> (Option<F>, Option<Time>) {
+        let Some(Carried { frame, .. }) = self.line.pop_front() else {
+            return (None, None);
+        };
+        match self.started.checked_sub(1) {
+            Some(started) => self.started = started,
+            None => self.waiting_bytes -= u64::from(frame.bytes()),
+        }
+        let next = self.line.front().map(|carried| carried.arrives);
+        if let Some(faults) = &mut self.loss {
+            faults.delivered += 1;
+            if faults.doomed.front() == Some(&faults.delivered) {
+                faults.doomed.pop_front();
+                self.counters.losses += 1;
+                return (None, next);
+            }
+        }
+        (Some(frame), next)
+    }
+
+    /// What waits at `now`, not counting the frame in transmission.
+    pub fn backlog(&mut self, now: Time) -> Backlog {
+        self.settle(now);
+        Backlog {
+            packets: (self.line.len() - self.started) as u64,
+            bytes: self.waiting_bytes,
+            idle_since: self.idle_at,
+        }
+    }
+
+    /// Frames inside: waiting, in transmission or on the line.
+    pub fn carried(&self) -> usize {
+        self.line.len()
+    }
+
+    /// What has happened since the start.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Change the link at `now`.
+    pub fn change(&mut self, now: Time, change: Change) {
+        if let Some(delay) = change.delay {
+            self.delay = delay;
+        }
+        if change.loss.is_some() || change.up.is_some() {
+            let carried = self.line.len() as u64;
+            let faults = self.loss.get_or_insert_with(|| {
+                let loss = Loss { probability: 0.0, place: LossPlace::After };
+                Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new() })
+            });
+            debug_assert!(faults.delivered < u64::MAX - carried);
+            faults.loss.probability = change.loss.unwrap_or(faults.loss.probability);
+            faults.up = change.up.unwrap_or(faults.up);
+        }
+        if let Some(rate) = change.rate {
+            self.rerate(now, rate);
+        }
+    }
+
+    /// Frames that wait are timed anew at `rate`; the one in transmission keeps its end.
+    fn rerate(&mut self, now: Time, rate: Rate) {
+        self.settle(now);
+        self.rate = Some(rate);
+        self.memo = Transmission::default();
+        self.remainder = 0;
+        let Some(first) = self.line.get(self.started) else {
+            return; // idle, or the last frame is in transmission: `idle_at` is its end
+        };
+        self.idle_at = first.starts;
+        for index in self.started..self.line.len() {
+            let starts = self.idle_at;
+            let bytes = self.line[index].frame.bytes();
+            self.transmit(starts, bytes);
+            let earliest = self.line[index - 1].arrives;
+            let carried = &mut self.line[index];
+            carried.starts = starts;
+            carried.arrives = (self.idle_at + self.delay).max(earliest);
+        }
+    }
+
+    fn carry(&mut self, now: Time, frame: F, doomed: bool) -> Offer {
+        let bytes = frame.bytes();
+        let starts = now.max(self.idle_at);
+        self.transmit(starts, bytes);
+        self.counters.sent_bytes += u64::from(bytes);
+        let mut arrives = self.idle_at + self.delay;
+        let mut offer = Offer::Wake(arrives);
+        if let Some(last) = self.line.back() {
+            arrives = arrives.max(last.arrives);
+            offer = Offer::Carried;
+        }
+        self.line.push_back(Carried { starts, arrives, frame });
+        self.waiting_bytes += u64::from(bytes);
+        if doomed && let Some(faults) = &mut self.loss {
+            faults.doomed.push_back(faults.delivered + self.line.len() as u64);
+        }
+        offer
+    }
+
+    /// Occupy the transmitter with `bytes` from `starts`; the fraction of a nanosecond is carried,
+    /// so the rate is exact however long the run.
+    fn transmit(&mut self, starts: Time, bytes: u32) {
+        let Some(Rate(rate)) = self.rate else {
+            self.idle_at = starts;
+            return;
+        };
+        if self.memo.bytes != bytes {
+            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for frames below 2 GB
+            self.memo = Transmission { bytes, ns: product / rate, remainder: product % rate };
+        }
+        if starts > self.idle_at {
+            self.remainder = 0; // it was idle: nothing to carry over
+        }
+        self.remainder += self.memo.remainder;
+        let carry = self.remainder >= rate;
+        if carry {
+            self.remainder -= rate;
+        }
+        self.idle_at = starts + Span(self.memo.ns + u64::from(carry));
+    }
+
+    /// Count the frames whose transmission has started by `now`.
+    fn settle(&mut self, now: Time) {
+        while let Some(carried) = self.line.get(self.started) {
+            if carried.starts > now {
+                break;
+            }
+            self.waiting_bytes -= u64::from(carried.frame.bytes());
+            self.started += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

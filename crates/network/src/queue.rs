@@ -1,0 +1,65 @@
+//! Queue disciplines that decide when a frame arrives.
+
+use crate::{Chance, Red};
+use units::Time;
+
+/// What an arriving frame finds: frames that wait, the one in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backlog {
+    /// Waiting frames.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// When the transmitter fell idle; later than now while it is busy.
+    pub idle_since: Time,
+}
+
+/// Whether an arriving frame is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It joins the queue.
+    Accept,
+    /// It is dropped because the queue is full.
+    Full,
+    /// It is dropped early, by the discipline's choice.
+    Early,
+}
+
+/// A queue discipline.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Queue {
+    /// Takes everything; no limit.
+    Unlimited,
+    /// Drops what does not fit (drop-tail); either limit may be infinite.
+    DropTail {
+        /// Frames that may wait.
+        packets: u64,
+        /// Bytes that may wait.
+        bytes: u64,
+    },
+    /// Random early detection.
+    Red(Box<Red>),
+}
+
+impl Queue {
+    /// Judge a frame of `bytes` that arrives at `now`.
+    pub fn judge(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        backlog: Backlog,
+        chance: &mut impl Chance,
+    ) -> Verdict {
+        match self {
+            Queue::Unlimited => Verdict::Accept,
+            Queue::DropTail { packets, bytes: limit } => {
+                if backlog.packets >= *packets || backlog.bytes + u64::from(bytes) > *limit {
+                    Verdict::Full
+                } else {
+                    Verdict::Accept
+                }
+            }
+            Queue::Red(red) => red.judge(now, backlog, chance),
+        }
+    }
+}

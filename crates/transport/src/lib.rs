@@ -1,0 +1,29 @@
+//! TCP and MPTCP endpoints without I/O, clock or randomness.
+//!
+//! A plain TCP connection is a connection with one path. A [`Sender`] is driven by calls:
+//!
+//! * [`Sender::on_ack`], [`Sender::on_deadline`], [`Sender::on_sent`], [`Sender::join`] and
+//!   [`Sender::leave`] tell it what happened;
+//! * after any of them call [`Sender::poll_transmit`] until it returns `None`, and then
+//!   [`Sender::next_deadline`], which may have changed.
+//!
+//! A [`Receiver`] answers [`Receiver::on_data`] with the ACK to send now, if any, and has a deadline
+//! of its own while an ACK is delayed.
+
+mod mapping;
+mod path;
+mod prr;
+mod ranges;
+mod receiver;
+mod rtt;
+mod scheduler;
+mod scoreboard;
+mod sender;
+mod source;
+
+pub use path::PathReport;
+pub use receiver::{Receiver, ReceiverSettings};
+pub use rtt::{RtoFloor, RtoSettings};
+pub use scheduler::Scheduler;
+pub use sender::{Sender, SenderSettings, Transmit};
+pub use source::Source;

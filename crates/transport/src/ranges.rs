@@ -1,0 +1,135 @@
+//! A set of bytes as sorted, disjoint, non-adjacent ranges.
+
+use wire::Range;
+
+/// Sorted ranges; empty, and without memory, while everything arrives in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RangeSet {
+    ranges: Vec<Range>,
+    bytes: u64,
+}
+
+impl RangeSet {
+    /// Bytes in the set.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    pub(crate) fn ranges(&self) -> &[Range] {
+        &self.ranges
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.ranges.clear();
+        self.bytes = 0;
+    }
+
+    /// Adds a range and returns how many of its bytes are new.
+    pub(crate) fn insert(&mut self, range: Range) -> u64 {
+        if range.is_empty() {
+            return 0;
+        }
+        // The ranges that touch it are first..last; they become one with it.
+        let first = self.ranges.partition_point(|r| r.end < range.start);
+        let last = self.ranges.partition_point(|r| r.start <= range.end);
+        let before: u64 = self.ranges[first..last].iter().map(|r| r.len()).sum();
+        let mut merged = range;
+        if first < last {
+            merged.start = merged.start.min(self.ranges[first].start);
+            merged.end = merged.end.max(self.ranges[last - 1].end);
+        }
+        self.ranges.splice(first..last, [merged]);
+        let added = merged.len() - before;
+        self.bytes += added;
+        added
+    }
+
+    /// Forgets everything below `edge` and returns how many bytes that was.
+    pub(crate) fn remove_below(&mut self, edge: u64) -> u64 {
+        let mut removed = 0;
+        let whole = self.ranges.partition_point(|r| r.end <= edge);
+        removed += self.ranges.drain(..whole).map(Range::len).sum::<u64>();
+        if let Some(first) = self.ranges.first_mut().filter(|r| r.start < edge) {
+            removed += edge - first.start;
+            first.start = edge;
+        }
+        self.bytes -= removed;
+        removed
+    }
+
+    /// Bytes in the set below `edge`.
+    pub(crate) fn bytes_below(&self, edge: u64) -> u64 {
+        self.ranges.iter().take_while(|r| r.start < edge).map(|r| r.end.min(edge) - r.start).sum()
+    }
+
+    /// The range that holds the byte `at`.
+    pub(crate) fn containing(&self, at: u64) -> Option<Range> {
+        let index = self.ranges.partition_point(|r| r.end <= at);
+        self.ranges.get(index).copied().filter(|r| r.start <= at)
+    }
+
+    /// The first bytes from `from` on, below `limit`, that are *not* in the set.
+    pub(crate) fn first_gap(&self, from: u64, limit: u64) -> Option<Range> {
+        let index = self.ranges.partition_point(|r| r.end <= from);
+        let (start, end) = match self.ranges.get(index) {
+            Some(r) if r.start <= from => {
+                (r.end, self.ranges.get(index + 1).map_or(limit, |next| next.start.min(limit)))
+            }
+            Some(r) => (from, r.start.min(limit)),
+            None => (from, limit),
+        };
+        (start < end).then_some(Range { start, end })
+    }
+
+    /// If the set begins at `edge`, takes that first range out and returns its end.
+    pub(crate) fn take_front_at(&mut self, edge: u64) -> u64 {
+        match self.ranges.first() {
+            Some(first) if first.start <= edge => {
+                let end = first.end.max(edge);
+                self.remove_below(end);
+                end
+            }
+            _ => edge,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn range() -> impl Strategy<Value = Range> {
+        (0u64..60, 0u64..12).prop_map(|(start, len)| Range { start, end: start + len })
+    }
+
+    proptest! {
+        #[test]
+        fn the_set_agrees_with_a_plain_list_of_bytes(
+            inserted in prop::collection::vec(range(), 0..12), edge in 0u64..80, from in 0u64..80, limit in 0u64..80,
+        ) {
+            let (mut set, mut model) = (RangeSet::default(), [false; 80]);
+            for range in inserted {
+                let new = (range.start..range.end).filter(|i| !model[*i as usize]).count() as u64;
+                prop_assert_eq!(set.insert(range), new);
+                (range.start..range.end).for_each(|i| model[i as usize] = true);
+            }
+            prop_assert_eq!(set.bytes(), model.iter().filter(|x| **x).count() as u64);
+            prop_assert!(set.ranges().windows(2).all(|w| w[0].end < w[1].start));
+            let below = model[..edge as usize].iter().filter(|x| **x).count() as u64;
+            prop_assert_eq!(set.bytes_below(edge), below);
+            let gap = (from..limit).find(|i| !model[*i as usize]);
+            prop_assert_eq!(set.first_gap(from, limit).map(|g| g.start), gap);
+            if let Some(gap) = set.first_gap(from, limit) {
+                prop_assert!((gap.start..gap.end).all(|i| !model[i as usize]));
+                prop_assert!(gap.end == limit || model[gap.end as usize]);
+            }
+            prop_assert_eq!(set.remove_below(edge), below);
+            prop_assert_eq!(set.bytes_below(edge), 0);
+        }
+    }
+}

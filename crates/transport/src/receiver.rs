@@ -1,0 +1,225 @@
+//! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
+
+use crate::ranges::RangeSet;
+use units::{Span, Time};
+use wire::{Ack, Data, MAX_SACKS, Range, Sacks};
+
+/// What all receivers of a class have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceiverSettings {
+    /// Whether ACKs report what arrived out of order.
+    pub sack: bool,
+    /// How long a single segment may wait for a second one (RFC 5681 §4.2); `None`: never.
+    pub delayed_ack: Option<Span>,
+    /// The buffer that all paths share, in bytes.
+    pub buffer: u64,
+}
+
+/// The receiving side of one path.
+#[derive(Debug, Default)]
+struct Path {
+    /// Next byte expected (RCV.NXT).
+    next: u64,
+    out_of_order: RangeSet,
+    /// A byte of each range that arrived last, newest first (for the order of SACK blocks).
+    recent: [u64; MAX_SACKS],
+    /// Time stamp that the next ACK echoes: of the oldest segment not acknowledged yet.
+    echo: Time,
+    /// When the delayed ACK is due; never if none is.
+    due: Option<Time>,
+}
+
+/// The receiving endpoint of one connection. The application reads what is in order at once.
+#[derive(Debug)]
+pub struct Receiver {
+    settings: ReceiverSettings,
+    paths: Box<[Path]>,
+    /// Next byte of the connection expected.
+    data_next: u64,
+    data_out_of_order: RangeSet,
+}
+
+impl Receiver {
+    /// A receiver over `paths` paths.
+    pub fn new(settings: ReceiverSettings, paths: usize) -> Self {
+        Receiver {
+            settings,
+            paths: (0..paths).map(|_| Path::default()).collect(),
+            data_next: 0,
+            data_out_of_order: RangeSet::default(),
+        }
+    }
+
+    /// A segment arrived on `path`. Returns the ACK to send now, if it is not delayed.
+    pub fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
+        self.deliver(data);
+        let settings = self.settings;
+        let side = &mut self.paths[path];
+        let end = data.seq + u64::from(data.len);
+        let in_order = data.seq <= side.next && end > side.next;
+        let filled_hole = in_order && !side.out_of_order.is_empty();
+        if in_order {
+            side.next = side.out_of_order.take_front_at(end);
+        } else if end > side.next {
+            side.hold(Range { start: data.seq, end });
+        }
+        // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
+        if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
+            side.echo = data.stamp;
+        }
+        match settings.delayed_ack {
+            // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
+            Some(wait) if in_order && !filled_hole && side.due.is_none() => {
+                side.due = Some(now + wait);
+                None
+            }
+            _ => Some(self.ack(path)),
+        }
+    }
+
+    /// `path` joins the connection and will number its bytes from `seq` on.
+    pub fn join(&mut self, path: usize, seq: u64) {
+        self.paths[path] = Path { next: seq, ..Path::default() };
+    }
+
+    /// When to call [`Receiver::on_deadline`].
+    pub fn next_deadline(&self) -> Time {
+        self.paths.iter().filter_map(|side| side.due).min().unwrap_or(Time::NEVER)
+    }
+
+    /// A delayed ACK that is due at `now`, with its path; call until `None`.
+    pub fn on_deadline(&mut self, now: Time) -> Option<(usize, Ack)> {
+        let path = self.paths.iter().position(|side| side.due.is_some_and(|due| due <= now))?;
+        Some((path, self.ack(path)))
+    }
+
+    /// Bytes delivered in order to the application.
+    pub fn delivered(&self) -> u64 {
+        self.data_next
+    }
+
+    /// Bytes that arrived on `path` in order.
+    pub fn delivered_on(&self, path: usize) -> u64 {
+        self.paths[path].next
+    }
+
+    /// Puts the segment into the connection's order; on a single path that order is the path's.
+    fn deliver(&mut self, data: &Data) {
+        let range = Range { start: data.dsn, end: data.dsn + u64::from(data.len) };
+        if range.end <= self.data_next {
+            return;
+        }
+        if range.start <= self.data_next {
+            self.data_next = self.data_out_of_order.take_front_at(range.end);
+        } else if range.end <= self.data_next + self.settings.buffer {
+            self.data_out_of_order.insert(range);
+        }
+    }
+
+    fn ack(&mut self, path: usize) -> Ack {
+        let side = &mut self.paths[path];
+        side.due = None;
+        Ack {
+            ack: side.next,
+            data_ack: self.data_next,
+            window_edge: self.data_next + self.settings.buffer,
+            echo: side.echo,
+            sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
+        }
+    }
+}
+
+impl Path {
+    /// Keeps a range that arrived above a hole.
+    fn hold(&mut self, range: Range) {
+        self.out_of_order.insert(range);
+        let again = self.recent.iter().position(|at| {
+            self.out_of_order.containing(*at) == self.out_of_order.containing(range.start)
+        });
+        let replaced = again.unwrap_or(MAX_SACKS - 1);
+        self.recent.copy_within(0..replaced, 1);
+        self.recent[0] = range.start;
+    }
+
+    /// RFC 2018 §4: the range of the newest segment first, then those reported most recently.
+    fn sacks(&self) -> Sacks {
+        if self.out_of_order.is_empty() {
+            return Sacks::default();
+        }
+        let newest = self.recent.iter().filter_map(|at| self.out_of_order.containing(*at));
+        let mut blocks: [Range; MAX_SACKS] = [Range::default(); MAX_SACKS];
+        let mut count = 0;
+        for block in newest {
+            if !blocks[..count].contains(&block) {
+                blocks[count] = block;
+                count += 1;
+            }
+        }
+        Sacks::new(blocks[..count].iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    fn receiver(delayed_ack: Option<Span>) -> Receiver {
+        Receiver::new(ReceiverSettings { sack: true, delayed_ack, buffer: 1 << 20 }, 1)
+    }
+
+    fn segment(index: u64) -> Data {
+        let seq = index * u64::from(MSS);
+        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1) }
+    }
+
+    fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
+        ack.sacks.blocks().iter().map(|b| (b.start / 1000, b.end / 1000)).collect()
+    }
+
+    #[test]
+    fn the_newest_range_stands_first_in_the_sack_blocks() {
+        let mut receiver = receiver(None);
+        let acks: Vec<_> = [0, 2, 4, 6, 8, 3]
+            .iter()
+            .map(|i| ranges(&receiver.on_data(Time(0), 0, &segment(*i)).unwrap()))
+            .collect();
+        assert_eq!(acks[4], [(8, 9), (6, 7), (4, 5)]);
+        assert_eq!(acks[5], [(2, 5), (8, 9), (6, 7)]);
+    }
+
+    #[test]
+    fn a_filled_hole_is_acknowledged_at_once_and_whole() {
+        let mut receiver = receiver(Some(Span::millis(40)));
+        assert_eq!(receiver.on_data(Time(0), 0, &segment(0)), None);
+        assert!(receiver.on_data(Time(0), 0, &segment(2)).is_some());
+        let ack = receiver.on_data(Time(0), 0, &segment(1)).unwrap();
+        assert_eq!((ack.ack, ack.sacks.is_empty()), (3000, true));
+    }
+
+    #[test]
+    fn a_delayed_ack_waits_for_a_second_segment_or_its_time() {
+        let mut receiver = receiver(Some(Span::millis(40)));
+        assert_eq!(receiver.on_data(Time(5), 0, &segment(0)), None);
+        assert_eq!(receiver.next_deadline(), Time(5) + Span::millis(40));
+        let ack = receiver.on_data(Time(6), 0, &segment(1)).unwrap();
+        assert_eq!((ack.ack, ack.echo), (2000, Time(1)));
+        assert_eq!(receiver.on_data(Time(7), 0, &segment(2)), None);
+        let (path, ack) = receiver.on_deadline(receiver.next_deadline()).unwrap();
+        assert_eq!((path, ack.ack, receiver.next_deadline()), (0, 3000, Time::NEVER));
+    }
+
+    #[test]
+    fn data_of_two_paths_is_put_in_order_and_copies_are_delivered_once() {
+        let mut receiver =
+            Receiver::new(ReceiverSettings { sack: true, delayed_ack: None, buffer: 1 << 20 }, 2);
+        let on = |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1) };
+        receiver.on_data(Time(0), 1, &on(0, 1000));
+        assert_eq!(receiver.delivered(), 0);
+        receiver.on_data(Time(0), 0, &on(0, 0));
+        assert_eq!(receiver.delivered(), 2000);
+        let ack = receiver.on_data(Time(0), 0, &on(1000, 1000)).unwrap();
+        assert_eq!((ack.ack, ack.data_ack), (2000, 2000));
+    }
+}

@@ -1,0 +1,233 @@
+//! What a path's sender knows of its outstanding bytes, and the pipe that follows from it.
+//!
+//! Source: RFC 6675 §2 to §4 (HighRxt, IsLost, NextSeg, SetPipe), RFC 6582 without SACK. The state is
+//! kept as edges instead of a mark for each segment, which is possible because losses are
+//! retransmitted lowest first:
+//!
+//! ```text
+//!   una              rexmit_edge           lost_edge                         nxt
+//!    │ lost, retransmitted │ lost, to retransmit │ not lost (yet): in the pipe │
+//!    └──── everywhere except in the SACKed ranges, which have arrived ─────────┘
+//! ```
+//!
+//! Not implemented: NextSeg rules 3 and 4 (retransmissions without evidence of loss).
+
+use crate::ranges::RangeSet;
+use wire::Range;
+
+/// `DupThresh`.
+const DUP_THRESH: u64 = 3;
+
+/// Outstanding bytes of one path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// Oldest byte not acknowledged cumulatively (SND.UNA).
+    pub(crate) una: u64,
+    /// Next byte to send for the first time (SND.NXT).
+    pub(crate) nxt: u64,
+    lost_edge: u64,
+    rexmit_edge: u64,
+    sacked: RangeSet,
+    /// Without SACK: bytes that duplicate ACKs say have left the network.
+    dup_bytes: u64,
+}
+
+/// What an acknowledgement changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Progress {
+    /// Bytes newly acknowledged cumulatively.
+    pub(crate) acked: u64,
+    /// Bytes newly known to have arrived, cumulatively or selectively (DeliveredData).
+    pub(crate) delivered: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// RFC 6675 §4, SetPipe: bytes thought to be in the network.
+    pub(crate) fn pipe(&self) -> u64 {
+        let outstanding = self.outstanding();
+        if self.sacked.is_empty() && self.lost_edge <= self.una && self.dup_bytes == 0 {
+            return outstanding;
+        }
+        let arrived = self.sacked.bytes() + self.dup_bytes;
+        let to_retransmit = self.gaps_between(self.rexmit_edge.max(self.una), self.lost_edge);
+        outstanding.saturating_sub(arrived + to_retransmit)
+    }
+
+    pub(crate) fn nothing_sacked(&self) -> bool {
+        self.sacked.is_empty()
+    }
+
+    /// Bytes in `from..to` that have not arrived.
+    fn gaps_between(&self, from: u64, to: u64) -> u64 {
+        if to <= from {
+            return 0;
+        }
+        (to - from) - (self.sacked.bytes_below(to) - self.sacked.bytes_below(from))
+    }
+
+    /// Takes in a cumulative and selective acknowledgement; anything impossible is ignored.
+    pub(crate) fn on_ack(&mut self, ack: u64, sacks: &[Range]) -> Progress {
+        if ack > self.nxt {
+            return Progress::default(); // RFC 9293 §3.10.7.4: acknowledges what was never sent
+        }
+        let mut progress = Progress::default();
+        if ack > self.una {
+            progress.acked = ack - self.una;
+            self.una = ack;
+            if !self.sacked.is_empty() {
+                progress.delivered = progress.acked - self.sacked.remove_below(ack);
+            } else {
+                progress.delivered = progress.acked - self.dup_bytes.min(progress.acked);
+                self.dup_bytes -= self.dup_bytes.min(progress.acked);
+            }
+        }
+        for block in sacks {
+            let clipped = Range { start: block.start.max(self.una), end: block.end.min(self.nxt) };
+            if !clipped.is_empty() {
+                progress.delivered += self.sacked.insert(clipped);
+            }
+        }
+        progress
+    }
+
+    /// A duplicate ACK without SACK: one more segment has left the network.
+    pub(crate) fn on_duplicate(&mut self, segment: u64) {
+        let most = self.outstanding().saturating_sub(segment);
+        self.dup_bytes = (self.dup_bytes + segment).min(most);
+    }
+
+    /// RFC 6675 §4, IsLost: bytes below an edge with `DupThresh` ranges, or more than
+    /// `DupThresh − 1` segments, SACKed above it. Returns whether there is one to retransmit.
+    pub(crate) fn detect_loss(&mut self, segment: u64) -> bool {
+        let mut above = 0;
+        for (count, range) in self.sacked.ranges().iter().rev().enumerate() {
+            above += range.len();
+            if above > (DUP_THRESH - 1) * segment || count as u64 + 1 >= DUP_THRESH {
+                self.lost_edge = self.lost_edge.max(range.start);
+                break;
+            }
+        }
+        self.next_lost().is_some()
+    }
+
+    /// Declares the oldest segment lost (fast retransmit and partial ACK without SACK).
+    pub(crate) fn lose_oldest(&mut self, segment: u64) {
+        self.lost_edge = (self.una + segment).min(self.nxt);
+        self.rexmit_edge = self.una;
+    }
+
+    /// Declares everything outstanding lost and nothing retransmitted (timeout).
+    pub(crate) fn lose_all(&mut self) {
+        self.lost_edge = self.nxt;
+        self.rexmit_edge = self.una;
+        self.dup_bytes = 0;
+    }
+
+    /// Forgets what duplicate ACKs said (recovery is over).
+    pub(crate) fn forget_duplicates(&mut self) {
+        self.dup_bytes = 0;
+    }
+
+    /// RFC 6675 §4, NextSeg rule 1: the lowest lost bytes that were not retransmitted.
+    pub(crate) fn next_lost(&self) -> Option<Range> {
+        let from = self.rexmit_edge.max(self.una);
+        if self.lost_edge <= from {
+            return None;
+        }
+        self.sacked.first_gap(from, self.lost_edge)
+    }
+
+    pub(crate) fn on_retransmitted(&mut self, end: u64) {
+        self.rexmit_edge = end;
+    }
+
+    /// Outstanding bytes that have not been SACKed, as ranges.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = Range> + '_ {
+        let mut from = self.una;
+        std::iter::from_fn(move || {
+            let gap = self.sacked.first_gap(from, self.nxt)?;
+            from = gap.end;
+            Some(gap)
+        })
+    }
+
+    /// Forgets everything outstanding (the path left the connection).
+    pub(crate) fn abandon(&mut self) {
+        self.una = self.nxt;
+        self.sacked.clear();
+        self.dup_bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1000;
+
+    /// Ten segments outstanding.
+    fn board() -> Scoreboard {
+        Scoreboard { nxt: 10 * MSS, ..Scoreboard::default() }
+    }
+
+    fn sack(board: &mut Scoreboard, first: u64, last: u64) -> Progress {
+        board.on_ack(board.una, &[Range { start: first * MSS, end: (last + 1) * MSS }])
+    }
+
+    #[test]
+    fn a_segment_is_lost_when_three_segments_above_it_have_arrived() {
+        let mut board = board();
+        sack(&mut board, 1, 2);
+        assert!(!board.detect_loss(MSS));
+        sack(&mut board, 3, 3);
+        assert!(board.detect_loss(MSS));
+        assert_eq!(board.next_lost(), Some(Range { start: 0, end: MSS }));
+        // 10 outstanding, 3 arrived, 1 lost
+        assert_eq!(board.pipe(), 6 * MSS);
+        board.on_retransmitted(MSS);
+        assert_eq!(board.pipe(), 7 * MSS);
+        assert_eq!(board.next_lost(), None);
+    }
+
+    #[test]
+    fn three_separate_ranges_are_evidence_even_when_they_are_short() {
+        let mut board = board();
+        for at in [1, 3, 5] {
+            board.on_ack(0, &[Range { start: at * MSS, end: at * MSS + 10 }]);
+        }
+        assert!(board.detect_loss(MSS));
+        assert_eq!(board.next_lost().unwrap().end, MSS);
+    }
+
+    #[test]
+    fn delivered_counts_every_byte_once() {
+        let mut board = board();
+        assert_eq!(sack(&mut board, 2, 4).delivered, 3 * MSS);
+        assert_eq!(sack(&mut board, 2, 5).delivered, MSS);
+        let progress = board.on_ack(7 * MSS, &[]);
+        assert_eq!((progress.acked, progress.delivered), (7 * MSS, 3 * MSS));
+    }
+
+    #[test]
+    fn an_ack_of_what_was_never_sent_changes_nothing() {
+        let mut board = board();
+        assert_eq!(board.on_ack(11 * MSS, &[]), Progress::default());
+        assert_eq!(board.una, 0);
+    }
+
+    #[test]
+    fn after_a_timeout_only_the_gaps_are_sent_again() {
+        let mut board = board();
+        sack(&mut board, 4, 5);
+        board.lose_all();
+        assert_eq!(board.pipe(), 0);
+        assert_eq!(board.next_lost(), Some(Range { start: 0, end: 4 * MSS }));
+        board.on_retransmitted(4 * MSS);
+        assert_eq!(board.next_lost(), Some(Range { start: 6 * MSS, end: 10 * MSS }));
+        assert_eq!(board.pipe(), 4 * MSS);
+    }
+}

@@ -1,0 +1,277 @@
+//! The sending endpoint of a connection: data, scheduler, windows and paths.
+
+use crate::path::{Path, PathReport};
+use crate::rtt::RtoSettings;
+use crate::scheduler::Scheduler;
+use crate::source::Source;
+use control::{Coupled, Ensemble};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::Time;
+use wire::{Ack, Data, Range};
+
+/// What all connections of a class have in common.
+#[derive(Clone, Debug)]
+pub struct SenderSettings {
+    /// Payload bytes of a full segment.
+    pub segment: u32,
+    /// Selective acknowledgements (RFC 6675); otherwise NewReno (RFC 6582).
+    pub sack: bool,
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Bounds of the retransmission timeout.
+    pub rto: RtoSettings,
+    /// The receive buffer that the peer announced, in bytes.
+    pub receive_buffer: u64,
+    /// Which path carries the next data.
+    pub scheduler: Scheduler,
+    /// Bytes of one path that the host may hold unsent.
+    pub host_limit: u64,
+    /// Where the data comes from.
+    pub source: Source,
+}
+
+/// A segment to send on a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transmit {
+    /// Index of the path.
+    pub path: usize,
+    /// The segment.
+    pub data: Data,
+}
+
+/// The sending endpoint of one connection.
+#[derive(Debug)]
+pub struct Sender {
+    settings: Arc<SenderSettings>,
+    control: Coupled,
+    paths: Box<[Path]>,
+    start: Time,
+    /// Oldest byte that the peer's connection has not acknowledged.
+    data_una: u64,
+    /// Next byte to send for the first time.
+    data_nxt: u64,
+    /// Right edge of the receive window; never moves back.
+    edge: u64,
+    /// Data sent on one path that other paths may send again, and that path.
+    reinject: VecDeque<(Range, usize)>,
+    last_path: usize,
+    /// A path has window space and the application has written nothing to fill it with.
+    starved: bool,
+    completed: Option<Time>,
+}
+
+impl Sender {
+    /// A connection over `paths` paths that starts at `start`.
+    pub fn new(settings: Arc<SenderSettings>, control: Coupled, paths: usize, start: Time) -> Self {
+        Sender {
+            edge: settings.receive_buffer,
+            paths: (0..paths).map(|_| Path::new(paths > 1)).collect(),
+            settings,
+            control,
+            start,
+            data_una: 0,
+            data_nxt: 0,
+            reinject: VecDeque::new(),
+            last_path: 0,
+            starved: false,
+            completed: None,
+        }
+    }
+
+    /// An ACK of `path` arrived.
+    pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
+        if self.paths[path].member {
+            self.paths[path].on_ack(now, ack, &self.settings, &mut self.control, path);
+        }
+        self.data_una = match self.paths.len() {
+            1 => self.paths[0].board.una,
+            _ => self.data_una.max(ack.data_ack.min(self.data_nxt)),
+        };
+        self.edge = self.edge.max(ack.window_edge);
+        if let Source::Transfer(total) = self.settings.source
+            && self.data_una >= total.0
+            && self.completed.is_none()
+        {
+            self.completed = Some(now);
+        }
+    }
+
+    /// The time of [`Sender::next_deadline`] has come; early calls do no harm.
+    pub fn on_deadline(&mut self, now: Time) {
+        for me in 0..self.paths.len() {
+            if self.paths[me].deadline > now {
+                continue;
+            }
+            let first = self.paths[me].on_timeout(now, &self.settings, &mut self.control, me);
+            if self.paths.len() > 1 {
+                self.paths[me].failed = true;
+                if first {
+                    self.reinject_from(me);
+                }
+            }
+        }
+    }
+
+    /// `bytes` of `path` have left the host.
+    pub fn on_sent(&mut self, path: usize, bytes: u32) {
+        let queued = &mut self.paths[path].queued;
+        *queued = queued.saturating_sub(u64::from(bytes));
+    }
+
+    /// When to call [`Sender::on_deadline`], or to poll a paced source again.
+    pub fn next_deadline(&self) -> Time {
+        let timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
+        match self.settings.source.next_write(self.start, self.data_nxt) {
+            Some(write) if self.starved => timers.min(write),
+            _ => timers,
+        }
+    }
+
+    /// The next segment to send at `now`; call until `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        self.poll_retransmission(now).or_else(|| self.poll_new(now))
+    }
+
+    fn poll_retransmission(&mut self, now: Time) -> Option<Transmit> {
+        for me in 0..self.paths.len() {
+            let path = &self.paths[me];
+            let Some(range) = path.next_retransmission(self.settings.segment) else {
+                continue;
+            };
+            if !path.has_space(range.len(), self.control.window(me).cwnd, &self.settings) {
+                continue;
+            }
+            let dsn = match &path.mapping {
+                Some(mapping) => mapping.find(range.start)?.0,
+                None => range.start,
+            };
+            let path = &mut self.paths[me];
+            path.board.on_retransmitted(range.end);
+            path.tally.retransmits += 1;
+            path.on_transmit(now, range.len(), &self.settings);
+            let data = Data { seq: range.start, dsn, len: range.len() as u32, stamp: now };
+            return Some(Transmit { path: me, data });
+        }
+        None
+    }
+
+    /// What another path may have lost goes before new data.
+    fn poll_new(&mut self, now: Time) -> Option<Transmit> {
+        let Some((me, range)) = self.reinjection().or_else(|| self.new_data(now)) else {
+            for me in 0..self.paths.len() {
+                self.paths[me].cwnd_limited = !self.has_space(me);
+            }
+            return None;
+        };
+        let len = range.len();
+        let path = &mut self.paths[me];
+        let seq = path.board.nxt;
+        if let Some(mapping) = &mut path.mapping {
+            mapping.push(seq, range.start, len);
+        }
+        path.board.nxt += len;
+        path.on_transmit(now, len, &self.settings);
+        self.data_nxt = self.data_nxt.max(range.end);
+        self.last_path = me;
+        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now };
+        Some(Transmit { path: me, data })
+    }
+
+    /// The next data that the application wrote, and the path to carry it.
+    fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
+        let me = match self.paths.len() {
+            1 => self.has_space(0).then_some(0)?,
+            _ => self.choose_path()?,
+        };
+        let start = self.data_nxt;
+        let written = self.settings.source.written(now.since(self.start), self.settings.segment);
+        let end = (start + u64::from(self.settings.segment)).min(written);
+        self.starved = start >= end;
+        (start < end && end <= self.edge).then_some((me, Range { start, end }))
+    }
+
+    fn has_space(&self, me: usize) -> bool {
+        let segment = u64::from(self.settings.segment);
+        self.paths[me].has_space(segment, self.control.window(me).cwnd, &self.settings)
+    }
+
+    fn choose_path(&self) -> Option<usize> {
+        let srtts =
+            self.paths.iter().enumerate().map(|(me, path)| {
+                (!path.failed && self.has_space(me)).then_some(path.rtt.srtt().0)
+            });
+        self.settings.scheduler.choose(srtts, self.last_path)
+    }
+
+    /// Offers everything outstanding on `from` to the other paths.
+    fn reinject_from(&mut self, from: usize) {
+        let missing = self.paths[from].missing_data();
+        self.reinject.extend(missing.into_iter().map(|range| (range, from)));
+    }
+
+    /// Data that waits to be sent again on another path than before, and a path with space for it.
+    fn reinjection(&mut self) -> Option<(usize, Range)> {
+        if self.reinject.is_empty() {
+            return None;
+        }
+        let data_una = self.data_una;
+        self.reinject.retain_mut(|(range, _)| {
+            range.start = range.start.max(data_una);
+            !range.is_empty()
+        });
+        let able = |me: usize| !self.paths[me].failed && self.has_space(me);
+        let (me, index) = (0..self.paths.len())
+            .filter(|me| able(*me))
+            .find_map(|me| Some((me, self.reinject.iter().position(|(_, from)| *from != me)?)))?;
+        let (range, _) = &mut self.reinject[index];
+        let end = range.end.min(range.start + u64::from(self.settings.segment));
+        let taken = Range { start: range.start, end };
+        range.start = end;
+        Some((me, taken))
+    }
+
+    /// `path` joins the connection, again or late. Returns the first sequence number it will use,
+    /// which the receiver must be told: see [`crate::Receiver::join`].
+    pub fn join(&mut self, path: usize) -> u64 {
+        self.paths[path].member = true;
+        self.control.set_member(path, true);
+        self.paths[path].board.nxt
+    }
+
+    /// `path` leaves the connection; what it had outstanding is offered to the others.
+    pub fn leave(&mut self, path: usize) {
+        self.reinject_from(path);
+        self.paths[path].leave();
+        self.control.set_member(path, false);
+    }
+
+    /// When the last byte of a transfer was acknowledged.
+    pub fn completed(&self) -> Option<Time> {
+        self.completed
+    }
+
+    /// The number of paths, members or not.
+    pub fn paths(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// The state of `path`.
+    pub fn report(&self, path: usize) -> PathReport {
+        let window = self.control.window(path);
+        let Path { rtt, tally, board, .. } = &self.paths[path];
+        PathReport {
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            srtt: rtt.srtt(),
+            latest_rtt: rtt.latest(),
+            pipe: board.pipe(),
+            retransmits: tally.retransmits,
+            timeouts: tally.timeouts,
+            recoveries: tally.recoveries,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

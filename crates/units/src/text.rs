@@ -1,0 +1,229 @@
+//! Quantities as text: `"10 Mb/s"`, `"27.5 ms"`, `"1448 B"`, `"200 packets"`.
+
+use crate::{Bytes, Packets, Rate, Span, Time};
+use core::fmt;
+use core::str::FromStr;
+use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+use std::borrow::Cow;
+
+/// Why a text is not the quantity that was asked for, and what would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantityError {
+    text: String,
+    problem: String,
+    kind: &'static Kind,
+}
+
+impl fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Kind { noun, example, .. } = self.kind;
+        write!(
+            f,
+            "`{}` is not a {noun}: {}; write, for example, \"{example}\"",
+            self.text, self.problem
+        )
+    }
+}
+
+impl std::error::Error for QuantityError {}
+
+/// A kind of quantity: what its units are worth in its base unit.
+#[derive(Debug, PartialEq, Eq)]
+struct Kind {
+    noun: &'static str,
+    example: &'static str,
+    /// Unit and its worth; the first of a worth is the one that is printed, largest first.
+    units: &'static [(&'static str, u64)],
+    zero_allowed: bool,
+}
+
+static RATE: Kind = Kind {
+    noun: "rate",
+    example: "10 Mb/s",
+    units: &[
+        ("Gb/s", 1_000_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Mb/s", 1_000_000),
+        ("Mbit/s", 1_000_000),
+        ("Mbps", 1_000_000),
+        ("kb/s", 1_000),
+        ("kbit/s", 1_000),
+        ("kbps", 1_000),
+        ("b/s", 1),
+        ("bit/s", 1),
+        ("bps", 1),
+    ],
+    zero_allowed: false,
+};
+
+static SPAN: Kind = Kind {
+    noun: "time",
+    example: "40 ms",
+    units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1)],
+    zero_allowed: true,
+};
+
+static BYTES: Kind = Kind {
+    noun: "size",
+    example: "1500 B",
+    units: &[
+        ("GiB", 1 << 30),
+        ("GB", 1_000_000_000),
+        ("MiB", 1 << 20),
+        ("MB", 1_000_000),
+        ("KiB", 1 << 10),
+        ("kB", 1_000),
+        ("B", 1),
+        ("bytes", 1),
+    ],
+    zero_allowed: true,
+};
+
+static PACKETS: Kind = Kind {
+    noun: "number of packets",
+    example: "200 packets",
+    units: &[("packets", 1), ("packet", 1)],
+    zero_allowed: true,
+};
+
+impl Kind {
+    fn error(&'static self, text: &str, problem: impl Into<String>) -> QuantityError {
+        QuantityError { text: text.into(), problem: problem.into(), kind: self }
+    }
+
+    /// The number in front of the unit, and the worth of the unit.
+    fn split(&'static self, text: &str) -> Result<(f64, u64), QuantityError> {
+        let trimmed = text.trim();
+        let end = trimmed
+            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')))
+            .unwrap_or(trimmed.len());
+        let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
+        let value: f64 =
+            number.parse().map_err(|_| self.error(text, "it does not begin with a number"))?;
+        if unit.is_empty() {
+            return Err(self.error(text, "its unit is missing"));
+        }
+        let Some(&(_, worth)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            let known: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+            return Err(self
+                .error(text, format!("`{unit}` is not one of its units ({})", known.join(", "))));
+        };
+        if value < 0.0 {
+            return Err(self.error(text, "it is negative"));
+        }
+        if value == 0.0 && !self.zero_allowed {
+            return Err(self.error(text, "it is zero"));
+        }
+        Ok((value, worth))
+    }
+
+    /// The quantity in base units, which must be a whole number of them within 64 bits.
+    fn parse(&'static self, text: &str) -> Result<u64, QuantityError> {
+        let (value, worth) = self.split(text)?;
+        let base = value * worth as f64;
+        if !base.is_finite() || base >= 9.0e18 {
+            return Err(self.error(text, "it is too large"));
+        }
+        let whole = (base + 0.5) as u64;
+        if whole == 0 && value > 0.0 && !self.zero_allowed {
+            return Err(self.error(text, "it is less than one of its smallest unit"));
+        }
+        Ok(whole)
+    }
+
+    /// The largest unit that prints `base` as a whole number.
+    fn print(&self, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = |worth: u64| base % worth == 0 && (base >= worth || worth == 1);
+        let (unit, worth) = self.units.iter().find(|(_, worth)| fits(*worth)).unwrap_or(&("", 1));
+        write!(f, "{} {unit}", base / worth)
+    }
+}
+
+/// Text in both directions for one quantity type over whole base units.
+macro_rules! textual {
+    ($type:ident, $kind:ident) => {
+        impl FromStr for $type {
+            type Err = QuantityError;
+            fn from_str(text: &str) -> Result<Self, QuantityError> {
+                $kind.parse(text).map($type)
+            }
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $kind.print(self.0, f)
+            }
+        }
+        serialised!($type, $kind);
+    };
+}
+
+/// Serde and schema through the text form.
+macro_rules! serialised {
+    ($type:ident, $kind:ident) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(TextVisitor(&$kind)).and_then(|text: String| {
+                    text.parse().map_err(<D::Error as serde::de::Error>::custom)
+                })
+            }
+        }
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let Kind { noun, example, .. } = &$kind;
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": format!("a {noun} with its unit, for example \"{example}\""),
+                })
+            }
+        }
+    };
+}
+
+textual!(Rate, RATE);
+textual!(Span, SPAN);
+textual!(Bytes, BYTES);
+serialised!(Packets, PACKETS);
+
+impl FromStr for Packets {
+    type Err = QuantityError;
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        PACKETS.split(text).map(|(value, _)| Packets(value))
+    }
+}
+
+impl fmt::Display for Packets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} packets", self.0)
+    }
+}
+
+impl From<Span> for Time {
+    fn from(span: Span) -> Time {
+        Time(span.0)
+    }
+}
+
+/// Takes the text, and says what to write when something else stands there.
+struct TextVisitor(&'static Kind);
+
+impl Visitor<'_> for TextVisitor {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {} with its unit, such as \"{}\"", self.0.noun, self.0.example)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+}

@@ -1,0 +1,107 @@
+//! Segments as values: what travels between the two endpoints of a path.
+//!
+//! Sequence numbers count bytes from 0 and are 64 bits wide, so they never wrap inside the
+//! laboratory. `seq` numbers the bytes of one path (subflow), `dsn` those of the connection.
+
+use units::Time;
+
+/// IPv4 and TCP headers with the timestamp option: 20 + 20 + 12 bytes.
+pub const HEADER_BYTES: u32 = 52;
+
+/// Bytes that the SACK option adds to an ACK that carries `blocks` of them (RFC 2018 §3, padded).
+pub fn sack_option_bytes(blocks: usize) -> u32 {
+    if blocks == 0 { 0 } else { 4 + 8 * blocks as u32 }
+}
+
+/// A half-open range of bytes, `start..end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Range {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+impl Range {
+    /// Number of bytes.
+    pub fn len(self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Whether there is no byte in it.
+    pub fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+}
+
+/// A data segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Data {
+    /// First payload byte in the path's sequence space.
+    pub seq: u64,
+    /// The same byte in the connection's data sequence space.
+    pub dsn: u64,
+    /// Payload bytes, at least 1.
+    pub len: u32,
+    /// When the sender sent it (timestamp option, RFC 7323).
+    pub stamp: Time,
+}
+
+/// An acknowledgement of one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// Next byte that the path's receiver expects.
+    pub ack: u64,
+    /// Next byte that the connection's receiver expects.
+    pub data_ack: u64,
+    /// Right edge of the connection's receive window, as a data sequence number.
+    pub window_edge: u64,
+    /// Time stamp of the segment that caused this ACK (RFC 7323 §4.3).
+    pub echo: Time,
+    /// What arrived above `ack`.
+    pub sacks: Sacks,
+}
+
+/// How many SACK blocks fit beside a timestamp option (RFC 2018 §3).
+pub const MAX_SACKS: usize = 3;
+
+/// Up to [`MAX_SACKS`] SACK blocks, the one with the newest segment first (RFC 2018 §4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sacks {
+    blocks: [Range; MAX_SACKS],
+    count: usize,
+}
+
+impl Sacks {
+    /// The first [`MAX_SACKS`] of `blocks`.
+    pub fn new(blocks: impl IntoIterator<Item = Range>) -> Self {
+        let mut sacks = Sacks::default();
+        for block in blocks.into_iter().take(MAX_SACKS) {
+            sacks.blocks[sacks.count] = block;
+            sacks.count += 1;
+        }
+        sacks
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[Range] {
+        &self.blocks[..self.count]
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ack_carries_no_more_sack_blocks_than_fit_beside_the_timestamp() {
+        let sacks = Sacks::new((0..5).map(|i| Range { start: 10 * i, end: 10 * i + 5 }));
+        assert_eq!(sacks.blocks().len(), MAX_SACKS);
+        assert_eq!(HEADER_BYTES + sack_option_bytes(MAX_SACKS), 80);
+    }
+}
