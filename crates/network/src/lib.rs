@@ -7,8 +7,8 @@ mod link;
 mod queue;
 mod red;
 
-pub use link::{Change, Counters, Link, LinkSettings, Loss, LossPlace, Offer};
-pub use queue::{Queue, Verdict};
+pub use link::{Change, Counters, Delivery, Link, LinkSettings, Loss, LossPlace, Offer};
+pub use queue::{Backlog, Queue, Verdict};
 pub use red::{Red, RedSettings, Spacing};
 
 /// What an element may know of what it carries.

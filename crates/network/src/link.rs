@@ -63,8 +63,8 @@ pub struct Counters {
     pub queue_drops: u64,
     /// Frames lost at random, or because the link was down.
     pub losses: u64,
-    /// Bytes that the transmitter has taken on.
-    pub sent_bytes: u64,
+    /// Bytes that came out at the far end, or would have if they had not been lost on the line.
+    pub carried_bytes: u64,
 }
 
 /// What became of a frame that was offered.
@@ -84,6 +84,17 @@ struct Carried<F> {
     starts: Time,
     arrives: Time,
     frame: F,
+}
+
+/// A frame that came out of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery<F> {
+    /// The frame.
+    pub frame: F,
+    /// Whether it was lost on the line after all.
+    pub lost: bool,
+    /// When to call [`Link::deliver`] for the next one.
+    pub next: Option<Time>,
 }
 
 /// A link that carries frames of type `F`.
@@ -163,27 +174,32 @@ impl<F: Frame> Link<F> {
         self.carry(now, frame, doomed)
     }
 
-    /// The first frame comes out, at the time for which the link last asked to be woken.
-    ///
-    /// Returns the frame, `None` if it was lost on the line, and when to call again.
-    pub fn deliver(&mut self) -> (Option<F>, Option<Time>) {
-        let Some(Carried { frame, .. }) = self.line.pop_front() else {
-            return (None, None);
-        };
+    /// The first frame comes out, at the time for which the link last asked to be woken; `None` if
+    /// it carries nothing.
+    pub fn deliver(&mut self) -> Option<Delivery<F>> {
+        let Carried { frame, .. } = self.line.pop_front()?;
         match self.started.checked_sub(1) {
             Some(started) => self.started = started,
             None => self.waiting_bytes -= u64::from(frame.bytes()),
         }
+        self.counters.carried_bytes += u64::from(frame.bytes());
         let next = self.line.front().map(|carried| carried.arrives);
-        if let Some(faults) = &mut self.loss {
-            faults.delivered += 1;
-            if faults.doomed.front() == Some(&faults.delivered) {
-                faults.doomed.pop_front();
-                self.counters.losses += 1;
-                return (None, next);
-            }
+        let lost = self.loss.is_some() && self.strikes();
+        Some(Delivery { frame, lost, next })
+    }
+
+    /// Whether random loss has chosen the frame that comes out now.
+    fn strikes(&mut self) -> bool {
+        let Some(faults) = &mut self.loss else {
+            return false;
+        };
+        faults.delivered += 1;
+        let strikes = faults.doomed.front() == Some(&faults.delivered);
+        if strikes {
+            faults.doomed.pop_front();
+            self.counters.losses += 1;
         }
-        (Some(frame), next)
+        strikes
     }
 
     /// What waits at `now`, not counting the frame in transmission.
@@ -251,7 +267,6 @@ impl<F: Frame> Link<F> {
         let bytes = frame.bytes();
         let starts = now.max(self.idle_at);
         self.transmit(starts, bytes);
-        self.counters.sent_bytes += u64::from(bytes);
         let mut arrives = self.idle_at + self.delay;
         let mut offer = Offer::Wake(arrives);
         if let Some(last) = self.line.back() {

@@ -46,8 +46,8 @@ fn outputs(link: &mut Link<Packet>, sizes: impl Iterator<Item = u32>) -> Vec<Tim
 fn drain(link: &mut Link<Packet>, mut next: Option<Time>) -> Vec<Time> {
     let mut times = Vec::new();
     while let Some(at) = next {
-        let (frame, then) = link.deliver();
-        if frame.is_some() {
+        let Delivery { lost, next: then, .. } = link.deliver().unwrap();
+        if !lost {
             times.push(at);
         }
         next = then;
@@ -145,9 +145,8 @@ proptest! {
         for (gap, size, kind) in steps {
             now = now + Span(gap);
             while let Some(at) = next.filter(|at| *at <= now) {
-                let (frame, then) = link.deliver();
-                out.extend(frame.map(|_| at));
-                next = then;
+                out.push(at);
+                next = link.deliver().unwrap().next;
             }
             match kind {
                 0 => link.change(now, Change { rate: Some(Rate(1_000_000 + gap)), ..Change::default() }),

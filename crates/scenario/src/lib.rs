@@ -1,0 +1,23 @@
+//! The scenario file and what it means.
+//!
+//! A scenario is data in TOML ([`schema`]). [`Plan::read`] parses it, applies overrides, fills in
+//! defaults and checks everything that can be checked before a run; what is wrong is an [`Error`]
+//! that names the field, shows the line and says what would be right. There is no second copy of
+//! these rules.
+
+mod error;
+mod overrides;
+mod plan;
+mod plan_json;
+pub mod schema;
+mod validate;
+
+pub use error::Error;
+pub use overrides::{Override, with_controller};
+pub use plan::{Class, Plan, PlanLink, PlanPath, PlanQueue, Transport};
+
+/// The JSON Schema of a scenario file.
+pub fn json_schema() -> String {
+    let schema = schemars::schema_for!(schema::Scenario);
+    serde_json::to_string_pretty(&schema).unwrap_or_default()
+}

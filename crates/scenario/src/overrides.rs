@@ -1,0 +1,125 @@
+//! `--set key=value`: changes to the text of a scenario before it is read.
+
+use crate::error::{Error, list};
+use toml_edit::{DocumentMut, Item, Value};
+
+/// One override: a dotted path and a value. Links and flows are addressed by name, the entries of
+/// other lists by number: `link.ap1.rate`, `flow.multipath.path.0.join`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The dotted path.
+    pub key: String,
+    /// A TOML value; what is not one is taken as a string, so that `10 Mb/s` needs no quotes.
+    pub value: String,
+}
+
+impl core::str::FromStr for Override {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                Ok(Override { key: key.trim().into(), value: value.trim().into() })
+            }
+            _ => Err(Error::new(format!("`{text}` is not an override"))
+                .help("write key=value, for example link.ap1.rate=\"10 Mb/s\"")),
+        }
+    }
+}
+
+/// The text with the overrides in it; `None` when there are none.
+pub(crate) fn apply(
+    text: &str,
+    name: &str,
+    overrides: &[Override],
+) -> Result<Option<String>, Error> {
+    if overrides.is_empty() {
+        return Ok(None);
+    }
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        let place = Error::new(error.message());
+        match error.span() {
+            Some(span) => place.at(name, text, span),
+            None => place,
+        }
+    })?;
+    for change in overrides {
+        set(document.as_item_mut(), change)?;
+    }
+    Ok(Some(document.to_string()))
+}
+
+fn set(root: &mut Item, change: &Override) -> Result<(), Error> {
+    let mut item = root;
+    let mut steps = change.key.split('.').peekable();
+    while let Some(step) = steps.next() {
+        if steps.peek().is_none() {
+            let value = change.value.parse::<Value>();
+            let value = value.unwrap_or_else(|_| Value::from(change.value.as_str()));
+            let Some(table) = item.as_table_like_mut() else {
+                return Err(wrong(change, step));
+            };
+            table.insert(step, Item::Value(value));
+            return Ok(());
+        }
+        item = enter(item, step).map_err(|help| wrong(change, step).help(help))?;
+    }
+    Err(wrong(change, ""))
+}
+
+fn wrong(change: &Override, step: &str) -> Error {
+    Error::new(format!("override `{}`: `{step}` does not lead anywhere", change.key))
+}
+
+/// The item that `step` names inside `item`; tables that do not exist yet are made.
+fn enter<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, String> {
+    if item.is_array_of_tables() {
+        return enter_tables(item, step);
+    }
+    if let Some(array) = item.as_array() {
+        return Err(format!("write the whole list of {} entries instead", array.len()));
+    }
+    match item.as_table_like_mut() {
+        Some(table) => Ok(table.entry(step).or_insert(toml_edit::table())),
+        None => Err("it is a value, not a table".into()),
+    }
+}
+
+/// An entry of a list of tables, by its `name` or its number from 0.
+fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, String> {
+    let Some(tables) = item.as_array_of_tables() else {
+        return Err("it is not a list".into());
+    };
+    let name_of = |table: &toml_edit::Table| {
+        table.get("name").and_then(Item::as_str).unwrap_or_default().to_owned()
+    };
+    let names: Vec<String> = tables.iter().map(name_of).collect();
+    let by_number = step.parse().ok().filter(|index| *index < names.len());
+    match names.iter().position(|name| name == step).or(by_number) {
+        Some(index) => Ok(&mut item[index]),
+        None => Err(format!("the entries are {}", list(names.iter().map(String::as_str)))),
+    }
+}
+
+/// Overrides that give `controller` to every flow with several paths, or to every flow if none has.
+///
+/// # Errors
+/// The text is not TOML.
+pub fn with_controller(text: &str, name: &str, controller: &str) -> Result<Vec<Override>, Error> {
+    let document = apply(text, name, &[])?.unwrap_or_else(|| text.to_owned());
+    let document: toml::Table = toml::from_str(&document).map_err(|error| {
+        let place = Error::new(error.message());
+        error.span().map_or(place.clone(), |span| place.at(name, text, span))
+    })?;
+    let flows = document.get("flow").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let paths =
+        |flow: &toml::Value| flow.get("path").and_then(toml::Value::as_array).map_or(0, Vec::len);
+    let any_multipath = flows.iter().any(|flow| paths(flow) > 1);
+    Ok((0..flows.len())
+        .filter(|index| !any_multipath || paths(&flows[*index]) > 1)
+        .map(|index| Override {
+            key: format!("flow.{index}.controller"),
+            value: format!("{controller:?}"),
+        })
+        .collect())
+}

@@ -1,0 +1,310 @@
+//! The plan: a scenario with every default filled in and every reference resolved.
+
+use crate::error::Error;
+use crate::overrides::{self, Override};
+use crate::schema::{self, Choice, LossPlace, RtoFloor, Scenario, Scheduler, Spacing};
+use crate::validate;
+use units::{Bytes, Rate, Span};
+
+/// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Where the set-up is published.
+    pub source: String,
+    /// When the run ends.
+    pub duration: Span,
+    /// Until then nothing is measured; before `duration`.
+    pub warmup: Span,
+    /// Sampling interval; not zero.
+    pub sample: Span,
+    /// The links, named ones first, then the implied ways back.
+    pub links: Vec<PlanLink>,
+    /// The groups of flows.
+    pub classes: Vec<Class>,
+    /// What the source leaves open.
+    pub choices: Vec<Choice>,
+}
+
+/// A link of a plan.
+#[derive(Clone, Debug)]
+pub struct PlanLink {
+    /// Its name; of an implied way back, "class/path/back".
+    pub name: String,
+    /// Rate; `None` for a pure delay.
+    pub rate: Option<Rate>,
+    /// Propagation delay.
+    pub delay: Span,
+    /// The queue.
+    pub queue: PlanQueue,
+    /// Random loss.
+    pub loss: Option<(f64, LossPlace)>,
+    /// Whether every user has a copy of its own.
+    pub per_user: bool,
+    /// Changes in order of time.
+    pub changes: Vec<schema::LinkChange>,
+}
+
+/// A queue of a plan; lengths in packets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanQueue {
+    /// No limit.
+    Unlimited,
+    /// Drop-tail.
+    DropTail {
+        /// Packets that may wait.
+        packets: Option<u64>,
+        /// Bytes that may wait.
+        bytes: Option<u64>,
+    },
+    /// RED; see [`schema::Red`].
+    Red {
+        /// min_th.
+        min: f64,
+        /// max_th.
+        max: f64,
+        /// Drop probability at max_th.
+        max_p: f64,
+        /// Gentle form.
+        gentle: bool,
+        /// w_q.
+        weight: f64,
+        /// Spacing of drops.
+        spacing: Spacing,
+        /// Packets that fit at all.
+        limit: u64,
+    },
+}
+
+/// A group of identical flows.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Number of users, at least 1.
+    pub count: u32,
+    /// Name of the controller; known.
+    pub controller: String,
+    /// The paths of each user, at least one.
+    pub paths: Vec<PlanPath>,
+    /// Start of the first user at the earliest.
+    pub start: Span,
+    /// Users start uniformly within this span.
+    pub spread: Span,
+    /// Bytes to send, if the flow ends.
+    pub transfer: Option<Bytes>,
+    /// Rate of the application, if it is limited.
+    pub app_rate: Option<Rate>,
+    /// Transport options.
+    pub transport: Transport,
+}
+
+/// A path of a class.
+#[derive(Clone, Debug)]
+pub struct PlanPath {
+    /// Indices of the links that data crosses, at least one.
+    pub links: Vec<usize>,
+    /// Indices of the links that ACKs cross.
+    pub back: Vec<usize>,
+    /// When it joins; zero means with the connection.
+    pub join: Span,
+    /// When it leaves.
+    pub leave: Option<Span>,
+}
+
+/// Transport options with the defaults filled in; see [`schema::Transport`].
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "each field is documented in the schema")]
+pub struct Transport {
+    pub packet: u32,
+    pub payload: u32,
+    pub sack: bool,
+    pub limited_transmit: bool,
+    pub delayed_ack: Span,
+    pub initial_window: f64,
+    pub initial_ssthresh: Option<f64>,
+    pub min_window: f64,
+    pub slow_start_carry_over: bool,
+    pub rto_min: Span,
+    pub rto_floor: RtoFloor,
+    pub rto_max: Span,
+    pub rto_initial: Span,
+    pub receive_buffer: u64,
+    pub scheduler: Scheduler,
+    pub host_limit: Option<u64>,
+}
+
+impl Plan {
+    /// Reads a scenario from `text`; `name` is the file's, for errors. `known_controller` says
+    /// whether a controller exists, and if not, which was probably meant.
+    ///
+    /// # Errors
+    /// Anything wrong with the file or an override, with its place.
+    pub fn read(
+        text: &str,
+        name: &str,
+        overrides: &[Override],
+        known_controller: &dyn Fn(&str) -> Result<(), String>,
+    ) -> Result<Plan, Error> {
+        let edited = overrides::apply(text, name, overrides)?;
+        let text = edited.as_deref().unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(Error::new(format!("{name} is empty"))
+                .help("a scenario has at least `name`, `duration`, a [[link]] and a [[flow]]"));
+        }
+        let scenario: Scenario = toml::from_str(text).map_err(|e| from_toml(&e, name, text))?;
+        let checked = validate::check(&scenario, known_controller);
+        checked.map_err(|(error, span)| match span {
+            Some(span) => error.at(name, text, span),
+            None => error,
+        })?;
+        Ok(expand(&scenario))
+    }
+
+    /// The class called `name`.
+    pub fn class(&self, name: &str) -> Option<&Class> {
+        self.classes.iter().find(|class| class.name == name)
+    }
+
+    /// Propagation round-trip time of a path.
+    pub fn base_rtt(&self, path: &PlanPath) -> Span {
+        let all = path.links.iter().chain(&path.back);
+        all.map(|link| self.links[*link].delay).fold(Span::ZERO, |sum, delay| sum + delay)
+    }
+}
+
+fn from_toml(error: &toml::de::Error, name: &str, text: &str) -> Error {
+    let place = Error::new(error.message().trim_end());
+    match error.span() {
+        Some(span) => place.at(name, text, span),
+        None => place,
+    }
+}
+
+/// Resolves names and fills in defaults; the scenario has been checked.
+fn expand(scenario: &Scenario) -> Plan {
+    let mut links: Vec<PlanLink> = scenario.link.iter().map(expand_link).collect();
+    let mut classes = Vec::new();
+    for flow in &scenario.flow {
+        let paths = flow.path.iter().enumerate();
+        let paths =
+            paths.map(|(i, path)| expand_path(scenario, flow, i, path, &mut links)).collect();
+        classes.push(Class {
+            name: flow.name.text.clone(),
+            count: flow.count,
+            controller: flow.controller.text.clone(),
+            paths,
+            start: flow.start,
+            spread: flow.spread,
+            transfer: flow.transfer,
+            app_rate: flow.app_rate,
+            transport: expand_transport(&flow.transport, &scenario.transport),
+        });
+    }
+    Plan {
+        name: scenario.name.clone(),
+        title: scenario.title.clone(),
+        source: scenario.source.clone(),
+        duration: scenario.duration,
+        warmup: scenario.warmup,
+        sample: scenario.sample,
+        links,
+        classes,
+        choices: scenario.choice.clone(),
+    }
+}
+
+fn expand_link(link: &schema::Link) -> PlanLink {
+    let mut changes = link.change.clone();
+    changes.sort_by_key(|change| change.at);
+    PlanLink {
+        name: link.name.text.clone(),
+        rate: link.rate,
+        delay: link.delay,
+        queue: expand_queue(link),
+        loss: link.loss.as_ref().map(|loss| (loss.probability, loss.place)),
+        per_user: link.per_user,
+        changes,
+    }
+}
+
+fn expand_queue(link: &schema::Link) -> PlanQueue {
+    match &link.queue {
+        Some(schema::Queue::Unlimited) => PlanQueue::Unlimited,
+        Some(schema::Queue::Droptail(queue)) => PlanQueue::DropTail {
+            packets: queue.packets.map(|limit| limit.0 as u64),
+            bytes: queue.bytes.map(|limit| limit.0),
+        },
+        Some(schema::Queue::Red(red)) => PlanQueue::Red {
+            min: red.min.0,
+            max: red.max.0,
+            max_p: red.max_p,
+            gentle: red.gentle,
+            weight: red.weight,
+            spacing: red.spacing,
+            limit: red.limit.0 as u64,
+        },
+        None if link.rate.is_none() => PlanQueue::Unlimited,
+        None => PlanQueue::DropTail { packets: Some(1000), bytes: None },
+    }
+}
+
+fn expand_path(
+    scenario: &Scenario,
+    flow: &schema::Flow,
+    index: usize,
+    path: &schema::Path,
+    links: &mut Vec<PlanLink>,
+) -> PlanPath {
+    let find = |name: &schema::Name| {
+        scenario.link.iter().position(|link| link.name.text == name.text).unwrap_or_default()
+    };
+    let forward: Vec<usize> = path.links.iter().map(find).collect();
+    let back = match &path.back {
+        Some(names) => names.iter().map(find).collect(),
+        None => {
+            let delay = forward.iter().map(|link| links[*link].delay);
+            links.push(PlanLink {
+                name: format!("{}/{index}/back", flow.name.text),
+                rate: None,
+                delay: delay.fold(Span::ZERO, |sum, delay| sum + delay),
+                queue: PlanQueue::Unlimited,
+                loss: None,
+                per_user: false,
+                changes: Vec::new(),
+            });
+            vec![links.len() - 1]
+        }
+    };
+    PlanPath { links: forward, back, join: path.join.unwrap_or_default(), leave: path.leave }
+}
+
+fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {
+    macro_rules! choose {
+        ($field:ident) => {
+            own.$field.or(general.$field)
+        };
+    }
+    let bytes = |size: Option<Bytes>, default: u32| size.map_or(default, |bytes| bytes.0 as u32);
+    Transport {
+        packet: bytes(choose!(packet), 1500),
+        payload: bytes(choose!(payload), 1448),
+        sack: choose!(sack).unwrap_or(true),
+        limited_transmit: choose!(limited_transmit).unwrap_or(true),
+        delayed_ack: choose!(delayed_ack).unwrap_or(Span::ZERO),
+        initial_window: choose!(initial_window).unwrap_or(10.0),
+        initial_ssthresh: choose!(initial_ssthresh),
+        min_window: choose!(min_window).unwrap_or(1.0),
+        slow_start_carry_over: choose!(slow_start_carry_over).unwrap_or(true),
+        rto_min: choose!(rto_min).unwrap_or(Span::millis(200)),
+        rto_floor: choose!(rto_floor).unwrap_or(RtoFloor::Variance),
+        rto_max: choose!(rto_max).unwrap_or(Span::millis(120_000)),
+        rto_initial: choose!(rto_initial).unwrap_or(Span::millis(1_000)),
+        receive_buffer: choose!(receive_buffer).map_or(64 << 20, |bytes| bytes.0),
+        scheduler: choose!(scheduler).unwrap_or(Scheduler::MinRtt),
+        host_limit: choose!(host_limit).map(|bytes| bytes.0),
+    }
+}

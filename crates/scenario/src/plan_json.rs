@@ -1,0 +1,102 @@
+//! A plan as JSON in SI units, for theory, reports and provenance.
+
+use crate::plan::{Class, Plan, PlanLink, PlanPath, PlanQueue};
+use serde_json::{Value, json};
+
+impl Plan {
+    /// The plan in SI units; units stand in the names.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "duration_s": self.duration.seconds(),
+            "warmup_s": self.warmup.seconds(),
+            "sample_s": self.sample.seconds(),
+            "links": self.links.iter().map(link).collect::<Vec<_>>(),
+            "classes": self.classes.iter().map(|c| class(self, c)).collect::<Vec<_>>(),
+            "choices": self.choices,
+        })
+    }
+}
+
+fn link(link: &PlanLink) -> Value {
+    let changes = link.changes.iter().map(|change| {
+        json!({
+            "at_s": change.at.seconds(),
+            "rate_bps": change.rate.map(|rate| rate.0),
+            "delay_s": change.delay.map(|delay| delay.seconds()),
+            "loss": change.loss,
+            "up": change.up,
+        })
+    });
+    json!({
+        "name": link.name,
+        "rate_bps": link.rate.map(|rate| rate.0),
+        "delay_s": link.delay.seconds(),
+        "queue": queue(&link.queue),
+        "loss": link.loss.map_or(0.0, |(probability, _)| probability),
+        "loss_place": link.loss.map(|(_, place)| place),
+        "per_user": link.per_user,
+        "changes": changes.collect::<Vec<_>>(),
+    })
+}
+
+fn queue(queue: &PlanQueue) -> Value {
+    match queue {
+        PlanQueue::Unlimited => Value::Null,
+        PlanQueue::DropTail { packets, bytes } => {
+            json!({ "kind": "droptail", "limit_packets": packets, "limit_bytes": bytes })
+        }
+        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, limit } => json!({
+            "kind": "red",
+            "min_packets": min,
+            "max_packets": max,
+            "max_p": max_p,
+            "gentle": gentle,
+            "weight": weight,
+            "spacing": spacing,
+            "limit_packets": limit,
+        }),
+    }
+}
+
+fn class(plan: &Plan, class: &Class) -> Value {
+    let t = &class.transport;
+    json!({
+        "name": class.name,
+        "count": class.count,
+        "controller": class.controller,
+        "start_s": class.start.seconds(),
+        "spread_s": class.spread.seconds(),
+        "transfer_bytes": class.transfer.map(|bytes| bytes.0),
+        "app_rate_bps": class.app_rate.map(|rate| rate.0),
+        "paths": class.paths.iter().map(|p| path(plan, p)).collect::<Vec<_>>(),
+        "packet_bytes": t.packet,
+        "payload_bytes": t.payload,
+        "sack": t.sack,
+        "limited_transmit": t.limited_transmit,
+        "delayed_ack_s": t.delayed_ack.seconds(),
+        "initial_window": t.initial_window,
+        "initial_ssthresh": t.initial_ssthresh,
+        "min_window": t.min_window,
+        "slow_start_carry_over": t.slow_start_carry_over,
+        "rto_min_s": t.rto_min.seconds(),
+        "rto_floor": t.rto_floor,
+        "rto_max_s": t.rto_max.seconds(),
+        "rto_initial_s": t.rto_initial.seconds(),
+        "receive_buffer_bytes": t.receive_buffer,
+        "scheduler": t.scheduler,
+        "host_limit_bytes": t.host_limit,
+    })
+}
+
+fn path(plan: &Plan, path: &PlanPath) -> Value {
+    json!({
+        "links": path.links,
+        "back": path.back,
+        "base_rtt_s": plan.base_rtt(path).seconds(),
+        "join_s": path.join.seconds(),
+        "leave_s": path.leave.map(|leave| leave.seconds()),
+    })
+}

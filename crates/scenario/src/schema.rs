@@ -1,0 +1,347 @@
+//! What may stand in a scenario file.
+//!
+//! The doc comments here are the reference that users read: the schema, the reference page and the
+//! Python dataclasses are generated from them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Packets, Rate, Span};
+
+/// A name, and where it stands in the file.
+#[derive(Clone, Debug, Default)]
+pub struct Name {
+    /// The name.
+    pub text: String,
+    /// The bytes of the file that hold it.
+    pub span: core::ops::Range<usize>,
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = toml::Spanned::<String>::deserialize(deserializer)?;
+        Ok(Name { span: spanned.span(), text: spanned.into_inner() })
+    }
+}
+
+impl From<&str> for Name {
+    fn from(text: &str) -> Self {
+        Name { text: text.into(), span: 0..0 }
+    }
+}
+
+impl JsonSchema for Name {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Name".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}
+
+/// A scenario: links, groups of flows, and how long to watch them.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Short name, used in file names and tables.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub title: String,
+    /// Where the set-up is published.
+    #[serde(default)]
+    pub source: String,
+    /// When the run ends.
+    pub duration: Span,
+    /// Until then nothing is measured.
+    #[serde(default)]
+    pub warmup: Span,
+    /// How often windows, round-trip times and queues are sampled.
+    #[serde(default = "default_sample")]
+    pub sample: Span,
+    /// Transport options of all flows.
+    #[serde(default)]
+    pub transport: Transport,
+    /// The links, each in one direction.
+    #[serde(default)]
+    pub link: Vec<Link>,
+    /// Groups of identical flows.
+    #[serde(default)]
+    pub flow: Vec<Flow>,
+    /// What the source leaves open, the value taken and the reason.
+    #[serde(default)]
+    pub choice: Vec<Choice>,
+}
+
+fn default_sample() -> Span {
+    Span::millis(100)
+}
+
+/// A link in one direction: queue, transmitter, line.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Name by which paths refer to it.
+    pub name: Name,
+    /// Rate of the transmitter; without it the link is a pure delay.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// Propagation delay, one way.
+    #[serde(default)]
+    pub delay: Span,
+    /// The queue before the transmitter; by default drop-tail of 1000 packets.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+    /// Random loss.
+    #[serde(default)]
+    pub loss: Option<Loss>,
+    /// Whether every user whose path crosses it has a private copy, as of an access line.
+    #[serde(default)]
+    pub per_user: bool,
+    /// Node at which it begins; with `to`, paths are checked for gaps.
+    #[serde(default)]
+    pub from: Option<Name>,
+    /// Node at which it ends.
+    #[serde(default)]
+    pub to: Option<Name>,
+    /// Changes while the run lasts.
+    #[serde(default)]
+    pub change: Vec<LinkChange>,
+}
+
+/// A queue discipline. Waiting packets are counted; the one in transmission is not.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Queue {
+    /// No limit.
+    Unlimited,
+    /// Drops what does not fit.
+    Droptail(DropTail),
+    /// Random early detection.
+    Red(Red),
+}
+
+/// Drop-tail; with both limits, the first that is reached counts.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropTail {
+    /// Packets that may wait.
+    #[serde(default)]
+    pub packets: Option<Packets>,
+    /// Bytes that may wait.
+    #[serde(default)]
+    pub bytes: Option<Bytes>,
+}
+
+/// RED (Floyd and Jacobson 1993).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Red {
+    /// Average queue below which nothing is dropped (min_th).
+    pub min: Packets,
+    /// Average queue at which the drop probability is `max_p` (max_th).
+    pub max: Packets,
+    /// Drop probability at `max`.
+    pub max_p: f64,
+    /// Whether the probability then rises to 1 at twice `max` instead of jumping there.
+    #[serde(default = "yes")]
+    pub gentle: bool,
+    /// Weight of a new sample in the average (w_q); 1 takes the queue of the moment.
+    #[serde(default = "default_weight")]
+    pub weight: f64,
+    /// How drops are spread over arrivals.
+    #[serde(default)]
+    pub spacing: Spacing,
+    /// Packets that fit at all.
+    pub limit: Packets,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn default_weight() -> f64 {
+    0.002
+}
+
+/// How RED spreads its drops.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Spacing {
+    /// Every arrival by itself.
+    Independent,
+    /// Evenly, by counting arrivals since the last drop (the published RED).
+    #[default]
+    Count,
+}
+
+/// Independent random loss.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Loss {
+    /// Probability for each packet.
+    pub probability: f64,
+    /// Whether a lost packet has used the transmitter, as on a radio.
+    #[serde(default)]
+    pub place: LossPlace,
+}
+
+/// Where random loss strikes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum LossPlace {
+    /// Before the queue: a lost packet uses no capacity.
+    Before,
+    /// On the line: it has used capacity.
+    #[default]
+    After,
+}
+
+/// A change of a link at a time; what is left out stays.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkChange {
+    /// When.
+    pub at: Span,
+    /// New rate.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// New propagation delay.
+    #[serde(default)]
+    pub delay: Option<Span>,
+    /// New loss probability.
+    #[serde(default)]
+    pub loss: Option<f64>,
+    /// Whether the link carries anything.
+    #[serde(default)]
+    pub up: Option<bool>,
+}
+
+/// A group of identical flows; in tables and theory, a class of users.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Name of the class.
+    pub name: Name,
+    /// How many users.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// The congestion controller; see `anabranch list controllers`.
+    #[serde(default = "reno")]
+    pub controller: Name,
+    /// The paths of each user; one for plain TCP.
+    #[serde(default)]
+    pub path: Vec<Path>,
+    /// When the users start.
+    #[serde(default)]
+    pub start: Span,
+    /// Each user starts at a random time within this span after `start`.
+    #[serde(default)]
+    pub spread: Span,
+    /// Bytes to send; without it, and without `app_rate`, the flow never ends.
+    #[serde(default)]
+    pub transfer: Option<Bytes>,
+    /// Rate of payload at which the application writes.
+    #[serde(default)]
+    pub app_rate: Option<Rate>,
+    /// Transport options of this group; they go before those of the scenario.
+    #[serde(default)]
+    pub transport: Transport,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn reno() -> Name {
+    "reno".into()
+}
+
+/// A path: the links that data crosses, and the way back of the acknowledgements.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// Links from sender to receiver, in order.
+    pub links: Vec<Name>,
+    /// Links from receiver to sender; without it a line of the same delay that is never full.
+    #[serde(default)]
+    pub back: Option<Vec<Name>>,
+    /// When the path joins the connection; by default from the start.
+    #[serde(default)]
+    pub join: Option<Span>,
+    /// When it leaves.
+    #[serde(default)]
+    pub leave: Option<Span>,
+}
+
+/// Transport options; what is left out is taken from the scenario, then from the default.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transport {
+    /// Bytes of a full packet on the wire. Default "1500 B".
+    pub packet: Option<Bytes>,
+    /// Payload bytes in it; the rest is header, which an ACK has too. Default "1448 B".
+    pub payload: Option<Bytes>,
+    /// Selective acknowledgements; without them recovery is NewReno's. Default true.
+    pub sack: Option<bool>,
+    /// New data on the first two duplicate ACKs (RFC 3042). Default true.
+    pub limited_transmit: Option<bool>,
+    /// How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 ms".
+    pub delayed_ack: Option<Span>,
+    /// Initial window in segments. Default 10.
+    pub initial_window: Option<f64>,
+    /// Initial slow-start threshold in segments. Default none.
+    pub initial_ssthresh: Option<f64>,
+    /// Smallest window in segments. Default 1.
+    pub min_window: Option<f64>,
+    /// At the end of slow start, segments left over in the ACK go to congestion avoidance. Default true.
+    pub slow_start_carry_over: Option<bool>,
+    /// Smallest retransmission timeout. Default "200 ms".
+    pub rto_min: Option<Span>,
+    /// Whether `rto_min` bounds the whole timeout (RFC 6298) or its variance term (Linux). Default variance.
+    pub rto_floor: Option<RtoFloor>,
+    /// Largest retransmission timeout. Default "120 s".
+    pub rto_max: Option<Span>,
+    /// Timeout before the first round-trip sample. Default "1 s".
+    pub rto_initial: Option<Span>,
+    /// Receive buffer of a connection. Default "64 MiB".
+    pub receive_buffer: Option<Bytes>,
+    /// Which path carries the next data. Default min-rtt.
+    pub scheduler: Option<Scheduler>,
+    /// Bytes of one path that may wait unsent in the host. Default no limit.
+    pub host_limit: Option<Bytes>,
+}
+
+/// Where the smallest timeout applies.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoFloor {
+    /// RTO = SRTT + max(4 RTTVAR, minimum), as Linux does.
+    Variance,
+    /// RTO = max(SRTT + 4 RTTVAR, minimum).
+    Total,
+}
+
+/// A packet scheduler.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scheduler {
+    /// The path of the smallest smoothed round-trip time with window space.
+    MinRtt,
+    /// Each path with window space in turn.
+    RoundRobin,
+}
+
+/// A parameter that the source leaves open.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// The parameter.
+    pub what: String,
+    /// The value taken.
+    pub value: String,
+    /// The reason.
+    pub why: String,
+}

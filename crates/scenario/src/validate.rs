@@ -1,0 +1,225 @@
+//! What the types cannot check: references, ranges, and times that make no sense together.
+
+use crate::error::{Error, list};
+use crate::schema::{self, Flow, Link, Name, Queue, Scenario};
+use core::ops::Range;
+use units::{Bytes, Packets, Span};
+
+/// An error and the bytes of the file that it is about.
+type Placed = (Error, Option<Range<usize>>);
+
+fn at(name: &Name, error: Error) -> Placed {
+    (error, Some(name.span.clone()))
+}
+
+fn general(error: Error) -> Placed {
+    (error, None)
+}
+
+/// Checks a scenario that parsed.
+pub(crate) fn check(
+    scenario: &Scenario,
+    known_controller: &dyn Fn(&str) -> Result<(), String>,
+) -> Result<(), Placed> {
+    times(scenario)?;
+    unique("link", scenario.link.iter().map(|link| &link.name))?;
+    unique("flow", scenario.flow.iter().map(|flow| &flow.name))?;
+    for link in &scenario.link {
+        check_link(link)?;
+    }
+    if scenario.flow.is_empty() {
+        return Err(general(
+            Error::new("the scenario has no [[flow]]")
+                .help("add at least one [[flow]] with a path"),
+        ));
+    }
+    for flow in &scenario.flow {
+        check_flow(scenario, flow)?;
+        if let Err(problem) = known_controller(&flow.controller.text) {
+            let message = format!("flow `{}`: controller: {problem}", flow.name.text);
+            let help = "`anabranch list controllers` shows all of them";
+            return Err(at(&flow.controller, Error::new(message).help(help)));
+        }
+    }
+    check_transport("the scenario", &scenario.transport).map_err(general)
+}
+
+fn times(scenario: &Scenario) -> Result<(), Placed> {
+    let Scenario { duration, warmup, sample, .. } = scenario;
+    if *duration == Span::ZERO {
+        return Err(general(Error::new("duration is zero").help("write, for example, \"60 s\"")));
+    }
+    if warmup >= duration {
+        let message = format!("warmup ({warmup}) is not before the end of the run ({duration})");
+        return Err(general(Error::new(message).help("shorten `warmup` or lengthen `duration`")));
+    }
+    if *sample == Span::ZERO {
+        return Err(general(Error::new("sample is zero").help("write, for example, \"100 ms\"")));
+    }
+    Ok(())
+}
+
+fn unique<'a>(kind: &str, names: impl Iterator<Item = &'a Name>) -> Result<(), Placed> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if name.text.is_empty() || name.text.contains('.') {
+            let message = format!("a {kind} is called `{}`", name.text);
+            return Err(at(name, Error::new(message).help("a name is not empty and has no dot")));
+        }
+        if seen.contains(&name.text.as_str()) {
+            let message = format!("two {kind}s are called `{}`", name.text);
+            return Err(at(name, Error::new(message).help("give one of them another name")));
+        }
+        seen.push(&name.text);
+    }
+    Ok(())
+}
+
+fn probability(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
+fn check_link(link: &Link) -> Result<(), Placed> {
+    let wrong = |field: &str, value: &str, right: &str| {
+        let message = format!("link `{}`: {field} is {value}", link.name.text);
+        Err(at(&link.name, Error::new(message).help(right)))
+    };
+    if let Some(loss) = &link.loss
+        && !probability(loss.probability)
+    {
+        return wrong("loss.probability", &loss.probability.to_string(), "it lies from 0 to 1");
+    }
+    for change in &link.change {
+        if let Some(loss) = change.loss.filter(|loss| !probability(*loss)) {
+            return wrong("change.loss", &loss.to_string(), "it lies from 0 to 1");
+        }
+        if change.rate.is_some() && link.rate.is_none() {
+            return wrong("change.rate", "set, but the link has no rate", "give the link a rate");
+        }
+    }
+    match &link.queue {
+        Some(_) if link.rate.is_none() => {
+            wrong("queue", "set, but the link has no rate", "a pure delay has no queue")
+        }
+        Some(Queue::Droptail(schema::DropTail { packets: None, bytes: None })) => wrong(
+            "queue.droptail",
+            "without a limit",
+            "give `packets` or `bytes`, or write \"unlimited\"",
+        ),
+        Some(Queue::Red(red)) => {
+            check_red(red).or_else(|(field, value, right)| wrong(field, &value, right))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_red(red: &schema::Red) -> Result<(), (&'static str, String, &'static str)> {
+    let schema::Red { min: Packets(min), max: Packets(max), max_p, weight, limit, .. } = red;
+    if min >= max {
+        return Err(("queue.red.max", format!("{max}, not above min ({min})"), "min is below max"));
+    }
+    if !(*max_p > 0.0 && *max_p <= 1.0) {
+        return Err(("queue.red.max_p", max_p.to_string(), "it lies above 0 and at most at 1"));
+    }
+    if !(*weight > 0.0 && *weight <= 1.0) {
+        return Err(("queue.red.weight", weight.to_string(), "it lies above 0 and at most at 1"));
+    }
+    if limit.0 < 1.0 {
+        return Err(("queue.red.limit", limit.to_string(), "at least one packet must fit"));
+    }
+    Ok(())
+}
+
+fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
+    let wrong = |message: &str, right: &str| {
+        let message = format!("flow `{}`: {message}", flow.name.text);
+        Err(at(&flow.name, Error::new(message).help(right)))
+    };
+    if flow.count == 0 {
+        return wrong("count is 0", "a group has at least one user");
+    }
+    if flow.path.is_empty() {
+        return wrong("it has no path", "add a [[flow.path]] with `links`");
+    }
+    if flow.transfer.is_some() && flow.app_rate.is_some() {
+        return wrong("both `transfer` and `app_rate` are set", "choose one of them");
+    }
+    if flow.transfer == Some(Bytes(0)) {
+        return wrong("transfer is 0 B", "leave it out for a flow that never ends");
+    }
+    if flow.start + flow.spread >= scenario.duration {
+        return wrong("it starts after the end of the run", "start + spread is below duration");
+    }
+    for path in &flow.path {
+        if path.links.is_empty() || path.back.as_ref().is_some_and(Vec::is_empty) {
+            return wrong("a path has no links", "name at least one link in `links` and in `back`");
+        }
+        if path.leave.is_some_and(|leave| leave <= path.join.unwrap_or_default()) {
+            return wrong("a path leaves before it joins", "`join` is before `leave`");
+        }
+        check_way(scenario, flow, &path.links)?;
+        if let Some(back) = &path.back {
+            check_way(scenario, flow, back)?;
+        }
+    }
+    check_transport(&format!("flow `{}`", flow.name.text), &flow.transport)
+        .map_err(|error| at(&flow.name, error))
+}
+
+/// Every link exists, and where nodes are given each link begins where the one before it ends.
+fn check_way(scenario: &Scenario, flow: &Flow, way: &[Name]) -> Result<(), Placed> {
+    let mut previous: Option<&Link> = None;
+    for name in way {
+        let Some(link) = scenario.link.iter().find(|link| link.name.text == name.text) else {
+            let message = format!("flow `{}`: there is no link `{}`", flow.name.text, name.text);
+            let known = list(scenario.link.iter().map(|link| link.name.text.as_str()));
+            return Err(at(name, Error::new(message).help(format!("the links are {known}"))));
+        };
+        let end = previous.and_then(|link| link.to.as_ref());
+        if let (Some(before), Some(end), Some(begin)) = (previous, end, &link.from)
+            && end.text != begin.text
+        {
+            let message = format!(
+                "flow `{}`: the path has a gap: `{}` ends at `{}` and `{}` begins at `{}`",
+                flow.name.text, before.name.text, end.text, name.text, begin.text
+            );
+            return Err(at(name, Error::new(message).help("name the links between the two nodes")));
+        }
+        previous = Some(link);
+    }
+    Ok(())
+}
+
+fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), Error> {
+    let wrong = |field: &str, value: &dyn core::fmt::Display, right: &str| {
+        Err(Error::new(format!("{whose}: transport.{field} is {value}")).help(right))
+    };
+    let packet = options.packet.unwrap_or(Bytes(1500));
+    let payload = options.payload.unwrap_or(Bytes(1448));
+    if packet.0 == 0 || packet.0 > 65_535 {
+        return wrong("packet", &packet, "a packet has 1 to 65535 bytes");
+    }
+    if payload.0 == 0 || payload.0 >= packet.0 {
+        return wrong(
+            "payload",
+            &payload,
+            "it is above 0 B and leaves room for headers in `packet`",
+        );
+    }
+    for (field, value) in [
+        ("initial_window", options.initial_window),
+        ("initial_ssthresh", options.initial_ssthresh),
+        ("min_window", options.min_window),
+    ] {
+        if let Some(value) = value.filter(|value| !(1.0..=1e9).contains(value)) {
+            return wrong(field, &value, "it is at least 1 segment");
+        }
+    }
+    if let Some(buffer) = options.receive_buffer.filter(|buffer| buffer.0 < payload.0) {
+        return wrong("receive_buffer", &buffer, "at least one payload must fit");
+    }
+    if options.rto_min.is_some_and(|min| min > options.rto_max.unwrap_or(Span::millis(120_000))) {
+        return wrong("rto_min", &options.rto_min.unwrap_or_default(), "it is at most rto_max");
+    }
+    Ok(())
+}

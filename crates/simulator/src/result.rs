@@ -1,0 +1,140 @@
+//! What a run gives: scalars with units in their names, and series as columns on request.
+
+use crate::trace::Trace;
+use crate::world::Conservation;
+
+/// The results of one run. Rates and counts cover the time after the warm-up.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The seed of the run.
+    pub seed: u64,
+    /// Hash of every event's time and element, in order.
+    pub digest: u64,
+    /// Events handled since the start.
+    pub events: u64,
+    /// Packets that came out of a link since the start.
+    pub packet_hops: u64,
+    /// How much time was simulated, in seconds.
+    pub simulated_s: f64,
+    /// Where all packets are since the start.
+    pub conservation: Conservation,
+    /// One row for each connection.
+    pub flows: Vec<FlowResult>,
+    /// One row for each path of each connection.
+    pub paths: Vec<PathResult>,
+    /// One row for each link of the plan.
+    pub links: Vec<LinkResult>,
+    /// One row for each class.
+    pub classes: Vec<ClassResult>,
+    /// Samples over time, if they were asked for.
+    pub series: Option<Box<Series>>,
+    /// The trace, if it was asked for.
+    pub events_log: Option<Box<Trace>>,
+}
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowResult {
+    /// Index of its class.
+    pub class: u32,
+    /// Which user of the class.
+    pub user: u32,
+    /// IP bytes of data packets that arrived, copies included, in bit/s.
+    pub throughput_bps: f64,
+    /// Payload delivered in order, each byte once, in bit/s.
+    pub goodput_bps: f64,
+    /// When it started.
+    pub start_s: f64,
+    /// When a transfer was acknowledged whole; `NaN` if it was not.
+    pub completed_s: f64,
+}
+
+/// A path of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathResult {
+    /// Index of the connection.
+    pub flow: u32,
+    /// Which of its paths.
+    pub path: u32,
+    /// IP bytes of data packets that arrived, in bit/s.
+    pub throughput_bps: f64,
+    /// Data packets sent.
+    pub sent_packets: u64,
+    /// Data packets dropped or lost.
+    pub lost_packets: u64,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast recoveries begun.
+    pub recoveries: u64,
+    /// Congestion window in segments, mean over samples.
+    pub cwnd_segments: f64,
+    /// Smoothed round-trip time, mean over samples.
+    pub srtt_s: f64,
+}
+
+/// A link of the plan; private copies are summed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkResult {
+    /// Number of copies.
+    pub copies: u32,
+    /// Packets offered.
+    pub arrived_packets: u64,
+    /// Packets dropped by the queue.
+    pub dropped_packets: u64,
+    /// Packets lost at random or while it was down.
+    pub lost_packets: u64,
+    /// Bytes that came out of it, in bit/s.
+    pub throughput_bps: f64,
+    /// Fraction of the capacity used; `NaN` without a rate.
+    pub utilisation: f64,
+    /// Waiting packets, mean over samples.
+    pub queue_packets: f64,
+    /// Queueing delay: 50th, 95th and 99th percentile over samples.
+    pub queue_delay_s: [f64; 3],
+}
+
+/// A class of users.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassResult {
+    /// Mean of the newest round-trip samples.
+    pub rtt_mean_s: f64,
+    /// 50th, 95th and 99th percentile of them.
+    pub rtt_s: [f64; 3],
+    /// 5th, 50th and 95th percentile of the windows of its paths.
+    pub cwnd_segments: [f64; 3],
+}
+
+/// Samples over time. Matrices are stored row by row, one row for each sample.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// Times of the samples.
+    pub t_s: Vec<f64>,
+    /// One column for each path.
+    pub paths: PathSeries,
+    /// One column for each link of the plan.
+    pub links: LinkSeries,
+}
+
+/// Matrices over paths.
+#[derive(Clone, Debug, Default)]
+pub struct PathSeries {
+    /// Congestion windows.
+    pub cwnd_segments: Vec<f64>,
+    /// Slow-start thresholds; infinite before the first congestion event.
+    pub ssthresh_segments: Vec<f64>,
+    /// Smoothed round-trip times; zero before the first sample.
+    pub srtt_s: Vec<f64>,
+    /// IP bytes arrived since the start.
+    pub arrived_bytes: Vec<f64>,
+}
+
+/// Matrices over links.
+#[derive(Clone, Debug, Default)]
+pub struct LinkSeries {
+    /// Waiting packets.
+    pub queue_packets: Vec<f64>,
+    /// Packets dropped or lost since the start.
+    pub dropped_packets: Vec<f64>,
+}

@@ -1,0 +1,89 @@
+//! One run, and many.
+
+use crate::build::build;
+use crate::measure::Meter;
+use crate::result::Outcome;
+use rayon::prelude::*;
+use scenario::Plan;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::{Span, Time};
+
+/// What to keep besides the scalars.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Observe {
+    /// Samples over time.
+    pub series: bool,
+    /// Every drop, loss, recovery and timeout.
+    pub events: bool,
+}
+
+/// How far replications have come, and whether to stop; shared with whoever watches.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Simulated nanoseconds, all replications together.
+    simulated: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    /// Simulated seconds so far, all replications together.
+    pub fn simulated_s(&self) -> f64 {
+        Span(self.simulated.load(Ordering::Relaxed)).seconds()
+    }
+
+    /// Ends the replications that have not finished; finished ones are kept.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `plan` once; `None` if it was stopped.
+///
+/// # Panics
+/// If packets appear or vanish: that is a fault of the simulator.
+pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Option<Outcome> {
+    let (mut world, catalogue) = build(plan, seed);
+    if observe.events {
+        world.trace = Some(Box::default());
+    }
+    let mut meter = Meter::new(plan, catalogue, &world, observe.series);
+    let (end, warmup) = (Time::from(plan.duration), Time::from(plan.warmup));
+    let mut warm = false;
+    let mut next_sample = Time::ZERO;
+    while world.now < end {
+        if progress.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        // The next moment to look: a sample, the end of the warm-up, or the end.
+        let moment = if warm { next_sample } else { next_sample.min(warmup) }.min(end);
+        let before = world.now;
+        world.run_until(moment);
+        progress.simulated.fetch_add(moment.since(before).0, Ordering::Relaxed);
+        if !warm && moment >= warmup {
+            meter.start(&world);
+            warm = true;
+        }
+        if moment == next_sample {
+            meter.sample(&mut world, warm);
+            next_sample = next_sample + plan.sample;
+        }
+    }
+    assert!(world.conservation().holds(), "packets were lost track of: {:?}", world.conservation());
+    Some(meter.finish(seed, world))
+}
+
+/// Runs `plan` once for each seed on `threads` threads (0: one for each core). Results are in the
+/// order of the seeds, without those that were stopped.
+pub fn replicate(
+    plan: &Plan,
+    seeds: &[u64],
+    observe: Observe,
+    threads: usize,
+    progress: &Progress,
+) -> Vec<Outcome> {
+    let all = || seeds.par_iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect();
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(all),
+        Err(_) => seeds.iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect(),
+    }
+}

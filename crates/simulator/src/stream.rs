@@ -1,0 +1,66 @@
+//! Named streams of randomness: one for each component, so that adding a component disturbs nobody.
+
+use network::Chance;
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use units::Span;
+
+/// The stream of one component in one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream(Pcg64Mcg);
+
+/// FNV-1a, a hash of names that is the same everywhere and in every version.
+fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014): spreads similar inputs over all bits.
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Stream {
+    /// The stream of the component `name`, its `copy`-th instance, in the run with `seed`.
+    pub(crate) fn new(seed: u64, name: &str, copy: u64) -> Self {
+        let low = mix(seed ^ mix(fnv1a(name.bytes()) ^ mix(copy)));
+        let high = mix(low);
+        Stream(Pcg64Mcg::new((u128::from(high) << 64) | u128::from(low)))
+    }
+
+    /// Uniform in `0..=span`.
+    pub(crate) fn within(&mut self, span: Span) -> Span {
+        Span::from_seconds(self.uniform() * span.seconds()).min(span)
+    }
+}
+
+impl Chance for Stream {
+    fn uniform(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_differ_by_seed_by_name_and_by_copy_and_repeat_exactly() {
+        let first = |seed, name, copy| Stream::new(seed, name, copy).uniform();
+        assert_eq!(first(1, "ap1", 0), first(1, "ap1", 0));
+        assert_ne!(first(1, "ap1", 0), first(2, "ap1", 0));
+        assert_ne!(first(1, "ap1", 0), first(1, "ap2", 0));
+        assert_ne!(first(1, "ap1", 0), first(1, "ap1", 1));
+    }
+
+    #[test]
+    fn draws_are_uniform() {
+        let mut stream = Stream::new(7, "x", 0);
+        let mean = (0..100_000).map(|_| stream.uniform()).sum::<f64>() / 1e5;
+        assert!((mean - 0.5).abs() < 0.005, "{mean}");
+    }
+}

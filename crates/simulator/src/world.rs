@@ -1,0 +1,351 @@
+//! The world: elements, endpoints, and the loop that carries parcels between them.
+//!
+//! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it to
+//! the next link; the agenda wakes the link when it comes out, and `hop` goes on; at the end of the
+//! route `arrive` gives it to the endpoint, whose answer takes the same way back.
+
+use crate::agenda::{Agenda, Element};
+use crate::parcel::{Parcel, SackStore};
+use crate::stream::Stream;
+use crate::trace::{Event, EventKind, Trace};
+use network::{Change, Link, Offer};
+use transport::{Receiver, Sender};
+use units::Time;
+use wire::Ack;
+
+/// Marks the end of a route among the hops.
+pub(crate) const ARRIVED: u32 = u32::MAX;
+
+/// A connection: both of its endpoints.
+pub(crate) struct Flow {
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// Number of its first path in the world.
+    pub(crate) first_path: u32,
+    /// Index of its class in the plan.
+    pub(crate) class: u32,
+    /// Header bytes of its packets.
+    pub(crate) header: u32,
+    /// Nothing is sent before.
+    pub(crate) start: Time,
+}
+
+/// A path: whose it is, and where its two routes begin among the hops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Route {
+    pub(crate) flow: u32,
+    pub(crate) forward: u32,
+    pub(crate) back: u32,
+}
+
+/// Packets and bytes of one path since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PathCount {
+    /// Data packets sent.
+    pub(crate) sent: u64,
+    /// Data packets dropped or lost.
+    pub(crate) lost: u64,
+    /// Bytes of data packets, headers included, that arrived.
+    pub(crate) arrived_bytes: u64,
+}
+
+/// What the scenario makes happen at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Action {
+    Change { link: u32, change: Change },
+    Join { path: u32 },
+    Leave { path: u32 },
+}
+
+/// Packets of all kinds since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conservation {
+    /// Handed to the network by an endpoint.
+    pub sent: u64,
+    /// Handed to an endpoint by the network.
+    pub delivered: u64,
+    /// Dropped by a queue or lost at random.
+    pub dropped: u64,
+    /// Inside a link.
+    pub in_flight: u64,
+}
+
+impl Conservation {
+    /// Sent = delivered + dropped + in flight.
+    pub fn holds(&self) -> bool {
+        self.sent == self.delivered + self.dropped + self.in_flight
+    }
+}
+
+/// A network, its endpoints, and what is pending.
+pub(crate) struct World {
+    pub(crate) now: Time,
+    pub(crate) links: Vec<Link<Parcel>>,
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) counts: Vec<PathCount>,
+    /// Routes one after another: links, then [`ARRIVED`].
+    pub(crate) hops: Vec<u32>,
+    /// Sorted by time, next one last.
+    pub(crate) script: Vec<(Time, Action)>,
+    pub(crate) agenda: Agenda,
+    pub(crate) trace: Option<Box<Trace>>,
+    pub(crate) sacks: SackStore,
+    pub(crate) totals: Totals,
+}
+
+/// Running totals of a world.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) digest: u64,
+    pub(crate) events: u64,
+    pub(crate) hops: u64,
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    pub(crate) dropped: u64,
+}
+
+impl World {
+    /// Number of agenda entries for so many links and flows: links, senders, receivers, the script.
+    pub(crate) fn elements(links: usize, flows: usize) -> usize {
+        links + 2 * flows + 1
+    }
+
+    fn sender_element(&self, flow: u32) -> Element {
+        self.links.len() as u32 + flow
+    }
+
+    fn receiver_element(&self, flow: u32) -> Element {
+        (self.links.len() + self.flows.len()) as u32 + flow
+    }
+
+    fn script_element(&self) -> Element {
+        (self.links.len() + 2 * self.flows.len()) as u32
+    }
+
+    /// Puts the starts of the flows and the first action of the script on the agenda.
+    pub(crate) fn begin(&mut self) {
+        for flow in 0..self.flows.len() as u32 {
+            let start = self.flows[flow as usize].start;
+            self.agenda.schedule(self.sender_element(flow), start);
+        }
+        if let Some((at, _)) = self.script.last() {
+            self.agenda.schedule(self.script_element(), *at);
+        }
+    }
+
+    /// Runs everything up to and at `end`.
+    pub(crate) fn run_until(&mut self, end: Time) {
+        while let Some((now, element)) = self.agenda.pop(end) {
+            debug_assert!(now >= self.now, "time went back");
+            self.now = now;
+            self.totals.events += 1;
+            self.totals.digest = mix(self.totals.digest, now.0, element);
+            if (element as usize) < self.links.len() {
+                self.wake_link(element);
+            } else {
+                self.wake_endpoint(element);
+            }
+        }
+        self.now = end;
+    }
+
+    fn wake_link(&mut self, element: Element) {
+        let Some(delivery) = self.links[element as usize].deliver() else {
+            return;
+        };
+        if let Some(next) = delivery.next {
+            self.agenda.schedule(element, next);
+        }
+        self.totals.hops += 1;
+        match delivery.lost {
+            true => self.lose(delivery.frame, element, EventKind::Lost),
+            false => self.hop(delivery.frame),
+        }
+    }
+
+    /// A timer of an endpoint, or the script.
+    #[cold]
+    fn wake_endpoint(&mut self, element: Element) {
+        let index = element - self.links.len() as u32;
+        let flows = self.flows.len() as u32;
+        if index < flows {
+            let before = self.tally(index);
+            self.flows[index as usize].sender.on_deadline(self.now);
+            self.trace_changes(index, before);
+            self.pump(index);
+        } else if index < 2 * flows {
+            let flow = index - flows;
+            while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
+                self.send_ack(flow, path, &ack);
+            }
+        } else {
+            self.act();
+        }
+    }
+
+    /// Carries a parcel on: into the next link of its route, or to the endpoint at the end of it.
+    fn hop(&mut self, mut parcel: Parcel) {
+        let link = self.hops[parcel.cursor as usize];
+        if link == ARRIVED {
+            self.totals.delivered += 1;
+            return self.arrive(parcel);
+        }
+        parcel.cursor += 1;
+        let stream = &mut self.streams[link as usize];
+        match self.links[link as usize].offer(self.now, parcel, stream) {
+            Offer::Carried => {}
+            Offer::Wake(at) => self.agenda.schedule(link, at),
+            Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
+            Offer::Lost => self.lose(parcel, link, EventKind::Lost),
+        }
+    }
+
+    #[cold]
+    fn lose(&mut self, parcel: Parcel, link: u32, kind: EventKind) {
+        self.totals.dropped += 1;
+        self.counts[parcel.path as usize].lost += u64::from(!parcel.is_ack);
+        if let Some(trace) = &mut self.trace {
+            trace.push(Event { at: self.now, kind, path: parcel.path, link: Some(link) });
+        }
+        parcel.discard(&mut self.sacks);
+    }
+
+    fn arrive(&mut self, parcel: Parcel) {
+        let Route { flow, .. } = self.routes[parcel.path as usize];
+        let endpoint = &mut self.flows[flow as usize];
+        let path = (parcel.path - endpoint.first_path) as usize;
+        if parcel.is_ack {
+            let ack = parcel.into_ack(&mut self.sacks);
+            let before = self.trace.is_some().then(|| self.tally(flow));
+            self.flows[flow as usize].sender.on_ack(self.now, path, &ack);
+            if let Some(before) = before {
+                self.trace_changes(flow, before);
+            }
+            self.pump(flow);
+        } else {
+            let bytes = network::Frame::bytes(&parcel);
+            self.counts[parcel.path as usize].arrived_bytes += u64::from(bytes);
+            match endpoint.receiver.on_data(self.now, path, &parcel.as_data()) {
+                Some(ack) => self.send_ack(flow, path, &ack),
+                None => {
+                    let due = endpoint.receiver.next_deadline();
+                    self.agenda.advance(self.receiver_element(flow), due);
+                }
+            }
+        }
+    }
+
+    /// Sends all that `flow`'s sender may send, and sets its timer.
+    fn pump(&mut self, flow: u32) {
+        loop {
+            let Flow { sender, first_path, header, .. } = &mut self.flows[flow as usize];
+            let Some(transmit) = sender.poll_transmit(self.now) else {
+                break;
+            };
+            // Nothing stands between the endpoint and its first link yet: it leaves at once.
+            sender.on_sent(transmit.path, transmit.data.len);
+            let path = *first_path + transmit.path as u32;
+            let cursor = self.routes[path as usize].forward;
+            let parcel = Parcel::data(&transmit.data, *header, path, cursor);
+            self.counts[path as usize].sent += 1;
+            self.totals.sent += 1;
+            self.hop(parcel);
+        }
+        let deadline = self.flows[flow as usize].sender.next_deadline();
+        if deadline != Time::NEVER {
+            self.agenda.advance(self.sender_element(flow), deadline.max(self.now));
+        }
+    }
+
+    fn send_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
+        let Flow { first_path, header, .. } = self.flows[flow as usize];
+        let path = first_path + path as u32;
+        let cursor = self.routes[path as usize].back;
+        let parcel = Parcel::ack(ack, header, path, cursor, &mut self.sacks);
+        self.totals.sent += 1;
+        self.hop(parcel);
+    }
+
+    /// Everything that the script has for now.
+    fn act(&mut self) {
+        while let Some((_, action)) = self.script.pop_if(|(at, _)| *at <= self.now) {
+            match action {
+                Action::Change { link, change } => {
+                    self.links[link as usize].change(self.now, change);
+                }
+                Action::Join { path } => self.join(path),
+                Action::Leave { path } => self.leave(path),
+            }
+        }
+        if let Some((at, _)) = self.script.last() {
+            self.agenda.schedule(self.script_element(), *at);
+        }
+    }
+
+    fn join(&mut self, path: u32) {
+        let flow = self.routes[path as usize].flow;
+        let Flow { sender, receiver, first_path, start, .. } = &mut self.flows[flow as usize];
+        let local = (path - *first_path) as usize;
+        let seq = sender.join(local);
+        receiver.join(local, seq);
+        if *start <= self.now {
+            self.trace_path(path, EventKind::Joined);
+            self.pump(flow);
+        }
+    }
+
+    fn leave(&mut self, path: u32) {
+        let flow = self.routes[path as usize].flow;
+        let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
+        sender.leave((path - *first_path) as usize);
+        self.trace_path(path, EventKind::Left);
+        self.pump(flow);
+    }
+
+    /// Counts of packets since the start.
+    pub(crate) fn conservation(&self) -> Conservation {
+        Conservation {
+            sent: self.totals.sent,
+            delivered: self.totals.delivered,
+            dropped: self.totals.dropped,
+            in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),
+        }
+    }
+
+    fn trace_path(&mut self, path: u32, kind: EventKind) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(Event { at: self.now, kind, path, link: None });
+        }
+    }
+
+    /// Retransmissions, timeouts and recoveries of a flow so far, for the trace.
+    fn tally(&self, flow: u32) -> Vec<[u64; 3]> {
+        if self.trace.is_none() {
+            return Vec::new();
+        }
+        let sender = &self.flows[flow as usize].sender;
+        let tally = |path| {
+            let report = sender.report(path);
+            [report.retransmits, report.timeouts, report.recoveries]
+        };
+        (0..sender.paths()).map(tally).collect()
+    }
+
+    fn trace_changes(&mut self, flow: u32, before: Vec<[u64; 3]>) {
+        let first = self.flows[flow as usize].first_path;
+        for (path, (old, new)) in (first..).zip(before.iter().zip(self.tally(flow))) {
+            for (kind, count) in [(EventKind::Timeout, 1), (EventKind::Recovery, 2)] {
+                if new[count] > old[count] {
+                    self.trace_path(path, kind);
+                }
+            }
+        }
+    }
+}
+
+/// The digest of a run: every event's time and element, in order.
+fn mix(digest: u64, time: u64, element: Element) -> u64 {
+    (digest.rotate_left(5) ^ time ^ (u64::from(element) << 40)).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
