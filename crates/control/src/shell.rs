@@ -73,7 +73,7 @@ impl Coupled {
 
     /// Whether the law sees siblings; one usable path alone is exactly Reno.
     fn consults_law(&self, me: usize) -> bool {
-        self.views[me].usable && usable(&self.views).nth(1).is_some()
+        self.views.len() > 1 && self.views[me].usable && usable(&self.views).nth(1).is_some()
     }
 
     fn growth(&self, me: usize) -> f64 {

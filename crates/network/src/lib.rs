@@ -6,13 +6,14 @@
 mod link;
 mod queue;
 mod red;
+mod ring;
 
 pub use link::{Change, Counters, Delivery, Link, LinkSettings, Loss, LossPlace, Offer};
 pub use queue::{Backlog, Queue, Verdict};
 pub use red::{Red, RedSettings, Spacing};
 
-/// What an element may know of what it carries.
-pub trait Frame {
+/// What an element may know of what it carries: a few plain bytes that are moved by value.
+pub trait Frame: Copy {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
 }

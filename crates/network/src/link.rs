@@ -6,6 +6,7 @@
 //! value in one ring, in order, so a hop reads and writes memory in sequence.
 
 use crate::queue::{Backlog, Queue, Verdict};
+use crate::ring::Ring;
 use crate::{Chance, Frame};
 use std::collections::VecDeque;
 use units::{NANOS, Rate, Span, Time};
@@ -80,6 +81,7 @@ pub enum Offer {
     Lost,
 }
 
+#[derive(Clone, Copy)]
 struct Carried<F> {
     starts: Time,
     arrives: Time,
@@ -102,12 +104,14 @@ pub struct Link<F> {
     rate: Option<Rate>,
     delay: Span,
     queue: Queue,
-    line: VecDeque<Carried<F>>,
-    /// Frames of `line` whose transmission had started when [`Link::settle`] last looked.
-    started: usize,
+    line: Ring<Carried<F>>,
+    /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
+    waiting: u32,
     waiting_bytes: u64,
     /// When the transmitter has sent everything it was given.
     idle_at: Time,
+    /// When the last frame comes out; none overtakes another.
+    last_arrival: Time,
     /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
     remainder: u64,
     /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
@@ -141,10 +145,11 @@ impl<F: Frame> Link<F> {
             rate: settings.rate,
             delay: settings.delay,
             queue: settings.queue,
-            line: VecDeque::new(),
-            started: 0,
+            line: Ring::new(),
+            waiting: 0,
             waiting_bytes: 0,
             idle_at: Time::ZERO,
+            last_arrival: Time::ZERO,
             remainder: 0,
             memo: Transmission::default(),
             loss: settings.loss.map(faults),
@@ -177,12 +182,14 @@ impl<F: Frame> Link<F> {
     /// The first frame comes out, at the time for which the link last asked to be woken; `None` if
     /// it carries nothing.
     pub fn deliver(&mut self) -> Option<Delivery<F>> {
-        let Carried { frame, .. } = self.line.pop_front()?;
-        match self.started.checked_sub(1) {
-            Some(started) => self.started = started,
-            None => self.waiting_bytes -= u64::from(frame.bytes()),
+        let frame = self.line.front()?.frame;
+        let bytes = u64::from(frame.bytes());
+        if self.waiting == self.line.head() {
+            self.waiting = self.waiting.wrapping_add(1);
+            self.waiting_bytes -= bytes;
         }
-        self.counters.carried_bytes += u64::from(frame.bytes());
+        self.line.advance();
+        self.counters.carried_bytes += bytes;
         let next = self.line.front().map(|carried| carried.arrives);
         let lost = self.loss.is_some() && self.strikes();
         Some(Delivery { frame, lost, next })
@@ -206,7 +213,7 @@ impl<F: Frame> Link<F> {
     pub fn backlog(&mut self, now: Time) -> Backlog {
         self.settle(now);
         Backlog {
-            packets: (self.line.len() - self.started) as u64,
+            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
             bytes: self.waiting_bytes,
             idle_since: self.idle_at,
         }
@@ -214,7 +221,7 @@ impl<F: Frame> Link<F> {
 
     /// Frames inside: waiting, in transmission or on the line.
     pub fn carried(&self) -> usize {
-        self.line.len()
+        self.line.len() as usize
     }
 
     /// What has happened since the start.
@@ -228,12 +235,10 @@ impl<F: Frame> Link<F> {
             self.delay = delay;
         }
         if change.loss.is_some() || change.up.is_some() {
-            let carried = self.line.len() as u64;
             let faults = self.loss.get_or_insert_with(|| {
                 let loss = Loss { probability: 0.0, place: LossPlace::After };
                 Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new() })
             });
-            debug_assert!(faults.delivered < u64::MAX - carried);
             faults.loss.probability = change.loss.unwrap_or(faults.loss.probability);
             faults.up = change.up.unwrap_or(faults.up);
         }
@@ -248,35 +253,41 @@ impl<F: Frame> Link<F> {
         self.rate = Some(rate);
         self.memo = Transmission::default();
         self.remainder = 0;
-        let Some(first) = self.line.get(self.started) else {
+        let Some(first) = self.line.get(self.waiting) else {
             return; // idle, or the last frame is in transmission: `idle_at` is its end
         };
         self.idle_at = first.starts;
-        for index in self.started..self.line.len() {
-            let starts = self.idle_at;
-            let bytes = self.line[index].frame.bytes();
-            self.transmit(starts, bytes);
-            let earliest = self.line[index - 1].arrives;
-            let carried = &mut self.line[index];
-            carried.starts = starts;
-            carried.arrives = (self.idle_at + self.delay).max(earliest);
+        let mut earliest = Time::ZERO;
+        if let Some(before) = self.line.get(self.waiting.wrapping_sub(1)) {
+            earliest = before.arrives;
         }
+        for offset in 0..self.line.tail().wrapping_sub(self.waiting) {
+            let ordinal = self.waiting.wrapping_add(offset);
+            let starts = self.idle_at;
+            let bytes = self.line.get(ordinal).map_or(0, |carried| carried.frame.bytes());
+            self.transmit(starts, bytes);
+            earliest = earliest.max(self.idle_at + self.delay);
+            if let Some(carried) = self.line.get_mut(ordinal) {
+                (carried.starts, carried.arrives) = (starts, earliest);
+            }
+        }
+        self.last_arrival = earliest;
     }
 
     fn carry(&mut self, now: Time, frame: F, doomed: bool) -> Offer {
         let bytes = frame.bytes();
         let starts = now.max(self.idle_at);
         self.transmit(starts, bytes);
-        let mut arrives = self.idle_at + self.delay;
-        let mut offer = Offer::Wake(arrives);
-        if let Some(last) = self.line.back() {
-            arrives = arrives.max(last.arrives);
-            offer = Offer::Carried;
-        }
-        self.line.push_back(Carried { starts, arrives, frame });
+        let arrives = (self.idle_at + self.delay).max(self.last_arrival);
+        self.last_arrival = arrives;
+        let offer = match self.line.len() {
+            0 => Offer::Wake(arrives),
+            _ => Offer::Carried,
+        };
+        self.line.push(Carried { starts, arrives, frame });
         self.waiting_bytes += u64::from(bytes);
         if doomed && let Some(faults) = &mut self.loss {
-            faults.doomed.push_back(faults.delivered + self.line.len() as u64);
+            faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
         offer
     }
@@ -305,12 +316,12 @@ impl<F: Frame> Link<F> {
 
     /// Count the frames whose transmission has started by `now`.
     fn settle(&mut self, now: Time) {
-        while let Some(carried) = self.line.get(self.started) {
+        while let Some(carried) = self.line.get(self.waiting) {
             if carried.starts > now {
                 break;
             }
             self.waiting_bytes -= u64::from(carried.frame.bytes());
-            self.started += 1;
+            self.waiting = self.waiting.wrapping_add(1);
         }
     }
 }

@@ -13,7 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(&file)?;
     let plan = Plan::read(&text, &file, &overrides, &known_controller)?;
     let outcome = run(&plan, seed, Observe::default(), &Progress::default()).ok_or("stopped")?;
-    println!("hops {} events {} digest {:016x}", outcome.packet_hops, outcome.events, outcome.digest);
+    println!(
+        "hops {} events {} digest {:016x}",
+        outcome.packet_hops, outcome.events, outcome.digest
+    );
     println!("{:?}", outcome.conservation);
     for (index, class) in plan.classes.iter().enumerate() {
         let flows = outcome.flows.iter().filter(|flow| flow.class as usize == index);

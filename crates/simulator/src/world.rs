@@ -30,6 +30,12 @@ pub(crate) struct Flow {
     pub(crate) start: Time,
 }
 
+/// A link and the randomness that is its own.
+pub(crate) struct Station {
+    pub(crate) link: Link<Parcel>,
+    pub(crate) stream: Stream,
+}
+
 /// A path: whose it is, and where its two routes begin among the hops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
@@ -80,8 +86,7 @@ impl Conservation {
 /// A network, its endpoints, and what is pending.
 pub(crate) struct World {
     pub(crate) now: Time,
-    pub(crate) links: Vec<Link<Parcel>>,
-    pub(crate) streams: Vec<Stream>,
+    pub(crate) stations: Vec<Station>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Vec<Route>,
     pub(crate) counts: Vec<PathCount>,
@@ -113,15 +118,15 @@ impl World {
     }
 
     fn sender_element(&self, flow: u32) -> Element {
-        self.links.len() as u32 + flow
+        self.stations.len() as u32 + flow
     }
 
     fn receiver_element(&self, flow: u32) -> Element {
-        (self.links.len() + self.flows.len()) as u32 + flow
+        (self.stations.len() + self.flows.len()) as u32 + flow
     }
 
     fn script_element(&self) -> Element {
-        (self.links.len() + 2 * self.flows.len()) as u32
+        (self.stations.len() + 2 * self.flows.len()) as u32
     }
 
     /// Puts the starts of the flows and the first action of the script on the agenda.
@@ -142,7 +147,7 @@ impl World {
             self.now = now;
             self.totals.events += 1;
             self.totals.digest = mix(self.totals.digest, now.0, element);
-            if (element as usize) < self.links.len() {
+            if (element as usize) < self.stations.len() {
                 self.wake_link(element);
             } else {
                 self.wake_endpoint(element);
@@ -152,7 +157,7 @@ impl World {
     }
 
     fn wake_link(&mut self, element: Element) {
-        let Some(delivery) = self.links[element as usize].deliver() else {
+        let Some(delivery) = self.stations[element as usize].link.deliver() else {
             return;
         };
         if let Some(next) = delivery.next {
@@ -168,7 +173,7 @@ impl World {
     /// A timer of an endpoint, or the script.
     #[cold]
     fn wake_endpoint(&mut self, element: Element) {
-        let index = element - self.links.len() as u32;
+        let index = element - self.stations.len() as u32;
         let flows = self.flows.len() as u32;
         if index < flows {
             let before = self.tally(index);
@@ -185,16 +190,26 @@ impl World {
         }
     }
 
-    /// Carries a parcel on: into the next link of its route, or to the endpoint at the end of it.
-    fn hop(&mut self, mut parcel: Parcel) {
+    /// A parcel came out of a link: it goes into the next one of its route, or has arrived.
+    fn hop(&mut self, parcel: Parcel) {
         let link = self.hops[parcel.cursor as usize];
-        if link == ARRIVED {
-            self.totals.delivered += 1;
-            return self.arrive(parcel);
+        match link {
+            ARRIVED => self.arrive(parcel),
+            _ => self.offer(parcel, link),
         }
+    }
+
+    /// An endpoint puts a parcel on its route, which has at least one link.
+    fn launch(&mut self, parcel: Parcel) {
+        self.totals.sent += 1;
+        let link = self.hops[parcel.cursor as usize];
+        self.offer(parcel, link);
+    }
+
+    fn offer(&mut self, mut parcel: Parcel, link: u32) {
         parcel.cursor += 1;
-        let stream = &mut self.streams[link as usize];
-        match self.links[link as usize].offer(self.now, parcel, stream) {
+        let station = &mut self.stations[link as usize];
+        match station.link.offer(self.now, parcel, &mut station.stream) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
             Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
@@ -213,6 +228,7 @@ impl World {
     }
 
     fn arrive(&mut self, parcel: Parcel) {
+        self.totals.delivered += 1;
         let Route { flow, .. } = self.routes[parcel.path as usize];
         let endpoint = &mut self.flows[flow as usize];
         let path = (parcel.path - endpoint.first_path) as usize;
@@ -250,8 +266,7 @@ impl World {
             let cursor = self.routes[path as usize].forward;
             let parcel = Parcel::data(&transmit.data, *header, path, cursor);
             self.counts[path as usize].sent += 1;
-            self.totals.sent += 1;
-            self.hop(parcel);
+            self.launch(parcel);
         }
         let deadline = self.flows[flow as usize].sender.next_deadline();
         if deadline != Time::NEVER {
@@ -264,8 +279,7 @@ impl World {
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
         let parcel = Parcel::ack(ack, header, path, cursor, &mut self.sacks);
-        self.totals.sent += 1;
-        self.hop(parcel);
+        self.launch(parcel);
     }
 
     /// Everything that the script has for now.
@@ -273,7 +287,7 @@ impl World {
         while let Some((_, action)) = self.script.pop_if(|(at, _)| *at <= self.now) {
             match action {
                 Action::Change { link, change } => {
-                    self.links[link as usize].change(self.now, change);
+                    self.stations[link as usize].link.change(self.now, change);
                 }
                 Action::Join { path } => self.join(path),
                 Action::Leave { path } => self.leave(path),
@@ -310,7 +324,7 @@ impl World {
             sent: self.totals.sent,
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
-            in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),
+            in_flight: self.stations.iter().map(|station| station.link.carried() as u64).sum(),
         }
     }
 

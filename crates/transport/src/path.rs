@@ -65,6 +65,8 @@ pub(crate) struct Path {
     pub(crate) queued: u64,
     /// Kept only when the connection has several paths.
     pub(crate) mapping: Option<Box<Mapping>>,
+    /// The congestion window in bytes of whole segments, as control last gave it.
+    window: u64,
     phase: Phase,
     /// Recovery ends when everything below has been acknowledged (RecoveryPoint, `recover`).
     recover: u64,
@@ -87,6 +89,7 @@ impl Path {
             failed: false,
             queued: 0,
             mapping: multipath.then(Box::default),
+            window: 0,
             phase: Phase::Open,
             recover: 0,
             dupacks: 0,
@@ -145,7 +148,7 @@ impl Path {
         control.on_ack(
             me,
             &Acked {
-                segments: progress.acked as f64 / f64::from(settings.segment),
+                segments: progress.acked as i64 as f64 / f64::from(settings.segment),
                 srtt: self.rtt.srtt().seconds(),
                 cwnd_limited: self.cwnd_limited,
                 phase: self.phase,
@@ -251,8 +254,13 @@ impl Path {
         };
     }
 
+    /// Takes over the window that control has set.
+    pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) {
+        self.window = u64::from(cwnd as u32) * u64::from(segment);
+    }
+
     /// Whether a segment of `bytes` may be sent, by recovery or by the window.
-    pub(crate) fn has_space(&self, bytes: u64, cwnd: f64, settings: &SenderSettings) -> bool {
+    pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
         if !self.member || self.queued >= settings.host_limit {
             return false;
         }
@@ -264,7 +272,7 @@ impl Path {
             true => self.board.pipe(),
             false => self.board.outstanding(),
         };
-        in_flight + bytes <= cwnd as u64 * u64::from(settings.segment)
+        in_flight + bytes <= self.window
     }
 
     /// The next segment to send again, if any is known to be lost.

@@ -64,7 +64,7 @@ pub struct Sender {
 impl Sender {
     /// A connection over `paths` paths that starts at `start`.
     pub fn new(settings: Arc<SenderSettings>, control: Coupled, paths: usize, start: Time) -> Self {
-        Sender {
+        let mut sender = Sender {
             edge: settings.receive_buffer,
             paths: (0..paths).map(|_| Path::new(paths > 1)).collect(),
             settings,
@@ -76,13 +76,21 @@ impl Sender {
             last_path: 0,
             starved: false,
             completed: None,
-        }
+        };
+        (0..paths).for_each(|me| sender.refresh(me));
+        sender
+    }
+
+    /// Brings the window of `me` over from control.
+    fn refresh(&mut self, me: usize) {
+        self.paths[me].refresh(self.control.window(me).cwnd, self.settings.segment);
     }
 
     /// An ACK of `path` arrived.
     pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         if self.paths[path].member {
             self.paths[path].on_ack(now, ack, &self.settings, &mut self.control, path);
+            self.refresh(path);
         }
         self.data_una = match self.paths.len() {
             1 => self.paths[0].board.una,
@@ -104,6 +112,7 @@ impl Sender {
                 continue;
             }
             let first = self.paths[me].on_timeout(now, &self.settings, &mut self.control, me);
+            self.refresh(me);
             if self.paths.len() > 1 {
                 self.paths[me].failed = true;
                 if first {
@@ -134,12 +143,11 @@ impl Sender {
     }
 
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit> {
-        for me in 0..self.paths.len() {
-            let path = &self.paths[me];
+        for (me, path) in self.paths.iter().enumerate() {
             let Some(range) = path.next_retransmission(self.settings.segment) else {
                 continue;
             };
-            if !path.has_space(range.len(), self.control.window(me).cwnd, &self.settings) {
+            if !path.has_space(range.len(), &self.settings) {
                 continue;
             }
             let dsn = match &path.mapping {
@@ -158,12 +166,7 @@ impl Sender {
 
     /// What another path may have lost goes before new data.
     fn poll_new(&mut self, now: Time) -> Option<Transmit> {
-        let Some((me, range)) = self.reinjection().or_else(|| self.new_data(now)) else {
-            for me in 0..self.paths.len() {
-                self.paths[me].cwnd_limited = !self.has_space(me);
-            }
-            return None;
-        };
+        let (me, range) = self.reinjection().or_else(|| self.new_data(now))?;
         let len = range.len();
         let path = &mut self.paths[me];
         let seq = path.board.nxt;
@@ -180,27 +183,31 @@ impl Sender {
 
     /// The next data that the application wrote, and the path to carry it.
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
-        let me = match self.paths.len() {
-            1 => self.has_space(0).then_some(0)?,
-            _ => self.choose_path()?,
-        };
+        let segment = u64::from(self.settings.segment);
+        for path in &mut self.paths {
+            path.cwnd_limited = !path.has_space(segment, &self.settings);
+        }
+        let me = self.choose_path()?;
         let start = self.data_nxt;
         let written = self.settings.source.written(now.since(self.start), self.settings.segment);
-        let end = (start + u64::from(self.settings.segment)).min(written);
+        let end = (start + segment).min(written);
         self.starved = start >= end;
         (start < end && end <= self.edge).then_some((me, Range { start, end }))
     }
 
     fn has_space(&self, me: usize) -> bool {
-        let segment = u64::from(self.settings.segment);
-        self.paths[me].has_space(segment, self.control.window(me).cwnd, &self.settings)
+        self.paths[me].has_space(u64::from(self.settings.segment), &self.settings)
     }
 
+    /// The path for the next data among those whose window has space.
     fn choose_path(&self) -> Option<usize> {
-        let srtts =
-            self.paths.iter().enumerate().map(|(me, path)| {
-                (!path.failed && self.has_space(me)).then_some(path.rtt.srtt().0)
-            });
+        if let [only] = &*self.paths {
+            return (!only.cwnd_limited).then_some(0);
+        }
+        let srtts = self
+            .paths
+            .iter()
+            .map(|path| (!path.failed && !path.cwnd_limited).then_some(path.rtt.srtt().0));
         self.settings.scheduler.choose(srtts, self.last_path)
     }
 
@@ -236,6 +243,7 @@ impl Sender {
     pub fn join(&mut self, path: usize) -> u64 {
         self.paths[path].member = true;
         self.control.set_member(path, true);
+        self.refresh(path);
         self.paths[path].board.nxt
     }
 

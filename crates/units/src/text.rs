@@ -36,6 +36,8 @@ struct Kind {
     /// Unit and its worth; the first of a worth is the one that is printed, largest first.
     units: &'static [(&'static str, u64)],
     zero_allowed: bool,
+    /// Largest value in base units.
+    most: u64,
 }
 
 static RATE: Kind = Kind {
@@ -56,6 +58,7 @@ static RATE: Kind = Kind {
         ("bps", 1),
     ],
     zero_allowed: false,
+    most: 1_000_000_000_000_000, // 1 Pb/s
 };
 
 static SPAN: Kind = Kind {
@@ -63,6 +66,7 @@ static SPAN: Kind = Kind {
     example: "40 ms",
     units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1)],
     zero_allowed: true,
+    most: 315_360_000_000_000_000, // ten years
 };
 
 static BYTES: Kind = Kind {
@@ -79,6 +83,7 @@ static BYTES: Kind = Kind {
         ("bytes", 1),
     ],
     zero_allowed: true,
+    most: 1 << 60,
 };
 
 static PACKETS: Kind = Kind {
@@ -86,6 +91,7 @@ static PACKETS: Kind = Kind {
     example: "200 packets",
     units: &[("packets", 1), ("packet", 1)],
     zero_allowed: true,
+    most: 1 << 31,
 };
 
 impl Kind {
@@ -123,7 +129,7 @@ impl Kind {
     fn parse(&'static self, text: &str) -> Result<u64, QuantityError> {
         let (value, worth) = self.split(text)?;
         let base = value * worth as f64;
-        if !base.is_finite() || base >= 9.0e18 {
+        if !base.is_finite() || base > self.most as f64 {
             return Err(self.error(text, "it is too large"));
         }
         let whole = (base + 0.5) as u64;
@@ -197,7 +203,11 @@ serialised!(Packets, PACKETS);
 impl FromStr for Packets {
     type Err = QuantityError;
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        PACKETS.split(text).map(|(value, _)| Packets(value))
+        let (value, _) = PACKETS.split(text)?;
+        match value <= PACKETS.most as f64 {
+            true => Ok(Packets(value)),
+            false => Err(PACKETS.error(text, "it is too large")),
+        }
     }
 }
 

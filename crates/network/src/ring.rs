@@ -1,0 +1,123 @@
+//! A first-in-first-out queue in a ring of memory: what a link carries, in sequence.
+
+/// A ring whose capacity is a power of two and only grows. Items keep their ordinal: the first one
+/// ever pushed has ordinal 0, modulo 2³².
+pub(crate) struct Ring<T> {
+    /// Empty, or as many as a power of two; those outside `head..tail` are stale copies.
+    slots: Vec<T>,
+    head: u32,
+    tail: u32,
+}
+
+impl<T: Copy> Ring<T> {
+    pub(crate) fn new() -> Self {
+        Ring { slots: Vec::new(), head: 0, tail: 0 }
+    }
+
+    pub(crate) fn len(&self) -> u32 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Ordinal of the oldest item, or of the next one to be pushed if there is none.
+    pub(crate) fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// Ordinal of the next item to be pushed.
+    pub(crate) fn tail(&self) -> u32 {
+        self.tail
+    }
+
+    fn slot(&self, ordinal: u32) -> usize {
+        ordinal as usize & (self.slots.len().wrapping_sub(1))
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        if self.len() as usize == self.slots.len() {
+            self.grow(item);
+        }
+        let slot = self.slot(self.tail);
+        self.slots[slot] = item;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    /// Doubles the memory; `filler` is any value.
+    #[cold]
+    fn grow(&mut self, filler: T) {
+        let capacity = (2 * self.slots.len()).max(4);
+        let mut slots = vec![filler; capacity];
+        for offset in 0..self.len() {
+            let ordinal = self.head.wrapping_add(offset);
+            slots[ordinal as usize & (capacity - 1)] = self.slots[self.slot(ordinal)];
+        }
+        self.slots = slots;
+    }
+
+    /// The oldest item.
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&T> {
+        if self.head == self.tail {
+            return None;
+        }
+        self.slots.get(self.slot(self.head))
+    }
+
+    /// Removes the oldest item; there is one.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        debug_assert!(self.len() > 0, "nothing to remove");
+        self.head = self.head.wrapping_add(1);
+    }
+
+    /// The item with an ordinal, if it is inside.
+    #[inline]
+    pub(crate) fn get(&self, ordinal: u32) -> Option<&T> {
+        if ordinal.wrapping_sub(self.head) >= self.len() {
+            return None;
+        }
+        self.slots.get(self.slot(ordinal))
+    }
+
+    /// The item with an ordinal, if it is inside.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, ordinal: u32) -> Option<&mut T> {
+        if ordinal.wrapping_sub(self.head) >= self.len() {
+            return None;
+        }
+        let slot = self.slot(ordinal);
+        self.slots.get_mut(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn the_ring_behaves_like_a_queue(steps in prop::collection::vec(any::<bool>(), 0..400)) {
+            let (mut ring, mut model, mut popped) = (Ring::new(), VecDeque::new(), 0u32);
+            for (item, push) in steps.into_iter().enumerate() {
+                if push {
+                    ring.push(item);
+                    model.push_back(item);
+                } else {
+                    let expected = model.pop_front();
+                    popped += u32::from(expected.is_some());
+                    prop_assert_eq!(ring.front().copied(), expected);
+                    if expected.is_some() {
+                        ring.advance();
+                    }
+                }
+                prop_assert_eq!(ring.len() as usize, model.len());
+                for (offset, item) in model.iter().enumerate() {
+                    prop_assert_eq!(ring.get(popped + offset as u32), Some(item));
+                }
+                prop_assert_eq!(ring.get(ring.tail()), None);
+            }
+        }
+    }
+}
