@@ -134,6 +134,7 @@ impl<'a> Meter<'a> {
             links: self.link_results(&world, seconds),
             classes: self.class_results(),
             series: self.series,
+            planned: self.catalogue.planned,
             events_log: world.trace,
         }
     }

@@ -28,6 +28,8 @@ pub struct Outcome {
     pub classes: Vec<ClassResult>,
     /// Samples over time, if they were asked for.
     pub series: Option<Box<Series>>,
+    /// For each link of the world the plan's link that it is, or is a copy of.
+    pub planned: Vec<u32>,
     /// The trace, if it was asked for.
     pub events_log: Option<Box<Trace>>,
 }

@@ -1,0 +1,90 @@
+//! The laws, for theory.
+
+use control::{AnyLaw, Law, PathView};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+type Vector<'py> = PyReadonlyArray1<'py, f64>;
+
+#[pyfunction]
+pub(crate) fn controllers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let describe = |law: control::Described| {
+        let row = PyDict::new(py);
+        row.set_item("name", law.names[0])?;
+        row.set_item("aliases", &law.names[1..])?;
+        row.set_item("options", law.options)?;
+        row.set_item("summary", law.summary)?;
+        row.set_item("formula", law.formula)?;
+        row.set_item("source", law.source)?;
+        Ok(row)
+    };
+    control::described().into_iter().map(describe).collect()
+}
+
+#[pyfunction]
+pub(crate) fn drift<'py>(
+    py: Python<'py>,
+    controller: &str,
+    windows: Vector<'py>,
+    rtts_s: Vector<'py>,
+    losses: Vector<'py>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    each(py, controller, &[windows, rtts_s, losses], |law, me, paths, loss| {
+        control::drift(law, me, paths, loss)
+    })
+}
+
+#[pyfunction]
+pub(crate) fn growth<'py>(
+    py: Python<'py>,
+    controller: &str,
+    windows: Vector<'py>,
+    rtts_s: Vector<'py>,
+    losses: Vector<'py>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    each(py, controller, &[windows, rtts_s, losses], |law, me, paths, _| law.growth(me, paths))
+}
+
+#[pyfunction]
+pub(crate) fn backoff<'py>(
+    py: Python<'py>,
+    controller: &str,
+    windows: Vector<'py>,
+    rtts_s: Vector<'py>,
+    losses: Vector<'py>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    each(py, controller, &[windows, rtts_s, losses], |law, me, paths, _| law.backoff(me, paths))
+}
+
+/// Evaluates `formula` on every path, with windows, round-trip times and losses given and notes in
+/// their steady state.
+fn each<'py>(
+    py: Python<'py>,
+    controller: &str,
+    given: &[Vector<'py>; 3],
+    formula: impl Fn(&AnyLaw, usize, &[PathView], f64) -> f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let law: AnyLaw = controller
+        .parse()
+        .map_err(|unknown: control::UnknownLaw| PyValueError::new_err(unknown.to_string()))?;
+    let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array());
+    if windows.len() != rtts.len() || windows.len() != losses.len() {
+        return Err(PyValueError::new_err(format!(
+            "windows, rtts_s and losses have {}, {} and {} entries; they must have as many",
+            windows.len(),
+            rtts.len(),
+            losses.len()
+        )));
+    }
+    let view = |me: usize| PathView {
+        cwnd: windows[me],
+        srtt: rtts[me],
+        note: law.steady_note(losses[me]),
+        usable: true,
+    };
+    let paths: Vec<PathView> = (0..windows.len()).map(view).collect();
+    let values = (0..paths.len()).map(|me| formula(&law, me, &paths, losses[me]));
+    Ok(values.collect::<Vec<_>>().into_pyarray(py))
+}

@@ -1,0 +1,64 @@
+//! `anabranch._core`: what Python calls. Nothing is computed here: arguments are converted, the
+//! interpreter is released, Rust is called, results are converted. Signatures and meanings are in
+//! `python/anabranch/_core.pyi`.
+
+mod laws;
+mod outcome;
+mod simulate;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use scenario::{Override, Plan};
+use simulator::known_controller;
+
+pyo3::create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario or its overrides are wrong."
+);
+
+/// The module.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::drift, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::growth, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::backoff, module)?)?;
+    Ok(())
+}
+
+#[pyfunction]
+#[pyo3(signature = (text, name="<scenario>", *, overrides=Vec::new(), controller=None))]
+fn plan(
+    text: &str,
+    name: &str,
+    overrides: Vec<String>,
+    controller: Option<&str>,
+) -> PyResult<String> {
+    Ok(read(text, name, &overrides, controller)?.to_json().to_string())
+}
+
+#[pyfunction]
+fn schema() -> String {
+    scenario::json_schema()
+}
+
+/// Reads a scenario; overrides come after the controller, so that they win.
+fn read(text: &str, name: &str, overrides: &[String], controller: Option<&str>) -> PyResult<Plan> {
+    let wrong = |error: scenario::Error| ScenarioError::new_err(error.to_string());
+    let mut all = Vec::new();
+    if let Some(controller) = controller {
+        known_controller(controller).map_err(ScenarioError::new_err)?;
+        all = scenario::with_controller(text, name, controller).map_err(wrong)?;
+    }
+    for change in overrides {
+        all.push(change.parse::<Override>().map_err(wrong)?);
+    }
+    Plan::read(text, name, &all, &known_controller).map_err(wrong)
+}

@@ -1,0 +1,158 @@
+//! An outcome as a dictionary of columns.
+
+use numpy::{IntoPyArray, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use scenario::Plan;
+use simulator::{Outcome, Series};
+
+/// Sets `name: column` for each named field of the rows, as a NumPy array.
+macro_rules! columns {
+    ($py:ident, $table:ident, $rows:expr, $($name:ident: $value:expr),* $(,)?) => {
+        $( $table.set_item(stringify!($name), $rows.iter().map($value).collect::<Vec<_>>().into_pyarray($py))?; )*
+    };
+}
+
+pub(crate) fn to_dict<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("seed", outcome.seed)?;
+    all.set_item("digest", format!("{:016x}", outcome.digest))?;
+    all.set_item("events", outcome.events)?;
+    all.set_item("packet_hops", outcome.packet_hops)?;
+    all.set_item("simulated_s", outcome.simulated_s)?;
+    all.set_item("conservation", conservation(py, outcome)?)?;
+    all.set_item("flows", flows(py, plan, outcome)?)?;
+    all.set_item("paths", paths(py, outcome)?)?;
+    all.set_item("links", links(py, plan, outcome)?)?;
+    all.set_item("classes", classes(py, plan, outcome)?)?;
+    all.set_item("series", outcome.series.as_deref().map(|s| series(py, s)).transpose()?)?;
+    all.set_item("events_log", events(py, plan, outcome)?)?;
+    Ok(all)
+}
+
+fn conservation<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let counts = outcome.conservation;
+    table.set_item("sent", counts.sent)?;
+    table.set_item("delivered", counts.delivered)?;
+    table.set_item("dropped", counts.dropped)?;
+    table.set_item("in_flight", counts.in_flight)?;
+    Ok(table)
+}
+
+fn flows<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let names = outcome.flows.iter().map(|row| plan.classes[row.class as usize].name.as_str());
+    table.set_item("class", PyList::new(py, names.collect::<Vec<_>>())?)?;
+    columns!(py, table, outcome.flows,
+        user: |row| row.user,
+        throughput_bps: |row| row.throughput_bps,
+        goodput_bps: |row| row.goodput_bps,
+        start_s: |row| row.start_s,
+        completed_s: |row| row.completed_s,
+    );
+    Ok(table)
+}
+
+fn paths<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    columns!(py, table, outcome.paths,
+        flow: |row| row.flow,
+        path: |row| row.path,
+        throughput_bps: |row| row.throughput_bps,
+        sent_packets: |row| row.sent_packets,
+        lost_packets: |row| row.lost_packets,
+        loss: |row| row.lost_packets as f64 / row.sent_packets as f64,
+        retransmits: |row| row.retransmits,
+        timeouts: |row| row.timeouts,
+        recoveries: |row| row.recoveries,
+        cwnd_segments: |row| row.cwnd_segments,
+        srtt_s: |row| row.srtt_s,
+    );
+    Ok(table)
+}
+
+fn links<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let names = plan.links.iter().map(|link| link.name.as_str());
+    table.set_item("name", PyList::new(py, names.collect::<Vec<_>>())?)?;
+    columns!(py, table, outcome.links,
+        copies: |row| row.copies,
+        arrived_packets: |row| row.arrived_packets,
+        dropped_packets: |row| row.dropped_packets,
+        lost_packets: |row| row.lost_packets,
+        loss: |row| (row.dropped_packets + row.lost_packets) as f64 / row.arrived_packets as f64,
+        throughput_bps: |row| row.throughput_bps,
+        utilisation: |row| row.utilisation,
+        queue_packets: |row| row.queue_packets,
+        queue_delay_p50_s: |row| row.queue_delay_s[0],
+        queue_delay_p95_s: |row| row.queue_delay_s[1],
+        queue_delay_p99_s: |row| row.queue_delay_s[2],
+    );
+    Ok(table)
+}
+
+fn classes<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let names = plan.classes.iter().map(|class| class.name.as_str());
+    table.set_item("name", PyList::new(py, names.collect::<Vec<_>>())?)?;
+    columns!(py, table, outcome.classes,
+        rtt_mean_s: |row| row.rtt_mean_s,
+        rtt_p50_s: |row| row.rtt_s[0],
+        rtt_p95_s: |row| row.rtt_s[1],
+        rtt_p99_s: |row| row.rtt_s[2],
+        cwnd_p05_segments: |row| row.cwnd_segments[0],
+        cwnd_p50_segments: |row| row.cwnd_segments[1],
+        cwnd_p95_segments: |row| row.cwnd_segments[2],
+    );
+    Ok(table)
+}
+
+fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+    let rows = series.t_s.len();
+    let matrix = |values: &Vec<f64>| {
+        let columns = values.len().checked_div(rows).unwrap_or(0);
+        values.clone().into_pyarray(py).reshape([rows, columns])
+    };
+    let all = PyDict::new(py);
+    all.set_item("t_s", series.t_s.clone().into_pyarray(py))?;
+    let paths = PyDict::new(py);
+    paths.set_item("cwnd_segments", matrix(&series.paths.cwnd_segments)?)?;
+    paths.set_item("ssthresh_segments", matrix(&series.paths.ssthresh_segments)?)?;
+    paths.set_item("srtt_s", matrix(&series.paths.srtt_s)?)?;
+    paths.set_item("arrived_bytes", matrix(&series.paths.arrived_bytes)?)?;
+    all.set_item("paths", paths)?;
+    let links = PyDict::new(py);
+    links.set_item("queue_packets", matrix(&series.links.queue_packets)?)?;
+    links.set_item("dropped_packets", matrix(&series.links.dropped_packets)?)?;
+    all.set_item("links", links)?;
+    Ok(all)
+}
+
+/// The trace as columns; `None` if it was not asked for.
+fn events<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    outcome: &Outcome,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(log) = outcome.events_log.as_deref() else {
+        return Ok(None);
+    };
+    let table = PyDict::new(py);
+    table
+        .set_item("t_s", log.iter().map(|e| e.at.seconds()).collect::<Vec<_>>().into_pyarray(py))?;
+    table.set_item("kind", PyList::new(py, log.iter().map(|event| event.kind.word()))?)?;
+    columns!(py, table, log,
+        flow: |event| outcome.paths[event.path as usize].flow,
+        path: |event| outcome.paths[event.path as usize].path,
+    );
+    let link = |event: &simulator::Event| {
+        event.link.map(|link| plan.links[outcome.planned[link as usize] as usize].name.as_str())
+    };
+    table.set_item("link", PyList::new(py, log.iter().map(link))?)?;
+    Ok(Some(table))
+}
