@@ -141,7 +141,7 @@ impl Kind {
 
     /// The largest unit that prints `base` as a whole number.
     fn print(&self, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fits = |worth: u64| base % worth == 0 && (base >= worth || worth == 1);
+        let fits = |worth: u64| base % worth == 0;
         let (unit, worth) = self.units.iter().find(|(_, worth)| fits(*worth)).unwrap_or(&("", 1));
         write!(f, "{} {unit}", base / worth)
     }

@@ -1,0 +1,316 @@
+//! What the laws promise, for arbitrary windows, round trips and histories.
+
+mod common;
+
+use common::{acked, registered};
+use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Phase, Settings};
+use proptest::prelude::*;
+
+fn law(name: &str) -> AnyLaw {
+    name.parse().unwrap()
+}
+
+/// A path that counts, as a running connection may have it.
+fn path() -> impl Strategy<Value = PathView> {
+    (1.0..1000.0, 0.0005..1.0, 0.0..1e5, 0.0..1e5).prop_map(|(cwnd, srtt, since, between)| {
+        PathView { cwnd, srtt, note: [since, between], usable: true }
+    })
+}
+
+fn paths(number: core::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<PathView>> {
+    prop::collection::vec(path(), number)
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-12)
+}
+
+fn rates(paths: &[PathView]) -> f64 {
+    paths.iter().map(PathView::rate).sum()
+}
+
+/// Avoidance from the first ACK on, so that every step goes through the law.
+fn avoidance() -> Settings {
+    Settings { initial_ssthresh: 1.0, ..Settings::default() }
+}
+
+/// An ensemble in avoidance whose paths have the given windows as near as whole losses bring them,
+/// with round-trip samples.
+fn warmed(law: AnyLaw, settings: Settings, start: &[(f64, f64)]) -> Coupled {
+    let mut ensemble = Coupled::new(law, settings, start.len());
+    for (me, (srtt, losses)) in start.iter().enumerate() {
+        ensemble.on_ack(me, &acked(1.0, *srtt, Phase::Open));
+        for _ in 0..*losses as u32 {
+            ensemble.on_congestion(me, Cause::FastRetransmit);
+            ensemble.on_recovered(me);
+            ensemble.on_ack(me, &acked(2.0, *srtt, Phase::Open));
+        }
+    }
+    ensemble
+}
+
+/// Round trip and number of losses of the paths of a connection.
+fn start(number: core::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<(f64, f64)>> {
+    prop::collection::vec((0.001..0.5, 0.0..4.0), number)
+}
+
+/// RFC 5681 in the fewest words, as the oracle for one path alone.
+struct NewReno {
+    cwnd: f64,
+    ssthresh: f64,
+}
+
+impl NewReno {
+    fn step(&mut self, event: &Event) {
+        match *event {
+            Event::Ack(segments) => {
+                let segments = segments.min(2.0);
+                let exponential = segments.min((self.ssthresh - self.cwnd).max(0.0));
+                self.cwnd += exponential;
+                let left = segments - exponential;
+                if left > 0.0 {
+                    self.cwnd += left * (1.0 / self.cwnd);
+                }
+            }
+            Event::Loss => {
+                self.ssthresh = (self.cwnd / 2.0).max(2.0);
+                self.cwnd = self.ssthresh;
+            }
+            Event::Timeout => {
+                self.ssthresh = (self.cwnd / 2.0).max(2.0);
+                self.cwnd = 1.0;
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Ack(f64),
+    Loss,
+    Timeout,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        12 => (0.1..4.0).prop_map(Event::Ack),
+        1 => Just(Event::Loss),
+        1 => Just(Event::Timeout),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn one_path_alone_is_exactly_newreno_under_every_law(
+        events in prop::collection::vec(event(), 1..200), srtt in 0.001..1.0,
+    ) {
+        for (name, law) in registered() {
+            let mut ensemble = Coupled::new(law, Settings::default(), 1);
+            let mut reno = NewReno { cwnd: 10.0, ssthresh: f64::INFINITY };
+            for event in &events {
+                reno.step(event);
+                match event {
+                    Event::Ack(segments) => ensemble.on_ack(0, &acked(*segments, srtt, Phase::Open)),
+                    Event::Loss => {
+                        ensemble.on_congestion(0, Cause::FastRetransmit);
+                        ensemble.on_recovered(0);
+                    }
+                    Event::Timeout => ensemble.on_congestion(0, Cause::Timeout),
+                }
+                let window = ensemble.window(0);
+                prop_assert_eq!((window.cwnd, window.ssthresh), (reno.cwnd, reno.ssthresh), "{}", name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_formulas_themselves_reduce_to_newreno_on_one_path(path in path()) {
+        for (name, law) in registered() {
+            let alone = [path];
+            let growth = law.growth(0, &alone) * path.cwnd;
+            prop_assert!((growth - 1.0).abs() < 1e-12, "{name}: growth · w = {growth}");
+            prop_assert!((law.backoff(0, &alone) / path.cwnd - 0.5).abs() < 1e-12, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_paths_changes_nothing(
+        (paths, order) in paths(2..=5).prop_flat_map(|paths| {
+            let order: Vec<usize> = (0..paths.len()).collect();
+            (Just(paths), Just(order).prop_shuffle())
+        }),
+    ) {
+        let shuffled: Vec<PathView> = order.iter().map(|old| paths[*old]).collect();
+        for (name, law) in registered() {
+            for (new, old) in order.iter().enumerate() {
+                let (growth, was) = (law.growth(new, &shuffled), law.growth(*old, &paths));
+                prop_assert!(close(growth, was), "{name}: growth {was} becomes {growth}");
+                prop_assert!(close(law.backoff(new, &shuffled), law.backoff(*old, &paths)), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn slowing_all_round_trips_alike_leaves_every_formula_unchanged(
+        paths in paths(1..=5), factor in 0.01..100.0,
+    ) {
+        let slowed = |path: &PathView| PathView { srtt: path.srtt * factor, ..*path };
+        let scaled: Vec<PathView> = paths.iter().map(slowed).collect();
+        for (name, law) in registered() {
+            for me in 0..paths.len() {
+                prop_assert!(close(law.growth(me, &paths), law.growth(me, &scaled)), "{name}");
+                prop_assert!(close(law.backoff(me, &paths), law.backoff(me, &scaled)), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn lia_never_grows_faster_than_tcp_nor_than_without_its_cap(paths in paths(1..=5)) {
+        for me in 0..paths.len() {
+            let (capped, uncapped) = (law("lia").growth(me, &paths), law("lia:uncapped").growth(me, &paths));
+            prop_assert!(capped > 0.0 && capped <= 1.0 / paths[me].cwnd);
+            prop_assert_eq!(capped, uncapped.min(1.0 / paths[me].cwnd));
+        }
+    }
+
+    #[test]
+    fn lias_cap_never_binds_when_round_trips_are_equal(paths in paths(1..=5), srtt in 0.001..1.0) {
+        let equal: Vec<PathView> = paths.iter().map(|path| PathView { srtt, ..*path }).collect();
+        for me in 0..equal.len() {
+            prop_assert!(close(law("lia").growth(me, &equal), law("lia:uncapped").growth(me, &equal)));
+        }
+    }
+
+    #[test]
+    fn phi_of_one_is_linked_increases_where_windows_are_equal_in_rank(
+        paths in paths(1..=5),
+    ) {
+        for me in 0..paths.len() {
+            prop_assert!(close(law("phi:1").growth(me, &paths), law("lia:uncapped").growth(me, &paths)));
+        }
+    }
+
+    #[test]
+    fn olias_alphas_sum_to_zero_and_its_growth_stays_within_bounds(paths in paths(2..=5)) {
+        let n = paths.len() as f64;
+        let x = rates(&paths);
+        for name in ["olia", "olia:draft"] {
+            let mut sum = 0.0;
+            for (me, path) in paths.iter().enumerate() {
+                let scaled = law(name).growth(me, &paths) * path.cwnd;
+                prop_assert!(scaled >= -1.0 / n - 1e-12 && scaled <= 1.0 + 1.0 / n + 1e-12, "{scaled}");
+                sum += scaled - (path.rate() / x) * (path.rate() / x);
+            }
+            prop_assert!(sum.abs() < 1e-9, "{name}: the alphas sum to {sum}");
+        }
+    }
+
+    #[test]
+    fn balia_stays_within_its_bounds(paths in paths(1..=5)) {
+        let fastest = paths.iter().map(PathView::rate).fold(0.0, f64::max);
+        for (me, path) in paths.iter().enumerate() {
+            let most = if path.rate() == fastest { 1.0 } else { 0.25 };
+            let scaled = law("balia").growth(me, &paths) * path.cwnd;
+            prop_assert!(scaled > 0.0 && scaled <= most + 1e-12, "{scaled} of {most}");
+            let kept = law("balia").backoff(me, &paths) / path.cwnd;
+            prop_assert!((0.25 - 1e-12..=0.5 + 1e-12).contains(&kept), "keeps {kept}");
+        }
+    }
+
+    #[test]
+    fn ewtcp_is_reno_at_a_fixed_fraction(paths in paths(1..=5)) {
+        let n = paths.len() as f64;
+        for (me, path) in paths.iter().enumerate() {
+            prop_assert!(close(law("ewtcp").growth(me, &paths) * path.cwnd, 1.0 / (n * n)));
+            prop_assert!(close(law("ewtcp:literal").growth(me, &paths) * path.cwnd, 1.0 / n.sqrt()));
+        }
+    }
+
+    #[test]
+    fn coupled_and_semicoupled_grow_alike_on_all_paths(paths in paths(1..=5)) {
+        let total: f64 = paths.iter().map(|path| path.cwnd).sum();
+        for me in 0..paths.len() {
+            prop_assert!(close(law("fully-coupled").growth(me, &paths) * total, 1.0));
+            let n = paths.len() as f64;
+            prop_assert!(close(law("semicoupled").growth(me, &paths) * total, 1.0 / n));
+        }
+    }
+
+    #[test]
+    fn coupled_gives_up_half_the_total_down_to_the_floor(
+        start in start(2..=4), floor in 1.0..4.0, timeout in any::<bool>(),
+    ) {
+        let settings = Settings { min_window: floor, ..avoidance() };
+        let mut ensemble = warmed(law("fully-coupled"), settings, &start);
+        let windows: Vec<f64> = (0..start.len()).map(|me| ensemble.window(me).cwnd).collect();
+        let expected = (windows[0] - windows.iter().sum::<f64>() / 2.0).max(floor);
+        ensemble.on_congestion(0, if timeout { Cause::Timeout } else { Cause::FastRetransmit });
+        prop_assert!(close(ensemble.window(0).ssthresh, expected));
+        for me in 1..start.len() {
+            prop_assert_eq!(ensemble.window(me).cwnd, windows[me]);
+        }
+    }
+
+    #[test]
+    fn no_window_grows_in_recovery_or_when_it_was_not_the_limit(
+        start in start(1..=4), segments in 0.1..10.0, me in any::<prop::sample::Index>(),
+    ) {
+        for (name, law) in registered() {
+            let mut ensemble = warmed(law, avoidance(), &start);
+            let me = me.index(start.len());
+            let windows = |ensemble: &Coupled| -> Vec<_> {
+                (0..start.len()).map(|path| ensemble.window(path)).collect()
+            };
+            let before = windows(&ensemble);
+            let idle = Acked { cwnd_limited: false, ..acked(segments, start[me].0, Phase::Open) };
+            ensemble.on_ack(me, &idle);
+            prop_assert_eq!(&windows(&ensemble), &before, "{} when not limited", name);
+            ensemble.on_ack(me, &acked(segments, start[me].0, Phase::Recovery));
+            prop_assert_eq!(&windows(&ensemble), &before, "{} in recovery", name);
+        }
+    }
+
+    #[test]
+    fn a_path_that_left_leaves_no_term_in_any_sum(start in start(2..=4), segments in 0.1..2.0) {
+        let last = start.len() - 1;
+        for (name, law) in registered() {
+            let mut ensemble = warmed(law, avoidance(), &start);
+            ensemble.set_member(last, false);
+            let mut views = ensemble.views()[..last].to_vec();
+            law.note_acked(&mut views[0].note, segments);
+            let growth = if last == 1 { 1.0 / views[0].cwnd } else { law.growth(0, &views) };
+            let expected = (views[0].cwnd + segments * growth).max(1.0);
+            ensemble.on_ack(0, &acked(segments, start[0].0, Phase::Open));
+            prop_assert!(close(ensemble.window(0).cwnd, expected), "{name}: growth");
+
+            let halved = law.backoff(0, &ensemble.views()[..last]);
+            let alone = last == 1 || !law.coupled();
+            let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(1.0) };
+            ensemble.on_congestion(0, Cause::FastRetransmit);
+            prop_assert!(close(ensemble.window(0).ssthresh, expected), "{name}: backoff");
+        }
+    }
+
+    #[test]
+    fn a_path_that_joins_counts_from_its_first_round_trip_sample(
+        start in start(2..=4), srtt in 0.001..0.5,
+    ) {
+        let last = start.len() - 1;
+        for (name, law) in registered() {
+            let mut ensemble = warmed(law, avoidance(), &start);
+            ensemble.set_member(last, false);
+            let absent = ensemble.clone();
+            ensemble.set_member(last, true);
+            prop_assert_eq!(ensemble.window(last).cwnd, Settings::default().initial_window);
+
+            let (mut joined, mut without) = (ensemble.clone(), absent);
+            joined.on_ack(0, &acked(1.0, start[0].0, Phase::Open));
+            without.on_ack(0, &acked(1.0, start[0].0, Phase::Open));
+            prop_assert_eq!(joined.window(0), without.window(0), "{} before the sample", name);
+
+            ensemble.on_ack(last, &acked(1.0, srtt, Phase::Open));
+            let views = ensemble.views();
+            prop_assert!(views[last].usable && views[last].note[0] <= 1.0, "{}: a stale note", name);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+"""Results: what a world gave for a scenario, and where it came from.
+
+One shape, whichever world made it: scenario, provenance, scalars with units in their names, series as
+columns. Metrics are defined in docs/reference/metrics.md.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .files import atomic_write
+from .scenario import Scenario
+from .statistics import Interval, interval
+
+FORMAT = 1
+"""Version of the file format; readers of a newer one refuse older readers' guesses."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """Replications of one scenario under one controller.
+
+    `runs` has one dictionary for each seed with the tables `flows`, `paths`, `links` and `classes`
+    (columns as arrays), and `series` and `events_log` where they were asked for.
+    """
+
+    scenario: Scenario
+    plan: dict[str, Any]
+    runs: list[dict[str, Any]]
+    world: str = "simulation"
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of the replications."""
+        return [run["seed"] for run in self.runs]
+
+    @property
+    def classes(self) -> list[str]:
+        """Names of the classes of users, in the scenario's order."""
+        return [c["name"] for c in self.plan["classes"]]
+
+    def users(self, name: str, metric: str = "throughput_bps") -> NDArray[np.float64]:
+        """A flow metric of every user of a class, shape (replications, users).
+
+        Raises KeyError for an unknown class or metric.
+        """
+        if name not in self.classes:
+            raise KeyError(f"there is no class {name!r}; the classes are {', '.join(self.classes)}")
+        rows = [np.asarray(r["flows"]["class"]) == name for r in self.runs]
+        return np.array([np.asarray(r["flows"][metric])[row] for r, row in zip(self.runs, rows, strict=True)])
+
+    def rate(self, name: str, metric: str = "throughput_bps") -> NDArray[np.float64]:
+        """Mean rate per user of a class, shape (replications,)."""
+        return self.users(name, metric).mean(axis=1)
+
+    def link(self, name: str, metric: str) -> NDArray[np.float64]:
+        """A link metric, shape (replications,). Raises KeyError for an unknown link or metric."""
+        names = [link["name"] for link in self.plan["links"]]
+        if name not in names:
+            raise KeyError(f"there is no link {name!r}; the links are {', '.join(names)}")
+        return np.array([run["links"][metric][names.index(name)] for run in self.runs], dtype=float)
+
+    def path(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
+        """A path metric of every user of a class, shape (replications, users)."""
+        columns = []
+        for run in self.runs:
+            flows = np.asarray(run["flows"]["class"])[run["paths"]["flow"]]
+            row = (flows == name) & (np.asarray(run["paths"]["path"]) == path)
+            columns.append(np.asarray(run["paths"][metric], dtype=float)[row])
+        return np.array(columns)
+
+    def mean(self, name: str, metric: str = "throughput_bps") -> Interval:
+        """Mean of a flow metric over the users of a class, with its interval over replications."""
+        return interval(self.rate(name, metric))
+
+    def summary(self) -> list[dict[str, Any]]:
+        """One row for each class: users, controller, throughput, goodput, RTT, loss, timeouts."""
+        rows = []
+        for index, c in enumerate(self.plan["classes"]):
+            paths = range(len(c["paths"]))
+            lost = sum(self.path(c["name"], p, "lost_packets").sum(axis=1) for p in paths)
+            sent = sum(self.path(c["name"], p, "sent_packets").sum(axis=1) for p in paths)
+            timeouts = sum(self.path(c["name"], p, "timeouts").mean(axis=1) for p in paths)
+            rows.append(
+                {
+                    "class": c["name"],
+                    "users": c["count"],
+                    "controller": c["controller"],
+                    "throughput_bps": self.mean(c["name"]),
+                    "goodput_bps": self.mean(c["name"], "goodput_bps"),
+                    "rtt_s": interval([r["classes"]["rtt_mean_s"][index] for r in self.runs]),
+                    "loss": interval(np.asarray(lost) / np.maximum(np.asarray(sent), 1)),
+                    "timeouts": interval(timeouts),
+                }
+            )
+        return rows
+
+    def table(self) -> str:
+        """The summary as text."""
+        head = ["class", "users", "controller", "Mb/s per user", "goodput", "RTT ms", "loss %"]
+        rows = [
+            [
+                row["class"],
+                str(row["users"]),
+                row["controller"],
+                scaled(row["throughput_bps"], 1e-6),
+                scaled(row["goodput_bps"], 1e-6),
+                scaled(row["rtt_s"], 1e3),
+                scaled(row["loss"], 1e2),
+            ]
+            for row in self.summary()
+        ]
+        widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True)) for r in [head, *rows]]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole result as plain data; NaN becomes null, infinity the string "inf"."""
+        return {
+            "format": FORMAT,
+            "kind": "anabranch result",
+            "world": self.world,
+            "provenance": self.provenance,
+            "scenario": self.scenario.text,
+            "plan": self.plan,
+            "runs": [plain(run) for run in self.runs],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
+        data = json.dumps(self.to_json(), separators=(",", ":")).encode()
+        if str(path).endswith(".gz"):
+            data = gzip.compress(data, mtime=0)
+        atomic_write(path, data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Reads what `save` wrote. Raises ValueError when it is not a result."""
+        data = Path(path).read_bytes()
+        try:
+            data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            content = json.loads(data)
+        except (OSError, EOFError, ValueError) as error:
+            raise ValueError(f"{path} is not a result: {error}") from None
+        if not isinstance(content, dict) or content.get("kind") != "anabranch result":
+            raise ValueError(f"{path} is not a result; `anabranch run --json` writes one")
+        if content["format"] > FORMAT:
+            raise ValueError(f"{path} has format {content['format']}; this version reads up to {FORMAT}")
+        scenario = Scenario.parse(content["scenario"], name=content["plan"]["name"])
+        runs = [columns(run) for run in content["runs"]]
+        return cls(scenario, content["plan"], runs, content["world"], content["provenance"])
+
+
+def run(
+    scenario: Scenario | str,
+    seeds: Iterable[int] = (1,),
+    *,
+    controller: str | None = None,
+    overrides: Sequence[str] = (),
+    threads: int = 0,
+    series: bool = False,
+    events: bool = False,
+    progress: Callable[[float, float], object] | None = None,
+) -> Result:
+    """Simulates `scenario` once for each seed, on every core.
+
+    `controller` replaces that of all flows with several paths (of all flows, if none has);
+    `overrides` are texts like "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events`
+    every drop, loss, recovery and timeout. `progress` is told simulated seconds done and in all.
+
+    Raises ScenarioError. After an interrupt the replications that had finished are returned.
+    """
+    if isinstance(scenario, str):
+        from .scenario import load
+
+        scenario = load(scenario)
+    wanted = [int(seed) for seed in seeds]
+    if not wanted:
+        raise ValueError("at least one seed is needed")
+    options: dict[str, Any] = {"name": scenario.name, "overrides": list(overrides), "controller": controller}
+    plan = json.loads(_core.plan(scenario.text, **options))
+    runs = _core.simulate(
+        scenario.text, wanted, threads=threads, series=series, events=events, progress=progress, **options
+    )
+    provenance = {
+        "anabranch": _core.__version__,
+        "machine": platform.machine(),
+        "controller": controller,
+        "overrides": list(overrides),
+        "seeds": wanted,
+        "complete": len(runs) == len(wanted),
+    }
+    return Result(scenario, plan, runs, provenance=provenance)
+
+
+def scaled(value: Interval, factor: float) -> str:
+    """An interval in another unit, to three significant digits."""
+    return str(Interval(value.mean * factor, value.half * factor, value.n, value.confidence))
+
+
+def plain(value: Any) -> Any:
+    """Nested columns as lists; JSON has neither NaN nor infinity."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and value != value:
+        return None
+    if value in (float("inf"), float("-inf")) and isinstance(value, float):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def columns(value: Any) -> Any:
+    """The inverse of `plain`: lists of numbers become arrays again."""
+    if isinstance(value, dict):
+        return {key: columns(item) for key, item in value.items()}
+    if isinstance(value, list) and value and all(numeric(item) for item in flat(value)):
+        numbers = np.array(restored(value))
+        return numbers
+    return value
+
+
+def flat(value: Any) -> Iterator[Any]:
+    """The leaves of nested lists."""
+    if isinstance(value, list):
+        for item in value:
+            yield from flat(item)
+    else:
+        yield value
+
+
+def numeric(value: Any) -> bool:
+    """Whether a leaf stands for a number."""
+    return value is None or value in ("inf", "-inf") or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def restored(value: Any) -> Any:
+    """Nested lists with NaN and infinity back in place."""
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    return float("nan") if value is None else float(value) if isinstance(value, str) else value

@@ -1,0 +1,91 @@
+"""Scenarios: data, in TOML on disk, built in Python from the dataclasses of `anabranch.schema`.
+
+Rust owns the rules. Whatever is made here is checked there, and errors come from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from . import _core
+from ._core import ScenarioError
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario's text, checked, and the name by which errors refer to it."""
+
+    text: str
+    name: str = "<scenario>"
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<scenario>") -> Scenario:
+        """A scenario from TOML. Raises ScenarioError with the line and what would be right."""
+        _core.plan(text, name)
+        return cls(text, name)
+
+    @classmethod
+    def build(cls, **fields: Any) -> Scenario:
+        """A scenario from the fields of `anabranch.schema.Scenario`.
+
+        >>> from anabranch.schema import Flow, Link, Path
+        >>> s = Scenario.build(name="one", duration="10 s",
+        ...     link=[Link("wire", rate="10 Mb/s", delay="20 ms")],
+        ...     flow=[Flow("tcp", path=[Path(["wire"])])])
+        """
+        import tomli_w
+
+        from .schema import Scenario as Schema
+
+        text = tomli_w.dumps(without_none(dataclasses.asdict(Schema(**fields))))
+        return cls.parse(text, str(fields.get("name", "<scenario>")))
+
+    def plan(self, **options: Any) -> dict[str, Any]:
+        """The plan: every default filled in, SI units. Takes `overrides` and `controller`."""
+        plan: dict[str, Any] = json.loads(_core.plan(self.text, self.name, **options))
+        return plan
+
+
+def without_none(value: Any) -> Any:
+    """Nested dataclass fields without those that were not given; TOML has no null."""
+    if isinstance(value, dict):
+        return {key: without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [without_none(item) for item in value]
+    return value
+
+
+def shipped() -> dict[str, Path]:
+    """The scenarios that come with the package: name (such as "khalili/scenario-c") and file."""
+    root = Path(str(resources.files("anabranch") / "scenarios"))
+    return {str(f.relative_to(root).with_suffix("")): f for f in sorted(root.rglob("*.toml"))}
+
+
+def load(source: str | Path) -> Scenario:
+    """A scenario from a file, or one that comes with the package by its name.
+
+    Raises ScenarioError when there is no such file, it is not text, or it is wrong.
+    """
+    path = Path(source)
+    if not path.is_file():
+        known = shipped()
+        name = str(source)
+        if name not in known:
+            near = difflib.get_close_matches(name, [*known, *(k.split("/")[-1] for k in known)], 3, 0.4)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise ScenarioError(f"there is no file or shipped scenario {name!r}{hint}\n"
+                                "help: `anabranch list scenarios` shows those that are shipped")
+        path = known[name]
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ScenarioError(f"{path} is not text; a scenario is a TOML file in UTF-8") from None
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
+    return Scenario.parse(text, str(source))

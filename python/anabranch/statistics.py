@@ -1,0 +1,100 @@
+"""Intervals over replications, and verdicts against bands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Verdict = Literal["reproduced", "not_reproduced", "undecided", "not_run"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its Student interval over independent replications."""
+
+    mean: float
+    half: float
+    """Half the width of the interval; infinite with a single replication."""
+    n: int
+    confidence: float = 0.95
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return self.mean + self.half
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.half):
+            return f"{self.mean:.3g}"
+        return f"{self.mean:.3g} ± {self.half:.2g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Mean, ends of the interval, repetitions."""
+        finite = math.isfinite(self.half)
+        return {
+            "mean": self.mean,
+            "interval95": [self.low, self.high] if finite else None,
+            "repetitions": self.n,
+        }
+
+
+def interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
+    """Mean and Student interval of `values`, shape (n,), n >= 1.
+
+    Raises ValueError for no values.
+    """
+    x = np.asarray(values, dtype=float).ravel()
+    if x.size == 0:
+        raise ValueError("an interval needs at least one value")
+    if x.size == 1:
+        return Interval(float(x[0]), math.inf, 1, confidence)
+    from scipy.stats import t
+
+    half = t.ppf(0.5 + confidence / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
+    return Interval(float(x.mean()), float(half), int(x.size), confidence)
+
+
+def paired(after: ArrayLike, before: ArrayLike) -> Interval:
+    """Interval of the difference of runs with the same seeds, shape (n,) each."""
+    return interval(np.asarray(after, dtype=float) - np.asarray(before, dtype=float))
+
+
+def judge(value: Interval, low: float | None, high: float | None) -> Verdict:
+    """Whether an interval lies in the band from `low` to `high` (None: open).
+
+    Inside is `reproduced`, outside `not_reproduced`; one that straddles an edge is `undecided`. A
+    single replication, or a theoretical value, is judged by its mean.
+    """
+    low = -math.inf if low is None else low
+    high = math.inf if high is None else high
+    half = value.half if math.isfinite(value.half) else 0.0
+    bottom, top = value.mean - half, value.mean + half
+    if low <= bottom and top <= high:
+        return "reproduced"
+    if top < low or bottom > high:
+        return "not_reproduced"
+    return "undecided"
+
+
+def worst(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict of a claim with several expectations: it holds when all of them hold."""
+    for verdict in ("not_reproduced", "undecided", "not_run"):
+        if verdict in verdicts:
+            return verdict
+    return "reproduced"
+
+
+def jain(rates: ArrayLike, axis: int = -1) -> Any:
+    """Jain's index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything."""
+    x = np.asarray(rates, dtype=float)
+    return x.sum(axis) ** 2 / (x.shape[axis] * (x**2).sum(axis))

@@ -1,0 +1,136 @@
+"""How far a law is from balance at given windows, RTTs and losses. The law itself is never copied.
+
+**Regularisation of set-valued laws.** OLIA's growth jumps where two paths are equally good or have
+equally large windows (its sets B and M, algorithms.md §4.6), and equilibria lie exactly on such
+jumps: there the fixed point is one of the differential inclusion, with any value between the two
+sides. So the shipped law is evaluated, unchanged, at the corners of a lattice in (log windows, log
+losses, and log RTTs where those vary) whose spacing is `mesh`, and interpolated linearly inside
+each simplex of it (Freudenthal's triangulation, 2n + 1 or 3n + 1 corners for n paths). This is an
+average of the law over states that differ by at most a factor `exp(mesh)`, with weights that depend
+continuously on the state; on a jump it takes the values between both sides, as the convex hull of
+the inclusion does. A path then counts as "best" in part when its loss is within `mesh` (relative)
+of the best one's, so losses that are equal in the limit come out equal to within that, and class
+rates within about as much.
+
+What the mesh cannot tell apart it does not separate: a link whose loss is less than `mesh` times
+the other losses on its paths does not keep OLIA off it. Its own users then get less than in the
+limit. Only a finer mesh helps there.
+
+Laws without jumps are evaluated as they are. COUPLED (`fully-coupled`) has none, but leaves the
+split among equally good paths open: class rates are determined, path rates need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .network import Floats
+
+SET_VALUED = ("olia",)
+"""Names (before any colon) of the controllers whose growth jumps."""
+
+DIFFERENCE = 1e-6
+"""Step in log variables of the central differences that give slopes of smooth laws."""
+
+
+def is_set_valued(controller: str) -> bool:
+    """Whether the law jumps, so that its drift has to be interpolated."""
+    return controller.split(":", 1)[0] in SET_VALUED
+
+
+class Law:
+    """A shipped law as a function of log windows, log losses and log RTTs, for `n` paths.
+
+    `mesh` > 0 interpolates its growth as described above; the loss term is exact either way.
+    """
+
+    def __init__(
+        self, controller: str, paths: int, mesh: float = 0.0, rtts_vary: bool = False
+    ) -> None:
+        """`rtts_vary`: RTTs are unknowns too (queueing), and not just parameters."""
+        self.controller = controller
+        self.paths = paths
+        self.mesh = mesh if paths > 1 and is_set_valued(controller) else 0.0
+        self.unknowns = (3 if rtts_vary else 2) * paths
+
+    def imbalance(self, place: Floats) -> Floats:
+        """(n,) loss minus growth: 0 in balance, positive where the window shrinks.
+
+        `place` is (3n,): log windows (segments), log losses, log RTTs (s). Smooth laws give
+        `-drift / hypot(drift, loss term)`, within [-1, 1]; interpolated ones `-drift / loss term`,
+        which stays linear where the interpolation is. Neither changes a root or a sign.
+        """
+        w, p, rtt = np.exp(place).reshape(3, self.paths)
+        loss_term = np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300)
+        if self.mesh > 0.0:
+            growth, _ = self._interpolated(place)
+            return (loss_term - growth) / loss_term
+        drift = self._drift(w, rtt, p)
+        return -drift / np.hypot(drift, loss_term)
+
+    def slopes(self, place: Floats) -> Floats:
+        """(n, 3n) derivatives of `imbalance`: exact in the interpolation, else by differences.
+
+        The last n columns stay 0 unless RTTs vary.
+        """
+        if self.mesh <= 0.0:
+            return self._differences(self.imbalance, place)
+        w, p, rtt = np.exp(place).reshape(3, self.paths)
+        loss_term = np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300)
+        growth, by_corner = self._interpolated(place)
+        by_loss_term = self._differences(self._log_loss_term, place) * growth[:, None]
+        return (by_loss_term - by_corner) / loss_term[:, None]
+
+    def _drift(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
+        from anabranch import _core
+
+        return np.asarray(_core.drift(self.controller, w, rtt, p))
+
+    def _backoff(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
+        from anabranch import _core
+
+        return np.asarray(_core.backoff(self.controller, w, rtt, p))
+
+    def _log_loss_term(self, place: Floats) -> Floats:
+        w, p, rtt = np.exp(place).reshape(3, self.paths)
+        return np.log(np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300))
+
+    def _growth(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
+        """The growth inside the law's drift: what is left when its loss term is added back."""
+        return self._drift(w, rtt, p) + p * (w - self._backoff(w, rtt, p))
+
+    def _interpolated(self, place: Floats) -> tuple[Floats, Floats]:
+        """Growth (n,) between the lattice corners around `place`, and its (n, 3n) slopes."""
+        n, moving = self.paths, self.unknowns
+        scaled = place[:moving] / self.mesh
+        corner = np.floor(scaled)
+        fraction = scaled - corner
+        order = np.argsort(-fraction, kind="stable")
+        levels = np.concatenate([[1.0], fraction[order], [0.0]])
+        growth = np.zeros(n)
+        slopes = np.zeros((n, 3 * n))
+        state = np.exp(place)
+        before = growth
+        for step, weight in enumerate(levels[:-1] - levels[1:]):
+            if step:
+                corner[order[step - 1]] += 1.0
+            state[:moving] = np.exp(corner * self.mesh)
+            w, p, rtt = state.reshape(3, n)
+            here = self._growth(w, rtt, p)
+            growth = growth + weight * here
+            if step:
+                slopes[:, order[step - 1]] = (here - before) / self.mesh
+            before = here
+        return growth, slopes
+
+    def _differences(self, function: Callable[[Floats], Floats], place: Floats) -> Floats:
+        """(n, 3n) central differences of `function` at `place`."""
+        slopes = np.zeros((self.paths, 3 * self.paths))
+        for i in range(self.unknowns):
+            up, down = place.copy(), place.copy()
+            up[i] += DIFFERENCE
+            down[i] -= DIFFERENCE
+            slopes[:, i] = (function(up) - function(down)) / (2.0 * DIFFERENCE)
+        return slopes

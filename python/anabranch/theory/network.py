@@ -1,0 +1,243 @@
+"""A plan as theory sees it: classes of identical users, paths, and links that fill.
+
+Only the forward direction matters here. Return links carry acknowledgements, which theory takes
+as free; their delay is part of `base_rtt_s`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .queueing import Queue
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link, or the private copies of one that the users of a class have.
+
+    `capacity_bps` is what all users on it share (`inf`: pure delay), `copies` over how many
+    private copies that spreads, `loss` its random (Bernoulli) loss, `packet_bytes` the mean size of
+    the packets of the users that cross it.
+    """
+
+    name: str
+    capacity_bps: float
+    loss: float = 0.0
+    queue: Queue | None = None
+    copies: int = 1
+    packet_bytes: float = 1500.0
+
+    def queue_delay_s(self, loss: float) -> float:
+        """Queueing delay in seconds when the link drops with probability `loss`."""
+        if self.queue is None or math.isinf(self.capacity_bps):
+            return 0.0
+        return self.queue.delay_s(loss, self.capacity_bps / self.copies, self.packet_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The forward links of a path (indices into `Network.links`) and its RTT without queueing."""
+
+    links: tuple[int, ...]
+    base_rtt_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class UserClass:
+    """`count` identical users: one connection each, over the same kind of paths."""
+
+    name: str
+    count: int
+    controller: str
+    packet_bytes: int
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Classes and links. Paths are numbered class by class: P paths over L links."""
+
+    name: str
+    links: tuple[Link, ...]
+    classes: tuple[UserClass, ...]
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @staticmethod
+    def from_plan(plan: Mapping[str, Any]) -> Network:
+        """The network of a plan (the JSON of `anabranch._core.plan`, parsed).
+
+        A `per_user` link becomes one link for each class that names it, with capacity
+        `count * rate_bps` and that many `copies`: by symmetry each user has its own part of it.
+        Raises ValueError when the plan has no class, an empty path or a number out of range.
+        """
+        return _Expansion(plan).network()
+
+    def with_controller(self, controller: str, classes: Iterable[str] | None = None) -> Network:
+        """The same network with `controller` in the named classes (all multipath ones if None).
+
+        Raises ValueError for a class that does not exist.
+        """
+        if classes is None:
+            chosen = {c.name for c in self.classes if len(c.paths) > 1}
+        else:
+            chosen = set(classes)
+            unknown = chosen - {c.name for c in self.classes}
+            if unknown:
+                known = ", ".join(c.name for c in self.classes)
+                raise ValueError(f"no class {sorted(unknown)[0]!r}; the classes are {known}")
+        return replace(
+            self,
+            classes=tuple(
+                replace(c, controller=controller) if c.name in chosen else c for c in self.classes
+            ),
+        )
+
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
+        """Which of the P paths belong to each class."""
+        edges = np.cumsum([0, *(len(c.paths) for c in self.classes)])
+        return tuple(slice(int(a), int(b)) for a, b in pairwise(edges))
+
+    @cached_property
+    def capacities_bps(self) -> Floats:
+        """(L,) capacity shared by all users, bit/s; `inf` for a pure delay."""
+        return np.array([link.capacity_bps for link in self.links], dtype=np.float64)
+
+    @cached_property
+    def incidence(self) -> Floats:
+        """(L, P) 1 where the path crosses the link, else 0."""
+        matrix = np.zeros((len(self.links), len(self.counts)))
+        for column, path in enumerate(self._paths):
+            matrix[list(path.links), column] = 1.0
+        return matrix
+
+    @cached_property
+    def counts(self) -> Floats:
+        """(P,) users on each path."""
+        return np.array([float(c.count) for c in self.classes for _ in c.paths])
+
+    @cached_property
+    def packet_bits(self) -> Floats:
+        """(P,) bits on the wire of one segment of each path."""
+        return np.array([8.0 * c.packet_bytes for c in self.classes for _ in c.paths])
+
+    @cached_property
+    def base_rtts_s(self) -> Floats:
+        """(P,) round-trip times without queueing, seconds."""
+        return np.array([path.base_rtt_s for path in self._paths])
+
+    @cached_property
+    def random_losses(self) -> Floats:
+        """(P,) loss that no queue causes: the sum of the Bernoulli losses along each path."""
+        return np.array([sum(self.links[i].loss for i in path.links) for path in self._paths])
+
+    @cached_property
+    def _paths(self) -> tuple[Path, ...]:
+        return tuple(path for c in self.classes for path in c.paths)
+
+
+def single_user(
+    controller: str,
+    losses: Sequence[float] | Floats,
+    rtts_s: Sequence[float] | Floats,
+    packet_bytes: int = 1500,
+) -> Network:
+    """One user over endless links with random loss: the harness for a law's drift alone.
+
+    `losses` and `rtts_s` have shape (n,). Raises ValueError when they differ in length.
+    """
+    if len(losses) != len(rtts_s):
+        raise ValueError(f"{len(losses)} losses for {len(rtts_s)} round-trip times")
+    links = tuple(Link(f"path{i}", math.inf, float(p)) for i, p in enumerate(losses))
+    paths = tuple(Path((i,), float(rtt)) for i, rtt in enumerate(rtts_s))
+    return Network("single user", links, (UserClass("user", 1, controller, packet_bytes, paths),))
+
+
+class _Expansion:
+    """Turns a plan's links and classes into a network, copying the links that are per user."""
+
+    def __init__(self, plan: Mapping[str, Any]) -> None:
+        self.plan = plan
+        self.links: list[Link] = []
+        self.place: dict[tuple[int, str | None], int] = {}
+
+    def network(self) -> Network:
+        for index, link in enumerate(self.plan["links"]):
+            if not link.get("per_user", False):
+                self._add(index, None, 1)
+        classes = tuple(self._user_class(c) for c in self.plan["classes"])
+        links = tuple(
+            replace(link, packet_bytes=_mean_packet_bytes(i, classes))
+            for i, link in enumerate(self.links)
+        )
+        return Network(self.plan.get("name", "scenario"), links, classes)
+
+    def _user_class(self, entry: Mapping[str, Any]) -> UserClass:
+        count = int(entry["count"])
+        paths = tuple(
+            Path(
+                tuple(self._link(i, entry["name"], count) for i in path["links"]),
+                float(path["base_rtt_s"]),
+            )
+            for path in entry["paths"]
+        )
+        size = int(entry.get("packet_bytes", 1500))
+        return UserClass(entry["name"], count, entry["controller"], size, paths)
+
+    def _link(self, index: int, class_name: str, count: int) -> int:
+        if not self.plan["links"][index].get("per_user", False):
+            return self.place[index, None]
+        if (index, class_name) not in self.place:
+            self._add(index, class_name, count)
+        return self.place[index, class_name]
+
+    def _add(self, index: int, class_name: str | None, copies: int) -> None:
+        link = self.plan["links"][index]
+        rate_bps = link.get("rate_bps")
+        name = link["name"] if class_name is None else f"{link['name']}[{class_name}]"
+        self.place[index, class_name] = len(self.links)
+        self.links.append(
+            Link(
+                name=name,
+                capacity_bps=math.inf if rate_bps is None else float(rate_bps) * copies,
+                loss=float(link.get("loss") or 0.0),
+                queue=Queue.from_plan(link.get("queue")),
+                copies=copies,
+            )
+        )
+
+
+def _mean_packet_bytes(link: int, classes: Sequence[UserClass]) -> float:
+    users = [(c.count, c.packet_bytes) for c in classes for p in c.paths if link in p.links]
+    total = sum(count for count, _ in users)
+    return sum(count * size for count, size in users) / total if total else 1500.0
+
+
+def _check(network: Network) -> None:
+    if not network.classes:
+        raise ValueError("a network needs at least one class of users")
+    for link in network.links:
+        if not link.capacity_bps > 0.0:
+            raise ValueError(f"link {link.name!r}: capacity {link.capacity_bps} is not positive")
+        if not 0.0 <= link.loss < 1.0:
+            raise ValueError(f"link {link.name!r}: loss {link.loss} is not in [0, 1)")
+    for c in network.classes:
+        if c.count < 1 or c.packet_bytes < 1 or not c.paths:
+            raise ValueError(f"class {c.name!r} needs users, a packet size and a path")
+        for path in c.paths:
+            if not path.base_rtt_s > 0.0:
+                raise ValueError(f"class {c.name!r}: base RTT {path.base_rtt_s} is not positive")
+            if not all(0 <= i < len(network.links) for i in path.links):
+                raise ValueError(f"class {c.name!r}: a path over links that do not exist")

@@ -1,0 +1,308 @@
+"""What an optimal algorithm would give everyone: network utility maximisation as a convex program.
+
+    maximise    sum over classes of count * U(y),   y = sum of the class's path rates per user
+    subject to  the load of every link <= its capacity,   every path rate >= its probing floor
+
+"log" (proportional fairness, Kelly et al. 1998) has U(y) = log y; "tcp" (minimum potential delay)
+has U(y) = -2 / (rtt² y) with y in segments/s, whose price 2 / (rtt y)² is TCP's loss
+(algorithms.md §12.2). Rates count bits on the wire.
+
+**Path rates.** Class rates are unique, path rates need not be. Among the path rates that reach the
+optimum, those are returned that use the links least (the sum of the loads of all finite links is
+smallest), and among those the ones of least norm. Class rates are within 1e-5 of the optimum's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import TheoryError
+from .network import Floats, Network
+
+MEGA = 1e6
+UTILITIES = ("log", "tcp")
+LINK_COST = 1e-6
+SPREAD_COST = 1e-8
+"""Relative weights that choose among path rates. They move class rates by about their size."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Rates per user (bit/s on the wire) and prices of links.
+
+    `link_prices`: for "tcp" a loss probability, to be compared with an equilibrium's losses; for
+    "log" such that the rates of a user who pays no floor are `1 / price` in bit/s, price being the
+    least sum of prices along its paths. A class that is held up by floors pays more than that.
+    """
+
+    class_rates_bps: dict[str, float]
+    rates_bps: dict[str, Floats]
+    link_prices: dict[str, float]
+    link_loads_bps: dict[str, float]
+    utility: str
+    floors_bps: dict[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class ParetoCheck:
+    """`headroom`: the largest relative rise of any one class that costs no other class anything."""
+
+    optimal: bool
+    headroom: float
+    class_name: str
+
+
+def optimum(
+    network: Network,
+    *,
+    utility: str = "log",
+    rtt: str | float = "base",
+    floor: float = 0.0,
+) -> Optimum:
+    """The optimal allocation over `network`; controllers do not matter.
+
+    `rtt` ("base", or seconds for every path) sets the probing floors, `floor` segments per RTT on
+    every path, and the weights of the "tcp" utility, which takes the least RTT of a class.
+
+    Raises TheoryError when the floors alone overfill a link or a class has a path without a link
+    of finite rate; ValueError for arguments out of range.
+    """
+    if utility not in UTILITIES:
+        raise ValueError(f"utility is one of {', '.join(UTILITIES)}, not {utility!r}")
+    rtts_s = _rtts_s(network, rtt)
+    if not floor >= 0.0:
+        raise ValueError(f"the floor is {floor} segments; it cannot be negative")
+    floors = floor * network.packet_bits / rtts_s / MEGA
+    _check(network, floors)
+    program = _Program(network, utility, rtts_s, floors)
+    rates, prices = program.solve()
+    loads = network.incidence @ (network.counts * rates)
+    parts = dict(zip((c.name for c in network.classes), network.slices, strict=True))
+    names = [link.name for link in network.links]
+    return Optimum(
+        class_rates_bps={name: float(rates[part].sum()) * MEGA for name, part in parts.items()},
+        rates_bps={name: rates[part] * MEGA for name, part in parts.items()},
+        link_prices=dict(zip(names, prices.tolist(), strict=True)),
+        link_loads_bps=dict(zip(names, (loads * MEGA).tolist(), strict=True)),
+        utility=utility,
+        floors_bps={name: floors[part] * MEGA for name, part in parts.items()},
+    )
+
+
+def max_throughput_bps(network: Network) -> float:
+    """The most that all users together can carry, bit/s: the cut-set bound, as a linear program.
+
+    Raises TheoryError when a class has a path without a link of finite rate.
+    """
+    from scipy.optimize import linprog
+
+    _check(network, np.zeros(len(network.counts)))
+    used, capacity = _constraints(network)
+    found = linprog(-network.counts, A_ub=used, b_ub=capacity, method="highs")
+    return -float(found.fun or 0.0) * MEGA
+
+
+def pareto_check(
+    network: Network, class_rates_bps: dict[str, float], tolerance: float = 1e-6
+) -> ParetoCheck:
+    """Whether some class could get more than `tolerance` (relative) more, at no cost to another.
+
+    `class_rates_bps` are rates per user, as `Equilibrium` and `Optimum` have them. The answer is
+    about rates alone: an allocation on the boundary can still be congested or unfair. Simulated
+    means deserve a tolerance of 0.02. Raises TheoryError when the rates do not fit the network.
+    """
+    from scipy.optimize import linprog
+
+    _check(network, np.zeros(len(network.counts)))
+    used, capacity = _constraints(network)
+    sums = _class_sums(network)
+    rates = np.array([class_rates_bps[c.name] for c in network.classes]) / MEGA
+    best, who = 0.0, network.classes[0].name
+    for index, user_class in enumerate(network.classes):
+        # A hair below the given rates: those of a solver may overfill a link by its tolerance.
+        least = rates * (1.0 - 0.1 * tolerance)
+        found = linprog(
+            -sums[index],
+            A_ub=np.vstack([used, -sums]),
+            b_ub=np.concatenate([capacity, -least]),
+            method="highs",
+        )
+        if found.status != 0:
+            raise TheoryError(f"the rates do not fit network {network.name!r}: {found.message}")
+        gain = -float(found.fun or 0.0) / max(rates[index], 1e-12) - 1.0
+        if gain > best:
+            best, who = float(gain), user_class.name
+    return ParetoCheck(best <= tolerance, best, who)
+
+
+class _Program:
+    """The convex program in Mb/s, with its utility scaled to the network."""
+
+    def __init__(self, network: Network, utility: str, rtts_s: Floats, floors: Floats) -> None:
+        self.network = network
+        self.floors = floors
+        self.used, self.capacity = _constraints(network)
+        self.sums = _class_sums(network)
+        self.users = np.array([float(c.count) for c in network.classes])
+        self.tcp = utility == "tcp"
+        # -2 / (rtt² y) with y in segments/s is -weight / y in Mb/s.
+        least_rtt = np.array([rtts_s[part].min() for part in network.slices])
+        bits = np.array([8.0 * c.packet_bytes / MEGA for c in network.classes])
+        self.weights = 2.0 * (bits / least_rtt) ** 2 if self.tcp else np.ones(len(self.users))
+        # Rates near 1 and slopes near 1 keep the solver's absolute tolerances meaningful.
+        self.unit = float(np.median(self.capacity) / self.users.sum())
+        self.scale = float(self.weights.mean()) / self.unit if self.tcp else 1.0
+
+    def solve(self) -> tuple[Floats, Floats]:
+        """Path rates (P,) in Mb/s per user and prices (L,) as `Optimum` documents them."""
+        cp = _cvxpy()
+
+        x = cp.Variable(len(self.floors))
+        limits = [self.used @ x <= self.capacity / self.unit]
+        lowest = [x >= self.floors / self.unit]
+        _run(cp.Problem(cp.Maximize(self._utility(x)), limits + lowest))
+        prices = np.maximum(np.asarray(limits[0].dual_value), 0.0)
+        rates = self._settle(np.asarray(x.value))
+        everywhere = np.zeros(len(self.network.links))
+        everywhere[_finite(self.network)] = prices * self._price_unit()
+        return rates * self.unit, everywhere
+
+    def _utility(self, x: Any) -> Any:
+        cp = _cvxpy()
+
+        y = self.sums @ x
+        if self.tcp:
+            each = -cp.multiply(self.weights / (self.scale * self.unit), cp.inv_pos(y))
+        else:
+            each = cp.log(y)
+        return self.users @ each / self.users.sum()
+
+    def _price_unit(self) -> float:
+        """Undoes the scaling of rates and utility: the price per Mb/s, or per bit/s for "log"."""
+        per_mbps = self.scale * self.users.sum() / self.unit
+        return float(per_mbps if self.tcp else per_mbps / MEGA)
+
+    def _settle(self, x: Floats) -> Floats:
+        """Newton steps from the interior-point solution to the corner it is near.
+
+        Where a path gains nothing to first order (AP2 in scenario C with equal capacities) the
+        utility is so flat that an interior-point method ends 1e-5 away. Each step maximises the
+        utility's second-order expansion, less `LINK_COST` of a class's marginal utility for each
+        link crossed and `SPREAD_COST` of its curvature times squared path rates, by active sets.
+        """
+        lowest = self.floors / self.unit
+        crossed = (self.used > 0.0).sum(axis=0)
+        limits = np.vstack([-self.used, np.eye(len(x))])
+        bounds = np.concatenate([-self.capacity / self.unit, lowest])
+        for _ in range(3):
+            y = self.sums @ np.maximum(x, lowest)
+            slope = self.weights / (self.scale * self.unit) / y**2 if self.tcp else 1.0 / y
+            # The peak of the expansion: U' / |U''| is y for log y and y/2 for -1/y.
+            target = 1.5 * y if self.tcp else 2.0 * y
+            bend = np.sqrt(self.users / self.users.sum() * slope / (target - y))
+            path_bend = bend @ self.sums
+            push = (bend**2 * (target - y)) @ self.sums * LINK_COST * crossed
+            spread = np.sqrt(SPREAD_COST) * path_bend
+            matrix = np.vstack([bend[:, None] * self.sums, np.diag(spread)])
+            vector = np.concatenate([bend * target, -push / spread])
+            x = _least_squares_within(matrix, vector, limits, bounds)
+        return self._fit(np.maximum(x, lowest))
+
+    def _fit(self, x: Floats) -> Floats:
+        """What exceeds the floors, shrunk by the rounding error that overfills a link."""
+        lowest = self.floors / self.unit
+        room = self.capacity / self.unit - self.used @ lowest
+        above = self.used @ (x - lowest)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = np.nanmin(np.where(above > 0.0, room / above, 1.0), initial=1.0)
+        fitted: Floats = lowest + factor * (x - lowest)
+        return fitted
+
+
+def _least_squares_within(matrix: Floats, vector: Floats, limits: Floats, bounds: Floats) -> Floats:
+    """Minimise |matrix x - vector| subject to limits x >= bounds, by active sets.
+
+    Lawson & Hanson, "Solving Least Squares Problems", chapter 23: a problem of least distance,
+    whose dual is one of non-negative least squares.
+    """
+    from scipy.optimize import nnls
+
+    q, r = np.linalg.qr(matrix)
+    free = np.linalg.solve(r, q.T @ vector)
+    sides = np.linalg.solve(r.T, limits.T)
+    sizes = np.linalg.norm(sides, axis=0)
+    sides, distance = sides / sizes, (bounds - limits @ free) / sizes
+    stacked = np.vstack([sides, distance])
+    goal = np.zeros(len(stacked))
+    goal[-1] = 1.0
+    rest = stacked @ nnls(stacked, goal)[0] - goal
+    if abs(rest[-1]) < 1e-12:
+        raise TheoryError("the optimum's constraints leave no room")
+    return free - np.linalg.solve(r, rest[:-1] / rest[-1])
+
+
+def _cvxpy() -> Any:
+    import cvxpy
+
+    return cvxpy
+
+
+def _run(problem: Any) -> None:
+    cp = _cvxpy()
+
+    try:
+        with warnings.catch_warnings():
+            # "May be inaccurate": short of these tolerances, but `_settle` goes on from there.
+            warnings.simplefilter("ignore", UserWarning)
+            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    except cp.error.SolverError as failure:
+        raise TheoryError(f"the convex program was not solved: {failure}") from failure
+    if problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+        raise TheoryError(f"the convex program ended as {problem.status}")
+
+
+def _finite(network: Network) -> NDArray[np.bool_]:
+    used = np.asarray(network.incidence.any(axis=1))
+    return np.isfinite(network.capacities_bps) & used
+
+
+def _constraints(network: Network) -> tuple[Floats, Floats]:
+    """(K, P) users on each finite link by path, and (K,) capacities in Mb/s."""
+    finite = _finite(network)
+    return network.incidence[finite] * network.counts, network.capacities_bps[finite] / MEGA
+
+
+def _class_sums(network: Network) -> Floats:
+    """(C, P) 1 where the path is one of the class's."""
+    sums = np.zeros((len(network.classes), len(network.counts)))
+    for row, part in enumerate(network.slices):
+        sums[row, part] = 1.0
+    return sums
+
+
+def _rtts_s(network: Network, rtt: str | float) -> Floats:
+    if rtt == "base":
+        return network.base_rtts_s
+    if isinstance(rtt, str) or not rtt > 0.0:
+        raise ValueError(f"rtt is 'base' or positive seconds, not {rtt!r}")
+    return np.full(len(network.counts), float(rtt))
+
+
+def _check(network: Network, floors: Floats) -> None:
+    """Every path needs a link of finite rate, and the floors (Mb/s) have to fit."""
+    limited = np.asarray(network.incidence[_finite(network)].any(axis=0))
+    for c, part in zip(network.classes, network.slices, strict=True):
+        for path in np.flatnonzero(~limited[part])[:1]:
+            raise TheoryError(f"class {c.name!r}, path {path}: no link of finite rate limits it")
+    loads = network.incidence @ (network.counts * floors)
+    for link, load in zip(network.links, loads, strict=True):
+        if load * MEGA > link.capacity_bps:
+            raise TheoryError(
+                f"link {link.name!r} carries {link.capacity_bps / MEGA:g} Mb/s, but the probing "
+                f"floors alone offer it {load:g} Mb/s"
+            )

@@ -1,0 +1,100 @@
+"""Queues as theory sees them: how long a packet waits when a link drops with probability `p`.
+
+A fixed point has no queue process, only a loss probability. RED ties the two together: the queue
+is the place on the drop curve where the loss is what the equilibrium asks for. Drop-tail has no
+such curve; its assumption is stated at `_droptail_packets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+BUSY_LOSS = 1e-7
+"""A loss below this counts as a link that is not congested, whose queue is empty in the limit.
+
+The queue of a link that fills is a jump (RED starts to drop at `min_packets`, not at zero). It is
+replaced by a ramp over losses from 0 to `BUSY_LOSS`, so that the equilibrium stays continuous.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A link's queue. All sizes are in packets unless the name says bytes.
+
+    `kind` is "red" or "droptail". RED's curve (algorithms.md §10.3) rises from 0 at `min_packets`
+    to `max_p` at `max_packets`; with `gentle` it goes on to 1 at `2 * max_packets`.
+    """
+
+    kind: str
+    limit_packets: float | None = None
+    limit_bytes: float | None = None
+    min_packets: float = 0.0
+    max_packets: float = 0.0
+    max_p: float = 1.0
+    gentle: bool = False
+    spacing: str = "independent"
+
+    @staticmethod
+    def from_plan(queue: Mapping[str, Any] | None) -> Queue | None:
+        """The queue of a plan's link, or None where the plan has none.
+
+        Raises ValueError for a kind that theory does not know.
+        """
+        if queue is None:
+            return None
+        kind = queue["kind"]
+        if kind == "droptail":
+            return Queue(kind, queue.get("limit_packets"), queue.get("limit_bytes"))
+        if kind == "red":
+            return Queue(
+                kind,
+                limit_packets=queue.get("limit_packets"),
+                min_packets=float(queue["min_packets"]),
+                max_packets=float(queue["max_packets"]),
+                max_p=float(queue["max_p"]),
+                gentle=bool(queue.get("gentle", True)),
+                spacing=queue.get("spacing", "independent"),
+            )
+        raise ValueError(f"theory knows queues of kind 'red' and 'droptail', not {kind!r}")
+
+    def length_packets(self, loss: float, packet_bytes: float) -> float:
+        """The queue in packets of `packet_bytes` at drop probability `loss`."""
+        if loss <= 0.0:
+            return 0.0
+        loss = min(loss, 1.0)
+        length = (
+            self._red_packets(loss) if self.kind == "red" else self._droptail_packets(packet_bytes)
+        )
+        if self.limit_packets is not None:
+            length = min(length, float(self.limit_packets))
+        return length * min(1.0, loss / BUSY_LOSS)
+
+    def delay_s(self, loss: float, rate_bps: float, packet_bytes: float) -> float:
+        """Queueing delay in seconds behind `rate_bps`; serialisation of the own packet excluded."""
+        return self.length_packets(loss, packet_bytes) * packet_bytes * 8.0 / rate_bps
+
+    def _red_packets(self, loss: float) -> float:
+        """The inverse of RED's drop curve, algorithms.md §10.3."""
+        # Count spacing drops 2 p_b / (1 + p_b) in the long run, so p_b = p / (2 - p).
+        marked = loss / (2.0 - loss) if self.spacing == "count" else loss
+        if marked <= self.max_p:
+            return self.min_packets + (self.max_packets - self.min_packets) * marked / self.max_p
+        if not self.gentle or self.max_p >= 1.0:
+            return self.max_packets
+        beyond = (marked - self.max_p) / (1.0 - self.max_p)
+        return self.max_packets * (1.0 + min(beyond, 1.0))
+
+    def _droptail_packets(self, packet_bytes: float) -> float:
+        """Assumption: a drop-tail queue that drops at all is full.
+
+        That is an upper bound on its mean: the true queue swings between full and what is left
+        after the flows have halved. An unlimited queue never drops and is taken as empty.
+        """
+        limits = []
+        if self.limit_packets is not None:
+            limits.append(float(self.limit_packets))
+        if self.limit_bytes is not None:
+            limits.append(float(self.limit_bytes) / packet_bytes)
+        return min(limits, default=0.0)

@@ -1,0 +1,182 @@
+"""Convex programs against the formulas they should reproduce."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from plans import link, plan, scenario_a, scenario_b, scenario_c, users
+
+from anabranch.theory import (
+    Network,
+    TheoryError,
+    equilibrium,
+    khalili,
+    max_throughput_bps,
+    optimum,
+    pareto_check,
+)
+
+MEGA = 1e6
+DELTA = 0.08
+PROBING = {"floor": 1.0, "rtt": 0.150}
+UTILITIES = pytest.mark.parametrize("utility", ["log", "tcp"])
+
+
+def mbps(result):
+    """Class rates in Mb/s, in the plan's order."""
+    return [rate / MEGA for rate in result.class_rates_bps.values()]
+
+
+@UTILITIES
+@pytest.mark.parametrize("n1", [10, 30])
+def test_without_probing_everyone_gets_one_megabit_in_scenarios_a_and_c(n1, utility):
+    for scenario in (scenario_a, scenario_c):
+        network = Network.from_plan(scenario(n1))
+        assert mbps(optimum(network, utility=utility)) == pytest.approx([1, 1], rel=1e-5)
+
+
+@UTILITIES
+@pytest.mark.parametrize("upgraded", [False, True])
+def test_without_probing_everyone_gets_two_point_one_megabits_in_scenario_b(upgraded, utility):
+    network = Network.from_plan(scenario_b(upgraded))
+    assert mbps(optimum(network, utility=utility)) == pytest.approx([2.1, 2.1], rel=1e-5)
+
+
+@UTILITIES
+@pytest.mark.parametrize("n1", [10, 30])
+def test_probing_costs_what_the_formulas_say(n1, utility):
+    a = optimum(Network.from_plan(scenario_a(n1)), utility=utility, **PROBING)
+    assert mbps(a) == pytest.approx([*khalili.scenario_a_optimum(n1, 10, probing=DELTA)], rel=1e-5)
+    c = optimum(Network.from_plan(scenario_c(n1)), utility=utility, **PROBING)
+    assert mbps(c) == pytest.approx([*khalili.scenario_c_optimum(n1, 10, probing=DELTA)], rel=1e-5)
+
+
+@UTILITIES
+@pytest.mark.parametrize("upgraded", [False, True])
+def test_probing_costs_scenario_b_half_a_segment_per_rtt_after_the_upgrade(upgraded, utility):
+    found = optimum(Network.from_plan(scenario_b(upgraded)), utility=utility, **PROBING)
+    formula = khalili.scenario_b_optimum(27, 36, upgraded=upgraded, probing=DELTA)
+    assert mbps(found) == pytest.approx([*formula], rel=1e-5)
+
+
+@UTILITIES
+@pytest.mark.parametrize("c1", [0.5, 0.75, 1.0, 1.5, 2.0])
+def test_fair_users_touch_the_second_access_point_only_when_theirs_is_smaller(c1, utility):
+    found = optimum(Network.from_plan(scenario_c(10, c1=c1)), utility=utility)
+    second = found.rates_bps["multi"][1] / MEGA
+    if c1 >= 1.0:
+        assert 0.0 <= second <= 1e-6
+    else:
+        assert second == pytest.approx((1.0 - c1) / 2, rel=1e-4)
+        assert mbps(found) == pytest.approx([(1 + c1) / 2] * 2, rel=1e-5)
+
+
+def test_log_prices_are_the_inverse_of_rates():
+    found = optimum(Network.from_plan(scenario_b(True)))
+    for name in ("X", "T"):
+        assert 1.0 / found.link_prices[name] == pytest.approx(2.1 * MEGA, rel=1e-4)
+    assert found.link_prices["Y"] < 1e-3 * found.link_prices["X"]
+
+
+def test_tcp_prices_are_the_losses_at_which_tcp_has_these_rates():
+    found = optimum(Network.from_plan(scenario_c(10)), utility="tcp", rtt=0.150)
+    assert found.link_prices["ap1"] == pytest.approx(2 * (12_000 / 0.150 / 1e6) ** 2, rel=1e-4)
+
+
+def test_the_cut_set_of_scenario_b_is_sixty_three_megabits():
+    for upgraded in (False, True):
+        bound = max_throughput_bps(Network.from_plan(scenario_b(upgraded)))
+        assert bound == pytest.approx(63 * MEGA)
+
+
+def test_lia_is_not_pareto_optimal_in_scenario_a_and_tcp_is():
+    network = Network.from_plan(scenario_a(10))
+    check = pareto_check(network, equilibrium(network).class_rates_bps)
+    assert not check.optimal
+    assert check.class_name == "type2"
+    assert check.headroom == pytest.approx(1 / 0.739 - 1, abs=1e-3)
+    single = plan(
+        "a",
+        [link("server", 10.0), link("ap", 10.0)],
+        [users("type1", 10, "reno", [[0]]), users("type2", 10, "reno", [[1]])],
+    )
+    tcp = Network.from_plan(single)
+    assert pareto_check(tcp, equilibrium(tcp).class_rates_bps).optimal
+
+
+def test_upgrading_red_users_to_lia_leaves_the_pareto_boundary():
+    before, after = (Network.from_plan(scenario_b(upgraded)) for upgraded in (False, True))
+    assert pareto_check(before, equilibrium(before).class_rates_bps).optimal
+    assert not pareto_check(after, equilibrium(after).class_rates_bps).optimal
+
+
+def test_the_optimum_is_pareto_optimal():
+    for scenario in (scenario_a(30), scenario_b(True), scenario_c(30)):
+        network = Network.from_plan(scenario)
+        assert pareto_check(network, optimum(network).class_rates_bps).optimal
+
+
+def test_rates_that_do_not_fit_are_refused():
+    network = Network.from_plan(scenario_a(10))
+    with pytest.raises(TheoryError, match="do not fit"):
+        pareto_check(network, {"type1": 2 * MEGA, "type2": MEGA})
+
+
+def test_floors_that_overfill_a_link_are_refused_by_its_name():
+    with pytest.raises(TheoryError, match="'ap'"):
+        optimum(Network.from_plan(scenario_a(100)), floor=2.0, rtt=0.150)
+
+
+def test_unknown_utilities_are_refused():
+    with pytest.raises(ValueError, match="log, tcp"):
+        optimum(Network.from_plan(scenario_a(10)), utility="alpha")
+
+
+@st.composite
+def networks(draw):
+    """Up to four classes over up to four links, each class with one or two paths."""
+    rates = draw(st.lists(st.floats(1.0, 100.0), min_size=2, max_size=4))
+    crossing = st.lists(st.integers(0, len(rates) - 1), min_size=1, max_size=2, unique=True)
+    classes = [
+        users(
+            f"c{i}",
+            draw(st.integers(1, 20)),
+            "reno",
+            draw(st.lists(crossing, min_size=1, max_size=2)),
+        )
+        for i in range(draw(st.integers(1, 4)))
+    ]
+    links = [link(f"l{i}", rate) for i, rate in enumerate(rates)]
+    return Network.from_plan(plan("random", links, classes))
+
+
+@given(networks(), st.sampled_from(["log", "tcp"]))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_the_optimum_fits_its_links_and_satisfies_the_kkt_conditions(network, utility):
+    found = optimum(network, utility=utility, rtt=0.1)
+    for i, name in enumerate(found.link_loads_bps):
+        assert found.link_loads_bps[name] <= network.capacities_bps[i] * (1 + 1e-6)
+    prices = np.array(list(found.link_prices.values()))
+    for c, part in zip(network.classes, network.slices, strict=True):
+        least = (network.incidence.T @ prices)[part].min()
+        rate_bps = found.class_rates_bps[c.name]
+        wanted = 1 / least if utility == "log" else np.sqrt(2 / least) / 0.1 * 12_000
+        assert rate_bps == pytest.approx(wanted, rel=1e-3)
+
+
+@given(networks())
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_coupled_reaches_the_optimum_of_the_tcp_utility_on_any_network(network):
+    best = optimum(network, utility="tcp", rtt=0.1).class_rates_bps
+    found = equilibrium(network.with_controller("fully-coupled"), rtt=0.1)
+    assert found.class_rates_bps == pytest.approx(best, rel=1e-4)
+
+
+@given(networks())
+@settings(max_examples=15, deadline=None, derandomize=True)
+def test_olia_reaches_it_where_losses_differ_by_more_than_the_mesh(network):
+    found = equilibrium(network.with_controller("olia"), rtt=0.1)
+    busy = [loss for loss in found.link_losses.values() if loss > 0.0]
+    assume(min(busy) > 20 * found.mesh * max(busy))
+    best = optimum(network, utility="tcp", rtt=0.1).class_rates_bps
+    assert found.class_rates_bps == pytest.approx(best, rel=0.02)
