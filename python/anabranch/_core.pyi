@@ -61,3 +61,8 @@ def backoff(
     controller: str, windows: NDArray[float64], rtts_s: NDArray[float64], losses: NDArray[float64]
 ) -> NDArray[float64]:
     """Window in segments after a congestion event on each path, not floored."""
+
+def red_drop_probability(
+    average_packets: float, *, min_th: float, max_th: float, max_p: float, gentle: bool
+) -> float:
+    """The drop probability of a RED queue at an average length, before any spacing of drops."""

@@ -1,4 +1,4 @@
-//! The laws, for theory.
+//! The laws, and RED's curve, for theory.
 
 use control::{AnyLaw, Law, PathView};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -87,4 +87,26 @@ fn each<'py>(
     let paths: Vec<PathView> = (0..windows.len()).map(view).collect();
     let values = (0..paths.len()).map(|me| formula(&law, me, &paths, losses[me]));
     Ok(values.collect::<Vec<_>>().into_pyarray(py))
+}
+
+#[pyfunction]
+#[pyo3(signature = (average_packets, *, min_th, max_th, max_p, gentle))]
+pub(crate) fn red_drop_probability(
+    average_packets: f64,
+    min_th: f64,
+    max_th: f64,
+    max_p: f64,
+    gentle: bool,
+) -> f64 {
+    network::RedSettings {
+        min_th,
+        max_th,
+        max_p,
+        gentle,
+        w_q: 1.0,
+        spacing: network::Spacing::Independent,
+        limit: u64::MAX,
+        packet_time: 0.0,
+    }
+    .curve(average_packets)
 }

@@ -85,10 +85,11 @@ impl Coupled {
 
     /// The new ssthresh of `me`, floored as its way of being controlled demands.
     fn backoff(&self, me: usize) -> f64 {
-        match self.consults_law(me) && self.law.coupled() {
-            true => self.law.backoff(me, &self.views).max(self.settings.min_window),
+        let after = match self.consults_law(me) && self.law.coupled() {
+            true => self.law.backoff(me, &self.views),
             false => (self.windows[me].cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
-        }
+        };
+        after.max(self.settings.min_window)
     }
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.

@@ -22,7 +22,7 @@ const UNEQUAL_RTT: [Lossy; 2] = [(0.01, 0.05), (0.01, 0.2)];
 
 /// Congestion events that a path must have seen before a mean counts: windows of successive events
 /// are nearly independent with a spread of about 0.4, so the mean's standard error is near 1 %.
-const EVENTS: u64 = 2_500;
+const EVENTS: u64 = 2_000;
 
 /// A path of the harness: when it sends next, and until when it is in recovery.
 #[derive(Clone, Copy, Default)]

@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn phi_of_one_is_linked_increases_where_windows_are_equal_in_rank(
+    fn phi_of_one_is_linked_increases_without_the_cap(
         paths in paths(1..=5),
     ) {
         for me in 0..paths.len() {

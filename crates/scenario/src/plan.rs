@@ -283,28 +283,24 @@ fn expand_path(
 }
 
 fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {
-    macro_rules! choose {
-        ($field:ident) => {
-            own.$field.or(general.$field)
-        };
-    }
+    let chosen = own.over(general);
     let bytes = |size: Option<Bytes>, default: u32| size.map_or(default, |bytes| bytes.0 as u32);
     Transport {
-        packet: bytes(choose!(packet), 1500),
-        payload: bytes(choose!(payload), 1448),
-        sack: choose!(sack).unwrap_or(true),
-        limited_transmit: choose!(limited_transmit).unwrap_or(true),
-        delayed_ack: choose!(delayed_ack).unwrap_or(Span::ZERO),
-        initial_window: choose!(initial_window).unwrap_or(10.0),
-        initial_ssthresh: choose!(initial_ssthresh),
-        min_window: choose!(min_window).unwrap_or(1.0),
-        slow_start_carry_over: choose!(slow_start_carry_over).unwrap_or(true),
-        rto_min: choose!(rto_min).unwrap_or(Span::millis(200)),
-        rto_floor: choose!(rto_floor).unwrap_or(RtoFloor::Variance),
-        rto_max: choose!(rto_max).unwrap_or(Span::millis(120_000)),
-        rto_initial: choose!(rto_initial).unwrap_or(Span::millis(1_000)),
-        receive_buffer: choose!(receive_buffer).map_or(64 << 20, |bytes| bytes.0),
-        scheduler: choose!(scheduler).unwrap_or(Scheduler::MinRtt),
-        host_limit: choose!(host_limit).map(|bytes| bytes.0),
+        packet: bytes(chosen.packet, 1500),
+        payload: bytes(chosen.payload, 1448),
+        sack: chosen.sack.unwrap_or(true),
+        limited_transmit: chosen.limited_transmit.unwrap_or(true),
+        delayed_ack: chosen.delayed_ack.unwrap_or(Span::ZERO),
+        initial_window: chosen.initial_window.unwrap_or(10.0),
+        initial_ssthresh: chosen.initial_ssthresh,
+        min_window: chosen.min_window.unwrap_or(1.0),
+        slow_start_carry_over: chosen.slow_start_carry_over.unwrap_or(true),
+        rto_min: chosen.rto_min.unwrap_or(Span::millis(200)),
+        rto_floor: chosen.rto_floor.unwrap_or(RtoFloor::Variance),
+        rto_max: chosen.rto_max.unwrap_or(Span::millis(120_000)),
+        rto_initial: chosen.rto_initial.unwrap_or(Span::millis(1_000)),
+        receive_buffer: chosen.receive_buffer.map_or(64 << 20, |bytes| bytes.0),
+        scheduler: chosen.scheduler.unwrap_or(Scheduler::MinRtt),
+        host_limit: chosen.host_limit.map(|bytes| bytes.0),
     }
 }

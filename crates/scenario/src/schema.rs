@@ -314,6 +314,22 @@ pub struct Transport {
     pub host_limit: Option<Bytes>,
 }
 
+impl Transport {
+    /// These options, and for those left out the ones of `general`.
+    pub(crate) fn over(&self, general: &Transport) -> Transport {
+        macro_rules! choose {
+            ($($field:ident)*) => {
+                Transport { $($field: self.$field.or(general.$field)),* }
+            };
+        }
+        choose!(
+            packet payload sack limited_transmit delayed_ack initial_window initial_ssthresh
+            min_window slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer
+            scheduler host_limit
+        )
+    }
+}
+
 /// Where the smallest timeout applies.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]

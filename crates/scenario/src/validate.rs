@@ -22,6 +22,7 @@ pub(crate) fn check(
     known_controller: &dyn Fn(&str) -> Result<(), String>,
 ) -> Result<(), Placed> {
     times(scenario)?;
+    check_transport("the scenario", &scenario.transport).map_err(general)?;
     unique("link", scenario.link.iter().map(|link| &link.name))?;
     unique("flow", scenario.flow.iter().map(|flow| &flow.name))?;
     for link in &scenario.link {
@@ -41,7 +42,7 @@ pub(crate) fn check(
             return Err(at(&flow.controller, Error::new(message).help(help)));
         }
     }
-    check_transport("the scenario", &scenario.transport).map_err(general)
+    Ok(())
 }
 
 fn times(scenario: &Scenario) -> Result<(), Placed> {
@@ -162,7 +163,8 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
             check_way(scenario, flow, back)?;
         }
     }
-    check_transport(&format!("flow `{}`", flow.name.text), &flow.transport)
+    let transport = flow.transport.over(&scenario.transport);
+    check_transport(&format!("flow `{}`", flow.name.text), &transport)
         .map_err(|error| at(&flow.name, error))
 }
 

@@ -1,0 +1,429 @@
+//! Every way in which a scenario can be wrong is answered with what is wrong, where, and what would
+//! be right; and no text at all makes the reader panic.
+
+use proptest::prelude::*;
+use scenario::{Override, Plan};
+
+/// A scenario with a bit of everything, right in all its parts.
+const RIGHT: &str = r#"name = "probe"
+duration = "10 s"
+warmup = "2 s"
+
+[transport]
+initial_window = 4.0
+rto_min = "200 ms"
+
+[[link]]
+name = "left"
+rate = "10 Mb/s"
+delay = "20 ms"
+queue = { droptail = { packets = "50 packets" } }
+loss = { probability = 0.01 }
+from = "a"
+to = "b"
+
+[[link]]
+name = "right"
+rate = "5 Mb/s"
+delay = "10 ms"
+queue = { red = { min = "5 packets", max = "15 packets", max_p = 0.1, limit = "40 packets" } }
+from = "b"
+to = "c"
+
+[[link.change]]
+at = "5 s"
+loss = 0.5
+
+[[flow]]
+name = "users"
+count = 3
+controller = "lia"
+start = "0 s"
+spread = "1 s"
+
+[[flow.path]]
+links = ["left", "right"]
+leave = "9 s"
+
+[[flow.path]]
+links = ["right"]
+join = "1 s"
+"#;
+
+/// As the registry of laws answers, without depending on it.
+fn known(name: &str) -> Result<(), String> {
+    match name {
+        "lia" | "reno" => Ok(()),
+        other => Err(format!("there is no controller `{other}`; the nearest are lia, reno")),
+    }
+}
+
+fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
+    let overrides: Result<Vec<Override>, _> = overrides.iter().map(|text| text.parse()).collect();
+    let overrides = overrides.map_err(|error: scenario::Error| error.to_string())?;
+    Plan::read(text, "probe.toml", &overrides, &known).map_err(|error| error.to_string())
+}
+
+/// Replaces `right` by `wrong` in the scenario, and requires an error at `place` ("line:column",
+/// or nothing where the whole file is concerned) that contains all of `words`.
+#[track_caller]
+fn refused(right: &str, wrong: &str, place: &str, words: &[&str]) {
+    assert!(RIGHT.contains(right), "nothing to replace: {right}");
+    let text = RIGHT.replacen(right, wrong, 1);
+    let error = read(&text, &[]).map(|_| ()).expect_err("it was accepted");
+    println!("{error}\n");
+    if !place.is_empty() {
+        let (line, column) = place.split_once(':').unwrap();
+        let line = text.lines().nth(line.parse::<usize>().unwrap() - 1).unwrap();
+        assert!(error.contains(&format!("--> probe.toml:{place}\n")), "not at {place}:\n{error}");
+        assert!(error.contains(&format!("| {line}\n")), "the line is not shown:\n{error}");
+        assert!(column.parse::<usize>().unwrap() <= line.chars().count());
+    }
+    for word in words {
+        assert!(error.contains(word), "`{word}` is missing:\n{error}");
+    }
+}
+
+#[test]
+fn the_scenario_that_all_others_are_made_from_is_right() {
+    read(RIGHT, &[]).unwrap();
+}
+
+#[test]
+fn an_unknown_key_is_answered_with_the_keys_that_exist() {
+    refused("warmup = ", "warm_up = ", "3:1", &["unknown field `warm_up`", "`warmup`"]);
+    refused("rate = ", "speed = ", "11:1", &["unknown field `speed`", "`rate`", "`delay`"]);
+    refused("join = ", "joins = ", "43:1", &["unknown field `joins`", "`join`", "`leave`"]);
+    refused("max_p = ", "maxp = ", "21:62", &["unknown field `maxp`", "`max_p`"]);
+    refused("droptail = ", "fifo = ", "13:11", &["unknown variant `fifo`", "`droptail`", "`red`"]);
+    refused("rto_min = ", "rto = ", "7:1", &["unknown field `rto`", "`rto_min`"]);
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    refused("duration = \"10 s\"\n", "", "1:1", &["missing field `duration`"]);
+    refused("limit = \"40 packets\"", "", "", &["missing", "limit"]);
+}
+
+#[test]
+fn a_missing_unit_is_answered_with_a_value_that_has_one() {
+    refused("\"10 Mb/s\"", "\"10\"", "11:8", &["`10` is not a rate", "unit is missing", "10 Mb/s"]);
+    refused("\"10 Mb/s\"", "10", "11:8", &["integer `10`", "rate with its unit", "10 Mb/s"]);
+    refused("\"10 Mb/s\"", "1.5", "11:8", &["1.5", "rate with its unit", "10 Mb/s"]);
+    refused("\"20 ms\"", "20", "12:9", &["integer `20`", "time with its unit", "40 ms"]);
+    refused("\"10 s\"", "\"10\"", "2:12", &["`10` is not a time", "unit is missing", "40 ms"]);
+    refused("\"50 packets\"", "50", "13:34", &["integer `50`", "number of packets", "200 packets"]);
+}
+
+#[test]
+fn a_wrong_unit_is_answered_with_the_units_that_exist() {
+    refused("\"10 Mb/s\"", "\"10 ms\"", "11:8", &["`10 ms` is not a rate", "`ms`", "Mb/s"]);
+    refused("\"10 Mb/s\"", "\"10 MB/s\"", "11:8", &["`10 MB/s` is not a rate", "`MB/s`", "Mb/s"]);
+    refused("\"20 ms\"", "\"20 Mb/s\"", "12:9", &["`20 Mb/s` is not a time", "ms", "40 ms"]);
+    refused("\"50 packets\"", "\"50 B\"", "13:34", &["`50 B` is not a number of packets"]);
+}
+
+#[test]
+fn a_rate_of_zero_or_below_is_refused() {
+    refused("\"10 Mb/s\"", "\"0 Mb/s\"", "11:8", &["`0 Mb/s` is not a rate", "it is zero"]);
+    refused("\"10 Mb/s\"", "\"-1 Mb/s\"", "11:8", &["`-1 Mb/s` is not a rate", "it is negative"]);
+    refused("\"10 Mb/s\"", "\"0.1 b/s\"", "11:8", &["less than one of its smallest unit"]);
+    refused("\"10 Mb/s\"", "\"9e9 Gb/s\"", "11:8", &["is not a rate"]);
+    refused("\"20 ms\"", "\"-20 ms\"", "12:9", &["`-20 ms` is not a time", "it is negative"]);
+}
+
+#[test]
+fn a_link_that_does_not_exist_is_answered_with_those_that_do() {
+    let words = ["flow `users`", "no link `up`", "the links are `left` and `right`"];
+    refused("\"left\", \"right\"]", "\"left\", \"up\"]", "38:18", &words);
+    let back = "join = \"1 s\"\nback = [\"up\"]";
+    refused("join = \"1 s\"", back, "44:9", &words);
+}
+
+#[test]
+fn a_gap_between_nodes_is_shown_with_both_of_its_sides() {
+    let words = ["flow `users`", "gap", "`right` ends at `c`", "`left` begins at `a`", "help: "];
+    refused("[\"left\", \"right\"]", "[\"right\", \"left\"]", "38:19", &words);
+}
+
+#[test]
+fn a_flow_without_paths_and_a_path_without_links_are_refused() {
+    let paths = &RIGHT[RIGHT.find("[[flow.path]]").unwrap()..];
+    refused(paths, "", "31:8", &["flow `users`", "no path", "[[flow.path]]"]);
+    refused("[\"right\"]", "[]", "31:8", &["flow `users`", "a path has no links", "`links`"]);
+    let back = "join = \"1 s\"\nback = []";
+    refused("join = \"1 s\"", back, "31:8", &["flow `users`", "no links", "`back`"]);
+    let flows = &RIGHT[RIGHT.find("[[flow]]").unwrap()..];
+    refused(flows, "", "", &["no [[flow]]", "help: add"]);
+}
+
+#[test]
+fn an_unknown_controller_is_answered_with_the_nearest_names() {
+    let words = ["flow `users`", "controller", "`lai`", "nearest are lia", "list controllers"];
+    refused("\"lia\"", "\"lai\"", "33:14", &words);
+}
+
+#[test]
+fn two_things_of_one_name_are_refused_at_the_second() {
+    let words = ["two links are called `left`", "another name"];
+    refused("name = \"right\"", "name = \"left\"", "19:8", &words);
+    let twice = "[[flow]]\nname = \"users\"\n[[flow.path]]\nlinks = [\"left\"]\n\n[[flow]]";
+    refused("[[flow]]", twice, "36:8", &["two flows are called `users`", "another name"]);
+    refused("name = \"left\"", "name = \"le.ft\"", "10:8", &["`le.ft`", "no dot"]);
+    refused("name = \"left\"", "name = \"\"", "10:8", &["``", "not empty"]);
+}
+
+#[test]
+fn times_that_make_no_sense_together_are_refused() {
+    let words = ["warmup (12 s)", "the end of the run (10 s)", "shorten `warmup`"];
+    refused("warmup = \"2 s\"", "warmup = \"12 s\"", "", &words);
+    refused("warmup = \"2 s\"", "warmup = \"10 s\"", "", &["warmup (10 s)", "shorten"]);
+    refused("duration = \"10 s\"", "duration = \"0 s\"", "", &["duration is zero", "60 s"]);
+    refused("warmup = \"2 s\"", "sample = \"0 s\"", "", &["sample is zero", "100 ms"]);
+    refused(
+        "start = \"0 s\"",
+        "start = \"20 s\"",
+        "31:8",
+        &["flow `users`", "starts after the end"],
+    );
+    refused(
+        "join = \"1 s\"",
+        "join = \"2 s\"\nleave = \"1 s\"",
+        "31:8",
+        &["leaves before it joins"],
+    );
+}
+
+#[test]
+fn an_empty_file_and_one_that_is_no_text_are_refused() {
+    for text in ["", " \n\t\n"] {
+        let error = read(text, &[]).unwrap_err();
+        assert!(error.contains("probe.toml is empty"), "{error}");
+        assert!(error.contains("`duration`"), "{error}");
+    }
+    for text in
+        ["\0\0\0\0", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0", "PNG\r\n\u{1a}\n\0\0\0\rIHDR", "{}", "[["]
+    {
+        let error = read(text, &[]).unwrap_err();
+        assert!(error.contains("--> probe.toml:1:"), "{text:?}: {error}");
+    }
+}
+
+#[test]
+fn red_thresholds_out_of_order_and_weights_out_of_range_are_refused() {
+    let max = ["link `right`", "queue.red.max", "4", "not above min", "help: min is below max"];
+    refused("max = \"15 packets\"", "max = \"4 packets\"", "19:8", &max);
+    refused("max = \"15 packets\"", "max = \"5 packets\"", "19:8", &["queue.red.max"]);
+    for value in ["0.0", "1.5", "-0.1", "nan"] {
+        let edited = format!("max_p = {value}");
+        refused("max_p = 0.1", &edited, "19:8", &["link `right`", "queue.red.max_p is", "above 0"]);
+        let edited = format!("max_p = 0.1, weight = {value}");
+        refused(
+            "max_p = 0.1",
+            &edited,
+            "19:8",
+            &["link `right`", "queue.red.weight is", "above 0"],
+        );
+    }
+    refused("\"40 packets\"", "\"0 packets\"", "19:8", &["queue.red.limit is 0", "one packet"]);
+}
+
+#[test]
+fn a_probability_out_of_range_is_refused() {
+    for value in ["-0.1", "1.1", "nan", "inf"] {
+        let edited = format!("probability = {value}");
+        let words = ["link `left`", "loss.probability is", "from 0 to 1"];
+        refused("probability = 0.01", &edited, "10:8", &words);
+        let edited = format!("loss = {value}");
+        let words = ["link `right`", "change.loss is", "from 0 to 1"];
+        refused("loss = 0.5", &edited, "19:8", &words);
+    }
+}
+
+#[test]
+fn a_queue_that_cannot_be_is_refused() {
+    refused(
+        "packets = \"50 packets\"",
+        "",
+        "10:8",
+        &["link `left`", "without a limit", "unlimited"],
+    );
+    refused("rate = \"10 Mb/s\"\n", "", "10:8", &["link `left`", "queue", "no rate"]);
+}
+
+#[test]
+fn flows_that_cannot_be_are_refused() {
+    refused("count = 3", "count = 0", "31:8", &["flow `users`", "count is 0", "at least one"]);
+    refused("count = 3", "count = -1", "32:9", &["-1"]);
+    refused("count = 3", "transfer = \"0 B\"", "31:8", &["transfer is 0 B", "leave it out"]);
+    let both = "transfer = \"1 MB\"\napp_rate = \"1 Mb/s\"";
+    refused("count = 3", both, "31:8", &["`transfer`", "`app_rate`", "choose one"]);
+}
+
+#[test]
+fn transport_options_that_cannot_be_are_refused() {
+    let whose = "the scenario: transport.";
+    for (edited, words) in [
+        ("packet = \"0 B\"", ["packet is 0 ", "1 to 65535 bytes"]),
+        ("packet = \"70000 B\"", ["packet is 70 kB", "1 to 65535 bytes"]),
+        ("payload = \"1500 B\"", ["payload is 1500 B", "room for headers"]),
+        ("payload = \"0 B\"", ["payload is 0 ", "above 0 B"]),
+        ("initial_window = 0.5", ["initial_window is 0.5", "at least 1 segment"]),
+        ("min_window = nan", ["min_window is NaN", "at least 1 segment"]),
+        ("receive_buffer = \"1 kB\"", ["receive_buffer is 1 kB", "one payload must fit"]),
+    ] {
+        refused("initial_window = 4.0", edited, "", &[whose, words[0], words[1]]);
+    }
+    let words = ["transport.rto_min is 200 s", "at most rto_max"];
+    refused("rto_min = \"200 ms\"", "rto_min = \"200 s\"", "", &words);
+}
+
+/// A flow's options are laid over the scenario's: what counts is what comes out.
+#[test]
+fn transport_options_are_judged_as_the_flow_will_have_them() {
+    let edit = |general: &str, own: &str| {
+        let general = RIGHT.replacen("initial_window = 4.0", general, 1);
+        general.replacen("count = 3", &format!("transport = {{ {own} }}"), 1)
+    };
+    let error =
+        read(&edit("packet = \"1000 B\"\npayload = \"900 B\"", "payload = \"1400 B\""), &[]);
+    let error = error.map(|_| ()).expect_err("a payload larger than its packet was accepted");
+    assert!(error.contains("flow `users`") && error.contains("payload is 1400 B"), "{error}");
+
+    let error = read(&edit("payload = \"1400 B\"", "receive_buffer = \"1300 B\""), &[]);
+    assert!(error.is_err(), "a receive buffer smaller than a payload was accepted");
+    let error = read(&edit("rto_max = \"2 s\"", "rto_min = \"3 s\""), &[]);
+    assert!(error.is_err(), "a smallest timeout above the largest was accepted");
+
+    let plan = read(&edit("packet = \"9000 B\"", "payload = \"8900 B\""), &[]).unwrap();
+    assert_eq!((plan.classes[0].transport.packet, plan.classes[0].transport.payload), (9000, 8900));
+}
+
+#[test]
+fn overrides_that_lead_nowhere_are_refused() {
+    for (change, words) in [
+        ("link.up.rate=1 Mb/s", ["`link.up.rate`", "`up`", "`left` and `right`"]),
+        ("link.7.rate=1 Mb/s", ["`link.7.rate`", "`7`", "`left` and `right`"]),
+        ("name.first=x", ["`name.first`", "`first`", "does not lead anywhere"]),
+        ("duration.x.y=1", ["`duration.x.y`", "`x`", "a value, not a table"]),
+        ("link=1", ["link", "invalid type", "sequence"]),
+        ("speed=1", ["unknown field `speed`", "speed", "`duration`"]),
+        ("link.left.rate=quick", ["`quick` is not a rate", "begin with a number", "10 Mb/s"]),
+        ("no-equals", ["`no-equals` is not an override", "key=value", "link."]),
+        ("=1", ["`=1` is not an override", "key=value", "link."]),
+    ] {
+        let error = read(RIGHT, &[change]).map(|_| ()).expect_err(change);
+        println!("{error}\n");
+        for word in words {
+            assert!(error.contains(word), "{change}: `{word}` is missing:\n{error}");
+        }
+    }
+}
+
+#[test]
+fn overrides_that_lead_somewhere_are_taken() {
+    let changes = ["link.left.rate=1 Mb/s", "flow.0.path.1.join=\"3 s\"", "warmup=0.5 s"];
+    let plan = read(RIGHT, &changes).unwrap();
+    assert_eq!(plan.links[0].rate, Some("1 Mb/s".parse().unwrap()));
+    assert_eq!(plan.classes[0].paths[1].join, "3 s".parse().unwrap());
+    assert_eq!(plan.warmup, "500 ms".parse().unwrap());
+}
+
+/// A piece of a scenario, or noise.
+fn piece() -> impl Strategy<Value = String> {
+    let words = [
+        "[[link]]",
+        "[[flow]]",
+        "[[flow.path]]",
+        "[transport]",
+        "name = \"left\"",
+        "rate = ",
+        "= ",
+        "\"10 Mb/s\"",
+        "\"-1e308 s\"",
+        "\"ten years\"",
+        "1e400",
+        "nan",
+        "[\"left\"]",
+        "{ red = {} }",
+        "\"é\u{1F600}\"",
+        "'''",
+        "\"\"\"",
+        "\n",
+        ".",
+        "#",
+        "\0",
+        "\u{feff}",
+        "\r",
+        "count = 4294967295",
+        "delay = \"315360000 s\"",
+        "18446744073709551616",
+        "1979-05-27T07:32:00Z",
+    ];
+    prop_oneof![
+        4 => prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+        1 => "\\PC{0,6}",
+    ]
+}
+
+/// The right scenario with some of its text taken out and something else put there.
+fn mutated() -> impl Strategy<Value = String> {
+    let edits = prop::collection::vec((any::<prop::sample::Index>(), 0_usize..20, piece()), 1..6);
+    edits.prop_map(|edits| {
+        let mut text: Vec<char> = RIGHT.chars().collect();
+        for (at, length, piece) in edits {
+            let begin = at.index(text.len() + 1);
+            let end = (begin + length).min(text.len());
+            text.splice(begin..end, piece.chars());
+        }
+        text.into_iter().collect()
+    })
+}
+
+/// The right scenario with one value exchanged: it still parses as TOML, so the checks see it.
+fn revalued() -> impl Strategy<Value = String> {
+    let lines: Vec<&str> = RIGHT.lines().collect();
+    let value = prop_oneof![
+        any::<f64>().prop_map(|value| format!("{value:?}")),
+        any::<i64>().prop_map(|value| value.to_string()),
+        ("[0-9.]{1,6}", "(s|ms|ns|Mb/s|B|packets|GiB)")
+            .prop_map(|(n, unit)| format!("\"{n} {unit}\"")),
+        Just("\"315360000 s\"".to_owned()),
+        Just("[]".to_owned()),
+        Just("{}".to_owned()),
+    ];
+    (0..lines.len(), value).prop_map(move |(number, value)| {
+        let edit = |(line, text): (usize, &&str)| match text.split_once(" = ") {
+            Some((key, _)) if line == number => format!("{key} = {value}\n"),
+            _ => format!("{text}\n"),
+        };
+        lines.iter().enumerate().map(edit).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn no_text_makes_the_reader_panic(text in prop_oneof!["\\PC*", "(?s).{0,80}"]) {
+        prop_assert!(read(&text, &[]).is_err());
+    }
+
+    #[test]
+    fn no_mutation_of_a_scenario_makes_the_reader_panic(text in mutated()) {
+        if let Err(error) = read(&text, &[]) {
+            prop_assert!(!error.trim().is_empty());
+        }
+    }
+
+    #[test]
+    fn no_value_of_a_scenario_makes_the_reader_panic(text in revalued()) {
+        if let Err(error) = read(&text, &[]) {
+            prop_assert!(!error.trim().is_empty());
+        }
+    }
+
+    #[test]
+    fn no_override_makes_the_reader_panic(key in "[a-z0-9.]{0,12}|link\\.(left|0)\\.[a-z.]{1,9}", value in "\\PC{0,12}") {
+        let _ = read(RIGHT, &[&format!("{key}={value}")]);
+    }
+}

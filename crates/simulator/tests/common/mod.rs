@@ -1,0 +1,38 @@
+//! What the scenarios of these tests share.
+#![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
+
+use scenario::{Override, Plan};
+use simulator::{Observe, Outcome, Progress, known_controller, replicate};
+
+/// Packet and payload bytes of the default transport.
+pub(crate) const PACKET: f64 = 1500.0;
+pub(crate) const PAYLOAD: f64 = 1448.0;
+
+/// The plan of a scenario with overrides.
+pub(crate) fn plan(text: &str, overrides: &[&str]) -> Plan {
+    let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+    Plan::read(text, "test.toml", &overrides, &known_controller)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// One run without series or events.
+pub(crate) fn run(plan: &Plan, seed: u64) -> Outcome {
+    simulator::run(plan, seed, Observe::default(), &Progress::default()).unwrap()
+}
+
+/// Runs with the seeds from 1 on, on two threads.
+pub(crate) fn runs(plan: &Plan, seeds: u64) -> Vec<Outcome> {
+    let seeds: Vec<u64> = (1..=seeds).collect();
+    replicate(plan, &seeds, Observe::default(), 2, &Progress::default())
+}
+
+/// Mean of a figure over runs.
+pub(crate) fn mean(outcomes: &[Outcome], figure: impl Fn(&Outcome) -> f64) -> f64 {
+    outcomes.iter().map(figure).sum::<f64>() / outcomes.len() as f64
+}
+
+/// Goodputs of the flows of a class, averaged over runs; classes are numbered in file order.
+pub(crate) fn goodputs(outcomes: &[Outcome], class: u32) -> Vec<f64> {
+    let flows = outcomes[0].flows.iter().enumerate().filter(|(_, flow)| flow.class == class);
+    flows.map(|(index, _)| mean(outcomes, |outcome| outcome.flows[index].goodput_bps)).collect()
+}

@@ -1,0 +1,208 @@
+//! No packet and no byte appears from nowhere or vanishes, whatever the network does.
+
+mod common;
+
+use common::{PACKET, PAYLOAD, plan, run};
+use proptest::prelude::*;
+use simulator::Outcome;
+use std::fmt::Write as _;
+
+const SECONDS: f64 = 3.0;
+
+/// A link: its rate in kb/s, its delay in ms, and the rest as text.
+fn link(name: &'static str) -> impl Strategy<Value = String> {
+    let queue = prop_oneof![
+        Just(String::new()),
+        Just("queue = \"unlimited\"".to_owned()),
+        (1_u32..60)
+            .prop_map(|n| format!("queue = {{ droptail = {{ packets = \"{n} packets\" }} }}")),
+        (2_u32..60).prop_map(|n| format!("queue = {{ droptail = {{ bytes = \"{n} kB\" }} }}")),
+        (1_u32..20, 0.01..1.0, 0.01..1.0, any::<bool>(), any::<bool>()).prop_map(
+            |(min, max_p, weight, gentle, count)| {
+                let spacing = if count { "count" } else { "independent" };
+                format!(
+                    "queue = {{ red = {{ min = \"{min} packets\", max = \"{} packets\", \
+                     max_p = {max_p}, weight = {weight}, gentle = {gentle}, \
+                     spacing = \"{spacing}\", limit = \"{} packets\" }} }}",
+                    2 * min,
+                    5 * min
+                )
+            }
+        ),
+    ];
+    let loss = prop_oneof![
+        2 => Just(String::new()),
+        1 => (0.0..0.3, prop::sample::select(vec!["before", "after"])).prop_map(|(p, place)| {
+            format!("loss = {{ probability = {p}, place = \"{place}\" }}")
+        }),
+    ];
+    let parts = (100_u32..20_000, 0_u32..80, queue, loss, prop::collection::vec(change(), 0..5));
+    parts.prop_map(move |(rate, delay, queue, loss, changes)| {
+        format!(
+            "[[link]]\nname = \"{name}\"\nrate = \"{rate} kb/s\"\ndelay = \"{delay} ms\"\n\
+             {queue}\n{loss}\n{}\n",
+            changes.concat()
+        )
+    })
+}
+
+/// A change of a link within the run.
+fn change() -> impl Strategy<Value = String> {
+    let what = prop_oneof![
+        (50_u32..30_000).prop_map(|rate| format!("rate = \"{rate} kb/s\"")),
+        (0_u32..200).prop_map(|delay| format!("delay = \"{delay} ms\"")),
+        (0.0..0.9).prop_map(|loss| format!("loss = {loss}")),
+        any::<bool>().prop_map(|up| format!("up = {up}")),
+    ];
+    (0_u32..3000, what)
+        .prop_map(|(at, what)| format!("[[link.change]]\nat = \"{at} ms\"\n{what}\n"))
+}
+
+/// Transport options.
+fn transport() -> impl Strategy<Value = String> {
+    let scheduler = prop::sample::select(vec!["min-rtt", "round-robin"]);
+    let delayed = prop_oneof![Just(0), Just(40)];
+    (any::<bool>(), any::<bool>(), delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
+        |(sack, limited, delayed, window, buffer, scheduler)| {
+            format!(
+                "[transport]\nsack = {sack}\nlimited_transmit = {limited}\n\
+                 delayed_ack = \"{delayed} ms\"\ninitial_window = {window}\n\
+                 receive_buffer = \"{buffer} kB\"\nscheduler = \"{scheduler}\"\n"
+            )
+        },
+    )
+}
+
+/// A flow over one or two paths; the second may join late and leave early.
+fn flow(number: usize) -> impl Strategy<Value = String> {
+    let controllers = vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5", "ewtcp"];
+    let amount = prop_oneof![
+        2 => Just(String::new()),
+        1 => (1_u32..300).prop_map(|kb| format!("transfer = \"{kb} kB\"")),
+        1 => (50_u32..3000).prop_map(|kbps| format!("app_rate = \"{kbps} kb/s\"")),
+    ];
+    let way = || prop::sample::select(vec!["[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]"]);
+    let back = prop_oneof![Just(String::new()), Just("back = [\"b\"]\n".to_owned())];
+    let second = prop::option::of((way(), 0_u32..2000, prop::option::of(1_u32..1000)));
+    let parts = (prop::sample::select(controllers), 1_u32..4, amount, way(), back, second);
+    parts.prop_map(move |(controller, count, amount, first, back, second)| {
+        let mut text = format!(
+            "[[flow]]\nname = \"class{number}\"\ncount = {count}\ncontroller = \"{controller}\"\n\
+             spread = \"500 ms\"\n{amount}\n[[flow.path]]\nlinks = {first}\n{back}"
+        );
+        if let Some((links, join, stay)) = second {
+            writeln!(text, "[[flow.path]]\nlinks = {links}\njoin = \"{join} ms\"").unwrap();
+            if let Some(stay) = stay {
+                writeln!(text, "leave = \"{} ms\"", join + stay).unwrap();
+            }
+        }
+        text
+    })
+}
+
+fn scenario() -> impl Strategy<Value = String> {
+    (transport(), link("a"), link("b"), flow(0), flow(1)).prop_map(|(transport, a, b, one, two)| {
+        format!("name = \"random\"\nduration = \"{SECONDS} s\"\n{transport}{a}{b}{one}{two}")
+    })
+}
+
+/// Without a warm-up all counts are since the start, so that they must add up.
+fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
+    prop_assert!(outcome.conservation.holds(), "{:?}", outcome.conservation);
+    let mut lost = 0;
+    for link in &outcome.links {
+        let carried = link.throughput_bps * SECONDS / 8.0;
+        prop_assert!(link.dropped_packets <= link.arrived_packets);
+        prop_assert!(link.lost_packets + link.dropped_packets <= link.arrived_packets);
+        prop_assert!(carried <= link.arrived_packets as f64 * PACKET + 0.5);
+        lost += link.dropped_packets + link.lost_packets;
+    }
+    prop_assert_eq!(lost, outcome.conservation.dropped);
+    let mut data_lost = 0;
+    for path in &outcome.paths {
+        let arrived = path.throughput_bps * SECONDS / 8.0 / PACKET;
+        prop_assert!(path.sent_packets as f64 + 1e-6 >= arrived, "{path:?}");
+        prop_assert!(path.lost_packets <= path.sent_packets);
+        prop_assert!(path.retransmits <= path.sent_packets);
+        data_lost += path.lost_packets;
+    }
+    prop_assert!(data_lost <= lost);
+    for flow in &outcome.flows {
+        // Each payload byte is counted once, so it cannot outweigh what arrived on the wire.
+        prop_assert!(
+            flow.goodput_bps <= flow.throughput_bps * PAYLOAD / PACKET * (1.0 + 1e-9) + 1e-6
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(120) })]
+    #[test]
+    fn every_packet_and_every_byte_is_accounted_for(text in scenario(), seed in any::<u64>()) {
+        let plan = plan(&text, &[]);
+        let outcome = run(&plan, seed);
+        check(&outcome)?;
+        prop_assert_eq!(outcome.digest, run(&plan, seed).digest);
+    }
+}
+
+const TRANSFER: &str = r#"
+name = "transfer"
+duration = "60 s"
+
+[[link]]
+name = "a"
+rate = "4 Mb/s"
+delay = "15 ms"
+loss = { probability = 0.03 }
+
+[[link.change]]
+at = "2 s"
+up = false
+
+[[link.change]]
+at = "3 s"
+up = true
+
+[[link]]
+name = "b"
+rate = "1 Mb/s"
+delay = "60 ms"
+queue = { droptail = { packets = "6 packets" } }
+
+[[flow]]
+name = "one"
+transfer = "1234567 B"
+
+[[flow.path]]
+links = ["a"]
+
+[[flow]]
+name = "two"
+controller = "olia"
+transfer = "1234567 B"
+
+[[flow.path]]
+links = ["a"]
+leave = "2.5 s"
+
+[[flow.path]]
+links = ["b"]
+join = "500 ms"
+"#;
+
+#[test]
+fn a_transfer_is_delivered_whole_and_once_over_loss_outage_and_lost_paths() {
+    for seed in 1..=5 {
+        for sack in ["transport.sack=true", "transport.sack=false"] {
+            let outcome = run(&plan(TRANSFER, &[sack]), seed);
+            for flow in &outcome.flows {
+                assert!(flow.completed_s > flow.start_s && flow.completed_s < 60.0, "{flow:?}");
+                let bytes = flow.goodput_bps * 60.0 / 8.0;
+                assert!((bytes - 1_234_567.0).abs() < 1e-3, "{sack}, seed {seed}: {bytes} bytes");
+            }
+            assert_eq!(outcome.conservation.in_flight, 0);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+"""Claims about sweeps, flapping, settling and plain TCP: simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...fairness import dominance, settling_time, swaps
+from ...result import Result
+from ...statistics import Interval, interval, jain
+from ..findings import Finding, finding, holds, measured, not_run, within
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from . import oracle, reasons
+from .paper import PAPER, PHIS, SWEEP, scenario_a
+from .tables import mbps
+
+FREED_S = 60.0
+"""When the TCP flows leave the shared path."""
+STEADY_S = (90.0, 119.0)
+"""When the freed path's new steady rate is taken."""
+
+
+@PAPER.claim("alg.phi_family", "phi-0.1", "phi-1", "phi-2")
+def phi_family(claim: Claim, lab: Laboratory) -> Finding:
+    """Ratio of windows at twice the loss."""
+
+    def ratio(cell: str) -> np.ndarray:
+        w1, w2 = (lab[cell].path("user", path, "cwnd_segments")[:, 0] for path in (0, 1))
+        return w1 / w2
+
+    checks = [
+        measured(claim, "w1_over_w2_phi2", ratio("phi-2")),
+        measured(claim, "w1_over_w2_phi1", ratio("phi-1")),
+        measured(claim, "w1_over_w2_phi_near_0", ratio("phi-0.1")),
+    ]
+    return finding(claim, "simulation", checks, reasons.PHI)
+
+
+def _first_user(result: Result, measure: str) -> list[np.ndarray]:
+    """A path series of the first flow for each seed, shape (samples, paths)."""
+    paths = len(result.plan["classes"][0]["paths"])
+    return [run["series"]["paths"][measure][:, :paths] for run in result.runs]
+
+
+@PAPER.claim("alg.fully_coupled_flappy", *(f"flap-{law}" for law in ("fully-coupled", "lia", "olia", "uncoupled")))
+def flappy(claim: Claim, lab: Laboratory) -> Finding:
+    """Time in which one of two equal paths has more than 90 % of the window."""
+    laws = ("fully-coupled", "lia", "olia", "uncoupled")
+    warm = 200  # samples of 100 ms
+    windows = {law: [w[warm:] for w in _first_user(lab[f"flap-{law}"], "cwnd_segments")] for law in laws}
+    dominated = {law: np.array([dominance(w) for w in rows]) for law, rows in windows.items()}
+    mean = {law: float(values.mean()) for law, values in dominated.items()}
+    checks = [
+        within("fully coupled / LIA", "at least 2", _ratio(dominated["fully-coupled"], dominated["lia"]), 2.0, None),
+        within("OLIA / LIA", "at most 1.5", _ratio(dominated["olia"], dominated["lia"]), None, 1.5),
+        holds("uncoupled lowest", "yes", mean["uncoupled"] <= min(mean.values()) + 1e-12),
+    ]
+    turns = {law: np.mean([swaps(w) for w in rows]) for law, rows in windows.items()}
+    why = "; ".join(f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] / 2.8:.2g} swaps in 100 s" for law in laws)
+    return finding(claim, "simulation", checks, f"{why}. {reasons.FLAPPY}".strip())
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> Interval:
+    """Ratio of means with the interval of the numerator; the denominator must not vanish."""
+    whole = interval(a)
+    below = max(float(b.mean()), 1e-6)
+    return Interval(whole.mean / below, whole.half / below, whole.n)
+
+
+def _settling(result: Result) -> np.ndarray:
+    """Settling time of the freed path for each seed; one that never settles counts to the end."""
+    series = _first_user(result, "arrived_bytes")
+    times = [
+        settling_time(run["series"]["t_s"], bytes_[:, 1], FREED_S, STEADY_S)
+        for run, bytes_ in zip(result.runs, series, strict=True)
+    ]
+    return np.nan_to_num(np.array(times), nan=STEADY_S[1] - FREED_S)
+
+
+@PAPER.claim("alg.olia_responsive", "freed-lia", "freed-olia")
+def olia_responsive(claim: Claim, lab: Laboratory) -> Finding:
+    """How soon freed capacity is used."""
+    lia, olia = (_settling(lab[f"freed-{law}"]) for law in ("lia", "olia"))
+    checks = [measured(claim, "settling_ratio_olia_over_lia", _ratio(olia, lia))]
+    why = f"settling time: LIA {interval(lia)} s, OLIA {interval(olia)} s"
+    return finding(claim, "simulation", checks, why)
+
+
+@PAPER.claim("theory.tradeoff", *(f"{kind}-phi-{phi:g}" for kind in ("a", "freed") for phi in PHIS))
+def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
+    """Balance against responsiveness over phi."""
+    from scipy.stats import spearmanr
+
+    rates = [mbps(lab, f"a-phi-{phi:g}", "type2").mean() for phi in PHIS]
+    times = [_settling(lab[f"freed-phi-{phi:g}"]).mean() for phi in PHIS]
+    checks = [
+        within("type 2 rate against phi, Spearman", "at most -0.9", Interval(float(spearmanr(PHIS, rates)[0]), 0, 1), None, -0.9),
+        within("settling time against phi, Spearman", "at most -0.9", Interval(float(spearmanr(PHIS, times)[0]), 0, 1), None, -0.9),
+    ]
+    rows = (f"phi {phi:g}: type 2 {r:.3f} Mb/s, settling {t:.1f} s" for phi, r, t in zip(PHIS, rates, times, strict=True))
+    return finding(claim, "simulation", checks, "; ".join(rows) + f". {reasons.TRADEOFF}".rstrip())
+
+
+@PAPER.claim("sec4.monotone_n1", *(f"a-lia-{n1}" for n1 in SWEEP))
+def monotone(claim: Claim, lab: Laboratory) -> Finding:
+    """Type 2 falls as N1 grows, near the fixed point up to 30 users and not above it beyond."""
+    type2 = {n1: interval(mbps(lab, f"a-lia-{n1}", "type2")) for n1 in SWEEP}
+    fixed = {n1: oracle.fixed_point("scenario-a", "lia", scenario_a(n1))["type2"] for n1 in SWEEP}
+    falling = all(type2[a].mean > type2[b].mean for a, b in zip(SWEEP, SWEEP[1:], strict=False))
+    checks = [holds("type2 strictly decreasing", str(claim.expected["trend"]), falling)]
+    for n1 in SWEEP:
+        low = fixed[n1] - 0.08 if n1 <= 30 else None
+        checks.append(within(f"type2_n{n1}", f"fixed point {fixed[n1]:.3f}", type2[n1], low, fixed[n1] + 0.08))
+        checks.append(within(f"type1_n{n1}", "0.90 to 1.00", mbps(lab, f"a-lia-{n1}", "type1"), 0.9, 1.0))
+    return finding(claim, "simulation", checks, reasons.MONOTONE)
+
+
+@PAPER.claim("sec1.tcp_baseline", "tcp-equal", "tcp-unequal")
+def tcp_baseline(claim: Claim, lab: Laboratory) -> Finding:
+    """Plain TCP shares equally at equal RTT and favours the shorter one."""
+    equal = lab["tcp-equal"]
+    rates = np.concatenate([equal.users("near"), equal.users("far")], axis=1)
+    unequal = mbps(lab, "tcp-unequal", "near") / mbps(lab, "tcp-unequal", "far")
+    checks = [
+        measured(claim, "jain_equal_rtt", jain(rates)),
+        measured(claim, "throughput_ratio_rtt_2", unequal),
+    ]
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim(
+    "sec1.mptcp_benefits",
+    *(f"goal1-{ratio}{path}" for ratio in (1, 2, 4) for path in ("", "-empty", "-busy")),
+    "shared-lia",
+    "shared-uncoupled",
+)
+def mptcp_benefits(claim: Claim, lab: Laboratory) -> Finding:
+    """LIA against a TCP on the best path, and on a shared bottleneck."""
+    checks = []
+    for ratio in (1, 2, 4):
+        best = max(mbps(lab, f"goal1-{ratio}-{path}", "user").mean() for path in ("empty", "busy"))
+        relative = interval(mbps(lab, f"goal1-{ratio}", "user") / best)
+        low, high = claim.band("goal1_ratio")
+        checks.append(within(f"goal1_ratio at RTT ratio {ratio}", ">= 1", relative, low, high))
+    share = {law: mbps(lab, f"shared-{law}", "multipath") / mbps(lab, f"shared-{law}", "tcp") for law in ("lia", "uncoupled")}
+    checks.append(measured(claim, "shared_bottleneck_lia_over_tcp", share["lia"]))
+    checks.append(within("shared_bottleneck_uncoupled_over_tcp", "1.7 to 2.3", share["uncoupled"], 1.7, 2.3))
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim("sec7.wireless_followups")
+def wireless(claim: Claim, lab: Laboratory) -> Finding:
+    """Needs a radio."""
+    return not_run(claim, "an optional claim of other papers; it needs an 802.11 medium and bursty loss, which are not built yet")

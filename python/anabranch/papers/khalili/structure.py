@@ -1,0 +1,148 @@
+"""Claims about topologies, queues and update rules: the program itself is inspected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ... import _core
+from ...scenario import load
+from ..findings import Finding, finding, holds, measured
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from .paper import PAPER
+from .theory import exact
+
+EXACT = 1e-6
+"""Relative error allowed for update rules."""
+
+
+def _ways(scenario: str, name: str) -> list[list[str]]:
+    """Bottlenecks of each path of a class, pure delays left out."""
+    plan = load(f"khalili/{scenario}").plan()
+    (group,) = (c for c in plan["classes"] if c["name"] == name)
+    links = plan["links"]
+    return [[links[i]["name"] for i in path["links"] if links[i]["rate_bps"]] for path in group["paths"]]
+
+
+@PAPER.claim("topology.a")
+def topology_a(claim: Claim, lab: Laboratory) -> Finding:
+    """Which bottlenecks each path of scenario A crosses."""
+    type1, type2 = _ways("scenario-a", "type1"), _ways("scenario-a", "type2")
+    got = {"type1_path1": type1[0], "type1_path2": type1[1], "type2_path": type2[0]}
+    return finding(claim, "structure", [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()])
+
+
+@PAPER.claim("topology.b")
+def topology_b(claim: Claim, lab: Laboratory) -> Finding:
+    """Which providers each path of scenario B crosses (order apart), and the cut-set bound."""
+    from ...theory import max_throughput_bps
+    from .oracle import network
+
+    blue, red = _ways("scenario-b", "blue"), _ways("scenario-b", "red")
+    got = {"b1": blue[0], "b2": blue[1], "r1": red[0], "r2": red[1]}
+    checks = [
+        holds(k, str(claim.expected[k]), sorted(v) == sorted(link.lower() for link in claim.expected[k]))
+        for k, v in got.items()
+    ]
+    bound = max_throughput_bps(network("scenario-b-before")) / 1e6
+    checks.append(measured(claim, "cut_set_bound", exact(round(bound, 6))))
+    return finding(claim, "structure", checks)
+
+
+@PAPER.claim("topology.c")
+def topology_c(claim: Claim, lab: Laboratory) -> Finding:
+    """Which access points each path of scenario C crosses."""
+    multi, single = _ways("scenario-c", "multipath"), _ways("scenario-c", "single-path")
+    got = {"multi_path1": multi[0], "multi_path2": multi[1], "single_path": single[0]}
+    return finding(claim, "structure", [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()])
+
+
+@PAPER.claim("topology.queues")
+def queues(claim: Claim, lab: Laboratory) -> Finding:
+    """The drop curve that the shipped queue follows, and its scaling with capacity."""
+
+    def p(packets: float) -> float:
+        return _core.red_drop_probability(packets, min_th=25, max_th=50, max_p=0.1, gentle=True)
+
+    checks = [measured(claim, f"p_at_{q}", exact(p(q))) for q in (25, 50, 100)]
+    checks.append(holds("mid points", "0.05 at 37.5 and 0.55 at 75", abs(p(37.5) - 0.05) + abs(p(75) - 0.55) < 1e-12))
+    plan = load("khalili/scenario-b").plan()
+    thresholds = {
+        link["name"]: tuple(link["queue"][k] for k in ("min_packets", "max_packets"))
+        for link in plan["links"]
+        if link["rate_bps"]
+    }
+    wanted = {"x": (67.5, 135), "t": (90, 180), "y": (250, 500), "z": (250, 500)}
+    checks.append(holds("scaling", str(claim.expected["scaling"]), thresholds == wanted))
+    return finding(claim, "structure", checks)
+
+
+def _worst_error(controller: str, formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> float:
+    """Largest relative deviation of the shipped growth from `formula` over random states."""
+    random = np.random.default_rng(1)
+    worst = 0.0
+    for _ in range(2000):
+        n = random.integers(1, 5)
+        w, rtt = random.uniform(1, 200, n), random.uniform(0.01, 0.5, n)
+        p = random.uniform(1e-4, 0.1, n)
+        expected = formula(w, rtt, p)
+        got = _core.growth(controller, w, rtt, p)
+        worst = max(worst, float(np.max(np.abs(got - expected) / np.maximum(np.abs(expected), 1e-3 / w))))
+    return worst
+
+
+def _halves(controller: str) -> bool:
+    """Whether a congestion event halves the window."""
+    w, rtt, p = np.array([8.0, 20.0]), np.array([0.1, 0.2]), np.array([0.01, 0.02])
+    return bool(np.allclose(_core.backoff(controller, w, rtt, p), w / 2))
+
+
+@PAPER.claim("alg.lia")
+def lia(claim: Claim, lab: Laboratory) -> Finding:
+    """Growth per ACK against RFC 6356, typed out here."""
+
+    def rfc6356(w: np.ndarray, rtt: np.ndarray, p: np.ndarray) -> np.ndarray:
+        alpha = w.sum() * np.max(w / rtt**2) / np.sum(w / rtt) ** 2
+        return np.minimum(alpha / w.sum(), 1 / w)
+
+    checks = [
+        holds("increase_per_ack_mss", str(claim.expected["increase_per_ack_mss"]), _worst_error("lia", rfc6356) < EXACT),
+        holds("decrease", str(claim.expected["decrease"]), _halves("lia")),
+    ]
+    return finding(claim, "structure", checks)
+
+
+@PAPER.claim("alg.olia")
+def olia(claim: Claim, lab: Laboratory) -> Finding:
+    """Growth per ACK against the companion draft, typed out here, at l = 1/p."""
+
+    def companion(w: np.ndarray, rtt: np.ndarray, p: np.ndarray) -> np.ndarray:
+        quality = (1 / p) / rtt**2
+        largest, best = w == w.max(), quality == quality.max()
+        collected = best & ~largest
+        alpha = np.zeros(len(w))
+        if collected.any():
+            alpha[collected] = 1 / (len(w) * collected.sum())
+            alpha[largest] = -1 / (len(w) * largest.sum())
+        return (w / rtt**2) / np.sum(w / rtt) ** 2 + alpha / w
+
+    checks = [
+        holds("increase", "both terms, within 1e-6", _worst_error("olia", companion) < EXACT),
+        holds("loss_response", str(claim.expected["loss_response"]), _halves("olia")),
+        holds("couples", str(claim.expected["couples"]), _halves("olia")),
+    ]
+    return finding(claim, "structure", checks)
+
+
+@PAPER.claim("sec8.revisit")
+def pluggable(claim: Claim, lab: Laboratory) -> Finding:
+    """Every controller that the claim names runs in every scenario."""
+    from ...scenario import shipped
+
+    names = ("reno", "lia", "olia", "fully-coupled", "uncoupled", "phi:0.5")
+    scenarios = [name for name in shipped() if name.startswith("khalili/")]
+    accepted = all(load(s).plan(controller=name) for s in scenarios for name in names)
+    why = f"{', '.join(names)} are accepted by all of {len(scenarios)} scenarios"
+    return finding(claim, "structure", [holds("contains", str(claim.expected["contains"]), accepted)], why)

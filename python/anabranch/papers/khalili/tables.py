@@ -1,0 +1,206 @@
+"""Tables 1 to 6 and the numbers in the text beside them: simulated, in wire Mb/s per user."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..findings import Check, Finding, finding, holds, measured, within
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from . import oracle, reasons
+from .paper import PAPER, SIZES, scenario_a, scenario_c
+
+
+def mbps(lab: Laboratory, cell: str, name: str) -> np.ndarray:
+    """Mean rate per user of a class, one value for each seed."""
+    return lab[cell].rate(name) / 1e6
+
+
+def loss(lab: Laboratory, cell: str, link: str) -> np.ndarray:
+    """Dropped over arrived packets of a link, one value for each seed."""
+    return lab[cell].link(link, "loss")
+
+
+@PAPER.claim("table1.single_path", "a-before-10", "a-before-30")
+def table1_single_path(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 1, before the upgrade."""
+    checks = [
+        measured(claim, f"{name}_n{n1}", mbps(lab, f"a-before-{n1}", name))
+        for n1 in SIZES
+        for name in ("type1", "type2")
+    ]
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim("table1.n10", "a-lia-10")
+@PAPER.claim("table1.n30", "a-lia-30")
+def table1(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 1, LIA."""
+    n1 = int(claim.id.removeprefix("khalili.table1.n"))
+    checks = [measured(claim, name, mbps(lab, f"a-lia-{n1}", name)) for name in ("type1", "type2")]
+    return finding(claim, "simulation", checks, reasons.scenario_a_lia(n1))
+
+
+@PAPER.claim("sec4.type2_decrease", *(f"a-{kind}-{n1}" for kind in ("before", "lia") for n1 in SIZES))
+def type2_decrease(claim: Claim, lab: Laboratory) -> Finding:
+    """What type 2 loses, and type 1 gains, relative to the time before the upgrade."""
+    change = {
+        (name, n1): mbps(lab, f"a-lia-{n1}", name) / mbps(lab, f"a-before-{n1}", name) - 1
+        for name in ("type1", "type2")
+        for n1 in SIZES
+    }
+    checks = [measured(claim, f"decrease_n{n1}", -change["type2", n1]) for n1 in SIZES]
+    checks.append(measured(claim, "type1_change", np.concatenate([change["type1", n1] for n1 in SIZES])))
+    return finding(claim, "simulation", checks, reasons.scenario_a_lia(10))
+
+
+@PAPER.claim("sec4.loss_lia", *(f"a-lia-{n1}" for n1 in SIZES))
+def loss_lia(claim: Claim, lab: Laboratory) -> Finding:
+    """Losses at the server's link (p1) and at the access point (p2) under LIA."""
+    checks = []
+    for n1 in SIZES:
+        p1, p2 = (loss(lab, f"a-lia-{n1}", link) for link in ("server", "ap"))
+        checks += [
+            measured(claim, f"p1_n{n1}", p1),
+            measured(claim, f"p2_n{n1}", p2),
+            measured(claim, f"p2_over_p1_n{n1}", p2 / p1),
+        ]
+    return finding(claim, "simulation", checks, reasons.LOSS_LIA)
+
+
+@PAPER.claim("sec4.loss_olia", *(f"a-{law}-{n1}" for law in ("lia", "olia") for n1 in SIZES))
+def loss_olia(claim: Claim, lab: Laboratory) -> Finding:
+    """The same under OLIA, and how much it relieves the access point."""
+    p1 = np.concatenate([loss(lab, f"a-olia-{n1}", "server") for n1 in SIZES])
+    checks = [measured(claim, "p1", p1)]
+    for n1, most in zip(SIZES, (0.75, 0.5), strict=True):
+        p2 = loss(lab, f"a-olia-{n1}", "ap")
+        checks.append(measured(claim, f"p2_n{n1}", p2))
+        ratio = p2 / loss(lab, f"a-lia-{n1}", "ap")
+        checks.append(within(f"p2_olia_over_lia_n{n1}", f"at most {most}", ratio, None, most))
+    return finding(claim, "simulation", checks, reasons.OLIA)
+
+
+@PAPER.claim("table4.olia", *(f"a-{law}-{n1}" for law in ("lia", "olia") for n1 in SIZES))
+def table4(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 4: OLIA in scenario A, and its gain over LIA."""
+    checks = []
+    for n1, least in zip(SIZES, (0.08, 0.18), strict=True):
+        for name in ("type1", "type2"):
+            checks.append(measured(claim, f"{name}_n{n1}", mbps(lab, f"a-olia-{n1}", name)))
+        gain = mbps(lab, f"a-olia-{n1}", "type2") - mbps(lab, f"a-lia-{n1}", "type2")
+        checks.append(within(f"type2_gain_n{n1}", f"at least {least} Mb/s", gain, least, None))
+    return finding(claim, "simulation", checks, reasons.OLIA)
+
+
+@PAPER.claim("table2.before", "b-before-lia")
+def table2_before(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 2, before Red users upgrade."""
+    red, blue = (mbps(lab, "b-before-lia", name) for name in ("red", "blue"))
+    checks = [
+        measured(claim, "red", red),
+        measured(claim, "blue", blue),
+        measured(claim, "aggregate", 15 * (red + blue)),
+    ]
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim("table2.after", "b-after-lia")
+def table2_after(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 2, after Red users upgraded."""
+    checks = [measured(claim, name, mbps(lab, "b-after-lia", name)) for name in ("red", "blue")]
+    return finding(claim, "simulation", checks)
+
+
+def _upgrade(lab: Laboratory, law: str) -> dict[str, np.ndarray]:
+    """Relative change of each rate in scenario B by Red's upgrade, one value for each seed."""
+    before = {name: mbps(lab, f"b-before-{law}", name) for name in ("red", "blue")}
+    after = {name: mbps(lab, f"b-after-{law}", name) for name in ("red", "blue")}
+    change = {name: after[name] / before[name] - 1 for name in before}
+    change["aggregate"] = sum(after.values()) / sum(before.values()) - 1
+    return change
+
+
+@PAPER.claim("sec5.drops", "b-before-lia", "b-after-lia")
+def drops(claim: Claim, lab: Laboratory) -> Finding:
+    """What Red's upgrade costs."""
+    change = _upgrade(lab, "lia")
+    checks = [
+        measured(claim, "blue_drop", -change["blue"]),
+        measured(claim, "aggregate_drop", -change["aggregate"]),
+        measured(claim, "red_gain", change["red"]),
+    ]
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim("table5.olia", *(f"b-{when}-{law}" for when in ("before", "after") for law in ("lia", "olia")))
+def table5(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 5: OLIA in scenario B."""
+    checks: list[Check] = []
+    for when in ("before", "after"):
+        for name in ("red", "blue"):
+            checks.append(measured(claim, f"{name}_{when}", mbps(lab, f"b-{when}-olia", name)))
+    checks.append(measured(claim, "aggregate_drop", -_upgrade(lab, "olia")["aggregate"]))
+    gap = {law: mbps(lab, f"b-before-{law}", "blue") - mbps(lab, f"b-before-{law}", "red") for law in ("lia", "olia")}
+    narrower = gap["lia"] - gap["olia"]
+    checks.append(within("gap_narrower_than_lia", "at least 0.3 Mb/s", narrower, 0.3, None))
+    return finding(claim, "simulation", checks, reasons.OLIA)
+
+
+@PAPER.claim("table3.n10", "c-lia-10")
+@PAPER.claim("table3.n30", "c-lia-30")
+def table3(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 3, LIA in scenario C."""
+    cell = f"c-lia-{claim.id.removeprefix('khalili.table3.n')}"
+    checks = [
+        measured(claim, "multipath", mbps(lab, cell, "multipath")),
+        measured(claim, "single_path", mbps(lab, cell, "single-path")),
+    ]
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim("sec6.decrease", *(f"c-lia-{n1}" for n1 in SIZES))
+def decrease(claim: Claim, lab: Laboratory) -> Finding:
+    """What single-path users of scenario C lose against the proportionally fair rate."""
+    checks = []
+    for n1 in SIZES:
+        fair = oracle.optimum("scenario-c", scenario_c(n1))["single-path"]
+        checks.append(measured(claim, f"decrease_n{n1}", 1 - mbps(lab, f"c-lia-{n1}", "single-path") / fair))
+    return finding(claim, "simulation", checks)
+
+
+@PAPER.claim("table6.olia", *(f"c-{law}-{n1}" for law in ("lia", "olia") for n1 in SIZES))
+def table6(claim: Claim, lab: Laboratory) -> Finding:
+    """Table 6: OLIA in scenario C, and its gain over LIA."""
+    checks = []
+    for n1, least in zip(SIZES, (0.12, 0.18), strict=True):
+        multi, single = (mbps(lab, f"c-olia-{n1}", name) for name in ("multipath", "single-path"))
+        checks += [measured(claim, f"multipath_n{n1}", multi), measured(claim, f"single_path_n{n1}", single)]
+        gain = single - mbps(lab, f"c-lia-{n1}", "single-path")
+        checks.append(within(f"single_path_gain_n{n1}", f"at least {least} Mb/s", gain, least, None))
+    return finding(claim, "simulation", checks, reasons.OLIA)
+
+
+@PAPER.claim(
+    "sec7.olia_near_optimum",
+    *(f"{s}-{law}-{n1}" for s in "ac" for law in ("lia", "olia") for n1 in SIZES),
+    *(f"b-before-{law}" for law in ("lia", "olia")),
+)
+def olia_near_optimum(claim: Claim, lab: Laboratory) -> Finding:
+    """How much of LIA's distance to the optimum with probing cost is left with OLIA."""
+    places = [("a", f"{n1}", "type2", oracle.optimum("scenario-a", scenario_a(n1), probing=True)) for n1 in SIZES]
+    places += [("c", f"{n1}", "single-path", oracle.optimum("scenario-c", scenario_c(n1), probing=True)) for n1 in SIZES]
+    left, ordered = [], True
+    for scenario, n1, name, best in places:
+        lia, olia = (mbps(lab, f"{scenario}-{law}-{n1}", name) for law in ("lia", "olia"))
+        left.append((best[name] - olia) / (best[name] - lia.mean()))
+        ordered &= bool(lia.mean() < olia.mean() <= best[name] + 0.02)
+    best_b = oracle.optimum("scenario-b-before", probing=True)["red"]
+    lia, olia = (mbps(lab, f"b-before-{law}", "red") for law in ("lia", "olia"))
+    ordered &= bool(lia.mean() < olia.mean() <= best_b + 0.02)
+    checks = [
+        measured(claim, "distance_ratio_a_and_c", np.mean(left, axis=0)),
+        measured(claim, "distance_ratio_b_red_before", (best_b - olia) / (best_b - lia.mean())),
+        holds("ordering", str(claim.expected["ordering"]), ordered),
+    ]
+    return finding(claim, "simulation", checks, reasons.OLIA)

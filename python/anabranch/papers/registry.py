@@ -1,0 +1,91 @@
+"""Which documents there are, and how their claims are evaluated."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from .findings import Finding
+from .laboratory import Cell, Laboratory, Progress
+from .ledger import Claim, claims
+
+Evaluator = Callable[[Claim, Laboratory], Finding]
+
+
+@dataclass
+class Paper:
+    """A document: its cells, and an evaluator for each of its claims."""
+
+    key: str
+    title: str
+    cells: dict[str, Cell]
+    sensitivity: dict[str, Cell] = field(default_factory=dict)
+    """Cells that show what the open parameters move."""
+    evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
+
+    def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
+        """Registers the evaluator of a claim and the cells that it needs.
+
+        Raises KeyError for a cell that does not exist and ValueError for a second evaluator.
+        """
+        full = f"{self.key}.{id}"
+        for name in cells:
+            if name not in self.cells:
+                raise KeyError(f"{full} needs the cell {name!r}, which does not exist")
+
+        def register(evaluator: Evaluator) -> Evaluator:
+            if full in self.evaluators:
+                raise ValueError(f"{full} has an evaluator already")
+            self.evaluators[full] = (evaluator, cells)
+            return evaluator
+
+        return register
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        """The claims of the ledger."""
+        return claims(self.key)
+
+
+def _papers() -> dict[str, Paper]:
+    from .khalili import PAPER
+
+    return {PAPER.key: PAPER}
+
+
+PAPERS = _papers()
+
+
+def select(names: Sequence[str]) -> dict[str, list[str]]:
+    """Claim ids by document for what a user named: documents, claims, or nothing for everything.
+
+    Raises KeyError for a name that is neither, offering those that are near.
+    """
+    if not names:
+        return {key: list(paper.claims) for key, paper in PAPERS.items()}
+    chosen: dict[str, list[str]] = {}
+    for name in names:
+        key = name.split(".")[0]
+        known = [*PAPERS, *(id for paper in PAPERS.values() for id in paper.claims)]
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 3, 0.4)
+            raise KeyError(f"there is no document or claim {name!r}; near: {', '.join(near) or ', '.join(PAPERS)}")
+        ids = list(PAPERS[key].claims) if name == key else [name]
+        chosen.setdefault(key, []).extend(id for id in ids if id not in chosen.get(key, []))
+    return chosen
+
+
+def evaluate(
+    key: str, ids: Sequence[str], *, seeds: int = 20, progress: Progress | None = None
+) -> tuple[list[Finding], Laboratory]:
+    """Runs what the claims `ids` of document `key` need and judges each of them.
+
+    Raises KeyboardInterrupt when the user stops it.
+    """
+    paper = PAPERS[key]
+    laboratory = Laboratory({**paper.cells, **paper.sensitivity}, seeds)
+    needed = [cell for id in ids for cell in paper.evaluators[id][1]]
+    laboratory.run(needed, progress)
+    findings = [paper.evaluators[id][0](paper.claims[id], laboratory) for id in ids]
+    return findings, laboratory
