@@ -1,12 +1,11 @@
 """Anabranch: the laboratory and toolbox for multipath congestion control.
 
     >>> import anabranch as ab
-    >>> scenario = ab.load("khalili/scenario-c")
-    >>> result = ab.run(scenario, seeds=range(1, 6), controller="olia")
+    >>> result = ab.run("khalili/scenario-c", seeds=range(1, 6), controller="olia", series=True)
     >>> print(result.table())
     >>> ab.plot.windows(result).savefig("windows.png")
 
-Heavy libraries are imported when a function needs them, so importing this package is quick.
+Everything is imported when it is first used, so importing this package takes no time.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._core import ScenarioError, __version__
-from .result import Result, run
-from .scenario import Scenario, load
-
 if TYPE_CHECKING:
     from . import fairness, papers, plot, report, theory
+    from ._core import ScenarioError, __version__
+    from .result import Result, run
+    from .scenario import Scenario, load
 
 __all__ = [
     "Result",
@@ -35,10 +33,24 @@ __all__ = [
     "theory",
 ]
 
-_LAZY = ("fairness", "papers", "plot", "report", "theory")
+_HOMES = {
+    "Result": "result",
+    "Scenario": "scenario",
+    "ScenarioError": "_core",
+    "__version__": "_core",
+    "load": "scenario",
+    "run": "result",
+}
+_MODULES = ("fairness", "papers", "plot", "report", "theory")
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
+    if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

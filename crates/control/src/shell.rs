@@ -17,6 +17,9 @@ use alloc::boxed::Box;
 pub struct Settings {
     /// Smallest window in segments, at least 1.
     pub min_window: f64,
+    /// Smallest slow-start threshold of coupled paths in segments, at least 1; a path that is
+    /// controlled by itself has 2.
+    pub min_ssthresh: f64,
     /// Window at the start, in segments.
     pub initial_window: f64,
     /// Slow-start threshold at the start, in segments; infinite unless told.
@@ -30,6 +33,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             min_window: 1.0,
+            min_ssthresh: 1.0,
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             carry_over: true,
@@ -86,7 +90,7 @@ impl Coupled {
     /// The new ssthresh of `me`, floored as its way of being controlled demands.
     fn backoff(&self, me: usize) -> f64 {
         let after = match self.consults_law(me) && self.law.coupled() {
-            true => self.law.backoff(me, &self.views),
+            true => self.law.backoff(me, &self.views).max(self.settings.min_ssthresh),
             false => (self.windows[me].cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
         };
         after.max(self.settings.min_window)

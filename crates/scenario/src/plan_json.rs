@@ -80,6 +80,7 @@ fn class(plan: &Plan, class: &Class) -> Value {
         "initial_window": t.initial_window,
         "initial_ssthresh": t.initial_ssthresh,
         "min_window": t.min_window,
+        "min_ssthresh": t.min_ssthresh,
         "slow_start_carry_over": t.slow_start_carry_over,
         "rto_min_s": t.rto_min.seconds(),
         "rto_floor": t.rto_floor,

@@ -296,6 +296,8 @@ pub struct Transport {
     pub initial_ssthresh: Option<f64>,
     /// Smallest window in segments. Default 1.
     pub min_window: Option<f64>,
+    /// Smallest slow-start threshold of coupled paths in segments; a single path has 2. Default 1.
+    pub min_ssthresh: Option<f64>,
     /// At the end of slow start, segments left over in the ACK go to congestion avoidance. Default true.
     pub slow_start_carry_over: Option<bool>,
     /// Smallest retransmission timeout. Default "200 ms".
@@ -324,7 +326,7 @@ impl Transport {
         }
         choose!(
             packet payload sack limited_transmit delayed_ack initial_window initial_ssthresh
-            min_window slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer
+            min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer
             scheduler host_limit
         )
     }

@@ -212,6 +212,7 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), Error
         ("initial_window", options.initial_window),
         ("initial_ssthresh", options.initial_ssthresh),
         ("min_window", options.min_window),
+        ("min_ssthresh", options.min_ssthresh),
     ] {
         if let Some(value) = value.filter(|value| !(1.0..=1e9).contains(value)) {
             return wrong(field, &value, "it is at least 1 segment");

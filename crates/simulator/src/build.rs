@@ -204,6 +204,7 @@ fn control(class: &Class) -> Coupled {
     let options = &class.transport;
     let settings = Settings {
         min_window: options.min_window,
+        min_ssthresh: options.min_ssthresh,
         initial_window: options.initial_window,
         initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
         carry_over: options.slow_start_carry_over,

@@ -1,0 +1,67 @@
+"""`anabranch list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .terminal import console, table
+
+
+def controllers() -> None:
+    """The laws with their formulas."""
+    from .. import _core
+
+    rows = []
+    for law in _core.controllers():
+        names = ", ".join([law["name"], *law["aliases"]])
+        options = "; ".join(f"{law['name']}:{value} {meaning}" for value, meaning in law["options"])
+        rows.append([names, law["summary"], law["formula"], law["source"], options])
+    console().print(table("Controllers", ["name", "what it is", "formula", "source", "options"], rows, left=5))
+
+
+def scenarios() -> None:
+    """The shipped scenarios with their titles."""
+    from ..scenario import load, shipped
+
+    rows = [[name, load(name).plan()["title"]] for name in shipped()]
+    console().print(table("Scenarios", ["name", "title"], rows, left=2))
+
+
+def papers() -> None:
+    """The documents and how many claims each has."""
+    from ..papers import PAPERS
+
+    rows = [[paper.key, paper.title, str(len(paper.claims))] for paper in PAPERS.values()]
+    console().print(table("Documents", ["key", "title", "claims"], rows, left=2))
+
+
+def plots() -> None:
+    """The kinds of plot."""
+    from ..plot import KINDS
+
+    rows = [[name, kind.summary, "yes" if kind.series else ""] for name, kind in KINDS.items()]
+    console().print(table("Plots", ["kind", "what it shows", "needs --series"], rows, left=2))
+
+
+def metrics() -> None:
+    """The columns of a result."""
+    from ..metrics import METRICS
+
+    rows = [[m.table, m.name, m.unit, m.meaning] for m in METRICS]
+    console().print(table("Metrics", ["table", "name", "unit", "meaning"], rows, left=4))
+
+
+LISTS: dict[str, Callable[[], None]] = {
+    "controllers": controllers,
+    "scenarios": scenarios,
+    "papers": papers,
+    "plots": plots,
+    "metrics": metrics,
+}
+
+
+def list_command(what: str) -> None:
+    """Prints one of the lists. Raises ValueError for another word."""
+    if what not in LISTS:
+        raise ValueError(f"there is no list of {what!r}; the lists are {', '.join(LISTS)}")
+    LISTS[what]()

@@ -1,0 +1,98 @@
+"""`anabranch run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..files import check_writable
+from ..result import Result, run, scaled
+from ..scenario import load
+from .terminal import console, progress, table
+
+
+def run_command(
+    source: str,
+    controller: str | None,
+    seeds: Sequence[int],
+    overrides: list[str],
+    json: Path | None,
+    series: bool,
+    events: bool,
+    threads: int,
+) -> None:
+    """Simulates, prints, and writes the result if asked."""
+    scenario = load(source)
+    if json:
+        check_writable(json)
+    with progress("simulating") as tell:
+        result = run(
+            scenario,
+            seeds,
+            controller=controller,
+            overrides=overrides,
+            threads=threads,
+            series=series,
+            events=events,
+            progress=tell,
+        )
+    show(result)
+    if json:
+        result.save(json)
+        console().print(f"written to {json}", highlight=False)
+    if not result.provenance["complete"]:
+        console().print(f"interrupted: {len(result.runs)} of {len(seeds)} replications had finished and are kept")
+        raise KeyboardInterrupt
+
+
+def show(result: Result) -> None:
+    """Classes and links of a result as tables."""
+    plan, out = result.plan, console()
+    if plan["title"]:
+        out.print(plan["title"], style="bold", highlight=False)
+    head = ["class", "controller", "users", "throughput Mb/s", "goodput Mb/s", "RTT ms", "loss %", "timeouts"]
+    rows = [
+        [
+            row["class"],
+            row["controller"],
+            str(row["users"]),
+            scaled(row["throughput_bps"], 1e-6),
+            scaled(row["goodput_bps"], 1e-6),
+            scaled(row["rtt_s"], 1e3),
+            scaled(row["loss"], 1e2),
+            scaled(row["timeouts"], 1.0),
+        ]
+        for row in result.summary()
+    ]
+    out.print(table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2))
+    out.print(table("Links", *links(result)))
+    measured = plan["duration_s"] - plan["warmup_s"]
+    runs = f"{len(result.runs)} replication{'s' * (len(result.runs) > 1)}"
+    out.print(f"{runs}, {measured:g} s measured after {plan['warmup_s']:g} s; means with 95 % intervals", style="dim")
+    digests = ", ".join(f"{run['seed']}: {run['digest']}" for run in result.runs[:3])
+    out.print(f"digests {digests}{' …' * (len(result.runs) > 3)}", style="dim", highlight=False)
+
+
+def links(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of links that have a rate."""
+    from ..statistics import interval
+
+    head = ["link", "rate Mb/s", "utilisation", "loss %", "queue packets", "queueing delay ms p50 / p95 / p99"]
+    rows = []
+    for link in result.plan["links"]:
+        if link["rate_bps"] is None:
+            continue
+        name = link["name"]
+        delays = [interval(result.link(name, f"queue_delay_p{p}_s")).mean * 1e3 for p in (50, 95, 99)]
+        queue = interval(result.link(name, "queue_packets"))
+        rows.append(
+            [
+                name + (" (per user)" if link["per_user"] else ""),
+                f"{link['rate_bps'] / 1e6:g}",
+                f"{interval(result.link(name, 'utilisation')).mean:.4f}",
+                scaled(interval(result.link(name, "loss")), 1e2),
+                str(queue) if queue.mean == queue.mean else "–",
+                " / ".join(f"{d:.1f}" for d in delays) if queue.mean == queue.mean else "–",
+            ]
+        )
+    return head, rows

@@ -1,0 +1,95 @@
+"""Pictures of results, whichever world made them.
+
+    >>> figure = anabranch.plot.windows(result)
+    >>> anabranch.plot.save(figure, "windows.png")
+
+A plot function takes one result or several, aggregates for drawing and nothing else, and returns a
+`matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
+imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .cdf import cdf
+from .inputs import Results
+from .queue import queue
+from .rtt import rtt
+from .saving import FORMATS, save, svg
+from .shares import Reference, shares
+from .throughput import throughput
+from .windows import windows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "Kind",
+    "Reference",
+    "Results",
+    "cdf",
+    "draw",
+    "queue",
+    "rtt",
+    "save",
+    "shares",
+    "svg",
+    "throughput",
+    "windows",
+]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of plot."""
+
+    function: Callable[..., Figure]
+    """Takes results and the options."""
+    series: bool
+    """Whether the results must have series."""
+    several: bool
+    """Whether it draws several results side by side."""
+    summary: str
+    """One line for people."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that `function` takes."""
+        return tuple(inspect.signature(self.function).parameters)[1:]
+
+
+KINDS: dict[str, Kind] = {
+    "windows": Kind(
+        windows, True, False, "congestion window and slow-start threshold of one user per class"
+    ),
+    "throughput": Kind(throughput, True, True, "mean throughput per user of each class over time"),
+    "queue": Kind(queue, True, False, "waiting packets and drops of each shared link over time"),
+    "rtt": Kind(rtt, True, False, "smoothed round-trip time of each path over time"),
+    "cdf": Kind(cdf, False, True, "distribution of throughput over users and replications"),
+    "shares": Kind(shares, False, True, "mean throughput of each class with 95 % intervals"),
+}
+"""Every kind of plot by its name."""
+
+
+def draw(kind: str, results: Results, **options: Any) -> Figure:
+    """A figure of the named kind.
+
+    Raises ValueError for an unknown kind or option, and what the kind's function raises.
+    """
+    if kind not in KINDS:
+        near = difflib.get_close_matches(kind, KINDS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ";"
+        raise ValueError(f"there is no plot {kind!r}{hint} The kinds are {', '.join(KINDS)}")
+    chosen = KINDS[kind]
+    for name in options:
+        if name not in chosen.options:
+            known = ", ".join(chosen.options)
+            raise ValueError(f"the plot {kind} has no option {name!r}; its options are {known}")
+    return chosen.function(results, **options)

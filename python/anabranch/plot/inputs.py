@@ -1,0 +1,164 @@
+"""What plots take out of results, with errors that name the remedy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..result import Result
+
+Results = Result | Sequence[Result]
+"""One result, or several to set side by side."""
+
+MOST_PANELS = 8
+"""A figure has more only when they are asked for by name."""
+
+NO_SERIES = "the result has no samples over time; run with series=True, or `anabranch run --series`"
+
+
+def several(results: Results) -> list[Result]:
+    """The results as a list. Raises ValueError when there is nothing to draw."""
+    given = [results] if isinstance(results, Result) else list(results)
+    if not given:
+        raise ValueError("there is nothing to draw; give at least one result")
+    for result in given:
+        if not result.runs:
+            raise ValueError(f"{result.plan['name']} has no finished replication; run it again")
+    return given
+
+
+def single(results: Results, kind: str) -> Result:
+    """The only result. Raises ValueError when there are several."""
+    given = several(results)
+    if len(given) > 1:
+        raise ValueError(f"the plot {kind} draws one result, not {len(given)}; draw each by itself")
+    return given[0]
+
+
+def replication(result: Result, seed: int | None) -> dict[str, Any]:
+    """The run with `seed`, by default the first. Raises ValueError without it or its series."""
+    found = [run for run in result.runs if seed is None or run["seed"] == seed]
+    if not found:
+        seeds = ", ".join(str(known) for known in result.seeds)
+        raise ValueError(f"there is no replication with seed {seed}; the seeds are {seeds}")
+    if found[0].get("series") is None:
+        raise ValueError(NO_SERIES)
+    return found[0]
+
+
+def with_series(result: Result) -> list[dict[str, Any]]:
+    """All replications. Raises ValueError when one of them has no series."""
+    return [replication(result, seed) for seed in result.seeds]
+
+
+def span(t_s: NDArray[np.float64], start_s: float, end_s: float | None) -> slice:
+    """The samples from `start_s` to `end_s`. Raises ValueError when there are fewer than two."""
+    end_s = float(t_s[-1]) if end_s is None else end_s
+    first, last = np.searchsorted(t_s, [start_s, np.nextafter(end_s, np.inf)])
+    if last - first < 2:
+        raise ValueError(
+            f"there are no samples from {start_s:g} s to {end_s:g} s; "
+            f"they go from {t_s[0]:g} s to {t_s[-1]:g} s"
+        )
+    return slice(int(first), int(last))
+
+
+def path_columns(result: Result, run: dict[str, Any], name: str) -> NDArray[np.intp]:
+    """Columns of the path series that belong to a class, shape (users, paths)."""
+    planned = result.plan["classes"][result.classes.index(name)]
+    flows = np.asarray(run["flows"]["class"]) == name
+    columns = np.flatnonzero(flows[run["paths"]["flow"]])
+    return columns.reshape(int(flows.sum()), len(planned["paths"]))
+
+
+def present(result: Result, run: dict[str, Any], name: str) -> NDArray[np.bool_]:
+    """When the paths of a class are in use, shape (samples, users, paths).
+
+    A path is in use from the start of its user, or when it joins, until it leaves or the transfer
+    is done.
+    """
+    planned = result.plan["classes"][result.classes.index(name)]
+    flows = np.asarray(run["flows"]["class"]) == name
+    t_s = run["series"]["t_s"][:, None, None]
+    start = np.asarray(run["flows"]["start_s"])[flows][None, :, None]
+    done = np.asarray(run["flows"]["completed_s"], dtype=float)[flows][None, :, None]
+    join = np.array([path["join_s"] for path in planned["paths"]])
+    leave = [path["leave_s"] for path in planned["paths"]]
+    gone = np.array([np.inf if at is None else at for at in leave])
+    in_use: NDArray[np.bool_] = (t_s >= np.maximum(start, join)) & (t_s < gone) & ~(t_s > done)
+    return in_use
+
+
+def panels_of(names: Sequence[str], chosen: Sequence[str] | None, what: str) -> list[int]:
+    """Numbers of the classes or links to draw: those chosen, or the first `MOST_PANELS`.
+
+    Raises ValueError for a name that there is not.
+    """
+    for name in chosen or ():
+        if name not in names:
+            raise ValueError(f"there is no {what} {name!r}; there is {', '.join(names)}")
+    if chosen:
+        return [list(names).index(name) for name in chosen]
+    return list(range(len(names)))[:MOST_PANELS]
+
+
+def cut(shown: int, all_of_them: int, what: str) -> str:
+    """A remark for the title where only a part is drawn."""
+    return "" if shown == all_of_them else f" ({shown} of {all_of_them} {what})"
+
+
+def path_label(result: Result, planned: dict[str, Any], path: int) -> str:
+    """Number of a path and the links with a rate, at which it may queue."""
+    links = [result.plan["links"][link] for link in planned["paths"][path]["links"]]
+    names = [link["name"] for link in links if link["rate_bps"]] or [li["name"] for li in links]
+    via = f"via {', '.join(names)}"
+    return shortened(via if len(planned["paths"]) == 1 else f"path {path} {via}", 36)
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most `most` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def controllers(result: Result) -> str:
+    """The controller under study: that of the classes with several paths, or of all classes."""
+    classes = result.plan["classes"]
+    multipath = [c for c in classes if len(c["paths"]) > 1] or classes
+    return "+".join(dict.fromkeys(c["controller"] for c in multipath))
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """A short name for each result: its controller, with what else it takes to tell them apart."""
+    steps = [
+        [controllers(result) for result in results],
+        [f"{controllers(r)}, {r.plan['name']}" for r in results],
+        [f"{controllers(r)}, {r.plan['name']}, {r.world}" for r in results],
+    ]
+    for names in steps:
+        if len(set(names)) == len(names):
+            return names
+    names = steps[1]
+    repeated = Counter(names)
+    count: Counter[str] = Counter()
+    for index, name in enumerate(names):
+        if repeated[name] > 1:
+            count[name] += 1
+            names[index] = f"{name} ({count[name]})"
+    return names
+
+
+def class_names(results: Sequence[Result]) -> list[str]:
+    """The classes of all results, each once, in the order of their first appearance."""
+    return list(dict.fromkeys(name for result in results for name in result.classes))
+
+
+def replications(results: Sequence[Result]) -> str:
+    """How many replications there are, in words for a title."""
+    numbers = sorted({len(result.runs) for result in results})
+    if numbers == [1]:
+        return "one replication"
+    return f"{' to '.join(str(n) for n in (numbers[0], numbers[-1])[: len(numbers)])} replications"

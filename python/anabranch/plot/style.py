@@ -1,0 +1,171 @@
+"""How all plots look: size, colours that colour-blind readers can tell apart, lines and legends.
+
+A class has one colour everywhere; the paths of a class are shades of it. Figures are 8 inches wide,
+which is 800 pixels on a screen.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+P = ParamSpec("P")
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#444444")
+"""After Okabe and Ito, the yellows darkened to be seen on white."""
+
+LETTERS = 92
+"""Letters that fit beside each other, where the line of an entry counts as nine."""
+
+LINES = ("-", "--", ":", "-.")
+INK = "#222222"
+FAINT = "#8a8a8a"
+WIDTH_INCHES = 8.0
+MOST_ENTRIES = 12
+"""Legends with more entries are cut."""
+
+STYLE: dict[str, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 11,
+    "figure.dpi": 100,
+    "figure.titlesize": 13,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 11,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0.01,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.8,
+    "xtick.labelsize": 10,
+    "ytick.labelsize": 10,
+    "legend.fontsize": 10,
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "legend.borderaxespad": 0.2,
+    "lines.linewidth": 1.5,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "anabranch",
+}
+
+
+def context() -> AbstractContextManager[None]:
+    """The style alone, whatever the user's settings are, so that the same input looks the same."""
+    from matplotlib import style
+
+    return style.context(["default", STYLE])
+
+
+def styled(function: Callable[P, Figure]) -> Callable[P, Figure]:
+    """A plot function that draws in the style."""
+
+    @functools.wraps(function)
+    def inside(*args: P.args, **options: P.kwargs) -> Figure:
+        with context():
+            return function(*args, **options)
+
+    return inside
+
+
+def panels(count: int, height: float, title: str) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels one above the other, each `height` inches, sharing the x axis."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH_INCHES, 0.8 + height * count), layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left")
+    rows = figure.subplots(count, 1, sharex=True, squeeze=False)
+    axes = [row[0] for row in rows]
+    for ax in axes:
+        ax.grid(axis="y")
+        ax.tick_params(labelsize=10, color=FAINT)
+    return figure, axes
+
+
+def colour(index: int) -> str:
+    """The colour of a class, by its place in the scenario."""
+    return PALETTE[index % len(PALETTE)]
+
+
+def line(index: int) -> str:
+    """A line style, by number."""
+    return LINES[index % len(LINES)]
+
+
+def shade(base: str, index: int, count: int) -> tuple[float, float, float]:
+    """The colour of one of `count` paths: from darker than the class's to lighter."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(base)
+    if count == 1:
+        return red, green, blue
+    step = -0.4 + 0.9 * index / (count - 1)
+    return mixed(red, step), mixed(green, step), mixed(blue, step)
+
+
+def tint(base: str) -> tuple[float, float, float]:
+    """A light version of a colour, for areas."""
+    return shade(base, 1, 2)
+
+
+def mixed(channel: float, step: float) -> float:
+    """A colour channel moved towards black (step -1) or white (step 1)."""
+    return channel * (1 + step) if step < 0 else channel + (1 - channel) * step
+
+
+def entry(label: str, **look: Any) -> Artist:
+    """A line for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=label, **look)
+
+
+def heading(ax: Axes, title: str, entries: Sequence[Artist]) -> None:
+    """A panel's title, and below it the legend, above the data."""
+    columns, shown = arranged(entries)
+    rows = math.ceil(len(shown) / columns) if shown else 0
+    ax.set_title(title, pad=8 + 17 * rows)
+    if shown:
+        anchor = (-0.01, 1.01)
+        ax.legend(handles=shown, loc="lower left", bbox_to_anchor=anchor, ncols=columns)
+
+
+def legend(figure: Figure, entries: Sequence[Artist]) -> None:
+    """A legend for the whole figure, below the data."""
+    columns, shown = arranged(entries)
+    figure.legend(handles=shown, loc="outside lower center", ncols=columns)
+
+
+def arranged(entries: Sequence[Artist]) -> tuple[int, list[Artist]]:
+    """Number of columns that fit the width, and the entries, cut where there are too many."""
+    shown = list(entries)
+    if len(shown) > MOST_ENTRIES:
+        more = len(shown) - MOST_ENTRIES + 1
+        shown = [*shown[: MOST_ENTRIES - 1], entry(f"and {more} more", linestyle="none")]
+    lengths = [len(str(artist.get_label())) + 9 for artist in shown]
+    for columns in range(len(shown), 1, -1):
+        rows = math.ceil(len(shown) / columns)
+        if sum(max(lengths[i : i + rows]) for i in range(0, len(shown), rows)) <= LETTERS:
+            return columns, shown
+    return 1, shown
+
+
+def warmup(ax: Axes, warmup_s: float) -> list[Artist]:
+    """Shades the time that no metric counts; what the legend says of it."""
+    left, right = ax.get_xlim()
+    if warmup_s <= left:
+        return []
+    area = ax.axvspan(left, min(warmup_s, right), color="#eeeeee", zorder=0, linewidth=0)
+    area.set_label("warm-up")
+    return [area]
