@@ -94,7 +94,7 @@ fn an_unknown_key_is_answered_with_the_keys_that_exist() {
     refused("warmup = ", "warm_up = ", "3:1", &["unknown field `warm_up`", "`warmup`"]);
     refused("rate = ", "speed = ", "11:1", &["unknown field `speed`", "`rate`", "`delay`"]);
     refused("join = ", "joins = ", "43:1", &["unknown field `joins`", "`join`", "`leave`"]);
-    refused("max_p = ", "maxp = ", "21:62", &["unknown field `maxp`", "`max_p`"]);
+    refused("max_p = ", "maxp = ", "22:58", &["unknown field `maxp`", "`max_p`"]);
     refused("droptail = ", "fifo = ", "13:11", &["unknown variant `fifo`", "`droptail`", "`red`"]);
     refused("rto_min = ", "rto = ", "7:1", &["unknown field `rto`", "`rto_min`"]);
 }

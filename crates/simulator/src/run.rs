@@ -48,7 +48,11 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
     }
     let mut meter = Meter::new(plan, catalogue, &world, observe.series);
     let (end, warmup) = (Time::from(plan.duration), Time::from(plan.warmup));
-    let mut warm = false;
+    // Without a warm-up, what happens at time zero counts too.
+    let mut warm = warmup == Time::ZERO;
+    if warm {
+        meter.start(&world);
+    }
     let mut next_sample = Time::ZERO;
     while world.now < end {
         if progress.stop.load(Ordering::Relaxed) {

@@ -185,6 +185,9 @@ impl World {
             while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
                 self.send_ack(flow, path, &ack);
             }
+            // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
+            let due = self.flows[flow as usize].receiver.next_deadline();
+            self.agenda.advance(self.receiver_element(flow), due);
         } else {
             self.act();
         }

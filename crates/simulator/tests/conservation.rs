@@ -137,7 +137,7 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(120) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(600) })]
     #[test]
     fn every_packet_and_every_byte_is_accounted_for(text in scenario(), seed in any::<u64>()) {
         let plan = plan(&text, &[]);
@@ -205,4 +205,49 @@ fn a_transfer_is_delivered_whole_and_once_over_loss_outage_and_lost_paths() {
             assert_eq!(outcome.conservation.in_flight, 0);
         }
     }
+}
+
+#[test]
+fn an_application_that_writes_faster_than_its_path_carries_is_held_back_by_the_window() {
+    let text = r#"
+        name = "eager"
+        duration = "5 s"
+        [[link]]
+        name = "slow"
+        rate = "500 kb/s"
+        delay = "20 ms"
+        queue = { droptail = { packets = "5 packets" } }
+        [[flow]]
+        name = "one"
+        app_rate = "2 Mb/s"
+        [[flow.path]]
+        links = ["slow"]
+    "#;
+    let outcome = run(&plan(text, &[]), 1);
+    assert!(outcome.events < 10_000, "{} events: a timer that is always due", outcome.events);
+    assert!(outcome.links[0].utilisation > 0.9);
+}
+
+#[test]
+fn a_delayed_ack_is_sent_when_it_is_due_though_an_earlier_one_left_before_its_time() {
+    // The second of three segments takes the first one's ACK along; the third waits its 40 ms.
+    let text = r#"
+        name = "three segments"
+        duration = "5 s"
+        [transport]
+        delayed_ack = "40 ms"
+        [[link]]
+        name = "line"
+        rate = "10 Mb/s"
+        delay = "5 ms"
+        [[flow]]
+        name = "one"
+        transfer = "4344 B"
+        [[flow.path]]
+        links = ["line"]
+    "#;
+    let outcome = run(&plan(text, &[]), 1);
+    assert_eq!((outcome.paths[0].timeouts, outcome.paths[0].sent_packets), (0, 3));
+    let completed = outcome.flows[0].completed_s;
+    assert!((completed - (0.050 + 3.0 * 0.0012)).abs() < 1e-9, "{completed} s");
 }

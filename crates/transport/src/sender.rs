@@ -187,6 +187,7 @@ impl Sender {
         for path in &mut self.paths {
             path.cwnd_limited = !path.has_space(segment, &self.settings);
         }
+        self.starved = false;
         let me = self.choose_path()?;
         let start = self.data_nxt;
         let written = self.settings.source.written(now.since(self.start), self.settings.segment);

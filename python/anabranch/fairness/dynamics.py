@@ -24,20 +24,25 @@ def swaps(windows: Floats, share: float = 0.9) -> int:
 
 
 def settling_time(
-    t_s: Floats, arrived_bytes: Floats, event_s: float, steady_s: tuple[float, float], *, level: float = 0.8, smooth_s: float = 2.0
+    t_s: Floats,
+    arrived_bytes: Floats,
+    event_s: float,
+    until_s: float,
+    steady_bps: float,
+    *,
+    level: float = 0.8,
+    smooth_s: float = 2.0,
 ) -> float:
     """Seconds from `event_s` until a path's rate first reaches `level` times its new steady rate.
 
     The rate is that of the last `smooth_s` seconds, from the cumulative `arrived_bytes` sampled at
-    the evenly spaced `t_s`; the steady rate is the mean over the interval `steady_s`. NaN if it
-    never does before `steady_s` ends.
+    the evenly spaced `t_s`. `steady_bps` is what the path will carry in the end; it must come from
+    elsewhere (theory, or the capacity), since a path that does not settle has no steady rate of its
+    own. Infinite if the level is not reached by `until_s`.
     """
     step = t_s[1] - t_s[0]
     width = max(1, round(smooth_s / step))
-    rate = (arrived_bytes[width:] - arrived_bytes[:-width]) / (width * step)
+    rate = 8.0 * (arrived_bytes[width:] - arrived_bytes[:-width]) / (width * step)
     at = t_s[width:]
-    first, last = np.searchsorted(t_s, steady_s)
-    last = min(int(last), len(t_s) - 1)
-    steady = (arrived_bytes[last] - arrived_bytes[first]) / (t_s[last] - t_s[first])
-    reached = (at >= event_s) & (at <= steady_s[1]) & (rate >= level * steady)
-    return float(at[reached][0] - event_s) if reached.any() else float("nan")
+    reached = (at >= event_s) & (at <= until_s) & (rate >= level * steady_bps)
+    return float(at[reached][0] - event_s) if reached.any() else float("inf")

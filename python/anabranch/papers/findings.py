@@ -81,7 +81,7 @@ def within(name: str, published: Any, values: ArrayLike | Interval, low: float |
 
 def holds(name: str, published: str, obtained: bool) -> Check:
     """A predicate that holds or does not."""
-    return Check(name, published, obtained, None, "reproduced" if obtained else "not_reproduced")
+    return Check(name, published, bool(obtained), None, "reproduced" if obtained else "not_reproduced")
 
 
 def finding(claim: Claim, world: str, checks: list[Check], why: str | Mapping[str, str] = "") -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from .findings import Finding
 from .laboratory import Cell, Laboratory, Progress
@@ -23,6 +24,8 @@ class Paper:
     sensitivity: dict[str, Cell] = field(default_factory=dict)
     """Cells that show what the open parameters move."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
+    side_by_side: Callable[[Laboratory], Sequence[Any]] = lambda lab: ()
+    """Rows of published rates beside theory and simulation, for the cells that have been run."""
 
     def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
         """Registers the evaluator of a claim and the cells that it needs.

@@ -112,7 +112,7 @@ def drops(ax: Axes, t_s: Any, dropped: Any) -> list[Artist]:
     length = STRIP * 0.9 * (0.3 + 0.7 * dropped[some] / most)
     look: dict[str, Any] = {"color": style.PALETTE[1], "linewidth": 0.8}
     ax.vlines(t_s[some], 1 - length, 1, transform=ax.get_xaxis_transform(), **look)
-    return [style.entry(f"drops (longest tick: {most:.0f} in a sample)", **look)]
+    return [style.entry(f"drops and losses (longest tick: {most:.0f} packets)", **look)]
 
 
 def rate_text(rate_bps: float | None) -> str:

@@ -92,6 +92,7 @@ def _sensitivity() -> dict[str, Cell]:
             both = tuple(queue(links, weight=weight, spacing=f'"{spacing}"') for links in reds)
             variants[f"RED weight {name}, drops {spacing}"] = (both[0], both[1])
     plain = {
+        "ssthresh floor of 2 for coupled paths": ("transport.min_ssthresh=2",),
         "slow start drops what is left at ssthresh": ("transport.slow_start_carry_over=false",),
         "delayed ACKs, 40 ms": ("transport.delayed_ack=40 ms",),
         "RTO floor on the whole (RFC 6298)": ("transport.rto_floor=total",),

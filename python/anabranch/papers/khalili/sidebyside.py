@@ -25,6 +25,7 @@ class Row:
     probing_optimum: float
     simulated: Interval
     verdict: Verdict
+    cell: str
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
         probing_optimum=oracle.optimum(entry.file, entry.overrides, probing=True)[entry.users],
         simulated=simulated,
         verdict=judge(simulated, *claim.band(entry.key)),
+        cell=entry.cell,
     )
 
 

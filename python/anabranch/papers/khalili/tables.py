@@ -38,7 +38,7 @@ def table1(claim: Claim, lab: Laboratory) -> Finding:
     """Table 1, LIA."""
     n1 = int(claim.id.removeprefix("khalili.table1.n"))
     checks = [measured(claim, name, mbps(lab, f"a-lia-{n1}", name)) for name in ("type1", "type2")]
-    return finding(claim, "simulation", checks, reasons.scenario_a_lia(n1))
+    return finding(claim, "simulation", checks, reasons.scenario_a_lia(lab, n1))
 
 
 @PAPER.claim("sec4.type2_decrease", *(f"a-{kind}-{n1}" for kind in ("before", "lia") for n1 in SIZES))
@@ -51,7 +51,7 @@ def type2_decrease(claim: Claim, lab: Laboratory) -> Finding:
     }
     checks = [measured(claim, f"decrease_n{n1}", -change["type2", n1]) for n1 in SIZES]
     checks.append(measured(claim, "type1_change", np.concatenate([change["type1", n1] for n1 in SIZES])))
-    return finding(claim, "simulation", checks, reasons.scenario_a_lia(10))
+    return finding(claim, "simulation", checks, reasons.scenario_a_lia(lab, 30))
 
 
 @PAPER.claim("sec4.loss_lia", *(f"a-lia-{n1}" for n1 in SIZES))
@@ -65,7 +65,7 @@ def loss_lia(claim: Claim, lab: Laboratory) -> Finding:
             measured(claim, f"p2_n{n1}", p2),
             measured(claim, f"p2_over_p1_n{n1}", p2 / p1),
         ]
-    return finding(claim, "simulation", checks, reasons.LOSS_LIA)
+    return finding(claim, "simulation", checks, reasons.scenario_a_lia(lab, 30))
 
 
 @PAPER.claim("sec4.loss_olia", *(f"a-{law}-{n1}" for law in ("lia", "olia") for n1 in SIZES))

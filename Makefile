@@ -1,0 +1,50 @@
+# Everything a person types. `make` alone shows this list.
+# The demo and the tests install what they need: on a bare Debian 12, as root or with sudo, also from apt.
+
+PYTHON ?= python3
+VENV := .venv
+BUILT := $(VENV)/.built
+RUST := $(shell git ls-files 'crates/**.rs' 'crates/**/Cargo.toml' Cargo.toml Cargo.lock pyproject.toml 2>/dev/null)
+
+.PHONY: help install build demo test test-rust test-python check bench reproduce clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: ## install what building needs and is missing (apt, as root or with sudo)
+	@sh tools/install.sh
+
+build: $(BUILT) ## build; afterwards .venv/bin/anabranch works
+
+$(BUILT): $(RUST) | install
+	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --editable '.[test]'
+	touch $@
+
+demo: build ## scenario C with LIA and OLIA over 5 seeds: a table and an HTML report
+	$(VENV)/bin/anabranch reproduce khalili.table3.n10 khalili.table3.n30 khalili.table6.olia --seeds 5 --report out/demo
+
+test: test-rust test-python ## build and run every test
+
+test-rust: install
+	cargo test --quiet --workspace --exclude bindings
+
+test-python: build
+	$(VENV)/bin/python -m pytest
+
+check: build ## formatting, lints, types, layers (as CI does)
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	$(VENV)/bin/ruff check python tests tools
+	$(VENV)/bin/mypy
+	$(VENV)/bin/python tests/layers.py
+	$(VENV)/bin/python tools/generate_schema.py --check
+
+bench: ## instructions per packet-hop, memory per flow, the curve over flows (valgrind)
+	$(PYTHON) benches/measure.py
+
+reproduce: build ## every claim in full, with the report
+	$(VENV)/bin/anabranch reproduce --json out/claims.json --report out/report
+
+clean: ## remove what was built
+	rm -rf target $(VENV) out python/anabranch/*.so

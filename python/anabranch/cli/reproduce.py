@@ -1,0 +1,106 @@
+"""`anabranch reproduce`."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections import Counter
+from pathlib import Path
+
+import typer
+
+from ..files import atomic_write, check_writable
+from ..papers import PAPERS, Finding, Laboratory, evaluate, select
+from ..statistics import Interval
+from .terminal import console, progress, table, worded
+
+WORLDS = ("simulation",)
+FULL_SEEDS, QUICK_SEEDS, SENSITIVITY_SEEDS = 20, 5, 10
+
+
+def reproduce_command(
+    names: list[str], quick: bool, seeds: int | None, world: str, json: Path | None, report: Path | None, strict: bool
+) -> None:
+    """Evaluates claims, prints their verdicts, and writes what is asked."""
+    if world not in WORLDS:
+        raise ValueError(f"--world: there is no world {world!r}; the worlds are {', '.join(WORLDS)}")
+    try:
+        chosen = select(names)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+    if json:
+        check_writable(json)
+    if report:
+        report.mkdir(parents=True, exist_ok=True)
+    repetitions = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)
+    findings: list[Finding] = []
+    laboratories: dict[str, Laboratory] = {}
+    with progress("preparing") as tell:
+
+        def cell(name: str, done: float, total: float) -> None:
+            tell(done, total, f"running {name}")
+
+        for key, ids in chosen.items():
+            found, laboratories[key] = evaluate(key, ids, seeds=repetitions, progress=cell)
+            findings += found
+            if not quick and len(ids) == len(PAPERS[key].claims):
+                _sensitivity(key, laboratories[key], cell)
+    _print(findings, laboratories)
+    if json:
+        atomic_write(json, json_module.dumps([finding.to_json() for finding in findings], indent=1))
+    for key, lab in laboratories.items():
+        if report:
+            from ..papers.pages import write_report
+
+            target = write_report(PAPERS[key], findings, lab, report)
+            console().print(f"report: {target}", highlight=False)
+    if strict and any(f.verdict not in ("reproduced", "not_run") for f in findings):
+        raise typer.Exit(1)
+
+
+def _sensitivity(key: str, lab: Laboratory, cell: object) -> None:
+    """Runs the cells that show what open parameters move; ten seeds are enough to see it."""
+    lab.seeds = min(lab.seeds, SENSITIVITY_SEEDS)
+    lab.run(PAPERS[key].sensitivity, cell)  # type: ignore[arg-type]
+
+
+def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
+    """The side-by-side table, the verdicts, and what did not come out."""
+    out = console()
+    for key, lab in laboratories.items():
+        rows = PAPERS[key].side_by_side(lab)
+        if rows:
+            out.print(_side_by_side(rows))
+    out.print(table("Claims", ["claim", "source", "world", "verdict"], [
+        [f.claim.id, f.claim.source, f.world, worded(f.verdict)] for f in findings
+    ], left=4))
+    for finding in findings:
+        if finding.verdict in ("not_reproduced", "undecided") and finding.why:
+            out.print(f"[bold]{finding.claim.id}[/]: {finding.why}\n", highlight=False)
+    counts = Counter(f.verdict for f in findings)
+    order = ("reproduced", "not_reproduced", "undecided", "not_run")
+    out.print(", ".join(f"{counts[v]} {v.replace('_', ' ')}" for v in order if counts[v]))
+
+
+def _side_by_side(rows: list) -> object:  # type: ignore[type-arg]
+    """Published, theory and simulation of the cells that were run."""
+    head = ["scenario", "setting", "controller", "users", "published", "fixed point", "optimum", "with probing", "simulated", "verdict"]
+    body = [
+        [
+            row.scenario,
+            row.setting,
+            row.controller,
+            row.users,
+            f"{row.published:.2f}",
+            f"{row.fixed_point:.3f}",
+            f"{row.optimum:.3f}",
+            f"{row.probing_optimum:.3f}",
+            _three_decimals(row.simulated),
+            worded(row.verdict),
+        ]
+        for row in rows
+    ]
+    return table("Rates in Mb/s per user (simulated: wire bytes, mean ± 95 % interval)", head, body, left=4)
+
+
+def _three_decimals(value: Interval) -> str:
+    return f"{value.mean:.3f} ± {value.half:.3f}" if value.n > 1 else f"{value.mean:.3f}"

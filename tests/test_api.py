@@ -1,0 +1,104 @@
+"""What a Python user relies on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import anabranch as ab
+import numpy as np
+import pytest
+from anabranch.result import Result
+from anabranch.schema import DropTail, Flow, Link, Path
+from anabranch.statistics import interval, judge, paired
+from hypothesis import given
+from hypothesis import strategies as st
+
+SHORT = ("duration=20 s", "warmup=5 s")
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return ab.run("khalili/scenario-c", seeds=(1, 2), overrides=SHORT, series=True, events=True)
+
+
+def test_importing_the_package_imports_no_heavy_library() -> None:
+    heavy = ("numpy", "scipy", "cvxpy", "matplotlib", "jinja2", "rich")
+    code = f"import sys, anabranch; print([m for m in {heavy} if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_a_scenario_built_in_python_runs_like_one_from_a_file() -> None:
+    scenario = ab.Scenario.build(
+        name="one",
+        duration="20 s",
+        warmup="5 s",
+        link=[Link("wire", rate="10 Mb/s", delay="20 ms", queue={"droptail": DropTail(packets="40 packets")})],
+        flow=[Flow("tcp", path=[Path(["wire"])])],
+    )
+    (rate,) = ab.run(scenario).rate("tcp")
+    assert 0.9e7 < rate <= 1e7
+
+
+def test_rates_obey_capacity_and_goodput_is_below_throughput(result: Result) -> None:
+    users = {c["name"]: c["count"] for c in result.plan["classes"]}
+    total = sum(result.rate(name) * count for name, count in users.items())
+    assert np.all(total <= 20e6 * (1 + 1e-3))
+    for name in users:
+        assert np.all(result.rate(name, "goodput_bps") <= result.rate(name))
+    assert np.all(result.link("ap1", "utilisation") <= 1 + 1e-4)
+
+
+def test_packets_are_conserved(result: Result) -> None:
+    for run in result.runs:
+        c = run["conservation"]
+        assert c["sent"] == c["delivered"] + c["dropped"] + c["in_flight"]
+
+
+def test_a_result_survives_saving_and_loading(result: Result, tmp_path) -> None:
+    for name in ("r.json", "r.json.gz"):
+        result.save(tmp_path / name)
+        again = Result.load(tmp_path / name)
+        assert again.table() == result.table()
+        series = again.runs[0]["series"]["paths"]["ssthresh_segments"]
+        np.testing.assert_array_equal(series, result.runs[0]["series"]["paths"]["ssthresh_segments"])
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\x1f\x8bxx", b'{"kind": "other"}', b"\xff\xfe"])
+def test_what_is_not_a_result_is_refused_with_a_reason(content: bytes, tmp_path) -> None:
+    file = tmp_path / "x.json"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="is not a result"):
+        Result.load(file)
+
+
+def test_an_unknown_class_names_those_that_exist(result: Result) -> None:
+    with pytest.raises(KeyError, match="multipath"):
+        result.rate("nobody")
+
+
+def test_an_interrupt_keeps_the_replications_that_had_finished() -> None:
+    def stop(done: float, total: float) -> None:
+        if done > 0.3 * total:
+            raise KeyboardInterrupt
+
+    long = ("duration=4000 s",)
+    kept = ab.run("khalili/scenario-c", seeds=range(1, 9), overrides=long, threads=1, progress=stop)
+    assert 0 < len(kept.runs) < 8
+    assert not kept.provenance["complete"]
+
+
+def test_an_interval_is_students_and_a_straddling_one_is_undecided() -> None:
+    value = interval([1.0, 2.0, 3.0])
+    assert value.mean == 2.0 and value.half == pytest.approx(4.302653 / 3**0.5)
+    assert judge(value, 1.5, 2.5) == "undecided"
+    assert judge(value, -10, 10) == "reproduced"
+    assert judge(value, 10, 20) == "not_reproduced"
+    assert paired([2, 3, 4], [1, 2, 3]).half == 0.0
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))
+def test_an_interval_holds_its_mean_and_never_inverts(values: list[float]) -> None:
+    value = interval(values)
+    assert value.low <= value.mean <= value.high

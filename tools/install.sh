@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs what building needs and is missing: a C linker, Python's venv, and Rust.
+# An existing Rust toolchain that is new enough is used and left alone.
+set -eu
+
+RUST_MINIMUM=1.88
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else echo "error: $* needs root; run as root or install sudo" >&2; exit 2
+  fi
+}
+
+# Whether version $1 is at least $2.
+at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
+
+rust_is_there() {
+  command -v cargo >/dev/null && command -v rustc >/dev/null &&
+    at_least "$(rustc --version | cut -d' ' -f2)" "$RUST_MINIMUM"
+}
+
+missing=""
+command -v cc >/dev/null || missing="$missing gcc libc6-dev"
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+# Debian 12's own cargo is too old; its cargo-web and rustc-web are not.
+rust_is_there || missing="$missing cargo-web rustc-web"
+
+[ -n "$missing" ] || exit 0
+if ! command -v apt-get >/dev/null; then
+  echo "error: missing:$missing (this is not a Debian system: install a C compiler, Python 3.11 with venv and Rust $RUST_MINIMUM)" >&2
+  exit 2
+fi
+echo "installing:$missing"
+as_root apt-get update -qq
+# shellcheck disable=SC2086 # a list of packages
+as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+rust_is_there || { echo "error: Rust is older than $RUST_MINIMUM; run \`rustup update\` or remove it from PATH" >&2; exit 2; }
