@@ -99,11 +99,14 @@ pub struct Delivery<F> {
     pub next: Option<Time>,
 }
 
-/// A link that carries frames of type `F`.
+/// A link that carries frames of type `F`. What every hop touches fills two cache lines.
+#[repr(align(64))]
 pub struct Link<F> {
-    rate: Option<Rate>,
+    /// Rate in bit/s; zero for a pure delay.
+    rate: u64,
     delay: Span,
-    queue: Queue,
+    /// The queue and its drops; none if it takes everything.
+    queue: Option<Box<Guarded>>,
     line: Ring<Carried<F>>,
     /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
     waiting: u32,
@@ -116,15 +119,25 @@ pub struct Link<F> {
     remainder: u64,
     /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
     memo: Transmission,
-    loss: Option<Box<Faults>>,
-    counters: Counters,
+    faults: Option<Box<Faults>>,
+    /// Frames offered.
+    arrived: u64,
+    /// Bytes that came out.
+    carried_bytes: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Transmission {
     bytes: u32,
-    ns: u64,
+    /// Whole nanoseconds; a frame that takes longer than 4 s is worked out anew each time.
+    ns: u32,
     remainder: u64,
+}
+
+/// A queue that may drop.
+struct Guarded {
+    queue: Queue,
+    drops: u64,
 }
 
 /// The uncommon part of a link, out of the way of the common one.
@@ -134,17 +147,26 @@ struct Faults {
     /// Frames delivered so far, and the ordinals of carried frames that will not come out.
     delivered: u64,
     doomed: VecDeque<u64>,
+    /// Frames lost at random, or because the link was down.
+    losses: u64,
+}
+
+impl Faults {
+    fn new(loss: Loss) -> Box<Self> {
+        Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new(), losses: 0 })
+    }
 }
 
 impl<F: Frame> Link<F> {
     /// A link that carries nothing yet.
     pub fn new(settings: LinkSettings) -> Self {
-        let faults =
-            |loss| Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new() });
         Link {
-            rate: settings.rate,
+            rate: settings.rate.map_or(0, |rate| rate.0),
             delay: settings.delay,
-            queue: settings.queue,
+            queue: match settings.queue {
+                Queue::Unlimited => None,
+                queue => Some(Box::new(Guarded { queue, drops: 0 })),
+            },
             line: Ring::new(),
             waiting: 0,
             waiting_bytes: 0,
@@ -152,27 +174,30 @@ impl<F: Frame> Link<F> {
             last_arrival: Time::ZERO,
             remainder: 0,
             memo: Transmission::default(),
-            loss: settings.loss.map(faults),
-            counters: Counters::default(),
+            faults: settings.loss.map(Faults::new),
+            arrived: 0,
+            carried_bytes: 0,
         }
     }
 
     /// A frame arrives at `now`; times of successive calls never decrease.
     pub fn offer(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
-        self.counters.arrived += 1;
+        self.arrived += 1;
         let mut doomed = false;
-        if let Some(faults) = &self.loss {
+        if let Some(faults) = &mut self.faults {
             let lost = !faults.up || chance.uniform() < faults.loss.probability;
             if lost && (!faults.up || faults.loss.place == LossPlace::Before) {
-                self.counters.losses += 1;
+                faults.losses += 1;
                 return Offer::Lost;
             }
             doomed = lost;
         }
-        if !matches!(self.queue, Queue::Unlimited) {
+        if self.queue.is_some() {
             let backlog = self.backlog(now);
-            if self.queue.judge(now, frame.bytes(), backlog, chance) != Verdict::Accept {
-                self.counters.queue_drops += 1;
+            if let Some(guarded) = &mut self.queue
+                && guarded.queue.judge(now, frame.bytes(), backlog, chance) != Verdict::Accept
+            {
+                guarded.drops += 1;
                 return Offer::Dropped;
             }
         }
@@ -189,22 +214,25 @@ impl<F: Frame> Link<F> {
             self.waiting_bytes -= bytes;
         }
         self.line.advance();
-        self.counters.carried_bytes += bytes;
+        if self.line.len() == 0 {
+            self.waiting = self.line.head();
+        }
+        self.carried_bytes += bytes;
         let next = self.line.front().map(|carried| carried.arrives);
-        let lost = self.loss.is_some() && self.strikes();
+        let lost = self.faults.is_some() && self.strikes();
         Some(Delivery { frame, lost, next })
     }
 
     /// Whether random loss has chosen the frame that comes out now.
     fn strikes(&mut self) -> bool {
-        let Some(faults) = &mut self.loss else {
+        let Some(faults) = &mut self.faults else {
             return false;
         };
         faults.delivered += 1;
         let strikes = faults.doomed.front() == Some(&faults.delivered);
         if strikes {
             faults.doomed.pop_front();
-            self.counters.losses += 1;
+            faults.losses += 1;
         }
         strikes
     }
@@ -226,7 +254,12 @@ impl<F: Frame> Link<F> {
 
     /// What has happened since the start.
     pub fn counters(&self) -> Counters {
-        self.counters
+        Counters {
+            arrived: self.arrived,
+            queue_drops: self.queue.as_ref().map_or(0, |guarded| guarded.drops),
+            losses: self.faults.as_ref().map_or(0, |faults| faults.losses),
+            carried_bytes: self.carried_bytes,
+        }
     }
 
     /// Change the link at `now`.
@@ -235,10 +268,8 @@ impl<F: Frame> Link<F> {
             self.delay = delay;
         }
         if change.loss.is_some() || change.up.is_some() {
-            let faults = self.loss.get_or_insert_with(|| {
-                let loss = Loss { probability: 0.0, place: LossPlace::After };
-                Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new() })
-            });
+            let none = Loss { probability: 0.0, place: LossPlace::After };
+            let faults = self.faults.get_or_insert_with(|| Faults::new(none));
             faults.loss.probability = change.loss.unwrap_or(faults.loss.probability);
             faults.up = change.up.unwrap_or(faults.up);
         }
@@ -250,7 +281,7 @@ impl<F: Frame> Link<F> {
     /// Frames that wait are timed anew at `rate`; the one in transmission keeps its end.
     fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
-        self.rate = Some(rate);
+        self.rate = rate.0;
         self.memo = Transmission::default();
         self.remainder = 0;
         let Some(first) = self.line.get(self.waiting) else {
@@ -286,7 +317,7 @@ impl<F: Frame> Link<F> {
         };
         self.line.push(Carried { starts, arrives, frame });
         self.waiting_bytes += u64::from(bytes);
-        if doomed && let Some(faults) = &mut self.loss {
+        if doomed && let Some(faults) = &mut self.faults {
             faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
         offer
@@ -295,23 +326,33 @@ impl<F: Frame> Link<F> {
     /// Occupy the transmitter with `bytes` from `starts`; the fraction of a nanosecond is carried,
     /// so the rate is exact however long the run.
     fn transmit(&mut self, starts: Time, bytes: u32) {
-        let Some(Rate(rate)) = self.rate else {
+        if self.rate == 0 {
             self.idle_at = starts;
             return;
-        };
-        if self.memo.bytes != bytes {
-            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for frames below 2 GB
-            self.memo = Transmission { bytes, ns: product / rate, remainder: product % rate };
         }
         if starts > self.idle_at {
             self.remainder = 0; // it was idle: nothing to carry over
         }
-        self.remainder += self.memo.remainder;
-        let carry = self.remainder >= rate;
+        let (ns, remainder) = self.transmission(bytes);
+        self.remainder += remainder;
+        let carry = self.remainder >= self.rate;
         if carry {
-            self.remainder -= rate;
+            self.remainder -= self.rate;
         }
-        self.idle_at = starts + Span(self.memo.ns + u64::from(carry));
+        self.idle_at = starts + Span(ns + u64::from(carry));
+    }
+
+    /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
+    fn transmission(&mut self, bytes: u32) -> (u64, u64) {
+        if self.memo.bytes != bytes {
+            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for frames below 2 GB
+            let (whole, remainder) = (product / self.rate, product % self.rate);
+            let Ok(ns) = u32::try_from(whole) else {
+                return (whole, remainder);
+            };
+            self.memo = Transmission { bytes, ns, remainder };
+        }
+        (u64::from(self.memo.ns), self.memo.remainder)
     }
 
     /// Count the frames whose transmission has started by `now`.

@@ -3,7 +3,7 @@
 use crate::agenda::Agenda;
 use crate::parcel::SackStore;
 use crate::stream::Stream;
-use crate::world::{ARRIVED, Action, Flow, PathCount, Route, Station, Totals, World};
+use crate::world::{ARRIVED, Action, Flow, PathCount, Route, Totals, World};
 use control::{AnyLaw, Coupled, Settings};
 use network::{Change, Link, LinkSettings, Loss, LossPlace, Queue, Red, RedSettings, Spacing};
 use scenario::schema;
@@ -33,7 +33,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Catalogue) {
         builder.add_class(index as u32, class);
     }
     let Builder { mut world, catalogue, .. } = builder;
-    world.agenda = Agenda::new(World::elements(world.stations.len(), world.flows.len()));
+    world.agenda = Agenda::new(World::elements(world.links.len(), world.flows.len()));
     world.script.sort_by_key(|(at, _)| std::cmp::Reverse(*at)); // stable: later entries act first
     world.begin();
     (world, catalogue)
@@ -51,7 +51,8 @@ struct Builder<'a> {
 fn empty() -> World {
     World {
         now: Time::ZERO,
-        stations: Vec::new(),
+        links: Vec::new(),
+        streams: Vec::new(),
         flows: Vec::new(),
         routes: Vec::new(),
         counts: Vec::new(),
@@ -68,11 +69,9 @@ impl Builder<'_> {
     /// Adds a link of the plan; `copy` tells the copies of a per-user link apart.
     fn add_link(&mut self, planned: usize, copy: u64) -> u32 {
         let link = &self.plan.links[planned];
-        let number = self.world.stations.len() as u32;
-        self.world.stations.push(Station {
-            link: Link::new(link_settings(link)),
-            stream: Stream::new(self.seed, &link.name, copy),
-        });
+        let number = self.world.links.len() as u32;
+        self.world.links.push(Link::new(link_settings(link)));
+        self.world.streams.push(Stream::new(self.seed, &link.name, copy));
         self.catalogue.planned.push(planned as u32);
         for change in &link.changes {
             let at = Time::from(change.at);

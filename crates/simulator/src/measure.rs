@@ -71,7 +71,7 @@ impl<'a> Meter<'a> {
     /// The warm-up is over.
     pub(crate) fn start(&mut self, world: &World) {
         self.baseline = Baseline {
-            links: world.stations.iter().map(|station| station.link.counters()).collect(),
+            links: world.links.iter().map(|link| link.counters()).collect(),
             counts: world.counts.clone(),
             reports: reports(world).collect(),
             goodput: world.flows.iter().map(|flow| flow.receiver.delivered()).collect(),
@@ -111,7 +111,7 @@ impl<'a> Meter<'a> {
     /// Queues of shared links; private copies would need a histogram for each user.
     fn sample_links(&mut self, world: &mut World) {
         for (planned, link) in shared(self.plan, &self.catalogue) {
-            let backlog = world.stations[link].link.backlog(world.now);
+            let backlog = world.links[link].backlog(world.now);
             let (mean, delay) = &mut self.queue[planned];
             mean.add(backlog.packets as f64);
             let rate = self.plan.links[planned].rate.unwrap_or(Rate(u64::MAX));
@@ -188,7 +188,7 @@ impl<'a> Meter<'a> {
         let mut rows: Vec<LinkResult> =
             self.plan.links.iter().map(|_| LinkResult::default()).collect();
         for (link, planned) in self.catalogue.planned.iter().enumerate() {
-            let now = world.stations[link].link.counters();
+            let now = world.links[link].counters();
             let then = self.baseline.links[link];
             let row = &mut rows[*planned as usize];
             row.copies += 1;
@@ -255,8 +255,8 @@ fn record_links(series: &mut LinkSeries, world: &mut World, catalogue: &Catalogu
     series.dropped_packets.resize(row + links, 0.0);
     for (link, planned) in catalogue.planned.iter().enumerate() {
         let column = row + *planned as usize;
-        series.queue_packets[column] += world.stations[link].link.backlog(world.now).packets as f64;
-        let counters = world.stations[link].link.counters();
+        series.queue_packets[column] += world.links[link].backlog(world.now).packets as f64;
+        let counters = world.links[link].counters();
         series.dropped_packets[column] += (counters.queue_drops + counters.losses) as f64;
     }
 }

@@ -30,12 +30,6 @@ pub(crate) struct Flow {
     pub(crate) start: Time,
 }
 
-/// A link and the randomness that is its own.
-pub(crate) struct Station {
-    pub(crate) link: Link<Parcel>,
-    pub(crate) stream: Stream,
-}
-
 /// A path: whose it is, and where its two routes begin among the hops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Route {
@@ -86,7 +80,9 @@ impl Conservation {
 /// A network, its endpoints, and what is pending.
 pub(crate) struct World {
     pub(crate) now: Time,
-    pub(crate) stations: Vec<Station>,
+    pub(crate) links: Vec<Link<Parcel>>,
+    /// The randomness of each link.
+    pub(crate) streams: Vec<Stream>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Vec<Route>,
     pub(crate) counts: Vec<PathCount>,
@@ -118,15 +114,15 @@ impl World {
     }
 
     fn sender_element(&self, flow: u32) -> Element {
-        self.stations.len() as u32 + flow
+        self.links.len() as u32 + flow
     }
 
     fn receiver_element(&self, flow: u32) -> Element {
-        (self.stations.len() + self.flows.len()) as u32 + flow
+        (self.links.len() + self.flows.len()) as u32 + flow
     }
 
     fn script_element(&self) -> Element {
-        (self.stations.len() + 2 * self.flows.len()) as u32
+        (self.links.len() + 2 * self.flows.len()) as u32
     }
 
     /// Puts the starts of the flows and the first action of the script on the agenda.
@@ -147,7 +143,7 @@ impl World {
             self.now = now;
             self.totals.events += 1;
             self.totals.digest = mix(self.totals.digest, now.0, element);
-            if (element as usize) < self.stations.len() {
+            if (element as usize) < self.links.len() {
                 self.wake_link(element);
             } else {
                 self.wake_endpoint(element);
@@ -157,7 +153,7 @@ impl World {
     }
 
     fn wake_link(&mut self, element: Element) {
-        let Some(delivery) = self.stations[element as usize].link.deliver() else {
+        let Some(delivery) = self.links[element as usize].deliver() else {
             return;
         };
         if let Some(next) = delivery.next {
@@ -173,7 +169,7 @@ impl World {
     /// A timer of an endpoint, or the script.
     #[cold]
     fn wake_endpoint(&mut self, element: Element) {
-        let index = element - self.stations.len() as u32;
+        let index = element - self.links.len() as u32;
         let flows = self.flows.len() as u32;
         if index < flows {
             let before = self.tally(index);
@@ -211,8 +207,8 @@ impl World {
 
     fn offer(&mut self, mut parcel: Parcel, link: u32) {
         parcel.cursor += 1;
-        let station = &mut self.stations[link as usize];
-        match station.link.offer(self.now, parcel, &mut station.stream) {
+        let stream = &mut self.streams[link as usize];
+        match self.links[link as usize].offer(self.now, parcel, stream) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
             Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
@@ -290,7 +286,7 @@ impl World {
         while let Some((_, action)) = self.script.pop_if(|(at, _)| *at <= self.now) {
             match action {
                 Action::Change { link, change } => {
-                    self.stations[link as usize].link.change(self.now, change);
+                    self.links[link as usize].change(self.now, change);
                 }
                 Action::Join { path } => self.join(path),
                 Action::Leave { path } => self.leave(path),
@@ -327,7 +323,7 @@ impl World {
             sent: self.totals.sent,
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
-            in_flight: self.stations.iter().map(|station| station.link.carried() as u64).sum(),
+            in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),
         }
     }
 

@@ -180,7 +180,9 @@ impl Path {
         if settings.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
-        let lost = self.dupacks == DUP_ACKS && self.board.una >= self.recover;
+        // Only beyond `recover`: at it, duplicate ACKs come from copies sent in the last recovery.
+        let beyond = self.board.una > self.recover || self.recover == 0;
+        let lost = self.dupacks == DUP_ACKS && beyond;
         if lost {
             self.board.lose_oldest(segment);
         }

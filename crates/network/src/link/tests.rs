@@ -56,6 +56,11 @@ fn drain(link: &mut Link<Packet>, mut next: Option<Time>) -> Vec<Time> {
 }
 
 #[test]
+fn what_every_hop_touches_fills_two_cache_lines() {
+    assert_eq!(size_of::<Link<Packet>>(), 128);
+}
+
+#[test]
 fn a_frame_takes_its_transmission_time_and_the_delay() {
     let mut link = link(10_000_000, 40, Queue::Unlimited);
     assert_eq!(outputs(&mut link, [1500, 1500].into_iter()), [Time(41_200_000), Time(42_400_000)]);
