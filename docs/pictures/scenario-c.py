@@ -1,6 +1,6 @@
-"""Draws docs/pictures/scenario-c.png and prints the table of the README: 20 replications of each cell.
+"""Draws docs/pictures/scenario-c.png and prints the README's table: 20 replications of each cell.
 
-Run it from the root of the repository with the project's own Python: .venv/bin/python docs/pictures/scenario-c.py
+Run it from the root of the repository: .venv/bin/python docs/pictures/scenario-c.py
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ def main() -> None:
         """A column of the table in bit/s, a mapping from class to rate for each cell."""
         cells = [(n1, law) for n1 in (10, 30) for law in ("lia", "olia")]
         return [
-            {r.users: 1e6 * getattr(r, column) for r in rows if (r.setting, r.controller) == (f"N1 = {n1}", law)}
+            {
+                r.users: 1e6 * getattr(r, column)
+                for r in rows
+                if (r.setting, r.controller) == (f"N1 = {n1}", law)
+            }
             for n1, law in cells
         ]
 
@@ -33,10 +37,13 @@ def main() -> None:
         ab.plot.Reference("published", rates("published")),
         ab.plot.Reference("fixed point of the law", rates("fixed_point")),
     ]
-    figure = ab.plot.shares([laboratory[cell] for cell in CELLS], references=references, names=NAMES)
+    figure = ab.plot.shares(
+        [laboratory[cell] for cell in CELLS], references=references, names=NAMES
+    )
     ab.plot.save(figure, Path(__file__).with_suffix(".png"))
-    print("| setting | law | users | published | fixed point | optimum | with probing cost | simulated | verdict |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    columns = "published | fixed point | optimum | with probing cost"
+    print(f"| setting | law | users | {columns} | simulated, 95 % | verdict |")
+    print("|---" * 9 + "|")
     for r in rows:
         theory = f"{r.fixed_point:.3f} | {r.optimum:.3f} | {r.probing_optimum:.3f}"
         simulated = f"{r.simulated.mean:.3f} ± {r.simulated.half:.3f}"

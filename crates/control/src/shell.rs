@@ -97,17 +97,27 @@ impl Coupled {
     }
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.
-    fn grow(&mut self, me: usize, segments: f64) {
+    fn grow(&mut self, me: usize, mut segments: f64) {
         let Window { cwnd, ssthresh } = self.windows[me];
-        let slow_start = segments.min((ssthresh - cwnd).max(0.0));
-        self.windows[me].cwnd += slow_start;
-        self.views[me].cwnd = self.windows[me].cwnd;
-        let left = segments - slow_start;
-        if left > 0.0 && (slow_start == 0.0 || self.settings.carry_over) {
-            let grown = self.windows[me].cwnd + left * self.growth(me);
-            self.windows[me].cwnd = grown.max(self.settings.min_window);
-            self.views[me].cwnd = self.windows[me].cwnd;
+        if cwnd < ssthresh {
+            let room = ssthresh - cwnd;
+            if segments <= room {
+                return self.set(me, cwnd + segments);
+            }
+            self.set(me, ssthresh);
+            segments -= room;
+            if !self.settings.carry_over {
+                return;
+            }
         }
+        let grown = self.windows[me].cwnd + segments * self.growth(me);
+        self.set(me, if grown < self.settings.min_window { self.settings.min_window } else { grown });
+    }
+
+    /// Sets a window and publishes it.
+    fn set(&mut self, me: usize, cwnd: f64) {
+        self.windows[me].cwnd = cwnd;
+        self.views[me].cwnd = cwnd;
     }
 }
 

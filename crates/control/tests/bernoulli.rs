@@ -59,7 +59,7 @@ impl Harness<'_> {
     /// Sends the next segment of all paths; returns when.
     fn send(&mut self) -> f64 {
         let earliest = |a: &usize, b: &usize| self.paths[*a].next.total_cmp(&self.paths[*b].next);
-        let me = (0..self.paths.len()).min_by(earliest).unwrap();
+        let me = (0..self.paths.len()).min_by(earliest).expect("a path");
         let now = self.paths[me].next;
         let (p, rtt) = self.cases[me];
         if self.paths[me].recovers.is_some_and(|end| now >= end) {
@@ -90,7 +90,7 @@ impl Harness<'_> {
 
 /// Time-mean windows. As a path sends `w/rtt` segments a second, the mean is `segments · rtt / time`.
 fn mean_windows(law: &str, cases: &[Lossy]) -> Vec<f64> {
-    let mut harness = Harness::new(law.parse().unwrap(), cases);
+    let mut harness = Harness::new(law.parse().expect("a law"), cases);
     while harness.fewest_events() < 50 {
         harness.send(); // forget the start
     }
@@ -106,7 +106,7 @@ fn mean_windows(law: &str, cases: &[Lossy]) -> Vec<f64> {
 
 /// Windows at which the drift of every path vanishes, found by relaxation.
 fn drift_root(law: &str, cases: &[Lossy]) -> Vec<f64> {
-    let law: AnyLaw = law.parse().unwrap();
+    let law: AnyLaw = law.parse().expect("a law");
     let view = |&(_, srtt): &Lossy| PathView { cwnd: 10.0, srtt, usable: true, note: [0.0; 2] };
     let mut paths: Vec<PathView> = cases.iter().map(view).collect();
     for _ in 0..20_000 {

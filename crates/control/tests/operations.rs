@@ -177,9 +177,10 @@ fn operation() -> impl Strategy<Value = Operation> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     let ssthresh = prop_oneof![Just(f64::INFINITY), 4.0..100.0];
-    (1.0..4.0, 0.0..20.0, ssthresh, any::<bool>()).prop_map(
-        |(min_window, above, initial_ssthresh, carry_over)| Settings {
+    (1.0..4.0, 1.0..4.0, 0.0..20.0, ssthresh, any::<bool>()).prop_map(
+        |(min_window, min_ssthresh, above, initial_ssthresh, carry_over)| Settings {
             min_window,
+            min_ssthresh,
             initial_window: min_window + above,
             initial_ssthresh,
             carry_over,

@@ -7,7 +7,7 @@ use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Phase, Set
 use proptest::prelude::*;
 
 fn law(name: &str) -> AnyLaw {
-    name.parse().unwrap()
+    name.parse().expect("a law")
 }
 
 /// A path that counts, as a running connection may have it.
@@ -246,8 +246,8 @@ proptest! {
         let expected = (windows[0] - windows.iter().sum::<f64>() / 2.0).max(floor);
         ensemble.on_congestion(0, if timeout { Cause::Timeout } else { Cause::FastRetransmit });
         prop_assert!(close(ensemble.window(0).ssthresh, expected));
-        for me in 1..start.len() {
-            prop_assert_eq!(ensemble.window(me).cwnd, windows[me]);
+        for (me, window) in windows.iter().enumerate().skip(1) {
+            prop_assert_eq!(ensemble.window(me).cwnd, *window);
         }
     }
 

@@ -209,13 +209,12 @@ impl<F: Frame> Link<F> {
     pub fn deliver(&mut self) -> Option<Delivery<F>> {
         let frame = self.line.front()?.frame;
         let bytes = u64::from(frame.bytes());
-        if self.waiting == self.line.head() {
+        if self.queue.is_some() && self.waiting == self.line.head() {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
         }
-        self.line.advance();
-        if self.line.len() == 0 {
-            self.waiting = self.line.head();
+        if self.line.advance() {
+            self.waiting = 0;
         }
         self.carried_bytes += bytes;
         let next = self.line.front().map(|carried| carried.arrives);
@@ -316,7 +315,9 @@ impl<F: Frame> Link<F> {
             _ => Offer::Carried,
         };
         self.line.push(Carried { starts, arrives, frame });
-        self.waiting_bytes += u64::from(bytes);
+        if self.queue.is_some() {
+            self.waiting_bytes += u64::from(bytes);
+        }
         if doomed && let Some(faults) = &mut self.faults {
             faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
@@ -355,8 +356,15 @@ impl<F: Frame> Link<F> {
         (u64::from(self.memo.ns), self.memo.remainder)
     }
 
-    /// Count the frames whose transmission has started by `now`.
+    /// Count the frames whose transmission has started by `now`. Without a queue that may drop, nobody
+    /// asks at every arrival, so nothing is kept up and the whole line is looked through.
     fn settle(&mut self, now: Time) {
+        if self.queue.is_none() {
+            self.waiting = self.line.head();
+            let ordinals = (0..self.line.len()).map(|offset| self.waiting.wrapping_add(offset));
+            let carried = ordinals.filter_map(|ordinal| self.line.get(ordinal));
+            self.waiting_bytes = carried.map(|carried| u64::from(carried.frame.bytes())).sum();
+        }
         while let Some(carried) = self.line.get(self.waiting) {
             if carried.starts > now {
                 break;

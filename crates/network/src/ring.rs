@@ -64,14 +64,16 @@ impl<T: Copy> Ring<T> {
         self.slots.get(self.slot(self.head))
     }
 
-    /// Removes the oldest item; there is one.
+    /// Removes the oldest item; there is one. Returns whether the ring is empty now.
     #[inline]
-    pub(crate) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) -> bool {
         debug_assert!(self.len() > 0, "nothing to remove");
         self.head = self.head.wrapping_add(1);
-        if self.head == self.tail {
+        let empty = self.head == self.tail;
+        if empty {
             (self.head, self.tail) = (0, 0);
         }
+        empty
     }
 
     /// The item with an ordinal, if it is inside.
@@ -112,7 +114,7 @@ mod tests {
                     let expected = model.pop_front();
                     prop_assert_eq!(ring.front().copied(), expected);
                     if expected.is_some() {
-                        ring.advance();
+                        prop_assert_eq!(ring.advance(), model.is_empty());
                     }
                 }
                 prop_assert_eq!(ring.len() as usize, model.len());

@@ -73,11 +73,12 @@ fn refused(right: &str, wrong: &str, place: &str, words: &[&str]) {
     let error = read(&text, &[]).map(|_| ()).expect_err("it was accepted");
     println!("{error}\n");
     if !place.is_empty() {
-        let (line, column) = place.split_once(':').unwrap();
-        let line = text.lines().nth(line.parse::<usize>().unwrap() - 1).unwrap();
+        let (line, column) = place.split_once(':').expect("line:column");
+        let number = |text: &str| text.parse::<usize>().expect("a number");
+        let line = text.lines().nth(number(line) - 1).expect("a line of the text");
         assert!(error.contains(&format!("--> probe.toml:{place}\n")), "not at {place}:\n{error}");
         assert!(error.contains(&format!("| {line}\n")), "the line is not shown:\n{error}");
-        assert!(column.parse::<usize>().unwrap() <= line.chars().count());
+        assert!(number(column) <= line.chars().count());
     }
     for word in words {
         assert!(error.contains(word), "`{word}` is missing:\n{error}");

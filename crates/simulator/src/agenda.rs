@@ -18,13 +18,14 @@ pub(crate) type Element = u32;
 const NONE: u32 = u32::MAX;
 /// log2 of the width of the finest slot in ns. With 16 ns a link of 1500-byte packets at 10 Gb/s to
 /// 100 Mb/s finds its next event alone in a slot of the second level.
-const TICK_BITS: u32 = 4;
+const TICK_BITS: u32 = 11;
 /// log2 of the slots of a level.
-const SLOT_BITS: u32 = 8;
+const SLOT_BITS: u32 = 11;
 const SLOTS: usize = 1 << SLOT_BITS;
 /// Words of 64 slots.
 const WORDS: usize = SLOTS / 64;
-const LEVELS: usize = 8; // 8 · 8 + 4 bits cover every time
+/// As many as a power of two; the first five cover every time.
+const LEVELS: usize = 8;
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -41,7 +42,7 @@ struct Level {
     first: [u32; SLOTS],
     occupied: [u64; WORDS],
     /// Bit `i` is set while `occupied[i]` is not zero.
-    words: u32,
+    words: u64,
 }
 
 /// Pending wake-ups in total order.
@@ -173,9 +174,13 @@ impl Agenda {
         self.vacate(level, slot);
         while element != NONE {
             let Entry { when, next } = self.entries[element as usize];
-            self.insert(element, when);
+            match when.0 >> TICK_BITS == tick {
+                true => self.due.push((when, element)),
+                false => self.insert(element, when),
+            }
             element = next;
         }
+        self.due.sort_unstable_by(|a, b| b.cmp(a));
         true
     }
 

@@ -15,10 +15,25 @@ use units::{Rate, Time};
 /// Counters at the end of the warm-up, which are subtracted from those at the end.
 #[derive(Default)]
 struct Baseline {
+    /// One entry for each link of the plan.
     links: Vec<Counters>,
     counts: Vec<PathCount>,
-    reports: Vec<PathReport>,
+    tallies: Vec<Tally>,
     goodput: Vec<u64>,
+}
+
+/// What a path's sender had done.
+struct Tally {
+    retransmits: u64,
+    timeouts: u64,
+    recoveries: u64,
+}
+
+impl Tally {
+    fn of(report: &PathReport) -> Self {
+        let PathReport { retransmits, timeouts, recoveries, .. } = *report;
+        Tally { retransmits, timeouts, recoveries }
+    }
 }
 
 /// Sums over samples after the warm-up.
@@ -71,9 +86,9 @@ impl<'a> Meter<'a> {
     /// The warm-up is over.
     pub(crate) fn start(&mut self, world: &World) {
         self.baseline = Baseline {
-            links: world.links.iter().map(|link| link.counters()).collect(),
+            links: link_counters(self.plan, &self.catalogue, world),
             counts: world.counts.clone(),
-            reports: reports(world).collect(),
+            tallies: reports(world).map(|report| Tally::of(&report)).collect(),
             goodput: world.flows.iter().map(|flow| flow.receiver.delivered()).collect(),
         };
     }
@@ -163,8 +178,9 @@ impl<'a> Meter<'a> {
     }
 
     fn path_results(&self, world: &World, seconds: f64) -> Vec<PathResult> {
-        let rows = reports(world).zip(&self.baseline.reports).enumerate();
+        let rows = reports(world).zip(&self.baseline.tallies).enumerate();
         let rows = rows.map(|(number, (now, then))| {
+            let now = Tally::of(&now);
             let (count, before) = (world.counts[number], self.baseline.counts[number]);
             let flow = world.routes[number].flow;
             PathResult {
@@ -185,17 +201,19 @@ impl<'a> Meter<'a> {
 
     /// One row for each link of the plan; private copies are summed.
     fn link_results(&self, world: &World, seconds: f64) -> Vec<LinkResult> {
-        let mut rows: Vec<LinkResult> =
-            self.plan.links.iter().map(|_| LinkResult::default()).collect();
-        for (link, planned) in self.catalogue.planned.iter().enumerate() {
-            let now = world.links[link].counters();
-            let then = self.baseline.links[link];
-            let row = &mut rows[*planned as usize];
-            row.copies += 1;
-            row.arrived_packets += now.arrived - then.arrived;
-            row.dropped_packets += now.queue_drops - then.queue_drops;
-            row.lost_packets += now.losses - then.losses;
-            row.throughput_bps += 8.0 * (now.carried_bytes - then.carried_bytes) as f64 / seconds;
+        let counters = link_counters(self.plan, &self.catalogue, world);
+        let pairs = counters.iter().zip(&self.baseline.links);
+        let mut rows: Vec<LinkResult> = pairs
+            .map(|(now, then)| LinkResult {
+                arrived_packets: now.arrived - then.arrived,
+                dropped_packets: now.queue_drops - then.queue_drops,
+                lost_packets: now.losses - then.losses,
+                throughput_bps: 8.0 * (now.carried_bytes - then.carried_bytes) as f64 / seconds,
+                ..LinkResult::default()
+            })
+            .collect();
+        for planned in &self.catalogue.planned {
+            rows[*planned as usize].copies += 1;
         }
         for (row, (link, (mean, delay))) in
             rows.iter_mut().zip(self.plan.links.iter().zip(&self.queue))
@@ -219,6 +237,20 @@ impl<'a> Meter<'a> {
             });
         rows.collect()
     }
+}
+
+/// What has happened on each link of the plan; private copies are summed.
+fn link_counters(plan: &Plan, catalogue: &Catalogue, world: &World) -> Vec<Counters> {
+    let mut sums = vec![Counters::default(); plan.links.len()];
+    for (link, planned) in world.links.iter().zip(&catalogue.planned) {
+        let counters = link.counters();
+        let sum = &mut sums[*planned as usize];
+        sum.arrived += counters.arrived;
+        sum.queue_drops += counters.queue_drops;
+        sum.losses += counters.losses;
+        sum.carried_bytes += counters.carried_bytes;
+    }
+    sums
 }
 
 /// Links that are not private copies: index in the plan and in the world.

@@ -233,10 +233,9 @@ impl World {
         let path = (parcel.path - endpoint.first_path) as usize;
         if parcel.is_ack {
             let ack = parcel.into_ack(&mut self.sacks);
-            let before = self.trace.is_some().then(|| self.tally(flow));
-            self.flows[flow as usize].sender.on_ack(self.now, path, &ack);
-            if let Some(before) = before {
-                self.trace_changes(flow, before);
+            match self.trace {
+                None => endpoint.sender.on_ack(self.now, path, &ack),
+                Some(_) => self.traced_ack(flow, path, &ack),
             }
             self.pump(flow);
         } else {
@@ -268,9 +267,7 @@ impl World {
             self.launch(parcel);
         }
         let deadline = self.flows[flow as usize].sender.next_deadline();
-        if deadline != Time::NEVER {
-            self.agenda.advance(self.sender_element(flow), deadline.max(self.now));
-        }
+        self.agenda.advance(self.sender_element(flow), deadline.max(self.now));
     }
 
     fn send_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
@@ -344,6 +341,13 @@ impl World {
             [report.retransmits, report.timeouts, report.recoveries]
         };
         (0..sender.paths()).map(tally).collect()
+    }
+
+    #[cold]
+    fn traced_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
+        let before = self.tally(flow);
+        self.flows[flow as usize].sender.on_ack(self.now, path, ack);
+        self.trace_changes(flow, before);
     }
 
     fn trace_changes(&mut self, flow: u32, before: Vec<[u64; 3]>) {

@@ -5,7 +5,6 @@ mod common;
 use common::{PACKET, PAYLOAD, plan, run};
 use proptest::prelude::*;
 use simulator::Outcome;
-use std::fmt::Write as _;
 
 const SECONDS: f64 = 3.0;
 
@@ -91,9 +90,9 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
              spread = \"500 ms\"\n{amount}\n[[flow.path]]\nlinks = {first}\n{back}"
         );
         if let Some((links, join, stay)) = second {
-            writeln!(text, "[[flow.path]]\nlinks = {links}\njoin = \"{join} ms\"").unwrap();
+            text += &format!("[[flow.path]]\nlinks = {links}\njoin = \"{join} ms\"\n");
             if let Some(stay) = stay {
-                writeln!(text, "leave = \"{} ms\"", join + stay).unwrap();
+                text += &format!("leave = \"{} ms\"\n", join + stay);
             }
         }
         text

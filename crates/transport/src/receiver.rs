@@ -52,7 +52,10 @@ impl Receiver {
 
     /// A segment arrived on `path`. Returns the ACK to send now, if it is not delayed.
     pub fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
-        self.deliver(data);
+        let multipath = self.paths.len() > 1;
+        if multipath {
+            self.deliver(data);
+        }
         let settings = self.settings;
         let side = &mut self.paths[path];
         let end = data.seq + u64::from(data.len);
@@ -62,6 +65,9 @@ impl Receiver {
             side.next = side.out_of_order.take_front_at(end);
         } else if end > side.next {
             side.hold(Range { start: data.seq, end });
+        }
+        if !multipath {
+            self.data_next = side.next; // the path's order is the connection's
         }
         // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
         if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
@@ -103,7 +109,7 @@ impl Receiver {
         self.paths[path].next
     }
 
-    /// Puts the segment into the connection's order; on a single path that order is the path's.
+    /// Puts the segment of one of several paths into the connection's order.
     fn deliver(&mut self, data: &Data) {
         let range = Range { start: data.dsn, end: data.dsn + u64::from(data.len) };
         if range.end <= self.data_next {

@@ -56,6 +56,8 @@ pub struct Sender {
     /// Data sent on one path that other paths may send again, and that path.
     reinject: VecDeque<(Range, usize)>,
     last_path: usize,
+    /// Nothing more can be sent until something happens.
+    blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
     completed: Option<Time>,
@@ -74,6 +76,7 @@ impl Sender {
             data_nxt: 0,
             reinject: VecDeque::new(),
             last_path: 0,
+            blocked: false,
             starved: false,
             completed: None,
         };
@@ -88,6 +91,7 @@ impl Sender {
 
     /// An ACK of `path` arrived.
     pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
+        self.blocked = false;
         if self.paths[path].member {
             self.paths[path].on_ack(now, ack, &self.settings, &mut self.control, path);
             self.refresh(path);
@@ -107,6 +111,7 @@ impl Sender {
 
     /// The time of [`Sender::next_deadline`] has come; early calls do no harm.
     pub fn on_deadline(&mut self, now: Time) {
+        self.blocked = false;
         for me in 0..self.paths.len() {
             if self.paths[me].deadline > now {
                 continue;
@@ -124,6 +129,7 @@ impl Sender {
 
     /// `bytes` of `path` have left the host.
     pub fn on_sent(&mut self, path: usize, bytes: u32) {
+        self.blocked &= self.settings.host_limit == u64::MAX;
         let queued = &mut self.paths[path].queued;
         *queued = queued.saturating_sub(u64::from(bytes));
     }
@@ -139,7 +145,22 @@ impl Sender {
 
     /// The next segment to send at `now`; call until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        self.poll_retransmission(now).or_else(|| self.poll_new(now))
+        if self.blocked {
+            return None;
+        }
+        let transmit = self.poll_retransmission(now).or_else(|| self.poll_new(now));
+        self.blocked = transmit.is_none() || self.only_path_is_full();
+        transmit
+    }
+
+    /// Whether a connection with one path has used up its window: the common end of a poll.
+    fn only_path_is_full(&mut self) -> bool {
+        let [only] = &mut *self.paths else {
+            return false;
+        };
+        let full = !only.has_space(1, &self.settings);
+        only.cwnd_limited |= full;
+        full
     }
 
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit> {
@@ -242,6 +263,7 @@ impl Sender {
     /// `path` joins the connection, again or late. Returns the first sequence number it will use,
     /// which the receiver must be told: see [`crate::Receiver::join`].
     pub fn join(&mut self, path: usize) -> u64 {
+        self.blocked = false;
         self.paths[path].member = true;
         self.control.set_member(path, true);
         self.refresh(path);
@@ -250,6 +272,7 @@ impl Sender {
 
     /// `path` leaves the connection; what it had outstanding is offered to the others.
     pub fn leave(&mut self, path: usize) {
+        self.blocked = false;
         self.reinject_from(path);
         self.paths[path].leave();
         self.control.set_member(path, false);

@@ -36,6 +36,8 @@ struct Kind {
     /// Unit and its worth; the first of a worth is the one that is printed, largest first.
     units: &'static [(&'static str, u64)],
     zero_allowed: bool,
+    /// The unit of a printed zero.
+    zero: &'static str,
     /// Largest value in base units.
     most: u64,
 }
@@ -58,6 +60,7 @@ static RATE: Kind = Kind {
         ("bps", 1),
     ],
     zero_allowed: false,
+    zero: "b/s",
     most: 1_000_000_000_000_000, // 1 Pb/s
 };
 
@@ -66,6 +69,7 @@ static SPAN: Kind = Kind {
     example: "40 ms",
     units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1)],
     zero_allowed: true,
+    zero: "s",
     most: 315_360_000_000_000_000, // ten years
 };
 
@@ -83,6 +87,7 @@ static BYTES: Kind = Kind {
         ("bytes", 1),
     ],
     zero_allowed: true,
+    zero: "B",
     most: 1 << 60,
 };
 
@@ -91,6 +96,7 @@ static PACKETS: Kind = Kind {
     example: "200 packets",
     units: &[("packets", 1), ("packet", 1)],
     zero_allowed: true,
+    zero: "packets",
     most: 1 << 31,
 };
 
@@ -141,7 +147,10 @@ impl Kind {
 
     /// The largest unit that prints `base` as a whole number.
     fn print(&self, base: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fits = |worth: u64| base % worth == 0;
+        if base == 0 {
+            return write!(f, "0 {}", self.zero);
+        }
+        let fits = |worth: u64| base.is_multiple_of(worth);
         let (unit, worth) = self.units.iter().find(|(_, worth)| fits(*worth)).unwrap_or(&("", 1));
         write!(f, "{} {unit}", base / worth)
     }

@@ -10,14 +10,15 @@ pub(crate) const PAYLOAD: f64 = 1448.0;
 
 /// The plan of a scenario with overrides.
 pub(crate) fn plan(text: &str, overrides: &[&str]) -> Plan {
-    let overrides: Vec<Override> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+    let overrides: Vec<Override> =
+        overrides.iter().map(|text| text.parse().expect("an override")).collect();
     Plan::read(text, "test.toml", &overrides, &known_controller)
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// One run without series or events.
 pub(crate) fn run(plan: &Plan, seed: u64) -> Outcome {
-    simulator::run(plan, seed, Observe::default(), &Progress::default()).unwrap()
+    simulator::run(plan, seed, Observe::default(), &Progress::default()).expect("nobody stopped it")
 }
 
 /// Runs with the seeds from 1 on, on two threads.

@@ -1,0 +1,165 @@
+"""The layer check: who may know whom.
+
+Run it as a script, `python tests/layers.py`: it prints one line for each violation and exits
+with 1 if there is any. It needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+RUST = {
+    "units": set(),
+    "control": set(),
+    "scenario": {"units"},
+    "wire": {"units"},
+    "network": {"units"},
+    "transport": {"control", "wire", "units"},
+    "simulator": {"scenario", "control", "transport", "network", "wire", "units"},
+    # `network` for the curve of RED, which theory needs as the simulator has it.
+    "bindings": {"control", "network", "scenario", "simulator"},
+}
+"""For each crate the crates of this workspace that it may depend on, for its tests too."""
+
+PYTHON_ONLY_IN = "bindings"
+"""The only crate that may know Python."""
+
+PACKAGE = "anabranch"
+
+PYTHON = {
+    # An oracle must not know what it judges: laws and plans, never results.
+    "theory": {"theory", "_core"},
+    "scenario": {"scenario", "schema", "_core", "statistics", "files"},
+    "result": {"result", "scenario", "_core", "statistics", "files"},
+    "report": {"report", "plot", "files"},
+    "plot": {"plot", "result", "fairness", "statistics", "metrics", "files"},
+    "fairness": {"fairness", "statistics"},
+    "statistics": set(),
+    "metrics": set(),
+    "files": set(),
+    "schema": set(),
+}
+"""For these parts of the Python package all that they may import of it."""
+
+NOBODY_IMPORTS = "cli"
+
+DISORDER = re.compile(r"\b(Instant::now|SystemTime|HashMap|HashSet)\b")
+"""Clocks and random iteration order; only the bindings, which are outside a run, may have them."""
+
+MOST_LINES = 800
+SOURCES = {".rs", ".py", ".pyi", ".c", ".h", ".jinja"}
+
+
+def dependencies(manifest: Path) -> Iterator[str]:
+    """Names of all dependencies in a Cargo.toml, of whatever kind and for whatever target."""
+    tables = [tomllib.loads(manifest.read_text())]
+    tables += tables[0].get("target", {}).values()
+    for table in tables:
+        for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+            for name, entry in table.get(kind, {}).items():
+                yield entry.get("package", name) if isinstance(entry, dict) else name
+
+
+def crate_violations(root: Path) -> Iterator[str]:
+    manifests = sorted(root.glob("crates/*/Cargo.toml"))
+    crates = {manifest.parent.name for manifest in manifests}
+    for manifest in manifests:
+        crate, where = manifest.parent.name, manifest.relative_to(root)
+        if crate not in RUST:
+            yield f"{where}: crate `{crate}` has no place in the layers; give it one in {__file__}"
+            continue
+        for name in dependencies(manifest):
+            if name in crates and name not in RUST[crate]:
+                yield f"{where}: `{crate}` must not depend on `{name}`"
+            if name in ("pyo3", "numpy") and crate != PYTHON_ONLY_IN:
+                yield f"{where}: only `{PYTHON_ONLY_IN}` knows Python, not `{crate}` (`{name}`)"
+
+
+def rust_source_violations(root: Path) -> Iterator[str]:
+    for source in sorted(root.glob("crates/**/*.rs")):
+        where = source.relative_to(root)
+        if where.parts[1] == PYTHON_ONLY_IN:
+            continue
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            code = line.split("//")[0]
+            if found := DISORDER.search(code):
+                yield f"{where}:{number}: `{found[0]}` gives another run each time"
+            if re.search(r"\b(pyo3|numpy)::", code):
+                yield f"{where}:{number}: only `{PYTHON_ONLY_IN}` knows Python"
+
+
+def imported(
+    module: str, is_package: bool, tree: ast.AST, parts: set[str]
+) -> Iterator[tuple[int, str]]:
+    """Line and part of the package of each import in `module`, wherever in the file it stands.
+
+    A name that is imported from the package itself and is not a part counts as `__init__`.
+    """
+
+    def part(dotted: str) -> str | None:
+        steps = dotted.split(".")
+        if steps[0] != PACKAGE:
+            return None
+        return steps[1] if len(steps) > 1 and steps[1] in parts else "__init__"
+
+    here = module.split(".") if is_package else module.split(".")[:-1]
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level + 1] if node.level else []
+            base = base + (node.module.split(".") if node.module else [])
+            names = [".".join([*base, alias.name]) for alias in node.names]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "import_module":
+            names = [arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant)]
+        yield from ((node.lineno, found) for name in names if (found := part(str(name))))
+
+
+def python_violations(root: Path) -> Iterator[str]:
+    package = root / "python" / PACKAGE
+    parts = {path.stem.split(".")[0] for path in package.iterdir()} if package.is_dir() else set()
+    parts |= {"_core", NOBODY_IMPORTS} | set(PYTHON)
+    parts -= {"__init__", "__pycache__", "py"}
+    for source in sorted(package.rglob("*.py")):
+        where = source.relative_to(root)
+        inner = source.relative_to(package).with_suffix("").parts
+        own = inner[0]
+        is_package = inner[-1] == "__init__"
+        module = ".".join([PACKAGE, *(inner[:-1] if is_package else inner)])
+        for line, part in imported(module, is_package, ast.parse(source.read_text()), parts):
+            if part == NOBODY_IMPORTS and own != NOBODY_IMPORTS:
+                yield f"{where}:{line}: nothing imports `{NOBODY_IMPORTS}`"
+            elif own in PYTHON and part not in PYTHON[own]:
+                yield f"{where}:{line}: `{own}` must not import `{part}`"
+
+
+def length_violations(root: Path) -> Iterator[str]:
+    for folder in ("crates", "python", "tests"):
+        for source in sorted((root / folder).rglob("*")):
+            if source.suffix in SOURCES and source.is_file():
+                lines = len(source.read_text().splitlines())
+                if lines > MOST_LINES:
+                    yield f"{source.relative_to(root)}: {lines} lines, more than {MOST_LINES}"
+
+
+def violations(root: Path) -> list[str]:
+    """All that is wrong in the repository at `root`, one line each."""
+    checks = (crate_violations, rust_source_violations, python_violations, length_violations)
+    return [line for check in checks for line in check(root)]
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent
+    found = violations(root)
+    print("\n".join(found) if found else "layers: nothing forbidden")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
