@@ -111,7 +111,10 @@ impl Coupled {
             }
         }
         let grown = self.windows[me].cwnd + segments * self.growth(me);
-        self.set(me, if grown < self.settings.min_window { self.settings.min_window } else { grown });
+        self.set(
+            me,
+            if grown < self.settings.min_window { self.settings.min_window } else { grown },
+        );
     }
 
     /// Sets a window and publishes it.

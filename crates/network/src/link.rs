@@ -213,11 +213,14 @@ impl<F: Frame> Link<F> {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
         }
-        if self.line.advance() {
-            self.waiting = 0;
-        }
         self.carried_bytes += bytes;
-        let next = self.line.front().map(|carried| carried.arrives);
+        let next = match self.line.advance() {
+            true => {
+                self.waiting = 0;
+                None
+            }
+            false => self.line.front().map(|carried| carried.arrives),
+        };
         let lost = self.faults.is_some() && self.strikes();
         Some(Delivery { frame, lost, next })
     }

@@ -270,6 +270,7 @@ impl World {
         self.agenda.advance(self.sender_element(flow), deadline.max(self.now));
     }
 
+    #[inline(always)] // on the way of every segment
     fn send_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;

@@ -262,6 +262,7 @@ impl Path {
     }
 
     /// Whether a segment of `bytes` may be sent, by recovery or by the window.
+    #[inline(always)] // on the way of every ACK
     pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
         if !self.member || self.queued >= settings.host_limit {
             return false;

@@ -122,6 +122,7 @@ impl Receiver {
         }
     }
 
+    #[inline(always)] // on the way of every segment
     fn ack(&mut self, path: usize) -> Ack {
         let side = &mut self.paths[path];
         side.due = None;

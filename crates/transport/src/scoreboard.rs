@@ -70,6 +70,7 @@ impl Scoreboard {
     }
 
     /// Takes in a cumulative and selective acknowledgement; anything impossible is ignored.
+    #[inline(always)] // one caller, on the way of every ACK
     pub(crate) fn on_ack(&mut self, ack: u64, sacks: &[Range]) -> Progress {
         if ack > self.nxt {
             return Progress::default(); // RFC 9293 §3.10.7.4: acknowledges what was never sent
