@@ -5,14 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import anabranch as ab
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import anabranch as ab
 from anabranch.result import Result
 from anabranch.schema import DropTail, Flow, Link, Path
 from anabranch.statistics import interval, judge, paired
-from hypothesis import given
-from hypothesis import strategies as st
 
 SHORT = ("duration=20 s", "warmup=5 s")
 
@@ -34,7 +35,14 @@ def test_a_scenario_built_in_python_runs_like_one_from_a_file() -> None:
         name="one",
         duration="20 s",
         warmup="5 s",
-        link=[Link("wire", rate="10 Mb/s", delay="20 ms", queue={"droptail": DropTail(packets="40 packets")})],
+        link=[
+            Link(
+                "wire",
+                rate="10 Mb/s",
+                delay="20 ms",
+                queue={"droptail": DropTail(packets="40 packets")},
+            )
+        ],
         flow=[Flow("tcp", path=[Path(["wire"])])],
     )
     (rate,) = ab.run(scenario).rate("tcp")
@@ -62,10 +70,14 @@ def test_a_result_survives_saving_and_loading(result: Result, tmp_path) -> None:
         again = Result.load(tmp_path / name)
         assert again.table() == result.table()
         series = again.runs[0]["series"]["paths"]["ssthresh_segments"]
-        np.testing.assert_array_equal(series, result.runs[0]["series"]["paths"]["ssthresh_segments"])
+        np.testing.assert_array_equal(
+            series, result.runs[0]["series"]["paths"]["ssthresh_segments"]
+        )
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\x1f\x8bxx", b'{"kind": "other"}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"\x1f\x8bxx", b'{"kind": "other"}', b"\xff\xfe"]
+)
 def test_what_is_not_a_result_is_refused_with_a_reason(content: bytes, tmp_path) -> None:
     file = tmp_path / "x.json"
     file.write_bytes(content)

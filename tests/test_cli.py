@@ -27,7 +27,9 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 
 def test_run_prints_classes_and_writes_a_result_that_plot_draws(tmp_path: Path) -> None:
     file, picture = tmp_path / "c.json.gz", tmp_path / "c.png"
-    done = anabranch("run", "khalili/scenario-c", "-c", "olia", "-n", "2", *SHORT, "--json", str(file))
+    done = anabranch(
+        "run", "khalili/scenario-c", "-c", "olia", "-n", "2", *SHORT, "--json", str(file)
+    )
     assert done.returncode == 0, done.stderr
     assert "multipath" in done.stdout and "olia" in done.stdout
     assert done.stderr == ""  # no progress bar when the output is not a terminal
@@ -38,12 +40,25 @@ def test_run_prints_classes_and_writes_a_result_that_plot_draws(tmp_path: Path) 
 
 def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
     file = tmp_path / "t.json"
-    assert anabranch("theory", "khalili/scenario-c", "--rtt", "150 ms", "--json", str(file)).returncode == 0
+    assert (
+        anabranch("theory", "khalili/scenario-c", "--rtt", "150 ms", "--json", str(file)).returncode
+        == 0
+    )
     rates = json.loads(file.read_text())["equilibrium"]["class_rates_bps"]
     assert rates["multipath"] == pytest.approx(1.2956e6, rel=1e-3)
-    assert anabranch("compare", "khalili/scenario-c", "-n", "3", *SHORT, "--tolerance", "0.2").returncode == 0
+    assert (
+        anabranch(
+            "compare", "khalili/scenario-c", "-n", "3", *SHORT, "--tolerance", "0.2"
+        ).returncode
+        == 0
+    )
     # OLIA's windows of one to three segments are not the fluid's: a difference beyond the interval
-    assert anabranch("compare", "khalili/scenario-c", "-c", "olia", "-n", "3", *SHORT, "--tolerance", "0.02").returncode == 1
+    assert (
+        anabranch(
+            "compare", "khalili/scenario-c", "-c", "olia", "-n", "3", *SHORT, "--tolerance", "0.02"
+        ).returncode
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +88,9 @@ def test_wrong_input_gets_a_clear_error_and_status_2(words: list[str], said: str
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00\x01\xff\xfe", b"name = 'x'\nduration = '1 s'\nwhat = 1\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01\xff\xfe", b"name = 'x'\nduration = '1 s'\nwhat = 1\n"]
+)
 def test_an_empty_a_binary_and_a_misspelt_file_are_refused(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_bytes(content)
@@ -83,10 +100,14 @@ def test_an_empty_a_binary_and_a_misspelt_file_are_refused(content: bytes, tmp_p
 
 def test_reproduce_writes_an_object_for_each_claim(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
-    done = anabranch("reproduce", "khalili.table3.n10", "khalili.topology.c", "--seeds", "2", "--json", str(file))
+    done = anabranch(
+        "reproduce", "khalili.table3.n10", "khalili.topology.c", "--seeds", "2", "--json", str(file)
+    )
     assert done.returncode == 0, done.stderr
     claims = json.loads(file.read_text())
     assert [c["id"] for c in claims] == ["khalili.table3.n10", "khalili.topology.c"]
     for claim in claims:
-        assert {"id", "kind", "world", "published", "obtained", "band", "verdict", "why"} <= set(claim)
+        assert {"id", "kind", "world", "published", "obtained", "band", "verdict", "why"} <= set(
+            claim
+        )
     assert claims[0]["obtained"]["multipath"]["repetitions"] == 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import anabranch as ab
 import pytest
+
+import anabranch as ab
 from anabranch.papers import PAPERS
 from anabranch.papers.khalili.paper import scenario_c
 from anabranch.scenario import shipped
@@ -37,7 +38,9 @@ def test_every_shipped_scenario_names_its_source_and_its_choices(name: str) -> N
 def test_theory_reproduces_the_fixed_points_to_the_printed_digit() -> None:
     from anabranch.papers.khalili import oracle
 
-    assert oracle.fixed_point("scenario-c", "lia", scenario_c(30))["multipath"] == pytest.approx(1.1716, abs=1e-4)
+    assert oracle.fixed_point("scenario-c", "lia", scenario_c(30))["multipath"] == pytest.approx(
+        1.1716, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", shipped())

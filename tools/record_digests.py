@@ -12,7 +12,18 @@ RECORD = ROOT / "tests/golden/digests.txt"
 
 def digest(file: Path) -> str:
     """The digest of seed 1, by the example program, in a debug build."""
-    command = ["cargo", "run", "--quiet", "-p", "simulator", "--example", "hops", "--", str(file), "1"]
+    command = [
+        "cargo",
+        "run",
+        "--quiet",
+        "-p",
+        "simulator",
+        "--example",
+        "hops",
+        "--",
+        str(file),
+        "1",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.split("digest ")[1].split()[0]
 

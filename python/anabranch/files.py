@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -22,6 +24,12 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_json(path: str | Path, content: object) -> None:
+    """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
+    data = json.dumps(content, separators=(",", ":")).encode()
+    atomic_write(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
 
 def check_writable(path: str | Path) -> None:

@@ -20,10 +20,25 @@ class Metric:
 
 
 METRICS = [
-    Metric("flows", "throughput_bps", "bit/s", "IP bytes of data packets that arrived at the receiver, copies included"),
-    Metric("flows", "goodput_bps", "bit/s", "payload delivered in order to the application, each byte once"),
+    Metric(
+        "flows",
+        "throughput_bps",
+        "bit/s",
+        "IP bytes of data packets that arrived at the receiver, copies included",
+    ),
+    Metric(
+        "flows",
+        "goodput_bps",
+        "bit/s",
+        "payload delivered in order to the application, each byte once",
+    ),
     Metric("flows", "start_s", "s", "when the connection started"),
-    Metric("flows", "completed_s", "s", "when the last byte of a transfer was acknowledged; NaN if it was not"),
+    Metric(
+        "flows",
+        "completed_s",
+        "s",
+        "when the last byte of a transfer was acknowledged; NaN if it was not",
+    ),
     Metric("paths", "throughput_bps", "bit/s", "IP bytes of data packets that arrived on the path"),
     Metric("paths", "sent_packets", "packets", "data packets sent on the path"),
     Metric("paths", "lost_packets", "packets", "data packets dropped by a queue or lost on a link"),
@@ -40,15 +55,44 @@ METRICS = [
     Metric("links", "loss", "probability", "dropped and lost over arrived"),
     Metric("links", "throughput_bps", "bit/s", "bytes that came out of the link"),
     Metric("links", "utilisation", "fraction", "throughput over rate"),
-    Metric("links", "queue_packets", "packets", "packets that wait, the one in transmission not counted; mean over samples"),
-    Metric("links", "queue_delay_p50_s", "s", "median over samples of waiting bytes over rate; also p95 and p99"),
-    Metric("classes", "rtt_mean_s", "s", "mean over samples and users of the newest round-trip sample"),
+    Metric(
+        "links",
+        "queue_packets",
+        "packets",
+        "packets that wait, the one in transmission not counted; mean over samples",
+    ),
+    Metric(
+        "links",
+        "queue_delay_p50_s",
+        "s",
+        "median over samples of waiting bytes over rate; also p95 and p99",
+    ),
+    Metric(
+        "classes", "rtt_mean_s", "s", "mean over samples and users of the newest round-trip sample"
+    ),
     Metric("classes", "rtt_p50_s", "s", "its median; also p95 and p99"),
-    Metric("classes", "cwnd_p50_segments", "segments", "median window of the class's paths over samples; also p05 and p95"),
+    Metric(
+        "classes",
+        "cwnd_p50_segments",
+        "segments",
+        "median window of the class's paths over samples; also p05 and p95",
+    ),
     Metric("series.paths", "cwnd_segments", "segments", "congestion window over time"),
-    Metric("series.paths", "ssthresh_segments", "segments", "slow-start threshold over time; infinite before the first congestion event"),
-    Metric("series.paths", "srtt_s", "s", "smoothed round-trip time over time; 0 before the first sample"),
-    Metric("series.paths", "arrived_bytes", "bytes", "IP bytes of data packets arrived since the start"),
+    Metric(
+        "series.paths",
+        "ssthresh_segments",
+        "segments",
+        "slow-start threshold over time; infinite before the first congestion event",
+    ),
+    Metric(
+        "series.paths",
+        "srtt_s",
+        "s",
+        "smoothed round-trip time over time; 0 before the first sample",
+    ),
+    Metric(
+        "series.paths", "arrived_bytes", "bytes", "IP bytes of data packets arrived since the start"
+    ),
     Metric("series.links", "queue_packets", "packets", "waiting packets over time"),
     Metric("series.links", "dropped_packets", "packets", "packets dropped or lost since the start"),
 ]

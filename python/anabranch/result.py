@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .files import atomic_write
+from .files import write_json
 from .scenario import Scenario
 from .statistics import Interval, interval
 
@@ -58,11 +58,13 @@ class Result:
         if name not in self.classes:
             raise KeyError(f"there is no class {name!r}; the classes are {', '.join(self.classes)}")
         rows = [np.asarray(r["flows"]["class"]) == name for r in self.runs]
-        return np.array([np.asarray(r["flows"][metric])[row] for r, row in zip(self.runs, rows, strict=True)])
+        return np.array(
+            [np.asarray(r["flows"][metric])[row] for r, row in zip(self.runs, rows, strict=True)]
+        )
 
     def rate(self, name: str, metric: str = "throughput_bps") -> NDArray[np.float64]:
         """Mean rate per user of a class, shape (replications,)."""
-        return self.users(name, metric).mean(axis=1)
+        return np.asarray(self.users(name, metric).mean(axis=1), dtype=float)
 
     def link(self, name: str, metric: str) -> NDArray[np.float64]:
         """A link metric, shape (replications,). Raises KeyError for an unknown link or metric."""
@@ -122,7 +124,10 @@ class Result:
             for row in self.summary()
         ]
         widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True)) for r in [head, *rows]]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True))
+            for r in [head, *rows]
+        ]
         return "\n".join(line.rstrip() for line in lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -139,10 +144,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
-        data = json.dumps(self.to_json(), separators=(",", ":")).encode()
-        if str(path).endswith(".gz"):
-            data = gzip.compress(data, mtime=0)
-        atomic_write(path, data)
+        write_json(path, self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
@@ -151,12 +153,14 @@ class Result:
         try:
             data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
             content = json.loads(data)
-        except (OSError, EOFError, ValueError) as error:
-            raise ValueError(f"{path} is not a result: {error}") from None
+        except (EOFError, ValueError, gzip.BadGzipFile):
+            raise ValueError(f"{path} is not a result; `anabranch run --json` writes one") from None
         if not isinstance(content, dict) or content.get("kind") != "anabranch result":
             raise ValueError(f"{path} is not a result; `anabranch run --json` writes one")
         if content["format"] > FORMAT:
-            raise ValueError(f"{path} has format {content['format']}; this version reads up to {FORMAT}")
+            raise ValueError(
+                f"{path} has format {content['format']}; this version reads up to {FORMAT}"
+            )
         scenario = Scenario.parse(content["scenario"], name=content["plan"]["name"])
         runs = [columns(run) for run in content["runs"]]
         return cls(scenario, content["plan"], runs, content["world"], content["provenance"])
@@ -188,10 +192,20 @@ def run(
     wanted = [int(seed) for seed in seeds]
     if not wanted:
         raise ValueError("at least one seed is needed")
-    options: dict[str, Any] = {"name": scenario.name, "overrides": list(overrides), "controller": controller}
+    options: dict[str, Any] = {
+        "name": scenario.name,
+        "overrides": list(overrides),
+        "controller": controller,
+    }
     plan = json.loads(_core.plan(scenario.text, **options))
     runs = _core.simulate(
-        scenario.text, wanted, threads=threads, series=series, events=events, progress=progress, **options
+        scenario.text,
+        wanted,
+        threads=threads,
+        series=series,
+        events=events,
+        progress=progress,
+        **options,
     )
     provenance = {
         "anabranch": _core.__version__,
@@ -245,7 +259,11 @@ def flat(value: Any) -> Iterator[Any]:
 
 def numeric(value: Any) -> bool:
     """Whether a leaf stands for a number."""
-    return value is None or value in ("inf", "-inf") or (isinstance(value, int | float) and not isinstance(value, bool))
+    return (
+        value is None
+        or value in ("inf", "-inf")
+        or (isinstance(value, int | float) and not isinstance(value, bool))
+    )
 
 
 def restored(value: Any) -> Any:

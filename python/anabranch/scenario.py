@@ -76,11 +76,15 @@ def load(source: str | Path) -> Scenario:
     if not path.is_file():
         known = shipped()
         name = str(source)
+        alone = [full for full in known if full.split("/")[-1] == name]
+        name = alone[0] if len(alone) == 1 else name
         if name not in known:
-            near = difflib.get_close_matches(name, [*known, *(k.split("/")[-1] for k in known)], 3, 0.4)
+            near = difflib.get_close_matches(name, known, 3, 0.4)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise ScenarioError(f"there is no file or shipped scenario {name!r}{hint}\n"
-                                "help: `anabranch list scenarios` shows those that are shipped")
+            raise ScenarioError(
+                f"there is no file or shipped scenario {name!r}{hint}\n"
+                "help: `anabranch list scenarios` shows those that are shipped"
+            )
         path = known[name]
     try:
         text = path.read_text(encoding="utf-8")

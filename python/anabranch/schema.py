@@ -114,6 +114,8 @@ class Transport:
     """Initial slow-start threshold in segments. Default none."""
     min_window: float | None = None
     """Smallest window in segments. Default 1."""
+    min_ssthresh: float | None = None
+    """Smallest slow-start threshold of coupled paths in segments; a single path has 2. Default 1."""
     slow_start_carry_over: bool | None = None
     """At the end of slow start, segments left over in the ACK go to congestion avoidance. Default true."""
     rto_min: str | None = None
@@ -128,8 +130,6 @@ class Transport:
     """Receive buffer of a connection. Default "64 MiB"."""
     scheduler: Literal["min-rtt", "round-robin"] | None = None
     """Which path carries the next data. Default min-rtt."""
-    host_limit: str | None = None
-    """Bytes of one path that may wait unsent in the host. Default no limit."""
 
 
 @dataclass(frozen=True)

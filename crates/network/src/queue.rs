@@ -53,11 +53,9 @@ impl Queue {
         match self {
             Queue::Unlimited => Verdict::Accept,
             Queue::DropTail { packets, bytes: limit } => {
-                if backlog.packets >= *packets || backlog.bytes + u64::from(bytes) > *limit {
-                    Verdict::Full
-                } else {
-                    Verdict::Accept
-                }
+                let waits = backlog.idle_since > now;
+                let full = backlog.packets >= *packets || backlog.bytes + u64::from(bytes) > *limit;
+                if waits && full { Verdict::Full } else { Verdict::Accept }
             }
             Queue::Red(red) => red.judge(now, backlog, chance),
         }

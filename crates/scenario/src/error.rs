@@ -10,8 +10,15 @@ pub struct Error {
     pub message: String,
     /// What would be right.
     pub help: Option<String>,
-    /// The file's name and text, and the bytes concerned.
-    place: Option<(String, String, Range<usize>)>,
+    place: Option<Box<Place>>,
+}
+
+/// The file's name and text, and the bytes concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    name: String,
+    text: String,
+    span: Range<usize>,
 }
 
 impl Error {
@@ -28,7 +35,7 @@ impl Error {
 
     /// Says where: bytes `span` of `text`, which was read from `name`.
     pub fn at(mut self, name: &str, text: &str, span: Range<usize>) -> Self {
-        self.place = Some((name.into(), text.into(), span));
+        self.place = Some(Box::new(Place { name: name.into(), text: text.into(), span }));
         self
     }
 }
@@ -36,7 +43,8 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.message)?;
-        if let Some((name, text, span)) = &self.place {
+        if let Some(place) = &self.place {
+            let Place { name, text, span } = &**place;
             let start = floor_boundary(text, span.start);
             let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
             let line = text[line_start..].lines().next().unwrap_or("");

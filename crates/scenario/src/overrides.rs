@@ -97,6 +97,9 @@ fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, Stri
     let by_number = step.parse().ok().filter(|index| *index < names.len());
     match names.iter().position(|name| name == step).or(by_number) {
         Some(index) => Ok(&mut item[index]),
+        None if names.iter().all(String::is_empty) => {
+            Err(format!("the entries are numbered from 0 to {}", names.len().saturating_sub(1)))
+        }
         None => Err(format!("the entries are {}", list(names.iter().map(String::as_str)))),
     }
 }

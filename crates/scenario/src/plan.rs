@@ -135,7 +135,6 @@ pub struct Transport {
     pub rto_initial: Span,
     pub receive_buffer: u64,
     pub scheduler: Scheduler,
-    pub host_limit: Option<u64>,
 }
 
 impl Plan {
@@ -303,6 +302,5 @@ fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Tra
         rto_initial: chosen.rto_initial.unwrap_or(Span::millis(1_000)),
         receive_buffer: chosen.receive_buffer.map_or(64 << 20, |bytes| bytes.0),
         scheduler: chosen.scheduler.unwrap_or(Scheduler::MinRtt),
-        host_limit: chosen.host_limit.map(|bytes| bytes.0),
     }
 }

@@ -88,7 +88,6 @@ fn class(plan: &Plan, class: &Class) -> Value {
         "rto_initial_s": t.rto_initial.seconds(),
         "receive_buffer_bytes": t.receive_buffer,
         "scheduler": t.scheduler,
-        "host_limit_bytes": t.host_limit,
     })
 }
 

@@ -312,8 +312,6 @@ pub struct Transport {
     pub receive_buffer: Option<Bytes>,
     /// Which path carries the next data. Default min-rtt.
     pub scheduler: Option<Scheduler>,
-    /// Bytes of one path that may wait unsent in the host. Default no limit.
-    pub host_limit: Option<Bytes>,
 }
 
 impl Transport {
@@ -327,7 +325,7 @@ impl Transport {
         choose!(
             packet payload sack limited_transmit delayed_ack initial_window initial_ssthresh
             min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer
-            scheduler host_limit
+            scheduler
         )
     }
 }

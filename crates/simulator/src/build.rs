@@ -231,7 +231,7 @@ fn sender_settings(class: &Class) -> SenderSettings {
             schema::Scheduler::MinRtt => Scheduler::MinRtt,
             schema::Scheduler::RoundRobin => Scheduler::RoundRobin,
         },
-        host_limit: options.host_limit.unwrap_or(u64::MAX),
+        host_limit: u64::MAX, // no host queue stands before the first link yet
         source: match (class.transfer, class.app_rate) {
             (Some(bytes), _) => Source::Transfer(bytes),
             (None, Some(rate)) => Source::Paced(rate),

@@ -17,6 +17,7 @@ use wire::Ack;
 pub(crate) const ARRIVED: u32 = u32::MAX;
 
 /// A connection: both of its endpoints.
+#[repr(align(64))]
 pub(crate) struct Flow {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,

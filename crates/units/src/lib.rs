@@ -18,7 +18,7 @@ pub const NANOS: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-/// A length of time in nanoseconds. Read from text it is at most ten years, so that sums of many
+/// A length of time in nanoseconds. Read from text it is at most a year, so that sums of many
 /// stay far below 2⁶⁴.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub u64);

@@ -70,7 +70,7 @@ static SPAN: Kind = Kind {
     units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1)],
     zero_allowed: true,
     zero: "s",
-    most: 315_360_000_000_000_000, // ten years
+    most: 31_536_000_000_000_000, // a year
 };
 
 static BYTES: Kind = Kind {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -15,21 +15,41 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-ScenarioArgument = Annotated[str, typer.Argument(help="A TOML file, or a shipped scenario such as khalili/scenario-c.")]
+ScenarioArgument = Annotated[
+    str, typer.Argument(help="A TOML file, or a shipped scenario such as khalili/scenario-c.")
+]
 ControllerOption = Annotated[
-    Optional[str], typer.Option("--controller", "-c", help="Controller of all flows with several paths (of all flows, if none has).")
+    str | None,
+    typer.Option(
+        "--controller",
+        "-c",
+        help="Controller of all flows with several paths (of all flows, if none has).",
+    ),
 ]
 SetOption = Annotated[
-    Optional[list[str]], typer.Option("--set", help="Override, such as link.ap1.rate=\"5 Mb/s\" or flow.multipath.count=30. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help='Override, such as link.ap1.rate="5 Mb/s" or flow.multipath.count=30. Repeatable.',
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="First seed.")]
-RepeatOption = Annotated[int, typer.Option("--repeat", "-n", min=1, help="Number of replications; seeds count up.")]
-JsonOption = Annotated[Optional[Path], typer.Option("--json", help="Write the result here (compressed if it ends in .gz).")]
-ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")]
+RepeatOption = Annotated[
+    int, typer.Option("--repeat", "-n", min=1, help="Number of replications; seeds count up.")
+]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option("--json", help="Write the result here (compressed if it ends in .gz)."),
+]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")
+]
 
 
 @app.callback(invoke_without_command=True)
-def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     """The laboratory and toolbox for multipath congestion control."""
     if version:
         from .._core import __version__
@@ -38,7 +58,9 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
         raise typer.Exit
 
 
-@app.command(epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz")
+@app.command(
+    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz"
+)
 def run(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
@@ -46,14 +68,20 @@ def run(
     repeat: RepeatOption = 1,
     set_: SetOption = None,
     json: JsonOption = None,
-    series: Annotated[bool, typer.Option("--series", help="Keep windows, RTTs and queues over time.")] = False,
-    events: Annotated[bool, typer.Option("--events", help="Keep every drop, loss, recovery and timeout.")] = False,
+    series: Annotated[
+        bool, typer.Option("--series", help="Keep windows, RTTs and queues over time.")
+    ] = False,
+    events: Annotated[
+        bool, typer.Option("--events", help="Keep every drop, loss, recovery and timeout.")
+    ] = False,
     threads: ThreadsOption = 0,
 ) -> None:
     """Simulate a scenario packet by packet and print what each class of users gets."""
     from .simulate import run_command
 
-    run_command(scenario, controller, range(seed, seed + repeat), set_ or [], json, series, events, threads)
+    run_command(
+        scenario, controller, range(seed, seed + repeat), set_ or [], json, series, events, threads
+    )
 
 
 @app.command(epilog="Example: anabranch theory khalili/scenario-c --controller lia")
@@ -61,7 +89,9 @@ def theory(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
     set_: SetOption = None,
-    rtt: Annotated[str, typer.Option("--rtt", help="base, queueing, or a time such as \"150 ms\" for all paths.")] = "queueing",
+    rtt: Annotated[
+        str, typer.Option("--rtt", help='base, queueing, or a time such as "150 ms" for all paths.')
+    ] = "queueing",
     json: JsonOption = None,
 ) -> None:
     """Equilibrium of the shipped laws, and the optimum without and with probing cost."""
@@ -74,29 +104,65 @@ def theory(
 def compare(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
-    worlds: Annotated[str, typer.Option("--worlds", help="Worlds to compare: theory, simulation.")] = "theory,simulation",
+    worlds: Annotated[
+        str, typer.Option("--worlds", help="Worlds to compare: theory, simulation.")
+    ] = "theory,simulation",
     seed: SeedOption = 1,
     repeat: RepeatOption = 10,
     set_: SetOption = None,
-    tolerance: Annotated[float, typer.Option("--tolerance", min=0.0, help="Relative difference that is called agreement.")] = 0.1,
+    tolerance: Annotated[
+        float,
+        typer.Option("--tolerance", min=0.0, help="Relative difference that is called agreement."),
+    ] = 0.1,
     json: JsonOption = None,
     threads: ThreadsOption = 0,
 ) -> None:
     """Theory and simulation of one scenario side by side; status 1 when a class differs."""
     from .predict import compare_command
 
-    compare_command(scenario, controller, worlds, range(seed, seed + repeat), set_ or [], tolerance, json, threads)
+    compare_command(
+        scenario,
+        controller,
+        worlds,
+        range(seed, seed + repeat),
+        set_ or [],
+        tolerance,
+        json,
+        threads,
+    )
 
 
-@app.command(epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili")
+@app.command(
+    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili"
+)
 def reproduce(
-    what: Annotated[Optional[list[str]], typer.Argument(help="Documents or claims, such as khalili or khalili.table3.n10; nothing for all.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="5 seeds and no sensitivity table.")] = False,
-    seeds: Annotated[Optional[int], typer.Option("--seeds", min=1, help="Replications of each cell. Default 20, with --quick 5.")] = None,
-    world: Annotated[str, typer.Option("--world", help="Where claims are measured: simulation.")] = "simulation",
-    json: Annotated[Optional[Path], typer.Option("--json", help="Write one object for each claim here.")] = None,
-    report: Annotated[Optional[Path], typer.Option("--report", help="Write an HTML report into this directory.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Status 1 unless every claim that ran is reproduced.")] = False,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Documents or claims, such as khalili or khalili.table3.n10; nothing for all."
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="5 seeds and no sensitivity table.")
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds", min=1, help="Replications of each cell. Default 20, with --quick 5."
+        ),
+    ] = None,
+    world: Annotated[
+        str, typer.Option("--world", help="Where claims are measured: simulation.")
+    ] = "simulation",
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Write one object for each claim here.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write an HTML report into this directory.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Status 1 unless every claim that ran is reproduced.")
+    ] = False,
 ) -> None:
     """Run a document's experiments and judge its claims against the published bands."""
     from .reproduce import reproduce_command
@@ -107,8 +173,14 @@ def reproduce(
 @app.command(epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png")
 def plot(
     results: Annotated[list[Path], typer.Argument(help="Files that `anabranch run --json` wrote.")],
-    kind: Annotated[str, typer.Option("--kind", "-k", help="What to draw; `anabranch list plots` shows all kinds.")] = "shares",
-    output: Annotated[Optional[Path], typer.Option("--output", "-o", help="Picture: .png, .svg or .pdf. Default KIND.png.")] = None,
+    kind: Annotated[
+        str,
+        typer.Option("--kind", "-k", help="What to draw; `anabranch list plots` shows all kinds."),
+    ] = "shares",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Picture: .png, .svg or .pdf. Default KIND.png."),
+    ] = None,
 ) -> None:
     """Draw results."""
     from .draw import plot_command

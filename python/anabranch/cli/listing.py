@@ -16,7 +16,9 @@ def controllers() -> None:
         names = ", ".join([law["name"], *law["aliases"]])
         options = "; ".join(f"{law['name']}:{value} {meaning}" for value, meaning in law["options"])
         rows.append([names, law["summary"], law["formula"], law["source"], options])
-    console().print(table("Controllers", ["name", "what it is", "formula", "source", "options"], rows, left=5))
+    console().print(
+        table("Controllers", ["name", "what it is", "formula", "source", "options"], rows, left=5)
+    )
 
 
 def scenarios() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import typer
 
 from .. import theory
-from ..files import atomic_write, check_writable
+from ..files import check_writable, write_json
 from ..result import run
 from ..scenario import load
 from ..statistics import Interval
@@ -29,7 +28,9 @@ def round_trip(text: str) -> str | float:
     try:
         seconds = float(number) * UNITS[unit]
     except (ValueError, KeyError):
-        raise ValueError(f"--rtt is {text!r}; write base, queueing, or a time such as \"150 ms\"") from None
+        raise ValueError(
+            f'--rtt is {text!r}; write base, queueing, or a time such as "150 ms"'
+        ) from None
     if seconds <= 0:
         raise ValueError(f"--rtt is {text!r}; it is above zero")
     return seconds
@@ -49,7 +50,9 @@ def predicted(plan: dict[str, Any], rtt: str | float) -> dict[str, Any]:
     return {"equilibrium": found, "optimum": best, "probing": probing, "rtt_s": mean_rtt}
 
 
-def theory_command(source: str, controller: str | None, overrides: list[str], rtt: str, json: Path | None) -> None:
+def theory_command(
+    source: str, controller: str | None, overrides: list[str], rtt: str, json: Path | None
+) -> None:
     """Prints the equilibrium and the optima, and writes them if asked."""
     plan = load(source).plan(overrides=overrides, controller=controller)
     if json:
@@ -73,17 +76,47 @@ def theory_command(source: str, controller: str | None, overrides: list[str], rt
                 f"{probing.class_rates_bps[name] / 1e6:.4f}" if probing else "–",
             ]
         )
-    head = ["class", "controller", "users", "equilibrium Mb/s", "by path", "windows", "optimum", "with probing cost"]
+    head = [
+        "class",
+        "controller",
+        "users",
+        "equilibrium Mb/s",
+        "by path",
+        "windows",
+        "optimum",
+        "with probing cost",
+    ]
+    limited = {link["name"] for link in plan["links"] if link["rate_bps"]}
+    limited |= {
+        f"{link}[{c['name']}]" for link in limited for c in plan["classes"]
+    }  # private copies
     out = console()
     out.print(table("Per user, wire bytes", head, rows, left=2))
     prices = [
-        [name, f"{load_ / 1e6:.3f}", f"{found.link_losses[name]:.5f}", f"{best.link_prices.get(name, 0.0):.3g}"]
+        [
+            name,
+            f"{load_ / 1e6:.3f}",
+            f"{found.link_losses[name]:.5f}",
+            f"{best.link_prices.get(name, 0.0):.3g}",
+        ]
         for name, load_ in found.link_loads_bps.items()
+        if name in limited
     ]
-    out.print(table("Links", ["link", "load Mb/s", "loss at equilibrium", "price at the optimum (s/bit)"], prices))
-    out.print(f"round trips: {rtt} (mean {what['rtt_s'] * 1e3:.0f} ms); optimum: proportional fairness", style="dim")
+    out.print(
+        table(
+            "Links",
+            ["link", "load Mb/s", "loss at equilibrium", "price at the optimum (s/bit)"],
+            prices,
+        )
+    )
+    out.print(
+        f"round trips: {rtt} (mean {what['rtt_s'] * 1e3:.0f} ms); optimum: proportional fairness",
+        style="dim",
+    )
+    for part in theory.left_out(plan):
+        out.print(f"theory leaves out {part}", style="yellow")
     if json:
-        atomic_write(json, json_module.dumps(plain(plan, what), indent=1))
+        write_json(json, plain(plan, what))
 
 
 def plain(plan: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
@@ -119,14 +152,25 @@ def compare_command(
     wanted = [world.strip() for world in worlds.split(",")]
     unknown = [world for world in wanted if world not in WORLDS]
     if unknown:
-        raise ValueError(f"--worlds: there is no world {unknown[0]!r}; the worlds are {', '.join(WORLDS)}")
+        raise ValueError(
+            f"--worlds: there is no world {unknown[0]!r}; the worlds are {', '.join(WORLDS)}"
+        )
+    if len(wanted) < 2:
+        raise ValueError(f"--worlds is {worlds!r}; compare needs two of {', '.join(WORLDS)}")
     scenario = load(source)
     if json:
         check_writable(json)
     plan = scenario.plan(overrides=overrides, controller=controller)
     what = predicted(plan, "queueing")
     with progress("simulating") as tell:
-        result = run(scenario, seeds, controller=controller, overrides=overrides, threads=threads, progress=tell)
+        result = run(
+            scenario,
+            seeds,
+            controller=controller,
+            overrides=overrides,
+            threads=threads,
+            progress=tell,
+        )
     rows, differing = [], []
     for c in plan["classes"]:
         name = c["name"]
@@ -138,12 +182,31 @@ def compare_command(
         agrees = explained or abs(difference) <= tolerance
         if not agrees:
             differing.append(name)
-        word = "agrees within its interval" if explained else "agrees" if agrees else "[red]differs[/]"
-        rows.append([name, c["controller"], f"{expected:.3f}", str(simulated), f"{difference:+.1%}", word])
-    head = ["class", "controller", "theory Mb/s", "simulation Mb/s", "difference", f"within {tolerance:.0%}"]
-    console().print(table("Per user, wire bytes; theory with queueing round trips", head, rows, left=2))
+        word = (
+            "agrees within its interval" if explained else "agrees" if agrees else "[red]differs[/]"
+        )
+        rows.append(
+            [name, c["controller"], f"{expected:.3f}", str(simulated), f"{difference:+.1%}", word]
+        )
+    head = [
+        "class",
+        "controller",
+        "theory Mb/s",
+        "simulation Mb/s",
+        "difference",
+        f"within {tolerance:.0%}",
+    ]
+    console().print(
+        table("Per user, wire bytes; theory with queueing round trips", head, rows, left=2)
+    )
+    for part in theory.left_out(plan):
+        console().print(f"theory leaves out {part}", style="yellow")
     if json:
-        content = {"kind": "anabranch comparison", "theory": plain(plan, what), "simulation": result.to_json()}
-        atomic_write(json, json_module.dumps(content))
+        content = {
+            "kind": "anabranch comparison",
+            "theory": plain(plan, what),
+            "simulation": result.to_json(),
+        }
+        write_json(json, content)
     if differing:
         raise typer.Exit(1)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json as json_module
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
+from rich.table import Table
 
-from ..files import atomic_write, check_writable
+from ..files import check_writable, write_json
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
-from ..statistics import Interval
+from ..papers.laboratory import Progress
+from ..papers.row import Row
+from ..statistics import Interval, Verdict
 from .terminal import console, progress, table, worded
 
 WORLDS = ("simulation",)
@@ -18,11 +21,19 @@ FULL_SEEDS, QUICK_SEEDS, SENSITIVITY_SEEDS = 20, 5, 10
 
 
 def reproduce_command(
-    names: list[str], quick: bool, seeds: int | None, world: str, json: Path | None, report: Path | None, strict: bool
+    names: list[str],
+    quick: bool,
+    seeds: int | None,
+    world: str,
+    json: Path | None,
+    report: Path | None,
+    strict: bool,
 ) -> None:
     """Evaluates claims, prints their verdicts, and writes what is asked."""
     if world not in WORLDS:
-        raise ValueError(f"--world: there is no world {world!r}; the worlds are {', '.join(WORLDS)}")
+        raise ValueError(
+            f"--world: there is no world {world!r}; the worlds are {', '.join(WORLDS)}"
+        )
     try:
         chosen = select(names)
     except KeyError as error:
@@ -46,7 +57,7 @@ def reproduce_command(
                 _sensitivity(key, laboratories[key], cell)
     _print(findings, laboratories)
     if json:
-        atomic_write(json, json_module.dumps([finding.to_json() for finding in findings], indent=1))
+        write_json(json, [finding.to_json() for finding in findings])
     for key, lab in laboratories.items():
         if report:
             from ..papers.pages import write_report
@@ -57,10 +68,10 @@ def reproduce_command(
         raise typer.Exit(1)
 
 
-def _sensitivity(key: str, lab: Laboratory, cell: object) -> None:
+def _sensitivity(key: str, lab: Laboratory, cell: Progress) -> None:
     """Runs the cells that show what open parameters move; ten seeds are enough to see it."""
     lab.seeds = min(lab.seeds, SENSITIVITY_SEEDS)
-    lab.run(PAPERS[key].sensitivity, cell)  # type: ignore[arg-type]
+    lab.run(PAPERS[key].sensitivity, cell)
 
 
 def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
@@ -70,20 +81,36 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
         rows = PAPERS[key].side_by_side(lab)
         if rows:
             out.print(_side_by_side(rows))
-    out.print(table("Claims", ["claim", "source", "world", "verdict"], [
-        [f.claim.id, f.claim.source, f.world, worded(f.verdict)] for f in findings
-    ], left=4))
+    out.print(
+        table(
+            "Claims",
+            ["claim", "source", "world", "verdict"],
+            [[f.claim.id, f.claim.source, f.world, worded(f.verdict)] for f in findings],
+            left=4,
+        )
+    )
     for finding in findings:
         if finding.verdict in ("not_reproduced", "undecided") and finding.why:
             out.print(f"[bold]{finding.claim.id}[/]: {finding.why}\n", highlight=False)
     counts = Counter(f.verdict for f in findings)
-    order = ("reproduced", "not_reproduced", "undecided", "not_run")
+    order: tuple[Verdict, ...] = ("reproduced", "not_reproduced", "undecided", "not_run")
     out.print(", ".join(f"{counts[v]} {v.replace('_', ' ')}" for v in order if counts[v]))
 
 
-def _side_by_side(rows: list) -> object:  # type: ignore[type-arg]
+def _side_by_side(rows: Sequence[Row]) -> Table:
     """Published, theory and simulation of the cells that were run."""
-    head = ["scenario", "setting", "controller", "users", "published", "fixed point", "optimum", "with probing", "simulated", "verdict"]
+    head = [
+        "scenario",
+        "setting",
+        "controller",
+        "users",
+        "published",
+        "fixed point",
+        "optimum",
+        "with probing",
+        "simulated",
+        "verdict",
+    ]
     body = [
         [
             row.scenario,
@@ -99,7 +126,9 @@ def _side_by_side(rows: list) -> object:  # type: ignore[type-arg]
         ]
         for row in rows
     ]
-    return table("Rates in Mb/s per user (simulated: wire bytes, mean ± 95 % interval)", head, body, left=4)
+    return table(
+        "Rates in Mb/s per user (simulated: wire bytes, mean ± 95 % interval)", head, body, left=4
+    )
 
 
 def _three_decimals(value: Interval) -> str:

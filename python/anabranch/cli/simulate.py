@@ -41,7 +41,9 @@ def run_command(
         result.save(json)
         console().print(f"written to {json}", highlight=False)
     if not result.provenance["complete"]:
-        console().print(f"interrupted: {len(result.runs)} of {len(seeds)} replications had finished and are kept")
+        console().print(
+            f"interrupted: {len(result.runs)} of {len(seeds)} replications had finished and are kept"
+        )
         raise KeyboardInterrupt
 
 
@@ -50,7 +52,16 @@ def show(result: Result) -> None:
     plan, out = result.plan, console()
     if plan["title"]:
         out.print(plan["title"], style="bold", highlight=False)
-    head = ["class", "controller", "users", "throughput Mb/s", "goodput Mb/s", "RTT ms", "loss %", "timeouts"]
+    head = [
+        "class",
+        "controller",
+        "users",
+        "throughput Mb/s",
+        "goodput Mb/s",
+        "RTT ms",
+        "loss %",
+        "timeouts",
+    ]
     rows = [
         [
             row["class"],
@@ -64,11 +75,16 @@ def show(result: Result) -> None:
         ]
         for row in result.summary()
     ]
-    out.print(table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2))
+    out.print(
+        table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2)
+    )
     out.print(table("Links", *links(result)))
     measured = plan["duration_s"] - plan["warmup_s"]
     runs = f"{len(result.runs)} replication{'s' * (len(result.runs) > 1)}"
-    out.print(f"{runs}, {measured:g} s measured after {plan['warmup_s']:g} s; means with 95 % intervals", style="dim")
+    out.print(
+        f"{runs}, {measured:g} s measured after {plan['warmup_s']:g} s; means with 95 % intervals",
+        style="dim",
+    )
     digests = ", ".join(f"{run['seed']}: {run['digest']}" for run in result.runs[:3])
     out.print(f"digests {digests}{' …' * (len(result.runs) > 3)}", style="dim", highlight=False)
 
@@ -77,13 +93,22 @@ def links(result: Result) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of links that have a rate."""
     from ..statistics import interval
 
-    head = ["link", "rate Mb/s", "utilisation", "loss %", "queue packets", "queueing delay ms p50 / p95 / p99"]
+    head = [
+        "link",
+        "rate Mb/s",
+        "utilisation",
+        "loss %",
+        "queue packets",
+        "queueing delay ms p50 / p95 / p99",
+    ]
     rows = []
     for link in result.plan["links"]:
         if link["rate_bps"] is None:
             continue
         name = link["name"]
-        delays = [interval(result.link(name, f"queue_delay_p{p}_s")).mean * 1e3 for p in (50, 95, 99)]
+        delays = [
+            interval(result.link(name, f"queue_delay_p{p}_s")).mean * 1e3 for p in (50, 95, 99)
+        ]
         queue = interval(result.link(name, "queue_packets"))
         rows.append(
             [

@@ -20,10 +20,20 @@ def p1(
     True when the others lost at least the fraction `harm` and the upgraded gained at most `gain`.
     Rates in any one unit. Source: draft-khalili-mptcp-performance-issues-04, abstract and Section 1.
     """
-    return others_after <= (1 - harm) * others_before and upgraded_after <= (1 + gain) * upgraded_before
+    return (
+        others_after <= (1 - harm) * others_before
+        and upgraded_after <= (1 + gain) * upgraded_before
+    )
 
 
-def p2(multipath: float, single_path: float, fair_multipath: float, fair_single: float, *, margin: float = 0.1) -> bool:
+def p2(
+    multipath: float,
+    single_path: float,
+    fair_multipath: float,
+    fair_single: float,
+    *,
+    margin: float = 0.1,
+) -> bool:
     """Problem P2: multipath users take more than a proportionally fair share, TCP users get less.
 
     True when both are off the fair rates by at least the fraction `margin`.
@@ -32,7 +42,9 @@ def p2(multipath: float, single_path: float, fair_multipath: float, fair_single:
     return multipath >= (1 + margin) * fair_multipath and single_path <= (1 - margin) * fair_single
 
 
-def do_no_harm(path_rates: Sequence[float], tcp_rates: Sequence[float], *, margin: float = 0.1) -> bool:
+def do_no_harm(
+    path_rates: Sequence[float], tcp_rates: Sequence[float], *, margin: float = 0.1
+) -> bool:
     """Design goal 2: on no path more than a TCP would take there, within `margin` (RFC 6356 §2)."""
     return all(x <= (1 + margin) * t for x, t in zip(path_rates, tcp_rates, strict=True))
 

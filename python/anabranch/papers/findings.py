@@ -70,10 +70,18 @@ def measured(claim: Claim, key: str, values: ArrayLike | Interval) -> Check:
     value = values if isinstance(values, Interval) else interval(values)
     band = claim.band(key)
     entry = claim.expected[key]
-    return Check(key, {k: entry[k] for k in ("value", "unit") if k in entry}, value, band, judge(value, *band))
+    return Check(
+        key,
+        {k: entry[k] for k in ("value", "unit") if k in entry},
+        value,
+        band,
+        judge(value, *band),
+    )
 
 
-def within(name: str, published: Any, values: ArrayLike | Interval, low: float | None, high: float | None) -> Check:
+def within(
+    name: str, published: Any, values: ArrayLike | Interval, low: float | None, high: float | None
+) -> Check:
     """As `measured`, for a bound that the claim states in words."""
     value = values if isinstance(values, Interval) else interval(values)
     return Check(name, published, value, (low, high), judge(value, low, high))
@@ -81,10 +89,14 @@ def within(name: str, published: Any, values: ArrayLike | Interval, low: float |
 
 def holds(name: str, published: str, obtained: bool) -> Check:
     """A predicate that holds or does not."""
-    return Check(name, published, bool(obtained), None, "reproduced" if obtained else "not_reproduced")
+    return Check(
+        name, published, bool(obtained), None, "reproduced" if obtained else "not_reproduced"
+    )
 
 
-def finding(claim: Claim, world: str, checks: list[Check], why: str | Mapping[str, str] = "") -> Finding:
+def finding(
+    claim: Claim, world: str, checks: list[Check], why: str | Mapping[str, str] = ""
+) -> Finding:
     """The finding that follows from all checks: it is reproduced when every one is.
 
     `why` explains; a mapping gives an explanation for each verdict.

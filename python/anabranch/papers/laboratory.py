@@ -43,7 +43,9 @@ class Laboratory:
         for name in todo:
             cell = self.cells[name]
 
-            def tell(now: float, whole: float, name: str = name, done: float = done, cell: Cell = cell) -> None:
+            def tell(
+                now: float, whole: float, name: str = name, done: float = done, cell: Cell = cell
+            ) -> None:
                 if progress:
                     progress(name, done + cell.weight * now / whole, total)
 

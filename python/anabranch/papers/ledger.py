@@ -47,7 +47,9 @@ def claims(paper: str) -> dict[str, Claim]:
             expected=row["expected"],
             tolerance=row["tolerance"],
             notes=row["notes"],
-            experiments=tuple(part.strip() for part in row.get("experiment", "").split(",") if part),
+            experiments=tuple(
+                part.strip() for part in row.get("experiment", "").split(",") if part
+            ),
         )
         for row in content["claim"]
     ]

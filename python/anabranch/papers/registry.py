@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from ..statistics import Interval
 from .findings import Finding
 from .laboratory import Cell, Laboratory, Progress
 from .ledger import Claim, claims
+from .row import Row
 
 Evaluator = Callable[[Claim, Laboratory], Finding]
 
@@ -24,8 +25,12 @@ class Paper:
     sensitivity: dict[str, Cell] = field(default_factory=dict)
     """Cells that show what the open parameters move."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
-    side_by_side: Callable[[Laboratory], Sequence[Any]] = lambda lab: ()
+    side_by_side: Callable[[Laboratory], Sequence[Row]] = lambda lab: ()
     """Rows of published rates beside theory and simulation, for the cells that have been run."""
+    moved: Callable[[Laboratory], Sequence[tuple[str, dict[str, Interval]]]] = lambda lab: ()
+    """What the sensitivity cells gave: for each variant a value for each column."""
+    shown: tuple[str, ...] = ()
+    """Cells whose windows and queues the report draws over time."""
 
     def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
         """Registers the evaluator of a claim and the cells that it needs.
@@ -73,7 +78,9 @@ def select(names: Sequence[str]) -> dict[str, list[str]]:
         known = [*PAPERS, *(id for paper in PAPERS.values() for id in paper.claims)]
         if name not in known:
             near = difflib.get_close_matches(name, known, 3, 0.4)
-            raise KeyError(f"there is no document or claim {name!r}; near: {', '.join(near) or ', '.join(PAPERS)}")
+            raise KeyError(
+                f"there is no document or claim {name!r}; near: {', '.join(near) or ', '.join(PAPERS)}"
+            )
         ids = list(PAPERS[key].claims) if name == key else [name]
         chosen.setdefault(key, []).extend(id for id in ids if id not in chosen.get(key, []))
     return chosen

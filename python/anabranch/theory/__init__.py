@@ -12,7 +12,7 @@ SciPy and CVXPY are imported when a function needs them, not with this package.
 from . import closed_forms, khalili, throughput
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
-from .network import Link, Network, Path, UserClass, single_user
+from .network import Link, Network, Path, UserClass, left_out, single_user
 from .optimum import Optimum, ParetoCheck, max_throughput_bps, optimum, pareto_check
 from .queueing import Queue
 from .throughput import pftk_rate_bps, sqrt_rate_bps, sqrt_window, tfrc_rate_bps
@@ -30,6 +30,7 @@ __all__ = [
     "closed_forms",
     "equilibrium",
     "khalili",
+    "left_out",
     "max_throughput_bps",
     "optimum",
     "pareto_check",

@@ -148,6 +148,22 @@ class Network:
         return tuple(path for c in self.classes for path in c.paths)
 
 
+def left_out(plan: Mapping[str, Any]) -> list[str]:
+    """What of a plan theory does not see: it knows steady states of flows that always have data."""
+    classes, links = plan["classes"], plan["links"]
+    parts = {
+        "limits of applications (app_rate, transfer)": any(
+            c.get("app_rate_bps") or c.get("transfer_bytes") for c in classes
+        ),
+        "paths that join or leave": any(
+            p.get("join_s") or p.get("leave_s") for c in classes for p in c["paths"]
+        ),
+        "changes of links": any(link.get("changes") for link in links),
+        "random loss in the optima (equilibria have it)": any(link.get("loss") for link in links),
+    }
+    return [part for part, present in parts.items() if present]
+
+
 def single_user(
     controller: str,
     losses: Sequence[float] | Floats,

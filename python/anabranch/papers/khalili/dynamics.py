@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ...fairness import dominance, settling_time, swaps
@@ -42,21 +44,35 @@ def _first_user(result: Result, measure: str) -> list[np.ndarray]:
     return [run["series"]["paths"][measure][:, :paths] for run in result.runs]
 
 
-@PAPER.claim("alg.fully_coupled_flappy", *(f"flap-{law}" for law in ("fully-coupled", "lia", "olia", "uncoupled")))
+@PAPER.claim(
+    "alg.fully_coupled_flappy",
+    *(f"flap-{law}" for law in ("fully-coupled", "lia", "olia", "uncoupled")),
+)
 def flappy(claim: Claim, lab: Laboratory) -> Finding:
     """Time in which one of two equal paths has more than 90 % of the window."""
     laws = ("fully-coupled", "lia", "olia", "uncoupled")
     warm = 200  # samples of 100 ms
-    windows = {law: [w[warm:] for w in _first_user(lab[f"flap-{law}"], "cwnd_segments")] for law in laws}
+    windows = {
+        law: [w[warm:] for w in _first_user(lab[f"flap-{law}"], "cwnd_segments")] for law in laws
+    }
     dominated = {law: np.array([dominance(w) for w in rows]) for law, rows in windows.items()}
     mean = {law: float(values.mean()) for law, values in dominated.items()}
     checks = [
-        within("fully coupled / LIA", "at least 2", _ratio(dominated["fully-coupled"], dominated["lia"]), 2.0, None),
+        within(
+            "fully coupled / LIA",
+            "at least 2",
+            _ratio(dominated["fully-coupled"], dominated["lia"]),
+            2.0,
+            None,
+        ),
         within("OLIA / LIA", "at most 1.5", _ratio(dominated["olia"], dominated["lia"]), None, 1.5),
         holds("uncoupled lowest", "yes", mean["uncoupled"] <= min(mean.values()) + 1e-12),
     ]
     turns = {law: np.mean([swaps(w) for w in rows]) for law, rows in windows.items()}
-    why = "; ".join(f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] / 2.8:.2g} swaps in 100 s" for law in laws)
+    why = "; ".join(
+        f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] / 2.8:.2g} swaps in 100 s"
+        for law in laws
+    )
     return finding(claim, "simulation", checks, f"{why}. {reasons.FLAPPY}")
 
 
@@ -87,11 +103,17 @@ def _settling(result: Result) -> tuple[np.ndarray, int]:
 @PAPER.claim("alg.olia_responsive", "freed-lia", "freed-olia")
 def olia_responsive(claim: Claim, lab: Laboratory) -> Finding:
     """How soon freed capacity is used."""
-    (lia, lia_settled), (olia, olia_settled) = (_settling(lab[f"freed-{law}"]) for law in ("lia", "olia"))
+    (lia, lia_settled), (olia, olia_settled) = (
+        _settling(lab[f"freed-{law}"]) for law in ("lia", "olia")
+    )
     runs = len(lia)
     checks = [
         measured(claim, "settling_ratio_olia_over_lia", _ratio(olia, lia)),
-        holds("most runs of both settle within 60 s", "implied", 2 * min(lia_settled, olia_settled) > runs),
+        holds(
+            "most runs of both settle within 60 s",
+            "implied",
+            2 * min(lia_settled, olia_settled) > runs,
+        ),
     ]
     why = (
         f"LIA settles in {interval(lia)} s ({lia_settled} of {runs} runs within 60 s), OLIA in {interval(olia)} s at least "
@@ -109,8 +131,20 @@ def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
     settled = [_settling(lab[f"freed-phi-{phi:g}"]) for phi in PHIS]
     times = [values.mean() for values, _ in settled]
     checks = [
-        within("type 2 rate against phi, Spearman", "at most -0.9", Interval(float(spearmanr(PHIS, rates)[0]), 0, 1), None, -0.9),
-        within("settling time against phi, Spearman", "at most -0.9", Interval(float(spearmanr(PHIS, times)[0]), 0, 1), None, -0.9),
+        within(
+            "type 2 rate against phi, Spearman",
+            "at most -0.9",
+            Interval(float(spearmanr(PHIS, rates)[0]), 0, 1),
+            None,
+            -0.9,
+        ),
+        within(
+            "settling time against phi, Spearman",
+            "at most -0.9",
+            Interval(float(spearmanr(PHIS, times)[0]), 0, 1),
+            None,
+            -0.9,
+        ),
     ]
     rows = (
         f"phi {phi:g}: type 2 {rate:.3f} Mb/s, settling {time:.1f} s ({n} of {len(values)} runs within 60 s)"
@@ -124,12 +158,16 @@ def monotone(claim: Claim, lab: Laboratory) -> Finding:
     """Type 2 falls as N1 grows, near the fixed point up to 30 users and not above it beyond."""
     type2 = {n1: interval(mbps(lab, f"a-lia-{n1}", "type2")) for n1 in SWEEP}
     fixed = {n1: oracle.fixed_point("scenario-a", "lia", scenario_a(n1))["type2"] for n1 in SWEEP}
-    falling = all(type2[a].mean > type2[b].mean for a, b in zip(SWEEP, SWEEP[1:], strict=False))
+    falling = all(type2[a].mean > type2[b].mean for a, b in pairwise(SWEEP))
     checks = [holds("type2 strictly decreasing", str(claim.expected["trend"]), falling)]
     for n1 in SWEEP:
         low = fixed[n1] - 0.08 if n1 <= 30 else None
-        checks.append(within(f"type2_n{n1}", f"fixed point {fixed[n1]:.3f}", type2[n1], low, fixed[n1] + 0.08))
-        checks.append(within(f"type1_n{n1}", "0.90 to 1.00", mbps(lab, f"a-lia-{n1}", "type1"), 0.9, 1.0))
+        checks.append(
+            within(f"type2_n{n1}", f"fixed point {fixed[n1]:.3f}", type2[n1], low, fixed[n1] + 0.08)
+        )
+        checks.append(
+            within(f"type1_n{n1}", "0.90 to 1.00", mbps(lab, f"a-lia-{n1}", "type1"), 0.9, 1.0)
+        )
     return finding(claim, "simulation", checks, reasons.small_windows(lab))
 
 
@@ -160,13 +198,21 @@ def mptcp_benefits(claim: Claim, lab: Laboratory) -> Finding:
         relative = interval(mbps(lab, f"goal1-{ratio}", "user") / best)
         low, high = claim.band("goal1_ratio")
         checks.append(within(f"goal1_ratio at RTT ratio {ratio}", ">= 1", relative, low, high))
-    share = {law: mbps(lab, f"shared-{law}", "multipath") / mbps(lab, f"shared-{law}", "tcp") for law in ("lia", "uncoupled")}
+    share = {
+        law: mbps(lab, f"shared-{law}", "multipath") / mbps(lab, f"shared-{law}", "tcp")
+        for law in ("lia", "uncoupled")
+    }
     checks.append(measured(claim, "shared_bottleneck_lia_over_tcp", share["lia"]))
-    checks.append(within("shared_bottleneck_uncoupled_over_tcp", "1.7 to 2.3", share["uncoupled"], 1.7, 2.3))
+    checks.append(
+        within("shared_bottleneck_uncoupled_over_tcp", "1.7 to 2.3", share["uncoupled"], 1.7, 2.3)
+    )
     return finding(claim, "simulation", checks)
 
 
 @PAPER.claim("sec7.wireless_followups")
 def wireless(claim: Claim, lab: Laboratory) -> Finding:
     """Needs a radio."""
-    return not_run(claim, "an optional claim of other papers; it needs an 802.11 medium and bursty loss, which are not built yet")
+    return not_run(
+        claim,
+        "an optional claim of other papers; it needs an 802.11 medium and bursty loss, which are not built yet",
+    )

@@ -39,7 +39,9 @@ def scenario_c(n1: int) -> tuple[str, ...]:
 def _cells() -> dict[str, Cell]:
     cells: dict[str, Cell] = {}
     for n1 in SIZES:
-        cells[f"a-before-{n1}"] = Cell("khalili/scenario-a-before", overrides=scenario_a(n1), weight=n1 / 10)
+        cells[f"a-before-{n1}"] = Cell(
+            "khalili/scenario-a-before", overrides=scenario_a(n1), weight=n1 / 10
+        )
         cells[f"a-olia-{n1}"] = Cell("khalili/scenario-a", "olia", scenario_a(n1), weight=n1 / 10)
         for law in ("lia", "olia"):
             cells[f"c-{law}-{n1}"] = Cell("khalili/scenario-c", law, scenario_c(n1), weight=n1 / 10)
@@ -55,7 +57,9 @@ def _cells() -> dict[str, Cell]:
     for law in ("lia", "olia"):
         cells[f"freed-{law}"] = Cell("khalili/freed-path", law, series=True, weight=2)
     for phi in PHIS:
-        cells[f"freed-phi-{phi:g}"] = Cell("khalili/freed-path", f"phi:{phi:g}", series=True, weight=2)
+        cells[f"freed-phi-{phi:g}"] = Cell(
+            "khalili/freed-path", f"phi:{phi:g}", series=True, weight=2
+        )
         cells[f"a-phi-{phi:g}"] = Cell("khalili/scenario-a", f"phi:{phi:g}")
     cells |= _baseline()
     return cells
@@ -75,7 +79,9 @@ def _baseline() -> dict[str, Cell]:
         cells[f"goal1-{ratio}"] = Cell("khalili/two-bottlenecks", "lia", slower)
         for path, way in (("empty", '["near", "empty"]'), ("busy", '["far", "busy"]')):
             alone = (*slower, f'flow.user.path=[{{ links = {way}, back = ["back"] }}]')
-            cells[f"goal1-{ratio}-{path}"] = Cell("khalili/two-bottlenecks", None, (*alone, "flow.user.controller=reno"))
+            cells[f"goal1-{ratio}-{path}"] = Cell(
+                "khalili/two-bottlenecks", None, (*alone, "flow.user.controller=reno")
+            )
     return cells
 
 
@@ -84,7 +90,11 @@ def _sensitivity() -> dict[str, Cell]:
     reds = ("server", "ap"), ("ap1", "ap2")
 
     def queue(links: tuple[str, ...], **fields: object) -> tuple[str, ...]:
-        return tuple(f"link.{link}.queue.red.{key}={value}" for link in links for key, value in fields.items())
+        return tuple(
+            f"link.{link}.queue.red.{key}={value}"
+            for link in links
+            for key, value in fields.items()
+        )
 
     variants: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {"as chosen": ((), ())}
     for weight, name in ((1.0, "1"), (0.0625, "1/16"), (0.002, "0.002")):
@@ -107,8 +117,12 @@ def _sensitivity() -> dict[str, Cell]:
     for name, (for_a, for_c) in variants.items():
         for law in ("lia", "olia"):
             for n1 in SIZES:
-                cells[f"{name} | a | {law} | {n1}"] = Cell("khalili/scenario-a", law, (*scenario_a(n1), *for_a), weight=n1 / 10)
-                cells[f"{name} | c | {law} | {n1}"] = Cell("khalili/scenario-c", law, (*scenario_c(n1), *for_c), weight=n1 / 10)
+                cells[f"{name} | a | {law} | {n1}"] = Cell(
+                    "khalili/scenario-a", law, (*scenario_a(n1), *for_a), weight=n1 / 10
+                )
+                cells[f"{name} | c | {law} | {n1}"] = Cell(
+                    "khalili/scenario-c", law, (*scenario_c(n1), *for_c), weight=n1 / 10
+                )
     return cells
 
 

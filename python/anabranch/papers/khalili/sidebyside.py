@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...statistics import Interval, Verdict, judge
+from ...statistics import Interval, judge
 from ..laboratory import Laboratory
+from ..row import Row
 from . import oracle
 from .paper import PAPER, SIZES, scenario_a, scenario_c
-
-
-@dataclass(frozen=True)
-class Row:
-    """One class of users in one cell; rates in Mb/s per user on the wire."""
-
-    scenario: str
-    setting: str
-    controller: str
-    users: str
-    published: float
-    fixed_point: float
-    optimum: float
-    probing_optimum: float
-    simulated: Interval
-    verdict: Verdict
-    cell: str
 
 
 @dataclass(frozen=True)
@@ -49,18 +33,72 @@ def _entries() -> Iterator[_Entry]:
         of_a, of_c = scenario_a(n1), scenario_c(n1)
         for users in ("type1", "type2"):
             setting = f"N1 = {n1}"
-            yield _Entry(f"a-before-{n1}", "A", setting, "scenario-a-before", of_a, None, users, "table1.single_path", f"{users}_n{n1}")
-            yield _Entry(f"a-lia-{n1}", "A", setting, "scenario-a", of_a, "lia", users, f"table1.n{n1}", users)
-            yield _Entry(f"a-olia-{n1}", "A", setting, "scenario-a", of_a, "olia", users, "table4.olia", f"{users}_n{n1}")
+            yield _Entry(
+                f"a-before-{n1}",
+                "A",
+                setting,
+                "scenario-a-before",
+                of_a,
+                None,
+                users,
+                "table1.single_path",
+                f"{users}_n{n1}",
+            )
+            yield _Entry(
+                f"a-lia-{n1}",
+                "A",
+                setting,
+                "scenario-a",
+                of_a,
+                "lia",
+                users,
+                f"table1.n{n1}",
+                users,
+            )
+            yield _Entry(
+                f"a-olia-{n1}",
+                "A",
+                setting,
+                "scenario-a",
+                of_a,
+                "olia",
+                users,
+                "table4.olia",
+                f"{users}_n{n1}",
+            )
         for users, key in (("multipath", "multipath"), ("single-path", "single_path")):
             setting = f"N1 = {n1}"
-            yield _Entry(f"c-lia-{n1}", "C", setting, "scenario-c", of_c, "lia", users, f"table3.n{n1}", key)
-            yield _Entry(f"c-olia-{n1}", "C", setting, "scenario-c", of_c, "olia", users, "table6.olia", f"{key}_n{n1}")
+            yield _Entry(
+                f"c-lia-{n1}", "C", setting, "scenario-c", of_c, "lia", users, f"table3.n{n1}", key
+            )
+            yield _Entry(
+                f"c-olia-{n1}",
+                "C",
+                setting,
+                "scenario-c",
+                of_c,
+                "olia",
+                users,
+                "table6.olia",
+                f"{key}_n{n1}",
+            )
     for when, file in (("before", "scenario-b-before"), ("after", "scenario-b")):
         for users in ("red", "blue"):
             setting = f"{when} Red's upgrade"
-            yield _Entry(f"b-{when}-lia", "B", setting, file, (), "lia", users, f"table2.{when}", users)
-            yield _Entry(f"b-{when}-olia", "B", setting, file, (), "olia", users, "table5.olia", f"{users}_{when}")
+            yield _Entry(
+                f"b-{when}-lia", "B", setting, file, (), "lia", users, f"table2.{when}", users
+            )
+            yield _Entry(
+                f"b-{when}-olia",
+                "B",
+                setting,
+                file,
+                (),
+                "olia",
+                users,
+                "table5.olia",
+                f"{users}_{when}",
+            )
 
 
 def rows(lab: Laboratory) -> list[Row]:

@@ -23,7 +23,9 @@ def _ways(scenario: str, name: str) -> list[list[str]]:
     plan = load(f"khalili/{scenario}").plan()
     (group,) = (c for c in plan["classes"] if c["name"] == name)
     links = plan["links"]
-    return [[links[i]["name"] for i in path["links"] if links[i]["rate_bps"]] for path in group["paths"]]
+    return [
+        [links[i]["name"] for i in path["links"] if links[i]["rate_bps"]] for path in group["paths"]
+    ]
 
 
 @PAPER.claim("topology.a")
@@ -31,7 +33,11 @@ def topology_a(claim: Claim, lab: Laboratory) -> Finding:
     """Which bottlenecks each path of scenario A crosses."""
     type1, type2 = _ways("scenario-a", "type1"), _ways("scenario-a", "type2")
     got = {"type1_path1": type1[0], "type1_path2": type1[1], "type2_path": type2[0]}
-    return finding(claim, "structure", [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()])
+    return finding(
+        claim,
+        "structure",
+        [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()],
+    )
 
 
 @PAPER.claim("topology.b")
@@ -43,7 +49,11 @@ def topology_b(claim: Claim, lab: Laboratory) -> Finding:
     blue, red = _ways("scenario-b", "blue"), _ways("scenario-b", "red")
     got = {"b1": blue[0], "b2": blue[1], "r1": red[0], "r2": red[1]}
     checks = [
-        holds(k, str(claim.expected[k]), sorted(v) == sorted(link.lower() for link in claim.expected[k]))
+        holds(
+            k,
+            str(claim.expected[k]),
+            sorted(v) == sorted(link.lower() for link in claim.expected[k]),
+        )
         for k, v in got.items()
     ]
     bound = max_throughput_bps(network("scenario-b-before")) / 1e6
@@ -56,7 +66,11 @@ def topology_c(claim: Claim, lab: Laboratory) -> Finding:
     """Which access points each path of scenario C crosses."""
     multi, single = _ways("scenario-c", "multipath"), _ways("scenario-c", "single-path")
     got = {"multi_path1": multi[0], "multi_path2": multi[1], "single_path": single[0]}
-    return finding(claim, "structure", [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()])
+    return finding(
+        claim,
+        "structure",
+        [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()],
+    )
 
 
 @PAPER.claim("topology.queues")
@@ -67,7 +81,13 @@ def queues(claim: Claim, lab: Laboratory) -> Finding:
         return _core.red_drop_probability(packets, min_th=25, max_th=50, max_p=0.1, gentle=True)
 
     checks = [measured(claim, f"p_at_{q}", exact(p(q))) for q in (25, 50, 100)]
-    checks.append(holds("mid points", "0.05 at 37.5 and 0.55 at 75", abs(p(37.5) - 0.05) + abs(p(75) - 0.55) < 1e-12))
+    checks.append(
+        holds(
+            "mid points",
+            "0.05 at 37.5 and 0.55 at 75",
+            abs(p(37.5) - 0.05) + abs(p(75) - 0.55) < 1e-12,
+        )
+    )
     plan = load("khalili/scenario-b").plan()
     thresholds = {
         link["name"]: tuple(link["queue"][k] for k in ("min_packets", "max_packets"))
@@ -79,7 +99,9 @@ def queues(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, "structure", checks)
 
 
-def _worst_error(controller: str, formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> float:
+def _worst_error(
+    controller: str, formula: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+) -> float:
     """Largest relative deviation of the shipped growth from `formula` over random states."""
     random = np.random.default_rng(1)
     worst = 0.0
@@ -89,7 +111,9 @@ def _worst_error(controller: str, formula: Callable[[np.ndarray, np.ndarray, np.
         p = random.uniform(1e-4, 0.1, n)
         expected = formula(w, rtt, p)
         got = _core.growth(controller, w, rtt, p)
-        worst = max(worst, float(np.max(np.abs(got - expected) / np.maximum(np.abs(expected), 1e-3 / w))))
+        worst = max(
+            worst, float(np.max(np.abs(got - expected) / np.maximum(np.abs(expected), 1e-3 / w)))
+        )
     return worst
 
 
@@ -105,10 +129,14 @@ def lia(claim: Claim, lab: Laboratory) -> Finding:
 
     def rfc6356(w: np.ndarray, rtt: np.ndarray, p: np.ndarray) -> np.ndarray:
         alpha = w.sum() * np.max(w / rtt**2) / np.sum(w / rtt) ** 2
-        return np.minimum(alpha / w.sum(), 1 / w)
+        return np.asarray(np.minimum(alpha / w.sum(), 1 / w))
 
     checks = [
-        holds("increase_per_ack_mss", str(claim.expected["increase_per_ack_mss"]), _worst_error("lia", rfc6356) < EXACT),
+        holds(
+            "increase_per_ack_mss",
+            str(claim.expected["increase_per_ack_mss"]),
+            _worst_error("lia", rfc6356) < EXACT,
+        ),
         holds("decrease", str(claim.expected["decrease"]), _halves("lia")),
     ]
     return finding(claim, "structure", checks)
@@ -126,7 +154,7 @@ def olia(claim: Claim, lab: Laboratory) -> Finding:
         if collected.any():
             alpha[collected] = 1 / (len(w) * collected.sum())
             alpha[largest] = -1 / (len(w) * largest.sum())
-        return (w / rtt**2) / np.sum(w / rtt) ** 2 + alpha / w
+        return np.asarray((w / rtt**2) / np.sum(w / rtt) ** 2 + alpha / w)
 
     checks = [
         holds("increase", "both terms, within 1e-6", _worst_error("olia", companion) < EXACT),
@@ -145,4 +173,6 @@ def pluggable(claim: Claim, lab: Laboratory) -> Finding:
     scenarios = [name for name in shipped() if name.startswith("khalili/")]
     accepted = all(load(s).plan(controller=name) for s in scenarios for name in names)
     why = f"{', '.join(names)} are accepted by all of {len(scenarios)} scenarios"
-    return finding(claim, "structure", [holds("contains", str(claim.expected["contains"]), accepted)], why)
+    return finding(
+        claim, "structure", [holds("contains", str(claim.expected["contains"]), accepted)], why
+    )

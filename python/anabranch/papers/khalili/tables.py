@@ -41,7 +41,9 @@ def table1(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, "simulation", checks, reasons.scenario_a_lia(lab, n1))
 
 
-@PAPER.claim("sec4.type2_decrease", *(f"a-{kind}-{n1}" for kind in ("before", "lia") for n1 in SIZES))
+@PAPER.claim(
+    "sec4.type2_decrease", *(f"a-{kind}-{n1}" for kind in ("before", "lia") for n1 in SIZES)
+)
 def type2_decrease(claim: Claim, lab: Laboratory) -> Finding:
     """What type 2 loses, and type 1 gains, relative to the time before the upgrade."""
     change = {
@@ -50,7 +52,9 @@ def type2_decrease(claim: Claim, lab: Laboratory) -> Finding:
         for n1 in SIZES
     }
     checks = [measured(claim, f"decrease_n{n1}", -change["type2", n1]) for n1 in SIZES]
-    checks.append(measured(claim, "type1_change", np.concatenate([change["type1", n1] for n1 in SIZES])))
+    checks.append(
+        measured(claim, "type1_change", np.concatenate([change["type1", n1] for n1 in SIZES]))
+    )
     return finding(claim, "simulation", checks, reasons.scenario_a_lia(lab, 30))
 
 
@@ -133,7 +137,9 @@ def drops(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, "simulation", checks)
 
 
-@PAPER.claim("table5.olia", *(f"b-{when}-{law}" for when in ("before", "after") for law in ("lia", "olia")))
+@PAPER.claim(
+    "table5.olia", *(f"b-{when}-{law}" for when in ("before", "after") for law in ("lia", "olia"))
+)
 def table5(claim: Claim, lab: Laboratory) -> Finding:
     """Table 5: OLIA in scenario B."""
     checks: list[Check] = []
@@ -141,7 +147,10 @@ def table5(claim: Claim, lab: Laboratory) -> Finding:
         for name in ("red", "blue"):
             checks.append(measured(claim, f"{name}_{when}", mbps(lab, f"b-{when}-olia", name)))
     checks.append(measured(claim, "aggregate_drop", -_upgrade(lab, "olia")["aggregate"]))
-    gap = {law: mbps(lab, f"b-before-{law}", "blue") - mbps(lab, f"b-before-{law}", "red") for law in ("lia", "olia")}
+    gap = {
+        law: mbps(lab, f"b-before-{law}", "blue") - mbps(lab, f"b-before-{law}", "red")
+        for law in ("lia", "olia")
+    }
     narrower = gap["lia"] - gap["olia"]
     checks.append(within("gap_narrower_than_lia", "at least 0.3 Mb/s", narrower, 0.3, None))
     return finding(claim, "simulation", checks, reasons.OLIA)
@@ -165,7 +174,9 @@ def decrease(claim: Claim, lab: Laboratory) -> Finding:
     checks = []
     for n1 in SIZES:
         fair = oracle.optimum("scenario-c", scenario_c(n1))["single-path"]
-        checks.append(measured(claim, f"decrease_n{n1}", 1 - mbps(lab, f"c-lia-{n1}", "single-path") / fair))
+        checks.append(
+            measured(claim, f"decrease_n{n1}", 1 - mbps(lab, f"c-lia-{n1}", "single-path") / fair)
+        )
     return finding(claim, "simulation", checks)
 
 
@@ -175,9 +186,14 @@ def table6(claim: Claim, lab: Laboratory) -> Finding:
     checks = []
     for n1, least in zip(SIZES, (0.12, 0.18), strict=True):
         multi, single = (mbps(lab, f"c-olia-{n1}", name) for name in ("multipath", "single-path"))
-        checks += [measured(claim, f"multipath_n{n1}", multi), measured(claim, f"single_path_n{n1}", single)]
+        checks += [
+            measured(claim, f"multipath_n{n1}", multi),
+            measured(claim, f"single_path_n{n1}", single),
+        ]
         gain = single - mbps(lab, f"c-lia-{n1}", "single-path")
-        checks.append(within(f"single_path_gain_n{n1}", f"at least {least} Mb/s", gain, least, None))
+        checks.append(
+            within(f"single_path_gain_n{n1}", f"at least {least} Mb/s", gain, least, None)
+        )
     return finding(claim, "simulation", checks, reasons.OLIA)
 
 
@@ -188,8 +204,14 @@ def table6(claim: Claim, lab: Laboratory) -> Finding:
 )
 def olia_near_optimum(claim: Claim, lab: Laboratory) -> Finding:
     """How much of LIA's distance to the optimum with probing cost is left with OLIA."""
-    places = [("a", f"{n1}", "type2", oracle.optimum("scenario-a", scenario_a(n1), probing=True)) for n1 in SIZES]
-    places += [("c", f"{n1}", "single-path", oracle.optimum("scenario-c", scenario_c(n1), probing=True)) for n1 in SIZES]
+    places = [
+        ("a", f"{n1}", "type2", oracle.optimum("scenario-a", scenario_a(n1), probing=True))
+        for n1 in SIZES
+    ]
+    places += [
+        ("c", f"{n1}", "single-path", oracle.optimum("scenario-c", scenario_c(n1), probing=True))
+        for n1 in SIZES
+    ]
     left, ordered = [], True
     for scenario, n1, name, best in places:
         lia, olia = (mbps(lab, f"{scenario}-{law}-{n1}", name) for law in ("lia", "olia"))
