@@ -153,7 +153,7 @@ def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, "simulation", checks, "; ".join(rows))
 
 
-@PAPER.claim("sec4.monotone_n1", *(f"a-lia-{n1}" for n1 in SWEEP))
+@PAPER.claim("sec4.monotone_n1", *(f"a-lia-{n1}" for n1 in SWEEP), "a-lia-30-floor2")
 def monotone(claim: Claim, lab: Laboratory) -> Finding:
     """Type 2 falls as N1 grows, near the fixed point up to 30 users and not above it beyond."""
     type2 = {n1: interval(mbps(lab, f"a-lia-{n1}", "type2")) for n1 in SWEEP}

@@ -47,6 +47,14 @@ def _cells() -> dict[str, Cell]:
             cells[f"c-{law}-{n1}"] = Cell("khalili/scenario-c", law, scenario_c(n1), weight=n1 / 10)
     for n1 in SWEEP:
         cells[f"a-lia-{n1}"] = Cell("khalili/scenario-a", "lia", scenario_a(n1), weight=n1 / 10)
+    floor = ("transport.min_ssthresh=2",)  # RFC 6356 keeps RFC 5681's floor of two segments
+    for n1 in SIZES:
+        cells[f"a-lia-{n1}-floor2"] = Cell(
+            "khalili/scenario-a", "lia", (*scenario_a(n1), *floor), weight=n1 / 10
+        )
+        cells[f"c-lia-{n1}-floor2"] = Cell(
+            "khalili/scenario-c", "lia", (*scenario_c(n1), *floor), weight=n1 / 10
+        )
     for law in ("lia", "olia"):
         cells[f"b-before-{law}"] = Cell("khalili/scenario-b-before", law, weight=5)
         cells[f"b-after-{law}"] = Cell("khalili/scenario-b", law, weight=5)
