@@ -1,4 +1,4 @@
-"""The oracles themselves, against the numbers of algorithms.md §4, §12 and §13."""
+"""The oracles themselves, against hand-computed numbers."""
 
 import math
 

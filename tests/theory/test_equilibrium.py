@@ -110,7 +110,7 @@ def test_lia_has_just_tcps_window_on_a_path_where_its_cap_binds():
 def test_balia_settles_at_its_implicit_relation(path):
     p, rtt = path
     quality = np.sort(p * rtt**2)
-    # Nearly equal paths have two stable splits, algorithms.md §4.7.
+    # Nearly equal paths have two stable splits.
     assume(quality[1] > 1.1 * quality[0])
     expected = closed_forms.balia_windows(p, rtt)
     assert windows("balia", p, rtt) == pytest.approx(expected, rel=TENTH_PERCENT)

@@ -63,7 +63,7 @@ def test_red_queues_are_the_inverse_of_the_drop_curve(loss, packets):
 
 def test_red_with_count_spacing_needs_half_the_marking_for_the_same_loss():
     queue = Queue.from_plan(red(10e6, spacing="count"))
-    # 2 p_b / (1 + p_b) at p_b = 0.02, algorithms.md §10.3.
+    # 2 p_b / (1 + p_b) at p_b = 0.02.
     assert queue.length_packets(0.04 / 1.02, 1500) == pytest.approx(25 + 25 * 0.02 / 0.1)
 
 

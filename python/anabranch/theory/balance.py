@@ -1,7 +1,7 @@
 """How far a law is from balance at given windows, RTTs and losses. The law itself is never copied.
 
 **Regularisation of set-valued laws.** OLIA's growth jumps where two paths are equally good or have
-equally large windows (its sets B and M, algorithms.md §4.6), and equilibria lie exactly on such
+equally large windows (its sets B and M), and equilibria lie exactly on such
 jumps: there the fixed point is one of the differential inclusion, with any value between the two
 sides. So the shipped law is evaluated, unchanged, at the corners of a lattice in (log windows, log
 losses, and log RTTs where those vary) whose spacing is `mesh`, and interpolated linearly inside

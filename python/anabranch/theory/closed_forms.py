@@ -19,14 +19,14 @@ def reno_windows(losses: ArrayLike) -> Floats:
 
 
 def ewtcp_windows(losses: ArrayLike, weight: float | None = None) -> Floats:
-    """EWTCP (Honda et al. 2009): `sqrt(2a/p)`, a = 1/n² unless `weight` gives it (§4.1)."""
+    """EWTCP (Honda et al. 2009): `sqrt(2a/p)`, a = 1/n² unless `weight` gives it."""
     p = _losses(losses)
     a = 1.0 / len(p) ** 2 if weight is None else weight
     return np.sqrt(2.0 * a / p)
 
 
 def semicoupled_windows(losses: ArrayLike, weight: float | None = None) -> Floats:
-    """SEMI-COUPLED (Wischik et al., NSDI 2011): `sqrt(2a)/p / sqrt(sum 1/p)`, a = 1/n (§4.3)."""
+    """SEMI-COUPLED (Wischik et al., NSDI 2011): `sqrt(2a)/p / sqrt(sum 1/p)`, a = 1/n."""
     p = _losses(losses)
     a = 1.0 / len(p) if weight is None else weight
     windows: Floats = np.sqrt(2.0 * a) / p / np.sqrt((1.0 / p).sum())
@@ -36,19 +36,19 @@ def semicoupled_windows(losses: ArrayLike, weight: float | None = None) -> Float
 def best_path_rate(losses: ArrayLike, rtts_s: ArrayLike) -> float:
     """TCP's rate on its best path, `max sqrt(2/p)/rtt`, segments/s: the total of the coupled laws.
 
-    OLIA carries all of it on the paths that reach this maximum (§4.6, §12.1).
+    OLIA carries all of it on the paths that reach this maximum.
     """
     p, rtt = _losses(losses), np.asarray(rtts_s, dtype=np.float64)
     return float((np.sqrt(2.0 / p) / rtt).max())
 
 
 def coupled_total_window(losses: ArrayLike) -> float:
-    """COUPLED (Kelly & Voice 2005): `sqrt(2/min p)`, all on the paths of least loss (§4.2)."""
+    """COUPLED (Kelly & Voice 2005): `sqrt(2/min p)`, all on the paths of least loss."""
     return float(np.sqrt(2.0 / _losses(losses).min()))
 
 
 def phi_windows(losses: ArrayLike, rtts_s: ArrayLike, phi: float) -> Floats:
-    """The φ-family, RTT-compensated: `w ∝ p^(-1/φ)`, total rate `best_path_rate` (§4.4), φ > 0.
+    """The φ-family, RTT-compensated: `w ∝ p^(-1/φ)`, total rate `best_path_rate`, φ > 0.
 
     At φ = 2 this is not Reno on every path: the compensated form still holds down the total.
     """
@@ -61,7 +61,7 @@ def phi_windows(losses: ArrayLike, rtts_s: ArrayLike, phi: float) -> Floats:
 
 
 def lia_windows(losses: ArrayLike, rtts_s: ArrayLike) -> Floats:
-    """LIA where its cap does not bind: the loss-throughput formula (Khalili et al. 2012; §4.5)."""
+    """LIA where its cap does not bind: the loss-throughput formula (Khalili et al. 2012)."""
     p, rtt = _losses(losses), np.asarray(rtts_s, dtype=np.float64)
     windows: Floats = best_path_rate(p, rtt) / p / (1.0 / (rtt * p)).sum()
     return windows
@@ -76,7 +76,7 @@ def lia_cap_binds(losses: ArrayLike, rtts_s: ArrayLike) -> bool:
 
 
 def balia_windows(losses: ArrayLike, rtts_s: ArrayLike) -> Floats:
-    """BALIA (Peng et al. 2016): solves `(1+α)(4+α) / (5 min(α, 1.5)) = p rtt² X²` (§4.7).
+    """BALIA (Peng et al. 2016): solves `(1+α)(4+α) / (5 min(α, 1.5)) = p rtt² X²`.
 
     α = x_max/x is 1 on the best path, which gives X = `best_path_rate`; on the others the root
     with α >= 1.5 is taken. That is the only one where the right side is above 2, that is, on

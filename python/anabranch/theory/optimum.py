@@ -4,8 +4,8 @@
     subject to  the load of every link <= its capacity,   every path rate >= its probing floor
 
 "log" (proportional fairness, Kelly et al. 1998) has U(y) = log y; "tcp" (minimum potential delay)
-has U(y) = -2 / (rtt² y) with y in segments/s, whose price 2 / (rtt y)² is TCP's loss
-(algorithms.md §12.2). Rates count bits on the wire.
+has U(y) = -2 / (rtt² y) with y in segments/s, whose price 2 / (rtt y)² is TCP's loss.
+Rates count bits on the wire.
 
 **Path rates.** Class rates are unique, path rates need not be. Among the path rates that reach the
 optimum, those are returned that use the links least (the sum of the loads of all finite links is

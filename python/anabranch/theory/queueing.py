@@ -23,7 +23,7 @@ replaced by a ramp over losses from 0 to `BUSY_LOSS`, so that the equilibrium st
 class Queue:
     """A link's queue. All sizes are in packets unless the name says bytes.
 
-    `kind` is "red" or "droptail". RED's curve (algorithms.md §10.3) rises from 0 at `min_packets`
+    `kind` is "red" or "droptail". RED's curve (Floyd and Jacobson 1993) rises from 0 at `min_packets`
     to `max_p` at `max_packets`; with `gentle` it goes on to 1 at `2 * max_packets`.
     """
 
@@ -76,7 +76,7 @@ class Queue:
         return self.length_packets(loss, packet_bytes) * packet_bytes * 8.0 / rate_bps
 
     def _red_packets(self, loss: float) -> float:
-        """The inverse of RED's drop curve, algorithms.md §10.3."""
+        """The inverse of RED's drop curve."""
         # Count spacing drops 2 p_b / (1 + p_b) in the long run, so p_b = p / (2 - p).
         marked = loss / (2.0 - loss) if self.spacing == "count" else loss
         if marked <= self.max_p:

@@ -16,7 +16,7 @@ PERIODIC = math.sqrt(1.5)
 
 
 def sqrt_window(loss: float, constant: float = BALANCE) -> float:
-    """Mean window in segments, `constant / sqrt(loss)` (algorithms.md §1.6)."""
+    """Mean window in segments, `constant / sqrt(loss)` (Mathis et al. 1997)."""
     _check(loss, 1.0)
     return constant / math.sqrt(loss)
 
@@ -68,7 +68,7 @@ def tfrc_rate_bps(
     packet_bytes: float = 1500,
     segments_per_ack: float = 1.0,
 ) -> float:
-    """The throughput equation of TFRC, RFC 5348 section 3.1 (algorithms.md §7.1).
+    """The throughput equation of TFRC, RFC 5348 section 3.1.
 
     `rto_s` defaults to 4 RTTs, as the RFC recommends. Unlike PFTK it has no `min(1, ...)` on the
     chance of a timeout and no window limit.
