@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -79,12 +80,17 @@ def styled(function: Callable[P, Figure]) -> Callable[P, Figure]:
     return inside
 
 
+def wrapped(title: str) -> str:
+    """A title over as many lines as it needs: about 64 characters fit beside the left edge."""
+    return "\n".join(textwrap.wrap(title, 64))
+
+
 def panels(count: int, height: float, title: str) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels one above the other, each `height` inches, sharing the x axis."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH_INCHES, 0.8 + height * count), layout="constrained")
-    figure.suptitle(title, x=0.01, ha="left")
+    figure.suptitle(wrapped(title), x=0.01, ha="left")
     rows = figure.subplots(count, 1, sharex=True, squeeze=False)
     axes = [row[0] for row in rows]
     for ax in axes:
@@ -135,7 +141,7 @@ def heading(ax: Axes, title: str, entries: Sequence[Artist]) -> None:
     """A panel's title, and below it the legend, above the data."""
     columns, shown = arranged(entries)
     rows = math.ceil(len(shown) / columns) if shown else 0
-    ax.set_title(title, pad=8 + 17 * rows)
+    ax.set_title(wrapped(title), pad=8 + 17 * rows)
     if shown:
         anchor = (-0.01, 1.01)
         ax.legend(handles=shown, loc="lower left", bbox_to_anchor=anchor, ncols=columns)
