@@ -11,6 +11,7 @@
 
 use crate::{Acked, AnyLaw, Cause, Ensemble, Law, PathView, Phase, Window, usable};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 /// What a shell may be told; the defaults are the decisions that the project took.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,14 +53,16 @@ const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub struct Coupled {
     law: AnyLaw,
-    settings: Settings,
+    /// Shared by the connections of a class.
+    settings: Arc<Settings>,
     windows: Box<[Window]>,
     views: Box<[PathView]>,
 }
 
 impl Coupled {
     /// `paths` paths under `law`, all members, none with a round-trip sample yet.
-    pub fn new(law: AnyLaw, settings: Settings, paths: usize) -> Self {
+    pub fn new(law: AnyLaw, settings: impl Into<Arc<Settings>>, paths: usize) -> Self {
+        let settings = settings.into();
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let view = PathView { cwnd: window.cwnd, ..PathView::default() };
         Coupled {
@@ -161,7 +164,7 @@ impl Ensemble for Coupled {
     }
 
     fn set_member(&mut self, path: usize, member: bool) {
-        let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = self.settings;
+        let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = *self.settings;
         self.windows[path] = Window { cwnd, ssthresh };
         // A joining path counts from its first round-trip sample on.
         self.views[path] =

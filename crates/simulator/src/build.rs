@@ -48,6 +48,15 @@ struct Builder<'a> {
     shared: Vec<Option<u32>>,
 }
 
+/// What the connections of a class have in common.
+struct Common<'a> {
+    index: u32,
+    class: &'a Class,
+    sender: Arc<SenderSettings>,
+    receiver: Arc<ReceiverSettings>,
+    control: Coupled,
+}
+
 fn empty() -> World {
     World {
         now: Time::ZERO,
@@ -84,43 +93,42 @@ impl Builder<'_> {
 
     fn add_class(&mut self, index: u32, class: &Class) {
         let mut starts = Stream::new(self.seed, &class.name, 0);
-        let sender = Arc::new(sender_settings(class));
+        let common = Common {
+            index,
+            class,
+            sender: Arc::new(sender_settings(class)),
+            receiver: Arc::new(receiver_settings(&class.transport)),
+            control: control(class),
+        };
         for user in 0..class.count {
             let start = Time::from(class.start) + starts.within(class.spread);
-            self.add_flow(index, class, &sender, start, u64::from(user));
+            self.add_flow(&common, start, user);
         }
     }
 
-    fn add_flow(
-        &mut self,
-        index: u32,
-        class: &Class,
-        settings: &Arc<SenderSettings>,
-        start: Time,
-        user: u64,
-    ) {
+    fn add_flow(&mut self, common: &Common<'_>, start: Time, user: u32) {
+        let Common { index, class, .. } = *common;
         let flow = self.world.flows.len() as u32;
         let first_path = self.world.routes.len() as u32;
+        let copy = (u64::from(index) << 32) | u64::from(user);
         let mut copies = Vec::new();
         for path in &class.paths {
-            let copy = (u64::from(index) << 32) | user;
             let forward = self.add_way(&path.links, &mut copies, copy);
             let back = self.add_way(&path.back, &mut copies, copy);
             self.world.routes.push(Route { flow, forward, back });
             self.world.counts.push(PathCount::default());
         }
         let paths = class.paths.len();
-        let mut sender = Sender::new(settings.clone(), control(class), paths, start);
+        let mut sender = Sender::new(common.sender.clone(), common.control.clone(), paths, start);
         for (path, planned) in class.paths.iter().enumerate() {
             self.script_path(&mut sender, path, planned, first_path);
         }
         self.world.flows.push(Flow {
             sender,
-            receiver: Receiver::new(receiver_settings(&class.transport), paths),
+            receiver: Receiver::new(common.receiver.clone(), paths),
             first_path,
             class: index,
             header: class.transport.packet - class.transport.payload,
-            start,
         });
     }
 

@@ -107,7 +107,7 @@ impl<'a> Meter<'a> {
     }
 
     fn sample_paths(&mut self, world: &World) {
-        for flow in world.flows.iter().filter(|flow| flow.start <= world.now) {
+        for flow in world.flows.iter().filter(|flow| flow.sender.start() <= world.now) {
             let class = flow.class as usize;
             for path in 0..flow.sender.paths() {
                 let report = flow.sender.report(path);
@@ -170,7 +170,7 @@ impl<'a> Meter<'a> {
                 user: *user - 1,
                 throughput_bps: 8.0 * wire as f64 / seconds,
                 goodput_bps: 8.0 * goodput as f64 / seconds,
-                start_s: flow.start.seconds(),
+                start_s: flow.sender.start().seconds(),
                 completed_s: flow.sender.completed().map_or(f64::NAN, Time::seconds),
             }
         });

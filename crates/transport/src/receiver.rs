@@ -1,6 +1,7 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
 use crate::ranges::RangeSet;
+use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Ack, Data, MAX_SACKS, Range, Sacks};
 
@@ -32,7 +33,8 @@ struct Path {
 /// The receiving endpoint of one connection. The application reads what is in order at once.
 #[derive(Debug)]
 pub struct Receiver {
-    settings: ReceiverSettings,
+    /// Shared by the connections of a class.
+    settings: Arc<ReceiverSettings>,
     paths: Box<[Path]>,
     /// Next byte of the connection expected.
     data_next: u64,
@@ -41,9 +43,9 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver over `paths` paths.
-    pub fn new(settings: ReceiverSettings, paths: usize) -> Self {
+    pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         Receiver {
-            settings,
+            settings: settings.into(),
             paths: (0..paths).map(|_| Path::default()).collect(),
             data_next: 0,
             data_out_of_order: RangeSet::default(),
@@ -56,7 +58,7 @@ impl Receiver {
         if multipath {
             self.deliver(data);
         }
-        let settings = self.settings;
+        let delayed_ack = self.settings.delayed_ack;
         let side = &mut self.paths[path];
         let end = data.seq + u64::from(data.len);
         let in_order = data.seq <= side.next && end > side.next;
@@ -73,7 +75,7 @@ impl Receiver {
         if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
             side.echo = data.stamp;
         }
-        match settings.delayed_ack {
+        match delayed_ack {
             // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
             Some(wait) if in_order && !filled_hole && side.due.is_none() => {
                 side.due = Some(now + wait);

@@ -278,6 +278,11 @@ impl Sender {
         self.control.set_member(path, false);
     }
 
+    /// When the connection starts.
+    pub fn start(&self) -> Time {
+        self.start
+    }
+
     /// When the last byte of a transfer was acknowledged.
     pub fn completed(&self) -> Option<Time> {
         self.completed
