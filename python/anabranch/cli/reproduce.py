@@ -81,6 +81,9 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
         rows = PAPERS[key].side_by_side(lab)
         if rows:
             out.print(_side_by_side(rows))
+        moved = PAPERS[key].moved(lab)
+        if moved:
+            out.print(_moved(moved))
     out.print(
         table(
             "Claims",
@@ -129,6 +132,15 @@ def _side_by_side(rows: Sequence[Row]) -> Table:
     return table(
         "Rates in Mb/s per user (simulated: wire bytes, mean ± 95 % interval)", head, body, left=4
     )
+
+
+def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
+    """What the open parameters move."""
+    title = "What the open parameters move: Mb/s of the harmed class"
+    cells = list(variants[0][1])
+    head = ["variant", *(cell.replace(", ", " ").replace("N1 = ", "") for cell in cells)]
+    body = [[name, *(f"{values[c].mean:.3f}" for c in cells)] for name, values in variants]
+    return table(title, head, body)
 
 
 def _three_decimals(value: Interval) -> str:
