@@ -5,6 +5,9 @@ use crate::schema::{self, Flow, Link, Name, Queue, Scenario};
 use core::ops::Range;
 use units::{Bytes, Packets, Span};
 
+/// Paths of all flows together: at 2 kB each, 20 GB.
+const MOST_PATHS: u64 = 10_000_000;
+
 /// An error and the bytes of the file that it is about.
 type Placed = (Error, Option<Range<usize>>);
 
@@ -33,6 +36,13 @@ pub(crate) fn check(
             Error::new("the scenario has no [[flow]]")
                 .help("add at least one [[flow]] with a path"),
         ));
+    }
+    let paths = |flow: &Flow| u64::from(flow.count) * flow.path.len() as u64;
+    let total: u64 = scenario.flow.iter().map(paths).sum();
+    if total > MOST_PATHS {
+        let message = format!("the flows have {total} paths in all (count times paths)");
+        let help = format!("at most {MOST_PATHS} fit into the memory of a large machine");
+        return Err(general(Error::new(message).help(help)));
     }
     for flow in &scenario.flow {
         check_flow(scenario, flow)?;

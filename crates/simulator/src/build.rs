@@ -34,7 +34,9 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Catalogue) {
     }
     let Builder { mut world, catalogue, .. } = builder;
     world.agenda = Agenda::new(World::elements(world.links.len(), world.flows.len()));
-    world.script.sort_by_key(|(at, _)| std::cmp::Reverse(*at)); // stable: later entries act first
+    // What happens at one time happens in the order of the file; the next action stands last.
+    world.script.sort_by_key(|(at, _)| *at);
+    world.script.reverse();
     world.begin();
     (world, catalogue)
 }
@@ -80,7 +82,7 @@ impl Builder<'_> {
         let link = &self.plan.links[planned];
         let number = self.world.links.len() as u32;
         self.world.links.push(Link::new(link_settings(link)));
-        self.world.streams.push(Stream::new(self.seed, &link.name, copy));
+        self.world.streams.push(Stream::new(self.seed, "link", &link.name, copy));
         self.catalogue.planned.push(planned as u32);
         for change in &link.changes {
             let at = Time::from(change.at);
@@ -92,7 +94,7 @@ impl Builder<'_> {
     }
 
     fn add_class(&mut self, index: u32, class: &Class) {
-        let mut starts = Stream::new(self.seed, &class.name, 0);
+        let mut starts = Stream::new(self.seed, "flow", &class.name, 0);
         let common = Common {
             index,
             class,

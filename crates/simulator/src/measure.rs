@@ -111,6 +111,9 @@ impl<'a> Meter<'a> {
             let class = flow.class as usize;
             for path in 0..flow.sender.paths() {
                 let report = flow.sender.report(path);
+                if !report.member {
+                    continue;
+                }
                 let number = flow.first_path as usize + path;
                 self.cwnd[number].add(report.cwnd);
                 self.class_cwnd[class].add(report.cwnd);
@@ -272,8 +275,9 @@ fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {
 
 fn record_paths(series: &mut PathSeries, world: &World) {
     for (report, count) in reports(world).zip(&world.counts) {
-        series.cwnd_segments.push(report.cwnd);
-        series.ssthresh_segments.push(report.ssthresh);
+        let of_member = |value: f64| if report.member { value } else { f64::NAN };
+        series.cwnd_segments.push(of_member(report.cwnd));
+        series.ssthresh_segments.push(of_member(report.ssthresh));
         series.srtt_s.push(report.srtt.seconds());
         series.arrived_bytes.push(count.arrived_bytes as f64);
     }

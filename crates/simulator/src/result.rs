@@ -87,7 +87,7 @@ pub struct LinkResult {
     pub dropped_packets: u64,
     /// Packets lost at random or while it was down.
     pub lost_packets: u64,
-    /// Bytes that came out of it, in bit/s.
+    /// Bytes that it carried to its end, those of frames lost on the line included, in bit/s.
     pub throughput_bps: f64,
     /// Fraction of the capacity used; `NaN` without a rate.
     pub utilisation: f64,

@@ -25,9 +25,11 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl Stream {
-    /// The stream of the component `name`, its `copy`-th instance, in the run with `seed`.
-    pub(crate) fn new(seed: u64, name: &str, copy: u64) -> Self {
-        let low = mix(seed ^ mix(fnv1a(name.bytes()) ^ mix(copy)));
+    /// The stream of the component of a `kind` called `name`, its `copy`-th instance, in the run with
+    /// `seed`. The kind keeps a link and a class of one name apart.
+    pub(crate) fn new(seed: u64, kind: &str, name: &str, copy: u64) -> Self {
+        let full = kind.bytes().chain([b'/']).chain(name.bytes());
+        let low = mix(seed ^ mix(fnv1a(full) ^ mix(copy)));
         let high = mix(low);
         Stream(Pcg64Mcg::new((u128::from(high) << 64) | u128::from(low)))
     }
@@ -50,7 +52,8 @@ mod tests {
 
     #[test]
     fn streams_differ_by_seed_by_name_and_by_copy_and_repeat_exactly() {
-        let first = |seed, name, copy| Stream::new(seed, name, copy).uniform();
+        let first = |seed, name, copy| Stream::new(seed, "link", name, copy).uniform();
+        assert_ne!(first(1, "u", 0), Stream::new(1, "flow", "u", 0).uniform());
         assert_eq!(first(1, "ap1", 0), first(1, "ap1", 0));
         assert_ne!(first(1, "ap1", 0), first(2, "ap1", 0));
         assert_ne!(first(1, "ap1", 0), first(1, "ap2", 0));
@@ -59,7 +62,7 @@ mod tests {
 
     #[test]
     fn draws_are_uniform() {
-        let mut stream = Stream::new(7, "x", 0);
+        let mut stream = Stream::new(7, "link", "x", 0);
         let mean = (0..100_000).map(|_| stream.uniform()).sum::<f64>() / 1e5;
         assert!((mean - 0.5).abs() < 0.005, "{mean}");
     }

@@ -310,8 +310,11 @@ impl World {
         let flow = self.routes[path as usize].flow;
         let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
         sender.leave((path - *first_path) as usize);
+        let started = sender.start() <= self.now;
         self.trace_path(path, EventKind::Left);
-        self.pump(flow);
+        if started {
+            self.pump(flow);
+        }
     }
 
     /// Counts of packets since the start.

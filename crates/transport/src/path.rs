@@ -32,6 +32,8 @@ pub struct PathReport {
     pub latest_rtt: Span,
     /// Bytes thought to be in the network.
     pub pipe: u64,
+    /// Whether the path belongs to the connection now; if not, the window says nothing.
+    pub member: bool,
     /// Segments sent again.
     pub retransmits: u64,
     /// Retransmission timeouts.
@@ -57,6 +59,8 @@ pub(crate) struct Path {
     pub(crate) deadline: Time,
     /// Whether the window was what ended the last sending.
     pub(crate) cwnd_limited: bool,
+    /// Whether new data may be sent, as of the last poll.
+    pub(crate) ready: bool,
     /// Whether the path belongs to the connection now.
     pub(crate) member: bool,
     /// A timeout hit and no ACK has come since: the scheduler avoids it ("potentially failed").
@@ -85,6 +89,7 @@ impl Path {
             tally: Tally::default(),
             deadline: Time::NEVER,
             cwnd_limited: true,
+            ready: false,
             member: true,
             failed: false,
             queued: 0,
@@ -116,7 +121,8 @@ impl Path {
             self.on_progress(now, ack, progress, settings, control, me);
         } else if duplicate {
             self.dupacks += 1;
-            if !settings.sack {
+            if !settings.sack && self.phase != Phase::Loss {
+                // After a timeout everything outstanding counts as lost already.
                 self.board.on_duplicate(segment);
                 progress.delivered = segment;
             }
@@ -261,12 +267,19 @@ impl Path {
         self.window = u64::from(cwnd as u32) * u64::from(segment);
     }
 
-    /// Whether a segment of `bytes` may be sent, by recovery or by the window.
-    #[inline(always)] // on the way of every ACK
+    /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
     pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
-        if !self.member || self.queued >= settings.host_limit {
-            return false;
-        }
+        self.may_use_host(settings) && self.window_has_room(bytes, settings)
+    }
+
+    /// Whether the path belongs to the connection and its part of the host's queue has room.
+    pub(crate) fn may_use_host(&self, settings: &SenderSettings) -> bool {
+        self.member && self.queued < settings.host_limit
+    }
+
+    /// Whether recovery or the window allows `bytes` more.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn window_has_room(&self, bytes: u64, settings: &SenderSettings) -> bool {
         if self.phase == Phase::Recovery {
             return self.prr.allows(bytes);
         }

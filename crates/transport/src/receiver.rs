@@ -106,11 +106,6 @@ impl Receiver {
         self.data_next
     }
 
-    /// Bytes that arrived on `path` in order.
-    pub fn delivered_on(&self, path: usize) -> u64 {
-        self.paths[path].next
-    }
-
     /// Puts the segment of one of several paths into the connection's order.
     fn deliver(&mut self, data: &Data) {
         let range = Range { start: data.dsn, end: data.dsn + u64::from(data.len) };

@@ -96,8 +96,8 @@ impl Sender {
             self.paths[path].on_ack(now, ack, &self.settings, &mut self.control, path);
             self.refresh(path);
         }
-        self.data_una = match self.paths.len() {
-            1 => self.paths[0].board.una,
+        self.data_una = match &*self.paths {
+            [only] if only.member => only.board.una,
             _ => self.data_una.max(ack.data_ack.min(self.data_nxt)),
         };
         self.edge = self.edge.max(ack.window_edge);
@@ -158,7 +158,7 @@ impl Sender {
         let [only] = &mut *self.paths else {
             return false;
         };
-        let full = !only.has_space(1, &self.settings);
+        let full = !only.window_has_room(1, &self.settings);
         only.cwnd_limited |= full;
         full
     }
@@ -206,7 +206,9 @@ impl Sender {
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
         let segment = u64::from(self.settings.segment);
         for path in &mut self.paths {
-            path.cwnd_limited = !path.has_space(segment, &self.settings);
+            let room = path.window_has_room(segment, &self.settings);
+            path.cwnd_limited = !room;
+            path.ready = room && path.may_use_host(&self.settings);
         }
         self.starved = false;
         let me = self.choose_path()?;
@@ -224,12 +226,10 @@ impl Sender {
     /// The path for the next data among those whose window has space.
     fn choose_path(&self) -> Option<usize> {
         if let [only] = &*self.paths {
-            return (!only.cwnd_limited).then_some(0);
+            return only.ready.then_some(0);
         }
-        let srtts = self
-            .paths
-            .iter()
-            .map(|path| (!path.failed && !path.cwnd_limited).then_some(path.rtt.srtt().0));
+        let srtts =
+            self.paths.iter().map(|path| (!path.failed && path.ready).then_some(path.rtt.srtt().0));
         self.settings.scheduler.choose(srtts, self.last_path)
     }
 
@@ -296,13 +296,14 @@ impl Sender {
     /// The state of `path`.
     pub fn report(&self, path: usize) -> PathReport {
         let window = self.control.window(path);
-        let Path { rtt, tally, board, .. } = &self.paths[path];
+        let Path { rtt, tally, board, member, .. } = &self.paths[path];
         PathReport {
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,
             srtt: rtt.srtt(),
             latest_rtt: rtt.latest(),
             pipe: board.pipe(),
+            member: *member,
             retransmits: tally.retransmits,
             timeouts: tally.timeouts,
             recoveries: tally.recoveries,

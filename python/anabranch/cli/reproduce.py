@@ -136,9 +136,11 @@ def _side_by_side(rows: Sequence[Row]) -> Table:
 
 def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
     """What the open parameters move."""
-    title = "What the open parameters move: Mb/s of the harmed class"
+    title = (
+        "What the open parameters move: Mb/s of the harmed class (type 2 in A, single-path in C)"
+    )
     cells = list(variants[0][1])
-    head = ["variant", *(cell.replace(", ", " ").replace("N1 = ", "") for cell in cells)]
+    head = ["variant", *cells]
     body = [[name, *(f"{values[c].mean:.3f}" for c in cells)] for name, values in variants]
     return table(title, head, body)
 

@@ -45,10 +45,22 @@ pub struct UnknownLaw {
     pub name: String,
     /// Names that exist, nearest first.
     pub nearest: Vec<&'static str>,
+    /// If the name exists and what follows the colon is wrong: what may follow.
+    pub options: Option<&'static [(&'static str, &'static str)]>,
 }
 
 impl fmt::Display for UnknownLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(options) = self.options {
+            write!(f, "`{}` is not complete or its option is unknown; the options are", self.name)?;
+            let name = self.nearest.first().copied().unwrap_or_default();
+            return match options {
+                [] => write!(f, " none: write {name}"),
+                _ => {
+                    options.iter().try_for_each(|(o, meaning)| write!(f, " {name}:{o} ({meaning})"))
+                }
+            };
+        }
         let nearest = self.nearest.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         write!(f, "there is no controller `{}`; the nearest are {nearest}", self.name)
     }
@@ -127,7 +139,8 @@ impl core::str::FromStr for AnyLaw {
             let mut nearest: Vec<&'static str> =
                 described().iter().flat_map(|law| law.names).copied().collect();
             nearest.sort_by_key(|known| distance(known, name));
-            UnknownLaw { name: text.into(), nearest }
+            let known = described().into_iter().find(|law| law.names.contains(&name));
+            UnknownLaw { name: text.into(), nearest, options: known.map(|law| law.options) }
         })
     }
 }

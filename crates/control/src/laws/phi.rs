@@ -27,7 +27,7 @@ impl Law for Phi {
 impl Registered for Phi {
     const DESCRIBED: Described = Described {
         names: &["phi"],
-        options: &[("0.1 to 2", "φ itself, as in phi:0.5")],
+        options: &[("0.5", "φ itself, above 0 and at most 2")],
         summary: "family between fully coupled and uncoupled: windows go with p_r^(−1/φ)",
         formula: "growth w_r^(1−φ) max_s(w_s^φ/rtt_s²)/(Σ x_s)², backoff w_r/2",
         source: "Khalili draft-04 §2; Wischik et al. 2009",

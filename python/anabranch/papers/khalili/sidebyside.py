@@ -128,7 +128,10 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
 
 
 def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
-    """What open parameters move: for each variant the rate of the harmed class in each cell."""
+    """What open parameters move: for each variant the rate of the harmed class in each cell.
+
+    Type 2 users in scenario A, single-path users in C; cells are called "A 10 LIA" with N1.
+    """
     table: dict[str, dict[str, Interval]] = {}
     for name in PAPER.sensitivity:
         if name not in lab.results:
@@ -136,6 +139,6 @@ def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
         variant, scenario, law, n1 = name.split(" | ")
         harmed = {"a": "type2", "c": "single-path"}[scenario]
         value = lab[name].mean(harmed)
-        cell = f"{scenario.upper()}, N1 = {n1}, {law.upper()}: {harmed}"
+        cell = f"{scenario.upper()} {n1} {law.upper()}"
         table.setdefault(variant, {})[cell] = Interval(value.mean / 1e6, value.half / 1e6, value.n)
     return list(table.items())
