@@ -53,7 +53,12 @@ METRICS = [
     Metric("links", "dropped_packets", "packets", "packets dropped by its queue"),
     Metric("links", "lost_packets", "packets", "packets lost at random, or while it was down"),
     Metric("links", "loss", "probability", "dropped and lost over arrived"),
-    Metric("links", "throughput_bps", "bit/s", "bytes that it carried to its end, those lost on the line included"),
+    Metric(
+        "links",
+        "throughput_bps",
+        "bit/s",
+        "bytes that it carried to its end, those lost on the line included",
+    ),
     Metric("links", "utilisation", "fraction", "throughput over rate"),
     Metric(
         "links",

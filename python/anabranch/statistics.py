@@ -69,21 +69,20 @@ def paired(after: ArrayLike, before: ArrayLike) -> Interval:
     return interval(np.asarray(after, dtype=float) - np.asarray(before, dtype=float))
 
 
-RESOLUTION = 1e-5
-"""Relative distance from a band's edge that no measurement here resolves: one packet in 90 s at 10 Mb/s
-is 1.3e-5 of the whole, and solvers stop at 1e-6."""
+RESOLUTION = 3e-5
+"""Relative distance from a band's edge that no measurement here resolves: a packet at either end of
+90 s at 10 Mb/s is 2.7e-5 of the whole, and solvers stop at 1e-6."""
 
 
 def judge(value: Interval, low: float | None, high: float | None) -> Verdict:
     """Whether an interval lies in the band from `low` to `high` (None: open).
 
-    Inside is `reproduced`, outside `not_reproduced`; one that straddles an edge is `undecided`. A
-    single replication, or a theoretical value, is judged by its mean.
+    Inside is `reproduced`, outside `not_reproduced`; one that straddles an edge is `undecided`, and so
+    is a single replication, which has no interval. A theoretical value has one of no width.
     """
     low = -math.inf if low is None else low - RESOLUTION * abs(low)
     high = math.inf if high is None else high + RESOLUTION * abs(high)
-    half = value.half if math.isfinite(value.half) else 0.0
-    bottom, top = value.mean - half, value.mean + half
+    bottom, top = value.low, value.high
     if low <= bottom and top <= high:
         return "reproduced"
     if top < low or bottom > high:

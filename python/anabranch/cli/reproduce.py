@@ -53,6 +53,8 @@ def reproduce_command(
         for key, ids in chosen.items():
             found, laboratories[key] = evaluate(key, ids, seeds=repetitions, progress=cell)
             findings += found
+            if laboratories[key].interrupted:
+                break
             if not quick and len(ids) == len(PAPERS[key].claims):
                 _sensitivity(key, laboratories[key], cell)
     _print(findings, laboratories)
@@ -64,6 +66,8 @@ def reproduce_command(
 
             target = write_report(PAPERS[key], findings, lab, report)
             console().print(f"report: {target}", highlight=False)
+    if any(lab.interrupted for lab in laboratories.values()):
+        raise KeyboardInterrupt
     if strict and any(f.verdict not in ("reproduced", "not_run") for f in findings):
         raise typer.Exit(1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,18 +94,18 @@ def holds(name: str, published: str, obtained: bool) -> Check:
 
 
 def finding(
-    claim: Claim, world: str, checks: list[Check], why: str | Mapping[str, str] = ""
+    claim: Claim, world: str, checks: list[Check], why: str = "", *, unless: str = ""
 ) -> Finding:
     """The finding that follows from all checks: it is reproduced when every one is.
 
-    `why` explains; a mapping gives an explanation for each verdict.
+    `why` has the evidence; `unless` explains, and is left out when the claim is reproduced.
     """
     verdict = worst([check.verdict for check in checks])
-    text = why if isinstance(why, str) else why.get(verdict, "")
+    parts = [why, "" if verdict == "reproduced" else unless]
     missed = [check.name for check in checks if check.verdict == verdict != "reproduced"]
     if missed and len(missed) < len(checks):
-        text = f"{verdict.replace('_', ' ')}: {', '.join(missed)}. {text}".strip()
-    return Finding(claim, world, tuple(checks), text, verdict)
+        parts.insert(0, f"{verdict.replace('_', ' ')}: {', '.join(missed)}.")
+    return Finding(claim, world, tuple(checks), " ".join(part for part in parts if part), verdict)
 
 
 def not_run(claim: Claim, why: str) -> Finding:

@@ -31,11 +31,12 @@ class Laboratory:
     cells: dict[str, Cell]
     seeds: int = 20
     results: dict[str, Result] = field(default_factory=dict)
+    interrupted: bool = False
 
     def run(self, names: Iterable[str], progress: Progress | None = None) -> None:
-        """Runs the cells that have not been run; all replications of all cells use every core.
+        """Runs the cells that have not been run; the replications of a cell use every core.
 
-        Raises KeyboardInterrupt; what had finished stays in `results`.
+        After an interrupt the cells that had finished are in `results`, and `interrupted` is set.
         """
         todo = [name for name in dict.fromkeys(names) if name not in self.results]
         total = sum(self.cells[name].weight for name in todo)
@@ -50,16 +51,21 @@ class Laboratory:
                     progress(name, done + cell.weight * now / whole, total)
 
             tell(0.0, 1.0)
-            result = run(
-                load(cell.scenario),
-                range(1, self.seeds + 1),
-                controller=cell.controller,
-                overrides=cell.overrides,
-                series=cell.series,
-                progress=tell,
-            )
+            try:
+                result = run(
+                    load(cell.scenario),
+                    range(1, self.seeds + 1),
+                    controller=cell.controller,
+                    overrides=cell.overrides,
+                    series=cell.series,
+                    progress=tell,
+                )
+            except KeyboardInterrupt:
+                self.interrupted = True
+                return
             if not result.provenance["complete"]:
-                raise KeyboardInterrupt
+                self.interrupted = True
+                return
             self.results[name] = result
             done += cell.weight
         if progress:

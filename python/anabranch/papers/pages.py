@@ -222,7 +222,10 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
                 + (f" ({moved:+.3f})" if variant != table[0][0] else f" ± {values[cell].half:.3f}")
             )
         rows.append(row)
-    text = "Rate of the harmed class (type 2 users in A, single-path users in C) in Mb/s when one open parameter is set otherwise, for N1 = 10 and 30; in brackets the change."
+    text = (
+        "Rate of the harmed class (type 2 users in A, single-path users in C) in Mb/s for N1 = 10 and 30 "
+        "when one open parameter is set otherwise; in brackets the change."
+    )
     return [
         Section(
             "What the open parameters move",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..statistics import Interval
-from .findings import Finding
+from .findings import Finding, not_run
 from .laboratory import Cell, Laboratory, Progress
 from .ledger import Claim, claims
 from .row import Row
@@ -91,11 +91,19 @@ def evaluate(
 ) -> tuple[list[Finding], Laboratory]:
     """Runs what the claims `ids` of document `key` need and judges each of them.
 
-    Raises KeyboardInterrupt when the user stops it.
+    After an interrupt the claims whose cells had all finished are judged, the others are `not_run`,
+    and the laboratory's `interrupted` is set.
     """
     paper = PAPERS[key]
     laboratory = Laboratory({**paper.cells, **paper.sensitivity}, seeds)
     needed = [cell for id in ids for cell in paper.evaluators[id][1]]
     laboratory.run(needed, progress)
-    findings = [paper.evaluators[id][0](paper.claims[id], laboratory) for id in ids]
-    return findings, laboratory
+    return [_judged(paper, id, laboratory) for id in ids], laboratory
+
+
+def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
+    """A claim's finding, if all of its cells have been run."""
+    evaluator, cells = paper.evaluators[id]
+    if not all(cell in laboratory.results for cell in cells):
+        return not_run(paper.claims[id], "interrupted before all of its cells had been run")
+    return evaluator(paper.claims[id], laboratory)

@@ -7,14 +7,13 @@ from . import oracle
 from .paper import SIZES, scenario_a
 
 FLAPPY = (
-    "Fully coupled control is dominated by one path about a third of the time, all others below "
-    "2 %: the claim's point holds. The ratio of OLIA to LIA and the order of LIA and uncoupled "
-    "compare numbers that are nearly zero."
+    "Fully coupled control is dominated by one path far more often than all others, whose fractions "
+    "are nearly zero: the claim's point holds, but the order of numbers that small says little."
 )
 
 UNRESPONSIVE = (
-    "OLIA's freed path stays near one segment: its rate term is (w_2/rtt^2)/(x_1+x_2)^2, about 1e-4 "
-    "of a segment per ACK beside a full path of 100 segments, and its second term needs the path to "
+    "OLIA's freed path stays near one segment: its rate term is (w_2/rtt^2)/(x_1+x_2)^2, tiny "
+    "beside a full path with a large window, and its second term needs the path to "
     "be a best one, that is to acknowledge more between losses than the other path does, which takes "
     "minutes at one segment per round trip. Peng et al. 2016 call OLIA unresponsive for this reason. "
     "The published statement rests on a companion paper's scenario that this document does not give."
