@@ -43,6 +43,13 @@ def test_theory_reproduces_the_fixed_points_to_the_printed_digit() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["scenario-a-before", "scenario-a", "scenario-c"])
+def test_mean_round_trips_with_queueing_are_the_drafts_150_ms_within_20(name: str) -> None:
+    result = ab.run(f"khalili/{name}", seeds=(1, 2))
+    for run in result.runs:
+        assert all(0.130 <= rtt <= 0.170 for rtt in run["classes"]["rtt_mean_s"]), name
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_digests_of_the_shipped_scenarios_are_the_recorded_ones(name: str) -> None:
     """Recorded from a debug build: so they also say that a release build takes the same steps.
