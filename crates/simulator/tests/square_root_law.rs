@@ -81,7 +81,7 @@ fn measure(p: f64) -> Measured {
     measured
 }
 
-/// With p as the probability of losing a packet the ratios are 1.15, 1.09, 1.11, 1.15 and 1.25: in
+/// With p as the probability of losing a packet the ratios are 1.15, 1.07, 1.11, 1.16 and 1.23: in
 /// the model everything that follows a loss in its window is lost too, so that at 1 % a fifth of
 /// the events would be timeouts. Independent losses leave the duplicate ACKs that recovery needs,
 /// and one event in eighty is a timeout. Counting loss events removes what that assumption does to
