@@ -52,7 +52,8 @@ def _first_user(result: Result, measure: str) -> list[np.ndarray]:
 def flappy(claim: Claim, lab: Laboratory) -> Finding:
     """Time in which one of two equal paths has more than 90 % of the window."""
     laws = ("fully-coupled", "lia", "olia", "uncoupled")
-    warm = 200  # samples of 100 ms
+    plan = lab["flap-lia"].plan
+    warm = round(plan["warmup_s"] / plan["sample_s"])
     windows = {
         law: [w[warm:] for w in _first_user(lab[f"flap-{law}"], "cwnd_segments")] for law in laws
     }
@@ -81,9 +82,10 @@ def flappy(claim: Claim, lab: Laboratory) -> Finding:
             None,
         ),
     ]
+    per_100_s = 100.0 / (plan["duration_s"] - plan["warmup_s"])
     turns = {law: np.mean([swaps(w) for w in rows]) for law, rows in windows.items()}
     why = "; ".join(
-        f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] / 2.8:.2g} swaps in 100 s"
+        f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] * per_100_s:.2g} swaps in 100 s"
         for law in laws
     )
     return finding(claim, "simulation", checks, f"{why}.", unless=reasons.FLAPPY)
