@@ -13,7 +13,7 @@ pub use queue::{Backlog, Queue, Verdict};
 pub use red::{Red, RedSettings, Spacing};
 
 /// What an element may know of what it carries: a few plain bytes that are moved by value.
-pub trait Frame: Copy {
+pub trait Frame: Copy + Default {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
 }

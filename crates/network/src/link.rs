@@ -81,7 +81,9 @@ pub enum Offer {
     Lost,
 }
 
-#[derive(Clone, Copy)]
+/// Two times and a frame of 48 bytes fill one cache line.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
 struct Carried<F> {
     starts: Time,
     arrives: Time,
@@ -99,31 +101,33 @@ pub struct Delivery<F> {
     pub next: Option<Time>,
 }
 
-/// A link that carries frames of type `F`. What every hop touches fills two cache lines.
-#[repr(align(64))]
+/// A link that carries frames of type `F`. What every hop touches fills two cache lines: a frame that
+/// comes out needs the first one only.
+#[repr(C, align(64))]
 pub struct Link<F> {
-    /// Rate in bit/s; zero for a pure delay.
-    rate: u64,
-    delay: Span,
+    line: Ring<Carried<F>>,
     /// The queue and its drops; none if it takes everything.
     queue: Option<Box<Guarded>>,
-    line: Ring<Carried<F>>,
-    /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
-    waiting: u32,
-    waiting_bytes: u64,
-    /// When the transmitter has sent everything it was given.
-    idle_at: Time,
-    /// When the last frame comes out; none overtakes another.
-    last_arrival: Time,
-    /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
-    remainder: u64,
-    /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
-    memo: Transmission,
     faults: Option<Box<Faults>>,
-    /// Frames offered.
-    arrived: u64,
     /// Bytes that came out.
     carried_bytes: u64,
+    waiting_bytes: u64,
+    /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
+    waiting: u32,
+
+    /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
+    memo: Transmission,
+    /// Rate in bit/s; zero for a pure delay.
+    rate: u64,
+    /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
+    remainder: u64,
+    /// When the transmitter has sent everything it was given.
+    idle_at: Time,
+    delay: Span,
+    /// When the last frame comes out; none overtakes another.
+    last_arrival: Time,
+    /// Frames offered.
+    arrived: u64,
 }
 
 #[derive(Clone, Copy, Default)]

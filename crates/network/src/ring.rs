@@ -10,7 +10,7 @@ pub(crate) struct Ring<T> {
     tail: u32,
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     pub(crate) fn new() -> Self {
         Ring { slots: Box::default(), head: 0, tail: 0 }
     }
@@ -36,18 +36,18 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         if self.len() as usize == self.slots.len() {
-            self.grow(item);
+            self.grow();
         }
         let slot = self.slot(self.tail);
         self.slots[slot] = item;
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Doubles the memory; `filler` is any value.
+    /// Doubles the memory.
     #[cold]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         let capacity = (2 * self.slots.len()).max(4);
-        let mut slots = vec![filler; capacity];
+        let mut slots = vec![T::default(); capacity];
         for offset in 0..self.len() {
             let ordinal = self.head.wrapping_add(offset);
             slots[ordinal as usize & (capacity - 1)] = self.slots[self.slot(ordinal)];

@@ -4,27 +4,39 @@ use network::Frame;
 use units::Time;
 use wire::{Ack, Data, Sacks, sack_option_bytes};
 
-/// A segment on its way.
-#[derive(Clone, Copy, Debug)]
+/// A segment on its way. Its fields are whole words, because a parcel is copied right after it was
+/// written, and a processor forwards a store to a load only if one store has all the bytes that the
+/// load wants.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parcel {
     seq: u64,
     dsn: u64,
     stamp: Time,
-    /// Payload bytes of data; bytes of receive window beyond `dsn` of an ACK.
-    amount: u32,
-    /// Which entry of the [`SackStore`] holds its SACK blocks, plus one; zero for none.
-    sacks: u32,
-    /// Where it is on its route: an index into the world's hops.
-    pub(crate) cursor: u32,
-    /// The path it belongs to.
-    pub(crate) path: u32,
-    bytes: u32,
-    pub(crate) is_ack: bool,
+    /// Low half: payload bytes of data, bytes of receive window beyond `dsn` of an ACK. High half:
+    /// which entry of the [`SackStore`] holds its SACK blocks, plus one; zero for none.
+    amount_and_sacks: u64,
+    /// Low half: where it is on its route, an index into the world's hops. High half: its path.
+    cursor_and_path: u64,
+    /// Low half: bytes with headers. High half: 1 for an ACK, 0 for data.
+    bytes_and_kind: u64,
+}
+
+/// Two halves of a word.
+fn word(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn low(word: u64) -> u32 {
+    word as u32
+}
+
+fn high(word: u64) -> u32 {
+    (word >> 32) as u32
 }
 
 impl Frame for Parcel {
     fn bytes(&self) -> u32 {
-        self.bytes
+        low(self.bytes_and_kind)
     }
 }
 
@@ -34,12 +46,9 @@ impl Parcel {
             seq: data.seq,
             dsn: data.dsn,
             stamp: data.stamp,
-            amount: data.len,
-            sacks: 0,
-            cursor,
-            path,
-            bytes: data.len + header,
-            is_ack: false,
+            amount_and_sacks: word(data.len, 0),
+            cursor_and_path: word(cursor, path),
+            bytes_and_kind: word(data.len + header, 0),
         }
     }
 
@@ -50,21 +59,40 @@ impl Parcel {
         cursor: u32,
         store: &mut SackStore,
     ) -> Self {
+        let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
+        let bytes = header + sack_option_bytes(ack.sacks.blocks().len());
         Parcel {
             seq: ack.ack,
             dsn: ack.data_ack,
             stamp: ack.echo,
-            amount: u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX),
-            sacks: store.put(&ack.sacks),
-            cursor,
-            path,
-            bytes: header + sack_option_bytes(ack.sacks.blocks().len()),
-            is_ack: true,
+            amount_and_sacks: word(window, store.put(&ack.sacks)),
+            cursor_and_path: word(cursor, path),
+            bytes_and_kind: word(bytes, 1),
         }
     }
 
+    /// The path it belongs to.
+    pub(crate) fn path(&self) -> u32 {
+        high(self.cursor_and_path)
+    }
+
+    /// Where it is on its route: an index into the world's hops.
+    pub(crate) fn cursor(&self) -> u32 {
+        low(self.cursor_and_path)
+    }
+
+    /// One hop further.
+    pub(crate) fn advance(&mut self) {
+        self.cursor_and_path += 1;
+    }
+
+    pub(crate) fn is_ack(&self) -> bool {
+        high(self.bytes_and_kind) != 0
+    }
+
     pub(crate) fn as_data(&self) -> Data {
-        Data { seq: self.seq, dsn: self.dsn, len: self.amount, stamp: self.stamp }
+        let len = low(self.amount_and_sacks);
+        Data { seq: self.seq, dsn: self.dsn, len, stamp: self.stamp }
     }
 
     /// The ACK; its SACK blocks leave the store.
@@ -72,15 +100,15 @@ impl Parcel {
         Ack {
             ack: self.seq,
             data_ack: self.dsn,
-            window_edge: self.dsn + u64::from(self.amount),
+            window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
             echo: self.stamp,
-            sacks: store.take(self.sacks),
+            sacks: store.take(high(self.amount_and_sacks)),
         }
     }
 
     /// The parcel will not arrive: what the store holds for it is released.
     pub(crate) fn discard(self, store: &mut SackStore) {
-        store.take(self.sacks);
+        store.take(high(self.amount_and_sacks));
     }
 }
 

@@ -46,6 +46,18 @@ impl Chance for Stream {
     }
 }
 
+/// One of many streams, looked up only when it is asked: most hops ask for nothing.
+pub(crate) struct StreamOf<'a> {
+    pub(crate) streams: &'a mut [Stream],
+    pub(crate) index: u32,
+}
+
+impl Chance for StreamOf<'_> {
+    fn uniform(&mut self) -> f64 {
+        self.streams[self.index as usize].uniform()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

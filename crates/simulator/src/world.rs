@@ -6,7 +6,7 @@
 
 use crate::agenda::{Agenda, Element};
 use crate::parcel::{Parcel, SackStore};
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamOf};
 use crate::trace::{Event, EventKind, Trace};
 use network::{Change, Link, Offer};
 use transport::{Receiver, Sender};
@@ -190,7 +190,7 @@ impl World {
 
     /// A parcel came out of a link: it goes into the next one of its route, or has arrived.
     fn hop(&mut self, parcel: Parcel) {
-        let link = self.hops[parcel.cursor as usize];
+        let link = self.hops[parcel.cursor() as usize];
         match link {
             ARRIVED => self.arrive(parcel),
             _ => self.offer(parcel, link),
@@ -200,14 +200,14 @@ impl World {
     /// An endpoint puts a parcel on its route, which has at least one link.
     fn launch(&mut self, parcel: Parcel) {
         self.totals.sent += 1;
-        let link = self.hops[parcel.cursor as usize];
+        let link = self.hops[parcel.cursor() as usize];
         self.offer(parcel, link);
     }
 
     fn offer(&mut self, mut parcel: Parcel, link: u32) {
-        parcel.cursor += 1;
-        let stream = &mut self.streams[link as usize];
-        match self.links[link as usize].offer(self.now, parcel, stream) {
+        parcel.advance();
+        let mut chance = StreamOf { streams: &mut self.streams, index: link };
+        match self.links[link as usize].offer(self.now, parcel, &mut chance) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
             Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
@@ -218,19 +218,19 @@ impl World {
     #[cold]
     fn lose(&mut self, parcel: Parcel, link: u32, kind: EventKind) {
         self.totals.dropped += 1;
-        self.counts[parcel.path as usize].lost += u64::from(!parcel.is_ack);
+        self.counts[parcel.path() as usize].lost += u64::from(!parcel.is_ack());
         if let Some(trace) = &mut self.trace {
-            trace.push(Event { at: self.now, kind, path: parcel.path, link: Some(link) });
+            trace.push(Event { at: self.now, kind, path: parcel.path(), link: Some(link) });
         }
         parcel.discard(&mut self.sacks);
     }
 
     fn arrive(&mut self, parcel: Parcel) {
         self.totals.delivered += 1;
-        let Route { flow, .. } = self.routes[parcel.path as usize];
+        let Route { flow, .. } = self.routes[parcel.path() as usize];
         let endpoint = &mut self.flows[flow as usize];
-        let path = (parcel.path - endpoint.first_path) as usize;
-        if parcel.is_ack {
+        let path = (parcel.path() - endpoint.first_path) as usize;
+        if parcel.is_ack() {
             let ack = parcel.into_ack(&mut self.sacks);
             match self.trace {
                 None => endpoint.sender.on_ack(self.now, path, &ack),
@@ -239,7 +239,7 @@ impl World {
             self.pump(flow);
         } else {
             let bytes = network::Frame::bytes(&parcel);
-            self.counts[parcel.path as usize].arrived_bytes += u64::from(bytes);
+            self.counts[parcel.path() as usize].arrived_bytes += u64::from(bytes);
             match endpoint.receiver.on_data(self.now, path, &parcel.as_data()) {
                 Some(ack) => self.send_ack(flow, path, &ack),
                 None => {

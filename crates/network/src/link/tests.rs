@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Packet(u32);
 impl Frame for Packet {
     fn bytes(&self) -> u32 {
