@@ -2,7 +2,7 @@
 //!
 //! An element (a link, an endpoint's timer) has at most one wake-up pending, so the agenda is an
 //! array with one entry for each element, threaded through a hierarchical timing wheel (Varghese and
-//! Lauck 1987): levels of 2048 slots, the finest half a µs wide. Insertion and removal take constant
+//! Lauck 1987): levels of 4096 slots, the finest 1 µs wide. Insertion and removal take constant
 //! time however many elements there are, which is what keeps the cost of an event flat from ten
 //! flows to a hundred thousand. An element that is alone in the next occupied slot is the next one,
 //! on whatever level it stands, so a sparse agenda moves nothing down through the levels.
@@ -16,12 +16,11 @@ use units::Time;
 pub(crate) type Element = u32;
 
 const NONE: u32 = u32::MAX;
-/// log2 of the width of the finest slot in ns: half a µs. Wider ones make a sparse agenda cheaper (W1
-/// by 1 % at 2 µs), narrower ones a dense one, whose slots hold several elements that must be sorted
-/// (W3 by 4 % against 2 µs).
-const TICK_BITS: u32 = 9;
-/// log2 of the slots of a level.
-const SLOT_BITS: u32 = 11;
+/// log2 of the width of the finest slot in ns: 1 µs. Wider ones make a sparse agenda cheaper (10 flows
+/// by 2 % at 2 µs); in a dense one their slots hold more elements, which must be sorted.
+const TICK_BITS: u32 = 10;
+/// log2 of the slots of a level: as many as one word of words of bits can index.
+const SLOT_BITS: u32 = 12;
 const SLOTS: usize = 1 << SLOT_BITS;
 /// Words of 64 slots.
 const WORDS: usize = SLOTS / 64;
