@@ -81,9 +81,7 @@ pub enum Offer {
     Lost,
 }
 
-/// Two times and a frame of 48 bytes fill one cache line.
 #[derive(Clone, Copy, Default)]
-#[repr(align(64))]
 struct Carried<F> {
     starts: Time,
     arrives: Time,

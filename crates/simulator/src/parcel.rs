@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parcel_and_its_two_times_fill_one_cache_line() {
+    fn a_parcel_and_its_two_times_are_as_large_as_a_cache_line() {
         assert_eq!(size_of::<Parcel>() + 2 * size_of::<Time>(), 64);
     }
 }
