@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.result import Result
 from anabranch.schema import DropTail, Flow, Link, Path
-from anabranch.statistics import interval, judge, paired
+from anabranch.statistics import interval, judge, paired, ratio_of_means
 
 SHORT = ("duration=20 s", "warmup=5 s")
 
@@ -108,6 +108,28 @@ def test_an_interval_is_students_and_a_straddling_one_is_undecided() -> None:
     assert judge(value, -10, 10) == "reproduced"
     assert judge(value, 10, 20) == "not_reproduced"
     assert paired([2, 3, 4], [1, 2, 3]).half == 0.0
+
+
+@given(
+    st.lists(st.tuples(st.floats(-10, 10), st.floats(1, 10)), min_size=2, max_size=30),
+    st.floats(0.1, 10),
+)
+def test_a_ratio_of_means_has_the_spread_of_both_and_scales(
+    pairs: list[tuple[float, float]], factor: float
+) -> None:
+    x, y = map(np.array, zip(*pairs, strict=True))
+    value = ratio_of_means(x, y)
+    assert value.mean == pytest.approx(x.mean() / y.mean(), abs=1e-9)
+    assert ratio_of_means(factor * y, y).half == pytest.approx(0.0, abs=1e-9)
+    assert ratio_of_means(x, factor * y).half == pytest.approx(value.half / factor, abs=1e-9)
+
+
+def test_a_ratio_of_means_covers_the_truth_as_often_as_it_says() -> None:
+    random = np.random.default_rng(1)
+    x, y = random.normal(2.0, 0.5, (4000, 20)), random.normal(4.0, 1.0, (4000, 20))
+    values = [ratio_of_means(a, b) for a, b in zip(x, y, strict=True)]
+    covered = np.mean([value.low <= 0.5 <= value.high for value in values])
+    assert 0.93 < covered < 0.97
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30))

@@ -46,6 +46,9 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
     )
     rates = json.loads(file.read_text())["equilibrium"]["class_rates_bps"]
     assert rates["multipath"] == pytest.approx(1.2956e6, rel=1e-3)
+    done = anabranch("theory", "khalili/scenario-c", "--utility", "tcp", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(file.read_text())["optimum"]["utility"] == "tcp"
     assert (
         anabranch(
             "compare", "khalili/scenario-c", "-n", "3", *SHORT, "--tolerance", "0.2"
@@ -74,6 +77,7 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["run", "khalili/scenario-c", "--json", "/no/such/place/x.json"], "/no/such/place"),
         (["run", "khalili/scenario-c", "--repeat", "0"], "repeat"),
         (["theory", "khalili/scenario-c", "--rtt", "10"], "150 ms"),
+        (["theory", "khalili/scenario-c", "--utility", "max"], "log, tcp"),
         (["compare", "khalili/scenario-c", "--worlds", "theory,moon"], "moon"),
         (["reproduce", "khalili.table9"], "near"),
         (["reproduce", "khalili", "--world", "moon"], "moon"),

@@ -62,6 +62,11 @@ def backoff(
 ) -> NDArray[float64]:
     """Window in segments after a congestion event on each path, not floored."""
 
+def window_after_loss(controller: str, cwnd: float, paths: int) -> float:
+    """Window in segments after a loss on one of `paths` paths that all have a window of `cwnd` and one
+    round-trip time, mended by fast recovery: the law in its shell, with floors.
+    """
+
 def red_drop_probability(
     average_packets: float, *, min_th: float, max_th: float, max_p: float, gentle: bool
 ) -> float:

@@ -69,6 +69,17 @@ def paired(after: ArrayLike, before: ArrayLike) -> Interval:
     return interval(np.asarray(after, dtype=float) - np.asarray(before, dtype=float))
 
 
+def ratio_of_means(numerator: ArrayLike, denominator: ArrayLike) -> Interval:
+    """Interval of the ratio of two means over runs with the same seeds, shape (n,) each.
+
+    Both vary: to first order the ratio R = mean(x)/mean(y) errs by the mean of (x - R y)/mean(y), whose
+    Student interval this is (delta method). Unlike a mean of ratios it needs no `y` far from zero.
+    """
+    x, y = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    of_means = x.mean() / y.mean()
+    return interval(of_means + (x - of_means * y) / y.mean())
+
+
 RESOLUTION = 3e-5
 """Relative distance from a band's edge that no measurement here resolves: a packet at either end of
 90 s at 10 Mb/s is 2.7e-5 of the whole, and solvers stop at 1e-6."""

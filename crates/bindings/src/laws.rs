@@ -1,6 +1,6 @@
 //! The laws, and RED's curve, for theory.
 
-use control::{AnyLaw, Law, PathView};
+use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Phase, Settings};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -58,6 +58,24 @@ pub(crate) fn backoff<'py>(
     each(py, controller, &[windows, rtts_s, losses], |law, me, paths, _| law.backoff(me, paths))
 }
 
+#[pyfunction]
+pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> PyResult<f64> {
+    let settings = Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
+    let mut shell = Coupled::new(known(controller)?, settings, paths);
+    for path in 0..paths {
+        let sample = Acked { segments: 0.0, srtt: 0.1, cwnd_limited: false, phase: Phase::Open };
+        shell.on_ack(path, &sample);
+    }
+    shell.on_congestion(0, Cause::FastRetransmit);
+    shell.on_recovered(0);
+    Ok(shell.window(0).cwnd)
+}
+
+fn known(controller: &str) -> PyResult<AnyLaw> {
+    let unknown = |unknown: control::UnknownLaw| PyValueError::new_err(unknown.to_string());
+    controller.parse().map_err(unknown)
+}
+
 /// Evaluates `formula` on every path, with windows, round-trip times and losses given and notes in
 /// their steady state.
 fn each<'py>(
@@ -66,9 +84,7 @@ fn each<'py>(
     given: &[Vector<'py>; 3],
     formula: impl Fn(&AnyLaw, usize, &[PathView], f64) -> f64,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let law: AnyLaw = controller
-        .parse()
-        .map_err(|unknown: control::UnknownLaw| PyValueError::new_err(unknown.to_string()))?;
+    let law = known(controller)?;
     let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array());
     if windows.len() != rtts.len() || windows.len() != losses.len() {
         return Err(PyValueError::new_err(format!(

@@ -30,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::drift, module)?)?;
     module.add_function(wrap_pyfunction!(laws::growth, module)?)?;
     module.add_function(wrap_pyfunction!(laws::backoff, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::window_after_loss, module)?)?;
     module.add_function(wrap_pyfunction!(laws::red_drop_probability, module)?)?;
     Ok(())
 }

@@ -92,12 +92,19 @@ def theory(
     rtt: Annotated[
         str, typer.Option("--rtt", help='base, queueing, or a time such as "150 ms" for all paths.')
     ] = "queueing",
+    utility: Annotated[
+        str,
+        typer.Option(
+            "--utility",
+            help="What the optimum maximises: log (proportional fairness) or tcp (TCP's own utility).",
+        ),
+    ] = "log",
     json: JsonOption = None,
 ) -> None:
     """Equilibrium of the shipped laws, and the optimum without and with probing cost."""
     from .predict import theory_command
 
-    theory_command(scenario, controller, set_ or [], rtt, json)
+    theory_command(scenario, controller, set_ or [], rtt, utility, json)
 
 
 @app.command(epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10")

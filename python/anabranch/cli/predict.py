@@ -36,28 +36,38 @@ def round_trip(text: str) -> str | float:
     return seconds
 
 
-def predicted(plan: dict[str, Any], rtt: str | float) -> dict[str, Any]:
+OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}
+
+
+def predicted(plan: dict[str, Any], rtt: str | float, utility: str = "log") -> dict[str, Any]:
     """Equilibrium and optima of a plan; optima with a floor take the equilibrium's round trips."""
     network = theory.Network.from_plan(plan)
     found = theory.equilibrium(network, rtt=rtt, floor=0.0)
     rtts = [rtt for rows in found.rtts_s.values() for rtt in rows]
     mean_rtt = sum(rtts) / len(rtts)
-    best = theory.optimum(network, rtt=mean_rtt)
+    best = theory.optimum(network, utility=utility, rtt=mean_rtt)
     try:
-        probing = theory.optimum(network, rtt=mean_rtt, floor=1.0)
+        probing = theory.optimum(network, utility=utility, rtt=mean_rtt, floor=1.0)
     except theory.TheoryError:
         probing = None  # one segment per round trip on every path is more than the links carry
     return {"equilibrium": found, "optimum": best, "probing": probing, "rtt_s": mean_rtt}
 
 
 def theory_command(
-    source: str, controller: str | None, overrides: list[str], rtt: str, json: Path | None
+    source: str,
+    controller: str | None,
+    overrides: list[str],
+    rtt: str,
+    utility: str,
+    json: Path | None,
 ) -> None:
     """Prints the equilibrium and the optima, and writes them if asked."""
+    if utility not in OPTIMA:
+        raise ValueError(f"--utility is {utility!r}; it is one of {', '.join(OPTIMA)}")
     plan = load(source).plan(overrides=overrides, controller=controller)
     if json:
         check_writable(json)
-    what = predicted(plan, round_trip(rtt))
+    what = predicted(plan, round_trip(rtt), utility)
     found, best, probing = what["equilibrium"], what["optimum"], what["probing"]
     rows = []
     for c in plan["classes"]:
@@ -92,6 +102,7 @@ def theory_command(
     }  # private copies
     out = console()
     out.print(table("Per user, wire bytes", head, rows, left=2))
+    unit = "loss" if utility == "tcp" else "s/bit"
     prices = [
         [
             name,
@@ -105,12 +116,12 @@ def theory_command(
     out.print(
         table(
             "Links",
-            ["link", "load Mb/s", "loss at equilibrium", "price at the optimum (s/bit)"],
+            ["link", "load Mb/s", "loss at equilibrium", f"price at the optimum ({unit})"],
             prices,
         )
     )
     out.print(
-        f"round trips: {rtt} (mean {what['rtt_s'] * 1e3:.0f} ms); optimum: proportional fairness",
+        f"round trips: {rtt} (mean {what['rtt_s'] * 1e3:.0f} ms); optimum: {OPTIMA[utility]}",
         style="dim",
     )
     for part in theory.left_out(plan):
@@ -133,7 +144,11 @@ def plain(plan: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
             "link_losses": found.link_losses,
             "residual": found.residual,
         },
-        "optimum": {"class_rates_bps": best.class_rates_bps, "link_prices": best.link_prices},
+        "optimum": {
+            "utility": best.utility,
+            "class_rates_bps": best.class_rates_bps,
+            "link_prices": best.link_prices,
+        },
         "optimum_with_probing": probing and {"class_rates_bps": probing.class_rates_bps},
     }
 

@@ -60,6 +60,8 @@ def _cells() -> dict[str, Cell]:
         cells[f"b-after-{law}"] = Cell("khalili/scenario-b", law, weight=5)
     for phi in (0.1, 1, 2):
         cells[f"phi-{phi:g}"] = Cell("khalili/two-lossy-paths", f"phi:{phi:g}", weight=0.3)
+    far_apart = ("link.good.loss.probability=0.0005", "link.bad.loss.probability=0.02")
+    cells["backed-off"] = Cell("khalili/two-lossy-paths", "olia", far_apart, weight=0.3)
     for law in ("fully-coupled", "lia", "olia", "uncoupled"):
         cells[f"flap-{law}"] = Cell("khalili/two-equal-paths", law, series=True, weight=3)
     for law in ("lia", "olia"):

@@ -123,10 +123,21 @@ def _worst_error(
     return worst
 
 
-def _halves(controller: str) -> bool:
-    """Whether a congestion event halves the window."""
-    w, rtt, p = np.array([8.0, 20.0]), np.array([0.1, 0.2]), np.array([0.01, 0.02])
-    return bool(np.allclose(_core.backoff(controller, w, rtt, p), w / 2))
+def _halves_down_to(controller: str, floor: float) -> bool:
+    """Whether a loss halves the window of one of two paths, and stops at a floor."""
+    windows = (1.0, 1.5, 2.0, 3.0, 8.0, 20.0, 100.0)
+    after = [_core.window_after_loss(controller, w, 2) for w in windows]
+    return after == [max(w / 2, floor) for w in windows]
+
+
+def _couples_increase_only(controller: str) -> bool:
+    """Whether a sibling's window moves a path's growth and not its window after a loss."""
+    rtt, p = np.array([0.1, 0.2]), np.array([0.01, 0.02])
+    states = [np.array([8.0, sibling]) for sibling in (4.0, 20.0)]
+    growth, backoff = (
+        [of(controller, w, rtt, p)[0] for w in states] for of in (_core.growth, _core.backoff)
+    )
+    return bool(growth[0] != growth[1] and backoff[0] == backoff[1])
 
 
 @PAPER.claim("alg.lia")
@@ -143,7 +154,7 @@ def lia(claim: Claim, lab: Laboratory) -> Finding:
             str(claim.expected["increase_per_ack_mss"]),
             _worst_error("lia", rfc6356) < EXACT,
         ),
-        holds("decrease", str(claim.expected["decrease"]), _halves("lia")),
+        holds("decrease", str(claim.expected["decrease"]), _halves_down_to("lia", 1.0)),
     ]
     return finding(claim, "structure", checks)
 
@@ -164,8 +175,8 @@ def olia(claim: Claim, lab: Laboratory) -> Finding:
 
     checks = [
         holds("increase", "both terms, within 1e-6", _worst_error("olia", companion) < EXACT),
-        holds("loss_response", str(claim.expected["loss_response"]), _halves("olia")),
-        holds("couples", str(claim.expected["couples"]), _halves("olia")),
+        holds("loss_response", str(claim.expected["loss_response"]), _halves_down_to("olia", 1.0)),
+        holds("couples", str(claim.expected["couples"]), _couples_increase_only("olia")),
     ]
     return finding(claim, "structure", checks)
 
