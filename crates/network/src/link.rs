@@ -88,11 +88,9 @@ struct Carried<F> {
     frame: F,
 }
 
-/// A frame that came out of a link.
+/// What became of the frame that came out of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery<F> {
-    /// The frame.
-    pub frame: F,
+pub struct Delivery {
     /// Whether it was lost on the line after all.
     pub lost: bool,
     /// When to call [`Link::deliver`] for the next one.
@@ -206,11 +204,14 @@ impl<F: Frame> Link<F> {
         self.carry(now, frame, doomed)
     }
 
-    /// The first frame comes out, at the time for which the link last asked to be woken; `None` if
-    /// it carries nothing.
-    pub fn deliver(&mut self) -> Option<Delivery<F>> {
-        let frame = self.line.front()?.frame;
-        let bytes = u64::from(frame.bytes());
+    /// The frame that comes out next; `None` if the link carries nothing.
+    pub fn front(&self) -> Option<&F> {
+        self.line.front().map(|carried| &carried.frame)
+    }
+
+    /// The frame at the [`Link::front`] comes out, at the time for which the link last asked to be woken.
+    pub fn deliver(&mut self) -> Delivery {
+        let bytes = self.line.front().map_or(0, |carried| u64::from(carried.frame.bytes()));
         if self.queue.is_some() && self.waiting == self.line.head() {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
@@ -224,7 +225,7 @@ impl<F: Frame> Link<F> {
             false => self.line.front().map(|carried| carried.arrives),
         };
         let lost = self.faults.is_some() && self.strikes();
-        Some(Delivery { frame, lost, next })
+        Delivery { lost, next }
     }
 
     /// Whether random loss has chosen the frame that comes out now.

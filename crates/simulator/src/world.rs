@@ -152,16 +152,18 @@ impl World {
     }
 
     fn wake_link(&mut self, element: Element) {
-        let Some(delivery) = self.links[element as usize].deliver() else {
+        let link = &mut self.links[element as usize];
+        let Some(&parcel) = link.front() else {
             return;
         };
+        let delivery = link.deliver();
         if let Some(next) = delivery.next {
             self.agenda.schedule(element, next);
         }
         self.totals.hops += 1;
         match delivery.lost {
-            true => self.lose(delivery.frame, element, EventKind::Lost),
-            false => self.hop(delivery.frame),
+            true => self.lose(parcel, element, EventKind::Lost),
+            false => self.hop(parcel),
         }
     }
 
