@@ -48,6 +48,7 @@ METRICS = [
     Metric("paths", "recoveries", "events", "fast recoveries begun"),
     Metric("paths", "cwnd_segments", "segments", "congestion window, mean over samples"),
     Metric("paths", "srtt_s", "s", "smoothed round-trip time, mean over samples"),
+    Metric("paths", "rto_s", "s", "retransmission timeout, not backed off, mean over samples"),
     Metric("links", "copies", "links", "number of private copies; 1 for a shared link"),
     Metric("links", "arrived_packets", "packets", "packets offered to the link"),
     Metric("links", "dropped_packets", "packets", "packets dropped by its queue"),

@@ -18,6 +18,7 @@ pub(crate) fn controllers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         row.set_item("summary", law.summary)?;
         row.set_item("formula", law.formula)?;
         row.set_item("source", law.source)?;
+        row.set_item("set_valued", law.set_valued)?;
         Ok(row)
     };
     control::described().into_iter().map(describe).collect()

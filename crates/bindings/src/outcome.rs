@@ -72,6 +72,7 @@ fn paths<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>
         recoveries: |row| row.recoveries,
         cwnd_segments: |row| row.cwnd_segments,
         srtt_s: |row| row.srtt_s,
+        rto_s: |row| row.rto_s,
     );
     Ok(table)
 }

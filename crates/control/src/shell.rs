@@ -149,18 +149,15 @@ impl Ensemble for Coupled {
             // RFC 5681 §3.1: a retransmission that is lost again does not lower ssthresh again.
             self.windows[path].ssthresh = self.backoff(path);
         }
-        self.views[path].cwnd = match cause {
-            Cause::FastRetransmit => self.windows[path].ssthresh,
-            Cause::Timeout | Cause::TimeoutAgain => {
-                self.windows[path].cwnd = self.settings.min_window;
-                self.settings.min_window
-            }
+        let cwnd = match cause {
+            Cause::FastRetransmit => self.windows[path].ssthresh, // which recovery ends with
+            Cause::Timeout | Cause::TimeoutAgain => self.settings.min_window,
         };
+        self.set(path, cwnd);
     }
 
     fn on_recovered(&mut self, path: usize) {
-        self.windows[path].cwnd = self.windows[path].ssthresh;
-        self.views[path].cwnd = self.windows[path].cwnd;
+        self.set(path, self.windows[path].ssthresh);
     }
 
     fn set_member(&mut self, path: usize, member: bool) {

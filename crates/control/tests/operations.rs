@@ -144,7 +144,7 @@ impl Harness {
                 let least = if name.starts_with("olia") { most / before.cwnd } else { 0.0 };
                 prop_assert!(growth >= -least - 1e-12, "{name}: shrank by {growth}");
             }
-            Operation::FastRetransmit => prop_assert_eq!(after.cwnd, before.cwnd),
+            Operation::FastRetransmit => prop_assert_eq!(after.cwnd, after.ssthresh),
             Operation::Timeout | Operation::TimeoutAgain => {
                 prop_assert_eq!(after.cwnd, self.floor);
             }

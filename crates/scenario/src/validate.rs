@@ -172,6 +172,7 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
         if let Some(back) = &path.back {
             check_way(scenario, flow, back)?;
         }
+        check_round_trip(scenario, flow, path)?;
     }
     let transport = flow.transport.over(&scenario.transport);
     check_transport(&format!("flow `{}`", flow.name.text), &transport)
@@ -202,6 +203,24 @@ fn check_way(scenario: &Scenario, flow: &Flow, way: &[Name]) -> Result<(), Place
     Ok(())
 }
 
+/// A round trip takes time, now and after every change: otherwise a run never gets beyond an instant.
+fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Result<(), Placed> {
+    let way = path.links.iter().chain(path.back.iter().flatten());
+    let links =
+        way.filter_map(|name| scenario.link.iter().find(|link| link.name.text == name.text));
+    let takes_time = |link: &Link| {
+        let stays = link.change.iter().all(|change| change.delay != Some(Span::ZERO));
+        link.rate.is_some() || (link.delay > Span::ZERO && stays)
+    };
+    if links.into_iter().any(takes_time) {
+        return Ok(());
+    }
+    let message =
+        format!("flow `{}`: a path has neither a rate nor a delay on any link", flow.name.text);
+    let help = "give one of its links a `rate` or a `delay`";
+    Err(at(&path.links[0], Error::new(message).help(help)))
+}
+
 fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), Error> {
     let wrong = |field: &str, value: &dyn core::fmt::Display, right: &str| {
         Err(Error::new(format!("{whose}: transport.{field} is {value}")).help(right))
@@ -230,6 +249,15 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), Error
     }
     if let Some(buffer) = options.receive_buffer.filter(|buffer| buffer.0 < payload.0) {
         return wrong("receive_buffer", &buffer, "at least one payload must fit");
+    }
+    for (field, value) in [
+        ("rto_min", options.rto_min),
+        ("rto_max", options.rto_max),
+        ("rto_initial", options.rto_initial),
+    ] {
+        if let Some(value) = value.filter(|value| *value == Span::ZERO) {
+            return wrong(field, &value, "it is above zero, such as \"200 ms\"");
+        }
     }
     if options.rto_min.is_some_and(|min| min > options.rto_max.unwrap_or(Span::millis(120_000))) {
         return wrong("rto_min", &options.rto_min.unwrap_or_default(), "it is at most rto_max");

@@ -26,7 +26,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Catalogue) {
     let mut builder =
         Builder { plan, seed, world: empty(), catalogue: Catalogue::default(), shared: Vec::new() };
     for (index, link) in plan.links.iter().enumerate() {
-        let shared = (!link.per_user).then(|| builder.add_link(index, 0));
+        let shared = (!link.per_user).then(|| builder.add_link(index, None));
         builder.shared.push(shared);
     }
     for (index, class) in plan.classes.iter().enumerate() {
@@ -77,12 +77,19 @@ fn empty() -> World {
 }
 
 impl Builder<'_> {
-    /// Adds a link of the plan; `copy` tells the copies of a per-user link apart.
-    fn add_link(&mut self, planned: usize, copy: u64) -> u32 {
+    /// Adds a link of the plan. A per-user link has a stream for each user, by the name of the class, so
+    /// that a class that comes or goes disturbs nobody else.
+    fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
         let link = &self.plan.links[planned];
         let number = self.world.links.len() as u32;
         self.world.links.push(Link::new(link_settings(link)));
-        self.world.streams.push(Stream::new(self.seed, "link", &link.name, copy));
+        self.world.streams.push(match user {
+            None => Stream::new(self.seed, "link", &link.name, 0),
+            Some((class, user)) => {
+                let name = format!("{}/{class}", link.name);
+                Stream::new(self.seed, "link of a user", &name, u64::from(user))
+            }
+        });
         self.catalogue.planned.push(planned as u32);
         for change in &link.changes {
             let at = Time::from(change.at);
@@ -112,11 +119,11 @@ impl Builder<'_> {
         let Common { index, class, .. } = *common;
         let flow = self.world.flows.len() as u32;
         let first_path = self.world.routes.len() as u32;
-        let copy = (u64::from(index) << 32) | u64::from(user);
+        let owner = (class.name.as_str(), user);
         let mut copies = Vec::new();
         for path in &class.paths {
-            let forward = self.add_way(&path.links, &mut copies, copy);
-            let back = self.add_way(&path.back, &mut copies, copy);
+            let forward = self.add_way(&path.links, &mut copies, owner);
+            let back = self.add_way(&path.back, &mut copies, owner);
             self.world.routes.push(Route { flow, forward, back });
             self.world.counts.push(PathCount::default());
         }
@@ -135,12 +142,17 @@ impl Builder<'_> {
     }
 
     /// Lays a route down among the hops; per-user links are copied once for each user.
-    fn add_way(&mut self, links: &[usize], copies: &mut Vec<(usize, u32)>, copy: u64) -> u32 {
+    fn add_way(
+        &mut self,
+        links: &[usize],
+        copies: &mut Vec<(usize, u32)>,
+        owner: (&str, u32),
+    ) -> u32 {
         let begin = self.world.hops.len() as u32;
         for planned in links {
             let known = copies.iter().find(|(own, _)| own == planned).map(|(_, link)| *link);
             let link = self.shared[*planned].or(known).unwrap_or_else(|| {
-                let link = self.add_link(*planned, copy + 1);
+                let link = self.add_link(*planned, Some(owner));
                 copies.push((*planned, link));
                 link
             });

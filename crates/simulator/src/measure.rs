@@ -61,6 +61,7 @@ pub(crate) struct Meter<'a> {
     baseline: Baseline,
     cwnd: Vec<Mean>,
     srtt: Vec<Mean>,
+    rto: Vec<Mean>,
     queue: Vec<(Mean, Histogram)>,
     class_rtt: Vec<(Mean, Histogram)>,
     class_cwnd: Vec<Histogram>,
@@ -76,6 +77,7 @@ impl<'a> Meter<'a> {
             baseline: Baseline::default(),
             cwnd: vec![Mean::default(); paths],
             srtt: vec![Mean::default(); paths],
+            rto: vec![Mean::default(); paths],
             queue: vec![Default::default(); plan.links.len()],
             class_rtt: vec![Default::default(); plan.classes.len()],
             class_cwnd: vec![Histogram::default(); plan.classes.len()],
@@ -119,6 +121,7 @@ impl<'a> Meter<'a> {
                 self.class_cwnd[class].add(report.cwnd);
                 if report.srtt.0 > 0 {
                     self.srtt[number].add(report.srtt.seconds());
+                    self.rto[number].add(report.rto.seconds());
                     self.class_rtt[class].0.add(report.latest_rtt.seconds());
                     self.class_rtt[class].1.add(report.latest_rtt.seconds());
                 }
@@ -197,6 +200,7 @@ impl<'a> Meter<'a> {
                 recoveries: now.recoveries - then.recoveries,
                 cwnd_segments: self.cwnd[number].get(),
                 srtt_s: self.srtt[number].get(),
+                rto_s: self.rto[number].get(),
             }
         });
         rows.collect()

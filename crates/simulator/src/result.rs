@@ -74,6 +74,8 @@ pub struct PathResult {
     pub cwnd_segments: f64,
     /// Smoothed round-trip time, mean over samples.
     pub srtt_s: f64,
+    /// Retransmission timeout while not backed off, mean over samples.
+    pub rto_s: f64,
 }
 
 /// A link of the plan; private copies are summed.

@@ -54,15 +54,18 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
         meter.start(&world);
     }
     let mut next_sample = Time::ZERO;
-    while world.now < end {
+    loop {
         if progress.stop.load(Ordering::Relaxed) {
             return None;
         }
         // The next moment to look: a sample, the end of the warm-up, or the end.
         let moment = if warm { next_sample } else { next_sample.min(warmup) }.min(end);
         let before = world.now;
-        world.run_until(moment);
-        progress.simulated.fetch_add(moment.since(before).0, Ordering::Relaxed);
+        let reached = world.run_until(moment);
+        progress.simulated.fetch_add(world.now.since(before).0, Ordering::Relaxed);
+        if !reached {
+            continue;
+        }
         if !warm && moment >= warmup {
             meter.start(&world);
             warm = true;
@@ -71,8 +74,16 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
             meter.sample(&mut world, warm);
             next_sample = next_sample + plan.sample;
         }
+        if moment == end {
+            break;
+        }
     }
-    assert!(world.conservation().holds(), "packets were lost track of: {:?}", world.conservation());
+    let counts = world.conservation();
+    assert!(
+        counts.holds(),
+        "{} with seed {seed}: packets were lost track of: {counts:?}",
+        plan.name
+    );
     Some(meter.finish(seed, world))
 }
 

@@ -13,6 +13,10 @@ use transport::{Receiver, Sender};
 use units::Time;
 use wire::Ack;
 
+/// Events after which whoever runs the world is asked whether to go on: a fraction of a second. A
+/// power of two, as it is looked at on every event.
+const BATCH: u64 = 1 << 20;
+
 /// Marks the end of a route among the hops.
 pub(crate) const ARRIVED: u32 = u32::MAX;
 
@@ -135,8 +139,8 @@ impl World {
         }
     }
 
-    /// Runs everything up to and at `end`.
-    pub(crate) fn run_until(&mut self, end: Time) {
+    /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is reached.
+    pub(crate) fn run_until(&mut self, end: Time) -> bool {
         while let Some((now, element)) = self.agenda.pop(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
@@ -147,8 +151,12 @@ impl World {
             } else {
                 self.wake_endpoint(element);
             }
+            if self.totals.events.is_multiple_of(BATCH) {
+                return false;
+            }
         }
         self.now = end;
+        true
     }
 
     fn wake_link(&mut self, element: Element) {

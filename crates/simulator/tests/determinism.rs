@@ -29,6 +29,13 @@ rate = "4 Mb/s"
 delay = "10 ms"
 loss = { probability = 0.01 }
 
+[[link]]
+name = "radio"
+rate = "5 Mb/s"
+delay = "1 ms"
+loss = { probability = 0.005 }
+per_user = true
+
 [[flow]]
 name = "multipath"
 count = 3
@@ -36,7 +43,7 @@ controller = "olia"
 spread = "1 s"
 
 [[flow.path]]
-links = ["ap1"]
+links = ["radio", "ap1"]
 
 [[flow.path]]
 links = ["ap2"]
@@ -106,13 +113,14 @@ fn another_warm_up_changes_what_is_counted_and_not_what_happens() {
 }
 
 /// A stranger with a link, a loss process and a flow of its own.
-const STRANGER: &str = r#"
+const STRANGERS_LINK: &str = r#"
 [[link]]
 name = "elsewhere"
 rate = "2 Mb/s"
 delay = "7 ms"
 loss = { probability = 0.03 }
-
+"#;
+const STRANGER: &str = r#"
 [[flow]]
 name = "stranger"
 count = 2
@@ -125,9 +133,14 @@ links = ["elsewhere"]
 #[test]
 fn a_component_that_shares_nothing_disturbs_nobody() {
     let alone = run(&plan(BUSY, &[]), 7);
-    let after = run(&plan(&format!("{BUSY}{STRANGER}"), &[]), 7);
-    let head = BUSY.find("[[link]]").unwrap();
-    let before = format!("{}{STRANGER}{}", &BUSY[..head], &BUSY[head..]);
+    let after = run(&plan(&format!("{BUSY}{STRANGERS_LINK}{STRANGER}"), &[]), 7);
+    let (links, flows) = (BUSY.find("[[link]]").unwrap(), BUSY.find("[[flow]]").unwrap());
+    let before = format!(
+        "{}{STRANGERS_LINK}{}{STRANGER}{}",
+        &BUSY[..links],
+        &BUSY[links..flows],
+        &BUSY[flows..]
+    );
     let before = run(&plan(&before, &[]), 7);
     // As text, in which what does not apply (`NaN`) equals itself.
     let text = |outcome: &Outcome, flows: usize, paths: usize| {

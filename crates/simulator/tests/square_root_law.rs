@@ -62,8 +62,7 @@ fn measure(p: f64) -> Measured {
     let outcomes = runs(&plan, SEEDS);
     let path = |figure: fn(&PathResult) -> f64| mean(&outcomes, |o| figure(&o.paths[0]));
     let rtt = path(|path| path.srtt_s);
-    // 4 RTTVAR stays below the 200 ms at which it is bounded from below (Linux' minimum).
-    let timeout = rtt + 0.2;
+    let timeout = path(|path| path.rto_s);
     let sent = path(|path| path.sent_packets as f64);
     let events = path(|path| (path.recoveries + path.timeouts) as f64) / sent;
     let model = |p: f64| CAPACITY.min(8.0 * PAYLOAD * pftk(p, rtt, timeout));

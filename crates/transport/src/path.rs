@@ -30,6 +30,8 @@ pub struct PathReport {
     pub srtt: Span,
     /// The newest round-trip sample.
     pub latest_rtt: Span,
+    /// Retransmission timeout, not backed off.
+    pub rto: Span,
     /// Bytes thought to be in the network.
     pub pipe: u64,
     /// Whether the path belongs to the connection now; if not, the window says nothing.
@@ -67,11 +69,13 @@ pub(crate) struct Path {
     pub(crate) failed: bool,
     /// Bytes handed to the host that have not left it.
     pub(crate) queued: u64,
+    /// Everything below was outstanding when the path last failed, and was offered to other paths then.
+    offered: u64,
     /// Kept only when the connection has several paths.
     pub(crate) mapping: Option<Box<Mapping>>,
     /// The congestion window in bytes of whole segments, as control last gave it.
     window: u64,
-    phase: Phase,
+    pub(crate) phase: Phase,
     /// Recovery ends when everything below has been acknowledged (RecoveryPoint, `recover`).
     recover: u64,
     dupacks: u32,
@@ -93,6 +97,7 @@ impl Path {
             member: true,
             failed: false,
             queued: 0,
+            offered: 0,
             mapping: multipath.then(Box::default),
             window: 0,
             phase: Phase::Open,
@@ -121,8 +126,7 @@ impl Path {
             self.on_progress(now, ack, progress, settings, control, me);
         } else if duplicate {
             self.dupacks += 1;
-            if !settings.sack && self.phase != Phase::Loss {
-                // After a timeout everything outstanding counts as lost already.
+            if !settings.sack && self.duplicates_count() {
                 self.board.on_duplicate(segment);
                 progress.delivered = segment;
             }
@@ -180,15 +184,31 @@ impl Path {
         }
     }
 
+    /// Without SACK: whether a duplicate ACK says that a segment has left the network. After a timeout
+    /// everything outstanding counts as lost already; outside recovery the first two let new segments
+    /// out (RFC 3042) and the third begins a recovery, if one may begin.
+    fn duplicates_count(&self) -> bool {
+        match self.phase {
+            Phase::Open => self.dupacks < DUP_ACKS || self.third_duplicate(),
+            Phase::Recovery => true,
+            Phase::Loss => false,
+        }
+    }
+
+    /// RFC 6582 §3.2 step 2: the third duplicate ACK, for data beyond `recover`; at it, duplicate ACKs
+    /// come from copies sent in the last recovery.
+    fn third_duplicate(&self) -> bool {
+        let beyond = self.board.una > self.recover || self.recover == 0;
+        self.dupacks == DUP_ACKS && beyond
+    }
+
     /// RFC 6675 §5 or, without SACK, RFC 6582 §3.2 step 2.
     fn loss_detected(&mut self, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment);
         if settings.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
-        // Only beyond `recover`: at it, duplicate ACKs come from copies sent in the last recovery.
-        let beyond = self.board.una > self.recover || self.recover == 0;
-        let lost = self.dupacks == DUP_ACKS && beyond;
+        let lost = self.third_duplicate();
         if lost {
             self.board.lose_oldest(segment);
         }
@@ -229,21 +249,19 @@ impl Path {
         self.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
     }
 
-    /// The retransmission timer fired (RFC 6298 §5.4 to §5.6). Returns whether it is the first time
-    /// for what is outstanding.
+    /// The retransmission timer fired (RFC 6298 §5.4 to §5.6).
     pub(crate) fn on_timeout(
         &mut self,
         now: Time,
         settings: &SenderSettings,
         control: &mut impl Ensemble,
         me: usize,
-    ) -> bool {
+    ) {
         // At most one decrease for a window: a timeout in recovery does not lower ssthresh again.
         let cause = match self.phase {
             Phase::Open => Cause::Timeout,
             Phase::Recovery | Phase::Loss => Cause::TimeoutAgain,
         };
-        let first = self.phase != Phase::Loss;
         self.tally.timeouts += 1;
         self.backoff += 1;
         self.dupacks = 0;
@@ -252,7 +270,6 @@ impl Path {
         self.board.lose_all();
         control.on_congestion(me, cause);
         self.restart_timer(now, settings);
-        first
     }
 
     fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
@@ -312,12 +329,17 @@ impl Path {
         }
     }
 
-    /// Data ranges that were sent on this path and have not arrived.
-    pub(crate) fn missing_data(&self) -> Vec<Range> {
+    /// Data ranges that were sent on this path, have not arrived and have not been offered to other
+    /// paths before.
+    pub(crate) fn offer(&mut self) -> Vec<Range> {
         let Some(mapping) = &self.mapping else {
             return Vec::new();
         };
-        self.board.missing().flat_map(|range| mapping.data_ranges(range)).collect()
+        let beyond = |range: Range| Range { start: range.start.max(self.offered), end: range.end };
+        let missing = self.board.missing().map(beyond).filter(|range| !range.is_empty());
+        let data = missing.flat_map(|range| mapping.data_ranges(range)).collect();
+        self.offered = self.board.nxt;
+        data
     }
 
     /// The path leaves the connection: nothing of it is outstanding any more.

@@ -116,13 +116,11 @@ impl Sender {
             if self.paths[me].deadline > now {
                 continue;
             }
-            let first = self.paths[me].on_timeout(now, &self.settings, &mut self.control, me);
+            self.paths[me].on_timeout(now, &self.settings, &mut self.control, me);
             self.refresh(me);
             if self.paths.len() > 1 {
                 self.paths[me].failed = true;
-                if first {
-                    self.reinject_from(me);
-                }
+                self.reinject_from(me);
             }
         }
     }
@@ -233,9 +231,9 @@ impl Sender {
         self.settings.scheduler.choose(srtts, self.last_path)
     }
 
-    /// Offers everything outstanding on `from` to the other paths.
+    /// Offers what is outstanding on `from` to the other paths.
     fn reinject_from(&mut self, from: usize) {
-        let missing = self.paths[from].missing_data();
+        let missing = self.paths[from].offer();
         self.reinject.extend(missing.into_iter().map(|range| (range, from)));
     }
 
@@ -302,6 +300,7 @@ impl Sender {
             ssthresh: window.ssthresh,
             srtt: rtt.srtt(),
             latest_rtt: rtt.latest(),
+            rto: rtt.rto(&self.settings.rto, 0),
             pipe: board.pipe(),
             member: *member,
             retransmits: tally.retransmits,

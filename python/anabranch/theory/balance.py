@@ -26,18 +26,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .. import _core
 from .network import Floats
-
-SET_VALUED = ("olia",)
-"""Names (before any colon) of the controllers whose growth jumps."""
 
 DIFFERENCE = 1e-6
 """Step in log variables of the central differences that give slopes of smooth laws."""
 
 
 def is_set_valued(controller: str) -> bool:
-    """Whether the law jumps, so that its drift has to be interpolated."""
-    return controller.split(":", 1)[0] in SET_VALUED
+    """Whether the law jumps, so that its drift has to be interpolated: its file says so."""
+    name = controller.split(":", 1)[0]
+    return any(law["set_valued"] for law in _core.controllers() if name in [law["name"], *law["aliases"]])
 
 
 class Law:

@@ -32,6 +32,7 @@ impl Registered for FullyCoupled {
         summary: "one TCP on the path of least loss; flaps between equal paths",
         formula: "growth 1/w_tot, backoff w_r − w_tot/2",
         source: "Kelly and Voice 2005; Wischik et al., NSDI 2011, §2.4",
+        set_valued: false,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

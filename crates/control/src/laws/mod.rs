@@ -5,15 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-mod balia;
-mod ewtcp;
-mod fully_coupled;
-mod lia;
-mod olia;
-mod phi;
-mod reno;
-mod semicoupled;
-
 /// How a law is named and described to people.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
@@ -27,6 +18,9 @@ pub struct Described {
     pub formula: &'static str,
     /// Where the rule is published.
     pub source: &'static str,
+    /// Whether growth or backoff jumps where paths tie, so that an equilibrium may lie on a jump: theory
+    /// then averages over states that differ by its mesh.
+    pub set_valued: bool,
 }
 
 /// What a law's file provides besides the law, so that it can be named in a scenario.
@@ -68,47 +62,49 @@ impl fmt::Display for UnknownLaw {
 
 /// Makes the enum over all laws, its dispatch and its parser, from one line a law.
 macro_rules! laws {
-    ($($variant:ident($type:ty)),* $(,)?) => {
+    ($($file:ident::$type:ident),* $(,)?) => {
+        $(mod $file;)*
+
         /// Any of the shipped laws; dispatch is a match, without boxing.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum AnyLaw {
             $(
-                #[doc = concat!("See `", stringify!($type), "`.")]
-                $variant($type),
+                #[doc = concat!("See `", stringify!($file), ".rs`.")]
+                $type($file::$type),
             )*
         }
 
         impl Law for AnyLaw {
             fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
-                match self { $(AnyLaw::$variant(law) => law.growth(me, paths),)* }
+                match self { $(AnyLaw::$type(law) => law.growth(me, paths),)* }
             }
             fn backoff(&self, me: usize, paths: &[PathView]) -> f64 {
-                match self { $(AnyLaw::$variant(law) => law.backoff(me, paths),)* }
+                match self { $(AnyLaw::$type(law) => law.backoff(me, paths),)* }
             }
             fn coupled(&self) -> bool {
-                match self { $(AnyLaw::$variant(law) => law.coupled(),)* }
+                match self { $(AnyLaw::$type(law) => law.coupled(),)* }
             }
             fn note_acked(&self, note: &mut Note, segments: f64) {
-                match self { $(AnyLaw::$variant(law) => law.note_acked(note, segments),)* }
+                match self { $(AnyLaw::$type(law) => law.note_acked(note, segments),)* }
             }
             fn note_lost(&self, note: &mut Note) {
-                match self { $(AnyLaw::$variant(law) => law.note_lost(note),)* }
+                match self { $(AnyLaw::$type(law) => law.note_lost(note),)* }
             }
             fn steady_note(&self, loss: f64) -> Note {
-                match self { $(AnyLaw::$variant(law) => law.steady_note(loss),)* }
+                match self { $(AnyLaw::$type(law) => law.steady_note(loss),)* }
             }
         }
 
         /// Every law in the order of the registry.
         pub fn described() -> Vec<Described> {
-            alloc::vec![$(<$type as Registered>::DESCRIBED),*]
+            alloc::vec![$(<$file::$type as Registered>::DESCRIBED),*]
         }
 
         /// The law behind a name, if the name is its own and the option is one of its options.
         fn by_name(name: &str, option: Option<&str>) -> Option<AnyLaw> {
             $(
-                if <$type as Registered>::DESCRIBED.names.contains(&name) {
-                    return <$type as Registered>::with_option(option).map(AnyLaw::$variant);
+                if <$file::$type as Registered>::DESCRIBED.names.contains(&name) {
+                    return <$file::$type as Registered>::with_option(option).map(AnyLaw::$type);
                 }
             )*
             None
@@ -116,14 +112,14 @@ macro_rules! laws {
     };
 }
 laws! {
-    Reno(reno::Reno),
-    Ewtcp(ewtcp::Ewtcp),
-    FullyCoupled(fully_coupled::FullyCoupled),
-    SemiCoupled(semicoupled::SemiCoupled),
-    Phi(phi::Phi),
-    Lia(lia::Lia),
-    Olia(olia::Olia),
-    Balia(balia::Balia),
+    reno::Reno,
+    ewtcp::Ewtcp,
+    fully_coupled::FullyCoupled,
+    semicoupled::SemiCoupled,
+    phi::Phi,
+    lia::Lia,
+    olia::Olia,
+    balia::Balia,
 }
 
 impl core::str::FromStr for AnyLaw {

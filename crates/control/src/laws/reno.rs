@@ -26,6 +26,7 @@ impl Registered for Reno {
         summary: "TCP's own control on every path by itself",
         formula: "growth 1/w_r, backoff w_r/2",
         source: "RFC 5681 §3.1",
+        set_valued: false,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

@@ -25,6 +25,7 @@ impl Registered for SemiCoupled {
         summary: "linked increases of fixed aggressiveness: windows go with 1/p_r",
         formula: "growth (1/n)/w_tot, backoff w_r/2",
         source: "Wischik et al., NSDI 2011, §2.4",
+        set_valued: false,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

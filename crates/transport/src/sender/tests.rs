@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::receiver::{Receiver, ReceiverSettings};
-use control::{AnyLaw, Settings};
+use control::{AnyLaw, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
 use wire::Sacks;
@@ -194,6 +194,104 @@ fn a_dead_path_loses_no_byte_and_stalls_for_about_one_timeout() {
 }
 
 #[test]
+fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
+    // At 0.5 s path 0 dies for 0.6 s; it dies for good a little after its retransmissions got through.
+    for again in (1_100..1_700).step_by(10) {
+        let delays = vec![Span::millis(20), Span::millis(40)];
+        let settings = SenderSettings { receive_buffer: 1 << 17, ..settings(transfer(6_000)) };
+        let mut pair = Pair::new(settings, "lia", delays);
+        let (first, back, last) =
+            (Time(500_000_000), Time(1_100_000_000), Time::ZERO + Span::millis(again));
+        pair.run(first, |_, _| Some(Span::ZERO));
+        pair.run(back, |path, _| (path == 1).then_some(Span::ZERO));
+        pair.run(last, |_, _| Some(Span::ZERO));
+        pair.moving.retain(|(_, moving)| matches!(moving, Moving::Data(1, _) | Moving::Ack(1, _)));
+        pair.run(MINUTES, |path, _| (path == 1).then_some(Span::ZERO));
+        let completed = pair.sender.completed();
+        let soon = |at: Time| at > last && at < last + Span::millis(8_000);
+        assert!(completed.is_some_and(soon), "{again}: {completed:?}");
+    }
+}
+
+#[test]
+fn limited_transmit_sends_two_new_segments_on_two_duplicate_acks_and_none_when_off() {
+    for (sack, limited_transmit) in [(true, true), (true, false), (false, true), (false, false)] {
+        let settings = SenderSettings { sack, limited_transmit, ..settings(Source::Bulk) };
+        let mut sender = sender(settings, "reno", 1);
+        let now = Time(100_000_000);
+        let burst = std::iter::from_fn(|| sender.poll_transmit(now)).count() as u64;
+        let mut new = Vec::new();
+        for duplicate in 1..=2 {
+            let block = Range { start: 1_000, end: 1_000 * (1 + duplicate) };
+            sender.on_ack(now, 0, &duplicate_ack(0, sack.then_some(block)));
+            new.extend(std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.data.seq));
+        }
+        let expected =
+            if limited_transmit { vec![1_000 * burst, 1_000 * (burst + 1)] } else { vec![] };
+        assert_eq!(new, expected, "sack {sack}, limited {limited_transmit}");
+        assert_eq!(sender.report(0).recoveries, 0);
+    }
+}
+
+#[test]
+fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segments() {
+    let settings = SenderSettings { sack: false, ..settings(Source::Bulk) };
+    let mut sender = sender(settings, "reno", 1);
+    let now = Time(100_000_000);
+    let poll = |sender: &mut Sender| std::iter::from_fn(|| sender.poll_transmit(now)).count();
+    poll(&mut sender);
+    (0..3).for_each(|_| sender.on_ack(now, 0, &duplicate_ack(0, None)));
+    poll(&mut sender);
+    let recover = sender.paths[0].board.nxt;
+    sender.on_ack(now, 0, &duplicate_ack(recover, None)); // recovery ends exactly at its point
+    poll(&mut sender);
+    let sent: usize = (0..20)
+        .map(|_| {
+            sender.on_ack(now, 0, &duplicate_ack(recover, None));
+            poll(&mut sender)
+        })
+        .sum();
+    assert_eq!((sent, sender.report(0).recoveries), (2, 1));
+}
+
+#[test]
+fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
+    let mut sender = sender(settings(Source::Bulk), "reno", 1);
+    let send = |sender: &mut Sender, now| while sender.poll_transmit(now).is_some() {};
+    send(&mut sender, Time::ZERO);
+    let (mut last, mut intervals) = (Time::ZERO, Vec::new());
+    for _ in 0..4 {
+        let now = sender.next_deadline();
+        intervals.push(now.since(last).0 / 1_000_000);
+        sender.on_deadline(now);
+        send(&mut sender, now);
+        assert_eq!((sender.report(0).cwnd, sender.report(0).ssthresh), (1.0, 5.0));
+        last = now;
+    }
+    assert_eq!(intervals, [1_000, 2_000, 4_000, 8_000]); // RFC 6298 §5.5 from the initial 1 s
+    let now = last + Span::millis(50);
+    sender.on_ack(now, 0, &Ack { echo: last, ..duplicate_ack(1_000, None) });
+    assert_eq!(sender.next_deadline().since(now), Span::millis(250)); // 50 ms and the minimum
+}
+
+#[test]
+fn recovery_ends_with_no_more_in_flight_than_ssthresh() {
+    let mut pair = Pair::new(settings(transfer(400)), "reno", vec![Span::millis(50)]);
+    let mut lost = false;
+    pair.run(Time(320_000_000), |_, data| {
+        let first = data.seq == 40_000 && !lost;
+        lost |= first;
+        (!first).then_some(Span::ZERO)
+    });
+    while pair.sender.report(0).recoveries == 0 || pair.sender.paths[0].phase == Phase::Recovery {
+        pair.run(pair.now + Span(1), |_, _| Some(Span::ZERO)); // the events of one instant
+    }
+    let report = pair.sender.report(0);
+    assert!(report.pipe <= report.ssthresh as u64 * u64::from(MSS), "{report:?}");
+    assert!((0.0..1.0).contains(&(report.cwnd - report.ssthresh)), "{report:?}");
+}
+
+#[test]
 fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
     let delays = vec![Span::millis(20), Span::millis(40)];
     let mut pair = Pair::new(settings(transfer(30_000)), "olia", delays);
@@ -209,6 +307,12 @@ fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
     pair.run(MINUTES, |_, _| Some(Span::ZERO));
     assert_eq!(pair.receiver.delivered(), 30_000_000);
     assert!(pair.sender.report(0).srtt > Span::ZERO);
+}
+
+/// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
+fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
+    let sacks = Sacks::new(sack);
+    Ack { ack, data_ack: ack, window_edge: 1 << 20, echo: Time::ZERO, sacks }
 }
 
 /// Loss and lateness by a fixed list, again and again.
