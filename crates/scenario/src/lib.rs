@@ -6,6 +6,7 @@
 //! these rules.
 
 mod error;
+mod locate;
 mod overrides;
 mod plan;
 mod plan_json;

@@ -1,9 +1,11 @@
 //! The plan: a scenario with every default filled in and every reference resolved.
 
 use crate::error::Error;
+use crate::locate::locate;
 use crate::overrides::{self, Override};
 use crate::schema::{self, Choice, LossPlace, RtoFloor, Scenario, Scheduler, Spacing};
-use crate::validate;
+use crate::validate::{self, About};
+use core::ops::Range;
 use units::{Bytes, Rate, Span};
 
 /// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
@@ -155,11 +157,15 @@ impl Plan {
             return Err(Error::new(format!("{name} is empty"))
                 .help("a scenario has at least `name`, `duration`, a [[link]] and a [[flow]]"));
         }
-        let scenario: Scenario = toml::from_str(text).map_err(|e| from_toml(&e, name, text))?;
-        let checked = validate::check(&scenario, known_controller);
-        checked.map_err(|(error, span)| match span {
-            Some(span) => error.at(name, text, span),
-            None => error,
+        let scenario: Scenario = toml::from_str(text).map_err(|error| {
+            place(Error::new(error.message().trim_end()), error.span(), name, text, overrides)
+        })?;
+        validate::check(&scenario, known_controller).map_err(|(error, about)| {
+            let span = match about {
+                About::Span(span) => Some(span),
+                About::Key(key) => locate(text, &key),
+            };
+            place(error, span, name, text, overrides)
         })?;
         Ok(expand(&scenario))
     }
@@ -176,11 +182,24 @@ impl Plan {
     }
 }
 
-fn from_toml(error: &toml::de::Error, name: &str, text: &str) -> Error {
-    let place = Error::new(error.message().trim_end());
-    match error.span() {
-        Some(span) => place.at(name, text, span),
-        None => place,
+/// Says where an error is: in an override, or in the file, whose text has the overrides in it.
+fn place(
+    mut error: Error,
+    span: Option<Range<usize>>,
+    name: &str,
+    text: &str,
+    overrides: &[Override],
+) -> Error {
+    let span = span.unwrap_or(0..0);
+    let covers = |change: &&Override| {
+        locate(text, &change.key).is_some_and(|own| own.start <= span.start && span.end <= own.end)
+    };
+    match overrides.iter().find(covers) {
+        Some(Override { key, value }) if !span.is_empty() => {
+            error.message = format!("override `{key}={value}`: {}", error.message);
+            error
+        }
+        _ => error.at(name, text, span),
     }
 }
 

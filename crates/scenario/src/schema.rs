@@ -226,7 +226,7 @@ pub struct Flow {
     /// Name of the class.
     pub name: Name,
     /// How many users.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "users")]
     pub count: u32,
     /// The congestion controller; see `anabranch list controllers`.
     #[serde(default = "reno")]
@@ -253,6 +253,15 @@ pub struct Flow {
 
 fn one() -> u32 {
     1
+}
+
+fn users<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let count = i64::deserialize(deserializer)?;
+    let wrong = || {
+        let message = format!("count is {count}; it is a whole number from 1 to {}", u32::MAX);
+        serde::de::Error::custom(message)
+    };
+    u32::try_from(count).ok().filter(|count| *count > 0).ok_or_else(wrong)
 }
 
 fn reno() -> Name {

@@ -8,15 +8,20 @@ use units::{Bytes, Packets, Span};
 /// Paths of all flows together: at 2 kB each, 20 GB.
 const MOST_PATHS: u64 = 10_000_000;
 
-/// An error and the bytes of the file that it is about.
-type Placed = (Error, Option<Range<usize>>);
-
-fn at(name: &Name, error: Error) -> Placed {
-    (error, Some(name.span.clone()))
+/// What an error is about: bytes of the file, or a dotted key, which may be left out there.
+pub(crate) enum About {
+    Span(Range<usize>),
+    Key(String),
 }
 
-fn general(error: Error) -> Placed {
-    (error, None)
+type Placed = (Error, About);
+
+fn at(name: &Name, error: Error) -> Placed {
+    (error, About::Span(name.span.clone()))
+}
+
+fn about(key: impl Into<String>, error: Error) -> Placed {
+    (error, About::Key(key.into()))
 }
 
 /// Checks a scenario that parsed.
@@ -25,24 +30,23 @@ pub(crate) fn check(
     known_controller: &dyn Fn(&str) -> Result<(), String>,
 ) -> Result<(), Placed> {
     times(scenario)?;
-    check_transport("the scenario", &scenario.transport).map_err(general)?;
+    check_transport("the scenario", &scenario.transport)
+        .map_err(|(field, error)| about(format!("transport.{field}"), error))?;
     unique("link", scenario.link.iter().map(|link| &link.name))?;
     unique("flow", scenario.flow.iter().map(|flow| &flow.name))?;
     for link in &scenario.link {
         check_link(link)?;
     }
     if scenario.flow.is_empty() {
-        return Err(general(
-            Error::new("the scenario has no [[flow]]")
-                .help("add at least one [[flow]] with a path"),
-        ));
+        let error = Error::new("the scenario has no [[flow]]");
+        return Err(about("flow", error.help("add at least one [[flow]] with a path")));
     }
     let paths = |flow: &Flow| u64::from(flow.count) * flow.path.len() as u64;
     let total: u64 = scenario.flow.iter().map(paths).sum();
     if total > MOST_PATHS {
         let message = format!("the flows have {total} paths in all (count times paths)");
         let help = format!("at most {MOST_PATHS} fit into the memory of a large machine");
-        return Err(general(Error::new(message).help(help)));
+        return Err(about("flow", Error::new(message).help(help)));
     }
     for flow in &scenario.flow {
         check_flow(scenario, flow)?;
@@ -58,14 +62,17 @@ pub(crate) fn check(
 fn times(scenario: &Scenario) -> Result<(), Placed> {
     let Scenario { duration, warmup, sample, .. } = scenario;
     if *duration == Span::ZERO {
-        return Err(general(Error::new("duration is zero").help("write, for example, \"60 s\"")));
+        let error = Error::new("duration is zero").help("write, for example, \"60 s\"");
+        return Err(about("duration", error));
     }
     if warmup >= duration {
         let message = format!("warmup ({warmup}) is not before the end of the run ({duration})");
-        return Err(general(Error::new(message).help("shorten `warmup` or lengthen `duration`")));
+        let help = "shorten `warmup` or lengthen `duration`";
+        return Err(about("warmup", Error::new(message).help(help)));
     }
     if *sample == Span::ZERO {
-        return Err(general(Error::new("sample is zero").help("write, for example, \"100 ms\"")));
+        let error = Error::new("sample is zero").help("write, for example, \"100 ms\"");
+        return Err(about("sample", error));
     }
     Ok(())
 }
@@ -92,20 +99,26 @@ fn probability(value: f64) -> bool {
 
 fn check_link(link: &Link) -> Result<(), Placed> {
     let wrong = |field: &str, value: &str, right: &str| {
-        let message = format!("link `{}`: {field} is {value}", link.name.text);
-        Err(at(&link.name, Error::new(message).help(right)))
+        let name = &link.name.text;
+        let error = Error::new(format!("link `{name}`: {field} is {value}")).help(right);
+        Err(about(format!("link.{name}.{field}"), error))
     };
     if let Some(loss) = &link.loss
         && !probability(loss.probability)
     {
         return wrong("loss.probability", &loss.probability.to_string(), "it lies from 0 to 1");
     }
-    for change in &link.change {
+    for (index, change) in link.change.iter().enumerate() {
         if let Some(loss) = change.loss.filter(|loss| !probability(*loss)) {
-            return wrong("change.loss", &loss.to_string(), "it lies from 0 to 1");
+            return wrong(
+                &format!("change.{index}.loss"),
+                &loss.to_string(),
+                "it lies from 0 to 1",
+            );
         }
         if change.rate.is_some() && link.rate.is_none() {
-            return wrong("change.rate", "set, but the link has no rate", "give the link a rate");
+            let field = format!("change.{index}.rate");
+            return wrong(&field, "set, but the link has no rate", "give the link a rate");
         }
     }
     match &link.queue {
@@ -135,38 +148,46 @@ fn check_red(red: &schema::Red) -> Result<(), (&'static str, String, &'static st
     if !(*weight > 0.0 && *weight <= 1.0) {
         return Err(("queue.red.weight", weight.to_string(), "it lies above 0 and at most at 1"));
     }
-    if limit.0 < 1.0 {
-        return Err(("queue.red.limit", limit.to_string(), "at least one packet must fit"));
+    if limit.0 < 1.0 || limit.0 < *min {
+        let right = "it is at least 1 packet and at least `min`, below which RED never drops";
+        return Err(("queue.red.limit", limit.to_string(), right));
     }
     Ok(())
 }
 
 fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
-    let wrong = |message: &str, right: &str| {
-        let message = format!("flow `{}`: {message}", flow.name.text);
-        Err(at(&flow.name, Error::new(message).help(right)))
+    let name = &flow.name.text;
+    let wrong = |field: &str, message: &str, right: &str| {
+        let error = Error::new(format!("flow `{name}`: {message}")).help(right);
+        Err(about(format!("flow.{name}.{field}"), error))
     };
-    if flow.count == 0 {
-        return wrong("count is 0", "a group has at least one user");
-    }
     if flow.path.is_empty() {
-        return wrong("it has no path", "add a [[flow.path]] with `links`");
+        return wrong("path", "it has no path", "add a [[flow.path]] with `links`");
     }
     if flow.transfer.is_some() && flow.app_rate.is_some() {
-        return wrong("both `transfer` and `app_rate` are set", "choose one of them");
+        return wrong("transfer", "both `transfer` and `app_rate` are set", "choose one of them");
     }
     if flow.transfer == Some(Bytes(0)) {
-        return wrong("transfer is 0 B", "leave it out for a flow that never ends");
+        return wrong("transfer", "transfer is 0 B", "leave it out for a flow that never ends");
     }
-    if flow.start + flow.spread >= scenario.duration {
-        return wrong("it starts after the end of the run", "start + spread is below duration");
+    let latest = flow.start + flow.spread;
+    if latest >= scenario.duration {
+        let message =
+            format!("it may start at {latest}, and the run ends at {}", scenario.duration);
+        return wrong("start", &message, "start + spread is below duration");
     }
-    for path in &flow.path {
-        if path.links.is_empty() || path.back.as_ref().is_some_and(Vec::is_empty) {
-            return wrong("a path has no links", "name at least one link in `links` and in `back`");
+    for (index, path) in flow.path.iter().enumerate() {
+        let of_path = |field: &str| format!("path.{index}.{field}");
+        for (field, links) in [("links", Some(&path.links)), ("back", path.back.as_ref())] {
+            if links.is_some_and(Vec::is_empty) {
+                let message = format!("`{field}` of a path is empty");
+                return wrong(&of_path(field), &message, "name at least one link");
+            }
         }
-        if path.leave.is_some_and(|leave| leave <= path.join.unwrap_or_default()) {
-            return wrong("a path leaves before it joins", "`join` is before `leave`");
+        let joins = path.join.unwrap_or_default();
+        if let Some(leave) = path.leave.filter(|leave| *leave <= joins) {
+            let message = format!("a path leaves at {leave} and joins at {joins}");
+            return wrong(&of_path("leave"), &message, "`join` is before `leave`");
         }
         check_way(scenario, flow, &path.links)?;
         if let Some(back) = &path.back {
@@ -175,8 +196,8 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
         check_round_trip(scenario, flow, path)?;
     }
     let transport = flow.transport.over(&scenario.transport);
-    check_transport(&format!("flow `{}`", flow.name.text), &transport)
-        .map_err(|error| at(&flow.name, error))
+    check_transport(&format!("flow `{name}`"), &transport)
+        .map_err(|(field, error)| about(format!("flow.{name}.transport.{field}"), error))
 }
 
 /// Every link exists, and where nodes are given each link begins where the one before it ends.
@@ -221,9 +242,11 @@ fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Re
     Err(at(&path.links[0], Error::new(message).help(help)))
 }
 
-fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), Error> {
-    let wrong = |field: &str, value: &dyn core::fmt::Display, right: &str| {
-        Err(Error::new(format!("{whose}: transport.{field} is {value}")).help(right))
+/// The wrong field and what is wrong with it.
+fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'static str, Error)> {
+    let wrong = |field: &'static str, value: &dyn core::fmt::Display, right: &str| {
+        let error = Error::new(format!("{whose}: transport.{field} is {value}"));
+        Err((field, error.help(right)))
     };
     let packet = options.packet.unwrap_or(Bytes(1500));
     let payload = options.payload.unwrap_or(Bytes(1448));

@@ -150,12 +150,12 @@ fn a_gap_between_nodes_is_shown_with_both_of_its_sides() {
 #[test]
 fn a_flow_without_paths_and_a_path_without_links_are_refused() {
     let paths = &RIGHT[RIGHT.find("[[flow.path]]").unwrap()..];
-    refused(paths, "", "31:8", &["flow `users`", "no path", "[[flow.path]]"]);
-    refused("[\"right\"]", "[]", "31:8", &["flow `users`", "a path has no links", "`links`"]);
+    refused(paths, "", "30:1", &["flow `users`", "no path", "[[flow.path]]"]);
+    refused("[\"right\"]", "[]", "42:1", &["flow `users`", "`links` of a path is empty"]);
     let back = "join = \"1 s\"\nback = []";
-    refused("join = \"1 s\"", back, "31:8", &["flow `users`", "no links", "`back`"]);
+    refused("join = \"1 s\"", back, "44:1", &["flow `users`", "`back` of a path is empty"]);
     let flows = &RIGHT[RIGHT.find("[[flow]]").unwrap()..];
-    refused(flows, "", "", &["no [[flow]]", "help: add"]);
+    refused(flows, "", "1:1", &["no [[flow]]", "help: add"]);
 }
 
 #[test]
@@ -177,21 +177,21 @@ fn two_things_of_one_name_are_refused_at_the_second() {
 #[test]
 fn times_that_make_no_sense_together_are_refused() {
     let words = ["warmup (12 s)", "the end of the run (10 s)", "shorten `warmup`"];
-    refused("warmup = \"2 s\"", "warmup = \"12 s\"", "", &words);
-    refused("warmup = \"2 s\"", "warmup = \"10 s\"", "", &["warmup (10 s)", "shorten"]);
-    refused("duration = \"10 s\"", "duration = \"0 s\"", "", &["duration is zero", "60 s"]);
-    refused("warmup = \"2 s\"", "sample = \"0 s\"", "", &["sample is zero", "100 ms"]);
+    refused("warmup = \"2 s\"", "warmup = \"12 s\"", "3:1", &words);
+    refused("warmup = \"2 s\"", "warmup = \"10 s\"", "3:1", &["warmup (10 s)", "shorten"]);
+    refused("duration = \"10 s\"", "duration = \"0 s\"", "2:1", &["duration is zero", "60 s"]);
+    refused("warmup = \"2 s\"", "sample = \"0 s\"", "3:1", &["sample is zero", "100 ms"]);
     refused(
         "start = \"0 s\"",
         "start = \"20 s\"",
-        "31:8",
-        &["flow `users`", "starts after the end"],
+        "34:1",
+        &["flow `users`", "may start at 21 s", "ends at 10 s"],
     );
     refused(
         "join = \"1 s\"",
         "join = \"2 s\"\nleave = \"1 s\"",
-        "31:8",
-        &["leaves before it joins"],
+        "44:1",
+        &["leaves at 1 s and joins at 2 s"],
     );
 }
 
@@ -213,20 +213,31 @@ fn an_empty_file_and_one_that_is_no_text_are_refused() {
 #[test]
 fn red_thresholds_out_of_order_and_weights_out_of_range_are_refused() {
     let max = ["link `right`", "queue.red.max", "4", "not above min", "help: min is below max"];
-    refused("max = \"15 packets\"", "max = \"4 packets\"", "19:8", &max);
-    refused("max = \"15 packets\"", "max = \"5 packets\"", "19:8", &["queue.red.max"]);
+    refused("max = \"15 packets\"", "max = \"4 packets\"", "22:38", &max);
+    refused("max = \"15 packets\"", "max = \"5 packets\"", "22:38", &["queue.red.max"]);
     for value in ["0.0", "1.5", "-0.1", "nan"] {
         let edited = format!("max_p = {value}");
-        refused("max_p = 0.1", &edited, "19:8", &["link `right`", "queue.red.max_p is", "above 0"]);
+        refused(
+            "max_p = 0.1",
+            &edited,
+            "22:58",
+            &["link `right`", "queue.red.max_p is", "above 0"],
+        );
         let edited = format!("max_p = 0.1, weight = {value}");
         refused(
             "max_p = 0.1",
             &edited,
-            "19:8",
+            "22:71",
             &["link `right`", "queue.red.weight is", "above 0"],
         );
     }
-    refused("\"40 packets\"", "\"0 packets\"", "19:8", &["queue.red.limit is 0", "one packet"]);
+    refused("\"40 packets\"", "\"0 packets\"", "22:71", &["queue.red.limit is 0", "1 packet"]);
+    refused(
+        "\"40 packets\"",
+        "\"4 packets\"",
+        "22:71",
+        &["queue.red.limit is 4", "at least `min`"],
+    );
 }
 
 #[test]
@@ -234,10 +245,10 @@ fn a_probability_out_of_range_is_refused() {
     for value in ["-0.1", "1.1", "nan", "inf"] {
         let edited = format!("probability = {value}");
         let words = ["link `left`", "loss.probability is", "from 0 to 1"];
-        refused("probability = 0.01", &edited, "10:8", &words);
+        refused("probability = 0.01", &edited, "14:10", &words);
         let edited = format!("loss = {value}");
-        let words = ["link `right`", "change.loss is", "from 0 to 1"];
-        refused("loss = 0.5", &edited, "19:8", &words);
+        let words = ["link `right`", "change.0.loss is", "from 0 to 1"];
+        refused("loss = 0.5", &edited, "28:1", &words);
     }
 }
 
@@ -246,19 +257,21 @@ fn a_queue_that_cannot_be_is_refused() {
     refused(
         "packets = \"50 packets\"",
         "",
-        "10:8",
+        "13:11",
         &["link `left`", "without a limit", "unlimited"],
     );
-    refused("rate = \"10 Mb/s\"\n", "", "10:8", &["link `left`", "queue", "no rate"]);
+    refused("rate = \"10 Mb/s\"\n", "", "12:1", &["link `left`", "queue", "no rate"]);
 }
 
 #[test]
 fn flows_that_cannot_be_are_refused() {
-    refused("count = 3", "count = 0", "31:8", &["flow `users`", "count is 0", "at least one"]);
-    refused("count = 3", "count = -1", "32:9", &["-1"]);
-    refused("count = 3", "transfer = \"0 B\"", "31:8", &["transfer is 0 B", "leave it out"]);
+    for count in ["0", "-1", "4294967296"] {
+        let message = format!("count is {count}; it is a whole number from 1 to 4294967295");
+        refused("count = 3", &format!("count = {count}"), "32:9", &[&message]);
+    }
+    refused("count = 3", "transfer = \"0 B\"", "32:1", &["transfer is 0 B", "leave it out"]);
     let both = "transfer = \"1 MB\"\napp_rate = \"1 Mb/s\"";
-    refused("count = 3", both, "31:8", &["`transfer`", "`app_rate`", "choose one"]);
+    refused("count = 3", both, "32:1", &["`transfer`", "`app_rate`", "choose one"]);
 }
 
 #[test]
@@ -273,10 +286,14 @@ fn transport_options_that_cannot_be_are_refused() {
         ("min_window = nan", ["min_window is NaN", "at least 1 segment"]),
         ("receive_buffer = \"1 kB\"", ["receive_buffer is 1 kB", "one payload must fit"]),
     ] {
-        refused("initial_window = 4.0", edited, "", &[whose, words[0], words[1]]);
+        refused("initial_window = 4.0", edited, "6:1", &[whose, words[0], words[1]]);
     }
     let words = ["transport.rto_min is 200 s", "at most rto_max"];
-    refused("rto_min = \"200 ms\"", "rto_min = \"200 s\"", "", &words);
+    refused("rto_min = \"200 ms\"", "rto_min = \"200 s\"", "7:1", &words);
+    for field in ["rto_min", "rto_max", "rto_initial"] {
+        let edited = format!("{field} = \"0 s\"");
+        refused("rto_min = \"200 ms\"", &edited, "7:1", &[field, "above zero"]);
+    }
 }
 
 /// A flow's options are laid over the scenario's: what counts is what comes out.
@@ -298,6 +315,36 @@ fn transport_options_are_judged_as_the_flow_will_have_them() {
 
     let plan = read(&edit("packet = \"9000 B\"", "payload = \"8900 B\""), &[]).unwrap();
     assert_eq!((plan.classes[0].transport.packet, plan.classes[0].transport.payload), (9000, 8900));
+}
+
+#[test]
+fn a_path_without_a_rate_and_a_delay_is_refused_as_it_would_stand_still_in_time() {
+    let text = |link: &str| {
+        format!(
+            "name = \"x\"\nduration = \"1 s\"\n[[link]]\nname = \"a\"\n{link}\n[[flow]]\nname = \"f\"\n\
+             [[flow.path]]\nlinks = [\"a\"]\n"
+        )
+    };
+    let changes = "delay = \"1 ms\"\nchange = [{ at = \"500 ms\", delay = \"0 s\" }]";
+    for link in ["", "delay = \"0 s\"", changes] {
+        let error = read(&text(link), &[]).map(|_| ()).expect_err(link);
+        assert!(error.contains("neither a rate nor a delay") && error.contains("help"), "{error}");
+    }
+    for link in ["rate = \"1 Mb/s\"", "delay = \"1 ms\""] {
+        read(&text(link), &[]).unwrap();
+    }
+}
+
+#[test]
+fn what_is_wrong_in_an_override_is_not_looked_for_in_the_file() {
+    for (change, words) in [
+        ("flow.users.count=0", "override `flow.users.count=0`: count is 0"),
+        ("transport.sack=maybe", "override `transport.sack=maybe`: invalid type"),
+        ("warmup=20 s", "override `warmup=20 s`: warmup (20 s)"),
+    ] {
+        let error = read(RIGHT, &[change]).map(|_| ()).expect_err(change);
+        assert!(error.contains(words) && !error.contains("-->"), "{error}");
+    }
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
     Some(meter.finish(seed, world))
 }
 
-/// Runs `plan` once for each seed on `threads` threads (0: one for each core). Results are in the
+/// Runs `plan` once for each seed on `threads` threads (0: one for each core), at most one for each. Results are in the
 /// order of the seeds, without those that were stopped.
 pub fn replicate(
     plan: &Plan,
@@ -97,6 +97,7 @@ pub fn replicate(
     progress: &Progress,
 ) -> Vec<Outcome> {
     let all = || seeds.par_iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect();
+    let threads = threads.min(seeds.len());
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(all),
         Err(_) => seeds.iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect(),

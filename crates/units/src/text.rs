@@ -100,6 +100,12 @@ static PACKETS: Kind = Kind {
     most: 1 << 31,
 };
 
+/// Length of the digits, signs and points at the beginning.
+fn digits(text: &str) -> usize {
+    let other = |c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_'));
+    text.find(other).unwrap_or(text.len())
+}
+
 impl Kind {
     fn error(&'static self, text: &str, problem: impl Into<String>) -> QuantityError {
         QuantityError { text: text.into(), problem: problem.into(), kind: self }
@@ -108,9 +114,11 @@ impl Kind {
     /// The number in front of the unit, and the worth of the unit.
     fn split(&'static self, text: &str) -> Result<(f64, u64), QuantityError> {
         let trimmed = text.trim();
-        let end = trimmed
-            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_')))
-            .unwrap_or(trimmed.len());
+        let mut end = digits(trimmed);
+        if let Some(exponent) = trimmed[end..].strip_prefix(['e', 'E']) {
+            let length = digits(exponent);
+            end += if length > 0 { 1 + length } else { 0 };
+        }
         let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
         let value: f64 =
             number.parse().map_err(|_| self.error(text, "it does not begin with a number"))?;
