@@ -44,7 +44,7 @@ def per_hop(workload: str, shorter: str, longer: str, *overrides: str) -> float:
 
 
 def memory_per_flow() -> float:
-    """Bytes of resident memory per flow: 20,000 less 10,000 flows that have not begun to send."""
+    """Bytes of resident memory per flow: 20,000 less 10,000 flows in their first second, nearly idle."""
     peak = []
     for flows in (10_000, 20_000):
         idle = (f"flow.bulk.count={flows}", "flow.bulk.start=10 s", "duration=11 s")

@@ -3,7 +3,7 @@
     >>> import anabranch as ab
     >>> result = ab.run("khalili/scenario-c", seeds=range(1, 6), controller="olia", series=True)
     >>> print(result.table())
-    >>> ab.plot.windows(result).savefig("windows.png")
+    >>> ab.plot.save(ab.plot.windows(result), "windows.png")
 
 Everything is imported when it is first used, so importing this package takes no time.
 """
