@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.result import Result
 from anabranch.schema import DropTail, Flow, Link, Path
-from anabranch.statistics import interval, judge, paired, ratio_of_means
+from anabranch.statistics import Interval, interval, judge, paired, ratio_of_means
 
 SHORT = ("duration=20 s", "warmup=5 s")
 
@@ -136,3 +137,23 @@ def test_a_ratio_of_means_covers_the_truth_as_often_as_it_says() -> None:
 def test_an_interval_holds_its_mean_and_never_inverts(values: list[float]) -> None:
     value = interval(values)
     assert value.low <= value.mean <= value.high
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "text"),
+    [
+        (1.30362, 0.0653, "1.304 ± 0.065"),
+        (2154.2, 79.3, "2154 ± 79"),
+        (5_683_211.0, 241_000.0, "5680000 ± 240000"),
+        (-3.0, 350.0, "0 ± 350"),
+        (2.0, 0.0, "2 ± 0"),
+        (1.3, 1e-16, "1.3 ± 1e-16"),
+        (999.7, math.inf, "1000"),
+        (0.67412, math.inf, "0.674"),
+        (math.nan, math.inf, "nan"),
+    ],
+)
+def test_a_mean_is_shown_to_the_place_of_its_half_width(
+    mean: float, half: float, text: str
+) -> None:
+    assert str(Interval(mean, half, 5)) == text

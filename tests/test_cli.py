@@ -3,19 +3,51 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import re
+import signal
+import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+
+import anabranch as ab
+from anabranch.cli import simulate
+from anabranch.cli.compare import agreement
+from anabranch.cli.terminal import writing
+from anabranch.files import atomic_write
+from anabranch.papers import PAPERS, Laboratory
+from anabranch.papers.registry import _judged
+from anabranch.plot.inputs import replications
+from anabranch.statistics import Interval
 
 SHORT = ["--set", "duration=20 s", "--set", "warmup=5 s"]
 
 
+MANY = 40_000
+"""Replications that no machine finishes before it is interrupted."""
+
+COMMAND = [sys.executable, "-c", "from anabranch.cli import main; main()"]
+
+
 def anabranch(*words: str) -> subprocess.CompletedProcess[str]:
     """Runs the command as a user does."""
-    command = [sys.executable, "-c", "from anabranch.cli import main; main()", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=120)
+
+
+def interrupted(after_s: float, *words: str) -> tuple[int, str]:
+    """Status and output of a command that the user stops with Ctrl-C."""
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, text=True) as process:
+        time.sleep(after_s)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=120)
+    return process.returncode, out
 
 
 @pytest.mark.parametrize("command", ["run", "theory", "compare", "reproduce", "plot", "list"])
@@ -44,11 +76,10 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         anabranch("theory", "khalili/scenario-c", "--rtt", "150 ms", "--json", str(file)).returncode
         == 0
     )
-    rates = json.loads(file.read_text())["equilibrium"]["class_rates_bps"]
-    assert rates["multipath"] == pytest.approx(1.2956e6, rel=1e-3)
+    assert ab.Result.load(file).rate("multipath") == pytest.approx(1.2956e6, rel=1e-3)
     done = anabranch("theory", "khalili/scenario-c", "--utility", "tcp", "--json", str(file))
     assert done.returncode == 0, done.stderr
-    assert json.loads(file.read_text())["optimum"]["utility"] == "tcp"
+    assert json.loads(file.read_text())["theory"]["optimum"]["utility"] == "tcp"
     assert (
         anabranch(
             "compare", "khalili/scenario-c", "-n", "3", *SHORT, "--tolerance", "0.2"
@@ -69,6 +100,7 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
     [
         (["run", "nothing.toml"], "nothing.toml"),
         (["run", "khalili/scenario-d"], "did you mean"),
+        (["run", "."], "is a directory"),
         (["run", "khalili/scenario-c", "-c", "oila"], "olia"),
         (["run", "khalili/scenario-c", "--set", "link.ap9.rate=1 Mb/s"], "`ap1`"),
         (["run", "khalili/scenario-c", "--set", "link.ap1.rate=10"], "unit"),
@@ -76,11 +108,20 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["run", "khalili/scenario-c", "--set", "warmup=200 s"], "warmup"),
         (["run", "khalili/scenario-c", "--json", "/no/such/place/x.json"], "/no/such/place"),
         (["run", "khalili/scenario-c", "--repeat", "0"], "repeat"),
+        (
+            ["run", "khalili/scenario-c", "--seed", str(2**64)],
+            f"--seed is {2**64}; it is from 0 to",
+        ),
+        (["run", "khalili/scenario-c", "--seed", str(2**64 - 1), "-n", "2"], "--repeat 2"),
+        (["compare", "khalili/scenario-c", "--seed", str(2**64)], str(2**64 - 1)),
+        (["run", "khalili/scenario-c", "--threads", "9999"], f"{os.cpu_count()} cores"),
+        (["run", "khalili/scenario-c", "--json", "/proc/x.json"], "/proc/x.json cannot be written"),
         (["theory", "khalili/scenario-c", "--rtt", "10"], "150 ms"),
         (["theory", "khalili/scenario-c", "--utility", "max"], "log, tcp"),
         (["compare", "khalili/scenario-c", "--worlds", "theory,moon"], "moon"),
         (["reproduce", "khalili.table9"], "near"),
         (["reproduce", "khalili", "--world", "moon"], "moon"),
+        (["reproduce", "khalili", "--seeds", "1000001"], "--seeds is 1000001; it is from 1 to"),
         (["plot", "README.md"], "not a result"),
         (["list", "wishes"], "controllers"),
     ],
@@ -115,3 +156,263 @@ def test_reproduce_writes_an_object_for_each_claim(tmp_path: Path) -> None:
             claim
         )
     assert claims[0]["obtained"]["multipath"]["repetitions"] == 2
+
+
+def test_the_last_seed_runs() -> None:
+    done = anabranch("run", "khalili/scenario-c", "--seed", str(2**64 - 1), *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert str(2**64 - 1) in done.stdout
+
+
+def test_a_pipe_is_written_to_and_a_link_is_followed_neither_is_replaced(tmp_path: Path) -> None:
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        atomic_write(pipe, "text")
+        assert reader.communicate(timeout=60)[0] == "text"
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    link.symlink_to(file)
+    atomic_write(link, "text")
+    assert link.is_symlink() and file.read_text() == "text"
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "word"),
+    [
+        (1.02, 0.05, "agrees"),  # holds theory's value
+        (1.05, 0.02, "agrees"),  # does not, but lies in the band
+        (
+            1.08,
+            0.09,
+            "agrees",
+        ),  # reaches beyond the band, holds theory's value and is narrow enough
+        (1.02, 0.2, "undecided"),  # holds theory's value because it is wide
+        (1.02, math.inf, "undecided"),  # one replication has no interval
+        (1.09, 0.03, "undecided"),  # straddles the band's edge without theory's value
+        (1.5, 0.2, "differs"),
+        (0.8, 0.05, "differs"),
+    ],
+)
+def test_theory_and_simulation_agree_differ_or_are_undecided(
+    mean: float, half: float, word: str
+) -> None:
+    assert agreement(Interval(mean * 1e6, half * 1e6, 5), 1e6, 0.1) == word
+
+
+def test_one_replication_decides_nothing() -> None:
+    done = anabranch("compare", "khalili/scenario-c", "-c", "olia", "-n", "1", *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("undecided") == 2
+
+
+def test_results_of_theory_and_simulation_have_one_shape(tmp_path: Path) -> None:
+    file = tmp_path / "both.json"
+    done = anabranch("compare", "khalili/scenario-c", "-n", "2", *SHORT, "--json", str(file))
+    assert done.returncode in (0, 1), done.stderr
+    content = json.loads(file.read_text())
+    assert content["kind"] == "anabranch comparison"
+    assert set(content["classes"].values()) <= {"agrees", "differs", "undecided"}
+    theory, simulation = (content["worlds"][world] for world in ("theory", "simulation"))
+    assert set(theory) == set(simulation) | {"theory"}
+    assert set(simulation["provenance"]) <= set(theory["provenance"])
+    for key in ("format", "kind", "scenario", "plan"):
+        assert theory[key] == simulation[key]
+    for name, columns in theory["runs"][0].items():
+        assert set(columns) <= set(simulation["runs"][0][name])
+        for column, values in columns.items():
+            assert len(values) == len(simulation["runs"][0][name][column])
+    done = anabranch("plot", str(file), "-o", str(tmp_path / "both.png"))
+    assert done.returncode == 2
+    assert "made by `anabranch compare`" in done.stderr and "`anabranch run --json`" in done.stderr
+
+
+def test_a_result_of_theory_has_both_optima_and_loads_like_any_other(tmp_path: Path) -> None:
+    file = tmp_path / "t.json.gz"
+    assert anabranch("theory", "khalili/scenario-c", "--json", str(file)).returncode == 0
+    result = ab.Result.load(file)
+    assert result.world == "theory" and result.seeds == []
+    assert replications([result]) == "theory"
+    assert "multipath" in result.table()
+    for key in ("optimum", "optimum_with_probing"):
+        assert set(result.theory[key]["link_prices"]) >= {"ap1", "ap2"}
+        split = result.theory[key]["path_throughput_bps"]["multipath"]
+        assert split.sum() == pytest.approx(result.theory[key]["throughput_bps"]["multipath"])
+    result.save(tmp_path / "again.json.gz")
+    assert (tmp_path / "again.json.gz").read_bytes() == file.read_bytes()
+
+
+def test_plot_draws_the_shares_of_theory_and_refuses_what_needs_time(tmp_path: Path) -> None:
+    file, picture = tmp_path / "t.json", tmp_path / "t.png"
+    assert anabranch("theory", "khalili/scenario-c", "--json", str(file)).returncode == 0
+    done = anabranch("plot", str(file), "-o", str(picture))
+    assert done.returncode == 0, done.stderr
+    done = anabranch("plot", str(file), "-k", "windows", "-o", str(tmp_path / "w.png"))
+    assert done.returncode == 2 and "steady states only" in done.stderr
+    assert sorted(tmp_path.iterdir()) == [file, picture]
+
+
+def test_the_links_table_has_the_prices_of_both_optima() -> None:
+    done = anabranch("theory", "khalili/scenario-c", "--utility", "tcp")
+    (head,) = (line for line in done.stdout.splitlines() if "price at the optimum" in line)
+    assert "with probing cost" in head
+
+
+@pytest.mark.parametrize(
+    ("command", "after_s"),
+    [("run", 3), ("compare", 8)],  # compare solves theory first
+)
+def test_an_interrupt_keeps_the_finished_replications_and_ends_with_130(
+    command: str, after_s: float, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.json"
+    words = ("khalili/scenario-c", "--repeat", str(MANY), "--json", str(file))
+    status, out = interrupted(after_s, command, *words)
+    assert status == 130
+    assert f"of {MANY} replications had finished" in out
+    assert list(tmp_path.iterdir()) == [file]
+    content = json.loads(file.read_text())
+    result = content["worlds"]["simulation"] if command == "compare" else content
+    assert not result["provenance"]["complete"]
+    assert 0 < len(result["runs"]) < MANY
+
+
+def test_an_interrupt_of_reproduce_writes_every_claim_and_ends_with_130(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    # so many seeds that no machine is done in three seconds
+    words = ("reproduce", "khalili", "--quick", "--seeds", "200", "--json", str(file))
+    status, _ = interrupted(3, *words)
+    assert status == 130
+    assert list(tmp_path.iterdir()) == [file]
+    claims = json.loads(file.read_text())
+    assert [claim["id"] for claim in claims] == list(PAPERS["khalili"].claims)
+    assert len(claims) == 41
+    assert any("interrupted" in c["why"] for c in claims if c["verdict"] == "not_run")
+
+
+class Stopped:
+    """Interrupts a cell when some of its replications must have finished."""
+
+    def __init__(self, at: str, share: float) -> None:
+        self.at, self.share, self.before = at, share, 0.0
+
+    def __call__(self, name: str, done: float, total: float) -> None:
+        if name == self.at and done / total > self.share:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_cell_keeps_its_replications_but_is_not_compared_in_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = ab.papers.laboratory.run
+
+    def one_thread(*words: Any, **options: Any) -> ab.Result:
+        return real(*words, threads=1, **options)
+
+    monkeypatch.setattr("anabranch.papers.laboratory.run", one_thread)
+    paper = PAPERS["khalili"]
+    lab = Laboratory(dict(paper.cells), seeds=20)
+    lab.run(["c-lia-10", "c-olia-10"], Stopped("c-olia-10", 0.75))
+    assert lab.interrupted
+    assert len(lab["c-lia-10"].runs) == 20
+    assert 2 <= len(lab["c-olia-10"].runs) < 20
+    for cell in paper.evaluators["khalili.table6.olia"][1]:
+        lab.results.setdefault(cell, lab["c-lia-10"])
+    unequal = _judged(paper, "khalili.table6.olia", lab)
+    assert unequal.verdict == "not_run" and "20 replications" in unequal.why
+    lab.results["c-lia-10"] = lab["c-olia-10"]  # a claim of one cell takes what there is
+    alone = _judged(paper, "khalili.table3.n10", lab)
+    assert alone.verdict != "not_run"
+
+
+def interrupt(*words: Any, **options: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_was_simulated_is_written_before_it_is_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(simulate, "show", interrupt)
+    file = tmp_path / "x.json"
+    with pytest.raises(KeyboardInterrupt):
+        simulate.run_command(
+            "khalili/scenario-c", None, range(1, 3), SHORT[1::2], file, False, False, 0
+        )
+    assert ab.Result.load(file).seeds == [1, 2]
+
+
+def test_an_interrupt_does_not_stop_the_writing_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    before = signal.getsignal(signal.SIGINT)
+    with writing(file):
+        os.kill(os.getpid(), signal.SIGINT)
+        file.write_text("whole")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_before_any_replication_finished_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(simulate, "run", interrupt)
+    with pytest.raises(typer.Exit) as ended:
+        simulate.run_command(
+            "khalili/scenario-c", None, range(1, 4), [], tmp_path / "x.json", False, False, 0
+        )
+    assert ended.value.exit_code == 130
+    assert "interrupted: 0 of 3 replications" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
+INTERRUPTED_AT = """
+import sys
+class Interrupt:
+    def find_spec(self, name, *words):
+        if name == {!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+from anabranch.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer", "rich", "numpy", "anabranch.cli.simulate"])
+def test_an_interrupt_while_modules_are_imported_is_said_without_a_traceback(module: str) -> None:
+    code = INTERRUPTED_AT.format(module)
+    words = [sys.executable, "-c", code, "run", "khalili/scenario-c", *SHORT]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80, 100])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "khalili/scenario-c", "-n", "2", *SHORT],
+        ["theory", "khalili/scenario-c"],
+        ["list", "controllers"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_tables_break_between_words_only(
+    words: list[str], columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    whole = re.findall(r"[^\s\u2500-\u257f]+", anabranch(*words).stdout)  # without the lines
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = anabranch(*words).stdout
+    assert max(map(len, out.splitlines())) <= columns
+    assert columns < 60 or all(word in out for word in whole)
+
+
+PRIVATE = """
+name = "private"
+duration = "10 s"
+link = [{ name = "wire", rate = "10 Mb/s", delay = "20 ms", per_user = true }]
+flow = [{ name = "a", path = [{ links = ["wire"] }] }, { name = "b", path = [{ links = ["wire"] }] }]
+"""
+
+
+def test_a_name_with_brackets_is_shown_as_it_stands(tmp_path: Path) -> None:
+    file = tmp_path / "private.toml"
+    file.write_text(PRIVATE)
+    done = anabranch("theory", str(file))
+    assert "wire[a]" in done.stdout and "wire[b]" in done.stdout, done.stderr

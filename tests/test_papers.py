@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.papers import PAPERS
+from anabranch.papers import PAPERS, Finding, Laboratory, evaluate
+from anabranch.papers.khalili.dynamics import Settling, settling_ratio
 from anabranch.papers.khalili.paper import scenario_c
+from anabranch.papers.ledger import experiments
+from anabranch.papers.pages import write_report
 from anabranch.scenario import shipped
+from anabranch.statistics import Interval
 
 GOLDEN = Path(__file__).parent / "golden" / "digests.txt"
 
@@ -29,10 +35,108 @@ def test_every_cell_is_a_valid_scenario_that_some_claim_needs(key: str) -> None:
     assert needed == set(paper.cells)
 
 
+@pytest.mark.parametrize("key", PAPERS)
+def test_every_experiment_has_the_cells_that_its_claims_need_and_no_others(key: str) -> None:
+    paper = PAPERS[key]
+    assert list(paper.experiments) == experiments(key)
+    for name, cells in paper.experiments.items():
+        claims = [id for id, claim in paper.claims.items() if name in claim.experiments]
+        assert claims, name
+        assert set(cells) <= {cell for id in claims for cell in paper.evaluators[id][1]}, name
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_a_claim_with_experiments_needs_their_cells_or_auxiliary_ones(key: str) -> None:
+    paper = PAPERS[key]
+    for id, claim in paper.claims.items():
+        own = {cell for name in claim.experiments for cell in paper.experiments[name]}
+        if claim.experiments:
+            assert set(paper.evaluators[id][1]) <= own | set(paper.auxiliary), id
+
+
+def values_in_use(plan: dict[str, Any]) -> dict[str, str]:
+    """How the choices of a scenario must begin, as its plan has the values."""
+    user, multipath = plan["classes"][0], any(len(c["paths"]) > 1 for c in plan["classes"])
+    rtts = sorted({path["base_rtt_s"] for c in plan["classes"] for path in c["paths"]})
+    words = {
+        "base RTT": " and ".join(f"{rtt * 1e3:g} ms" for rtt in rtts),
+        "high-speed links": "",
+        "packet": f"{user['packet_bytes']} B with {user['payload_bytes']} B of payload",
+        "bytes counted": "whole packets",
+        "measurement": f"{plan['duration_s']:g} s, the first {plan['warmup_s']:g} s discarded",
+        "acknowledgements": "one for each packet" if user["delayed_ack_s"] == 0 else "delayed",
+        "loss recovery": "SACK with limited"
+        if user["sack"] & user["limited_transmit"]
+        else "other",
+        "initial window": f"{user['initial_window']:g} segments",
+        "end of slow start": "exactly" if user["slow_start_carry_over"] else "not exactly",
+        "RTO minimum": f"{user['rto_min_s'] * 1e3:g} ms",
+        "RTO floor": user["rto_floor"],
+        "receive buffer": f"{user['receive_buffer_bytes'] >> 20} MiB",
+    }
+    if multipath:
+        words["ssthresh floor of coupled paths"] = f"{user['min_ssthresh']:g} segment"
+        words["scheduler"] = user["scheduler"]
+    if any(len(c["paths"]) == 1 for c in plan["classes"]):
+        words["single-path TCP"] = "NewReno"
+    for link in plan["links"]:
+        if link["loss"]:
+            words["loss place"] = link["loss_place"]
+        if link["queue"] and link["queue"]["kind"] == "red":
+            per_10_mbps = link["queue"]["limit_packets"] * 1e7 / link["rate_bps"]
+            words["RED average"] = f"weight 1/{1 / link['queue']['weight']:g} per arrival"
+            words["spacing of RED's drops"] = link["queue"]["spacing"]
+            words["physical queue limit"] = f"{per_10_mbps:g} packets per 10 Mb/s"
+    return words
+
+
+TRANSPORT = {"packet_bytes", "sack", "initial_window", "min_ssthresh", "rto_min_s", "scheduler"}
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_scenario_names_its_source_and_its_choices(name: str) -> None:
+    """Each open parameter once, with the value that the plan has and a reason."""
     plan = ab.load(name).plan()
-    assert plan["title"] and plan["source"] and plan["choices"]
+    assert plan["title"] and plan["source"]
+    assert len({str({key: c[key] for key in sorted(TRANSPORT)}) for c in plan["classes"]}) == 1
+    choices = {choice["what"]: choice for choice in plan["choices"]}
+    assert len(choices) == len(plan["choices"])
+    for what, value in values_in_use(plan).items():
+        assert choices[what]["value"].startswith(value), what
+    assert all(choice["value"] and choice["why"] for choice in plan["choices"])
+
+
+def test_a_settling_time_that_was_not_reached_makes_the_ratio_a_lower_bound() -> None:
+    claim = PAPERS["khalili"].claims["khalili.alg.olia_responsive"]
+    settled = Settling(np.array([40.0, 42.0, 44.0]), 3)
+    never, soon = Settling(np.full(3, 60.0), 0), Settling(np.array([10.0, 10.0, 11.0]), 3)
+    bound = settling_ratio(claim, settled, never)
+    assert (str(bound.obtained)[:13], bound.verdict) == ("at least 1.43", "undecided")
+    assert settling_ratio(claim, soon, never).verdict == "not_reproduced"
+    assert "no ratio" in str(settling_ratio(claim, never, never).obtained)
+    assert isinstance(settling_ratio(claim, settled, settled).obtained, Interval)
+    assert "±" not in str(never) and str(never).startswith("at least 60 s")
+
+
+@pytest.fixture(scope="module")
+def table3() -> tuple[list[Finding], Laboratory]:
+    return evaluate("khalili", ["khalili.table3.n10"], seeds=2)
+
+
+def test_a_tables_rates_have_goodput_beside_them(
+    table3: tuple[list[Finding], Laboratory], tmp_path: Path
+) -> None:
+    (finding,), lab = table3
+    written = finding.to_json()
+    wire = written["obtained"]["multipath"]["mean"]
+    assert written["experiments"] == ["khalili-c"]
+    beside = written["beside"]["multipath"]["goodput_mbps"]
+    assert beside["repetitions"] == 2
+    assert 0.95 < beside["mean"] / wire < 0.97  # 1448 of 1500 B, less copies
+    row = next(r for r in PAPERS["khalili"].side_by_side(lab) if r.users == "multipath")
+    assert row.goodput.mean == beside["mean"]
+    page = write_report(PAPERS["khalili"], [finding], lab, tmp_path).read_text()
+    assert f">{row.goodput.mean:.3f} ± {row.goodput.half:.3f}<" in page
 
 
 def test_theory_reproduces_the_fixed_points_to_the_printed_digit() -> None:

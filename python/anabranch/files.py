@@ -6,24 +6,22 @@ import gzip
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def atomic_write(path: str | Path, data: bytes | str) -> None:
-    """Writes `data` beside `path` and then moves it there. Raises OSError; then nothing is left."""
-    target = Path(path)
+    """Writes `data` beside `path` and then moves it there. Raises OSError; then nothing is left.
+
+    A link is followed. A device or a pipe is written to: it must not be replaced by a file.
+    """
     content = data.encode() if isinstance(data, str) else data
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with _named(path):
+        if _is_special(path):
+            Path(path).write_bytes(content)
+        else:
+            _write_beside(Path(path).resolve(), content)
 
 
 def write_json(path: str | Path, content: object) -> None:
@@ -37,7 +35,39 @@ def check_writable(path: str | Path) -> None:
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a directory; name a file")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target.parent} does not exist; make the directory first")
-    with tempfile.TemporaryFile(dir=target.parent):
+    if _is_special(target):
+        return
+    folder = target.resolve().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} does not exist; make the directory first")
+    with _named(target), tempfile.TemporaryFile(dir=folder):
         pass
+
+
+def _write_beside(target: Path, content: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _is_special(path: str | Path) -> bool:
+    """Whether `path` is there and neither a file nor a directory: a device, a pipe, a terminal."""
+    target = Path(path)
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+@contextmanager
+def _named(path: str | Path) -> Iterator[None]:
+    """Errors name the file that was asked for, not the one beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error

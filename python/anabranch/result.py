@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import platform
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,13 +26,17 @@ from .statistics import Interval, interval
 FORMAT = 1
 """Version of the file format; readers of a newer one refuse older readers' guesses."""
 
+LAST_SEED = 2**64 - 1
+"""Seeds are 64 bits wide."""
+
 
 @dataclass(frozen=True)
 class Result:
-    """Replications of one scenario under one controller.
+    """What a world gave for one scenario under one controller.
 
-    `runs` has one dictionary for each seed with the tables `flows`, `paths`, `links` and `classes`
-    (columns as arrays), and `series` and `events_log` where they were asked for.
+    `runs` has one dictionary for each replication with the tables `flows`, `paths`, `links` and
+    `classes` (columns as arrays), and `series` and `events_log` where they were asked for. Theory
+    has one run, without a seed, and the columns that it knows; `theory` has what no other world has.
     """
 
     scenario: Scenario
@@ -39,11 +44,12 @@ class Result:
     runs: list[dict[str, Any]]
     world: str = "simulation"
     provenance: dict[str, Any] = field(default_factory=dict)
+    theory: dict[str, Any] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds of the replications."""
-        return [run["seed"] for run in self.runs]
+        """The seeds of the replications; theory has none."""
+        return [run["seed"] for run in self.runs if "seed" in run]
 
     @property
     def classes(self) -> list[str]:
@@ -88,25 +94,26 @@ class Result:
 
     def summary(self) -> list[dict[str, Any]]:
         """One row for each class: users, controller, throughput, goodput, RTT, loss, timeouts."""
-        rows = []
-        for index, c in enumerate(self.plan["classes"]):
-            paths = range(len(c["paths"]))
-            lost = sum(self.path(c["name"], p, "lost_packets").sum(axis=1) for p in paths)
-            sent = sum(self.path(c["name"], p, "sent_packets").sum(axis=1) for p in paths)
-            timeouts = sum(self.path(c["name"], p, "timeouts").mean(axis=1) for p in paths)
-            rows.append(
-                {
-                    "class": c["name"],
-                    "users": c["count"],
-                    "controller": c["controller"],
-                    "throughput_bps": self.mean(c["name"]),
-                    "goodput_bps": self.mean(c["name"], "goodput_bps"),
-                    "rtt_s": interval([r["classes"]["rtt_mean_s"][index] for r in self.runs]),
-                    "loss": interval(np.asarray(lost) / np.maximum(np.asarray(sent), 1)),
-                    "timeouts": interval(timeouts),
-                }
-            )
-        return rows
+        return [self._of_class(index) for index in range(len(self.classes))]
+
+    def _of_class(self, index: int) -> dict[str, Any]:
+        """A row of the summary; NaN where this world has no such column."""
+        c = self.plan["classes"][index]
+        name, paths = c["name"], range(len(c["paths"]))
+
+        def total(metric: str) -> NDArray[np.float64]:
+            return sum((self.path(name, p, metric).sum(axis=1) for p in paths), np.zeros(1))
+
+        return {
+            "class": name,
+            "users": c["count"],
+            "controller": c["controller"],
+            "throughput_bps": self.mean(name),
+            "goodput_bps": known(lambda: self.rate(name, "goodput_bps")),
+            "rtt_s": interval([r["classes"]["rtt_mean_s"][index] for r in self.runs]),
+            "loss": known(lambda: total("lost_packets") / np.maximum(total("sent_packets"), 1)),
+            "timeouts": known(lambda: total("timeouts") / c["count"]),
+        }
 
     def table(self) -> str:
         """The summary as text."""
@@ -132,7 +139,7 @@ class Result:
 
     def to_json(self) -> dict[str, Any]:
         """The whole result as plain data; NaN becomes null, infinity the string "inf"."""
-        return {
+        content = {
             "format": FORMAT,
             "kind": "anabranch result",
             "world": self.world,
@@ -141,6 +148,7 @@ class Result:
             "plan": self.plan,
             "runs": [plain(run) for run in self.runs],
         }
+        return content | ({"theory": plain(self.theory)} if self.theory else {})
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
@@ -149,21 +157,23 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Reads what `save` wrote. Raises ValueError when it is not a result."""
-        data = Path(path).read_bytes()
-        try:
-            data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-            content = json.loads(data)
-        except (EOFError, ValueError, gzip.BadGzipFile):
-            raise ValueError(f"{path} is not a result; `anabranch run --json` writes one") from None
-        if not isinstance(content, dict) or content.get("kind") != "anabranch result":
-            raise ValueError(f"{path} is not a result; `anabranch run --json` writes one")
+        content = read_json(path)
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind == "anabranch comparison":
+            raise ValueError(
+                f"{path} is not a result but a comparison of two, made by `anabranch compare`; "
+                "take what `anabranch run --json` and `anabranch theory --json` write instead"
+            )
+        if kind != "anabranch result":
+            raise ValueError(NOT_A_RESULT.format(path))
         if content["format"] > FORMAT:
             raise ValueError(
                 f"{path} has format {content['format']}; this version reads up to {FORMAT}"
             )
         scenario = Scenario.parse(content["scenario"], name=content["plan"]["name"])
         runs = [columns(run) for run in content["runs"]]
-        return cls(scenario, content["plan"], runs, content["world"], content["provenance"])
+        theory = columns(content.get("theory", {}))
+        return cls(scenario, content["plan"], runs, content["world"], content["provenance"], theory)
 
 
 def run(
@@ -183,7 +193,8 @@ def run(
     `overrides` are texts like "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events`
     every drop, loss, recovery and timeout. `progress` is told simulated seconds done and in all.
 
-    Raises ScenarioError. After an interrupt the replications that had finished are returned.
+    Raises ScenarioError, and ValueError for a seed or a number of threads out of range. After an
+    interrupt the replications that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
@@ -192,6 +203,11 @@ def run(
     wanted = [int(seed) for seed in seeds]
     if not wanted:
         raise ValueError("at least one seed is needed")
+    for seed in (min(wanted), max(wanted)):
+        if not 0 <= seed <= LAST_SEED:
+            raise ValueError(f"the seed {seed} is not from 0 to {LAST_SEED}")
+    if threads < 0:
+        raise ValueError(f"{threads} threads; write 0 for every core, or how many")
     options: dict[str, Any] = {
         "name": scenario.name,
         "overrides": list(overrides),
@@ -201,21 +217,53 @@ def run(
     runs = _core.simulate(
         scenario.text,
         wanted,
-        threads=threads,
+        threads=min(threads, len(wanted)),  # a thread without a replication costs time
         series=series,
         events=events,
         progress=progress,
         **options,
     )
-    provenance = {
+    origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
+    return Result(scenario, plan, runs, provenance=origin)
+
+
+def provenance(
+    controller: str | None,
+    overrides: Sequence[str],
+    seeds: Sequence[int] = (),
+    complete: bool = True,
+    **how: str | float,
+) -> dict[str, Any]:
+    """Where a result came from; `how` has the settings that only one world knows."""
+    return {
         "anabranch": _core.__version__,
         "machine": platform.machine(),
         "controller": controller,
         "overrides": list(overrides),
-        "seeds": wanted,
-        "complete": len(runs) == len(wanted),
+        "seeds": list(seeds),
+        "complete": complete,
+        **how,
     }
-    return Result(scenario, plan, runs, provenance=provenance)
+
+
+NOT_A_RESULT = "{} is not a result; `anabranch run --json` and `anabranch theory --json` write one"
+
+
+def read_json(path: str | Path) -> Any:
+    """What a file that may be compressed holds. Raises ValueError when that is not JSON."""
+    data = Path(path).read_bytes()
+    try:
+        return json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    except (EOFError, ValueError, gzip.BadGzipFile, zlib.error):
+        raise ValueError(NOT_A_RESULT.format(path)) from None
+
+
+def known(values: Callable[[], NDArray[np.float64]]) -> Interval:
+    """The interval of `values`, of nothing (NaN) where the world has no such column."""
+    try:
+        return interval(values())
+    except KeyError:
+        return Interval(float("nan"), float("inf"), 0)
 
 
 def scaled(value: Interval, factor: float) -> str:

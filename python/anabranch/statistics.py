@@ -34,9 +34,16 @@ class Interval:
         return self.mean + self.half
 
     def __str__(self) -> str:
+        """The half-width to two digits and the mean to the same place; alone, the mean to three."""
+        short = f"{self.mean:.3g}" if abs(self.mean) < 999.5 else f"{self.mean:.0f}"
         if not math.isfinite(self.half):
-            return f"{self.mean:.3g}"
-        return f"{self.mean:.3g} ± {self.half:.2g}"
+            return short
+        place = 1 - math.floor(math.log10(self.half)) if self.half > 0 else math.inf
+        if place > 6:  # nothing, or noise in the last bits
+            return f"{short} ± {self.half:.2g}"
+        mean, half = (round(value, int(place)) + 0.0 for value in (self.mean, self.half))
+        decimals = max(int(place), 0)
+        return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
     def to_json(self) -> dict[str, Any]:
         """Mean, ends of the interval, repetitions."""

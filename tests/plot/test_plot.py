@@ -202,6 +202,39 @@ def test_references_are_marked_and_in_the_legend(result):
     assert legends(figure) == [["multipath", "single-path", "published"]]
 
 
+def test_titles_and_legends_take_the_whole_width(result):
+    marks = ("published", "fixed point", "optimum with probing cost")
+    rates = {"multipath": 1e6, "single-path": 1e6}
+    references = [plot.Reference(mark, [rates]) for mark in marks]
+    figure = plot.shares(result, references=references, setting="N1 = 10")
+    figure.draw_without_rendering()
+    assert figure.get_suptitle().startswith("scenario-c, N1 = 10: mean rate per user")
+    assert "\n" not in figure.get_suptitle()
+    rows = {text.get_window_extent().y0 for text in figure.legends[0].get_texts()}
+    assert max(rows) - min(rows) < 5
+    long = plot.shares(result, setting="every parameter as it is " * 4)
+    long.draw_without_rendering()
+    assert "\n" in long.get_suptitle()
+    assert 0.6 * long.bbox.x1 < long.texts[0].get_window_extent().x1 <= long.bbox.x1
+
+
+def test_a_legend_of_two_rows_is_read_row_by_row(result):
+    marks = [f"a reference with a long name {k}" for k in range(4)]
+    rates = {"multipath": 1e6, "single-path": 1e6}
+    figure = plot.shares(result, references=[plot.Reference(mark, [rates]) for mark in marks])
+    figure.draw_without_rendering()
+    boxes = {t.get_text(): t.get_window_extent() for t in figure.legends[0].get_texts()}
+    read = sorted(boxes, key=lambda text: (-round(boxes[text].y0 / 9), boxes[text].x0))
+    assert read == [*result.classes, *marks]
+
+
+@pytest.mark.parametrize(
+    ("names", "label"), [(["LIA", "OLIA"], "Controller"), (["before", "after"], "")]
+)
+def test_groups_are_called_controllers_when_they_are(names, label, result, olia):
+    assert plot.shares([result, olia], names=names).axes[0].get_xlabel() == label
+
+
 def test_a_reference_to_an_unknown_class_is_an_error(result):
     with pytest.raises(ValueError, match="theory: no class 'tcp'; the classes are multipath"):
         plot.shares(result, references=[plot.Reference("theory", [{"tcp": 1e6}])])

@@ -77,7 +77,7 @@ def test_an_unknown_verdict_is_an_error():
 
 
 def test_a_row_of_another_length_is_an_error():
-    with pytest.raises(ValueError, match="table 'Rates': row 2 has 1 cells, the head has 2"):
+    with pytest.raises(ValueError, match="table 'Rates': row 2 has 1 columns, the head has 2"):
         Table("Rates", ["a", "b"], [["1", "2"], ["3"]])
 
 
@@ -101,6 +101,29 @@ def test_numbers_are_set_to_the_right_and_words_are_not():
     html = render(report())
     assert '<td class="number">1.28 ± 0.01</td>' in html
     assert "<td>multipath</td>" in html
+
+
+def test_a_cell_may_reach_over_columns_and_head_the_rows_below():
+    rows = [
+        [Cell("claim", heading=True), Cell("reproduced", "reproduced")],
+        [Cell("Because of this.", columns=2)],
+        ["7", "0.5"],
+    ]
+    html = render(Report("", sections=[Section("", tables=[Table("", ["a", "b"], rows)])]))
+    assert '<th scope="rowgroup">claim</th>' in html
+    assert '<td colspan="2"><div>Because of this.</div></td>' in html
+    with pytest.raises(ValueError, match="row 1 has 3 columns, the head has 2"):
+        Table("", ["a", "b"], [["1", Cell("2", columns=2)]])
+
+
+@pytest.mark.parametrize(
+    "text", ["1.22 … 1.36", "1 ± 0.02", "-0.2 … 0.03", "≤ 0.95", "63 Mb/s", "0.8 (-0.1)"]
+)
+def test_values_among_words_are_not_broken_over_lines(text):
+    table = Table("", ["obtained"], [["at least one word"], [text]])
+    html = render(Report("", sections=[Section("", tables=[table])]))
+    assert f'<td class="value">{text}</td>' in html
+    assert "<td>at least one word</td>" in html
 
 
 def test_an_empty_report_is_a_page():

@@ -127,6 +127,49 @@ def test_floors_that_overfill_a_link_are_refused_by_its_name():
         optimum(Network.from_plan(scenario_a(100)), floor=2.0, rtt=0.150)
 
 
+def test_floors_are_inversely_proportional_to_the_round_trips_of_their_paths():
+    network = Network.from_plan(scenario_c(10))
+    rtts_s = {"multi": [0.050, 0.200], "single": [0.100]}
+    floors = optimum(network, floor=1.0, rtt=rtts_s).floors_bps
+    assert floors["multi"] == pytest.approx([12_000 / 0.050, 12_000 / 0.200])
+    assert floors["single"] == pytest.approx([12_000 / 0.100])
+    alike = {"multi": [0.150, 0.150], "single": [0.150]}
+    assert mbps(optimum(network, floor=1.0, rtt=alike)) == mbps(optimum(network, **PROBING))
+
+
+def test_the_tcp_utility_weighs_a_class_by_its_least_round_trip():
+    network = Network.from_plan(scenario_c(10))
+    found = optimum(network, utility="tcp", rtt={"multi": [0.300, 0.050], "single": [0.100]})
+    rates_bps, prices = found.class_rates_bps, found.link_prices
+    assert rates_bps["multi"] == pytest.approx(2 * rates_bps["single"], rel=1e-4)
+    assert rates_bps["single"] == pytest.approx(
+        12_000 / 0.100 * np.sqrt(2 / prices["ap2"]), rel=1e-3
+    )
+
+
+def test_round_trips_by_class_follow_an_equilibrium():
+    network = Network.from_plan(scenario_c(10))
+    found = equilibrium(network, rtt="queueing")
+    floors = optimum(network, floor=1.0, rtt=found.rtts_s).floors_bps
+    for name, rtts_s in found.rtts_s.items():
+        assert floors[name] == pytest.approx(12_000 / rtts_s)
+
+
+@pytest.mark.parametrize(
+    "rtt",
+    [
+        "queueing",
+        0.0,
+        {"multi": [0.1, 0.1]},
+        {"multi": [0.1], "single": [0.1]},
+        {"multi": [0.1, -0.1], "single": [0.1]},
+    ],
+)
+def test_round_trips_that_do_not_fit_are_refused(rtt):
+    with pytest.raises(ValueError, match="rtt"):
+        optimum(Network.from_plan(scenario_c(10)), rtt=rtt)
+
+
 def test_unknown_utilities_are_refused():
     with pytest.raises(ValueError, match="log, tcp"):
         optimum(Network.from_plan(scenario_a(10)), utility="alpha")

@@ -1,4 +1,7 @@
-"""The command line. Exit status: 0 done, 1 a check did not hold, 2 the input was wrong."""
+"""The command line.
+
+Exit status: 0 done, 1 a check did not hold, 2 the input was wrong, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs a command; what a user can cause is one clear message, never a traceback."""
-    from .application import app
-
     try:
+        from .application import app  # takes long enough to be interrupted
+
         app(prog_name="anabranch")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

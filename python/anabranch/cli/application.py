@@ -2,12 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+
+from . import INTERRUPTED
+
+
+class Command(TyperCommand):
+    """A command whose help shows flags without a value, for they take none."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters."""
+        return without_values(super().get_params(ctx))
+
+
+class Commands(TyperGroup):
+    """The commands together; an interrupt is said and has its status."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All parameters."""
+        return without_values(super().get_params(ctx))
+
+    def make_context(self, *words: Any, **options: Any) -> Any:
+        """Reads the command line."""
+        with interruptible():
+            return super().make_context(*words, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command that was named."""
+        with interruptible():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Says that an interrupt ended the command; typer would be silent."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def without_values(parameters: list[Any]) -> list[Any]:
+    """The parameters, flags among them marked as taking no value."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
 
 app = typer.Typer(
+    cls=Commands,
     help="The laboratory and toolbox for multipath congestion control.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -59,7 +110,8 @@ def root(
 
 
 @app.command(
-    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz"
+    cls=Command,
+    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz",
 )
 def run(
     scenario: ScenarioArgument,
@@ -77,14 +129,22 @@ def run(
     threads: ThreadsOption = 0,
 ) -> None:
     """Simulate a scenario packet by packet and print what each class of users gets."""
+    from .options import checked_threads, seeds_from
     from .simulate import run_command
 
     run_command(
-        scenario, controller, range(seed, seed + repeat), set_ or [], json, series, events, threads
+        scenario,
+        controller,
+        seeds_from(seed, repeat),
+        set_ or [],
+        json,
+        series,
+        events,
+        checked_threads(threads),
     )
 
 
-@app.command(epilog="Example: anabranch theory khalili/scenario-c --controller lia")
+@app.command(cls=Command, epilog="Example: anabranch theory khalili/scenario-c --controller lia")
 def theory(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
@@ -107,7 +167,9 @@ def theory(
     theory_command(scenario, controller, set_ or [], rtt, utility, json)
 
 
-@app.command(epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10")
+@app.command(
+    cls=Command, epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10"
+)
 def compare(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
@@ -125,22 +187,24 @@ def compare(
     threads: ThreadsOption = 0,
 ) -> None:
     """Theory and simulation of one scenario side by side; status 1 when a class differs."""
-    from .predict import compare_command
+    from .compare import compare_command
+    from .options import checked_threads, seeds_from
 
     compare_command(
         scenario,
         controller,
         worlds,
-        range(seed, seed + repeat),
+        seeds_from(seed, repeat),
         set_ or [],
         tolerance,
         json,
-        threads,
+        checked_threads(threads),
     )
 
 
 @app.command(
-    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili"
+    cls=Command,
+    epilog="Example: anabranch reproduce khalili --quick --json out.json --report out/khalili",
 )
 def reproduce(
     what: Annotated[
@@ -172,14 +236,21 @@ def reproduce(
     ] = False,
 ) -> None:
     """Run a document's experiments and judge its claims against the published bands."""
+    from .options import checked_replications
     from .reproduce import reproduce_command
 
+    if seeds is not None:
+        checked_replications("--seeds", seeds)
     reproduce_command(what or [], quick, seeds, world, json, report, strict)
 
 
-@app.command(epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png")
+@app.command(
+    cls=Command, epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png"
+)
 def plot(
-    results: Annotated[list[Path], typer.Argument(help="Files that `anabranch run --json` wrote.")],
+    results: Annotated[
+        list[Path], typer.Argument(help="Files that `run --json` or `theory --json` wrote.")
+    ],
     kind: Annotated[
         str,
         typer.Option("--kind", "-k", help="What to draw; `anabranch list plots` shows all kinds."),
@@ -195,7 +266,7 @@ def plot(
     plot_command(results, kind, output)
 
 
-@app.command("list", epilog="Example: anabranch list controllers")
+@app.command("list", cls=Command, epilog="Example: anabranch list controllers")
 def list_(
     what: Annotated[str, typer.Argument(help="controllers, scenarios, papers, plots or metrics.")],
 ) -> None:

@@ -1,22 +1,24 @@
-"""`anabranch theory` and `anabranch compare`."""
+"""`anabranch theory`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
+import numpy as np
+from rich.table import Table
 
 from .. import theory
-from ..files import check_writable, write_json
-from ..result import run
-from ..scenario import load
-from ..statistics import Interval
-from .terminal import console, progress, table
+from ..files import check_writable
+from ..result import Result, provenance
+from ..scenario import Scenario
+from .options import scenario_from
+from .terminal import console, named, table, writing
 
-WORLDS = ("theory", "simulation")
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}
+PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
 
 
 def round_trip(text: str) -> str | float:
@@ -36,21 +38,27 @@ def round_trip(text: str) -> str | float:
     return seconds
 
 
-OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}
+@dataclass(frozen=True)
+class Prediction:
+    """What theory says about a plan."""
+
+    plan: dict[str, Any]
+    equilibrium: theory.Equilibrium
+    optimum: theory.Optimum
+    probing: theory.Optimum | None
+    """None where one segment per round trip on every path is more than the links carry."""
 
 
-def predicted(plan: dict[str, Any], rtt: str | float, utility: str = "log") -> dict[str, Any]:
-    """Equilibrium and optima of a plan; optima with a floor take the equilibrium's round trips."""
+def predicted(plan: dict[str, Any], rtt: str | float, utility: str = "log") -> Prediction:
+    """Equilibrium and optima of a plan; the optima have the equilibrium's round trips."""
     network = theory.Network.from_plan(plan)
     found = theory.equilibrium(network, rtt=rtt, floor=0.0)
-    rtts = [rtt for rows in found.rtts_s.values() for rtt in rows]
-    mean_rtt = sum(rtts) / len(rtts)
-    best = theory.optimum(network, utility=utility, rtt=mean_rtt)
+    best = theory.optimum(network, utility=utility, rtt=found.rtts_s)
     try:
-        probing = theory.optimum(network, utility=utility, rtt=mean_rtt, floor=1.0)
+        probing = theory.optimum(network, utility=utility, rtt=found.rtts_s, floor=1.0)
     except theory.TheoryError:
-        probing = None  # one segment per round trip on every path is more than the links carry
-    return {"equilibrium": found, "optimum": best, "probing": probing, "rtt_s": mean_rtt}
+        probing = None
+    return Prediction(plan, found, best, probing)
 
 
 def theory_command(
@@ -61,168 +69,134 @@ def theory_command(
     utility: str,
     json: Path | None,
 ) -> None:
-    """Prints the equilibrium and the optima, and writes them if asked."""
+    """Writes the equilibrium and the optima if asked, and prints them."""
     if utility not in OPTIMA:
         raise ValueError(f"--utility is {utility!r}; it is one of {', '.join(OPTIMA)}")
-    plan = load(source).plan(overrides=overrides, controller=controller)
+    round_trips = round_trip(rtt)
+    scenario = scenario_from(source)
+    plan = scenario.plan(overrides=overrides, controller=controller)
     if json:
         check_writable(json)
-    what = predicted(plan, round_trip(rtt), utility)
-    found, best, probing = what["equilibrium"], what["optimum"], what["probing"]
+    what = predicted(plan, round_trips, utility)
+    if json:
+        origin = provenance(controller, overrides, rtt=round_trips, utility=utility)
+        with writing(json):
+            as_result(scenario, what, origin).save(json)
+    out = console()
+    out.print(_classes(what))
+    out.print(_links(what))
+    rtts = np.concatenate(list(what.equilibrium.rtts_s.values())) * 1e3
+    out.print(
+        f"round trips: {rtt} ({rtts.min():.0f} to {rtts.max():.0f} ms); optimum: {OPTIMA[utility]}",
+        style="dim",
+    )
+    tell_left_out(plan)
+
+
+def tell_left_out(plan: dict[str, Any]) -> None:
+    """Says what of a plan theory does not see."""
+    for part in theory.left_out(plan):
+        console().print(f"theory leaves out {part}", style="yellow", markup=False)
+
+
+def _classes(what: Prediction) -> Table:
+    """Rates and windows of each class."""
+    found, best, probing = what.equilibrium, what.optimum, what.probing
     rows = []
-    for c in plan["classes"]:
+    for c in what.plan["classes"]:
         name = c["name"]
         split = " + ".join(f"{rate / 1e6:.3f}" for rate in found.rates_bps[name])
-        windows = ", ".join(f"{w:.2f}" for w in found.windows[name])
         rows.append(
             [
-                name,
+                named(name),
                 c["controller"],
                 str(c["count"]),
                 f"{found.class_rates_bps[name] / 1e6:.4f}",
                 split if len(c["paths"]) > 1 else "",
-                windows,
+                ", ".join(f"{w:.2f}" for w in found.windows[name]),
                 f"{best.class_rates_bps[name] / 1e6:.4f}",
                 f"{probing.class_rates_bps[name] / 1e6:.4f}" if probing else "–",
             ]
         )
-    head = [
-        "class",
-        "controller",
-        "users",
-        "equilibrium Mb/s",
-        "by path",
-        "windows",
-        "optimum",
-        "with probing cost",
-    ]
-    limited = {link["name"] for link in plan["links"] if link["rate_bps"]}
-    limited |= {
-        f"{link}[{c['name']}]" for link in limited for c in plan["classes"]
-    }  # private copies
-    out = console()
-    out.print(table("Per user, wire bytes", head, rows, left=2))
-    unit = "loss" if utility == "tcp" else "s/bit"
-    prices = [
+    head = ["class", "controller", "users", "equilibrium Mb/s", "by path", "windows", "optimum"]
+    return table("Per user, wire bytes", [*head, "with probing cost"], rows, left=2)
+
+
+def _links(what: Prediction) -> Table:
+    """Loads, losses and prices of the links that have a rate."""
+    found, best, probing = what.equilibrium, what.optimum, what.probing
+    limited = {link["name"] for link in what.plan["links"] if link["rate_bps"]}
+    limited |= {f"{link}[{c['name']}]" for link in limited for c in what.plan["classes"]}  # copies
+    rows = [
         [
-            name,
-            f"{load_ / 1e6:.3f}",
+            named(name),
+            f"{load_bps / 1e6:.3f}",
             f"{found.link_losses[name]:.5f}",
-            f"{best.link_prices.get(name, 0.0):.3g}",
+            f"{best.link_prices[name]:.3g}",
+            f"{probing.link_prices[name]:.3g}" if probing else "–",
         ]
-        for name, load_ in found.link_loads_bps.items()
+        for name, load_bps in found.link_loads_bps.items()
         if name in limited
     ]
-    out.print(
-        table(
-            "Links",
-            ["link", "load Mb/s", "loss at equilibrium", f"price at the optimum ({unit})"],
-            prices,
-        )
-    )
-    out.print(
-        f"round trips: {rtt} (mean {what['rtt_s'] * 1e3:.0f} ms); optimum: {OPTIMA[utility]}",
-        style="dim",
-    )
-    for part in theory.left_out(plan):
-        out.print(f"theory leaves out {part}", style="yellow")
-    if json:
-        write_json(json, plain(plan, what))
+    head = ["link", "load Mb/s", "loss at equilibrium"]
+    price = f"price at the optimum ({PRICE_UNITS[best.utility]})"
+    return table("Links", [*head, price, "with probing cost"], rows)
 
 
-def plain(plan: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
-    """The prediction as plain data."""
-    found, best, probing = what["equilibrium"], what["optimum"], what["probing"]
-    return {
-        "kind": "anabranch theory",
-        "plan": plan,
-        "rtt_s": what["rtt_s"],
+def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> Result:
+    """The prediction in the shape of a simulated result; what only theory has stands in `theory`."""
+    found = what.equilibrium
+    parts = {
         "equilibrium": {
-            "class_rates_bps": found.class_rates_bps,
-            "rates_bps": {k: list(map(float, v)) for k, v in found.rates_bps.items()},
-            "windows_segments": {k: list(map(float, v)) for k, v in found.windows.items()},
+            "windows_segments": found.windows,
+            "path_losses": found.path_losses,
             "link_losses": found.link_losses,
+            "link_loads_bps": found.link_loads_bps,
+            "mesh": found.mesh,
             "residual": found.residual,
         },
-        "optimum": {
-            "utility": best.utility,
-            "class_rates_bps": best.class_rates_bps,
-            "link_prices": best.link_prices,
-        },
-        "optimum_with_probing": probing and {"class_rates_bps": probing.class_rates_bps},
+        "optimum": _plain(what.optimum),
+        "optimum_with_probing": what.probing and _plain(what.probing),
+        "left_out": theory.left_out(what.plan),
+    }
+    return Result(scenario, what.plan, [_tables(what)], "theory", origin, parts)
+
+
+def _plain(best: theory.Optimum) -> dict[str, Any]:
+    """An optimum as data; rates are called as in the tables of a run."""
+    return {
+        "utility": best.utility,
+        "throughput_bps": best.class_rates_bps,
+        "path_throughput_bps": best.rates_bps,
+        "path_floors_bps": best.floors_bps,
+        "link_prices": best.link_prices,
+        "price_unit": PRICE_UNITS[best.utility],
     }
 
 
-def compare_command(
-    source: str,
-    controller: str | None,
-    worlds: str,
-    seeds: Sequence[int],
-    overrides: list[str],
-    tolerance: float,
-    json: Path | None,
-    threads: int,
-) -> None:
-    """Prints both worlds side by side; exit status 1 when a class differs by more than it may."""
-    wanted = [world.strip() for world in worlds.split(",")]
-    unknown = [world for world in wanted if world not in WORLDS]
-    if unknown:
-        raise ValueError(
-            f"--worlds: there is no world {unknown[0]!r}; the worlds are {', '.join(WORLDS)}"
-        )
-    if len(wanted) < 2:
-        raise ValueError(f"--worlds is {worlds!r}; compare needs two of {', '.join(WORLDS)}")
-    scenario = load(source)
-    if json:
-        check_writable(json)
-    plan = scenario.plan(overrides=overrides, controller=controller)
-    what = predicted(plan, "queueing")
-    with progress("simulating") as tell:
-        result = run(
-            scenario,
-            seeds,
-            controller=controller,
-            overrides=overrides,
-            threads=threads,
-            progress=tell,
-        )
-    rows, differing = [], []
-    for c in plan["classes"]:
-        name = c["name"]
-        expected = what["equilibrium"].class_rates_bps[name] / 1e6
-        value = result.mean(name)
-        simulated = Interval(value.mean / 1e6, value.half / 1e6, value.n)
-        difference = simulated.mean / expected - 1
-        # A single replication has no interval and explains nothing.
-        explained = len(seeds) > 1 and simulated.low <= expected <= simulated.high
-        agrees = explained or abs(difference) <= tolerance
-        if not agrees:
-            differing.append(name)
-        word = (
-            "agrees within its interval" if explained else "agrees" if agrees else "[red]differs[/]"
-        )
-        rows.append(
-            [name, c["controller"], f"{expected:.3f}", str(simulated), f"{difference:+.1%}", word]
-        )
-    head = [
-        "class",
-        "controller",
-        "theory Mb/s",
-        "simulation Mb/s",
-        "difference",
-        f"within {tolerance:.0%}",
+def _tables(what: Prediction) -> dict[str, Any]:
+    """The equilibrium as a run: a row for each user, for each of its paths, and for each class."""
+    found, classes = what.equilibrium, what.plan["classes"]
+    users = [(c["name"], user) for c in classes for user in range(c["count"])]
+    paths = [
+        (flow, path, name)
+        for flow, (name, _) in enumerate(users)
+        for path in range(len(found.rates_bps[name]))
     ]
-    console().print(
-        table("Per user, wire bytes; theory with queueing round trips", head, rows, left=2)
-    )
-    for part in theory.left_out(plan):
-        console().print(f"theory leaves out {part}", style="yellow")
-    if json:
-        content = {
-            "kind": "anabranch comparison",
-            "theory": plain(plan, what),
-            "simulation": result.to_json(),
-        }
-        write_json(json, content)
-    if differing:
-        raise typer.Exit(1)
+    return {
+        "flows": {
+            "class": [name for name, _ in users],
+            "user": np.array([user for _, user in users]),
+            "throughput_bps": np.array([found.class_rates_bps[name] for name, _ in users]),
+        },
+        "paths": {
+            "flow": np.array([flow for flow, _, _ in paths]),
+            "path": np.array([path for _, path, _ in paths]),
+            "throughput_bps": np.array([found.rates_bps[name][path] for _, path, name in paths]),
+            "srtt_s": np.array([found.rtts_s[name][path] for _, path, name in paths]),
+        },
+        "classes": {
+            "name": [c["name"] for c in classes],
+            "rtt_mean_s": np.array([found.rtts_s[c["name"]].mean() for c in classes]),
+        },
+    }

@@ -12,9 +12,10 @@ from rich.table import Table
 from ..files import check_writable, write_json
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
 from ..papers.laboratory import Progress
+from ..papers.pages import interruption, write_report
 from ..papers.row import Row
 from ..statistics import Interval, Verdict
-from .terminal import console, progress, table, worded
+from .terminal import console, progress, table, worded, writing
 
 WORLDS = ("simulation",)
 FULL_SEEDS, QUICK_SEEDS, SENSITIVITY_SEEDS = 20, 5, 10
@@ -57,13 +58,12 @@ def reproduce_command(
                 break
             if not quick and len(ids) == len(PAPERS[key].claims):
                 _sensitivity(key, laboratories[key], cell)
-    _print(findings, laboratories)
     if json:
-        write_json(json, [finding.to_json() for finding in findings])
+        with writing(json):
+            write_json(json, [finding.to_json() for finding in findings])
+    _print(findings, laboratories)
     for key, lab in laboratories.items():
         if report:
-            from ..papers.pages import write_report
-
             target = write_report(PAPERS[key], findings, lab, report)
             console().print(f"report: {target}", highlight=False)
     if any(lab.interrupted for lab in laboratories.values()):
@@ -102,6 +102,9 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
     counts = Counter(f.verdict for f in findings)
     order: tuple[Verdict, ...] = ("reproduced", "not_reproduced", "undecided", "not_run")
     out.print(", ".join(f"{counts[v]} {v.replace('_', ' ')}" for v in order if counts[v]))
+    for key, lab in laboratories.items():
+        if lab.interrupted:
+            out.print(f"[bold]{interruption(PAPERS[key], findings, lab)}[/]", highlight=False)
 
 
 def _side_by_side(rows: Sequence[Row]) -> Table:
@@ -116,6 +119,7 @@ def _side_by_side(rows: Sequence[Row]) -> Table:
         "optimum",
         "with probing",
         "simulated",
+        "goodput",
         "verdict",
     ]
     body = [
@@ -129,12 +133,16 @@ def _side_by_side(rows: Sequence[Row]) -> Table:
             f"{row.optimum:.3f}",
             f"{row.probing_optimum:.3f}",
             _three_decimals(row.simulated),
+            _three_decimals(row.goodput),
             worded(row.verdict),
         ]
         for row in rows
     ]
     return table(
-        "Rates in Mb/s per user (simulated: wire bytes, mean ± 95 % interval)", head, body, left=4
+        "Rates in Mb/s per user (simulated: wire bytes, goodput: payload; mean ± 95 % interval)",
+        head,
+        body,
+        left=4,
     )
 
 
@@ -145,7 +153,10 @@ def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
     )
     cells = list(variants[0][1])
     head = ["variant", *cells]
-    body = [[name, *(f"{values[c].mean:.3f}" for c in cells)] for name, values in variants]
+    body = [
+        [name, *(f"{values[c].mean:.3f}" if c in values else "–" for c in cells)]
+        for name, values in variants
+    ]
     return table(title, head, body)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..files import check_writable
 from ..result import Result, run, scaled
-from ..scenario import load
-from .terminal import console, progress, table
+from ..scenario import Scenario
+from .options import scenario_from
+from .terminal import console, named, progress, stopped, table, writing
 
 
 def run_command(
@@ -21,37 +23,41 @@ def run_command(
     events: bool,
     threads: int,
 ) -> None:
-    """Simulates, prints, and writes the result if asked."""
-    scenario = load(source)
+    """Simulates, writes the result if asked, and prints: what is written can no longer be lost."""
+    scenario = scenario_from(source)
     if json:
         check_writable(json)
-    with progress("simulating") as tell:
-        result = run(
-            scenario,
-            seeds,
-            controller=controller,
-            overrides=overrides,
-            threads=threads,
-            series=series,
-            events=events,
-            progress=tell,
-        )
-    show(result)
+    result = simulated(
+        scenario,
+        seeds,
+        controller=controller,
+        overrides=overrides,
+        threads=threads,
+        series=series,
+        events=events,
+    )
     if json:
-        result.save(json)
-        console().print(f"written to {json}", highlight=False)
+        with writing(json):
+            result.save(json)
+    show(result)
     if not result.provenance["complete"]:
-        console().print(
-            f"interrupted: {len(result.runs)} of {len(seeds)} replications had finished and are kept"
-        )
-        raise KeyboardInterrupt
+        raise stopped(len(result.runs), len(seeds))
+
+
+def simulated(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
+    """The result of `run`, with a progress bar; an interrupt before any replication ends it all."""
+    try:
+        with progress("simulating") as tell:
+            return run(scenario, seeds, progress=tell, **options)
+    except KeyboardInterrupt:
+        raise stopped(0, len(seeds)) from None
 
 
 def show(result: Result) -> None:
     """Classes and links of a result as tables."""
     plan, out = result.plan, console()
     if plan["title"]:
-        out.print(plan["title"], style="bold", highlight=False)
+        out.print(plan["title"], style="bold", highlight=False, markup=False)
     head = [
         "class",
         "controller",
@@ -64,7 +70,7 @@ def show(result: Result) -> None:
     ]
     rows = [
         [
-            row["class"],
+            named(row["class"]),
             row["controller"],
             str(row["users"]),
             scaled(row["throughput_bps"], 1e-6),
@@ -112,7 +118,7 @@ def links(result: Result) -> tuple[list[str], list[list[str]]]:
         queue = interval(result.link(name, "queue_packets"))
         rows.append(
             [
-                name + (" (per user)" if link["per_user"] else ""),
+                named(name) + (" (per user)" if link["per_user"] else ""),
                 f"{link['rate_bps'] / 1e6:g}",
                 f"{interval(result.link(name, 'utilisation')).mean:.4f}",
                 scaled(interval(result.link(name, "loss")), 1e2),

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
 from typing import Protocol
 
-from rich.console import Console
+import typer
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+from . import INTERRUPTED
 
 VERDICT_STYLES = {
     "reproduced": "green",
@@ -19,25 +29,100 @@ VERDICT_STYLES = {
 
 
 def console() -> Console:
-    """Standard output; wide enough for tables when it is not a terminal."""
-    return Console() if sys.stdout.isatty() else Console(width=160)
+    """Standard output; wide enough for tables when neither a terminal nor COLUMNS limits it."""
+    limited = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console() if limited else Console(width=160)
 
 
 def table(
     title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
 ) -> Table:
-    """A table whose first `left` columns are text and whose others are numbers."""
-    result = Table(title=title, title_justify="left")
-    for index, name in enumerate(head):
-        result.add_column(name, justify="left" if index < left else "right", overflow="fold")
+    """A table whose first `left` columns are text and whose others are numbers.
+
+    Lines break between words only, numbers last. Where the terminal is too narrow for the words side
+    by side, every cell has a line of its own.
+    """
+    columns = [
+        [Text.from_markup(cell) for cell in cells] for cells in zip(head, *rows, strict=True)
+    ]
+    for broken, padding in product((left, len(head)), (1, 0)):
+        least = [_least(column, index < broken) for index, column in enumerate(columns)]
+        room = console().width - (2 * padding + 1) * len(head) - 1  # a line beside each column
+        if sum(least) <= room:
+            break
+    else:
+        return _upright(title, head, rows)
+    longest = [max(text.cell_len for text in column) for column in columns]
+    result = Table(title=title, title_justify="left", padding=(0, padding))
+    for index, (name, width) in enumerate(zip(head, _narrowed(longest, least, room), strict=True)):
+        justify: JustifyMethod = "left" if index < left else "right"
+        result.add_column(name, justify=justify, overflow="fold", width=width)
     for row in rows:
         result.add_row(*row)
     return result
 
 
+def _least(column: Sequence[Text], broken: bool) -> int:
+    """The least width of a column: headings break between words, cells only if `broken`."""
+    head, *cells = column
+    parts = [part for text in (column if broken else [head]) for part in text.plain.split()]
+    whole = [] if broken else [text.plain for text in cells]
+    return max((cell_len(part) for part in parts + whole), default=0)
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Widths that fit into `room`: the widest columns give way, none below its least."""
+    result = list(widths)
+    while sum(result) > room:
+        spare = [i for i, width in enumerate(result) if width > least[i]]
+        result[max(spare, key=lambda i: result[i])] -= 1
+    return result
+
+
+def _upright(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """The cells of each row one below the other, with their headings beside them."""
+    result = Table(title=title, title_justify="left", show_header=False)
+    result.add_column(style="bold")
+    result.add_column(overflow="fold")
+    for row in rows:
+        for name, cell in zip(head, row, strict=True):
+            if cell:
+                result.add_row(name, cell)
+        result.add_section()
+    return result
+
+
+def named(text: str) -> str:
+    """A name as it stands: brackets in it are no markup."""
+    return escape(text)
+
+
 def worded(verdict: str) -> str:
     """A verdict in its colour."""
     return f"[{VERDICT_STYLES[verdict]}]{verdict.replace('_', ' ')}[/]"
+
+
+def stopped(finished: int, wanted: int) -> typer.Exit:
+    """Says how much an interrupt left; the exit to raise."""
+    console().print(f"interrupted: {finished} of {wanted} replications had finished")
+    return typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Shows that `file` is being written and says when it is; an interrupt does not stop it.
+
+    A pipe may have no reader and is waited for in vain: there an interrupt helps.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if not file.is_fifo():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with progress(f"writing {file}"):
+            yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    console().print(f"written to {file}", highlight=False, markup=False)
 
 
 class Tell(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,9 @@ from numpy.typing import ArrayLike
 
 from ..statistics import Interval, Verdict, interval, judge, worst
 from .ledger import Claim
+
+CAPITALS = {"a", "b", "c", "ack", "ap1", "ap2", "c1", "c2", "lia", "mss", "olia", "rtt", "tcp"}
+"""Scenarios, capacities and abbreviations, which identifiers have in small letters."""
 
 WORLDS = ("theory", "simulation", "structure")
 """Where a finding comes from; `structure` means that the program itself was inspected."""
@@ -23,6 +27,8 @@ class Check:
     obtained: Interval | bool | str
     band: tuple[float | None, float | None] | None
     verdict: Verdict
+    goodput_mbps: Interval | None = None
+    """Where wire bytes are judged: what the application got of them."""
 
     def to_json(self) -> dict[str, Any]:
         """The check as plain data."""
@@ -44,20 +50,35 @@ class Finding:
     claim: Claim
     world: str
     checks: tuple[Check, ...]
-    why: str = ""
+    evidence: str = ""
     verdict: Verdict = field(default="not_run")
+
+    @property
+    def why(self) -> str:
+        """The evidence, after the checks that decide where not all of them do."""
+        missed = [words(c.name) for c in self.checks if c.verdict == self.verdict != "reproduced"]
+        if not missed or len(missed) == len(self.checks):
+            return self.evidence
+        return f"{words(self.verdict)}: {', '.join(missed)}. {self.evidence}".strip()
 
     def to_json(self) -> dict[str, Any]:
         """One object as `anabranch reproduce --json` writes it."""
+        beside = {
+            c.name: {"goodput_mbps": c.goodput_mbps.to_json()}
+            for c in self.checks
+            if c.goodput_mbps
+        }
         return {
             "id": self.claim.id,
             "kind": self.claim.kind,
+            "experiments": list(self.claim.experiments),
             "world": self.world,
             "source": self.claim.source,
             "statement": self.claim.statement,
             "published": {check.name: check.published for check in self.checks},
             "obtained": {check.name: check.to_json()["obtained"] for check in self.checks},
             "band": {check.name: check.to_json()["band"] for check in self.checks},
+            "beside": beside,
             "checks": [check.to_json() for check in self.checks],
             "verdict": self.verdict,
             "why": self.why,
@@ -86,7 +107,7 @@ def within(
     return Check(name, published, value, (low, high), judge(value, low, high))
 
 
-def holds(name: str, published: str, obtained: bool) -> Check:
+def holds(name: str, published: Any, obtained: bool) -> Check:
     """A predicate that holds or does not."""
     return Check(
         name, published, bool(obtained), None, "reproduced" if obtained else "not_reproduced"
@@ -102,12 +123,33 @@ def finding(
     """
     verdict = worst([check.verdict for check in checks])
     parts = [why, "" if verdict == "reproduced" else unless]
-    missed = [check.name for check in checks if check.verdict == verdict != "reproduced"]
-    if missed and len(missed) < len(checks):
-        parts.insert(0, f"{verdict.replace('_', ' ')}: {', '.join(missed)}.")
     return Finding(claim, world, tuple(checks), " ".join(part for part in parts if part), verdict)
 
 
 def not_run(claim: Claim, why: str) -> Finding:
     """A claim that was not run, and the reason."""
     return Finding(claim, "none", (), why, "not_run")
+
+
+def words(name: str) -> str:
+    """An identifier as people read it: `p2_over_p1_n30` is "p2 over p1 at N1 = 30".
+
+    A name with spaces is made of words already.
+    """
+    return name if " " in name else " ".join(_word(part) for part in name.split("_"))
+
+
+def _word(part: str) -> str:
+    """A part of an identifier; numbers stand apart from words and units: "type 2", "1500 B"."""
+    if part in CAPITALS:
+        return part.upper()
+    part = re.sub(r"^n(?=\d+$)", "at N1 = ", part)
+    part = re.sub(r"^ge$", "≥", part)
+    return re.sub(r"(?<=[a-z]{3})(?=\d)|(?<=\d)(?=(?:B|ms)$)", " ", part)
+
+
+def prose(text: str) -> str:
+    """A text of the ledger in the signs and units of every page."""
+    for written, sign in (("Mbps", "Mb/s"), ("<=", "≤"), (">=", "≥")):
+        text = text.replace(written, sign)
+    return re.sub(r"(?<=[a-z0-9]{2})_(?=[a-z])", " ", text)  # a symbol such as w_r stays

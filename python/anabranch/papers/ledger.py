@@ -29,15 +29,19 @@ class Claim:
 
 
 @cache
+def _content(paper: str) -> dict[str, Any]:
+    file = resources.files("anabranch.papers") / "ledgers" / f"{paper}.toml"
+    if not file.is_file():
+        raise KeyError(f"there is no ledger {paper!r}")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
 def claims(paper: str) -> dict[str, Claim]:
     """The claims of a document by id, in the ledger's order.
 
     Raises KeyError when there is no ledger of that name.
     """
-    file = resources.files("anabranch.papers") / "ledgers" / f"{paper}.toml"
-    if not file.is_file():
-        raise KeyError(f"there is no ledger {paper!r}")
-    content = tomllib.loads(file.read_text(encoding="utf-8"))
     rows = [
         Claim(
             id=row["id"],
@@ -51,6 +55,11 @@ def claims(paper: str) -> dict[str, Claim]:
                 part.strip() for part in row.get("experiment", "").split(",") if part
             ),
         )
-        for row in content["claim"]
+        for row in _content(paper)["claim"]
     ]
     return {claim.id: claim for claim in rows}
+
+
+def experiments(paper: str) -> list[str]:
+    """Ids of the experiments that the ledger lists. Raises KeyError as `claims` does."""
+    return [row["id"] for row in _content(paper)["experiment"]]

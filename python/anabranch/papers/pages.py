@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from .. import _core, plot
 from ..report import Cell, Figure, Report, Section, Table, write
-from ..result import run
+from ..result import Result, run
 from ..scenario import load
 from ..statistics import Interval
-from .findings import Check, Finding
+from .findings import Check, Finding, prose, words
 from .laboratory import Laboratory
 from .registry import Paper
 from .row import Row
+
+LEAST = 1e-6
+"""Smaller numbers are shown as smaller than this one."""
 
 
 def write_report(
@@ -29,16 +34,16 @@ def write_report(
         _choices(lab),
     ]
     verdicts = [finding.verdict for finding in own]
-    words = ", ".join(f"{verdicts.count(v)} {v.replace('_', ' ')}" for v in dict.fromkeys(verdicts))
+    counts = ", ".join(f"{verdicts.count(v)} {words(v)}" for v in dict.fromkeys(verdicts))
+    stopped = interruption(paper, findings, lab)
     page = Report(
-        title=paper.title,
-        intro=f"{len(own)} claims: {words}. Simulated rates are wire bytes, means over seeds with 95 % intervals.",
+        title=f"{paper.title} – {stopped}" if stopped else paper.title,
+        intro=f"{len(own)} claims: {counts}. Simulated rates are wire bytes, goodput stands beside them; "
+        "means over seeds with 95 % intervals.",
         sections=sections,
         provenance={
             "version": _core.__version__,
-            "replications of each cell": str(
-                max((len(r.runs) for r in lab.results.values()), default=0)
-            ),
+            "replications of a cell": _replications(lab),
             "cells": str(len(lab.results)),
             "packets carried": f"{sum(run['packet_hops'] for r in lab.results.values() for run in r.runs):,} hops",
         },
@@ -48,54 +53,88 @@ def write_report(
     return target
 
 
+def interruption(paper: Paper, findings: Sequence[Finding], lab: Laboratory) -> str:
+    """How many cells had been run when an interrupt came; empty when none came.
+
+    The cells are those of the claims; once these are through, those of the open parameters too.
+    """
+    if not lab.interrupted:
+        return ""
+    done = {name for name, result in lab.results.items() if result.provenance["complete"]}
+    ids = [f.claim.id for f in findings if f.claim.id in paper.evaluators]
+    asked = {cell for id in ids for cell in paper.evaluators[id][1]}
+    if asked <= done:
+        asked |= set(paper.sensitivity)
+    return f"interrupted: {len(asked & done)} of {len(asked)} cells had been run"
+
+
+def _replications(lab: Laboratory) -> str:
+    """Replications of a cell, all numbers that there are."""
+    numbers = sorted({len(r.runs) for r in lab.results.values()}, reverse=True)
+    return " or ".join(str(n) for n in numbers) or "0"
+
+
+def plain(value: float) -> str:
+    """A number with four significant digits, or all before the point, and without an exponent."""
+    if 0 < abs(value) < LEAST:
+        return f"{'<' if value > 0 else '>'} {math.copysign(LEAST, value):f}"
+    return f"{value:.0f}" if abs(value) >= 1e4 else f"{Decimal(f'{value:.4g}'):f}"
+
+
 def number(value: object) -> str:
     """A published or obtained value as text."""
-    if isinstance(value, Interval):
-        return (
-            f"{value.mean:.4g} ± {value.half:.2g}"
-            if 0 < value.half < float("inf")
-            else f"{value.mean:.4g}"
-        )
-    if isinstance(value, bool):
-        return "holds" if value else "does not hold"
-    if isinstance(value, dict):
-        return " ".join(str(part) for part in value.values())
-    return str(value)
+    match value:
+        case Interval(mean=mean, half=half):
+            if not 1e-12 * abs(mean) < half < math.inf:
+                return plain(mean)
+            decimals = max(0, 1 - math.floor(math.log10(half)))  # two digits of the interval
+            return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+        case bool():
+            return "holds" if value else "does not hold"
+        case float():
+            return plain(value)
+        case {"value": published, "unit": "Mbps"}:
+            return f"{number(published)} Mb/s"
+        case {"value": published}:
+            return number(published)  # a ratio, a fraction, a probability
+        case list():
+            return ", ".join(number(part) for part in value)
+        case _:
+            return prose(str(value))
+
+
+def _rate(value: Interval) -> str:
+    """A rate to three decimals, with its interval where there is one."""
+    return f"{value.mean:.3f}" + (f" ± {value.half:.3f}" if value.n > 1 else "")
 
 
 def _band(check: Check) -> str:
-    if check.band is None:
-        return ""
-    low, high = ("" if edge is None else f"{edge:.4g}" for edge in check.band)
-    return f"{low} … {high}"
+    low, high = check.band or (None, None)
+    if low is not None and high is not None:
+        return plain(low) if low == high else f"{plain(low)} … {plain(high)}"
+    ends = (("≥", low), ("≤", high))
+    return "".join(f"{sign} {plain(edge)}" for sign, edge in ends if edge is not None)
 
 
 def _claims(findings: Sequence[Finding]) -> Section:
-    """Every claim with its checks."""
+    """Every claim with its checks, and the explanation below them."""
     rows: list[list[str | Cell]] = []
     for f in findings:
-        rows.append(
-            [
-                f.claim.id,
-                f.claim.statement,
-                "",
-                "",
-                "",
-                Cell(f.verdict.replace("_", " "), verdict=f.verdict, note=f.why or None),
-            ]
-        )
+        statement = Cell(prose(f.claim.statement), columns=3)
+        rows.append([Cell(f.claim.id, heading=True), statement, Cell(f.verdict, f.verdict)])
         rows += [
             [
-                "",
-                check.name,
+                words(check.name),
                 number(check.published),
                 number(check.obtained),
                 _band(check),
-                Cell(check.verdict.replace("_", " "), verdict=check.verdict),
+                Cell(check.verdict, check.verdict),
             ]
             for check in f.checks
         ]
-    head = ["claim", "statement / expectation", "published", "obtained", "band", "verdict"]
+        if f.evidence:
+            rows.append([Cell(f.evidence, columns=5)])
+    head = ["claim / expectation", "published", "obtained", "band", "verdict"]
     return Section(
         "Claims",
         "A claim is reproduced when every one of its expectations is.",
@@ -119,8 +158,9 @@ def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
                 f"{r.fixed_point:.3f}",
                 f"{r.optimum:.3f}",
                 f"{r.probing_optimum:.3f}",
-                f"{r.simulated.mean:.3f} ± {r.simulated.half:.3f}",
-                Cell(r.verdict.replace("_", " "), verdict=r.verdict),
+                _rate(r.simulated),
+                _rate(r.goodput),
+                Cell(r.verdict, r.verdict),
             ]
             for r in own
         ]
@@ -131,11 +171,16 @@ def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
             "published",
             "fixed point",
             "optimum",
-            "with probing cost",
+            "with probing",
             "simulated",
+            "goodput",
             "verdict",
         ]
-        table = Table("Mb/s per user: published measurement, theory, simulation", head, body)
+        caption = (
+            "Mb/s per user: published measurement, theory, simulation. Simulated rates are wire bytes and "
+            "held against the published ones; goodput is payload in order."
+        )
+        table = Table(caption, head, body)
         sections.append(Section(f"Scenario {scenario}", "", [table], _bars(own, lab)))
     return sections
 
@@ -162,7 +207,9 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
             )
         ]
         names = [next(iter(group.values())).controller.upper() for group in by_cell]
-        figure = plot.shares([lab[cell] for cell in cells], references=marks, names=names)
+        figure = plot.shares(
+            [lab[cell] for cell in cells], references=marks, names=names, setting=setting
+        )
         figures.append(
             Figure(
                 f"{setting}: mean rate per user of each class, with published and predicted values",
@@ -185,24 +232,36 @@ def _moving_pictures(paper: Paper, lab: Laboratory) -> list[Section]:
             overrides=cell.overrides,
             series=True,
         )
-        pictures = [
-            Figure(
-                "Congestion window and slow-start threshold of one user of each class",
-                plot.windows(result, start_s=30, end_s=90),
-            ),
-            Figure("Throughput per user of each class", plot.throughput(result)),
-            Figure("Waiting packets and drops", plot.queue(result, start_s=30, end_s=60)),
-            Figure("Throughput over users and replications", plot.cdf(lab[name])),
-        ]
-        sections.append(
-            Section(
-                f"Over time: {result.plan['title']} ({str(cell.controller).upper()})",
-                "One replication.",
-                [],
-                pictures,
-            )
-        )
+        title = f"Over time: {result.plan['title']} ({str(cell.controller).upper()})"
+        sections.append(Section(title, "", [], _over_time(result, lab[name])))
     return sections
+
+
+def _over_time(one: Result, every: Result) -> list[Figure]:
+    """Pictures of a replication with series, and the distribution over users in all of them."""
+    start_s, end_s = one.plan["warmup_s"], one.plan["duration_s"]
+    later_s, soon_s = min(start_s + 60, end_s), min(start_s + 30, end_s)
+    seed = f"in the replication with seed {one.seeds[0]}"
+    return [
+        Figure(
+            "Congestion window (solid) and slow-start threshold (dashed) of one user of each class "
+            f"{seed}, from the end of the warm-up at {start_s:g} s to {later_s:g} s",
+            plot.windows(one, start_s=start_s, end_s=later_s),
+        ),
+        Figure(
+            f"Mean throughput per user of each class {seed}, the whole run from 0 to {end_s:g} s "
+            "with its warm-up",
+            plot.throughput(one),
+        ),
+        Figure(
+            f"Waiting packets and drops {seed}, the part from {start_s:g} s to {soon_s:g} s",
+            plot.queue(one, start_s=start_s, end_s=soon_s),
+        ),
+        Figure(
+            f"Throughput of users after the warm-up, all {len(every.runs)} replications together",
+            plot.cdf(every),
+        ),
+    ]
 
 
 def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
@@ -210,42 +269,52 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
     table = paper.moved(lab)
     if not table:
         return []
-    cells = list(table[0][1])
-    base = table[0][1]
-    rows: list[list[str | Cell]] = []
-    for variant, values in table:
-        row: list[str | Cell] = [variant]
-        for cell in cells:
-            moved = values[cell].mean - base[cell].mean
-            row.append(
-                f"{values[cell].mean:.3f}"
-                + (f" ({moved:+.3f})" if variant != table[0][0] else f" ± {values[cell].half:.3f}")
-            )
-        rows.append(row)
+    chosen, base = table[0]
+    rows: list[list[str | Cell]] = [[chosen, *(_rate(value) for value in base.values())]]
+    rows += [
+        [variant, *(_moved(values.get(c), base[c]) for c in base)] for variant, values in table[1:]
+    ]
     text = (
         "Rate of the harmed class (type 2 users in A, single-path users in C) in Mb/s for N1 = 10 and 30 "
         "when one open parameter is set otherwise; in brackets the change."
     )
+    numbers = {value.n for _, values in table for value in values.values()}
+    caption = f"Sensitivity: means of {' or '.join(map(str, sorted(numbers)))} replications"
     return [
         Section(
             "What the open parameters move",
             text,
-            [Table("Sensitivity", ["variant", *cells], rows)],
+            [Table(caption, ["variant", *base], rows)],
             [],
         )
     ]
 
 
+def _moved(value: Interval | None, base: Interval) -> str:
+    """A rate and its change; a dash for a cell that an interrupt has left out."""
+    if value is None:
+        return "–"
+    change = f"{value.mean - base.mean:+.3f}"
+    return f"{value.mean:.3f} ({'0.000' if float(change) == 0 else change})"
+
+
 def _choices(lab: Laboratory) -> Section:
-    """The parameters that the document leaves open, and the values taken."""
-    seen: dict[tuple[str, str], str] = {}
-    for result in lab.results.values():
-        for choice in result.plan["choices"]:
-            seen[choice["what"], choice["value"]] = choice["why"]
-    rows: list[list[str | Cell]] = [[what, value, why] for (what, value), why in seen.items()]
+    """The parameters that the document leaves open, the values taken, and the scenarios that do."""
+    scenarios = {r.scenario.name: r.plan["choices"] for r in lab.results.values()}
+    taken: dict[tuple[str, str, str], list[str]] = {}
+    for name, choices in scenarios.items():
+        for choice in choices:
+            key = choice["what"], choice["value"], choice["why"]
+            taken.setdefault(key, []).append(name.split("/")[-1])
+    order = list(dict.fromkeys(what for what, _, _ in taken))
+    rows: list[list[str | Cell]] = [
+        [*key, "all" if len(names) == len(scenarios) else ", ".join(names)]
+        for key, names in sorted(taken.items(), key=lambda item: order.index(item[0][0]))
+    ]
+    head = ["parameter", "value", "reason", "scenarios"]
     return Section(
         "What the document leaves open",
-        "",
-        [Table("Choices", ["parameter", "value", "reason"], rows)],
+        "Each scenario file lists these beside the values themselves.",
+        [Table("Choices", head, rows)],
         [],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..statistics import Interval
 from .findings import Finding, not_run
@@ -17,11 +18,14 @@ Evaluator = Callable[[Claim, Laboratory], Finding]
 
 @dataclass
 class Paper:
-    """A document: its cells, and an evaluator for each of its claims."""
+    """A document: the cells of its experiments, and an evaluator for each of its claims."""
 
     key: str
     title: str
-    cells: dict[str, Cell]
+    experiments: dict[str, dict[str, Cell]]
+    """Cells of each experiment of the ledger; none where theory answers it, or nothing can yet."""
+    auxiliary: dict[str, Cell] = field(default_factory=dict)
+    """Cells that claims need besides those of an experiment."""
     sensitivity: dict[str, Cell] = field(default_factory=dict)
     """Cells that show what the open parameters move."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
@@ -31,6 +35,14 @@ class Paper:
     """What the sensitivity cells gave: for each variant a value for each column."""
     shown: tuple[str, ...] = ()
     """Cells whose windows and queues the report draws over time."""
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """Every cell that a claim may need; experiments share some."""
+        shared: dict[str, Cell] = {}
+        for cells in (*self.experiments.values(), self.auxiliary):
+            shared |= cells
+        return shared
 
     def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
         """Registers the evaluator of a claim and the cells that it needs.
@@ -106,4 +118,9 @@ def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
     evaluator, cells = paper.evaluators[id]
     if not all(cell in laboratory.results for cell in cells):
         return not_run(paper.claims[id], "interrupted before all of its cells had been run")
+    seeds = {tuple(laboratory[cell].seeds) for cell in cells}
+    if len(seeds) > 1:  # paired differences subtract runs with the same seeds
+        numbers = " and ".join(str(n) for n in sorted({len(runs) for runs in seeds}))
+        why = f"interrupted: its cells have {numbers} replications and cannot be compared in pairs"
+        return not_run(paper.claims[id], why)
     return evaluator(paper.claims[id], laboratory)

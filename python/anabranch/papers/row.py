@@ -9,7 +9,7 @@ from ..statistics import Interval, Verdict
 
 @dataclass(frozen=True)
 class Row:
-    """One class of users in one cell; rates in Mb/s per user on the wire."""
+    """One class of users in one cell; rates in Mb/s per user, on the wire but for goodput."""
 
     scenario: str
     setting: str
@@ -20,5 +20,6 @@ class Row:
     optimum: float
     probing_optimum: float
     simulated: Interval
+    goodput: Interval
     verdict: Verdict
     cell: str

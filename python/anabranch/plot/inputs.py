@@ -52,7 +52,9 @@ def replication(result: Result, seed: int | None) -> dict[str, Any]:
 
 def with_series(result: Result) -> list[dict[str, Any]]:
     """All replications. Raises ValueError when one of them has no series."""
-    return [replication(result, seed) for seed in result.seeds]
+    if any(run.get("series") is None for run in result.runs):
+        raise ValueError(NO_SERIES)
+    return result.runs
 
 
 def span(t_s: NDArray[np.float64], start_s: float, end_s: float | None) -> slice:
@@ -157,8 +159,10 @@ def class_names(results: Sequence[Result]) -> list[str]:
 
 
 def replications(results: Sequence[Result]) -> str:
-    """How many replications there are, in words for a title."""
-    numbers = sorted({len(result.runs) for result in results})
+    """How many replications there are, in words for a title; theory has none."""
+    numbers = sorted({len(result.runs) for result in results if result.world != "theory"})
+    if not numbers:
+        return "theory"
     if numbers == [1]:
         return "one replication"
     return f"{' to '.join(str(n) for n in (numbers[0], numbers[-1])[: len(numbers)])} replications"

@@ -43,11 +43,13 @@ def shares(
     references: Sequence[Reference] = (),
     names: Sequence[str] | None = None,
     metric: str = "throughput_bps",
+    setting: str = "",
 ) -> Figure:
     """Mean rate per user of each class in Mb/s, with 95 % intervals over replications.
 
     Several results, such as one for each controller, stand side by side, called `names` (by
-    default what tells them apart). References are horizontal marks on the bars.
+    default what tells them apart). References are horizontal marks on the bars. `setting` is what
+    all results have in common beside the scenario, such as "N1 = 10", for the title.
 
     Raises ValueError when `names` or a reference does not have one entry for each result.
     """
@@ -56,8 +58,9 @@ def shares(
     if len(texts) != len(given):
         raise ValueError(f"there are {len(given)} results but {len(texts)} names for them")
     scenarios = " and ".join(dict.fromkeys(result.plan["name"] for result in given))
+    where = f"{scenarios}, {setting}" if setting else scenarios
     intervals = "" if all(len(r.runs) == 1 for r in given) else " with 95 % intervals"
-    title = f"{scenarios}: mean rate per user{intervals}, {replications(given)}"
+    title = f"{where}: mean rate per user{intervals}, {replications(given)}"
     figure, (ax,) = style.panels(1, 3.8, title)
     classes = class_names(given)
     numbers = len(given) * len(classes) <= MOST_NUMBERS
@@ -70,7 +73,8 @@ def shares(
     ax.set_xlim(-edge, len(given) - 1 + edge)
     ax.margins(y=0.08)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("Controller" if texts == [controllers(r) for r in given] else "Result")
+    if [text.lower() for text in texts] == [controllers(r).lower() for r in given]:
+        ax.set_xlabel("Controller")
     words = {"throughput_bps": "Throughput", "goodput_bps": "Goodput"}
     ax.set_ylabel(f"{words.get(metric, metric)} per user (Mb/s)")
     style.legend(figure, [*(swatch(i, name) for i, name in enumerate(classes)), *marks])

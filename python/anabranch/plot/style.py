@@ -23,13 +23,16 @@ P = ParamSpec("P")
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#444444")
 """After Okabe and Ito, the yellows darkened to be seen on white."""
 
-LETTERS = 92
-"""Letters that fit beside each other, where the line of an entry counts as nine."""
-
 LINES = ("-", "--", ":", "-.")
 INK = "#222222"
 FAINT = "#8a8a8a"
 WIDTH_INCHES = 8.0
+ACROSS_FIGURE = 7.8
+"""Inches of a line from the left edge."""
+ACROSS_PANEL = 7.2
+"""Inches of a line from the left end of a panel, where the y axis takes the rest."""
+BESIDE_ENTRY = 0.57
+"""Inches that the line of a legend's entry takes with the gaps around it: 4.1 times its size."""
 MOST_ENTRIES = 12
 """Legends with more entries are cut."""
 
@@ -55,6 +58,7 @@ STYLE: dict[str, Any] = {
     "legend.fontsize": 10,
     "legend.frameon": False,
     "legend.handlelength": 1.8,
+    "legend.columnspacing": 1.5,
     "legend.borderaxespad": 0.2,
     "lines.linewidth": 1.5,
     "svg.fonttype": "path",
@@ -80,9 +84,22 @@ def styled(function: Callable[P, Figure]) -> Callable[P, Figure]:
     return inside
 
 
-def wrapped(title: str) -> str:
-    """A title over as many lines as it needs: about 64 characters fit beside the left edge."""
-    return "\n".join(textwrap.wrap(title, 64))
+def inches(text: str, **font: Any) -> float:
+    """The width of a line of text, `font` as for `matplotlib.font_manager.FontProperties`."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    points, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(**font), False)
+    return float(points) / 72
+
+
+def wrapped(title: str, width: float, **font: Any) -> str:
+    """A title over as few lines as are at most `width` inches wide."""
+    for letters in range(len(title), 1, -1):
+        lines = textwrap.wrap(title, letters)
+        if all(inches(text, **font) <= width for text in lines):
+            return "\n".join(lines)
+    return title
 
 
 def panels(count: int, height: float, title: str) -> tuple[Figure, list[Axes]]:
@@ -90,7 +107,8 @@ def panels(count: int, height: float, title: str) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH_INCHES, 0.8 + height * count), layout="constrained")
-    figure.suptitle(wrapped(title), x=0.01, ha="left")
+    size = STYLE["figure.titlesize"]
+    figure.suptitle(wrapped(title, ACROSS_FIGURE, size=size), x=0.01, ha="left")
     rows = figure.subplots(count, 1, sharex=True, squeeze=False)
     axes = [row[0] for row in rows]
     for ax in axes:
@@ -139,9 +157,10 @@ def entry(label: str, **look: Any) -> Artist:
 
 def heading(ax: Axes, title: str, entries: Sequence[Artist]) -> None:
     """A panel's title, and below it the legend, above the data."""
-    columns, shown = arranged(entries)
+    columns, shown = arranged(entries, ACROSS_PANEL)
     rows = math.ceil(len(shown) / columns) if shown else 0
-    ax.set_title(wrapped(title), pad=8 + 17 * rows)
+    font = {"size": STYLE["axes.titlesize"], "weight": STYLE["axes.titleweight"]}
+    ax.set_title(wrapped(title, ACROSS_PANEL, **font), pad=8 + 17 * rows)
     if shown:
         anchor = (-0.01, 1.01)
         ax.legend(handles=shown, loc="lower left", bbox_to_anchor=anchor, ncols=columns)
@@ -149,22 +168,28 @@ def heading(ax: Axes, title: str, entries: Sequence[Artist]) -> None:
 
 def legend(figure: Figure, entries: Sequence[Artist]) -> None:
     """A legend for the whole figure, below the data."""
-    columns, shown = arranged(entries)
+    columns, shown = arranged(entries, ACROSS_FIGURE)
     figure.legend(handles=shown, loc="outside lower center", ncols=columns)
 
 
-def arranged(entries: Sequence[Artist]) -> tuple[int, list[Artist]]:
-    """Number of columns that fit the width, and the entries, cut where there are too many."""
+def arranged(entries: Sequence[Artist], width: float) -> tuple[int, list[Artist]]:
+    """A legend in as few rows as fit: the number of columns, and the entries as they fill them.
+
+    Rows are read in the order of `entries` and are of about equal length; too many are cut.
+    """
     shown = list(entries)
     if len(shown) > MOST_ENTRIES:
         more = len(shown) - MOST_ENTRIES + 1
         shown = [*shown[: MOST_ENTRIES - 1], entry(f"and {more} more", linestyle="none")]
-    lengths = [len(str(artist.get_label())) + 9 for artist in shown]
-    for columns in range(len(shown), 1, -1):
-        rows = math.ceil(len(shown) / columns)
-        if sum(max(lengths[i : i + rows]) for i in range(0, len(shown), rows)) <= LETTERS:
-            return columns, shown
-    return 1, shown
+    size = STYLE["legend.fontsize"]
+    widths = [inches(str(artist.get_label()), size=size) + BESIDE_ENTRY for artist in shown]
+    columns = 1
+    for rows in range(1, len(shown)):
+        wanted = math.ceil(len(shown) / rows)
+        if sum(max(widths[i::wanted]) for i in range(wanted)) <= width:
+            columns = wanted
+            break
+    return columns, [artist for i in range(columns) for artist in shown[i::columns]]
 
 
 def warmup(ax: Axes, warmup_s: float) -> list[Artist]:

@@ -39,6 +39,10 @@ class Cell:
     """One of `WORDS`; the cell gets its colour, and the word where `text` does not say it."""
     note: str | None = None
     """A remark in small type below the text."""
+    columns: int = 1
+    """Over how many columns the cell reaches."""
+    heading: bool = False
+    """Whether it is the heading of the rows that follow."""
 
     def __post_init__(self) -> None:
         """Checks the verdict."""
@@ -60,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Raises ValueError when a row is not as long as the head."""
+    """A table. Raises ValueError when a row has not as many columns as the head."""
 
     caption: str
     head: Sequence[str]
@@ -68,10 +72,11 @@ class Table:
 
     def __post_init__(self) -> None:
         """Checks the rows."""
-        for number, row in enumerate(self.rows, start=1):
-            if len(row) != len(self.head):
+        for number, row in enumerate(self.cells, start=1):
+            columns = sum(cell.columns for cell in row)
+            if columns != len(self.head):
                 raise ValueError(
-                    f"table {self.caption!r}: row {number} has {len(row)} cells, "
+                    f"table {self.caption!r}: row {number} has {columns} columns, "
                     f"the head has {len(self.head)}"
                 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from importlib import resources
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from . import Cell, Figure
@@ -16,7 +17,10 @@ TEMPLATE = "report.html.jinja"
 FEWEST_FOR_CONTENTS = 4
 """Reports with fewer sections have no table of contents."""
 
-NUMBER = re.compile(r"[-−+]?\d[\d.,]*(e[-+]?\d+)?\s?%?( ± .*)?")
+NUMBER = re.compile(r"[-−+]?\d[\d.,]*(e[-+]?\d+)?\s?%?( ± .*| \([-−+\d.]+\))?")
+"""A number, perhaps with its interval or with its change in brackets."""
+VALUE = re.compile(rf"[<>≤≥]? ?{NUMBER.pattern}( … [-−+]?[\d.,]+)?( [A-Za-z/%]+)?")
+"""A number, an interval, a band or a bound, with or without a unit: kept on one line."""
 
 
 def page(report: Report) -> str:
@@ -27,7 +31,10 @@ def page(report: Report) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters.update(paragraphs=paragraphs, address=address, numeric=numeric)
+    environment.filters.update(
+        paragraphs=paragraphs, address=address, placed=placed, numeric=numeric
+    )
+    environment.tests["value"] = lambda cell: bool(VALUE.fullmatch(cell.text))
     facts: dict[str, Any] = {
         "report": report,
         "contents": len(report.sections) >= FEWEST_FOR_CONTENTS,
@@ -57,7 +64,14 @@ def address(figure: Figure) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
+def placed(row: list[Cell]) -> list[tuple[int, Cell]]:
+    """The cells of a row, each with the column in which it begins."""
+    ends = accumulate(cell.columns for cell in row)
+    return [(end - cell.columns, cell) for end, cell in zip(ends, row, strict=True)]
+
+
 def numeric(rows: list[list[Cell]], column: int) -> bool:
-    """Whether a column is set as numbers, to the right."""
-    texts = [row[column].text for row in rows if row[column].text not in ("", "–", "—", "-")]
+    """Whether a column is set as numbers, to the right; cells over several columns do not count."""
+    own = [c.text for row in rows for start, c in placed(row) if start == column and c.columns == 1]
+    texts = [text for text in own if text not in ("", "–", "—", "-")]
     return bool(texts) and all(NUMBER.fullmatch(text) for text in texts)

@@ -36,7 +36,9 @@ DIFFERENCE = 1e-6
 def is_set_valued(controller: str) -> bool:
     """Whether the law jumps, so that its drift has to be interpolated: its file says so."""
     name = controller.split(":", 1)[0]
-    return any(law["set_valued"] for law in _core.controllers() if name in [law["name"], *law["aliases"]])
+    return any(
+        law["set_valued"] for law in _core.controllers() if name in [law["name"], *law["aliases"]]
+    )
 
 
 class Law:

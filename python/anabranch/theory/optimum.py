@@ -15,6 +15,7 @@ smallest), and among those the ones of least norm. Class rates are within 1e-5 o
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,9 @@ from .network import Floats, Network
 
 MEGA = 1e6
 UTILITIES = ("log", "tcp")
+
+RoundTrips = str | float | Mapping[str, Sequence[float] | Floats]
+"""`base`, seconds for every path alike, or for each class the seconds of its paths."""
 LINK_COST = 1e-6
 SPREAD_COST = 1e-8
 """Relative weights that choose among path rates. They move class rates by about their size."""
@@ -61,13 +65,14 @@ def optimum(
     network: Network,
     *,
     utility: str = "log",
-    rtt: str | float = "base",
+    rtt: RoundTrips = "base",
     floor: float = 0.0,
 ) -> Optimum:
     """The optimal allocation over `network`; controllers do not matter.
 
-    `rtt` ("base", or seconds for every path) sets the probing floors, `floor` segments per RTT on
-    every path, and the weights of the "tcp" utility, which takes the least RTT of a class.
+    `rtt` ("base", seconds for every path, or seconds for the paths of each class, as
+    `Equilibrium.rtts_s` has them) sets the probing floors, `floor` segments per RTT on every path,
+    and the weights of the "tcp" utility, which takes the least RTT of a class.
 
     Raises TheoryError when the floors alone overfill a link or a class has a path without a link
     of finite rate; ValueError for arguments out of range.
@@ -285,12 +290,22 @@ def _class_sums(network: Network) -> Floats:
     return sums
 
 
-def _rtts_s(network: Network, rtt: str | float) -> Floats:
-    if rtt == "base":
+def _rtts_s(network: Network, rtt: RoundTrips) -> Floats:
+    """(P,) seconds."""
+    if isinstance(rtt, str):
+        if rtt != "base":
+            raise ValueError(f"rtt is 'base', positive seconds, or seconds by class, not {rtt!r}")
         return network.base_rtts_s
-    if isinstance(rtt, str) or not rtt > 0.0:
-        raise ValueError(f"rtt is 'base' or positive seconds, not {rtt!r}")
-    return np.full(len(network.counts), float(rtt))
+    if not isinstance(rtt, Mapping):
+        rtt = {c.name: [float(rtt)] * len(c.paths) for c in network.classes}
+    for c in network.classes:
+        given = list(rtt.get(c.name, ()))
+        if len(given) != len(c.paths) or not all(seconds > 0.0 for seconds in given):
+            raise ValueError(
+                f"rtt of class {c.name!r} is {given}; it is one positive number of seconds for each "
+                f"of its {len(c.paths)} paths"
+            )
+    return np.concatenate([np.asarray(rtt[c.name], dtype=float) for c in network.classes])
 
 
 def _check(network: Network, floors: Floats) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...statistics import Interval, judge
+from ...statistics import Interval, interval, judge
 from ..laboratory import Laboratory
 from ..row import Row
 from . import oracle
 from .paper import PAPER, SIZES, scenario_a, scenario_c
+from .tables import mbps
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,7 @@ def rows(lab: Laboratory) -> list[Row]:
 
 def _row(lab: Laboratory, entry: _Entry) -> Row:
     claim = PAPER.claims[f"khalili.{entry.claim}"]
-    simulated = lab[entry.cell].mean(entry.users)
-    simulated = Interval(simulated.mean / 1e6, simulated.half / 1e6, simulated.n)
+    simulated = interval(mbps(lab, entry.cell, entry.users))
     return Row(
         scenario=entry.scenario,
         setting=entry.setting,
@@ -122,6 +122,7 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
         optimum=oracle.optimum(entry.file, entry.overrides)[entry.users],
         probing_optimum=oracle.optimum(entry.file, entry.overrides, probing=True)[entry.users],
         simulated=simulated,
+        goodput=interval(mbps(lab, entry.cell, entry.users, "goodput_bps")),
         verdict=judge(simulated, *claim.band(entry.key)),
         cell=entry.cell,
     )

@@ -36,7 +36,7 @@ def topology_a(claim: Claim, lab: Laboratory) -> Finding:
     return finding(
         claim,
         "structure",
-        [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()],
+        [holds(k, claim.expected[k], v == claim.expected[k]) for k, v in got.items()],
     )
 
 
@@ -51,7 +51,7 @@ def topology_b(claim: Claim, lab: Laboratory) -> Finding:
     checks = [
         holds(
             k,
-            str(claim.expected[k]),
+            claim.expected[k],
             sorted(v) == sorted(link.lower() for link in claim.expected[k]),
         )
         for k, v in got.items()
@@ -69,7 +69,7 @@ def topology_c(claim: Claim, lab: Laboratory) -> Finding:
     return finding(
         claim,
         "structure",
-        [holds(k, str(claim.expected[k]), v == claim.expected[k]) for k, v in got.items()],
+        [holds(k, claim.expected[k], v == claim.expected[k]) for k, v in got.items()],
     )
 
 
@@ -101,7 +101,7 @@ def queues(claim: Claim, lab: Laboratory) -> Finding:
         if link["rate_bps"]
     }
     wanted = {"x": (67.5, 135), "t": (90, 180), "y": (250, 500), "z": (250, 500)}
-    checks.append(holds("scaling", str(claim.expected["scaling"]), thresholds == wanted))
+    checks.append(holds("scaling", claim.expected["scaling"], thresholds == wanted))
     return finding(claim, "structure", checks)
 
 
@@ -151,10 +151,10 @@ def lia(claim: Claim, lab: Laboratory) -> Finding:
     checks = [
         holds(
             "increase_per_ack_mss",
-            str(claim.expected["increase_per_ack_mss"]),
+            claim.expected["increase_per_ack_mss"],
             _worst_error("lia", rfc6356) < EXACT,
         ),
-        holds("decrease", str(claim.expected["decrease"]), _halves_down_to("lia", 1.0)),
+        holds("decrease", claim.expected["decrease"], _halves_down_to("lia", 1.0)),
     ]
     return finding(claim, "structure", checks)
 
@@ -175,8 +175,8 @@ def olia(claim: Claim, lab: Laboratory) -> Finding:
 
     checks = [
         holds("increase", "both terms, within 1e-6", _worst_error("olia", companion) < EXACT),
-        holds("loss_response", str(claim.expected["loss_response"]), _halves_down_to("olia", 1.0)),
-        holds("couples", str(claim.expected["couples"]), _couples_increase_only("olia")),
+        holds("loss_response", claim.expected["loss_response"], _halves_down_to("olia", 1.0)),
+        holds("couples", claim.expected["couples"], _couples_increase_only("olia")),
     ]
     return finding(claim, "structure", checks)
 
@@ -199,5 +199,5 @@ def pluggable(claim: Claim, lab: Laboratory) -> Finding:
     accepted = all(_accepts(scenario, name) for scenario in scenarios for name in names)
     why = f"{', '.join(names)} are accepted by all of {len(scenarios)} scenarios"
     return finding(
-        claim, "structure", [holds("contains", str(claim.expected["contains"]), accepted)], why
+        claim, "structure", [holds("contains", claim.expected["contains"], accepted)], why
     )
