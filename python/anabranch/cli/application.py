@@ -214,7 +214,7 @@ def reproduce(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="5 seeds and no sensitivity table.")
+        bool, typer.Option("--quick", help="Seeds 1 to 5 of every cell, without the sensitivity table.")
     ] = False,
     seeds: Annotated[
         int | None,
