@@ -10,6 +10,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.papers import PAPERS, Finding, Laboratory, evaluate
+from anabranch.papers.findings import hold_together
 from anabranch.papers.khalili.dynamics import Settling, settling_ratio
 from anabranch.papers.khalili.paper import scenario_c
 from anabranch.papers.ledger import experiments
@@ -163,3 +164,12 @@ def test_digests_of_the_shipped_scenarios_are_the_recorded_ones(name: str) -> No
     recorded = dict(line.split() for line in GOLDEN.read_text().splitlines())
     result = ab.run(name, seeds=(1,), threads=2)
     assert result.runs[0]["digest"] == recorded[name]
+
+
+def test_an_ordering_of_simulated_values_is_undecided_while_an_interval_leaves_it_open() -> None:
+    above, open_, below = [1.0, 1.1, 0.9], [1.0, -1.0, 0.1], [-1.0, -1.1, -0.9]
+    cases = {"reproduced": [above], "undecided": [above, open_], "not_reproduced": [below, open_]}
+    for verdict, rows in cases.items():
+        check = hold_together("order", "a above b", [(row, 0.0, None) for row in rows])
+        assert check.verdict == verdict
+    assert hold_together("order", "a above b", [([1.0], 0.0, None)]).verdict == "undecided"

@@ -158,8 +158,7 @@ def predicted(cell: Cell) -> tuple[theory.Equilibrium, dict[str, float]]:
     """Fixed point with queueing round trips, and the rates of the optimum with one segment on each path."""
     network = theory.Network.from_plan(plan_of(*cell))
     found = theory.equilibrium(network, rtt="queueing")
-    rtt = float(np.mean(np.concatenate(list(found.rtts_s.values()))))
-    return found, theory.optimum(network, rtt=rtt, floor=1.0).class_rates_bps
+    return found, theory.optimum(network, rtt=found.rtts_s, floor=1.0).class_rates_bps
 
 
 @pytest.mark.parametrize(

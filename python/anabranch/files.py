@@ -21,7 +21,7 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
         if _is_special(path):
             Path(path).write_bytes(content)
         else:
-            _write_beside(Path(path).resolve(), content)
+            _write_beside(Path(os.path.realpath(path)), content)
 
 
 def write_json(path: str | Path, content: object) -> None:
@@ -37,7 +37,7 @@ def check_writable(path: str | Path) -> None:
         raise IsADirectoryError(f"{target} is a directory; name a file")
     if _is_special(target):
         return
-    folder = target.resolve().parent
+    folder = Path(os.path.realpath(target)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} does not exist; make the directory first")
     with _named(target), tempfile.TemporaryFile(dir=folder):

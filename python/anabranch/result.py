@@ -217,7 +217,7 @@ def run(
     runs = _core.simulate(
         scenario.text,
         wanted,
-        threads=min(threads, len(wanted)),  # a thread without a replication costs time
+        threads=threads,
         series=series,
         events=events,
         progress=progress,

@@ -61,6 +61,9 @@ pub(crate) fn backoff<'py>(
 
 #[pyfunction]
 pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> PyResult<f64> {
+    if paths == 0 {
+        return Err(PyValueError::new_err("paths is 0; a connection has at least one"));
+    }
     let settings = Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
     let mut shell = Coupled::new(known(controller)?, settings, paths);
     for path in 0..paths {

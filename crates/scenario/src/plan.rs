@@ -194,12 +194,13 @@ fn place(
     let covers = |change: &&Override| {
         locate(text, &change.key).is_some_and(|own| own.start <= span.start && span.end <= own.end)
     };
-    match overrides.iter().find(covers) {
+    match overrides.iter().rev().find(covers) {
         Some(Override { key, value }) if !span.is_empty() => {
             error.message = format!("override `{key}={value}`: {}", error.message);
             error
         }
-        _ => error.at(name, text, span),
+        _ if overrides.is_empty() => error.at(name, text, span),
+        _ => error.at(&format!("{name} with overrides"), text, span),
     }
 }
 

@@ -46,7 +46,9 @@ pub(crate) fn check(
     if total > MOST_PATHS {
         let message = format!("the flows have {total} paths in all (count times paths)");
         let help = format!("at most {MOST_PATHS} fit into the memory of a large machine");
-        return Err(about("flow", Error::new(message).help(help)));
+        let most = scenario.flow.iter().max_by_key(|flow| paths(flow)).map(|flow| &flow.name.text);
+        let key = format!("flow.{}.count", most.map_or("", String::as_str));
+        return Err(about(key, Error::new(message).help(help)));
     }
     for flow in &scenario.flow {
         check_flow(scenario, flow)?;
@@ -236,9 +238,11 @@ fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Re
     if links.into_iter().any(takes_time) {
         return Ok(());
     }
-    let message =
-        format!("flow `{}`: a path has neither a rate nor a delay on any link", flow.name.text);
-    let help = "give one of its links a `rate` or a `delay`";
+    let message = format!(
+        "flow `{}`: no link of a path has a rate, or a delay that stays above zero",
+        flow.name.text
+    );
+    let help = "give one of its links a `rate` or a `delay`, and no `change` to \"0 s\"";
     Err(at(&path.links[0], Error::new(message).help(help)))
 }
 

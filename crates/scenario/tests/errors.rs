@@ -328,7 +328,7 @@ fn a_path_without_a_rate_and_a_delay_is_refused_as_it_would_stand_still_in_time(
     let changes = "delay = \"1 ms\"\nchange = [{ at = \"500 ms\", delay = \"0 s\" }]";
     for link in ["", "delay = \"0 s\"", changes] {
         let error = read(&text(link), &[]).map(|_| ()).expect_err(link);
-        assert!(error.contains("neither a rate nor a delay") && error.contains("help"), "{error}");
+        assert!(error.contains("has a rate, or a delay") && error.contains("help"), "{error}");
     }
     for link in ["rate = \"1 Mb/s\"", "delay = \"1 ms\""] {
         read(&text(link), &[]).unwrap();
@@ -341,10 +341,20 @@ fn what_is_wrong_in_an_override_is_not_looked_for_in_the_file() {
         ("flow.users.count=0", "override `flow.users.count=0`: count is 0"),
         ("transport.sack=maybe", "override `transport.sack=maybe`: invalid type"),
         ("warmup=20 s", "override `warmup=20 s`: warmup (20 s)"),
+        ("flow.users.count=20000000", "override `flow.users.count=20000000`: the flows have"),
     ] {
         let error = read(RIGHT, &[change]).map(|_| ()).expect_err(change);
         assert!(error.contains(words) && !error.contains("-->"), "{error}");
     }
+}
+
+#[test]
+fn of_two_overrides_of_a_key_the_last_one_counts_and_is_named() {
+    let error = read(RIGHT, &["warmup=1 s", "warmup=20 s"]).map(|_| ()).unwrap_err();
+    assert!(error.contains("override `warmup=20 s`"), "{error}");
+    // What an override makes wrong elsewhere is shown in the text that has it.
+    let error = read(RIGHT, &["transport.packet=\"1000 B\""]).map(|_| ()).unwrap_err();
+    assert!(error.contains("probe.toml with overrides:"), "{error}");
 }
 
 #[test]

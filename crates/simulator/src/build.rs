@@ -86,7 +86,7 @@ impl Builder<'_> {
         self.world.streams.push(match user {
             None => Stream::new(self.seed, "link", &link.name, 0),
             Some((class, user)) => {
-                let name = format!("{}/{class}", link.name);
+                let name = format!("{}.{class}", link.name); // no name has a dot
                 Stream::new(self.seed, "link of a user", &name, u64::from(user))
             }
         });

@@ -87,7 +87,8 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
     Some(meter.finish(seed, world))
 }
 
-/// Runs `plan` once for each seed on `threads` threads (0: one for each core), at most one for each. Results are in the
+/// Runs `plan` once for each seed on `threads` threads (0: one for each core), but no more than there
+/// are seeds. Results are in the
 /// order of the seeds, without those that were stopped.
 pub fn replicate(
     plan: &Plan,
@@ -97,7 +98,8 @@ pub fn replicate(
     progress: &Progress,
 ) -> Vec<Outcome> {
     let all = || seeds.par_iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect();
-    let threads = threads.min(seeds.len());
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores() } else { threads }.min(seeds.len()).max(1);
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(all),
         Err(_) => seeds.iter().filter_map(|seed| run(plan, *seed, observe, progress)).collect(),

@@ -40,6 +40,9 @@ pub struct Transmit {
     pub data: Data,
 }
 
+/// No path: of data that none has outstanding.
+const NOBODY: usize = usize::MAX;
+
 /// The sending endpoint of one connection.
 #[derive(Debug)]
 pub struct Sender {
@@ -272,6 +275,8 @@ impl Sender {
     pub fn leave(&mut self, path: usize) {
         self.blocked = false;
         self.reinject_from(path);
+        // Should it join again, it has forgotten this data and may carry it like any other path.
+        self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
         self.paths[path].leave();
         self.control.set_member(path, false);
     }

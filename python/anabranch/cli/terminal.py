@@ -30,8 +30,10 @@ VERDICT_STYLES = {
 
 def console() -> Console:
     """Standard output; wide enough for tables when neither a terminal nor COLUMNS limits it."""
-    limited = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console() if limited else Console(width=160)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return Console(width=int(columns))
+    return Console() if sys.stdout.isatty() else Console(width=160)
 
 
 def table(
@@ -118,7 +120,7 @@ def writing(file: Path) -> Iterator[None]:
     if not file.is_fifo():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with progress(f"writing {file}"):
+        with progress(f"writing {escape(str(file))}"):
             yield
     finally:
         signal.signal(signal.SIGINT, before)

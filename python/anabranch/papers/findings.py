@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +113,17 @@ def holds(name: str, published: Any, obtained: bool) -> Check:
     return Check(
         name, published, bool(obtained), None, "reproduced" if obtained else "not_reproduced"
     )
+
+
+Bound = tuple[ArrayLike, float | None, float | None]
+"""Values, one for each replication, and the band that their mean is to lie in."""
+
+
+def hold_together(name: str, published: str, bounds: Sequence[Bound]) -> Check:
+    """A predicate made of bounds: it holds when all of them do, and is undecided while one is."""
+    verdict = worst([judge(interval(values), low, high) for values, low, high in bounds])
+    obtained = "undecided" if verdict == "undecided" else verdict == "reproduced"
+    return Check(name, published, obtained, None, verdict)
 
 
 def finding(

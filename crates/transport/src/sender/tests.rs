@@ -309,6 +309,22 @@ fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
     assert!(pair.sender.report(0).srtt > Span::ZERO);
 }
 
+#[test]
+fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can() {
+    let delays = vec![Span::millis(20), Span::millis(40)];
+    let settings = SenderSettings { receive_buffer: 1 << 17, ..settings(transfer(3_000)) };
+    let mut pair = Pair::new(settings, "lia", delays);
+    pair.run(Time(300_000_000), |_, _| Some(Span::ZERO));
+    pair.sender.leave(1);
+    pair.sender.leave(0);
+    pair.moving.clear();
+    pair.now = Time(900_000_000);
+    let seq = pair.sender.join(0);
+    pair.receiver.join(0, seq);
+    pair.run(MINUTES, |_, _| Some(Span::ZERO));
+    assert_eq!(pair.receiver.delivered(), 3_000_000);
+}
+
 /// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
 fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     let sacks = Sacks::new(sack);
