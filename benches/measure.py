@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,8 @@ def scaled(flows: int) -> tuple[str, ...]:
 
 def main() -> None:
     """Prints every figure."""
+    if not shutil.which("valgrind"):
+        sys.exit("valgrind is missing, which counts the instructions; install its package")
     build()
     print(f"memory per idle flow: {memory_per_flow():.0f} B")
     print(f"W1: {per_hop('w1', '20 s', '40 s'):.0f} instructions per packet-hop")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from . import _core
 from .files import write_json
 from .scenario import Scenario
-from .statistics import Interval, interval
+from .statistics import Interval, interval, jain
 
 FORMAT = 1
 """Version of the file format; readers of a newer one refuse older readers' guesses."""
@@ -93,7 +93,8 @@ class Result:
         return interval(self.rate(name, metric))
 
     def summary(self) -> list[dict[str, Any]]:
-        """One row for each class: users, controller, throughput, goodput, RTT, loss, timeouts."""
+        """One row for each class: users, controller, throughput, Jain's index of its users'
+        throughputs, goodput, RTT, loss, timeouts."""
         return [self._of_class(index) for index in range(len(self.classes))]
 
     def _of_class(self, index: int) -> dict[str, Any]:
@@ -109,6 +110,7 @@ class Result:
             "users": c["count"],
             "controller": c["controller"],
             "throughput_bps": self.mean(name),
+            "jain": interval(jain(self.users(name))),
             "goodput_bps": known(lambda: self.rate(name, "goodput_bps")),
             "rtt_s": interval([r["classes"]["rtt_mean_s"][index] for r in self.runs]),
             "loss": known(lambda: total("lost_packets") / np.maximum(total("sent_packets"), 1)),

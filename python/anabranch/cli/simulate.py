@@ -67,6 +67,7 @@ def show(result: Result) -> None:
         "RTT ms",
         "loss %",
         "timeouts",
+        "Jain",
     ]
     rows = [
         [
@@ -78,6 +79,7 @@ def show(result: Result) -> None:
             scaled(row["rtt_s"], 1e3),
             scaled(row["loss"], 1e2),
             scaled(row["timeouts"], 1.0),
+            scaled(row["jain"], 1.0) if row["users"] > 1 else "",
         ]
         for row in result.summary()
     ]
