@@ -214,7 +214,8 @@ def reproduce(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Seeds 1 to 5 of every cell, without the sensitivity table.")
+        bool,
+        typer.Option("--quick", help="Seeds 1 to 5 of every cell, without the sensitivity table."),
     ] = False,
     seeds: Annotated[
         int | None,
