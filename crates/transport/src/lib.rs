@@ -19,11 +19,13 @@ mod rtt;
 mod scheduler;
 mod scoreboard;
 mod sender;
+mod settings;
 mod source;
 
 pub use path::PathReport;
 pub use receiver::{Receiver, ReceiverSettings};
 pub use rtt::{RtoFloor, RtoSettings};
 pub use scheduler::Scheduler;
-pub use sender::{Sender, SenderSettings, Transmit};
+pub use sender::{Sender, Transmit};
+pub use settings::SenderSettings;
 pub use source::Source;

@@ -11,7 +11,7 @@ use crate::mapping::Mapping;
 use crate::prr::Prr;
 use crate::rtt::Rtt;
 use crate::scoreboard::{Progress, Scoreboard};
-use crate::sender::SenderSettings;
+use crate::settings::SenderSettings;
 use control::{Acked, Cause, Ensemble, Phase};
 use units::{Span, Time};
 use wire::{Ack, Range};

@@ -12,9 +12,9 @@ from ..report import Cell, Figure, Report, Section, Table, write
 from ..result import Result, run
 from ..scenario import load
 from ..statistics import Interval
+from .document import Paper
 from .findings import Check, Finding, prose, words
 from .laboratory import Laboratory
-from .registry import Paper
 from .row import Row
 
 LEAST = 1e-6

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::receiver::{Receiver, ReceiverSettings};
+use crate::rtt::RtoSettings;
+use crate::scheduler::Scheduler;
 use control::{AnyLaw, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};

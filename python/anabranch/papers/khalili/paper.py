@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..document import Paper
 from ..laboratory import Cell
-from ..registry import Paper
 
 SIZES = (10, 30)
 """N1 in the tables."""

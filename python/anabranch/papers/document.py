@@ -1,0 +1,67 @@
+"""A source document: its experiments as cells, and an evaluator for each of its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..statistics import Interval
+from .findings import Finding
+from .laboratory import Cell, Laboratory
+from .ledger import Claim, claims
+from .row import Row
+
+Evaluator = Callable[[Claim, Laboratory], Finding]
+
+
+@dataclass
+class Paper:
+    """A document: the cells of its experiments, and an evaluator for each of its claims."""
+
+    key: str
+    title: str
+    experiments: dict[str, dict[str, Cell]]
+    """Cells of each experiment of the ledger; none where theory answers it, or nothing can yet."""
+    auxiliary: dict[str, Cell] = field(default_factory=dict)
+    """Cells that claims need besides those of an experiment."""
+    sensitivity: dict[str, Cell] = field(default_factory=dict)
+    """Cells that show what the open parameters move."""
+    evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
+    side_by_side: Callable[[Laboratory], Sequence[Row]] = lambda lab: ()
+    """Rows of published rates beside theory and simulation, for the cells that have been run."""
+    moved: Callable[[Laboratory], Sequence[tuple[str, dict[str, Interval]]]] = lambda lab: ()
+    """What the sensitivity cells gave: for each variant a value for each column."""
+    shown: tuple[str, ...] = ()
+    """Cells whose windows and queues the report draws over time."""
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """Every cell that a claim may need; experiments share some."""
+        shared: dict[str, Cell] = {}
+        for cells in (*self.experiments.values(), self.auxiliary):
+            shared |= cells
+        return shared
+
+    def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
+        """Registers the evaluator of a claim and the cells that it needs.
+
+        Raises KeyError for a cell that does not exist and ValueError for a second evaluator.
+        """
+        full = f"{self.key}.{id}"
+        for name in cells:
+            if name not in self.cells:
+                raise KeyError(f"{full} needs the cell {name!r}, which does not exist")
+
+        def register(evaluator: Evaluator) -> Evaluator:
+            if full in self.evaluators:
+                raise ValueError(f"{full} has an evaluator already")
+            self.evaluators[full] = (evaluator, cells)
+            return evaluator
+
+        return register
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        """The claims of the ledger."""
+        return claims(self.key)
