@@ -2,7 +2,7 @@
 
 /// A ring whose capacity is a power of two and only grows. Items keep their ordinal while the ring is
 /// not empty; an empty ring begins again at 0, so that a line that seldom carries more than one frame
-/// uses one slot, and one cache line, for all of them.
+/// uses the memory of one slot for all of them.
 pub(crate) struct Ring<T> {
     /// Empty, or as many as a power of two; those outside `head..tail` are stale copies.
     slots: Box<[T]>,

@@ -88,8 +88,7 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
 }
 
 /// Runs `plan` once for each seed on `threads` threads (0: one for each core), but no more than there
-/// are seeds. Results are in the
-/// order of the seeds, without those that were stopped.
+/// are seeds. Results are in the order of the seeds, without those that were stopped.
 pub fn replicate(
     plan: &Plan,
     seeds: &[u64],

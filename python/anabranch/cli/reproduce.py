@@ -13,7 +13,7 @@ from ..files import check_writable, write_json
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
 from ..papers.laboratory import Progress
 from ..papers.pages import interruption, write_report
-from ..papers.row import Row
+from ..papers.row import HEAD, Row
 from ..statistics import Interval, Verdict
 from .terminal import console, progress, table, worded, writing
 
@@ -109,35 +109,8 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
 
 def _side_by_side(rows: Sequence[Row]) -> Table:
     """Published, theory and simulation of the cells that were run."""
-    head = [
-        "scenario",
-        "setting",
-        "controller",
-        "users",
-        "published",
-        "fixed point",
-        "optimum",
-        "with probing",
-        "simulated",
-        "goodput",
-        "verdict",
-    ]
-    body = [
-        [
-            row.scenario,
-            row.setting,
-            row.controller,
-            row.users,
-            f"{row.published:.2f}",
-            f"{row.fixed_point:.3f}",
-            f"{row.optimum:.3f}",
-            f"{row.probing_optimum:.3f}",
-            _three_decimals(row.simulated),
-            _three_decimals(row.goodput),
-            worded(row.verdict),
-        ]
-        for row in rows
-    ]
+    head = ["scenario", *HEAD, "verdict"]
+    body = [[row.scenario, *row.texts(), worded(row.verdict)] for row in rows]
     return table(
         "Rates in Mb/s per user (simulated: wire bytes, goodput: payload; mean ± 95 % interval)",
         head,
@@ -158,7 +131,3 @@ def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
         for name, values in variants
     ]
     return table(title, head, body)
-
-
-def _three_decimals(value: Interval) -> str:
-    return f"{value.mean:.3f} ± {value.half:.3f}" if value.n > 1 else f"{value.mean:.3f}"

@@ -15,7 +15,7 @@ from ..statistics import Interval
 from .document import Paper
 from .findings import Check, Finding, prose, words
 from .laboratory import Laboratory
-from .row import Row
+from .row import HEAD, Row, rate_text
 
 LEAST = 1e-6
 """Smaller numbers are shown as smaller than this one."""
@@ -103,11 +103,6 @@ def number(value: object) -> str:
             return prose(str(value))
 
 
-def _rate(value: Interval) -> str:
-    """A rate to three decimals, with its interval where there is one."""
-    return f"{value.mean:.3f}" + (f" ± {value.half:.3f}" if value.n > 1 else "")
-
-
 def _band(check: Check) -> str:
     low, high = check.band or (None, None)
     if low is not None and high is not None:
@@ -149,38 +144,12 @@ def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
     sections = []
     for scenario in dict.fromkeys(row.scenario for row in rows):
         own = [row for row in rows if row.scenario == scenario]
-        body: list[list[str | Cell]] = [
-            [
-                r.setting,
-                r.controller,
-                r.users,
-                f"{r.published:.2f}",
-                f"{r.fixed_point:.3f}",
-                f"{r.optimum:.3f}",
-                f"{r.probing_optimum:.3f}",
-                _rate(r.simulated),
-                _rate(r.goodput),
-                Cell(r.verdict, r.verdict),
-            ]
-            for r in own
-        ]
-        head = [
-            "setting",
-            "controller",
-            "users",
-            "published",
-            "fixed point",
-            "optimum",
-            "with probing",
-            "simulated",
-            "goodput",
-            "verdict",
-        ]
+        body: list[list[str | Cell]] = [[*r.texts(), Cell(r.verdict, r.verdict)] for r in own]
         caption = (
             "Mb/s per user: published measurement, theory, simulation. Simulated rates are wire bytes and "
             "held against the published ones; goodput is payload in order."
         )
-        table = Table(caption, head, body)
+        table = Table(caption, [*HEAD, "verdict"], body)
         sections.append(Section(f"Scenario {scenario}", "", [table], _bars(own, lab)))
     return sections
 
@@ -270,7 +239,7 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
     if not table:
         return []
     chosen, base = table[0]
-    rows: list[list[str | Cell]] = [[chosen, *(_rate(value) for value in base.values())]]
+    rows: list[list[str | Cell]] = [[chosen, *(rate_text(value) for value in base.values())]]
     rows += [
         [variant, *(_moved(values.get(c), base[c]) for c in base)] for variant, values in table[1:]
     ]
