@@ -71,3 +71,82 @@ def red_drop_probability(
     average_packets: float, *, min_th: float, max_th: float, max_p: float, gentle: bool
 ) -> float:
     """The drop probability of a RED queue at an average length, before any spacing of drops."""
+
+class Emulator:
+    """The links of a scenario on the wall clock, moving IP packets between TUN devices; runs once.
+
+    Linux only. `devices` has one entry for each end of each path of each class: file descriptor, index
+    of the class, index of the path, whether it is the sender's end. Descriptors are duplicated and
+    become non-blocking. User `u` of a class is told by the receiver's port, `first_port + u`.
+    Raises ScenarioError, ValueError for devices that do not fit the plan, OSError.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        devices: Sequence[tuple[int, int, int, bool]],
+        *,
+        first_port: int,
+        seed: int = ...,
+        name: str = ...,
+        overrides: Sequence[str] = ...,
+        controller: str | None = ...,
+        series: bool = ...,
+    ) -> None: ...
+    def run(self, seconds: float | None = None) -> dict[str, Any]:
+        """Moves packets in the calling thread until the plan's duration, or `seconds`, has passed since
+        the call, or until `stop`: tables `links` and `paths`, `series` or None, and `emulator`, its own
+        error and cost. Figures cover the time after the warm-up.
+
+        Raises OSError if a device is gone, RuntimeError at a second call.
+        """
+
+    def stop(self) -> None:
+        """Ends `run` within 50 ms; may be called from any thread, before `run` too."""
+
+    def elapsed_s(self) -> float:
+        """Seconds since `run` was called, zero before."""
+
+class KernelController:
+    """A controller in the running kernel, selectable by `kernel_name` until it is closed, the value is
+    gone, or for good once it is pinned. Only where the kernel's part was built; as root.
+
+    `name` is a law of `kernel_programs`. `min_ssthresh` is the smallest threshold of coupled paths in
+    segments; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step.
+    Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
+    OSError with what the kernel said.
+    """
+
+    def __init__(
+        self, name: str, *, min_ssthresh: int = ..., skips: float = ..., record: bool = ...
+    ) -> None: ...
+    @property
+    def kernel_name(self) -> str:
+        """Its name in tcp_available_congestion_control."""
+
+    def counters(self) -> dict[str, int]:
+        """What it has counted over all sockets: acks, coupled, losses, missed, mismatches, repairs."""
+
+    def cost(self) -> dict[str, tuple[int, int]]:
+        """Calls and nanoseconds of each callback; zero unless kernel.bpf_stats_enabled is 1."""
+
+    def pin(self) -> None:
+        """Makes it outlive the process; the value is closed."""
+
+    def close(self) -> None:
+        """Takes it out, unless it is pinned; connections that use it keep it until they end."""
+
+def kernel_programs() -> list[tuple[str, str]]:
+    """Laws that the kernel can run, and their names there."""
+
+def kernel_pinned(name: str) -> bool:
+    """Whether a controller is loaded for good."""
+
+def kernel_counters(name: str) -> dict[str, int]:
+    """What a pinned controller has counted. Raises FileNotFoundError if it is not pinned."""
+
+def kernel_unload(name: str) -> None:
+    """Takes a pinned controller out. Raises FileNotFoundError if it is not pinned."""
+
+def kernel_subflows() -> list[dict[str, Any]]:
+    """Every TCP socket in this network namespace that is under one of our controllers."""

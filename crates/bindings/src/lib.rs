@@ -2,6 +2,10 @@
 //! interpreter is released, Rust is called, results are converted. Signatures and meanings are in
 //! `python/anabranch/_core.pyi`.
 
+#[cfg(target_os = "linux")]
+mod emulate;
+#[cfg(all(target_os = "linux", feature = "kernel"))]
+mod kernel;
 mod laws;
 mod outcome;
 mod simulate;
@@ -32,7 +36,21 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::backoff, module)?)?;
     module.add_function(wrap_pyfunction!(laws::window_after_loss, module)?)?;
     module.add_function(wrap_pyfunction!(laws::red_drop_probability, module)?)?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<emulate::Emulator>()?;
+    #[cfg(all(target_os = "linux", feature = "kernel"))]
+    add_kernel(module)?;
     Ok(())
+}
+
+#[cfg(all(target_os = "linux", feature = "kernel"))]
+fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<kernel::KernelController>()?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_pinned, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_counters, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_unload, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_subflows, module)?)
 }
 
 #[pyfunction]

@@ -1,6 +1,7 @@
 //! An outcome as a dictionary of columns.
 
-use numpy::{IntoPyArray, PyArrayMethods};
+use elements::{LinkResult, LinkSeries};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
@@ -12,6 +13,8 @@ macro_rules! columns {
         $( $table.set_item(stringify!($name), $rows.iter().map($value).collect::<Vec<_>>().into_pyarray($py))?; )*
     };
 }
+#[cfg(target_os = "linux")]
+pub(crate) use columns;
 
 pub(crate) fn to_dict<'py>(
     py: Python<'py>,
@@ -27,7 +30,7 @@ pub(crate) fn to_dict<'py>(
     all.set_item("conservation", conservation(py, outcome)?)?;
     all.set_item("flows", flows(py, plan, outcome)?)?;
     all.set_item("paths", paths(py, outcome)?)?;
-    all.set_item("links", links(py, plan, outcome)?)?;
+    all.set_item("links", links(py, plan, &outcome.links)?)?;
     all.set_item("classes", classes(py, plan, outcome)?)?;
     all.set_item("series", outcome.series.as_deref().map(|s| series(py, s)).transpose()?)?;
     all.set_item("events_log", events(py, plan, outcome)?)?;
@@ -77,11 +80,16 @@ fn paths<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>
     Ok(table)
 }
 
-fn links<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+/// The table of links, the same for every world.
+pub(crate) fn links<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    rows: &[LinkResult],
+) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let names = plan.links.iter().map(|link| link.name.as_str());
     table.set_item("name", PyList::new(py, names.collect::<Vec<_>>())?)?;
-    columns!(py, table, outcome.links,
+    columns!(py, table, rows,
         copies: |row| row.copies,
         arrived_packets: |row| row.arrived_packets,
         dropped_packets: |row| row.dropped_packets,
@@ -115,23 +123,38 @@ fn classes<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bou
 
 fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
     let rows = series.t_s.len();
-    let matrix = |values: &Vec<f64>| {
-        let columns = values.len().checked_div(rows).unwrap_or(0);
-        values.clone().into_pyarray(py).reshape([rows, columns])
-    };
     let all = PyDict::new(py);
     all.set_item("t_s", series.t_s.clone().into_pyarray(py))?;
     let paths = PyDict::new(py);
-    paths.set_item("cwnd_segments", matrix(&series.paths.cwnd_segments)?)?;
-    paths.set_item("ssthresh_segments", matrix(&series.paths.ssthresh_segments)?)?;
-    paths.set_item("srtt_s", matrix(&series.paths.srtt_s)?)?;
-    paths.set_item("arrived_bytes", matrix(&series.paths.arrived_bytes)?)?;
+    paths.set_item("cwnd_segments", matrix(py, &series.paths.cwnd_segments, rows)?)?;
+    paths.set_item("ssthresh_segments", matrix(py, &series.paths.ssthresh_segments, rows)?)?;
+    paths.set_item("srtt_s", matrix(py, &series.paths.srtt_s, rows)?)?;
+    paths.set_item("arrived_bytes", matrix(py, &series.paths.arrived_bytes, rows)?)?;
     all.set_item("paths", paths)?;
-    let links = PyDict::new(py);
-    links.set_item("queue_packets", matrix(&series.links.queue_packets)?)?;
-    links.set_item("dropped_packets", matrix(&series.links.dropped_packets)?)?;
-    all.set_item("links", links)?;
+    all.set_item("links", link_series(py, &series.links, rows)?)?;
     Ok(all)
+}
+
+/// The matrices over links, the same for every world.
+pub(crate) fn link_series<'py>(
+    py: Python<'py>,
+    series: &LinkSeries,
+    rows: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let links = PyDict::new(py);
+    links.set_item("queue_packets", matrix(py, &series.queue_packets, rows)?)?;
+    links.set_item("dropped_packets", matrix(py, &series.dropped_packets, rows)?)?;
+    Ok(links)
+}
+
+/// Values that are stored row by row as a matrix of so many rows.
+pub(crate) fn matrix<'py>(
+    py: Python<'py>,
+    values: &[f64],
+    rows: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let columns = values.len().checked_div(rows).unwrap_or(0);
+    values.to_vec().into_pyarray(py).reshape([rows, columns])
 }
 
 /// The trace as columns; `None` if it was not asked for.

@@ -1,53 +1,41 @@
 //! From a plan to a world.
 
 use crate::agenda::Agenda;
-use crate::parcel::SackStore;
-use crate::stream::Stream;
-use crate::world::{ARRIVED, Action, Flow, PathCount, Route, Totals, World};
-use control::{AnyLaw, Coupled, Settings};
-use network::{Change, Link, LinkSettings, Loss, LossPlace, Queue, Red, RedSettings, Spacing};
+use crate::controller::Controller;
+use crate::parcel::{Parcel, SackStore};
+use crate::world::{Action, Flow, PathCount, Route, Totals, World};
+use control::Settings;
+use elements::{Copies, Stream, Wiring};
 use scenario::schema;
-use scenario::{Class, Plan, PlanLink, PlanPath, PlanQueue, Transport};
+use scenario::{Class, Plan, PlanPath, Transport};
 use std::sync::Arc;
 use transport::{
     Receiver, ReceiverSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
 };
 use units::{Span, Time};
 
-/// Which link of the plan each link of the world is, and whose copy.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Catalogue {
-    /// Index of the plan's link.
-    pub(crate) planned: Vec<u32>,
-}
-
-/// Builds the world of `plan` for the run with `seed`.
-pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Catalogue) {
-    let mut builder =
-        Builder { plan, seed, world: empty(), catalogue: Catalogue::default(), shared: Vec::new() };
-    for (index, link) in plan.links.iter().enumerate() {
-        let shared = (!link.per_user).then(|| builder.add_link(index, None));
-        builder.shared.push(shared);
-    }
+/// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of the
+/// plan it is, or is a copy of.
+pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
+    let mut builder = Builder { seed, world: empty(), wiring: Wiring::new(plan, seed) };
+    builder.script_links();
     for (index, class) in plan.classes.iter().enumerate() {
         builder.add_class(index as u32, class);
     }
-    let Builder { mut world, catalogue, .. } = builder;
+    let Builder { mut world, wiring, .. } = builder;
+    (world.links, world.streams, world.hops) = (wiring.links, wiring.streams, wiring.hops);
     world.agenda = Agenda::new(World::elements(world.links.len(), world.flows.len()));
     // What happens at one time happens in the order of the file; the next action stands last.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
     world.begin();
-    (world, catalogue)
+    (world, wiring.planned)
 }
 
 struct Builder<'a> {
-    plan: &'a Plan,
     seed: u64,
     world: World,
-    catalogue: Catalogue,
-    /// For each link of the plan its number in the world, unless every user has a copy.
-    shared: Vec<Option<u32>>,
+    wiring: Wiring<'a, Parcel>,
 }
 
 /// What the connections of a class have in common.
@@ -56,7 +44,7 @@ struct Common<'a> {
     class: &'a Class,
     sender: Arc<SenderSettings>,
     receiver: Arc<ReceiverSettings>,
-    control: Coupled,
+    control: Controller,
 }
 
 fn empty() -> World {
@@ -77,27 +65,11 @@ fn empty() -> World {
 }
 
 impl Builder<'_> {
-    /// Adds a link of the plan. A per-user link has a stream for each user, by the name of the class, so
-    /// that a class that comes or goes disturbs nobody else.
-    fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
-        let link = &self.plan.links[planned];
-        let number = self.world.links.len() as u32;
-        self.world.links.push(Link::new(link_settings(link)));
-        self.world.streams.push(match user {
-            None => Stream::new(self.seed, "link", &link.name, 0),
-            Some((class, user)) => {
-                let name = format!("{}.{class}", link.name); // no name has a dot
-                Stream::new(self.seed, "link of a user", &name, u64::from(user))
-            }
-        });
-        self.catalogue.planned.push(planned as u32);
-        for change in &link.changes {
-            let at = Time::from(change.at);
-            let change =
-                Change { rate: change.rate, delay: change.delay, loss: change.loss, up: change.up };
-            self.world.script.push((at, Action::Change { link: number, change }));
-        }
-        number
+    /// Takes the changes of the links that were laid last into the script.
+    fn script_links(&mut self) {
+        let changes = self.wiring.changes.drain(..);
+        let actions = changes.map(|(at, link, change)| (at, Action::Change { link, change }));
+        self.world.script.extend(actions);
     }
 
     fn add_class(&mut self, index: u32, class: &Class) {
@@ -120,13 +92,14 @@ impl Builder<'_> {
         let flow = self.world.flows.len() as u32;
         let first_path = self.world.routes.len() as u32;
         let owner = (class.name.as_str(), user);
-        let mut copies = Vec::new();
+        let mut copies = Copies::new();
         for path in &class.paths {
-            let forward = self.add_way(&path.links, &mut copies, owner);
-            let back = self.add_way(&path.back, &mut copies, owner);
+            let forward = self.wiring.lay(&path.links, &mut copies, owner);
+            let back = self.wiring.lay(&path.back, &mut copies, owner);
             self.world.routes.push(Route { flow, forward, back });
             self.world.counts.push(PathCount::default());
         }
+        self.script_links();
         let paths = class.paths.len();
         let mut sender = Sender::new(common.sender.clone(), common.control.clone(), paths, start);
         for (path, planned) in class.paths.iter().enumerate() {
@@ -141,29 +114,14 @@ impl Builder<'_> {
         });
     }
 
-    /// Lays a route down among the hops; per-user links are copied once for each user.
-    fn add_way(
-        &mut self,
-        links: &[usize],
-        copies: &mut Vec<(usize, u32)>,
-        owner: (&str, u32),
-    ) -> u32 {
-        let begin = self.world.hops.len() as u32;
-        for planned in links {
-            let known = copies.iter().find(|(own, _)| own == planned).map(|(_, link)| *link);
-            let link = self.shared[*planned].or(known).unwrap_or_else(|| {
-                let link = self.add_link(*planned, Some(owner));
-                copies.push((*planned, link));
-                link
-            });
-            self.world.hops.push(link);
-        }
-        self.world.hops.push(ARRIVED);
-        begin
-    }
-
     /// A path that joins late is absent at first; joining and leaving stand in the script.
-    fn script_path(&mut self, sender: &mut Sender, path: usize, planned: &PlanPath, first: u32) {
+    fn script_path(
+        &mut self,
+        sender: &mut Sender<Controller>,
+        path: usize,
+        planned: &PlanPath,
+        first: u32,
+    ) {
         let number = first + path as u32;
         if planned.join > Span::ZERO {
             sender.leave(path);
@@ -175,53 +133,7 @@ impl Builder<'_> {
     }
 }
 
-fn link_settings(link: &PlanLink) -> LinkSettings {
-    LinkSettings {
-        rate: link.rate,
-        delay: link.delay,
-        queue: queue(link),
-        loss: link.loss.map(|(probability, place)| Loss {
-            probability,
-            place: match place {
-                schema::LossPlace::Before => LossPlace::Before,
-                schema::LossPlace::After => LossPlace::After,
-            },
-        }),
-    }
-}
-
-/// Packet whose transmission time is RED's unit of idle time.
-const TYPICAL_PACKET_BITS: f64 = 8.0 * 1500.0;
-
-fn queue(link: &PlanLink) -> Queue {
-    match link.queue {
-        PlanQueue::Unlimited => Queue::Unlimited,
-        PlanQueue::DropTail { packets, bytes } => Queue::DropTail {
-            packets: packets.unwrap_or(u64::MAX),
-            bytes: bytes.unwrap_or(u64::MAX),
-        },
-        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, limit } => {
-            let rate = link.rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
-            Queue::Red(Box::new(Red::new(RedSettings {
-                min_th: min,
-                max_th: max,
-                max_p,
-                gentle,
-                w_q: weight,
-                spacing: match spacing {
-                    schema::Spacing::Independent => Spacing::Independent,
-                    schema::Spacing::Count => Spacing::Count,
-                },
-                limit,
-                packet_time: TYPICAL_PACKET_BITS / rate,
-            })))
-        }
-    }
-}
-
-fn control(class: &Class) -> Coupled {
-    // The plan was checked against the same registry.
-    let law: AnyLaw = class.controller.parse().expect("the controller was validated");
+fn control(class: &Class) -> Controller {
     let options = &class.transport;
     let settings = Settings {
         min_window: options.min_window,
@@ -230,7 +142,7 @@ fn control(class: &Class) -> Coupled {
         initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
         carry_over: options.slow_start_carry_over,
     };
-    Coupled::new(law, settings, class.paths.len())
+    Controller::new(&class.controller, settings, class.paths.len())
 }
 
 fn sender_settings(class: &Class) -> SenderSettings {

@@ -2,6 +2,7 @@
 
 use crate::trace::Trace;
 use crate::world::Conservation;
+use elements::{LinkResult, LinkSeries};
 
 /// The results of one run. Rates and counts cover the time after the warm-up.
 #[derive(Clone, Debug)]
@@ -78,27 +79,6 @@ pub struct PathResult {
     pub rto_s: f64,
 }
 
-/// A link of the plan; private copies are summed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LinkResult {
-    /// Number of copies.
-    pub copies: u32,
-    /// Packets offered.
-    pub arrived_packets: u64,
-    /// Packets dropped by the queue.
-    pub dropped_packets: u64,
-    /// Packets lost at random or while it was down.
-    pub lost_packets: u64,
-    /// Bytes that it carried to its end, those of frames lost on the line included, in bit/s.
-    pub throughput_bps: f64,
-    /// Fraction of the capacity used; `NaN` without a rate.
-    pub utilisation: f64,
-    /// Waiting packets, mean over samples.
-    pub queue_packets: f64,
-    /// Queueing delay: 50th, 95th and 99th percentile over samples.
-    pub queue_delay_s: [f64; 3],
-}
-
 /// A class of users.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassResult {
@@ -132,13 +112,4 @@ pub struct PathSeries {
     pub srtt_s: Vec<f64>,
     /// IP bytes arrived since the start.
     pub arrived_bytes: Vec<f64>,
-}
-
-/// Matrices over links.
-#[derive(Clone, Debug, Default)]
-pub struct LinkSeries {
-    /// Waiting packets.
-    pub queue_packets: Vec<f64>,
-    /// Packets dropped or lost since the start.
-    pub dropped_packets: Vec<f64>,
 }

@@ -42,11 +42,11 @@ impl Progress {
 /// # Panics
 /// If packets appear or vanish: that is a fault of the simulator.
 pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Option<Outcome> {
-    let (mut world, catalogue) = build(plan, seed);
+    let (mut world, planned) = build(plan, seed);
     if observe.events {
         world.trace = Some(Box::default());
     }
-    let mut meter = Meter::new(plan, catalogue, &world, observe.series);
+    let mut meter = Meter::new(plan, planned, &world, observe.series);
     let (end, warmup) = (Time::from(plan.duration), Time::from(plan.warmup));
     // Without a warm-up, what happens at time zero counts too.
     let mut warm = warmup == Time::ZERO;

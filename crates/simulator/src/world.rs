@@ -5,9 +5,10 @@
 //! route `arrive` gives it to the endpoint, whose answer takes the same way back.
 
 use crate::agenda::{Agenda, Element};
+use crate::controller::Controller;
 use crate::parcel::{Parcel, SackStore};
-use crate::stream::{Stream, StreamOf};
 use crate::trace::{Event, EventKind, Trace};
+use elements::{ARRIVED, Stream, StreamOf};
 use network::{Change, Link, Offer};
 use transport::{Receiver, Sender};
 use units::Time;
@@ -17,13 +18,10 @@ use wire::Ack;
 /// power of two, as it is looked at on every event.
 const BATCH: u64 = 1 << 20;
 
-/// Marks the end of a route among the hops.
-pub(crate) const ARRIVED: u32 = u32::MAX;
-
 /// A connection: both of its endpoints.
 #[repr(align(64))]
 pub(crate) struct Flow {
-    pub(crate) sender: Sender,
+    pub(crate) sender: Sender<Controller>,
     pub(crate) receiver: Receiver,
     /// Number of its first path in the world.
     pub(crate) first_path: u32,

@@ -3,7 +3,7 @@
 use crate::path::{Path, PathReport};
 use crate::settings::SenderSettings;
 use crate::source::Source;
-use control::{Coupled, Ensemble};
+use control::Ensemble;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
@@ -21,11 +21,11 @@ pub struct Transmit {
 /// No path: of data that none has outstanding.
 const NOBODY: usize = usize::MAX;
 
-/// The sending endpoint of one connection.
+/// The sending endpoint of one connection under congestion control `E`.
 #[derive(Debug)]
-pub struct Sender {
+pub struct Sender<E> {
     settings: Arc<SenderSettings>,
-    control: Coupled,
+    control: E,
     paths: Box<[Path]>,
     start: Time,
     /// Oldest byte that the peer's connection has not acknowledged.
@@ -44,9 +44,9 @@ pub struct Sender {
     completed: Option<Time>,
 }
 
-impl Sender {
+impl<E: Ensemble> Sender<E> {
     /// A connection over `paths` paths that starts at `start`.
-    pub fn new(settings: Arc<SenderSettings>, control: Coupled, paths: usize, start: Time) -> Self {
+    pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             edge: settings.receive_buffer,
             paths: (0..paths).map(|_| Path::new(paths > 1)).collect(),

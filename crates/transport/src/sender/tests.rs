@@ -4,7 +4,7 @@ use super::*;
 use crate::receiver::{Receiver, ReceiverSettings};
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
-use control::{AnyLaw, Phase, Settings};
+use control::{AnyLaw, Coupled, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
 use wire::Sacks;
@@ -24,7 +24,7 @@ fn settings(source: Source) -> SenderSettings {
     }
 }
 
-fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender {
+fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<Coupled> {
     let law: AnyLaw = law.parse().unwrap();
     let control = Coupled::new(law, Settings::default(), paths);
     Sender::new(Arc::new(settings), control, paths, Time::ZERO)
@@ -38,7 +38,7 @@ enum Moving {
 
 /// A sender and a receiver with a line of fixed delay for each path and direction.
 struct Pair {
-    sender: Sender,
+    sender: Sender<Coupled>,
     receiver: Receiver,
     delays: Vec<Span>,
     moving: Vec<(Time, Moving)>,
@@ -240,7 +240,8 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
     let settings = SenderSettings { sack: false, ..settings(Source::Bulk) };
     let mut sender = sender(settings, "reno", 1);
     let now = Time(100_000_000);
-    let poll = |sender: &mut Sender| std::iter::from_fn(|| sender.poll_transmit(now)).count();
+    let poll =
+        |sender: &mut Sender<Coupled>| std::iter::from_fn(|| sender.poll_transmit(now)).count();
     poll(&mut sender);
     (0..3).for_each(|_| sender.on_ack(now, 0, &duplicate_ack(0, None)));
     poll(&mut sender);
@@ -259,7 +260,7 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
 #[test]
 fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
     let mut sender = sender(settings(Source::Bulk), "reno", 1);
-    let send = |sender: &mut Sender, now| while sender.poll_transmit(now).is_some() {};
+    let send = |sender: &mut Sender<Coupled>, now| while sender.poll_transmit(now).is_some() {};
     send(&mut sender, Time::ZERO);
     let (mut last, mut intervals) = (Time::ZERO, Vec::new());
     for _ in 0..4 {

@@ -7,7 +7,7 @@ use units::Span;
 
 /// The stream of one component in one run.
 #[derive(Clone, Debug)]
-pub(crate) struct Stream(Pcg64Mcg);
+pub struct Stream(Pcg64Mcg);
 
 /// FNV-1a, a hash of names that is the same everywhere and in every version.
 fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
@@ -27,7 +27,7 @@ fn mix(mut z: u64) -> u64 {
 impl Stream {
     /// The stream of the component of a `kind` called `name`, its `copy`-th instance, in the run with
     /// `seed`. The kind keeps a link and a class of one name apart.
-    pub(crate) fn new(seed: u64, kind: &str, name: &str, copy: u64) -> Self {
+    pub fn new(seed: u64, kind: &str, name: &str, copy: u64) -> Self {
         let full = kind.bytes().chain([b'/']).chain(name.bytes());
         let low = mix(seed ^ mix(fnv1a(full) ^ mix(copy)));
         let high = mix(low);
@@ -35,24 +35,28 @@ impl Stream {
     }
 
     /// Uniform in `0..=span`.
-    pub(crate) fn within(&mut self, span: Span) -> Span {
+    pub fn within(&mut self, span: Span) -> Span {
         Span::from_seconds(self.uniform() * span.seconds()).min(span)
     }
 }
 
 impl Chance for Stream {
+    #[inline]
     fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 }
 
 /// One of many streams, looked up only when it is asked: most hops ask for nothing.
-pub(crate) struct StreamOf<'a> {
-    pub(crate) streams: &'a mut [Stream],
-    pub(crate) index: u32,
+pub struct StreamOf<'a> {
+    /// All streams.
+    pub streams: &'a mut [Stream],
+    /// Which of them is asked.
+    pub index: u32,
 }
 
 impl Chance for StreamOf<'_> {
+    #[inline]
     fn uniform(&mut self) -> f64 {
         self.streams[self.index as usize].uniform()
     }

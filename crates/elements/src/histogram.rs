@@ -1,10 +1,30 @@
-//! Percentiles of positive numbers without keeping them.
+//! Means and percentiles of numbers without keeping them.
 
 use std::collections::BTreeMap;
 
+/// A mean of samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mean {
+    sum: f64,
+    samples: u32,
+}
+
+impl Mean {
+    /// Takes a sample.
+    pub fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.samples += 1;
+    }
+
+    /// The mean; `NaN` if nothing was sampled.
+    pub fn get(self) -> f64 {
+        self.sum / f64::from(self.samples)
+    }
+}
+
 /// Counts in buckets of equal ratio, 64 to an octave: a percentile is within 1.1 % of the truth.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     counts: BTreeMap<u64, u64>,
     total: u64,
 }
@@ -14,13 +34,13 @@ const SHIFT: u32 = 46;
 
 impl Histogram {
     /// Counts `value`, which is not negative.
-    pub(crate) fn add(&mut self, value: f64) {
+    pub fn add(&mut self, value: f64) {
         *self.counts.entry(value.max(0.0).to_bits() >> SHIFT).or_default() += 1;
         self.total += 1;
     }
 
     /// The value below which a fraction `q` of the counted lies; `NaN` if nothing was counted.
-    pub(crate) fn quantile(&self, q: f64) -> f64 {
+    pub fn quantile(&self, q: f64) -> f64 {
         let rank = q * self.total as f64;
         let mut below = 0;
         for (bucket, count) in &self.counts {

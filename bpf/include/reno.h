@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/* Reno: growth 1/w, backoff w/2 (RFC 5681 section 3.1): the wrapped control beside the coupled ones.
+ * Against the readable law: growth within 2^-30, and 2^-32 segments. */
+#ifndef AB_RENO_H
+#define AB_RENO_H
+
+#include "views.h"
+
+#define AB_COUPLED 0 /* whether paths influence each other */
+
+AB_FUNCTION ab_s64 ab_growth(const struct ab_views *v)
+{
+	if (!v)
+		return 0;
+	return ab_fixed(ab_over(AB_ONE, ab_whole(ab_me(v)->cwnd)));
+}
+
+AB_FUNCTION ab_s64 ab_backoff(const struct ab_views *v)
+{
+	return v ? ab_me(v)->cwnd / 2 : 0;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/* SEMICOUPLED: growth (1/n)/w_tot, backoff w_r/2 (Wischik et al., NSDI 2011, section 2.4).
+ * Against the readable law: growth within 2^-29, and 2^-32 segments. */
+#ifndef AB_SEMICOUPLED_H
+#define AB_SEMICOUPLED_H
+
+#include "views.h"
+
+#define AB_COUPLED 1 /* whether paths influence each other */
+
+AB_FUNCTION ab_s64 ab_growth(const struct ab_views *v)
+{
+	if (!v)
+		return 0;
+	return ab_fixed(ab_over(ab_over(AB_ONE, ab_whole(v->paths)), ab_whole(ab_total_window(v))));
+}
+
+AB_FUNCTION ab_s64 ab_backoff(const struct ab_views *v)
+{
+	return v ? ab_me(v)->cwnd / 2 : 0;
+}
+
+#endif

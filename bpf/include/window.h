@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/*
+ * A window in whole segments that a law moves by fractions. The fraction is carried, so that nothing
+ * is lost however small a step is.
+ */
+#ifndef AB_WINDOW_H
+#define AB_WINDOW_H
+
+#include "number.h"
+
+#define AB_MOST (1LL << 47) /* growth for one segment: 2^15 segments, more than a window gains in its life */
+
+struct ab_window {
+	ab_s64 credit; /* what the window has gained beyond `cwnd`, in 2^-32 segments */
+	ab_u32 cwnd; /* segments, at least 1 */
+};
+
+/* The window after `acked` segments that add `growth` each: whole segments go from the credit to the
+ * window. With `acked` at most 2^14 and |growth| at most AB_MOST nothing overflows. */
+static inline void ab_grow(struct ab_window *w, ab_s64 growth, ab_u32 acked)
+{
+	ab_s64 segments;
+
+	growth = growth > AB_MOST ? AB_MOST : growth < -AB_MOST ? -AB_MOST : growth;
+	w->credit += growth * (ab_s64)(acked < (1U << 14) ? acked : (1U << 14));
+	segments = w->credit >> 32; /* rounds down, so the credit stays from 0 to below one segment */
+	w->credit -= segments << 32;
+	if (segments < 0 && (ab_u64)-segments >= w->cwnd) {
+		w->cwnd = 1;
+		w->credit = 0;
+	} else {
+		w->cwnd += (ab_u32)segments;
+	}
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The paths of a connection, as one of them sees its siblings.
+ *
+ * Each subflow publishes in its own socket (icsk_ca_priv) and reads its siblings' by walking the
+ * connection's list of subflows. So no map is needed, nothing can fill up, and nothing outlives a
+ * connection. The walk holds no lock: a subflow that leaves meanwhile costs at most a wrong view for
+ * one ACK. Every read of memory that is not ours is fault-safe, the walk is bounded, and a socket
+ * counts only if it says that it belongs to the same connection and the same controller.
+ */
+#ifndef AB_SIBLINGS_H
+#define AB_SIBLINGS_H
+
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "include/views.h"
+
+/* What a subflow keeps and publishes; lies in icsk_ca_priv, 104 bytes at most. User space reads it
+ * too: crates/kernel/src/subflow.rs. */
+struct ab_path {
+	u64 connection; /* address of the MPTCP socket; zero for plain TCP */
+	s64 credit; /* of the window, in 2^-32 segments */
+	s64 growth; /* the last one that the law gave, in 2^-32 segments; zero while not coupled */
+	u32 magic; /* AB_MAGIC once it has begun */
+	u32 since_loss; /* segments acknowledged since the last loss */
+	u32 between_losses; /* and between the last two */
+	u32 cwnd; /* the window after the last callback */
+	u32 ssthresh; /* what the last congestion event set */
+	u32 delivered; /* tp->delivered after the last ACK in the Open state; zero: do not compare */
+	u32 losses; /* congestion events */
+	u32 missed; /* ACKs that passed without a callback */
+	u32 repairs; /* windows or thresholds set right after a missed callback */
+	u8 state; /* congestion state after the last callback */
+	u8 pending; /* ssthresh() has answered, and its state is still to come */
+	u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
+	u8 running; /* whether an ACK has come */
+};
+
+#define AB_MAGIC 0x616e6162 /* "bana", the arm of a river that comes back */
+
+extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym;
+
+#define ab_cast(type, pointer) \
+	((struct type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(struct type)))
+
+static inline struct tcp_sock *tcp_sk(const struct sock *sk)
+{
+	return (struct tcp_sock *)sk;
+}
+
+static inline struct ab_path *ab_path(struct tcp_sock *tp)
+{
+	return (struct ab_path *)tp->inet_conn.icsk_ca_priv;
+}
+
+/* The MPTCP socket that a subflow belongs to; zero for a plain TCP socket. */
+static inline u64 ab_connection(struct tcp_sock *tp)
+{
+	if (!tp->is_mptcp || !tp->inet_conn.icsk_ulp_data)
+		return 0;
+	return (u64)ab_cast(mptcp_subflow_context, tp->inet_conn.icsk_ulp_data)->conn;
+}
+
+/* Where a walk over the subflows of a connection has come to. */
+struct ab_walk {
+	u64 connection;
+	u64 socket; /* whose walk it is */
+	u64 node; /* the next one in the list; zero at the end */
+	u32 paths; /* usable ones so far */
+	u32 me; /* the place of `socket`, or AB_PATHS */
+};
+
+/* Fills `view` with what the subflow at `w->node` publishes, if it takes part, as the one in `place`.
+ * Global functions are verified by themselves: the verifier need not follow the walk. */
+__attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *view, u32 place)
+{
+	struct mptcp_subflow_context *context;
+	struct tcp_sock *ssk;
+	struct ab_path path;
+	u8 state;
+
+	if (!w || !view || !w->node)
+		return 0;
+	context = ab_cast(mptcp_subflow_context,
+			  w->node - bpf_core_field_offset(struct mptcp_subflow_context, node));
+	w->node = (u64)context->node.next;
+	if (w->node == w->connection + bpf_core_field_offset(struct mptcp_sock, conn_list))
+		w->node = 0;
+	ssk = ab_cast(tcp_sock, context->tcp_sock);
+	if (bpf_probe_read_kernel(&path, sizeof(path), ssk->inet_conn.icsk_ca_priv))
+		return 0;
+	if (path.magic != AB_MAGIC || path.connection != w->connection || !(ssk->srtt_us >> 3))
+		return 0;
+	state = BPF_CORE_READ_BITFIELD_PROBED(&ssk->inet_conn, icsk_ca_state);
+	view->cwnd = state == TCP_CA_CWR || state == TCP_CA_RECOVERY ? ssk->snd_ssthresh : ssk->snd_cwnd;
+	view->srtt = ssk->srtt_us >> 3;
+	view->since_loss = path.since_loss;
+	view->between_losses = path.between_losses;
+	w->paths++;
+	if ((u64)context->tcp_sock == w->socket)
+		w->me = place;
+	return 0;
+}
+
+/* Fills `v` with the usable paths of the connection and says how many there are: 1 for plain TCP, for a
+ * connection that fell back to it, for one without usable siblings, and for one of more than AB_PATHS. */
+static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
+{
+	struct ab_path *own = ab_path(tp);
+	struct ab_walk w = { .socket = (u64)tp, .me = AB_PATHS };
+
+	own->connection = w.connection = ab_connection(tp); /* changes when a connection falls back */
+	if (!own->connection)
+		return 1;
+	w.node = (u64)ab_cast(mptcp_sock, own->connection)->conn_list.next;
+	for (u32 i = 0; i < AB_PATHS; i++)
+		ab_visit(&w, &v->path[i], i);
+	v->paths = w.paths;
+	v->me = w.me & (AB_PATHS - 1);
+	return w.me < AB_PATHS && !w.node ? w.paths : 1;
+}
+
+#endif

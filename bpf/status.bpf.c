@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads what every subflow under one of our controllers publishes: one record for each TCP socket in
+ * the reader's network namespace.
+ */
+#include "siblings.h"
+
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct in6_addr {
+	u8 in6_u[16];
+};
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__tcp {
+	struct bpf_iter_meta *meta;
+	struct sock_common *sk_common;
+};
+
+struct seq_file {
+};
+
+
+#pragma clang attribute pop
+
+#define AF_INET6 10
+
+/* One subflow; user space reads the same: crates/kernel/src/subflow.rs. */
+struct ab_subflow {
+	char controller[16];
+	u8 local[16], remote[16]; /* IPv4 in the first four bytes */
+	u16 local_port, remote_port;
+	u8 ipv6;
+	u8 state; /* of TCP, as in TCP_ESTABLISHED */
+	u8 ca_state;
+	u8 unused;
+	u32 cwnd, ssthresh, srtt_us, delivered;
+	struct ab_path path;
+};
+
+static inline void ab_addresses(struct ab_subflow *row, struct sock_common *sk)
+{
+	row->ipv6 = sk->skc_family == AF_INET6;
+	row->local_port = sk->skc_num;
+	row->remote_port = __builtin_bswap16(sk->skc_dport);
+	if (row->ipv6) {
+		bpf_probe_read_kernel(row->local, 16, &sk->skc_v6_rcv_saddr);
+		bpf_probe_read_kernel(row->remote, 16, &sk->skc_v6_daddr);
+	} else {
+		bpf_probe_read_kernel(row->local, 4, &sk->skc_rcv_saddr);
+		bpf_probe_read_kernel(row->remote, 4, &sk->skc_daddr);
+	}
+}
+
+SEC("iter/tcp")
+int ab_status(struct bpf_iter__tcp *ctx)
+{
+	struct sock_common *sk = ctx->sk_common;
+	struct ab_subflow row = {};
+	struct tcp_sock *tp;
+
+	if (!sk)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return 0;
+	bpf_probe_read_kernel(&row.path, sizeof(row.path), tp->inet_conn.icsk_ca_priv);
+	bpf_probe_read_kernel(row.controller, sizeof(row.controller), tp->inet_conn.icsk_ca_ops->name);
+	if (row.path.magic != AB_MAGIC || row.controller[0] != 'a' || row.controller[1] != 'b')
+		return 0;
+	ab_addresses(&row, sk);
+	row.state = sk->skc_state;
+	row.ca_state = BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);
+	row.cwnd = tp->snd_cwnd;
+	row.ssthresh = tp->snd_ssthresh;
+	row.srtt_us = tp->srtt_us >> 3;
+	row.delivered = tp->delivered;
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	return 0;
+}
+
+char _license[] SEC("license") = "GPL";

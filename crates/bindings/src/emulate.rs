@@ -1,0 +1,147 @@
+//! The emulator as a class that runs once, in the thread that calls it.
+
+use crate::outcome::{columns, link_series, links, matrix};
+use crate::read;
+use emulator::{Device, Own, PathResult, Reason, Report, Series, Settings, Side, Watch};
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use scenario::Plan;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::Mutex;
+use units::Span;
+
+/// File descriptor, class, path, and whether it is the sender's side.
+type Given = (RawFd, usize, usize, bool);
+
+#[pyclass(frozen, module = "anabranch._core")]
+pub(crate) struct Emulator {
+    plan: Plan,
+    watch: Watch,
+    /// What has not run yet.
+    ready: Mutex<Option<emulator::Emulator>>,
+}
+
+#[pymethods]
+impl Emulator {
+    #[new]
+    #[pyo3(signature = (text, devices, *, first_port, seed=1, name="<scenario>", overrides=Vec::new(), controller=None, series=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        text: &str,
+        devices: Vec<Given>,
+        first_port: u16,
+        seed: u64,
+        name: &str,
+        overrides: Vec<String>,
+        controller: Option<&str>,
+        series: bool,
+    ) -> PyResult<Self> {
+        let plan = read(text, name, &overrides, controller)?;
+        let devices = devices.into_iter().map(device).collect::<io::Result<Vec<_>>>()?;
+        let settings = Settings { first_port, seed, series };
+        let ready = emulator::Emulator::new(&plan, devices, settings)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Emulator { plan, watch: Watch::default(), ready: Mutex::new(Some(ready)) })
+    }
+
+    #[pyo3(signature = (seconds=None))]
+    fn run<'py>(&self, py: Python<'py>, seconds: Option<f64>) -> PyResult<Bound<'py, PyDict>> {
+        let possible = |seconds: f64| seconds > 0.0 && seconds < 1e9;
+        if let Some(seconds) = seconds.filter(|seconds| !possible(*seconds)) {
+            let text = format!("seconds is {seconds}; it must be above 0 and below 1e9");
+            return Err(PyValueError::new_err(text));
+        }
+        let ready = self.ready.lock().ok().and_then(|mut ready| ready.take());
+        let ready = ready.ok_or_else(|| PyRuntimeError::new_err("an Emulator runs once"))?;
+        let report = py.detach(|| ready.run(&self.watch, seconds.map(Span::from_seconds)))?;
+        to_dict(py, &self.plan, &report)
+    }
+
+    fn stop(&self) {
+        self.watch.stop();
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        self.watch.elapsed_s()
+    }
+}
+
+fn device((fd, class, path, is_sender): Given) -> io::Result<Device> {
+    let side = if is_sender { Side::Sender } else { Side::Receiver };
+    Ok(Device { fd: duplicate(fd)?, class, path, side })
+}
+
+/// A descriptor of our own for what `fd` is open on; the caller keeps its own.
+#[allow(unsafe_code, reason = "Python hands descriptors over as numbers")]
+fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{fd} is no file descriptor"),
+        ));
+    }
+    // SAFETY: the number is not -1, and is only used within the call, while the interpreter is held: to
+    // be duplicated, which fails if it is not open.
+    unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()
+}
+
+fn to_dict<'py>(py: Python<'py>, plan: &Plan, report: &Report) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("links", links(py, plan, &report.links)?)?;
+    all.set_item("paths", paths(py, plan, &report.paths)?)?;
+    all.set_item("series", report.series.as_deref().map(|s| series(py, s)).transpose()?)?;
+    all.set_item("emulator", own(py, &report.own)?)?;
+    Ok(all)
+}
+
+fn paths<'py>(py: Python<'py>, plan: &Plan, rows: &[PathResult]) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let names = rows.iter().map(|row| plan.classes[row.class as usize].name.as_str());
+    table.set_item("class", PyList::new(py, names.collect::<Vec<_>>())?)?;
+    columns!(py, table, rows,
+        user: |row| row.user,
+        path: |row| row.path,
+        throughput_bps: |row| row.throughput_bps,
+        sent_packets: |row| row.sent_packets,
+        lost_packets: |row| row.lost_packets,
+    );
+    Ok(table)
+}
+
+fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
+    let rows = series.t_s.len();
+    let all = PyDict::new(py);
+    all.set_item("t_s", series.t_s.clone().into_pyarray(py))?;
+    let paths = PyDict::new(py);
+    paths.set_item("arrived_bytes", matrix(py, &series.arrived_bytes, rows)?)?;
+    all.set_item("paths", paths)?;
+    all.set_item("links", link_series(py, &series.links, rows)?)?;
+    Ok(all)
+}
+
+fn own<'py>(py: Python<'py>, own: &Own) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    table.set_item("lateness_p50_s", own.lateness.p50_s)?;
+    table.set_item("lateness_p99_s", own.lateness.p99_s)?;
+    table.set_item("lateness_p999_s", own.lateness.p999_s)?;
+    table.set_item("lateness_max_s", own.lateness.max_s)?;
+    table.set_item("cpu_fraction", own.cpu_fraction)?;
+    table.set_item("forwarded_packets", own.conservation.written)?;
+    table.set_item("largest_packet_bytes", own.largest_packet_bytes)?;
+    table.set_item("elapsed_s", own.elapsed_s)?;
+    let drops = PyDict::new(py);
+    for reason in Reason::ALL {
+        drops.set_item(reason.word(), own.drops.get(reason))?;
+    }
+    table.set_item("drops", drops)?;
+    let conservation = PyDict::new(py);
+    conservation.set_item("read", own.conservation.read)?;
+    conservation.set_item("written", own.conservation.written)?;
+    conservation.set_item("dropped", own.conservation.dropped)?;
+    conservation.set_item("in_flight", own.conservation.in_flight)?;
+    table.set_item("conservation", conservation)?;
+    Ok(table)
+}

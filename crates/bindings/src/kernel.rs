@@ -1,0 +1,152 @@
+//! The controllers in the running kernel.
+
+use kernel::{Controller, Counters, ErrorKind, Program, Settings};
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::{Mutex, PoisonError};
+
+/// The kernel's answer as the Python exception of its kind.
+fn raised(error: kernel::Error) -> PyErr {
+    let text = format!("{error:#}");
+    match error.kind() {
+        ErrorKind::AlreadyExists => PyFileExistsError::new_err(text),
+        ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+        ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+        _ => PyOSError::new_err(text),
+    }
+}
+
+fn known(name: &str) -> PyResult<&'static Program> {
+    kernel::program(name).ok_or_else(|| {
+        let laws: Vec<&str> = kernel::PROGRAMS.iter().map(|program| program.law).collect();
+        PyValueError::new_err(format!(
+            "there is no controller `{name}` for the kernel; there are {}",
+            laws.join(", ")
+        ))
+    })
+}
+
+fn counted<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    counters.named().iter().try_for_each(|(name, count)| table.set_item(name, count))?;
+    Ok(table)
+}
+
+/// See `KernelController` in `_core.pyi`.
+#[pyclass(frozen)]
+pub(crate) struct KernelController {
+    program: &'static Program,
+    controller: Mutex<Option<Controller>>,
+}
+
+impl KernelController {
+    fn with<T>(&self, ask: impl FnOnce(&Controller) -> Result<T, kernel::Error>) -> PyResult<T> {
+        let controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*controller {
+            Some(controller) => ask(controller).map_err(raised),
+            None => Err(PyValueError::new_err("the controller was closed or pinned")),
+        }
+    }
+
+    fn take(&self) -> Option<Controller> {
+        self.controller.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+#[pymethods]
+impl KernelController {
+    #[new]
+    #[pyo3(signature = (name, *, min_ssthresh=1, skips=0.0, record=false))]
+    fn new(name: &str, min_ssthresh: u32, skips: f64, record: bool) -> PyResult<Self> {
+        let program = known(name)?;
+        let settings = Settings { min_ssthresh, skips, record };
+        let controller = Controller::load(program, &settings).map_err(raised)?;
+        Ok(KernelController { program, controller: Mutex::new(Some(controller)) })
+    }
+
+    #[getter]
+    fn kernel_name(&self) -> &'static str {
+        self.program.kernel_name
+    }
+
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counted(py, &self.with(Controller::counters)?)
+    }
+
+    fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let cost = self.with(|controller| Ok(controller.cost()))?;
+        let table = PyDict::new(py);
+        for (name, [calls, ns]) in cost.callbacks {
+            table.set_item(name, (calls, ns))?;
+        }
+        Ok(table)
+    }
+
+    fn pin(&self) -> PyResult<()> {
+        match self.take() {
+            Some(controller) => controller.pin(self.program).map_err(raised),
+            None => Err(PyValueError::new_err("the controller was closed or pinned")),
+        }
+    }
+
+    fn close(&self) {
+        self.take();
+    }
+}
+
+#[pyfunction]
+pub(crate) fn kernel_programs() -> Vec<(&'static str, &'static str)> {
+    kernel::PROGRAMS.iter().map(|program| (program.law, program.kernel_name)).collect()
+}
+
+#[pyfunction]
+pub(crate) fn kernel_pinned(name: &str) -> PyResult<bool> {
+    Ok(kernel::pinned(known(name)?))
+}
+
+#[pyfunction]
+pub(crate) fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    counted(py, &kernel::pinned_counters(known(name)?).map_err(raised)?)
+}
+
+#[pyfunction]
+pub(crate) fn kernel_unload(name: &str) -> PyResult<()> {
+    kernel::unload(known(name)?).map_err(raised)
+}
+
+#[pyfunction]
+pub(crate) fn kernel_subflows(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let rows = py.detach(kernel::subflows).map_err(raised)?;
+    let segments = |fixed: i64| fixed as f64 / (1u64 << 32) as f64;
+    let row = |row: kernel::Subflow| {
+        let table = PyDict::new(py);
+        table.set_item("controller", row.controller)?;
+        table.set_item("local", row.local.to_string())?;
+        table.set_item("remote", row.remote.to_string())?;
+        table.set_item("connection", row.connection)?;
+        table.set_item("state", row.state)?;
+        table.set_item("ca_state", row.ca_state)?;
+        table.set_item("cwnd_segments", f64::from(row.cwnd) + segments(row.credit))?;
+        table.set_item(
+            "ssthresh_segments",
+            match row.ssthresh {
+                0x7fff_ffff => f64::INFINITY,
+                ssthresh => f64::from(ssthresh),
+            },
+        )?;
+        table.set_item("srtt_s", f64::from(row.srtt_us) * 1e-6)?;
+        table.set_item("growth", segments(row.growth))?;
+        table.set_item("since_loss", row.since_loss)?;
+        table.set_item("between_losses", row.between_losses)?;
+        table.set_item("delivered", row.delivered)?;
+        table.set_item("losses", row.losses)?;
+        table.set_item("missed", row.missed)?;
+        table.set_item("repairs", row.repairs)?;
+        table.set_item("paths", row.paths)?;
+        Ok(table)
+    };
+    rows.into_iter().map(row).collect()
+}

@@ -1,0 +1,15 @@
+//! What the worlds that carry packets share: the links of a plan, the routes through them, their
+//! randomness, and what is measured on them. So a link of the simulator and one of the emulator are
+//! built alike, draw alike and are reported alike.
+
+mod histogram;
+mod measure;
+mod settings;
+mod stream;
+mod wiring;
+
+pub use histogram::{Histogram, Mean};
+pub use measure::{LinkMeter, LinkResult, LinkSeries};
+pub use settings::{change, link_settings};
+pub use stream::{Stream, StreamOf};
+pub use wiring::{ARRIVED, Copies, Wiring};

@@ -1,0 +1,151 @@
+//! What is measured on links; private copies of a link are summed.
+
+use crate::{Histogram, Mean};
+use network::{Counters, Frame, Link};
+use scenario::{Plan, PlanQueue};
+use units::{Rate, Time};
+
+/// A link of the plan after a run, over the time since the warm-up; private copies are summed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkResult {
+    /// Number of copies.
+    pub copies: u32,
+    /// Packets offered.
+    pub arrived_packets: u64,
+    /// Packets dropped by the queue.
+    pub dropped_packets: u64,
+    /// Packets lost at random or while it was down.
+    pub lost_packets: u64,
+    /// Bytes that it carried to its end, those of frames lost on the line included, in bit/s.
+    pub throughput_bps: f64,
+    /// Fraction of the capacity used; `NaN` without a rate.
+    pub utilisation: f64,
+    /// Waiting packets, mean over samples.
+    pub queue_packets: f64,
+    /// Queueing delay: 50th, 95th and 99th percentile over samples.
+    pub queue_delay_s: [f64; 3],
+}
+
+/// Matrices over links, stored row by row, one row for each sample.
+#[derive(Clone, Debug, Default)]
+pub struct LinkSeries {
+    /// Waiting packets.
+    pub queue_packets: Vec<f64>,
+    /// Packets dropped or lost since the start.
+    pub dropped_packets: Vec<f64>,
+}
+
+/// What the figures need of a link of the plan.
+struct Planned {
+    rate: Option<Rate>,
+    per_user: bool,
+    /// Whether packets may have to wait.
+    queues: bool,
+    waiting: Mean,
+    delay: Histogram,
+}
+
+/// Measures the links of one run. It looks at them and changes nothing.
+pub struct LinkMeter {
+    rows: Vec<Planned>,
+    /// For each link of the world the plan's link that it is, or is a copy of.
+    planned: Vec<u32>,
+    /// Counters of each link of the plan at the end of the warm-up.
+    baseline: Vec<Counters>,
+}
+
+impl LinkMeter {
+    /// A meter for the links of `plan`, when `planned` says which of them each link of the world is.
+    pub fn new(plan: &Plan, planned: Vec<u32>) -> Self {
+        let rows = plan.links.iter().map(|link| Planned {
+            rate: link.rate,
+            per_user: link.per_user,
+            queues: link.queue != PlanQueue::Unlimited || link.rate.is_some(),
+            waiting: Mean::default(),
+            delay: Histogram::default(),
+        });
+        let baseline = vec![Counters::default(); plan.links.len()];
+        LinkMeter { rows: rows.collect(), planned, baseline }
+    }
+
+    /// The warm-up is over: what has happened so far does not count.
+    pub fn start<F: Frame>(&mut self, links: &[Link<F>]) {
+        self.baseline = self.counters(links);
+    }
+
+    /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
+    /// user.
+    pub fn sample<F: Frame>(&mut self, links: &mut [Link<F>], now: Time) {
+        for (link, planned) in links.iter_mut().zip(&self.planned) {
+            let row = &mut self.rows[*planned as usize];
+            if row.per_user {
+                continue;
+            }
+            let backlog = link.backlog(now);
+            row.waiting.add(backlog.packets as f64);
+            let rate = row.rate.unwrap_or(Rate(u64::MAX));
+            row.delay.add(8.0 * backlog.bytes as f64 / rate.0 as f64);
+        }
+    }
+
+    /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in its
+    /// order.
+    pub fn record<F: Frame>(&self, series: &mut LinkSeries, links: &mut [Link<F>], now: Time) {
+        let columns = self.planned.iter().copied().max().map_or(0, |most| most as usize + 1);
+        let row = series.queue_packets.len();
+        series.queue_packets.resize(row + columns, 0.0);
+        series.dropped_packets.resize(row + columns, 0.0);
+        for (link, planned) in links.iter_mut().zip(&self.planned) {
+            let column = row + *planned as usize;
+            series.queue_packets[column] += link.backlog(now).packets as f64;
+            let counters = link.counters();
+            series.dropped_packets[column] += (counters.queue_drops + counters.losses) as f64;
+        }
+    }
+
+    /// One row for each link of the plan, over the `seconds` since [`LinkMeter::start`].
+    pub fn results<F: Frame>(&self, links: &[Link<F>], seconds: f64) -> Vec<LinkResult> {
+        let counters = self.counters(links);
+        let pairs = counters.iter().zip(&self.baseline);
+        let mut results: Vec<LinkResult> = pairs
+            .map(|(now, then)| LinkResult {
+                arrived_packets: now.arrived - then.arrived,
+                dropped_packets: now.queue_drops - then.queue_drops,
+                lost_packets: now.losses - then.losses,
+                throughput_bps: 8.0 * (now.carried_bytes - then.carried_bytes) as f64 / seconds,
+                ..LinkResult::default()
+            })
+            .collect();
+        for planned in &self.planned {
+            results[*planned as usize].copies += 1;
+        }
+        for (result, row) in results.iter_mut().zip(&self.rows) {
+            let rate = row.rate.map_or(f64::NAN, |rate| rate.0 as f64);
+            result.utilisation = result.throughput_bps / (rate * f64::from(result.copies));
+            if row.queues {
+                result.queue_packets = row.waiting.get();
+                result.queue_delay_s = [0.5, 0.95, 0.99].map(|q| row.delay.quantile(q));
+            }
+        }
+        results
+    }
+
+    /// For each link of the world the plan's link that it is, or is a copy of.
+    pub fn planned(self) -> Vec<u32> {
+        self.planned
+    }
+
+    /// What has happened on each link of the plan.
+    fn counters<F: Frame>(&self, links: &[Link<F>]) -> Vec<Counters> {
+        let mut sums = vec![Counters::default(); self.rows.len()];
+        for (link, planned) in links.iter().zip(&self.planned) {
+            let counters = link.counters();
+            let sum = &mut sums[*planned as usize];
+            sum.arrived += counters.arrived;
+            sum.queue_drops += counters.queue_drops;
+            sum.losses += counters.losses;
+            sum.carried_bytes += counters.carried_bytes;
+        }
+        sums
+    }
+}

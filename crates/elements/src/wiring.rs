@@ -1,0 +1,156 @@
+//! From a plan to its links and the routes through them.
+
+use crate::{Stream, change, link_settings};
+use network::{Change, Frame, Link};
+use scenario::Plan;
+use units::Time;
+
+/// Marks the end of a route among the hops.
+pub const ARRIVED: u32 = u32::MAX;
+
+/// The copies that a user has of per-user links: index in the plan and number in the world. One for
+/// each user, shared by its paths.
+pub type Copies = Vec<(usize, u32)>;
+
+/// The links of a plan with their randomness, and the routes through them.
+///
+/// Shared links come first, in the order of the plan; the copies of per-user links follow in the order
+/// in which routes ask for them. This numbering orders simultaneous events.
+pub struct Wiring<'a, F> {
+    plan: &'a Plan,
+    seed: u64,
+    /// For each link of the plan its number, unless every user has a copy.
+    shared: Vec<Option<u32>>,
+    /// The links.
+    pub links: Vec<Link<F>>,
+    /// The randomness of each link.
+    pub streams: Vec<Stream>,
+    /// For each link the plan's link that it is, or is a copy of.
+    pub planned: Vec<u32>,
+    /// Routes one after another: numbers of links, then [`ARRIVED`].
+    pub hops: Vec<u32>,
+    /// Changes of links so far laid: when, which link, what. Not sorted; the caller may drain it.
+    pub changes: Vec<(Time, u32, Change)>,
+}
+
+impl<'a, F: Frame> Wiring<'a, F> {
+    /// The shared links of `plan` for the run with `seed`; no routes yet.
+    pub fn new(plan: &'a Plan, seed: u64) -> Self {
+        let mut wiring = Wiring {
+            plan,
+            seed,
+            shared: Vec::new(),
+            links: Vec::new(),
+            streams: Vec::new(),
+            planned: Vec::new(),
+            hops: Vec::new(),
+            changes: Vec::new(),
+        };
+        for (index, link) in plan.links.iter().enumerate() {
+            let shared = (!link.per_user).then(|| wiring.add_link(index, None));
+            wiring.shared.push(shared);
+        }
+        wiring
+    }
+
+    /// Lays a route over links of the plan for `owner`, a class and which of its users; returns where
+    /// it begins among the hops. Per-user links are copied once for each user.
+    pub fn lay(&mut self, links: &[usize], copies: &mut Copies, owner: (&str, u32)) -> u32 {
+        let begin = self.hops.len() as u32;
+        for planned in links {
+            let known = copies.iter().find(|(own, _)| own == planned).map(|(_, link)| *link);
+            let link = self.shared[*planned].or(known).unwrap_or_else(|| {
+                let link = self.add_link(*planned, Some(owner));
+                copies.push((*planned, link));
+                link
+            });
+            self.hops.push(link);
+        }
+        self.hops.push(ARRIVED);
+        begin
+    }
+
+    /// Adds a link of the plan. A per-user link has a stream for each user, by the name of the class, so
+    /// that a class that comes or goes disturbs nobody else.
+    fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
+        let link = &self.plan.links[planned];
+        let number = self.links.len() as u32;
+        self.links.push(Link::new(link_settings(link)));
+        self.streams.push(match user {
+            None => Stream::new(self.seed, "link", &link.name, 0),
+            Some((class, user)) => {
+                let name = format!("{}.{class}", link.name); // no name has a dot
+                Stream::new(self.seed, "link of a user", &name, u64::from(user))
+            }
+        });
+        self.planned.push(planned as u32);
+        let changes = link.changes.iter().map(|it| (Time::from(it.at), number, change(it)));
+        self.changes.extend(changes);
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LinkMeter;
+    use network::{Chance, Offer};
+    use units::Span;
+
+    #[derive(Clone, Copy, Default)]
+    struct Box1000;
+
+    impl Frame for Box1000 {
+        fn bytes(&self) -> u32 {
+            1000
+        }
+    }
+
+    fn plan() -> Plan {
+        let text = "name = 'x'\nduration = '1 s'\n[[link]]\nname = 'own'\nrate = '8 Mb/s'\n\
+                    per_user = true\n[[link.change]]\nat = '5 ms'\nup = false\n\
+                    [[link]]\nname = 'all'\nrate = '8 Mb/s'\n\
+                    [[flow]]\nname = 'mptcp'\ncount = 2\n[[flow.path]]\nlinks = ['own', 'all']\n\
+                    [[flow.path]]\nlinks = ['own']\n";
+        Plan::read(text, "x.toml", &[], &|_| Ok(())).unwrap()
+    }
+
+    #[test]
+    fn a_user_has_one_copy_of_its_link_for_all_of_its_paths_and_a_stream_of_its_own() {
+        let plan = plan();
+        let mut wiring = Wiring::<Box1000>::new(&plan, 1);
+        assert_eq!(wiring.planned, [1, 2, 3], "the shared one, and two ways back");
+        for user in 0..2 {
+            let mut copies = Copies::new();
+            for path in &plan.classes[0].paths {
+                wiring.lay(&path.links, &mut copies, ("mptcp", user));
+            }
+        }
+        assert_eq!(wiring.planned, [1, 2, 3, 0, 0]);
+        assert_eq!(wiring.hops, [3, 0, ARRIVED, 3, ARRIVED, 4, 0, ARRIVED, 4, ARRIVED]);
+        let changed: Vec<_> = wiring.changes.iter().map(|(at, link, _)| (*at, *link)).collect();
+        let at = Time::ZERO + Span::millis(5);
+        assert_eq!(changed, [(at, 3), (at, 4)]);
+        assert_ne!(wiring.streams[3].uniform(), wiring.streams[4].uniform());
+    }
+
+    #[test]
+    fn copies_of_a_link_are_one_row_and_what_happened_before_the_start_does_not_count() {
+        let plan = plan();
+        let mut wiring = Wiring::<Box1000>::new(&plan, 1);
+        for user in 0..2 {
+            wiring.lay(&[0], &mut Copies::new(), ("mptcp", user));
+        }
+        let mut meter = LinkMeter::new(&plan, wiring.planned);
+        for link in [3, 4] {
+            let offer = wiring.links[link].offer(Time::ZERO, Box1000, &mut wiring.streams[link]);
+            assert!(matches!(offer, Offer::Wake(_)));
+        }
+        meter.start(&wiring.links);
+        wiring.links[3].deliver();
+        wiring.links[4].deliver();
+        let row = &meter.results(&wiring.links, 0.01)[0];
+        assert_eq!((row.copies, row.arrived_packets), (2, 0));
+        assert_eq!((row.throughput_bps, row.utilisation), (1.6e6, 0.1));
+    }
+}

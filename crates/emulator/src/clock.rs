@@ -1,0 +1,53 @@
+//! The wall clock, and what the thread costs. The only file of the project that reads them in a run.
+
+use std::num::NonZeroU64;
+use std::time::Instant;
+use units::{NANOS, Span, Time};
+
+/// Time since a run began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    /// It is zero now.
+    #[allow(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
+    pub(crate) fn start() -> Self {
+        Clock(Instant::now())
+    }
+
+    /// The time; it never decreases.
+    #[allow(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
+    pub(crate) fn now(&self) -> Time {
+        let elapsed = Instant::now().duration_since(self.0);
+        Time(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Processor time that the calling thread has used.
+pub(crate) fn thread_cpu() -> Span {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Span(time.tv_sec as u64 * NANOS + time.tv_nsec as u64)
+}
+
+/// While it lives, the calling thread is woken as soon as its sleep is over. Linux otherwise adds up to
+/// 50 µs to a sleep of a thread without real-time priority, so that wake-ups fall together.
+pub(crate) struct PreciseSleep {
+    before: Option<u64>,
+}
+
+impl PreciseSleep {
+    pub(crate) fn begin() -> Self {
+        let before = rustix::thread::current_timer_slack().ok();
+        // If it is refused, sleeps are less precise, which the lateness shows.
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).ok();
+        PreciseSleep { before }
+    }
+}
+
+impl Drop for PreciseSleep {
+    fn drop(&mut self) {
+        if let Some(slack) = self.before {
+            rustix::thread::set_current_timer_slack(NonZeroU64::new(slack)).ok();
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! One emulation: the loop that sleeps, reads and writes.
+
+use crate::clock::{Clock, PreciseSleep, thread_cpu};
+use crate::device::{Device, SetupError};
+use crate::forward::{Forwarder, Outside};
+use crate::report::Report;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use scenario::Plan;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::{NANOS, Span, Time};
+
+/// What an emulation is told besides its plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The receiver's port of the first user of each class; the next users have the next ports.
+    pub first_port: u16,
+    /// Seed of the named random streams.
+    pub seed: u64,
+    /// Whether to keep samples over time.
+    pub series: bool,
+}
+
+/// How far an emulation has come, and whether to stop; shared with whoever watches.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Nanoseconds since the start of the clock.
+    elapsed: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Watch {
+    /// Seconds since the start of the clock.
+    pub fn elapsed_s(&self) -> f64 {
+        Span(self.elapsed.load(Ordering::Relaxed)).seconds()
+    }
+
+    /// Ends the emulation within 50 ms; what was measured so far is its result.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How long the emulator sleeps at most, so that it notices a stop.
+const BREATH: Span = Span::millis(50);
+
+/// The network of a plan between devices, ready to run once.
+pub struct Emulator {
+    devices: Vec<Device>,
+    forwarder: Forwarder,
+    duration: Span,
+}
+
+impl Emulator {
+    /// Builds the network of `plan` between `devices`, which become non-blocking.
+    ///
+    /// # Errors
+    /// A path lacks a device or has two, a device belongs to no path, or the ports do not suffice.
+    pub fn new(
+        plan: &Plan,
+        devices: Vec<Device>,
+        settings: Settings,
+    ) -> Result<Emulator, SetupError> {
+        let forwarder = Forwarder::new(plan, &devices, settings)?;
+        Ok(Emulator { devices, forwarder, duration: plan.duration })
+    }
+
+    /// Moves packets in the calling thread for `duration`, or as long as the plan says, or until it is
+    /// stopped. The clock starts with the call.
+    ///
+    /// # Errors
+    /// A device is gone.
+    ///
+    /// # Panics
+    /// If packets appear or vanish: that is a fault of the emulator.
+    pub fn run(self, watch: &Watch, duration: Option<Span>) -> io::Result<Report> {
+        let Emulator { devices, mut forwarder, duration: planned } = self;
+        let end = Time::ZERO + duration.unwrap_or(planned);
+        let mut polls: Vec<PollFd<'_>> =
+            devices.iter().map(|device| PollFd::new(&device.fd, PollFlags::IN)).collect();
+        let _precise = PreciseSleep::begin();
+        let clock = Clock::start();
+        let cpu = thread_cpu();
+        let outside = Outside { devices: &devices, clock: &clock };
+        loop {
+            let now = clock.now();
+            forwarder.advance(now.min(end), outside);
+            watch.elapsed.store(now.min(end).0, Ordering::Relaxed);
+            if now >= end || watch.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            sleep(&mut polls, forwarder.next().min(end).since(clock.now()).min(BREATH))?;
+            read_all(&mut forwarder, &polls, outside, end)?;
+        }
+        let counts = forwarder.conservation();
+        let buffers = forwarder.buffers();
+        assert!(
+            counts.holds() && counts.in_flight == buffers,
+            "packets were lost track of: {counts:?}, {buffers} buffers in use"
+        );
+        let cpu = (thread_cpu() - cpu).seconds();
+        Ok(forwarder.finish(cpu / clock.now().seconds()))
+    }
+}
+
+/// Sleeps until a device has a packet, but no longer than `longest`.
+fn sleep(polls: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
+    let timeout = Timespec {
+        tv_sec: (longest.0 / NANOS) as i64,
+        tv_nsec: (longest.0 % NANOS) as i64, // below a second
+    };
+    match poll(polls, Some(&timeout)) {
+        Ok(_) => Ok(()),
+        Err(Errno::INTR) => {
+            polls.iter_mut().for_each(PollFd::clear_revents);
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads a batch from every device that has something. Each is stamped with the time at which its reading
+/// began, after everything due until then, so that time never goes back for a link.
+fn read_all(
+    forwarder: &mut Forwarder,
+    polls: &[PollFd<'_>],
+    outside: Outside<'_>,
+    end: Time,
+) -> io::Result<()> {
+    for (index, polled) in polls.iter().enumerate() {
+        let ready = polled.revents();
+        if ready.is_empty() {
+            continue;
+        }
+        let now = outside.clock.now();
+        if now >= end {
+            break;
+        }
+        forwarder.advance(now, outside);
+        let device = &outside.devices[index];
+        let read = forwarder.read(index, outside).map_err(|error| gone(device, error))?;
+        if !read && !ready.contains(PollFlags::IN) {
+            return Err(gone(device, io::ErrorKind::BrokenPipe.into()));
+        }
+    }
+    Ok(())
+}
+
+fn gone(device: &Device, error: io::Error) -> io::Error {
+    let Device { class, path, side, .. } = device;
+    io::Error::new(
+        error.kind(),
+        format!("the {side}'s device of class {class}, path {path} cannot be read: {error}"),
+    )
+}
+
+#[cfg(test)]
+mod tests;

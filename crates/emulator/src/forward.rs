@@ -1,0 +1,253 @@
+//! The forwarder: what happens to a packet from the read to the write.
+//!
+//! Everything happens at its own due time: [`Forwarder::advance`] handles what is due in the order of
+//! time, however late it is called, so that several hops add no jitter. Simultaneous events happen as
+//! in the simulator: links by their number, then changes in the order of the file, then measurement.
+
+use crate::clock::Clock;
+use crate::device::{Device, SetupError, check};
+use crate::emulator::Settings;
+use crate::measure::{Meter, PathCount};
+use crate::packet::{Packet, parse};
+use crate::report::{Conservation, Drops, LatenessMeter, Own, Reason, Report};
+use crate::routes::{Routes, is_data, path};
+use crate::slab::Slab;
+use elements::{ARRIVED, Stream, StreamOf, Wiring};
+use network::{Change, Link, Offer};
+use rustix::io::Errno;
+use scenario::Plan;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use units::Time;
+
+/// Packets read from one device before the next one has its turn and due packets are written.
+const BATCH: usize = 16;
+
+/// Largest IPv4 packet in bytes.
+const LARGEST: u32 = 65_535;
+
+/// What is outside the network: the devices, and the clock that says how late a write is.
+#[derive(Clone, Copy)]
+pub(crate) struct Outside<'a> {
+    pub(crate) devices: &'a [Device],
+    pub(crate) clock: &'a Clock,
+}
+
+/// The network and the packets inside it.
+pub(crate) struct Forwarder {
+    links: Vec<Link<Packet>>,
+    streams: Vec<Stream>,
+    hops: Vec<u32>,
+    routes: Routes,
+    /// When each busy link wants to be woken; one entry for each.
+    agenda: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Changes of links sorted by time, next one last.
+    script: Vec<(Time, u32, Change)>,
+    slab: Slab,
+    counts: Vec<PathCount>,
+    meter: Meter,
+    /// Everything due until then has happened.
+    now: Time,
+    read: u64,
+    written: u64,
+    /// Dropped or lost by links.
+    dropped: u64,
+    drops: Drops,
+    lateness: LatenessMeter,
+    largest: u32,
+}
+
+impl Forwarder {
+    /// The network of `plan` between `devices`.
+    pub(crate) fn new(
+        plan: &Plan,
+        devices: &[Device],
+        settings: Settings,
+    ) -> Result<Self, SetupError> {
+        check(plan, devices, settings.first_port)?;
+        let mut wiring = Wiring::new(plan, settings.seed);
+        let routes = Routes::lay(plan, devices, settings.first_port, &mut wiring);
+        let Wiring { links, streams, planned, hops, mut changes, .. } = wiring;
+        changes.sort_by_key(|(at, ..)| *at);
+        changes.reverse();
+        let packets = plan.classes.iter().map(|class| class.transport.packet.min(LARGEST));
+        Ok(Forwarder {
+            agenda: BinaryHeap::with_capacity(links.len()),
+            counts: vec![PathCount::default(); routes.paths()],
+            meter: Meter::new(plan, planned, settings.series),
+            slab: Slab::new(packets.max().unwrap_or(0) as usize),
+            links,
+            streams,
+            hops,
+            routes,
+            script: changes,
+            now: Time::ZERO,
+            read: 0,
+            written: 0,
+            dropped: 0,
+            drops: Drops::default(),
+            lateness: LatenessMeter::default(),
+            largest: 0,
+        })
+    }
+
+    /// When something is due next.
+    pub(crate) fn next(&self) -> Time {
+        let link = self.agenda.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        let change = self.script.last().map_or(Time::NEVER, |(at, ..)| *at);
+        link.min(change).min(self.meter.next())
+    }
+
+    /// Everything that is due until `until` happens, in order. Packets at the end of their route are
+    /// written.
+    pub(crate) fn advance(&mut self, until: Time, outside: Outside<'_>) {
+        loop {
+            let due = self.next();
+            if due > until {
+                break;
+            }
+            self.now = due;
+            if let Some(link) = pop_due(&mut self.agenda, due) {
+                self.wake(link, outside);
+            } else if let Some((_, link, change)) = self.script.pop_if(|(at, ..)| *at == due) {
+                self.links[link as usize].change(due, change);
+            } else {
+                self.meter.look(due, &mut self.links, &self.counts);
+            }
+        }
+        self.now = until;
+    }
+
+    /// Reads what waits at `devices[index]`, but no more than a batch, and offers it at the present time.
+    /// Returns whether anything was read.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub(crate) fn read(&mut self, index: usize, outside: Outside<'_>) -> io::Result<bool> {
+        for packet in 0..BATCH {
+            let slot = self.slab.next();
+            match rustix::io::read(&outside.devices[index].fd, self.slab.buffer(slot)) {
+                Ok(bytes) => self.enter(index, slot, bytes, outside),
+                Err(Errno::AGAIN) => return Ok(packet > 0),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
+    }
+
+    /// A packet of `bytes` was read from `devices[index]` into `slot`, or into the spare buffer.
+    fn enter(&mut self, index: usize, slot: Option<u32>, bytes: usize, outside: Outside<'_>) {
+        self.read += 1;
+        let device = &outside.devices[index];
+        let header = parse(&self.slab.buffer(slot)[..bytes]);
+        let bytes = bytes as u32;
+        self.largest = self.largest.max(header.map_or(bytes, |header| header.total.max(bytes)));
+        let route = header.and_then(|header| self.routes.find(device, header, bytes));
+        let admitted = route.and_then(|route| Ok((route, slot.ok_or(Reason::SlabExhausted)?)));
+        match admitted {
+            Err(reason) => self.drops.count(reason),
+            Ok((route, slot)) => {
+                self.slab.take();
+                self.counts[path(route)].sent += u64::from(is_data(route));
+                let hop = self.routes.get(route).hop;
+                self.hop(Packet { bytes, slot, route, hop }, outside);
+            }
+        }
+    }
+
+    /// A packet comes out of `link` at the present time.
+    fn wake(&mut self, link: u32, outside: Outside<'_>) {
+        let element = &mut self.links[link as usize];
+        let Some(&packet) = element.front() else {
+            return;
+        };
+        let delivery = element.deliver();
+        if let Some(next) = delivery.next {
+            self.agenda.push(Reverse((next, link)));
+        }
+        match delivery.lost {
+            true => self.lose(packet),
+            false => self.hop(packet, outside),
+        }
+    }
+
+    /// A packet goes into the next link of its route, or has arrived.
+    fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
+        let link = self.hops[packet.hop as usize];
+        if link == ARRIVED {
+            return self.arrive(packet, outside);
+        }
+        packet.hop += 1;
+        let mut chance = StreamOf { streams: &mut self.streams, index: link };
+        match self.links[link as usize].offer(self.now, packet, &mut chance) {
+            Offer::Carried => {}
+            Offer::Wake(at) => self.agenda.push(Reverse((at, link))),
+            Offer::Dropped | Offer::Lost => self.lose(packet),
+        }
+    }
+
+    fn lose(&mut self, packet: Packet) {
+        self.dropped += 1;
+        self.counts[path(packet.route)].lost += u64::from(is_data(packet.route));
+        self.slab.release(packet.slot);
+    }
+
+    /// A packet is at the end of its route, and written.
+    fn arrive(&mut self, packet: Packet, outside: Outside<'_>) {
+        let exit = &outside.devices[self.routes.get(packet.route).exit as usize].fd;
+        let contents = &self.slab.buffer(Some(packet.slot))[..packet.bytes as usize];
+        // Before the write: the receiving system handles the packet, and often answers, inside of it.
+        self.lateness.add(outside.clock.now().since(self.now));
+        let data = is_data(packet.route);
+        let count = &mut self.counts[path(packet.route)];
+        if rustix::io::write(exit, contents) == Ok(packet.bytes as usize) {
+            self.written += 1;
+            count.arrived_bytes += if data { u64::from(packet.bytes) } else { 0 };
+        } else {
+            self.drops.count(Reason::WriteError);
+            count.lost += u64::from(data);
+        }
+        self.slab.release(packet.slot);
+    }
+
+    /// Counts of packets since the start.
+    pub(crate) fn conservation(&self) -> Conservation {
+        Conservation {
+            read: self.read,
+            written: self.written,
+            dropped: self.dropped + self.drops.all(),
+            in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),
+        }
+    }
+
+    /// Buffers in use: one for each packet in flight.
+    pub(crate) fn buffers(&self) -> u64 {
+        self.slab.used() as u64
+    }
+
+    /// The results at the present time, when the thread has used `cpu_fraction` of a processor.
+    pub(crate) fn finish(self, cpu_fraction: f64) -> Report {
+        let own = Own {
+            lateness: self.lateness.get(),
+            cpu_fraction,
+            largest_packet_bytes: self.largest,
+            elapsed_s: self.now.seconds(),
+            drops: self.drops,
+            conservation: self.conservation(),
+        };
+        let (links, paths, series) = self.meter.finish(self.now, &self.links, &self.counts);
+        Report { links, paths, series, own }
+    }
+}
+
+/// The first link that is to be woken at `due`.
+fn pop_due(agenda: &mut BinaryHeap<Reverse<(Time, u32)>>, due: Time) -> Option<u32> {
+    let Reverse((at, link)) = *agenda.peek()?;
+    if at > due {
+        return None;
+    }
+    agenda.pop();
+    Some(link)
+}

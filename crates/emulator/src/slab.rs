@@ -1,0 +1,81 @@
+//! Buffers of the packets inside the network, of one size, allocated once.
+
+/// Bytes of all buffers. Memory that no packet has used yet is not taken from the system.
+const TOTAL: usize = 256 << 20;
+/// Bytes of a buffer at least.
+const SMALLEST: usize = 2048;
+
+/// Buffers and which of them are free.
+pub(crate) struct Slab {
+    bytes: Vec<u8>,
+    size: usize,
+    /// The slot that was freed last is used next: the memory touched is as large as the network ever
+    /// held at once.
+    free: Vec<u32>,
+    /// Takes what is read when no slot is free.
+    spare: Vec<u8>,
+}
+
+impl Slab {
+    /// Buffers for packets of up to `largest` bytes, and one byte more, so that a longer one shows.
+    pub(crate) fn new(largest: usize) -> Self {
+        let size = (largest + 1).max(SMALLEST);
+        let slots = TOTAL / size;
+        Slab {
+            bytes: vec![0; slots * size],
+            size,
+            free: (0..slots as u32).rev().collect(),
+            spare: vec![0; size],
+        }
+    }
+
+    /// The slot that is taken next; `None` if none is free.
+    pub(crate) fn next(&self) -> Option<u32> {
+        self.free.last().copied()
+    }
+
+    /// The buffer of a slot, or the spare one.
+    pub(crate) fn buffer(&mut self, slot: Option<u32>) -> &mut [u8] {
+        match slot {
+            Some(slot) => {
+                let begin = slot as usize * self.size;
+                &mut self.bytes[begin..begin + self.size]
+            }
+            None => &mut self.spare,
+        }
+    }
+
+    /// The slot that [`Slab::next`] gave is in use from now on.
+    pub(crate) fn take(&mut self) {
+        self.free.pop();
+    }
+
+    /// Nobody uses `slot` any more.
+    pub(crate) fn release(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// Slots in use.
+    pub(crate) fn used(&self) -> usize {
+        self.bytes.len() / self.size - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slot_freed_last_is_used_next_and_slots_run_out_without_panic() {
+        let mut slab = Slab::new(65_535);
+        let all = slab.free.len();
+        for _ in 0..all {
+            slab.take();
+        }
+        assert_eq!((slab.next(), slab.used()), (None, all));
+        assert_eq!(slab.buffer(None).len(), 65_536);
+        slab.release(7);
+        slab.release(3);
+        assert_eq!(slab.next(), Some(3));
+    }
+}

@@ -1,0 +1,164 @@
+//! A controller that is loaded and attached.
+
+use crate::programs::Program;
+use crate::step::{from_bytes, to_bytes};
+use crate::{Counters, Settings};
+use libbpf_rs::query::ProgInfoIter;
+use libbpf_rs::{
+    Error, ErrorKind, Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, OpenObject,
+    PrintLevel, Program as Loaded, ProgramInput, RingBufferBuilder, set_print,
+};
+use ports::Step;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
+
+/// A controller in the kernel, selectable by its name until this value is dropped.
+pub struct Controller {
+    program: &'static Program,
+    pub(crate) object: Object,
+    pub(crate) link: Link,
+}
+
+/// What the callbacks have cost, by the kernel's statistics of programs (`kernel.bpf_stats_enabled`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Calls of a callback, and ns spent in it, by its name.
+    pub callbacks: BTreeMap<String, [u64; 2]>,
+}
+
+/// What libbpf said while it loaded, to be part of the error.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+fn listen(level: PrintLevel, text: String) {
+    if level == PrintLevel::Warn {
+        SAID.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+    }
+}
+
+impl Controller {
+    /// Loads `program` and attaches it.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if a controller of this name is there; otherwise the kernel's answer with what
+    /// libbpf said of it.
+    pub fn load(program: &'static Program, settings: &Settings) -> Result<Self, Error> {
+        set_print(Some((PrintLevel::Warn, listen)));
+        SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        attach(program, settings).map_err(|error| {
+            let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+            match error.kind() {
+                ErrorKind::AlreadyExists => error,
+                _ => libbpf_rs::ErrorExt::context(error, said.trim_end().to_owned()),
+            }
+        })
+    }
+
+    /// Its name in the kernel.
+    pub fn kernel_name(&self) -> &'static str {
+        self.program.kernel_name
+    }
+
+    /// What it has counted.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn counters(&self) -> Result<Counters, Error> {
+        read_counters(&map(&self.object, ".bss")?)
+    }
+
+    /// The steps recorded since the last call, oldest first; none unless `Settings::record` was set.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn steps(&self) -> Result<Vec<Step>, Error> {
+        let steps = Mutex::new(Vec::new());
+        let records = map(&self.object, "ab_records")?;
+        let mut ring = RingBufferBuilder::new();
+        ring.add(&records, |bytes| {
+            steps.lock().unwrap_or_else(PoisonError::into_inner).push(from_bytes(bytes));
+            0
+        })?;
+        let ring = ring.build()?;
+        ring.consume()?;
+        drop(ring);
+        Ok(steps.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The step again, run by the kernel from what the law saw.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn replay(&mut self, step: &Step) -> Result<Step, Error> {
+        let replay = self.object.progs_mut().find(|program| program.name() == "ab_replay");
+        let replay = replay.ok_or_else(|| failed("the object has no ab_replay"))?;
+        let mut bytes = to_bytes(step);
+        let input = ProgramInput { context_in: Some(&mut bytes), ..ProgramInput::default() };
+        replay.test_run(input)?;
+        Ok(from_bytes(&bytes))
+    }
+
+    /// What its callbacks have cost; zero unless the kernel keeps statistics.
+    pub fn cost(&self) -> Cost {
+        let ids: Vec<u32> = self.object.progs().filter_map(|program| id_of(&program)).collect();
+        let own = ProgInfoIter::default().filter(|info| ids.contains(&info.id));
+        Cost {
+            callbacks: own
+                .map(|info| {
+                    (info.name.to_string_lossy().into_owned(), [info.run_cnt, info.run_time_ns])
+                })
+                .collect(),
+        }
+    }
+}
+
+fn id_of(program: &Loaded<'_>) -> Option<u32> {
+    Loaded::id_from_fd(program.as_fd()).ok()
+}
+
+/// An error of our own making: the object is not what this crate expects.
+fn failed(text: impl Into<String>) -> Error {
+    Error::from(io::Error::other(text.into()))
+}
+
+fn attach(program: &'static Program, settings: &Settings) -> Result<Controller, Error> {
+    let mut open = ObjectBuilder::default().open_memory(program.object)?;
+    configure(&mut open, settings)?;
+    let mut object = open.load()?;
+    let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+    let map = found.as_mut().ok_or_else(|| failed("the object has no controller"))?;
+    let link = map.attach_struct_ops()?;
+    Ok(Controller { program, object, link })
+}
+
+/// The settings are the only thing in the section of constants.
+fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
+    let mut constants =
+        open.maps_mut().filter(|map| map.name().to_string_lossy().ends_with(".rodata"));
+    let place = constants.next();
+    let bytes = settings.bytes();
+    match place {
+        Some(mut map) => match map.initial_value_mut() {
+            Some(value) if value.len() == bytes.len() => {
+                value.copy_from_slice(&bytes);
+                Ok(())
+            }
+            _ => Err(failed("the settings have another size than in bpf/shell.h")),
+        },
+        None => Err(failed("the object has no settings")),
+    }
+}
+
+/// The map whose name ends so; libbpf puts the object's name before those of sections.
+pub(crate) fn map<'a>(object: &'a Object, end: &str) -> Result<libbpf_rs::Map<'a>, Error> {
+    object
+        .maps()
+        .find(|map| map.name().to_string_lossy().ends_with(end))
+        .ok_or_else(|| failed(format!("the object has no map {end}")))
+}
+
+pub(crate) fn read_counters(map: &impl MapCore) -> Result<Counters, Error> {
+    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)?;
+    Ok(Counters::from_bytes(&value.unwrap_or_default()))
+}

@@ -1,0 +1,22 @@
+//! The controllers in the kernel: loaded into it from BPF, selected by name like any other, and observed.
+//!
+//! A [`Controller`] lasts as long as the value; [`Controller::pin`] makes it outlive the process. The laws
+//! are in `bpf/include`, what is around them in `bpf/shell.h`.
+#![cfg(target_os = "linux")]
+
+mod controller;
+mod counters;
+mod pins;
+mod programs;
+mod settings;
+mod step;
+mod subflow;
+mod words;
+
+pub use controller::{Controller, Cost};
+pub use counters::Counters;
+pub use libbpf_rs::{Error, ErrorKind};
+pub use pins::{DIRECTORY, pinned, pinned_counters, unload};
+pub use programs::{PROGRAMS, Program, program};
+pub use settings::Settings;
+pub use subflow::{Subflow, subflows};

@@ -1,0 +1,38 @@
+//! Which controllers there are.
+
+/// A controller that can be loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// The name of its law in `crates/control`.
+    pub law: &'static str,
+    /// The name by which the kernel knows it, at most 15 characters.
+    pub kernel_name: &'static str,
+    pub(crate) object: &'static [u8],
+}
+
+macro_rules! programs {
+    ($($law:literal $kernel_name:literal $file:literal),* $(,)?) => {
+        /// The controllers; `reno` is the kernel's own Reno in our shell, to be compared with the others.
+        pub const PROGRAMS: &[Program] = &[$(Program {
+            law: $law,
+            kernel_name: $kernel_name,
+            object: include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".o")),
+        }),*];
+    };
+}
+programs! {
+    "lia" "ab_lia" "lia",
+    "olia" "ab_olia" "olia",
+    "balia" "ab_balia" "balia",
+    "ewtcp" "ab_ewtcp" "ewtcp",
+    "semicoupled" "ab_semicoupled" "semicoupled",
+    "fully-coupled" "ab_fullycoupled" "fully_coupled",
+    "reno" "ab_reno" "reno",
+}
+
+pub(crate) const STATUS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.o"));
+
+/// The controller that has this name, of the law or in the kernel.
+pub fn program(name: &str) -> Option<&'static Program> {
+    PROGRAMS.iter().find(|program| program.law == name || program.kernel_name == name)
+}

@@ -1,0 +1,26 @@
+//! What a controller is told before it is loaded: `struct ab_settings` in `bpf/shell.h`.
+
+/// Settings of a controller.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Smallest slow-start threshold of coupled paths in segments, at least 1.
+    pub min_ssthresh: u32,
+    /// Fraction of callbacks to ignore, below 1: only to test that missed ones are survived.
+    pub skips: f64,
+    /// Whether to record each step under the law.
+    pub record: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { min_ssthresh: 1, skips: 0.0, record: false }
+    }
+}
+
+impl Settings {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let skips = (self.skips * f64::from(u32::MAX)) as u32;
+        let words = [self.min_ssthresh.max(1), skips, u32::from(self.record)];
+        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+}

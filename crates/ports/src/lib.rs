@@ -1,0 +1,13 @@
+//! The laws as the kernel runs them: the integer arithmetic of `bpf/include`, built natively.
+//!
+//! [`Port`] is a law in C behind the names of the readable one; [`Ported`] is the kernel's shell around
+//! it, an [`control::Ensemble`] that the simulator selects as `kernel:NAME`. So what is deployed is what
+//! was simulated.
+
+mod port;
+mod ported;
+mod step;
+
+pub use port::{PORTS, Port, UnknownPort};
+pub use ported::Ported;
+pub use step::{PATHS, Step, View, Views};

@@ -1,0 +1,121 @@
+//! The laws in C.
+#![allow(
+    unsafe_code,
+    reason = "each function reads one structure, writes at most another, and keeps nothing"
+)]
+
+use crate::step::{Step, Views};
+use core::fmt;
+
+/// `struct ab_window` in `bpf/include/window.h`.
+#[repr(C)]
+struct Window {
+    credit: i64,
+    cwnd: u32,
+}
+
+/// A law of `bpf/include`.
+#[derive(Clone, Copy)]
+pub struct Port {
+    /// The name of the readable law.
+    pub law: &'static str,
+    growth: unsafe extern "C" fn(*const Views) -> i64,
+    backoff: unsafe extern "C" fn(*const Views) -> i64,
+    coupled: unsafe extern "C" fn() -> u32,
+    grow: unsafe extern "C" fn(*mut Window, i64, u32),
+}
+
+macro_rules! ports {
+    ($($law:literal: $growth:ident $backoff:ident $coupled:ident $grow:ident),* $(,)?) => {
+        unsafe extern "C" {
+            $(
+                fn $growth(views: *const Views) -> i64;
+                fn $backoff(views: *const Views) -> i64;
+                fn $coupled() -> u32;
+                fn $grow(window: *mut Window, growth: i64, acked: u32);
+            )*
+        }
+
+        /// Every law that the kernel can run.
+        pub const PORTS: &[Port] = &[$(
+            Port { law: $law, growth: $growth, backoff: $backoff, coupled: $coupled, grow: $grow },
+        )*];
+    };
+}
+ports! {
+    "lia": ab_lia_growth ab_lia_backoff ab_lia_coupled ab_lia_grow,
+    "olia": ab_olia_growth ab_olia_backoff ab_olia_coupled ab_olia_grow,
+    "balia": ab_balia_growth ab_balia_backoff ab_balia_coupled ab_balia_grow,
+    "ewtcp": ab_ewtcp_growth ab_ewtcp_backoff ab_ewtcp_coupled ab_ewtcp_grow,
+    "semicoupled": ab_semicoupled_growth ab_semicoupled_backoff ab_semicoupled_coupled ab_semicoupled_grow,
+    "fully-coupled": ab_fully_coupled_growth ab_fully_coupled_backoff ab_fully_coupled_coupled ab_fully_coupled_grow,
+    "reno": ab_reno_growth ab_reno_backoff ab_reno_coupled ab_reno_grow,
+}
+
+/// A law that the kernel cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPort(pub String);
+
+impl fmt::Display for UnknownPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = PORTS.iter().map(|port| format!("kernel:{}", port.law)).collect();
+        write!(f, "there is no controller `kernel:{}`; there are {}", self.0, names.join(", "))
+    }
+}
+
+impl core::str::FromStr for Port {
+    type Err = UnknownPort;
+
+    /// Reads the name of a law, without `kernel:` before it.
+    fn from_str(law: &str) -> Result<Self, UnknownPort> {
+        PORTS.iter().find(|port| port.law == law).copied().ok_or_else(|| UnknownPort(law.into()))
+    }
+}
+
+impl fmt::Debug for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel:{}", self.law)
+    }
+}
+
+impl Port {
+    /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
+    pub fn growth(&self, views: &Views) -> i64 {
+        // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the call.
+        unsafe { (self.growth)(views) }
+    }
+
+    /// The window of `views.me` after a congestion event in segments, not floored.
+    pub fn backoff(&self, views: &Views) -> i64 {
+        // SAFETY: as above.
+        unsafe { (self.backoff)(views) }
+    }
+
+    /// Whether paths influence each other.
+    pub fn coupled(&self) -> bool {
+        // SAFETY: it returns a constant.
+        unsafe { (self.coupled)() != 0 }
+    }
+
+    /// The window after `acked` segments that add `growth` each: its whole segments and its fraction
+    /// in 2^-32 segments.
+    pub fn grow(&self, cwnd: u32, credit: i64, growth: i64, acked: u32) -> (u32, i64) {
+        let mut window = Window { credit, cwnd };
+        // SAFETY: `Window` has the layout of `struct ab_window`, and the pointer is valid for the call.
+        unsafe { (self.grow)(&mut window, growth, acked) };
+        (window.cwnd, window.credit)
+    }
+
+    /// The step again, from what the law saw.
+    pub fn replay(&self, step: &Step) -> Step {
+        let growth = self.growth(&step.views);
+        let (cwnd, credit) = self.grow(step.cwnd[0], step.credit[0], growth, step.acked);
+        Step {
+            growth,
+            backoff: self.backoff(&step.views),
+            cwnd: [step.cwnd[0], cwnd],
+            credit: [step.credit[0], credit],
+            ..*step
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The kernel's shell: windows in whole segments, as `bpf/shell.h` and the kernel's Reno keep them.
+
+use crate::port::Port;
+use crate::step::{PATHS, View, Views};
+use control::{Acked, Cause, Ensemble, Phase, Settings, Window};
+
+/// A threshold that is none yet.
+const INFINITE: u32 = 0x7fff_ffff;
+
+/// Floor of ssthresh for a path that is controlled by itself (RFC 5681 eq. 4).
+const SINGLE_PATH_SSTHRESH: u32 = 2;
+
+/// One law in C over all paths of a connection, with what the kernel does around it.
+#[derive(Clone, Debug)]
+pub struct Ported {
+    port: Port,
+    settings: Settings,
+    paths: Box<[Path]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    cwnd: u32,
+    ssthresh: u32,
+    /// Gained beyond `cwnd` under the law, in 2^-32 segments.
+    credit: i64,
+    /// Gained beyond `cwnd` as plain Reno, in segments (`snd_cwnd_cnt`).
+    count: u32,
+    /// Acknowledged beyond the last whole segment.
+    partial: f64,
+    view: View,
+}
+
+impl Path {
+    fn new(settings: &Settings) -> Self {
+        let ssthresh = settings.initial_ssthresh.min(f64::from(INFINITE)) as u32;
+        let cwnd = (settings.initial_window as u32).max(1);
+        Path { cwnd, ssthresh, credit: 0, count: 0, partial: 0.0, view: View::default() }
+    }
+
+    /// Slow start up to the threshold; returns the segments that are left over.
+    fn slow_start(&mut self, acked: u32) -> u32 {
+        let cwnd = (self.cwnd + acked).min(self.ssthresh);
+        let left = acked - (cwnd - self.cwnd);
+        self.cwnd = cwnd;
+        left
+    }
+
+    /// One segment a window (`tcp_cong_avoid_ai` in net/ipv4/tcp_cong.c).
+    fn additive_increase(&mut self, acked: u32) {
+        let w = self.cwnd;
+        if self.count >= w {
+            self.count = 0;
+            self.cwnd += 1;
+        }
+        self.count += acked;
+        if self.count >= w {
+            self.cwnd += self.count / w;
+            self.count %= w;
+        }
+    }
+}
+
+impl Ported {
+    /// `paths` paths under `port`, all members, none with a round-trip sample yet.
+    pub fn new(port: Port, settings: Settings, paths: usize) -> Self {
+        Ported { port, paths: vec![Path::new(&settings); paths].into(), settings }
+    }
+
+    /// What the law sees, if it is to decide: `None` while `me` is alone, or one of too many.
+    fn views(&self, me: usize) -> Option<Views> {
+        if !self.port.coupled() || self.paths.len() > PATHS || self.paths[me].view.srtt == 0 {
+            return None;
+        }
+        let mut views = Views { me: me as u32, ..Views::default() };
+        for (place, path) in views.path.iter_mut().zip(&self.paths) {
+            if path.view.srtt > 0 {
+                *place = View { cwnd: path.cwnd, ..path.view };
+                views.paths += 1;
+            }
+        }
+        (views.paths > 1).then_some(views)
+    }
+
+    fn backoff(&self, me: usize) -> u32 {
+        let floor = self.settings.min_ssthresh as i64;
+        match self.views(me) {
+            Some(views) => self.port.backoff(&views).max(floor).max(1) as u32,
+            None => (self.paths[me].cwnd / 2).max(SINGLE_PATH_SSTHRESH),
+        }
+    }
+
+    fn grow(&mut self, me: usize, acked: u32) {
+        let views = self.views(me);
+        let path = &mut self.paths[me];
+        match views {
+            Some(views) => {
+                let growth = self.port.growth(&views);
+                (path.cwnd, path.credit) = self.port.grow(path.cwnd, path.credit, growth, acked);
+            }
+            None => path.additive_increase(acked),
+        }
+    }
+}
+
+impl Ensemble for Ported {
+    fn on_ack(&mut self, me: usize, ack: &Acked) {
+        let path = &mut self.paths[me];
+        path.view.srtt = (ack.srtt * 1e6).round() as u32;
+        path.partial += ack.segments;
+        let mut acked = path.partial as u32;
+        path.partial -= f64::from(acked);
+        path.view.since_loss += acked;
+        if ack.phase == Phase::Recovery || !ack.cwnd_limited || acked == 0 {
+            return;
+        }
+        if path.cwnd < path.ssthresh {
+            acked = path.slow_start(acked);
+        }
+        if acked > 0 {
+            self.grow(me, acked);
+        }
+    }
+
+    fn on_congestion(&mut self, me: usize, cause: Cause) {
+        if cause != Cause::TimeoutAgain {
+            self.paths[me].ssthresh = self.backoff(me);
+            let view = &mut self.paths[me].view;
+            if view.since_loss > 0 {
+                (view.between_losses, view.since_loss) = (view.since_loss, 0);
+            }
+        }
+        let path = &mut self.paths[me];
+        (path.credit, path.count) = (0, 0);
+        path.cwnd = match cause {
+            Cause::FastRetransmit => path.ssthresh, // which recovery ends with
+            Cause::Timeout | Cause::TimeoutAgain => 1,
+        };
+    }
+
+    fn on_recovered(&mut self, me: usize) {
+        self.paths[me].cwnd = self.paths[me].ssthresh;
+    }
+
+    fn set_member(&mut self, me: usize, _member: bool) {
+        self.paths[me] = Path::new(&self.settings);
+    }
+
+    fn window(&self, me: usize) -> Window {
+        let Path { cwnd, ssthresh, .. } = self.paths[me];
+        let ssthresh = if ssthresh == INFINITE { f64::INFINITY } else { f64::from(ssthresh) };
+        Window { cwnd: f64::from(cwnd), ssthresh }
+    }
+}

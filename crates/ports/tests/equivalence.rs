@@ -1,0 +1,207 @@
+//! The laws in C beside the readable ones, over their whole domain.
+
+use control::{AnyLaw, Law, PathView};
+use ports::{PATHS, PORTS, Port, Step, View, Views};
+use proptest::prelude::*;
+
+/// Bounds that the headers state: growth relative to its largest term, and in segments.
+const RELATIVE: f64 = 1.0 / (1u64 << 26) as f64;
+const ABSOLUTE: f64 = 2.0 / (1u64 << 32) as f64;
+
+/// Gains that a window never has: beyond them a law in C saturates.
+const MOST: f64 = 32_768.0;
+
+fn views() -> impl Strategy<Value = Views> {
+    let number =
+        |bits: u32| (0..bits, any::<u32>()).prop_map(move |(b, x)| (1 << b) | (x & ((1 << b) - 1)));
+    let l = || prop_oneof![Just(0), number(24)];
+    let view =
+        (number(20), number(26), l(), l()).prop_map(|(cwnd, srtt, since_loss, between_losses)| {
+            View { cwnd, srtt, since_loss, between_losses }
+        });
+    (prop::collection::vec(view, 2..=PATHS), any::<prop::sample::Index>(), any::<bool>()).prop_map(
+        |(mut paths, me, twins)| {
+            if twins {
+                paths[1] = paths[0]; // ties are what OLIA's sets are about
+            }
+            let mut views = Views {
+                paths: paths.len() as u32,
+                me: me.index(paths.len()) as u32,
+                ..Views::default()
+            };
+            views.path[..paths.len()].copy_from_slice(&paths);
+            views
+        },
+    )
+}
+
+/// The same connection for the readable law.
+fn readable(views: &Views) -> Vec<PathView> {
+    let view = |v: &View| PathView {
+        cwnd: f64::from(v.cwnd),
+        srtt: f64::from(v.srtt) * 1e-6,
+        note: [f64::from(v.since_loss), f64::from(v.between_losses)],
+        usable: v.srtt > 0,
+    };
+    views.path.iter().map(view).collect()
+}
+
+fn law(port: &Port) -> AnyLaw {
+    port.law.parse().unwrap()
+}
+
+/// Whether the sets of OLIA hang on the last bits: then either answer is right.
+fn nearly_tied(paths: &[PathView]) -> bool {
+    let near = |values: Vec<f64>| {
+        let most = values.iter().copied().fold(0.0, f64::max);
+        values.iter().any(|v| (v / most - (1.0 - 1e-6)).abs() < 1e-7)
+    };
+    let used = || paths.iter().filter(|p| p.usable);
+    near(used().map(|p| p.cwnd).collect())
+        || near(used().map(|p| p.note[0].max(p.note[1]) / (p.srtt * p.srtt)).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn growth_in_c_is_that_of_the_readable_law_within_the_stated_bound(views in views()) {
+        let paths = readable(&views);
+        for port in PORTS {
+            if port.law == "olia" && nearly_tied(&paths) {
+                continue;
+            }
+            let expected = law(port).growth(views.me as usize, &paths);
+            let got = port.growth(&views) as f64 / (1u64 << 32) as f64;
+            // OLIA's two terms may cancel: there the bound is on the larger of them.
+            let smaller = if port.law == "olia" { 1.0 / paths[views.me as usize].cwnd } else { 0.0 };
+            let scale = expected.abs().max(smaller);
+            prop_assert!(
+                (got - expected).abs() <= RELATIVE * scale + ABSOLUTE || expected > MOST,
+                "{port:?}: {got} instead of {expected} at {views:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn backoff_in_c_is_that_of_the_readable_law_rounded_down(views in views()) {
+        let paths = readable(&views);
+        for port in PORTS {
+            let expected = law(port).backoff(views.me as usize, &paths);
+            let got = port.backoff(&views) as f64;
+            let slack = 1e-8 * expected.abs().max(paths[views.me as usize].cwnd);
+            prop_assert!(
+                got <= expected + slack && got > expected - 1.0 - slack,
+                "{port:?}: {got} instead of {expected} at {views:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_fraction_of_a_window_is_ever_lost(
+        cwnd in 1u32..1 << 20,
+        growths in prop::collection::vec((-(1i64 << 33)..1i64 << 33, 0u32..64), 1..100),
+    ) {
+        let (mut window, mut credit) = (cwnd, 0);
+        let mut exact = i128::from(cwnd) << 32;
+        for (growth, acked) in growths {
+            exact += i128::from(growth) * i128::from(acked);
+            (window, credit) = PORTS[0].grow(window, credit, growth, acked);
+            prop_assert!((0..1i64 << 32).contains(&credit));
+            if exact < 1i128 << 32 {
+                exact = 1i128 << 32; // the floor of one segment
+                prop_assert_eq!((window, credit), (1, 0));
+            }
+            prop_assert_eq!((i128::from(window) << 32) + i128::from(credit), exact);
+        }
+    }
+}
+
+/// Steps of a connection whose windows the law moves: what a trace of one looks like.
+fn trace(port: &Port) -> Vec<Step> {
+    let mut views = Views { paths: 2, me: 0, ..Views::default() };
+    views.path[0] = View { cwnd: 10, srtt: 90_000, since_loss: 40, between_losses: 900 };
+    views.path[1] = View { cwnd: 7, srtt: 160_000, since_loss: 60, between_losses: 400 };
+    let mut credit = [0; 2];
+    let mut steps = Vec::new();
+    for ack in 0..2_000u32 {
+        let me = (ack % 3 == 0) as usize;
+        views.me = me as u32;
+        let cwnd = views.path[me].cwnd;
+        let step = port.replay(&Step {
+            views,
+            acked: 1 + ack % 2,
+            cwnd: [cwnd, 0],
+            credit: [credit[me], 0],
+            ..Step::default()
+        });
+        (views.path[me].cwnd, credit[me]) = (step.cwnd[1], step.credit[1]);
+        views.path[me].since_loss += step.acked;
+        if ack % 331 == 330 {
+            views.path[me].cwnd = (step.backoff.max(1)) as u32;
+            credit[me] = 0;
+        }
+        steps.push(step);
+    }
+    steps
+}
+
+/// The first step at which the readable law disagrees with what a trace says, if any.
+fn first_disagreement(port: &Port, steps: &[Step]) -> Option<usize> {
+    let mut exact: [Option<f64>; 2] = [None; 2];
+    steps.iter().position(|step| {
+        let me = step.views.me as usize;
+        let before = f64::from(step.cwnd[0]) + step.credit[0] as f64 / (1u64 << 32) as f64;
+        let after = f64::from(step.cwnd[1]) + step.credit[1] as f64 / (1u64 << 32) as f64;
+        let growth = law(port).growth(me, &readable(&step.views)) * f64::from(step.acked);
+        let went_on = exact[me].is_none_or(|last| {
+            (last - before).abs() < 1e-9 || step.credit[0] == 0 && before < last
+        });
+        exact[me] = Some(after);
+        !went_on || (after - (before + growth).max(1.0)).abs() > 1e-6
+    })
+}
+
+#[test]
+fn the_readable_law_follows_a_trace_of_each_law_in_c() {
+    for port in PORTS {
+        assert_eq!(first_disagreement(port, &trace(port)), None, "{port:?}");
+    }
+}
+
+#[test]
+fn a_dropped_remainder_is_caught() {
+    for port in PORTS {
+        let mut steps = trace(port);
+        for step in &mut steps {
+            if step.cwnd[1] > step.cwnd[0] {
+                step.credit[1] = 0;
+            }
+        }
+        assert!(first_disagreement(port, &steps).is_some(), "{port:?}");
+    }
+}
+
+#[test]
+fn two_swapped_round_trip_times_are_caught() {
+    for port in PORTS.iter().filter(|port| ["lia", "olia", "balia"].contains(&port.law)) {
+        let mut steps = trace(port);
+        for step in &mut steps {
+            let [a, b, ..] = &mut step.views.path;
+            core::mem::swap(&mut a.srtt, &mut b.srtt);
+        }
+        assert!(first_disagreement(port, &steps).is_some(), "{port:?}");
+    }
+}
+
+#[test]
+fn a_credit_that_is_reset_between_acks_is_caught() {
+    for port in PORTS {
+        let mut steps = trace(port);
+        for step in steps.iter_mut().skip(1000).take(1) {
+            step.credit = [0, 0];
+            step.cwnd = [step.cwnd[0], step.cwnd[0]];
+        }
+        assert!(first_disagreement(port, &steps).is_some(), "{port:?}");
+    }
+}

@@ -1,0 +1,84 @@
+"""Which scenarios the kernel can run; no root needed."""
+
+from __future__ import annotations
+
+import pytest
+
+from anabranch.linux import LinuxError, fit, run
+from anabranch.scenario import Scenario, load, shipped
+
+
+def plan(text: str = "", flow: str = "", path: str = "") -> dict:
+    return Scenario.parse(
+        f"""
+name = "one"
+duration = "10 s"
+{text}
+[[link]]
+name = "wire"
+rate = "10 Mb/s"
+[[link]]
+name = "free"
+delay = "1 ms"
+[[flow]]
+name = "user"
+{flow}
+[[flow.path]]
+links = ["wire"]
+{path}
+"""
+    ).plan()
+
+
+def test_every_scenario_of_khalili_runs_with_a_controller_of_the_kernel() -> None:
+    for name in shipped():
+        if name.startswith("khalili/"):
+            assert fit.refusals(load(name).plan(controller="olia")) == [], name
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("limited_transmit = false", "limited transmit cannot be switched off"),
+        ('delayed_ack = "100 ms"', "acknowledgements wait 0 ms or 40 ms"),
+        ("initial_ssthresh = 20", "initial slow-start threshold"),
+        ("min_window = 2", "smallest window is 1"),
+        ("slow_start_carry_over = false", "always carried over"),
+        ('rto_floor = "total"', "variance term"),
+        ('rto_initial = "3 s"', "is 1 s"),
+        ('payload = "1000 B"', "52 B of headers"),
+        ("initial_window = 2.5", "whole number of segments"),
+    ],
+)
+def test_each_option_that_linux_has_not_is_named(key: str, sentence: str) -> None:
+    (found,) = fit.refusals(plan(f"[transport]\n{key}"))
+    assert found.startswith("flow `user`: ") and sentence in found
+
+
+def test_a_path_that_nothing_slows_down_is_refused() -> None:
+    (found,) = fit.refusals(plan(path='[[flow.path]]\nlinks = ["free"]'))
+    assert "path 1 has neither a rate nor loss" in found
+
+
+def test_too_many_paths_and_users_are_refused() -> None:
+    more = '[[flow.path]]\nlinks = ["wire"]\n' * 8
+    assert any("9 paths" in text for text in fit.refusals(plan(path=more)))
+    assert any("2000 users" in text for text in fit.refusals(plan(flow="count = 2000")))
+
+
+def test_the_first_path_neither_joins_late_nor_leaves() -> None:
+    (found,) = fit.refusals(plan(path='leave = "5 s"\n[[flow.path]]\nlinks = ["wire"]'))
+    assert "path 0 opens the connection" in found
+    assert fit.refusals(plan(path='leave = "5 s"')) == []
+
+
+def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that_are() -> None:
+    with pytest.raises(LinuxError, match="phi:1 is not made for the kernel; these are: .*olia"):
+        run("khalili/two-lossy-paths")
+
+
+def test_a_scheduler_that_linux_has_not_is_refused_where_there_is_a_choice() -> None:
+    text = '[transport]\nscheduler = "round-robin"'
+    assert fit.refusals(plan(text)) == []
+    (found,) = fit.refusals(plan(text, path='[[flow.path]]\nlinks = ["wire"]'))
+    assert "round-robin" in found
