@@ -38,7 +38,39 @@ struct list_head {
 	struct list_head *next;
 };
 
+struct in6_addr {
+	u8 in6_u[16];
+};
+
+struct netns_ipv4 {
+	int sysctl_tcp_reordering;
+	u8 sysctl_tcp_slow_start_after_idle;
+};
+
+struct net {
+	struct netns_ipv4 ipv4;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct sock_common {
+	possible_net_t skc_net;
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
 struct sock {
+	struct sock_common __sk_common;
+	unsigned long sk_pacing_rate; /* bytes per second */
+	unsigned long sk_max_pacing_rate;
 };
 
 struct inet_sock {
@@ -49,6 +81,7 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	void *icsk_ulp_data;
+	__u32 icsk_rto;
 	__u8 icsk_ca_state : 5;
 	u64 icsk_ca_priv[13];
 };
@@ -60,8 +93,18 @@ struct tcp_sock {
 	u32 snd_ssthresh;
 	u32 snd_cwnd_clamp;
 	u32 srtt_us; /* eight times the smoothed round-trip time */
+	u32 mss_cache;
 	u32 delivered;
 	u32 max_packets_out;
+	u32 packets_out;
+	u32 sacked_out;
+	u32 lost_out;
+	u32 retrans_out;
+	u32 reordering;
+	u32 prior_cwnd; /* before the reduction */
+	u32 prr_out; /* sent since it began */
+	u32 undo_marker;
+	u32 lsndtime;
 	u8 is_cwnd_limited : 1;
 	bool is_mptcp;
 };
@@ -76,17 +119,16 @@ struct mptcp_sock {
 	struct list_head conn_list;
 };
 
-struct ack_sample {
-	u32 pkts_acked;
-	s32 rtt_us;
-	u32 in_flight;
+struct rate_sample {
+	int losses; /* newly marked lost */
+	u32 acked_sacked; /* newly delivered */
 };
 
 struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *sk);
-	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
 	void (*set_state)(struct sock *sk, u8 new_state);
-	void (*pkts_acked)(struct sock *sk, const struct ack_sample *sample);
+	void (*cwnd_event)(struct sock *sk, u32 event);
+	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
 	u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);
 	char name[16];
@@ -97,7 +139,17 @@ struct tcp_congestion_ops {
 
 enum { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
 
+enum { CA_EVENT_TX_START };
+
+/* What an ACK was, in tcp_ack(). */
+#define FLAG_DATA_ACKED 0x04
+#define FLAG_SYN_ACKED 0x10
+#define FLAG_DATA_SACKED 0x20
+#define FLAG_SND_UNA_ADVANCED 0x400
+#define FLAG_FORWARD_PROGRESS (FLAG_DATA_ACKED | FLAG_SYN_ACKED | FLAG_DATA_SACKED)
+
 #define TCP_INFINITE_SSTHRESH 0x7fffffff
+#define TCP_INIT_CWND 10
 #define TCP_CONG_NON_RESTRICTED 1 /* also in network namespaces of their own */
 
 #endif

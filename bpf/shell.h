@@ -4,44 +4,20 @@
  * law in congestion avoidance as soon as a connection has two usable paths. A glue file says
  *
  *     #include "include/lia.h"
- *     AB_CONTROLLER("ab_lia")
+ *     #include "shell.h"
+ *     AB_CONTROLLER("ab_lia");
  *
- * and has no arithmetic of its own.
- *
- * A callback may be missed (docs/explanation/linux.md says when), and one that returns a value then
- * returns whatever the caller found. So every callback first compares the socket with what the last
- * one left, and repairs it before the window can run away.
+ * and has no arithmetic of its own. The shell takes over all of cong_control, rate reduction and pacing
+ * rate included: so a missed callback cannot move a window (guard.h).
  */
 #ifndef AB_SHELL_H
 #define AB_SHELL_H
 
-#include "siblings.h"
+#include "guard.h"
 
 #include <bpf/bpf_tracing.h>
 
 #include "include/window.h"
-
-/* Set before loading; crates/kernel/src/settings.rs has the same. */
-const volatile struct ab_settings {
-	u32 min_ssthresh; /* of coupled paths, in segments; a path alone has 2 */
-	u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
-	u32 record; /* whether to keep what the law saw and said */
-} ab_settings = { .min_ssthresh = 1 };
-
-/* Over all sockets, since loading; crates/kernel/src/counters.rs has the same. */
-struct ab_counters {
-	u64 acks; /* calls in congestion avoidance */
-	u64 coupled; /* of which the law decided */
-	u64 losses; /* congestion events */
-	u64 missed; /* ACKs that passed without a callback */
-	u64 mismatches; /* states that changed without one */
-	u64 repairs; /* windows and thresholds set right */
-	u64 skipped; /* callbacks ignored on purpose */
-	u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
-	u64 unrecorded; /* records for which there was no room */
-} ab_counters;
-
-#define ab_count(name, n) __sync_fetch_and_add(&ab_counters.name, n)
 
 /* One step of a window under the law: what it saw and what it said. Recorded by an attached controller,
  * and replayed by `ab_replay`, by the same C built natively and by the readable law: crates/ports. */
@@ -64,40 +40,7 @@ extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
-/* Above this a threshold is no threshold but what a missed callback left, unless it is infinite. */
-#define AB_PLAUSIBLE (1U << 24)
-
-static inline bool ab_skip(void)
-{
-	if (!ab_settings.skips || bpf_get_prandom_u32() >= ab_settings.skips)
-		return false;
-	ab_count(skipped, 1);
-	return true;
-}
-
-static inline u32 ab_max(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
-
-static inline u8 ab_state(struct tcp_sock *tp)
-{
-	return BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);
-}
-
-static inline void ab_begin(struct tcp_sock *tp, struct ab_path *p)
-{
-	__builtin_memset(p, 0, sizeof(*p));
-	p->magic = AB_MAGIC;
-	p->connection = ab_connection(tp);
-	p->cwnd = tp->snd_cwnd;
-	p->ssthresh = tp->snd_ssthresh;
-	p->state = ab_state(tp);
-	p->paths = 1;
-}
-
-/* The threshold after a congestion event at window `cwnd`, and the law's memory of it. */
-static inline u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
+static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
 {
 	struct ab_views v = {};
 	u32 ssthresh = ab_max(cwnd / 2, 2);
@@ -112,65 +55,11 @@ static inline u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
 		p->since_loss = 0;
 	}
 	p->credit = 0; /* as snd_cwnd_cnt of the kernel's Reno */
+	p->reduced = 0;
 	p->ssthresh = ssthresh;
 	p->losses++;
 	ab_count(losses, 1);
 	return ssthresh;
-}
-
-static inline void ab_repaired(struct ab_path *p)
-{
-	p->repairs++;
-	ab_count(repairs, 1);
-}
-
-/* Sets right what a missed ssthresh(), set_state() or undo_cwnd() has left, before entering `state`. */
-static __attribute__((noinline)) void ab_guard(struct tcp_sock *tp, struct ab_path *p, u8 state)
-{
-	bool reducing = state >= TCP_CA_CWR;
-	u32 ssthresh = tp->snd_ssthresh, bound;
-
-	if (reducing && p->state < TCP_CA_CWR && !p->pending) {
-		tp->snd_ssthresh = ab_event(tp, p, p->cwnd); /* ssthresh() was missed */
-		ab_repaired(p);
-	} else if (reducing ? ssthresh != p->ssthresh
-			    : ssthresh >= AB_PLAUSIBLE && ssthresh != TCP_INFINITE_SSTHRESH) {
-		tp->snd_ssthresh = p->ssthresh < AB_PLAUSIBLE ? p->ssthresh : ab_max(p->cwnd / 2, 2);
-		ab_repaired(p);
-	}
-	if (reducing || p->state >= TCP_CA_CWR)
-		p->delivered = 0;
-	/* Between callbacks a window only falls, or goes back to the threshold when recovery ends; rate
-	 * reduction may exceed both by a few segments. */
-	bound = p->cwnd;
-	if ((reducing || p->state >= TCP_CA_CWR) && tp->snd_ssthresh < AB_PLAUSIBLE)
-		bound = ab_max(bound, tp->snd_ssthresh) + 10;
-	if (p->running && tp->snd_cwnd > bound) {
-		tp->snd_cwnd = ab_max(p->cwnd, 1);
-		ab_repaired(p);
-	}
-}
-
-/* What every callback begins with. */
-static inline struct ab_path *ab_enter(struct tcp_sock *tp)
-{
-	struct ab_path *p = ab_path(tp);
-	u8 state = ab_state(tp);
-
-	if (p->magic != AB_MAGIC)
-		ab_begin(tp, p); /* init() was missed */
-	if (state != p->state)
-		ab_count(mismatches, 1);
-	ab_guard(tp, p, state);
-	p->state = state;
-	return p;
-}
-
-static inline bool ab_cwnd_limited(struct tcp_sock *tp)
-{
-	if (BPF_CORE_READ_BITFIELD_PROBED(tp, is_cwnd_limited))
-		return true;
-	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
 static inline void ab_keep(struct ab_views *v, struct ab_window *before, struct ab_window *after,
@@ -204,47 +93,118 @@ static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_pa
 	p->growth = ab_growth(v);
 	ab_grow(&w, p->growth, acked);
 	p->credit = w.credit;
-	tp->snd_cwnd = w.cwnd < tp->snd_cwnd_clamp ? w.cwnd : tp->snd_cwnd_clamp;
+	tp->snd_cwnd = ab_min(w.cwnd, tp->snd_cwnd_clamp);
 	ab_count(coupled, 1);
 	if (ab_settings.record)
 		ab_keep(v, &before, &w, acked, p->growth);
 }
 
-static inline void ab_cong_avoid(struct tcp_sock *tp, u32 acked)
+/* tcp_is_cwnd_limited: a window that was not used does not grow. */
+static inline bool ab_cwnd_limited(struct tcp_sock *tp)
 {
-	struct ab_path *p = ab_enter(tp);
-	struct ab_views v = {};
-	u32 passed = tp->delivered - acked - p->delivered;
+	if (BPF_CORE_READ_BITFIELD_PROBED(tp, is_cwnd_limited))
+		return true;
+	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
+}
 
-	ab_count(acks, 1);
-	if (p->delivered && p->state == TCP_CA_OPEN && passed && passed < AB_PLAUSIBLE) {
-		p->missed++;
-		ab_count(missed, 1);
-	}
-	p->delivered = p->state == TCP_CA_OPEN ? tp->delivered : 0;
-	p->running = 1;
+/* tcp_may_raise_cwnd: while segments may only be reordered, each delivery counts. */
+static inline bool ab_may_grow(struct tcp_sock *tp, int flag)
+{
+	int most = tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_reordering;
+
+	return flag & (tp->reordering > (u32)most ? FLAG_FORWARD_PROGRESS : FLAG_DATA_ACKED);
+}
+
+/* Slow start up to the threshold, then avoidance for what is left of the acknowledged segments. */
+static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
+{
+	struct ab_views v = {};
+
 	if (!ab_cwnd_limited(tp))
-		goto out;
+		return;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
-			goto out;
+			return;
 	}
 	p->paths = AB_COUPLED ? ab_gather(tp, &v) : 1;
-	if (p->paths > 1)
+	if (v.paths > 1 && p->paths == 1)
+		ab_count(crowded, 1);
+	if (p->paths > 1) {
 		ab_avoid(tp, p, &v, acked);
-	else
+	} else {
+		p->growth = 0;
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, acked);
-out:
-	p->cwnd = tp->snd_cwnd;
+	}
 }
 
-static inline void ab_acked(struct tcp_sock *tp, const struct ack_sample *sample)
+/* Proportional rate reduction (RFC 6937) as in tcp_cwnd_reduction. */
+static inline void ab_reduce(struct tcp_sock *tp, struct ab_path *p, int flag, int losses, u32 acked)
+{
+	s32 pipe = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+	s32 delta = (s32)tp->snd_ssthresh - pipe, out = tp->prr_out, send;
+	u32 prior = tp->prior_cwnd;
+
+	if (!acked || !prior)
+		return;
+	p->reduced += acked;
+	if (delta < 0) { /* the window before the reduction is not zero: above */
+		send = (s32)(((u64)tp->snd_ssthresh * p->reduced + prior - 1) / prior) - out;
+	} else {
+		send = (s32)p->reduced - out;
+		if (send < (s32)acked)
+			send = acked;
+		if ((flag & FLAG_SND_UNA_ADVANCED) && losses <= 0)
+			send++;
+		if (send > delta)
+			send = delta;
+	}
+	if (send < !out)
+		send = !out; /* entering recovery sends one segment whatever the rate */
+	tp->snd_cwnd = pipe + send > 0 ? pipe + send : 1;
+}
+
+/* tcp_update_pacing_rate with the kernel's usual ratios: two windows a round trip in slow start, 1.2 later. */
+static inline void ab_pace(struct tcp_sock *tp)
+{
+	u64 ratio = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+	u64 rate = (u64)tp->mss_cache * 80000 * ratio * ab_max(tp->snd_cwnd, tp->packets_out);
+	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
+	u32 srtt = tp->srtt_us;
+
+	if (srtt) /* then it is no zero divisor */
+		rate /= srtt;
+	sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
+}
+
+/* MPTCP's scheduler takes a subflow's first pacing rate, and forgets it slowly. */
+static inline void ab_init(struct tcp_sock *tp)
+{
+	ab_begin(tp, ab_path(tp));
+	ab_pace(tp);
+}
+
+static inline void ab_control(struct tcp_sock *tp, int flag, const struct rate_sample *rs)
 {
 	struct ab_path *p = ab_enter(tp);
+	u32 acked = rs->acked_sacked;
+	u32 since = tp->delivered - p->delivered; /* the last callback */
 
-	p->since_loss += sample->pkts_acked;
+	ab_count(acks, 1);
+	if (p->running && since != acked) {
+		p->missed++;
+		ab_count(missed, 1);
+		acked = ab_min(since, tp->snd_cwnd); /* what it delivered counts now */
+	}
+	p->delivered = tp->delivered;
+	p->running = 1;
+	p->since_loss += acked;
+	if (ab_reducing(p->state))
+		ab_reduce(tp, p, flag, rs->losses, acked);
+	else if (ab_may_grow(tp, flag))
+		ab_raise(tp, p, acked);
 	p->cwnd = tp->snd_cwnd;
+	ab_pace(tp);
 }
 
 static inline u32 ab_ssthresh(struct tcp_sock *tp)
@@ -253,7 +213,6 @@ static inline u32 ab_ssthresh(struct tcp_sock *tp)
 	u32 ssthresh = ab_event(tp, p, tp->snd_cwnd);
 
 	p->pending = 1;
-	p->cwnd = tp->snd_cwnd;
 	return ssthresh;
 }
 
@@ -264,10 +223,7 @@ static inline void ab_set_state(struct tcp_sock *tp, u8 state)
 
 	if (p->magic != AB_MAGIC)
 		ab_begin(tp, p);
-	ab_guard(tp, p, state);
-	p->state = state;
-	p->pending = 0;
-	p->cwnd = tp->snd_cwnd;
+	ab_follow(tp, p, state);
 }
 
 static inline u32 ab_undo_cwnd(struct tcp_sock *tp)
@@ -275,7 +231,27 @@ static inline u32 ab_undo_cwnd(struct tcp_sock *tp)
 	struct ab_path *p = ab_enter(tp);
 
 	p->cwnd = tcp_reno_undo_cwnd((struct sock *)tp);
+	p->ssthresh = 0; /* the kernel puts the one before back in place */
 	return p->cwnd;
+}
+
+/* After an idle time the window decays (tcp_cwnd_restart, RFC 2861), where the kernel is set to that. */
+static inline void ab_idle(struct tcp_sock *tp)
+{
+	u32 rto = tp->inet_conn.icsk_rto, cwnd = tp->snd_cwnd, floor = ab_min(cwnd, TCP_INIT_CWND);
+	s32 idle = (u32)bpf_jiffies64() - tp->lsndtime;
+
+	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
+		return;
+	if (!rto || idle <= (s32)rto)
+		return;
+	tp->snd_ssthresh = ab_max(tp->snd_ssthresh, (cwnd >> 1) + (cwnd >> 2));
+	for (int i = 0; i < 24 && idle > (s32)rto && cwnd > floor; i++) {
+		cwnd >>= 1;
+		idle -= rto;
+	}
+	tp->snd_cwnd = ab_max(cwnd, floor);
+	tp->snd_cwnd_cnt = 0;
 }
 
 /* A step again, from what it saw; for tests, by the kernel's own run of a program. */
@@ -297,19 +273,14 @@ static inline int ab_replayed(struct ab_step *step)
 	void BPF_PROG(ab_on_init, struct sock *sk)				\
 	{									\
 		if (!ab_skip())							\
-			ab_begin(tcp_sk(sk), ab_path(tcp_sk(sk)));		\
+			ab_init(tcp_sk(sk));					\
 	}									\
 	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_cong_avoid, struct sock *sk, u32 ack, u32 acked)	\
+	void BPF_PROG(ab_on_ack, struct sock *sk, u32 ack, int flag,		\
+		      const struct rate_sample *rs)				\
 	{									\
 		if (!ab_skip())							\
-			ab_cong_avoid(tcp_sk(sk), acked);			\
-	}									\
-	SEC("struct_ops")							\
-	void BPF_PROG(ab_on_acked, struct sock *sk, const struct ack_sample *s)	\
-	{									\
-		if (!ab_skip())							\
-			ab_acked(tcp_sk(sk), s);				\
+			ab_control(tcp_sk(sk), flag, rs);			\
 	}									\
 	SEC("struct_ops")							\
 	u32 BPF_PROG(ab_on_ssthresh, struct sock *sk)				\
@@ -327,14 +298,20 @@ static inline int ab_replayed(struct ab_step *step)
 	{	/* a negative window would be a kernel warning of our own making */ \
 		return ab_skip() ? bpf_get_prandom_u32() >> 1 : ab_undo_cwnd(tcp_sk(sk)); \
 	}									\
+	SEC("struct_ops")							\
+	void BPF_PROG(ab_on_event, struct sock *sk, u32 event)			\
+	{									\
+		if (event == CA_EVENT_TX_START && !ab_skip())			\
+			ab_idle(tcp_sk(sk));					\
+	}									\
 	SEC(".struct_ops.link")							\
 	struct tcp_congestion_ops ab_controller = {				\
 		.init = (void *)ab_on_init,					\
-		.cong_avoid = (void *)ab_on_cong_avoid,				\
-		.pkts_acked = (void *)ab_on_acked,				\
+		.cong_control = (void *)ab_on_ack,				\
 		.ssthresh = (void *)ab_on_ssthresh,				\
 		.set_state = (void *)ab_on_set_state,				\
 		.undo_cwnd = (void *)ab_on_undo_cwnd,				\
+		.cwnd_event = (void *)ab_on_event,				\
 		.flags = TCP_CONG_NON_RESTRICTED,				\
 		.name = name_,							\
 	};									\

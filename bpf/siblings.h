@@ -28,8 +28,9 @@ struct ab_path {
 	u32 since_loss; /* segments acknowledged since the last loss */
 	u32 between_losses; /* and between the last two */
 	u32 cwnd; /* the window after the last callback */
-	u32 ssthresh; /* what the last congestion event set */
-	u32 delivered; /* tp->delivered after the last ACK in the Open state; zero: do not compare */
+	u32 ssthresh; /* what the last congestion event set; zero: the kernel is to say */
+	u32 delivered; /* tp->delivered after the last ACK */
+	u32 reduced; /* segments delivered since rate reduction began */
 	u32 losses; /* congestion events */
 	u32 missed; /* ACKs that passed without a callback */
 	u32 repairs; /* windows or thresholds set right after a missed callback */
@@ -37,6 +38,7 @@ struct ab_path {
 	u8 pending; /* ssthresh() has answered, and its state is still to come */
 	u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
 	u8 running; /* whether an ACK has come */
+	u32 unused;
 };
 
 #define AB_MAGIC 0x616e6162 /* "bana", the arm of a river that comes back */

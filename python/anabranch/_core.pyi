@@ -111,14 +111,21 @@ class KernelController:
     """A controller in the running kernel, selectable by `kernel_name` until it is closed, the value is
     gone, or for good once it is pinned. Only where the kernel's part was built; as root.
 
-    `name` is a law of `kernel_programs`. `min_ssthresh` is the smallest threshold of coupled paths in
+    `name` is a law of `kernel_programs`; `kernel_name` another name than its usual one, of at most 15
+    characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
     segments; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
     """
 
     def __init__(
-        self, name: str, *, min_ssthresh: int = ..., skips: float = ..., record: bool = ...
+        self,
+        name: str,
+        *,
+        kernel_name: str | None = ...,
+        min_ssthresh: int = ...,
+        skips: float = ...,
+        record: bool = ...,
     ) -> None: ...
     @property
     def kernel_name(self) -> str:

@@ -59,17 +59,23 @@ impl KernelController {
 #[pymethods]
 impl KernelController {
     #[new]
-    #[pyo3(signature = (name, *, min_ssthresh=1, skips=0.0, record=false))]
-    fn new(name: &str, min_ssthresh: u32, skips: f64, record: bool) -> PyResult<Self> {
+    #[pyo3(signature = (name, *, kernel_name=None, min_ssthresh=1, skips=0.0, record=false))]
+    fn new(
+        name: &str,
+        kernel_name: Option<String>,
+        min_ssthresh: u32,
+        skips: f64,
+        record: bool,
+    ) -> PyResult<Self> {
         let program = known(name)?;
-        let settings = Settings { min_ssthresh, skips, record };
+        let settings = Settings { name: kernel_name, min_ssthresh, skips, record };
         let controller = Controller::load(program, &settings).map_err(raised)?;
         Ok(KernelController { program, controller: Mutex::new(Some(controller)) })
     }
 
     #[getter]
-    fn kernel_name(&self) -> &'static str {
-        self.program.kernel_name
+    fn kernel_name(&self) -> PyResult<String> {
+        self.with(|controller| Ok(controller.kernel_name().to_owned()))
     }
 
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

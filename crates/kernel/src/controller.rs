@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A controller in the kernel, selectable by its name until this value is dropped.
 pub struct Controller {
-    program: &'static Program,
+    name: String,
     pub(crate) object: Object,
     pub(crate) link: Link,
 }
@@ -56,8 +56,8 @@ impl Controller {
     }
 
     /// Its name in the kernel.
-    pub fn kernel_name(&self) -> &'static str {
-        self.program.kernel_name
+    pub fn kernel_name(&self) -> &str {
+        &self.name
     }
 
     /// What it has counted.
@@ -125,11 +125,13 @@ fn failed(text: impl Into<String>) -> Error {
 fn attach(program: &'static Program, settings: &Settings) -> Result<Controller, Error> {
     let mut open = ObjectBuilder::default().open_memory(program.object)?;
     configure(&mut open, settings)?;
+    let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.into());
+    rename(&mut open, &name)?;
     let mut object = open.load()?;
     let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let map = found.as_mut().ok_or_else(|| failed("the object has no controller"))?;
     let link = map.attach_struct_ops()?;
-    Ok(Controller { program, object, link })
+    Ok(Controller { name, object, link })
 }
 
 /// The settings are the only thing in the section of constants.
@@ -147,6 +149,23 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
             _ => Err(failed("the settings have another size than in bpf/shell.h")),
         },
         None => Err(failed("the object has no settings")),
+    }
+}
+
+/// Where `name` stands in `struct tcp_congestion_ops` of `bpf/kernel.h`: after six functions.
+const NAME: std::ops::Range<usize> = 48..64;
+
+fn rename(open: &mut OpenObject, name: &str) -> Result<(), Error> {
+    let mut found = open.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+    let operations = found.as_mut().and_then(|map| map.initial_value_mut());
+    match operations.and_then(|operations| operations.get_mut(NAME)) {
+        Some(place) if name.len() < place.len() => {
+            place.fill(0);
+            place[..name.len()].copy_from_slice(name.as_bytes());
+            Ok(())
+        }
+        Some(_) => Err(failed(format!("`{name}` has more than 15 characters"))),
+        None => Err(failed("the object has no controller")),
     }
 }
 

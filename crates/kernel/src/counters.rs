@@ -5,7 +5,7 @@ use crate::words::Words;
 /// Counts over all sockets since the controller was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// ACKs outside loss recovery.
+    /// ACKs.
     pub acks: u64,
     /// ACKs at which the law moved the window.
     pub coupled: u64,

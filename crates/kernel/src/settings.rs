@@ -1,8 +1,10 @@
 //! What a controller is told before it is loaded: `struct ab_settings` in `bpf/shell.h`.
 
 /// Settings of a controller.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
+    /// Another name than its own in the kernel, at most 15 characters: a controller for one process.
+    pub name: Option<String>,
     /// Smallest slow-start threshold of coupled paths in segments, at least 1.
     pub min_ssthresh: u32,
     /// Fraction of callbacks to ignore, below 1: only to test that missed ones are survived.
@@ -13,7 +15,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { min_ssthresh: 1, skips: 0.0, record: false }
+        Settings { name: None, min_ssthresh: 1, skips: 0.0, record: false }
     }
 }
 

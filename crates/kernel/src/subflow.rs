@@ -48,7 +48,7 @@ pub struct Subflow {
 }
 
 /// Bytes of one record.
-const RECORD: usize = 72 + 64; // the socket, and `struct ab_path`
+const RECORD: usize = 72 + 72; // the socket, and `struct ab_path`
 
 /// The subflows in the calling thread's network namespace.
 ///
@@ -76,7 +76,7 @@ impl Subflow {
             (words.u32(), words.u32(), words.u32(), words.u32());
         let (connection, credit, growth) = (words.u64(), words.i64(), words.i64());
         let [_, since_loss, between_losses] = [words.u32(), words.u32(), words.u32()];
-        let [_, _, _] = [words.u32(), words.u32(), words.u32()]; // the shell's mirrors
+        let [_, _, _, _] = [words.u32(), words.u32(), words.u32(), words.u32()]; // the shell's mirrors
         let [losses, missed, repairs] = [words.u32(), words.u32(), words.u32()];
         let [_, _, paths] = [words.u8(), words.u8(), words.u8()];
         Subflow {

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Callbacks that the kernel did not make.
+ *
+ * A callback may be missed: docs/explanation/linux.md says when. One that returns a value then returns
+ * whatever its caller found. So each callback leaves a mirror of the socket in icsk_ca_priv, and the
+ * next one compares, and repairs before it does anything else. No window depends on a value that a
+ * missed callback returned: the shell sets windows in cong_control alone, and a missed cong_control
+ * moves nothing.
+ */
+#ifndef AB_GUARD_H
+#define AB_GUARD_H
+
+#include "siblings.h"
+
+/* Set before loading; crates/kernel/src/settings.rs has the same. */
+const volatile struct ab_settings {
+	u32 min_ssthresh; /* of coupled paths, in segments; a path alone has 2 */
+	u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
+	u32 record; /* whether to keep what the law saw and said */
+} ab_settings = { .min_ssthresh = 1 };
+
+/* Over all sockets, since loading; crates/kernel/src/counters.rs has the same. */
+struct ab_counters {
+	u64 acks; /* calls of cong_control */
+	u64 coupled; /* of which the law decided */
+	u64 losses; /* congestion events */
+	u64 missed; /* ACKs that passed without a callback */
+	u64 mismatches; /* states that changed without one */
+	u64 repairs; /* windows and thresholds set right */
+	u64 skipped; /* callbacks ignored on purpose */
+	u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
+	u64 unrecorded; /* records for which there was no room */
+} ab_counters;
+
+#define ab_count(name, n) __sync_fetch_and_add(&ab_counters.name, n)
+
+/* Above this a threshold is no threshold but what a missed callback left, unless it is infinite. */
+#define AB_PLAUSIBLE (1U << 24)
+
+static inline bool ab_skip(void)
+{
+	if (!ab_settings.skips || bpf_get_prandom_u32() >= ab_settings.skips)
+		return false;
+	ab_count(skipped, 1);
+	return true;
+}
+
+static inline u32 ab_max(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static inline u32 ab_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u8 ab_state(struct tcp_sock *tp)
+{
+	return BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);
+}
+
+/* Whether the kernel reduces the rate in this state: the window then follows what is delivered. */
+static inline bool ab_reducing(u8 state)
+{
+	return state == TCP_CA_CWR || state == TCP_CA_RECOVERY;
+}
+
+static inline void ab_begin(struct tcp_sock *tp, struct ab_path *p)
+{
+	__builtin_memset(p, 0, sizeof(*p));
+	p->magic = AB_MAGIC;
+	p->connection = ab_connection(tp);
+	p->cwnd = tp->snd_cwnd;
+	p->ssthresh = tp->snd_ssthresh;
+	p->state = ab_state(tp);
+	p->paths = 1;
+}
+
+static inline void ab_repaired(struct ab_path *p)
+{
+	p->repairs++;
+	ab_count(repairs, 1);
+}
+
+/* The threshold after a congestion event at window `cwnd`; in shell.h. */
+static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd);
+
+/* The threshold, on the way into `state`: where ssthresh() was missed it is worked out now. */
+static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8 state)
+{
+	u32 ssthresh = tp->snd_ssthresh;
+
+	if (state >= TCP_CA_CWR && p->state < TCP_CA_CWR && !p->pending) {
+		tp->snd_ssthresh = ab_event(tp, p, p->cwnd);
+		ab_repaired(p);
+	} else if (!p->ssthresh && (ssthresh < AB_PLAUSIBLE || ssthresh == TCP_INFINITE_SSTHRESH)) {
+		p->ssthresh = ssthresh;
+	} else if (state >= TCP_CA_CWR ? ssthresh != p->ssthresh
+				       : ssthresh >= AB_PLAUSIBLE && ssthresh != TCP_INFINITE_SSTHRESH) {
+		tp->snd_ssthresh = p->ssthresh && p->ssthresh < AB_PLAUSIBLE ? p->ssthresh : ab_max(p->cwnd / 2, 2);
+		p->ssthresh = tp->snd_ssthresh;
+		ab_repaired(p);
+	}
+}
+
+/* The window: between callbacks it only falls, for every rise is a callback's; but a timeout may leave one
+ * segment more than is in flight. */
+static inline void ab_guard_window(struct tcp_sock *tp, struct ab_path *p)
+{
+	if (!p->running || tp->snd_cwnd <= p->cwnd + 1)
+		return;
+	tp->snd_cwnd = ab_max(p->cwnd, 1);
+	ab_repaired(p);
+}
+
+/* Rate reduction ends at the threshold, unless the reduction was undone (tcp_end_cwnd_reduction, which
+ * leaves it to a controller that has cong_control). */
+static inline void ab_end_reduction(struct tcp_sock *tp, struct ab_path *p, u8 state)
+{
+	if (!ab_reducing(p->state) || state >= TCP_CA_CWR)
+		return;
+	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH && (p->state == TCP_CA_CWR || tp->undo_marker))
+		tp->snd_cwnd = ab_max(tp->snd_ssthresh, 1);
+}
+
+/* Brings the mirror to `state`, after what the kernel has done since the last callback. */
+static __attribute__((noinline)) void ab_follow(struct tcp_sock *tp, struct ab_path *p, u8 state)
+{
+	ab_guard_threshold(tp, p, state);
+	ab_guard_window(tp, p);
+	ab_end_reduction(tp, p, state);
+	if (state != p->state)
+		p->pending = 0;
+	p->state = state;
+	p->cwnd = tp->snd_cwnd;
+}
+
+/* What every callback begins with. */
+static inline struct ab_path *ab_enter(struct tcp_sock *tp)
+{
+	struct ab_path *p = ab_path(tp);
+	u8 state = ab_state(tp);
+
+	if (p->magic != AB_MAGIC)
+		ab_begin(tp, p); /* init() was missed */
+	if (state != p->state)
+		ab_count(mismatches, 1);
+	ab_follow(tp, p, state);
+	return p;
+}
+
+#endif
