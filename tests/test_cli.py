@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ from anabranch.plot.inputs import replications
 from anabranch.statistics import Interval
 
 SHORT = ["--set", "duration=20 s", "--set", "warmup=5 s"]
+
+PAIR = ["--worlds", "theory,simulation"]
+"""The worlds that need no root, also where there is."""
 
 
 MANY = 40_000
@@ -82,14 +86,17 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
     assert json.loads(file.read_text())["theory"]["optimum"]["utility"] == "tcp"
     assert (
         anabranch(
-            "compare", "khalili/scenario-c", "-n", "3", *SHORT, "--tolerance", "0.2"
+            "compare", "khalili/scenario-c", *PAIR, "-n", "3", *SHORT, "--tolerance", "0.2"
         ).returncode
         == 0
     )
     # OLIA's windows of one to three segments are not the fluid's: a difference beyond the interval
     assert (
         anabranch(
-            "compare", "khalili/scenario-c", "-c", "olia", "-n", "3", *SHORT, "--tolerance", "0.02"
+            "compare",
+            "khalili/scenario-c",
+            *PAIR,
+            *("-c", "olia", "-n", "3", *SHORT, "--tolerance", "0.02"),
         ).returncode
         == 1
     )
@@ -121,6 +128,9 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["compare", "khalili/scenario-c", "--worlds", "theory,moon"], "moon"),
         (["reproduce", "khalili.table9"], "near"),
         (["reproduce", "khalili", "--world", "moon"], "moon"),
+        (["reproduce", "khalili", "--keep", "out"], "--keep is for measurements"),
+        (["reproduce", "khalili", "--world", "linux", "--from", "no/such"], "no/such"),
+        (["compare", "khalili/scenario-c", "-c", "phi:1", "--worlds", "theory,linux"], "phi:1"),
         (["reproduce", "khalili", "--seeds", "1000001"], "--seeds is 1000001; it is from 1 to"),
         (["plot", "README.md"], "not a result"),
         (["list", "wishes"], "controllers"),
@@ -200,14 +210,15 @@ def test_theory_and_simulation_agree_differ_or_are_undecided(
 
 
 def test_one_replication_decides_nothing() -> None:
-    done = anabranch("compare", "khalili/scenario-c", "-c", "olia", "-n", "1", *SHORT)
+    done = anabranch("compare", "khalili/scenario-c", *PAIR, "-c", "olia", "-n", "1", *SHORT)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("undecided") == 2
 
 
 def test_results_of_theory_and_simulation_have_one_shape(tmp_path: Path) -> None:
     file = tmp_path / "both.json"
-    done = anabranch("compare", "khalili/scenario-c", "-n", "2", *SHORT, "--json", str(file))
+    words = ("khalili/scenario-c", *PAIR, "-n", "2", *SHORT, "--json", str(file))
+    done = anabranch("compare", *words)
     assert done.returncode in (0, 1), done.stderr
     content = json.loads(file.read_text())
     assert content["kind"] == "anabranch comparison"
@@ -266,7 +277,7 @@ def test_an_interrupt_keeps_the_finished_replications_and_ends_with_130(
 ) -> None:
     file = tmp_path / "x.json"
     words = ("khalili/scenario-c", "--repeat", str(MANY), "--json", str(file))
-    status, out = interrupted(after_s, command, *words)
+    status, out = interrupted(after_s, command, *words, *(PAIR if command == "compare" else ()))
     assert status == 130
     assert f"of {MANY} replications had finished" in out
     assert list(tmp_path.iterdir()) == [file]
@@ -300,7 +311,7 @@ class Stopped:
             raise KeyboardInterrupt
 
 
-def test_an_interrupted_cell_keeps_its_replications_but_is_not_compared_in_pairs(
+def test_an_interrupted_cell_keeps_its_replications_and_is_compared_where_seeds_are_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = ab.papers.laboratory.run
@@ -318,7 +329,13 @@ def test_an_interrupted_cell_keeps_its_replications_but_is_not_compared_in_pairs
     for cell in paper.evaluators["khalili.table6.olia"][1]:
         lab.results.setdefault(cell, lab["c-lia-10"])
     unequal = _judged(paper, "khalili.table6.olia", lab)
-    assert unequal.verdict == "not_run" and "20 replications" in unequal.why
+    assert unequal.verdict != "not_run"
+    rates = [check.obtained for check in unequal.checks]
+    assert {rate.n for rate in rates if isinstance(rate, Interval)} == {len(lab["c-olia-10"].runs)}
+    one, other = lab["c-lia-10"].runs[:2], lab["c-lia-10"].runs[2:]
+    apart = replace(lab, results={**lab.results, "c-lia-10": replace(lab["c-lia-10"], runs=one)})
+    apart.results["c-olia-10"] = replace(lab["c-lia-10"], runs=other)
+    assert "no two seeds in common" in _judged(paper, "khalili.table6.olia", apart).why
     lab.results["c-lia-10"] = lab["c-olia-10"]  # a claim of one cell takes what there is
     alone = _judged(paper, "khalili.table3.n10", lab)
     assert alone.verdict != "not_run"

@@ -30,7 +30,7 @@ def test_every_claim_has_one_evaluator_and_every_evaluator_a_claim(key: str) -> 
 @pytest.mark.parametrize("key", PAPERS)
 def test_every_cell_is_a_valid_scenario_that_some_claim_needs(key: str) -> None:
     paper = PAPERS[key]
-    for cell in [*paper.cells.values(), *paper.sensitivity.values()]:
+    for cell in paper.cells_of("simulation").values():
         ab.load(cell.scenario).plan(controller=cell.controller, overrides=list(cell.overrides))
     needed = {name for _, cells in paper.evaluators.values() for name in cells}
     assert needed == set(paper.cells)
@@ -52,7 +52,18 @@ def test_a_claim_with_experiments_needs_their_cells_or_auxiliary_ones(key: str) 
     for id, claim in paper.claims.items():
         own = {cell for name in claim.experiments for cell in paper.experiments[name]}
         if claim.experiments:
-            assert set(paper.evaluators[id][1]) <= own | set(paper.auxiliary), id
+            others = set(paper.auxiliary) | set(paper.explaining)
+            assert set(paper.evaluators[id][1]) <= own | others, id
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_measured_cells_are_those_of_claims_and_of_the_tables_and_none_that_only_explains(
+    key: str,
+) -> None:
+    paper = PAPERS[key]
+    assert set(paper.measured) <= (set(paper.cells) | set(paper.unclaimed)) - set(paper.explaining)
+    assert not set(paper.unclaimed) & set(paper.cells)
+    assert set(paper.sampled) <= set(paper.measured)
 
 
 def values_in_use(plan: dict[str, Any]) -> dict[str, str]:

@@ -87,6 +87,21 @@ def ratio_of_means(numerator: ArrayLike, denominator: ArrayLike) -> Interval:
     return interval(of_means + (x - of_means * y) / y.mean())
 
 
+def difference(first: Interval, second: Interval) -> Interval:
+    """Interval of `first` less `second`, which come from independent replications.
+
+    Its half is the root of the sum of squares of theirs: no narrower than Welch's, whose degrees of
+    freedom are a guess with two or three replications.
+    """
+    half = math.hypot(first.half, second.half)
+    return Interval(first.mean - second.mean, half, min(first.n, second.n), first.confidence)
+
+
+def apart(first: Interval, second: Interval) -> bool:
+    """Whether two means differ beyond what their intervals explain."""
+    return abs(first.mean - second.mean) > difference(first, second).half
+
+
 RESOLUTION = 3e-5
 """Relative distance from a band's edge that no measurement here resolves: a packet at either end of
 90 s at 10 Mb/s is 2.7e-5 of the whole, and solvers stop at 1e-6."""

@@ -73,7 +73,7 @@ def test_the_first_path_neither_joins_late_nor_leaves() -> None:
 
 
 def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that_are() -> None:
-    with pytest.raises(LinuxError, match="phi:1 is not made for the kernel; these are: .*olia"):
+    with pytest.raises(LinuxError, match=r"phi:1 is not made for the kernel; these are: .*olia"):
         run("khalili/two-lossy-paths")
 
 

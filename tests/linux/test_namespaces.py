@@ -119,9 +119,11 @@ def test_a_network_has_its_addresses_routes_limits_and_settings() -> None:
 
 
 def test_nothing_is_left_of_a_network() -> None:
-    with Network(Scenario.parse(TWO_PATHS).plan()) as network, witness(
-        network.senders[0].namespace
-    ) as one, witness(network.receivers[0].namespace) as other:
+    with (
+        Network(Scenario.parse(TWO_PATHS).plan()) as network,
+        witness(network.senders[0].namespace) as one,
+        witness(network.receivers[0].namespace) as other,
+    ):
         network.__exit__()
         assert vanished(one) and vanished(other)
 

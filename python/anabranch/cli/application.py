@@ -174,10 +174,23 @@ def compare(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
     worlds: Annotated[
-        str, typer.Option("--worlds", help="Worlds to compare: theory, simulation.")
-    ] = "theory,simulation",
+        str | None,
+        typer.Option(
+            "--worlds",
+            help="Worlds to compare, of theory, simulation, linux. Default theory,simulation; as root all three "
+            "where the kernel can run the scenario.",
+        ),
+    ] = None,
     seed: SeedOption = 1,
-    repeat: RepeatOption = 10,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            "-n",
+            min=1,
+            help="Number of replications; seeds count up. Default 10, on Linux 3.",
+        ),
+    ] = None,
     set_: SetOption = None,
     tolerance: Annotated[
         float,
@@ -186,15 +199,15 @@ def compare(
     json: JsonOption = None,
     threads: ThreadsOption = 0,
 ) -> None:
-    """Theory and simulation of one scenario side by side; status 1 when a class differs."""
+    """Theory, simulation and the real kernel side by side; status 1 when a class differs."""
     from .compare import compare_command
-    from .options import checked_threads, seeds_from
+    from .options import checked_threads
 
     compare_command(
         scenario,
         controller,
         worlds,
-        seeds_from(seed, repeat),
+        (seed, repeat),
         set_ or [],
         tolerance,
         json,
@@ -215,17 +228,37 @@ def reproduce(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Seeds 1 to 5 of every cell, without the sensitivity table."),
+        typer.Option(
+            "--quick",
+            help="Seeds 1 to 5 of every cell, without the sensitivity table. On Linux three replications of "
+            "45 s, of a whole document only a sample of cells.",
+        ),
     ] = False,
     seeds: Annotated[
         int | None,
         typer.Option(
-            "--seeds", min=1, help="Replications of each cell. Default 20, with --quick 5."
+            "--seeds",
+            min=1,
+            help="Replications of each cell. Default 20, with --quick 5; on Linux 5, with --quick 3.",
         ),
     ] = None,
     world: Annotated[
-        str, typer.Option("--world", help="Where claims are measured: simulation.")
+        str, typer.Option("--world", help="Where claims are measured: simulation or linux.")
     ] = "simulation",
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            help="With --world linux: keep every replication here, and go on with what lies here. Default "
+            "out/measurements/DOCUMENT.",
+        ),
+    ] = None,
+    judged: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", help="With --world linux: judge what lies here and measure nothing."
+        ),
+    ] = None,
     json: Annotated[
         Path | None, typer.Option("--json", help="Write one object for each claim here.")
     ] = None,
@@ -238,11 +271,12 @@ def reproduce(
 ) -> None:
     """Run a document's experiments and judge its claims against the published bands."""
     from .options import checked_replications
-    from .reproduce import reproduce_command
+    from .reproduce import Where, reproduce_command
 
     if seeds is not None:
         checked_replications("--seeds", seeds)
-    reproduce_command(what or [], quick, seeds, world, json, report, strict)
+    where = Where(world, keep, judged)
+    reproduce_command(what or [], quick, seeds, where, json, report, strict)
 
 
 @app.command(

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import typer
 
 from ..files import check_writable, write_json
 from ..result import FORMAT, Result, provenance, scaled
-from ..statistics import Interval
-from .options import scenario_from
+from ..scenario import Scenario
+from ..statistics import Interval, apart, difference
+from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out
 from .simulate import simulated
 from .terminal import console, named, stopped, table, writing
 
-WORLDS = ("theory", "simulation")
+THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
+WORLDS = (THEORY, SIMULATION, LINUX)
+REPEAT = {SIMULATION: 10, LINUX: 3}
+"""Replications where nothing is said: those on the kernel take real time."""
+TUN = Path("/dev/net/tun")
 
 Agreement = Literal["agrees", "differs", "undecided"]
 COLOURS = {"agrees": "green", "differs": "red", "undecided": "yellow"}
@@ -35,42 +43,116 @@ def agreement(simulated: Interval, expected: float, tolerance: float) -> Agreeme
     return "differs" if around - simulated.half > band else "undecided"
 
 
+def explained(later: Interval, earlier: Interval, tolerance: float) -> Agreement:
+    """Whether the intervals of two worlds with replications explain their difference.
+
+    They differ when the interval of the difference does not hold zero, however small it is; they
+    agree when it does and is no wider than `tolerance`, relative to the earlier one.
+    """
+    if apart(later, earlier):
+        return "differs"
+    narrow = difference(later, earlier).half <= tolerance * abs(earlier.mean)
+    return "agrees" if narrow else "undecided"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two worlds give for a class."""
+
+    users: str
+    worlds: tuple[str, str]
+    bps: Interval
+    """The second less the first."""
+    relative: float
+    """Of the first."""
+    word: Agreement
+
+    def to_json(self) -> dict[str, Any]:
+        """The difference as plain data."""
+        return {
+            "class": self.users,
+            "worlds": list(self.worlds),
+            "difference_bps": self.bps.to_json(),
+            "relative": self.relative,
+            "word": self.word,
+        }
+
+
 def compare_command(
     source: str,
     controller: str | None,
-    worlds: str,
-    seeds: Sequence[int],
+    worlds: str | None,
+    seeds: tuple[int, int | None],
     overrides: list[str],
     tolerance: float,
     json: Path | None,
     threads: int,
 ) -> None:
-    """Prints both worlds side by side; exit status 1 when a class differs by more than it may."""
-    check_worlds(worlds)
+    """Prints worlds side by side; exit status 1 when a class differs by more than it may.
+
+    `seeds` has the first and how many; None is the number of each world. Raises LinuxError before
+    anything is run if the kernel is asked for and cannot run the scenario.
+    """
+    wanted = None if worlds is None else checked_worlds(worlds)
+    first, repeat = seeds
+    chosen = {world: seeds_from(first, repeat or number) for world, number in REPEAT.items()}
     scenario = scenario_from(source)
     if json:
         check_writable(json)
     plan = scenario.plan(overrides=overrides, controller=controller)
-    origin = provenance(controller, overrides, rtt="queueing", utility="log")
-    expected = as_result(scenario, predicted(plan, "queueing"), origin)
-    result = simulated(scenario, seeds, controller=controller, overrides=overrides, threads=threads)
-    words = {
-        name: agreement(result.mean(name), expected.mean(name).mean, tolerance)
-        for name in result.classes
-    }
-    if json:
-        with writing(json):
-            write_json(json, comparison(expected, result, tolerance, words))
-    show(expected, result, tolerance, words)
-    tell_left_out(plan)
-    if not result.provenance["complete"]:
-        raise stopped(len(result.runs), len(seeds))
-    if "differs" in words.values():
+    names = usual(plan) if wanted is None else wanted
+    if LINUX in names:
+        tell_time(plan, len(chosen[LINUX]))
+    options: dict[str, Any] = {"controller": controller, "overrides": overrides}
+    results: dict[str, Result] = {}
+    ended: typer.Exit | None = None
+    for world in names:
+        try:
+            if world == THEORY:
+                origin = provenance(controller, overrides, rtt="queueing", utility="log")
+                results[world] = as_result(scenario, predicted(plan, "queueing"), origin)
+            elif world == SIMULATION:
+                results[world] = simulated(scenario, chosen[world], threads=threads, **options)
+            else:
+                results[world] = measured(scenario, chosen[world], **options)
+        except typer.Exit as interrupt:  # before any replication had finished
+            ended = interrupt
+            break
+        if not results[world].provenance["complete"]:
+            ended = stopped(len(results[world].runs), len(chosen[world]))
+            break
+    if ended and len(results) < 2:
+        raise ended
+    finish(results, tolerance, json)
+    if ended:
+        raise ended
+    if "differs" in words(results, tolerance).values():
         raise typer.Exit(1)
 
 
-def check_worlds(worlds: str) -> None:
-    """Raises ValueError unless `worlds` names two worlds that there are."""
+def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> None:
+    """Writes and shows the worlds that there are; an interrupt may have left some out."""
+    if json:
+        with writing(json):
+            write_json(json, comparison(results, tolerance))
+    show(results, tolerance)
+    if THEORY in results:
+        tell_left_out(results[THEORY].plan)
+    if LINUX in results:
+        from .linux import show_error
+
+        show_error(results[LINUX])
+
+
+def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
+    """The result on the real kernel, with a progress bar."""
+    from .linux import measured as on_linux
+
+    return on_linux(scenario, seeds, **options)
+
+
+def checked_worlds(worlds: str) -> list[str]:
+    """The worlds that `--worlds` names, theory first. Raises ValueError unless there are two."""
     wanted = [world.strip() for world in worlds.split(",")]
     unknown = [world for world in wanted if world not in WORLDS]
     if unknown:
@@ -79,39 +161,103 @@ def check_worlds(worlds: str) -> None:
         )
     if len(set(wanted)) < 2:
         raise ValueError(f"--worlds is {worlds!r}; compare needs two of {', '.join(WORLDS)}")
+    return [world for world in WORLDS if world in wanted]
 
 
-def show(
-    expected: Result, simulated: Result, tolerance: float, words: dict[str, Agreement]
-) -> None:
-    """Prints a row for each class with the word that was said about it."""
+def usual(plan: dict[str, Any], root: Callable[[], int] = os.geteuid) -> list[str]:
+    """The worlds where none is asked for: the kernel with root, a TUN device and its controllers.
+
+    Says why a scenario that the kernel cannot run is compared without it.
+    """
+    if root() != 0 or not TUN.exists():
+        return [THEORY, SIMULATION]
+    from ..linux import controllers, fit
+
+    if not controllers.built():
+        return [THEORY, SIMULATION]
+    refused = fit.refusals(plan)
+    for why in refused:
+        console().print(f"linux is left out: {why}", style="yellow", markup=False)
+    return [THEORY, SIMULATION] if refused else list(WORLDS)
+
+
+def tell_time(plan: dict[str, Any], replications: int) -> None:
+    """Says how long the kernel takes if that is more than a minute. Raises LinuxError if it cannot."""
+    from ..linux import LinuxError, fit
+
+    if refused := fit.refusals(plan):
+        raise LinuxError(f"{plan['name']} cannot run on the kernel:\n  " + "\n  ".join(refused))
+    seconds = replications * plan["duration_s"]
+    if seconds > 60:
+        runs = f"{replications} replication{'s' * (replications > 1)} of {plan['duration_s']:g} s"
+        console().print(f"linux runs in real time: {runs}, about {seconds / 60:.0f} min")
+
+
+def differences(results: dict[str, Result], tolerance: float) -> list[Difference]:
+    """Every class in every two worlds."""
+    classes = next(iter(results.values())).classes
+    return [
+        between(users, (a, b), (results[a].mean(users), results[b].mean(users)), tolerance)
+        for users in classes
+        for a, b in combinations(results, 2)
+    ]
+
+
+def between(
+    users: str, worlds: tuple[str, str], rates: tuple[Interval, Interval], tolerance: float
+) -> Difference:
+    """The difference of two worlds, the earlier of which may be theory."""
+    earlier, later = rates
+    if worlds[0] == THEORY:
+        by = Interval(later.mean - earlier.mean, later.half, later.n)
+        word = agreement(later, earlier.mean, tolerance)
+    else:
+        by, word = difference(later, earlier), explained(later, earlier, tolerance)
+    return Difference(users, worlds, by, later.mean / earlier.mean - 1, word)
+
+
+def words(results: dict[str, Result], tolerance: float) -> dict[str, Agreement]:
+    """For each class the word that is worst: that it differs, or is undecided."""
+    found: dict[str, Agreement] = {}
+    order: tuple[Agreement, ...] = ("agrees", "undecided", "differs")
+    for one in differences(results, tolerance):
+        found[one.users] = max(found.get(one.users, "agrees"), one.word, key=order.index)
+    return found
+
+
+def show(results: dict[str, Result], tolerance: float) -> None:
+    """Prints a row for each class: its rate in each world, and every two worlds with a word."""
+    found = differences(results, tolerance)
+    pairs = list(combinations(results, 2))
+    one = next(iter(results.values()))
     rows = []
-    for c in simulated.plan["classes"]:
+    for c in one.plan["classes"]:
         name = c["name"]
-        theory_bps, value, word = expected.mean(name).mean, simulated.mean(name), words[name]
-        rows.append(
-            [
-                named(name),
-                c["controller"],
-                f"{theory_bps / 1e6:.3f}",
-                scaled(value, 1e-6),
-                f"{value.mean / theory_bps - 1:+.1%}",
-                f"[{COLOURS[word]}]{word}[/]",
-            ]
-        )
-    head = ["class", "controller", "theory Mb/s", "simulation Mb/s", "difference"]
+        row = [named(name), c["controller"]]
+        row += [rate(world, result.mean(name)) for world, result in results.items()]
+        for own in (d for d in found if d.users == name):
+            row += [f"{own.relative:+.1%}", f"[{COLOURS[own.word]}]{own.word}[/]"]
+        rows.append(row)
+    head = ["class", "controller", *(f"{world} Mb/s" for world in results)]
+    for pair in pairs:
+        within = f"within {tolerance:.0%}" if pair[0] == THEORY else "by intervals"
+        head += ["difference", within] if len(pairs) == 1 else [f"{pair[1]} to {pair[0]}", within]
     title = "Per user, wire bytes; theory with queueing round trips"
-    console().print(table(title, [*head, f"within {tolerance:.0%}"], rows, left=2))
+    console().print(table(title, head, rows, left=2))
 
 
-def comparison(
-    expected: Result, simulated: Result, tolerance: float, words: dict[str, Agreement]
-) -> dict[str, object]:
-    """Both results and what was said about each class, as plain data."""
+def rate(world: str, value: Interval) -> str:
+    """A rate in Mb/s; theory's has no interval."""
+    return f"{value.mean / 1e6:.3f}" if world == THEORY else scaled(value, 1e-6)
+
+
+def comparison(results: dict[str, Result], tolerance: float) -> dict[str, object]:
+    """All results and what was said about each class, as plain data."""
     return {
         "format": FORMAT,
         "kind": "anabranch comparison",
         "tolerance": tolerance,
-        "classes": words,
-        "worlds": {"theory": expected.to_json(), "simulation": simulated.to_json()},
+        "classes": words(results, tolerance),
+        "differences": [one.to_json() for one in differences(results, tolerance)],
+        "worlds": {world: result.to_json() for world, result in results.items()},
     }

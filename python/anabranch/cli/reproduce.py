@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -11,30 +12,73 @@ from rich.table import Table
 
 from ..files import check_writable, write_json
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
-from ..papers.laboratory import Progress
+from ..papers.beside import conditions, together
+from ..papers.laboratory import SIMULATION, Progress, Simulation, World
+from ..papers.measurements import LINUX, Measurements
 from ..papers.pages import interruption, write_report
-from ..papers.row import HEAD, Row
+from ..papers.row import BEYOND, Row, caption, head
 from ..statistics import Interval, Verdict
 from .terminal import console, progress, table, worded, writing
 
-WORLDS = ("simulation",)
-FULL_SEEDS, QUICK_SEEDS, SENSITIVITY_SEEDS = 20, 5, 10
+WORLDS = (SIMULATION, LINUX)
+SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
+"""Replications of a cell, and with --quick."""
+SENSITIVITY_SEEDS = 10
+KEPT = Path("out/measurements")
+"""Where measured replications are kept by default, a directory for each document."""
+QUICK = "quick"
+"""Short replications lie in a directory of their own: they never replace long ones."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """The world in which claims are measured, and where its replications are kept or lie."""
+
+    world: str
+    keep: Path | None = None
+    judged: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what does not go together."""
+        if self.world not in WORLDS:
+            raise ValueError(
+                f"--world: there is no world {self.world!r}; the worlds are {', '.join(WORLDS)}"
+            )
+        if self.keep and self.judged:
+            raise ValueError("--keep measures and --from does not: give one of them")
+        for option, given in (("--keep", self.keep), ("--from", self.judged)):
+            if given and self.world != LINUX:
+                raise ValueError(f"{option} is for measurements: give --world {LINUX} as well")
+        if self.judged and not self.judged.is_dir():
+            raise ValueError(f"--from: there is no directory {self.judged}")
+
+    def built(self, key: str, quick: bool) -> World:
+        """The world for a document. Raises OSError where its directory cannot be made."""
+        if self.world == SIMULATION:
+            return Simulation()
+        directory = self.judged or self.keep or KEPT / key
+        directory = directory / QUICK if quick else directory
+        if self.judged:
+            return Measurements(directory, None, say)
+        directory.mkdir(parents=True, exist_ok=True)
+        return Measurements(directory, say=say)
+
+
+def say(text: str) -> None:
+    """What a measurement tells, line by line."""
+    console().print(text, style="yellow", highlight=False, markup=False)
 
 
 def reproduce_command(
     names: list[str],
     quick: bool,
     seeds: int | None,
-    world: str,
+    where: Where,
     json: Path | None,
     report: Path | None,
     strict: bool,
 ) -> None:
     """Evaluates claims, prints their verdicts, and writes what is asked."""
-    if world not in WORLDS:
-        raise ValueError(
-            f"--world: there is no world {world!r}; the worlds are {', '.join(WORLDS)}"
-        )
     try:
         chosen = select(names)
     except KeyError as error:
@@ -43,7 +87,7 @@ def reproduce_command(
         check_writable(json)
     if report:
         report.mkdir(parents=True, exist_ok=True)
-    repetitions = seeds or (QUICK_SEEDS if quick else FULL_SEEDS)
+    repetitions = seeds or SEEDS[where.world][quick]
     findings: list[Finding] = []
     laboratories: dict[str, Laboratory] = {}
     with progress("preparing") as tell:
@@ -52,11 +96,18 @@ def reproduce_command(
             tell(done, total, f"running {name}")
 
         for key, ids in chosen.items():
-            found, laboratories[key] = evaluate(key, ids, seeds=repetitions, progress=cell)
+            world = where.built(key, quick)
+            found, lab = evaluate(
+                key, ids, seeds=repetitions, world=world, quick=quick, progress=cell
+            )
+            if where.judged and lab.absent and not lab.results:
+                why = "; ".join(dict.fromkeys(lab.absent.values()))
+                raise ValueError(f"--from {where.judged}: {why} of {', '.join(lab.absent)}")
+            laboratories[key] = lab
             findings += found
             if laboratories[key].interrupted:
                 break
-            if not quick and len(ids) == len(PAPERS[key].claims):
+            if not quick and where.world == SIMULATION and len(ids) == len(PAPERS[key].claims):
                 _sensitivity(key, laboratories[key], cell)
     if json:
         with writing(json):
@@ -85,17 +136,18 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
         rows = PAPERS[key].side_by_side(lab)
         if rows:
             out.print(_side_by_side(rows))
+        if how := conditions(lab):
+            out.print(together(how), style="dim", highlight=False)
         moved = PAPERS[key].moved(lab)
         if moved:
             out.print(_moved(moved))
-    out.print(
-        table(
-            "Claims",
-            ["claim", "source", "world", "verdict"],
-            [[f.claim.id, f.claim.source, f.world, worded(f.verdict)] for f in findings],
-            left=4,
-        )
-    )
+    measured = any(lab.beside for lab in laboratories.values())
+    listed = [f for f in findings if not measured or f.verdict != "not_run"]
+    claims = [[f.claim.id, f.claim.source, f.world, worded(f.verdict)] for f in listed]
+    if claims:
+        out.print(table("Claims", ["claim", "source", "world", "verdict"], claims, left=4))
+    if measured:
+        _print_unmeasured(findings)
     for finding in findings:
         if finding.verdict in ("not_reproduced", "undecided") and finding.why:
             out.print(f"[bold]{finding.claim.id}[/]: {finding.why}\n", highlight=False)
@@ -107,16 +159,27 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
             out.print(f"[bold]{interruption(PAPERS[key], findings, lab)}[/]", highlight=False)
 
 
+def _print_unmeasured(findings: list[Finding]) -> None:
+    """Why claims have no verdict, those with the same reason together."""
+    reasons: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.verdict == "not_run":
+            reasons.setdefault(finding.why, []).append(finding.claim.id)
+    for why, ids in reasons.items():
+        console().print(f"[bold]{', '.join(ids)}[/] not run: {why}", style="dim", highlight=False)
+
+
 def _side_by_side(rows: Sequence[Row]) -> Table:
-    """Published, theory and simulation of the cells that were run."""
-    head = ["scenario", *HEAD, "verdict"]
-    body = [[row.scenario, *row.texts(), worded(row.verdict)] for row in rows]
-    return table(
-        "Rates in Mb/s per user (simulated: wire bytes, goodput: payload; mean ± 95 % interval)",
-        head,
-        body,
-        left=4,
-    )
+    """Published, theory and the worlds in which the cells were run."""
+    body = [
+        [row.scenario, *_marked(row), worded(row.verdict) if row.verdict else ""] for row in rows
+    ]
+    return table(caption(rows), ["scenario", *head(rows), "verdict"], body, left=4)
+
+
+def _marked(row: Row) -> list[str]:
+    """The entries of a row; a difference beyond the intervals has a colour."""
+    return [f"[red]{text}[/]" if text.endswith(BEYOND) else text for text in row.texts()]
 
 
 def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:

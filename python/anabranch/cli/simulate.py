@@ -93,6 +93,8 @@ def show(result: Result) -> None:
         f"{runs}, {measured:g} s measured after {plan['warmup_s']:g} s; means with 95 % intervals",
         style="dim",
     )
+    if not all("digest" in run for run in result.runs):  # only a simulation repeats exactly
+        return
     digests = ", ".join(f"{run['seed']}: {run['digest']}" for run in result.runs[:3])
     out.print(f"digests {digests}{' …' * (len(result.runs) > 3)}", style="dim", highlight=False)
 

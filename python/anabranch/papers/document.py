@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..statistics import Interval
 from .findings import Finding
-from .laboratory import Cell, Laboratory
+from .laboratory import SIMULATION, Cell, Laboratory
 from .ledger import Claim, claims
 from .row import Row
 
@@ -25,6 +25,16 @@ class Paper:
     """Cells of each experiment of the ledger; none where theory answers it, or nothing can yet."""
     auxiliary: dict[str, Cell] = field(default_factory=dict)
     """Cells that claims need besides those of an experiment."""
+    explaining: dict[str, Cell] = field(default_factory=dict)
+    """Cells that explain a miss: a claim is judged without them where a world has them not."""
+    unclaimed: dict[str, Cell] = field(default_factory=dict)
+    """Cells of the side-by-side table that no claim needs."""
+    measured: tuple[str, ...] = ()
+    """Cells that can be run on the real kernel, in the order in which they are."""
+    sampled: tuple[str, ...] = ()
+    """Those of them that a quick measurement of the whole document takes."""
+    shortened: tuple[str, ...] = ()
+    """Overrides that make cells as short as a quick measurement has them."""
     sensitivity: dict[str, Cell] = field(default_factory=dict)
     """Cells that show what the open parameters move."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
@@ -39,9 +49,20 @@ class Paper:
     def cells(self) -> dict[str, Cell]:
         """Every cell that a claim may need; experiments share some."""
         shared: dict[str, Cell] = {}
-        for cells in (*self.experiments.values(), self.auxiliary):
+        for cells in (*self.experiments.values(), self.auxiliary, self.explaining):
             shared |= cells
         return shared
+
+    def cells_of(self, world: str, *, quick: bool = False) -> dict[str, Cell]:
+        """Every cell that a world can run; on the kernel the quick ones are short."""
+        every = {**self.cells, **self.unclaimed, **self.sensitivity}
+        if world == SIMULATION:
+            return every
+        extra = self.shortened if quick else ()
+        return {
+            name: replace(every[name], overrides=(*every[name].overrides, *extra))
+            for name in self.measured
+        }
 
     def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
         """Registers the evaluator of a claim and the cells that it needs.

@@ -1,15 +1,18 @@
-"""Runs the cells that a document's claims need, once each."""
+"""Runs the cells that a document's claims need, once each, in one world."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from ..result import Result, run
 from ..scenario import load
 
 Progress = Callable[[str, float, float], object]
 """Told the cell at work, and the work done and in all."""
+
+SIMULATION = "simulation"
 
 LEAST_RUNS = 2
 """Replications of an interrupted cell that are worth keeping: fewer have no interval."""
@@ -27,6 +30,62 @@ class Cell:
     """Rough work of a replication, for the progress bar."""
 
 
+class Tell(Protocol):
+    """Is told the work done on a cell, its work in all and, perhaps, what of it is being done."""
+
+    def __call__(self, done: float, total: float, what: str = "") -> None:
+        """Takes the news."""
+
+
+class NoResult(Exception):
+    """A world has no result of a cell; the text says why."""
+
+
+class World(Protocol):
+    """Where cells are run."""
+
+    @property
+    def name(self) -> str:
+        """As in a finding."""
+
+    def work(self, name: str, cell: Cell, seeds: int) -> float:
+        """What is still to be done for a cell, in any unit."""
+
+    def begin(self, work: float) -> None:
+        """Is told the work of all cells before the first of them is run."""
+
+    def run(self, name: str, cell: Cell, seeds: int, tell: Tell) -> Result:
+        """The result of a cell with seeds from 1 on.
+
+        After an interrupt it has the replications that had finished, and its provenance says that
+        it is not complete. Raises KeyboardInterrupt when none had, and NoResult.
+        """
+
+
+class Simulation:
+    """The simulator; the replications of a cell use every core."""
+
+    name = SIMULATION
+
+    def work(self, name: str, cell: Cell, seeds: int) -> float:
+        """The cell's weight."""
+        return cell.weight
+
+    def begin(self, work: float) -> None:
+        """Nothing to say: it does not take long."""
+
+    def run(self, name: str, cell: Cell, seeds: int, tell: Tell) -> Result:
+        """Simulates a cell."""
+        return run(
+            load(cell.scenario),
+            range(1, seeds + 1),
+            controller=cell.controller,
+            overrides=cell.overrides,
+            series=cell.series,
+            progress=tell,
+        )
+
+
 @dataclass
 class Laboratory:
     """Cells by name, and their results once they have been run."""
@@ -35,55 +94,65 @@ class Laboratory:
     seeds: int = 20
     results: dict[str, Result] = field(default_factory=dict)
     interrupted: bool = False
+    world: World = field(default_factory=Simulation)
+    absent: dict[str, str] = field(default_factory=dict)
+    """Why there is no result of a cell that was asked for."""
+    beside: Laboratory | None = None
+    """The same cells simulated, where this laboratory's world is another."""
 
     def run(self, names: Iterable[str], progress: Progress | None = None) -> None:
-        """Runs the cells that have not been run; the replications of a cell use every core.
+        """Runs the cells that have not been run.
 
         After an interrupt `interrupted` is set, and `results` has the cells that had finished and
         the cell at work with the replications that had, if these are enough for an interval.
         """
         todo = [name for name in dict.fromkeys(names) if name not in self.results]
-        total = sum(self.cells[name].weight for name in todo)
-        done = 0.0
+        work = {name: self.world.work(name, self.cells[name], self.seeds) for name in todo}
+        whole = sum(work.values())
+        self.world.begin(whole)
+        before = 0.0
         for name in todo:
-            weight = self.cells[name].weight
 
             def tell(
-                now: float,
-                whole: float,
-                name: str = name,
-                done: float = done,
-                weight: float = weight,
+                done: float, total: float, what: str = "", name: str = name, before: float = before
             ) -> None:
                 if progress:
-                    progress(name, done + weight * now / whole, total)
+                    progress(name + what, before + work[name] * done / total, whole)
 
             if not self._run_cell(name, tell):
                 self.interrupted = True
                 return
-            done += weight
+            before += work[name]
         if progress:
-            progress("done", total, total)
+            progress("done", whole, whole)
 
-    def _run_cell(self, name: str, tell: Callable[[float, float], object]) -> bool:
+    def _run_cell(self, name: str, tell: Tell) -> bool:
         """Whether all replications of a cell have finished; those that have are kept."""
-        cell = self.cells[name]
         try:
             tell(0.0, 1.0)
-            result = run(
-                load(cell.scenario),
-                range(1, self.seeds + 1),
-                controller=cell.controller,
-                overrides=cell.overrides,
-                series=cell.series,
-                progress=tell,
-            )
+            result = self.world.run(name, self.cells[name], self.seeds, tell)
+        except NoResult as why:
+            self.absent[name] = str(why)
+            return True
         except KeyboardInterrupt:
             return False
         complete = bool(result.provenance["complete"])
         if complete or len(result.runs) >= LEAST_RUNS:
             self.results[name] = result
         return complete
+
+    def paired(self, names: Iterable[str]) -> Laboratory:
+        """The same with those replications only whose seeds all of the cells `names` have.
+
+        Paired differences subtract runs with the same seeds.
+        """
+        own = [name for name in dict.fromkeys(names) if name in self.results]
+        common = set.intersection(*(set(self[name].seeds) for name in own)) if own else set()
+        narrowed = {
+            name: replace(self[name], runs=[r for r in self[name].runs if r["seed"] in common])
+            for name in own
+        }
+        return replace(self, results=self.results | narrowed)
 
     def __getitem__(self, name: str) -> Result:
         return self.results[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,10 +12,11 @@ from ..report import Cell, Figure, Report, Section, Table, write
 from ..result import Result, run
 from ..scenario import load
 from ..statistics import Interval
+from .beside import conditions, together
 from .document import Paper
 from .findings import Check, Finding, prose, words
-from .laboratory import Laboratory
-from .row import HEAD, Row, rate_text
+from .laboratory import SIMULATION, Laboratory
+from .row import Row, caption, head, rate_text
 
 LEAST = 1e-6
 """Smaller numbers are shown as smaller than this one."""
@@ -28,6 +29,7 @@ def write_report(
     own = [finding for finding in findings if finding.claim.id.startswith(f"{paper.key}.")]
     sections = [
         *_side_by_side(paper, lab),
+        *_measured(lab),
         *_moving_pictures(paper, lab),
         _claims(own),
         *_sensitivity(paper, lab),
@@ -38,14 +40,14 @@ def write_report(
     stopped = interruption(paper, findings, lab)
     page = Report(
         title=f"{paper.title} – {stopped}" if stopped else paper.title,
-        intro=f"{len(own)} claims: {counts}. Simulated rates are wire bytes, goodput stands beside them; "
-        "means over seeds with 95 % intervals.",
+        intro=f"{len(own)} claims: {counts}. Rates are wire bytes, goodput stands beside them; means over "
+        f"replications with 95 % intervals. World: {lab.world.name}.",
         sections=sections,
         provenance={
             "version": _core.__version__,
             "replications of a cell": _replications(lab),
             "cells": str(len(lab.results)),
-            "packets carried": f"{sum(run['packet_hops'] for r in lab.results.values() for run in r.runs):,} hops",
+            **({} if lab.beside else {"packets carried": f"{_packets(lab):,} hops"}),
         },
     )
     target = directory / f"{paper.key}.html"
@@ -62,10 +64,15 @@ def interruption(paper: Paper, findings: Sequence[Finding], lab: Laboratory) -> 
         return ""
     done = {name for name, result in lab.results.items() if result.provenance["complete"]}
     ids = [f.claim.id for f in findings if f.claim.id in paper.evaluators]
-    asked = {cell for id in ids for cell in paper.evaluators[id][1]}
-    if asked <= done:
+    asked = {cell for id in ids for cell in paper.evaluators[id][1] if cell in lab.cells}
+    if asked <= done and lab.beside is None:
         asked |= set(paper.sensitivity)
     return f"interrupted: {len(asked & done)} of {len(asked)} cells had been run"
+
+
+def _packets(lab: Laboratory) -> int:
+    """Packets that the links of all cells carried."""
+    return sum(int(run["packet_hops"]) for r in lab.results.values() for run in r.runs)
 
 
 def _replications(lab: Laboratory) -> str:
@@ -144,18 +151,14 @@ def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
     sections = []
     for scenario in dict.fromkeys(row.scenario for row in rows):
         own = [row for row in rows if row.scenario == scenario]
-        body: list[list[str | Cell]] = [[*r.texts(), Cell(r.verdict, r.verdict)] for r in own]
-        caption = (
-            "Mb/s per user: published measurement, theory, simulation. Simulated rates are wire bytes and "
-            "held against the published ones; goodput is payload in order."
-        )
-        table = Table(caption, [*HEAD, "verdict"], body)
+        body: list[list[str | Cell]] = [[*r.texts(), Cell(r.verdict or "", r.verdict)] for r in own]
+        table = Table(caption(own), [*head(own), "verdict"], body)
         sections.append(Section(f"Scenario {scenario}", "", [table], _bars(own, lab)))
     return sections
 
 
 def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
-    """Simulated rates of one scenario, with published values and fixed points as marks."""
+    """Rates of one scenario in the world that is judged, with other values as marks."""
     figures = []
     for setting in dict.fromkeys(row.setting for row in rows):
         own = [row for row in rows if row.setting == setting]
@@ -165,15 +168,11 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
             plot.Reference(
                 label,
                 [
-                    {users: getattr(r, field) * 1e6 for users, r in group.items()}
+                    {users: rate * 1e6 for users, r in group.items() if (rate := of(r)) is not None}
                     for group in by_cell
                 ],
             )
-            for label, field in (
-                ("published", "published"),
-                ("fixed point", "fixed_point"),
-                ("optimum with probing cost", "probing_optimum"),
-            )
+            for label, of in _marks(own)
         ]
         names = [next(iter(group.values())).controller.upper() for group in by_cell]
         figure = plot.shares(
@@ -188,9 +187,52 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
     return figures
 
 
+def _marks(rows: Sequence[Row]) -> list[tuple[str, Callable[[Row], float | None]]]:
+    """What is marked on bars: a name, and where a row has it."""
+    marks: list[tuple[str, Callable[[Row], float | None]]] = [
+        ("published", lambda row: row.published),
+        ("fixed point", lambda row: row.fixed_point),
+        ("optimum with probing cost", lambda row: row.probing_optimum),
+    ]
+    if all(len(row.rates) > 1 for row in rows):
+        marks.append(("simulated", lambda row: row.rates[SIMULATION].mean))
+    return marks
+
+
+def _measured(lab: Laboratory) -> list[Section]:
+    """How cells were measured, where they were not simulated."""
+    rows = conditions(lab)
+    if not rows:
+        return []
+    body = [
+        [
+            row.cell,
+            row.kernel,
+            str(row.replications),
+            str(row.rejected),
+            f"{row.late_s * 1e3:.2f}",
+            f"{row.busy:.0%}",
+            *(f"{number:,}" for number in row.counted.values()),
+        ]
+        for row in rows
+    ]
+    columns = ["cell", "kernel", "replications", "not valid", "late ms", "processor"]
+    words = ["acknowledgements", "missed", "found wrong", "repairs"]
+    found = list(
+        dict.fromkeys(d for r in lab.results.values() for d in r.provenance["differences"])
+    )
+    text = (
+        f"{together(rows)}.\n\nLate: the largest 99th percentile of a replication, by which the emulator "
+        "forwarded packets after their time; processor: the largest share that it took. The controllers in the "
+        "kernel count the acknowledgements that they saw, callbacks that were skipped, states that they found "
+        f"wrong, and windows that they put right.\n\nWhere the kernel differs from the model: {'; '.join(found)}."
+    )
+    return [Section("How it was measured", text, [Table("Conditions", [*columns, *words], body)])]
+
+
 def _moving_pictures(paper: Paper, lab: Laboratory) -> list[Section]:
-    """Windows, rates and queues over time in one replication of a cell of each controller."""
-    shown = [name for name in paper.shown if name in lab.results]
+    """Windows, rates and queues over time in one simulated replication of a cell of each controller."""
+    shown = [name for name in paper.shown if name in lab.results and lab.beside is None]
     sections = []
     for name in shown:
         cell = lab.cells[name]

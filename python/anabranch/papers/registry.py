@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from . import khalili
+from .beside import explained
 from .document import Paper
 from .findings import Finding, not_run
-from .laboratory import Laboratory, Progress
+from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
 
 PAPERS = {paper.key: paper for paper in (khalili.PAPER,)}
 """The documents by key."""
+
+SEEDS_BESIDE = 5
+"""Replications of the simulation beside another world, as many as the documents have."""
 
 
 def select(names: Sequence[str]) -> dict[str, list[str]]:
@@ -36,28 +41,76 @@ def select(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def evaluate(
-    key: str, ids: Sequence[str], *, seeds: int = 20, progress: Progress | None = None
+    key: str,
+    ids: Sequence[str],
+    *,
+    seeds: int = 20,
+    world: World | None = None,
+    quick: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[list[Finding], Laboratory]:
     """Runs what the claims `ids` of document `key` need and judges each of them.
 
+    `world` is the simulation unless another is given; then the simulation of the same cells stands
+    beside it, and `quick` measures short cells, of the whole document only a sample. All claims of a
+    document also run the cells that stand in its tables without one.
+
     After an interrupt the claims whose cells had all finished are judged, the others are `not_run`,
-    and the laboratory's `interrupted` is set.
+    and the laboratory's `interrupted` is set. Raises what the world raises.
     """
     paper = PAPERS[key]
-    laboratory = Laboratory({**paper.cells, **paper.sensitivity}, seeds)
-    needed = [cell for id in ids for cell in paper.evaluators[id][1]]
-    laboratory.run(needed, progress)
+    world = world or Simulation()
+    laboratory = Laboratory(paper.cells_of(world.name, quick=quick), seeds, world=world)
+    laboratory.run(_wanted(paper, ids, laboratory, quick), progress)
+    if world.name != SIMULATION:
+        laboratory.beside = Laboratory(laboratory.cells, SEEDS_BESIDE)
+        laboratory.beside.run(laboratory.results, None if laboratory.interrupted else progress)
     return [_judged(paper, id, laboratory) for id in ids], laboratory
+
+
+def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: bool) -> list[str]:
+    """The cells to run for some claims; those of a world that takes long come in its own order."""
+    needed = {cell: None for id in ids for cell in paper.evaluators[id][1]}
+    if len(ids) == len(paper.claims):
+        needed |= dict.fromkeys(paper.unclaimed)
+    if laboratory.world.name == SIMULATION:
+        return list(needed)
+    if quick and len(ids) == len(paper.claims):
+        return list(paper.sampled)
+    return [cell for cell in laboratory.cells if cell in needed]
 
 
 def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
     """A claim's finding, if all of its cells have been run."""
     evaluator, cells = paper.evaluators[id]
-    if not all(cell in laboratory.results for cell in cells):
-        return not_run(paper.claims[id], "interrupted before all of its cells had been run")
-    seeds = {tuple(laboratory[cell].seeds) for cell in cells}
-    if len(seeds) > 1:  # paired differences subtract runs with the same seeds
-        numbers = " and ".join(str(n) for n in sorted({len(runs) for runs in seeds}))
-        why = f"interrupted: its cells have {numbers} replications and cannot be compared in pairs"
+    needed = [cell for cell in cells if laboratory.beside is None or cell not in paper.explaining]
+    if why := _missing(needed, laboratory):
         return not_run(paper.claims[id], why)
-    return evaluator(paper.claims[id], laboratory)
+    if len({tuple(laboratory[cell].seeds) for cell in needed}) > 1:
+        laboratory = laboratory.paired(cells)
+        if len(laboratory[needed[0]].runs) < LEAST_RUNS:
+            why = "its cells have no two seeds in common and cannot be compared in pairs"
+            return not_run(paper.claims[id], why)
+    found = evaluator(paper.claims[id], laboratory)
+    if found.verdict == "reproduced":
+        return found
+    evidence = f"{found.evidence} {explained(laboratory, needed)}".strip()
+    return replace(found, evidence=evidence)
+
+
+def _missing(needed: Sequence[str], laboratory: Laboratory) -> str:
+    """Why a claim cannot be judged; empty if it can."""
+    if laboratory.beside is not None and not needed:
+        return "no measured cell decides it: its verdict is that of the run without --world"
+    missing = [cell for cell in needed if cell not in laboratory.results]
+    simulated = [cell for cell in missing if cell not in laboratory.cells]
+    absent = [cell for cell in missing if cell in laboratory.absent]
+    if simulated:
+        return f"it needs cells that are only simulated: {', '.join(simulated)}"
+    if absent:
+        return "; ".join(f"{cell}: {laboratory.absent[cell]}" for cell in absent)
+    if missing and laboratory.interrupted:
+        return "interrupted before all of its cells had been run"
+    if missing:
+        return f"--quick of the whole document does not measure {', '.join(missing)}"
+    return ""

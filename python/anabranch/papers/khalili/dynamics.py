@@ -46,7 +46,7 @@ def phi_family(claim: Claim, lab: Laboratory) -> Finding:
         measured(claim, "w1_over_w2_phi1", ratio("phi-1")),
         measured(claim, "w1_over_w2_phi_near_0", ratio("phi-0.1")),
     ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 def _first_user(result: Result, measure: str) -> list[np.ndarray]:
@@ -98,7 +98,7 @@ def flappy(claim: Claim, lab: Laboratory) -> Finding:
         f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] * per_100_s:.2g} swaps in 100 s"
         for law in laws
     )
-    return finding(claim, "simulation", checks, f"{why}.", unless=reasons.FLAPPY)
+    return finding(claim, lab.world.name, checks, f"{why}.", unless=reasons.FLAPPY)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def olia_responsive(claim: Claim, lab: Laboratory) -> Finding:
         ),
     ]
     why = f"Settling time: LIA {lia}, OLIA {olia}."
-    return finding(claim, "simulation", checks, why, unless=reasons.UNRESPONSIVE)
+    return finding(claim, lab.world.name, checks, why, unless=reasons.UNRESPONSIVE)
 
 
 @PAPER.claim("theory.tradeoff", *(f"{kind}-phi-{phi:g}" for kind in ("a", "freed") for phi in PHIS))
@@ -201,7 +201,7 @@ def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
         f"phi {phi:g}: type 2 {rate:.3f} Mb/s, settling {found}"
         for phi, rate, found in zip(PHIS, rates, settled, strict=True)
     )
-    return finding(claim, "simulation", checks, "; ".join(rows))
+    return finding(claim, lab.world.name, checks, "; ".join(rows))
 
 
 @PAPER.claim("sec4.monotone_n1", *(f"a-lia-{n1}" for n1 in SWEEP), "a-lia-30-floor2")
@@ -219,7 +219,7 @@ def monotone(claim: Claim, lab: Laboratory) -> Finding:
         checks.append(
             within(f"type1_n{n1}", "0.90 to 1.00", mbps(lab, f"a-lia-{n1}", "type1"), 0.9, 1.0)
         )
-    return finding(claim, "simulation", checks, unless=reasons.small_windows(lab))
+    return finding(claim, lab.world.name, checks, unless=reasons.small_windows(lab))
 
 
 @PAPER.claim("sec1.tcp_baseline", "tcp-equal", "tcp-unequal")
@@ -232,7 +232,7 @@ def tcp_baseline(claim: Claim, lab: Laboratory) -> Finding:
         measured(claim, "jain_equal_rtt", jain(rates)),
         measured(claim, "throughput_ratio_rtt_2", unequal),
     ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim(
@@ -260,7 +260,7 @@ def mptcp_benefits(claim: Claim, lab: Laboratory) -> Finding:
     checks.append(
         within("shared_bottleneck_uncoupled_over_tcp", "1.7 to 2.3", share["uncoupled"], 1.7, 2.3)
     )
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim("sec7.wireless_followups")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..laboratory import Laboratory
+from ..laboratory import SIMULATION, Laboratory
 from . import oracle
 from .paper import SIZES, scenario_a
 
@@ -29,6 +29,8 @@ OLIA = (
 
 def olia(lab: Laboratory, scenario: str, harmed: str) -> str:
     """How much of the published gain a floor of two segments for LIA alone would explain."""
+    if any(f"{scenario}-lia-{n1}-floor2" not in lab.results for n1 in SIZES):
+        return small_olia(lab)
     gains = []
     for n1 in SIZES:
         with_olia = lab[f"{scenario}-olia-{n1}"].rate(harmed).mean() / 1e6
@@ -40,6 +42,11 @@ def olia(lab: Laboratory, scenario: str, harmed: str) -> str:
         f"{OLIA} With an ssthresh floor of 2 segments for LIA, which RFC 6356 keeps from RFC 5681, "
         f"and 1 for OLIA the gain widens {' and '.join(gains)}."
     )
+
+
+def small_olia(lab: Laboratory) -> str:
+    """Why OLIA's gain is smaller than published, in the simulation."""
+    return OLIA if lab.world.name == SIMULATION else ""
 
 
 def scenario_a_lia(lab: Laboratory, n1: int) -> str:
@@ -60,12 +67,18 @@ def small_windows(lab: Laboratory, n1: int = 30) -> str:
     cell = lab[f"a-lia-{n1}"]
     window = cell.path("type1", 1, "cwnd_segments").mean()
     timeouts = cell.path("type1", 1, "timeouts").mean()
+    watched_s = cell.plan["duration_s"] - cell.plan["warmup_s"]
+    known = (
+        f"At N1 = {n1} the second path's window is {window:.1f} segments, with {timeouts:.0f} timeouts "
+        f"per user in {watched_s:g} s, which theory does not know."
+    )
+    if f"a-lia-{n1}-floor2" not in lab.results:
+        return known
     rate, floored = (
         lab[f"a-lia-{n1}{floor}"].rate("type2").mean() / 1e6 for floor in ("", "-floor2")
     )
     return (
-        f"At N1 = {n1} the second path's window is {window:.1f} segments, with {timeouts:.0f} timeouts "
-        "per user in 90 s, which theory does not know. An ssthresh floor of 2 segments instead of 1 "
+        f"{known} An ssthresh floor of 2 segments instead of 1 "
         "(RFC 6356 keeps RFC 5681's 2) makes the second path more aggressive and moves type 2 from "
         f"{rate:.2f} to {floored:.2f} Mb/s, towards the published value."
     )

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from ...statistics import Interval, interval, judge
 from ..laboratory import Laboratory
-from ..row import Row
+from ..row import UNKNOWN, Row
 from . import oracle
 from .paper import PAPER, SIZES, scenario_a, scenario_c
 from .tables import mbps
+
+UNCOUPLED = "uncoupled"
 
 
 @dataclass(frozen=True)
@@ -24,106 +26,84 @@ class _Entry:
     overrides: tuple[str, ...]
     controller: str | None
     users: str
-    claim: str
-    key: str
+    claim: str = ""
+    """Empty where the document prints no rate."""
+    key: str = ""
 
 
 def _entries() -> Iterator[_Entry]:
-    """Every published cell that is a rate, in the order of the tables."""
+    """Every published cell that is a rate, and the same under uncoupled control."""
     for n1 in SIZES:
-        of_a, of_c = scenario_a(n1), scenario_c(n1)
-        for users in ("type1", "type2"):
-            setting = f"N1 = {n1}"
-            yield _Entry(
-                f"a-before-{n1}",
-                "A",
-                setting,
-                "scenario-a-before",
-                of_a,
-                None,
-                users,
-                "table1.single_path",
-                f"{users}_n{n1}",
-            )
-            yield _Entry(
-                f"a-lia-{n1}",
-                "A",
-                setting,
-                "scenario-a",
-                of_a,
-                "lia",
-                users,
-                f"table1.n{n1}",
-                users,
-            )
-            yield _Entry(
-                f"a-olia-{n1}",
-                "A",
-                setting,
-                "scenario-a",
-                of_a,
-                "olia",
-                users,
-                "table4.olia",
-                f"{users}_n{n1}",
-            )
-        for users, key in (("multipath", "multipath"), ("single-path", "single_path")):
-            setting = f"N1 = {n1}"
-            yield _Entry(
-                f"c-lia-{n1}", "C", setting, "scenario-c", of_c, "lia", users, f"table3.n{n1}", key
-            )
-            yield _Entry(
-                f"c-olia-{n1}",
-                "C",
-                setting,
-                "scenario-c",
-                of_c,
-                "olia",
-                users,
-                "table6.olia",
-                f"{key}_n{n1}",
-            )
+        yield from _of_a(n1)
+        yield from _of_c(n1)
     for when, file in (("before", "scenario-b-before"), ("after", "scenario-b")):
-        for users in ("red", "blue"):
+        yield from _of_b(when, file)
+
+
+def _of_a(n1: int) -> Iterator[_Entry]:
+    """Tables 1 and 4."""
+    where = "A", f"N1 = {n1}"
+    for users in ("type1", "type2"):
+        key = f"{users}_n{n1}"
+        before = *where, "scenario-a-before", scenario_a(n1), None, users
+        yield _Entry(f"a-before-{n1}", *before, "table1.single_path", key)
+        for law, claim in (
+            (UNCOUPLED, ()),
+            ("lia", (f"table1.n{n1}", users)),
+            ("olia", ("table4.olia", key)),
+        ):
+            yield _Entry(f"a-{law}-{n1}", *where, "scenario-a", scenario_a(n1), law, users, *claim)
+
+
+def _of_b(when: str, file: str) -> Iterator[_Entry]:
+    """Tables 2 and 5."""
+    for users in ("red", "blue"):
+        lia, olia = (f"table2.{when}", users), ("table5.olia", f"{users}_{when}")
+        for law, claim in ((UNCOUPLED, ()), ("lia", lia), ("olia", olia)):
             setting = f"{when} Red's upgrade"
-            yield _Entry(
-                f"b-{when}-lia", "B", setting, file, (), "lia", users, f"table2.{when}", users
-            )
-            yield _Entry(
-                f"b-{when}-olia",
-                "B",
-                setting,
-                file,
-                (),
-                "olia",
-                users,
-                "table5.olia",
-                f"{users}_{when}",
-            )
+            yield _Entry(f"b-{when}-{law}", "B", setting, file, (), law, users, *claim)
+
+
+def _of_c(n1: int) -> Iterator[_Entry]:
+    """Tables 3 and 6."""
+    for users, key in (("multipath", "multipath"), ("single-path", "single_path")):
+        lia, olia = (f"table3.n{n1}", key), ("table6.olia", f"{key}_n{n1}")
+        for law, claim in ((UNCOUPLED, ()), ("lia", lia), ("olia", olia)):
+            where = "C", f"N1 = {n1}", "scenario-c", scenario_c(n1)
+            yield _Entry(f"c-{law}-{n1}", *where, law, users, *claim)
 
 
 def rows(lab: Laboratory) -> list[Row]:
-    """A row for each published rate whose cell has been run."""
+    """A row for each class in each cell of the tables that has been run."""
     found = [_row(lab, entry) for entry in _entries() if entry.cell in lab.results]
-    order = {name: index for index, name in enumerate(("tcp", "lia", "olia"))}
-    return sorted(found, key=lambda r: (r.scenario, r.setting, order.get(r.controller, 0)))
+    order = {name: index for index, name in enumerate(("tcp", UNCOUPLED, "lia", "olia"))}
+    return sorted(found, key=lambda r: (r.scenario, r.setting, order[r.controller]))
 
 
 def _row(lab: Laboratory, entry: _Entry) -> Row:
-    claim = PAPER.claims[f"khalili.{entry.claim}"]
-    simulated = interval(mbps(lab, entry.cell, entry.users))
+    claim = PAPER.claims[f"khalili.{entry.claim}"] if entry.claim else None
+    worlds = [lab] if lab.beside is None else [lab.beside, lab]
+    rates = {
+        own.world.name: interval(mbps(own, entry.cell, entry.users))
+        if entry.cell in own.results
+        else UNKNOWN
+        for own in worlds
+    }
+    judged = rates[lab.world.name]
+    optimum = oracle.optimum(entry.file, entry.overrides)
+    probing = oracle.optimum(entry.file, entry.overrides, probing=True)
     return Row(
         scenario=entry.scenario,
         setting=entry.setting,
         controller=entry.controller or "tcp",
         users=entry.users,
-        published=float(claim.expected[entry.key]["value"]),
+        published=float(claim.expected[entry.key]["value"]) if claim else None,
         fixed_point=oracle.fixed_point(entry.file, entry.controller, entry.overrides)[entry.users],
-        optimum=oracle.optimum(entry.file, entry.overrides)[entry.users],
-        probing_optimum=oracle.optimum(entry.file, entry.overrides, probing=True)[entry.users],
-        simulated=simulated,
+        optimum=optimum[entry.users],
+        probing_optimum=probing[entry.users],
+        rates=rates,
         goodput=interval(mbps(lab, entry.cell, entry.users, "goodput_bps")),
-        verdict=judge(simulated, *claim.band(entry.key)),
+        verdict=judge(judged, *claim.band(entry.key)) if claim else None,
         cell=entry.cell,
     )
 

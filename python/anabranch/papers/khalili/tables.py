@@ -38,7 +38,7 @@ def table1_single_path(claim: Claim, lab: Laboratory) -> Finding:
         for n1 in SIZES
         for name in ("type1", "type2")
     ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim("table1.n10", "a-lia-10", "a-lia-10-floor2")
@@ -47,7 +47,7 @@ def table1(claim: Claim, lab: Laboratory) -> Finding:
     """Table 1, LIA."""
     n1 = int(claim.id.removeprefix("khalili.table1.n"))
     checks = [rated(claim, name, lab, f"a-lia-{n1}", name) for name in ("type1", "type2")]
-    return finding(claim, "simulation", checks, unless=reasons.scenario_a_lia(lab, n1))
+    return finding(claim, lab.world.name, checks, unless=reasons.scenario_a_lia(lab, n1))
 
 
 @PAPER.claim(
@@ -65,7 +65,7 @@ def type2_decrease(claim: Claim, lab: Laboratory) -> Finding:
     checks = [measured(claim, f"decrease_n{n1}", -change["type2", n1]) for n1 in SIZES]
     low, high = claim.band("type1_change")
     checks += [within(f"type1_change_n{n1}", "0", change["type1", n1], low, high) for n1 in SIZES]
-    return finding(claim, "simulation", checks, unless=reasons.scenario_a_lia(lab, 30))
+    return finding(claim, lab.world.name, checks, unless=reasons.scenario_a_lia(lab, 30))
 
 
 @PAPER.claim("sec4.loss_lia", *(f"a-lia-{n1}" for n1 in SIZES), "a-lia-30-floor2")
@@ -79,7 +79,7 @@ def loss_lia(claim: Claim, lab: Laboratory) -> Finding:
             measured(claim, f"p2_n{n1}", p2),
             measured(claim, f"p2_over_p1_n{n1}", p2 / p1),
         ]
-    return finding(claim, "simulation", checks, unless=reasons.scenario_a_lia(lab, 30))
+    return finding(claim, lab.world.name, checks, unless=reasons.scenario_a_lia(lab, 30))
 
 
 @PAPER.claim("sec4.loss_olia", *(f"a-{law}-{n1}" for law in ("lia", "olia") for n1 in SIZES))
@@ -94,7 +94,7 @@ def loss_olia(claim: Claim, lab: Laboratory) -> Finding:
         checks.append(measured(claim, f"p2_n{n1}", p2))
         ratio = p2 / loss(lab, f"a-lia-{n1}", "ap")
         checks.append(within(f"p2_olia_over_lia_n{n1}", f"at most {most}", ratio, None, most))
-    return finding(claim, "simulation", checks, unless=reasons.OLIA)
+    return finding(claim, lab.world.name, checks, unless=reasons.small_olia(lab))
 
 
 @PAPER.claim(
@@ -110,7 +110,7 @@ def table4(claim: Claim, lab: Laboratory) -> Finding:
             checks.append(rated(claim, f"{name}_n{n1}", lab, f"a-olia-{n1}", name))
         gain = mbps(lab, f"a-olia-{n1}", "type2") - mbps(lab, f"a-lia-{n1}", "type2")
         checks.append(within(f"type2_gain_n{n1}", f"at least {least} Mb/s", gain, least, None))
-    return finding(claim, "simulation", checks, unless=reasons.olia(lab, "a", "type2"))
+    return finding(claim, lab.world.name, checks, unless=reasons.olia(lab, "a", "type2"))
 
 
 @PAPER.claim("table2.before", "b-before-lia")
@@ -121,14 +121,14 @@ def table2_before(claim: Claim, lab: Laboratory) -> Finding:
         *(rated(claim, name, lab, "b-before-lia", name) for name in ("red", "blue")),
         measured(claim, "aggregate", 15 * (red + blue)),
     ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim("table2.after", "b-after-lia")
 def table2_after(claim: Claim, lab: Laboratory) -> Finding:
     """Table 2, after Red users upgraded."""
     checks = [rated(claim, name, lab, "b-after-lia", name) for name in ("red", "blue")]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 def _upgrade(lab: Laboratory, law: str) -> dict[str, np.ndarray]:
@@ -149,7 +149,7 @@ def drops(claim: Claim, lab: Laboratory) -> Finding:
         measured(claim, "aggregate_drop", -change["aggregate"]),
         measured(claim, "red_gain", change["red"]),
     ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim(
@@ -168,7 +168,7 @@ def table5(claim: Claim, lab: Laboratory) -> Finding:
     }
     narrower = gap["lia"] - gap["olia"]
     checks.append(within("gap_narrower_than_lia", "at least 0.3 Mb/s", narrower, 0.3, None))
-    return finding(claim, "simulation", checks, unless=reasons.OLIA)
+    return finding(claim, lab.world.name, checks, unless=reasons.small_olia(lab))
 
 
 @PAPER.claim("table3.n10", "c-lia-10")
@@ -180,7 +180,7 @@ def table3(claim: Claim, lab: Laboratory) -> Finding:
         rated(claim, "multipath", lab, cell, "multipath"),
         rated(claim, "single_path", lab, cell, "single-path"),
     ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim("sec6.decrease", *(f"c-lia-{n1}" for n1 in SIZES))
@@ -192,7 +192,7 @@ def decrease(claim: Claim, lab: Laboratory) -> Finding:
         checks.append(
             measured(claim, f"decrease_n{n1}", 1 - mbps(lab, f"c-lia-{n1}", "single-path") / fair)
         )
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim(
@@ -213,7 +213,7 @@ def table6(claim: Claim, lab: Laboratory) -> Finding:
         checks.append(
             within(f"single_path_gain_n{n1}", f"at least {least} Mb/s", gain, least, None)
         )
-    return finding(claim, "simulation", checks, unless=reasons.olia(lab, "c", "single-path"))
+    return finding(claim, lab.world.name, checks, unless=reasons.olia(lab, "c", "single-path"))
 
 
 def between(lia: np.ndarray, olia: np.ndarray, best: float) -> list[Bound]:
@@ -252,4 +252,4 @@ def olia_near_optimum(claim: Claim, lab: Laboratory) -> Finding:
         measured(claim, "distance_ratio_b_red_before", ratio_of_means(best_b - olia, best_b - lia)),
         hold_together("ordering", claim.expected["ordering"], ordered),
     ]
-    return finding(claim, "simulation", checks, unless=reasons.OLIA)
+    return finding(claim, lab.world.name, checks, unless=reasons.small_olia(lab))

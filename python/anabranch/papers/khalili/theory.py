@@ -222,7 +222,7 @@ def probing_cost(claim: Claim, lab: Laboratory) -> Finding:
         f"with 2 % loss beside one with 0.05 %, window {interval(window)}, {interval(timeouts)} timeouts in 280 s "
         "included"
     )
-    return finding(claim, "simulation", checks, why)
+    return finding(claim, lab.world.name, checks, why)
 
 
 @PAPER.claim("def.p1", "a-before-10", "a-lia-10", "b-before-lia", "b-after-lia")
@@ -242,7 +242,7 @@ def problem_p1(claim: Claim, lab: Laboratory) -> Finding:
             within(f"{others} after over before", "at most 0.95", kept, None, 0.95),
             within(f"{upgraded} after over before", "at most 1.02", gained, None, 1.02),
         ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 @PAPER.claim("def.p2", "c-lia-10", "c-lia-30")
@@ -259,7 +259,7 @@ def problem_p2(claim: Claim, lab: Laboratory) -> Finding:
             within(f"multipath over fair at N1 = {n1}", "at least 1.1", multi, 1.1, None),
             within(f"single-path over fair at N1 = {n1}", "at most 0.9", single, None, 0.9),
         ]
-    return finding(claim, "simulation", checks)
+    return finding(claim, lab.world.name, checks)
 
 
 def _goals(lab: Laboratory, name: str) -> tuple[Goals, Interval]:
@@ -300,4 +300,4 @@ def goals(claim: Claim, lab: Laboratory) -> Finding:
         f"LIA {missed(lia)}: loss at AP2 is {imbalance} times that at AP1, although users of both could "
         f"balance it. OLIA {missed(olia)}, with {remaining} times."
     )
-    return finding(claim, "simulation", checks, why)
+    return finding(claim, lab.world.name, checks, why)

@@ -1,0 +1,16 @@
+"""The real kernel as a world: a scenario between network namespaces, in real time.
+
+    >>> import anabranch.linux
+    >>> result = anabranch.linux.run("khalili/scenario-c", seeds=range(1, 4), controller="lia")
+    >>> print(result.table())
+
+Links are emulated between TUN devices; connections are sockets of the kernel. A result has the shape of
+a simulated one. Root is needed; nothing is left behind.
+"""
+
+from __future__ import annotations
+
+from .errors import LinuxError
+from .running import run
+
+__all__ = ["LinuxError", "run"]

@@ -1,0 +1,196 @@
+"""What this kernel offers, what that allows, and what to do about what is missing."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from .controllers import NOT_BUILT, attached, built
+from .errors import LinuxError
+from .namespace import Namespace, read_setting
+
+LEAST_KERNEL = (6, 10)
+"""The first whose cong_control has the form that the controllers are written for."""
+
+BTF = Path("/sys/kernel/btf/vmlinux")
+TUN = Path("/dev/net/tun")
+
+State = Literal["yes", "no", "unknown"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that a kernel has or lacks."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+    """What to do where it is missing."""
+    needed_for: tuple[str, ...] = ("load", "run")
+
+
+def facts() -> list[Fact]:
+    """All of them, in the order of a table. Nothing is left behind."""
+    looks: tuple[Callable[[], Fact], ...] = (
+        kernel,
+        rights,
+        build,
+        mptcp,
+        types,
+        operations,
+        connection,
+        compiler,
+        writable,
+        pins,
+        namespaces,
+        tunnels,
+    )
+    return [look() for look in looks]
+
+
+def allows(found: list[Fact], use: str) -> State:
+    """Whether all that `use` needs is there; unknown where some of it is."""
+    states = [fact.state for fact in found if use in fact.needed_for]
+    return "no" if "no" in states else "unknown" if "unknown" in states else "yes"
+
+
+def is_root() -> bool:
+    """Whether this process may do what root may."""
+    return os.geteuid() == 0
+
+
+def kernel() -> Fact:
+    """The kernel's version."""
+    release = platform.release()
+    numbers = re.match(r"(\d+)\.(\d+)", release)
+    enough = numbers is not None and tuple(map(int, numbers.groups())) >= LEAST_KERNEL
+    least = ".".join(map(str, LEAST_KERNEL))
+    return Fact("kernel", yes(enough), f"Linux {release}", f"Linux {least} is the least")
+
+
+def rights() -> Fact:
+    """Root."""
+    remedy = "run it with sudo: sudo .venv/bin/anabranch linux …"
+    return Fact("root", yes(is_root()), f"user {os.geteuid()}", remedy)
+
+
+def build() -> Fact:
+    """Whether the controllers are part of this build."""
+    detail = "compiled into this build" if built() else "not part of this build"
+    return Fact("controllers", yes(built()), detail, NOT_BUILT)
+
+
+def mptcp() -> Fact:
+    """Multipath TCP."""
+    enabled = read_setting("net.mptcp.enabled")
+    if enabled is None:
+        return Fact("MPTCP", "no", "the kernel has none", "a kernel with CONFIG_MPTCP=y")
+    return Fact(
+        "MPTCP",
+        yes(enabled == "1"),
+        f"net.mptcp.enabled = {enabled}",
+        "sysctl -w net.mptcp.enabled=1",
+    )
+
+
+def types() -> Fact:
+    """The kernel's own types, which a controller is fitted to when it is loaded."""
+    remedy = "a kernel with CONFIG_DEBUG_INFO_BTF=y"
+    return Fact("BTF", yes(BTF.exists()), str(BTF), remedy, ("load",))
+
+
+def operations() -> Fact:
+    """BPF programs in the place of a congestion control."""
+    remedy = "a kernel with CONFIG_BPF_JIT=y and BPF struct_ops for tcp_congestion_ops"
+    state = has_type(b"bpf_struct_ops_tcp_congestion_ops")
+    return Fact("struct_ops", state, "of tcp_congestion_ops", remedy, ("load",))
+
+
+def connection() -> Fact:
+    """What a subflow needs to find its siblings."""
+    remedy = "a kernel with CONFIG_MPTCP=y built in, and its types in BTF"
+    names = (b"mptcp_subflow_context", b"conn_list", b"bpf_rdonly_cast")
+    states = [has_type(name) for name in names]
+    state: State = "no" if "no" in states else states[0]
+    return Fact("siblings", state, "the list of subflows can be walked", remedy, ("load",))
+
+
+def compiler() -> Fact:
+    """The kernel's compiler of BPF programs, which struct_ops need."""
+    enabled = read_setting("net.core.bpf_jit_enable")
+    if enabled is None and not is_root():
+        return Fact("JIT", "unknown", "only root may look", rights().remedy, ("load",))
+    remedy = "sysctl -w net.core.bpf_jit_enable=1"
+    detail = f"net.core.bpf_jit_enable = {enabled}"
+    return Fact("JIT", yes(enabled in ("1", "2")), detail, remedy, ("load",))
+
+
+def writable() -> Fact:
+    """The fields that a controller writes: shown by loading one and taking it out again."""
+    fields = "snd_cwnd, snd_cwnd_cnt, snd_ssthresh, sk_pacing_rate, icsk_ca_priv"
+    remedy = "see what the kernel said; docs/reference/linux.md lists what is used"
+    if not built():
+        return Fact("fields", "unknown", fields, NOT_BUILT, ("load",))
+    if not is_root():
+        return Fact("fields", "unknown", f"{fields}: tried as root", rights().remedy, ("load",))
+    try:
+        with attached(["olia"]):
+            return Fact("fields", "yes", fields, "", ("load",))
+    except LinuxError as error:
+        return Fact("fields", "no", str(error).splitlines()[-1], remedy, ("load",))
+
+
+def pins() -> Fact:
+    """The file system that keeps a controller when the command has ended."""
+    known = "\tbpf\n" in Path("/proc/filesystems").read_text()
+    remedy = "a kernel with CONFIG_BPF_SYSCALL=y"
+    return Fact("bpffs", yes(known), "mounted at /sys/fs/bpf when needed", remedy, ("load",))
+
+
+def namespaces() -> Fact:
+    """Network namespaces."""
+    remedy = "a kernel with CONFIG_NET_NS=y; sysctl user.max_net_namespaces above 0"
+    if not Path("/proc/self/ns/net").exists():
+        return Fact("namespaces", "no", "the kernel has none", remedy, ("run",))
+    if not is_root():
+        return Fact("namespaces", "unknown", "tried as root", rights().remedy, ("run",))
+    try:
+        Namespace().close()
+    except OSError as error:
+        return Fact("namespaces", "no", str(error), remedy, ("run",))
+    return Fact("namespaces", "yes", "one was made and given back", "", ("run",))
+
+
+def tunnels() -> Fact:
+    """TUN devices."""
+    remedy = "modprobe tun; in a container: --device /dev/net/tun"
+    if not TUN.exists():
+        return Fact("TUN", "no", f"{TUN} is missing", remedy, ("run",))
+    if not is_root():
+        return Fact("TUN", "unknown", f"{TUN} is there; tried as root", rights().remedy, ("run",))
+    try:
+        os.close(os.open(TUN, os.O_RDWR))
+    except OSError as error:
+        return Fact("TUN", "no", f"{TUN}: {error.strerror}", remedy, ("run",))
+    return Fact("TUN", "yes", str(TUN), "", ("run",))
+
+
+def yes(holds: bool) -> State:
+    """A fact that is known."""
+    return "yes" if holds else "no"
+
+
+def has_type(name: bytes) -> State:
+    """Whether a name is among the kernel's own types; anyone may look."""
+    try:
+        return yes(b"\0" + name + b"\0" in BTF.read_bytes())
+    except FileNotFoundError:
+        return "no"
+    except OSError:
+        return "unknown"

@@ -1,0 +1,95 @@
+"""The emulator in a thread of its own, ahead of everything else on its processor."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _core
+from ..scenario import Scenario
+from .errors import LinuxError
+from .wiring import FIRST_PORT, Network
+
+REAL_TIME_PRIORITY = 10
+_START_S = 5.0
+
+
+class Emulation:
+    """The links of a scenario on the wall clock, between the devices of a network."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        network: Network,
+        *,
+        seed: int,
+        overrides: Sequence[str],
+        controller: str | None,
+        series: bool = False,
+    ) -> None:
+        """Does not start it. Raises ScenarioError, and LinuxError for parts that it has not."""
+        self._emulator = _core.Emulator(
+            scenario.text,
+            network.devices(),
+            first_port=FIRST_PORT,
+            seed=seed,
+            name=scenario.name,
+            overrides=list(overrides),
+            controller=controller,
+            series=series,
+        )
+        self.real_time = False
+        self._report: dict[str, Any] | None = None
+        self._error: BaseException | None = None
+        self._origin_s = 0.0
+        self._thread = threading.Thread(target=self._work, name="emulator", daemon=True)
+
+    def start(self, seconds: float | None = None) -> None:
+        """Starts it, for `seconds` or until the end of the plan; returns when its clock runs."""
+        self._seconds = seconds
+        self._thread.start()
+        limit = time.monotonic() + _START_S
+        while (elapsed := float(self._emulator.elapsed_s())) <= 0:
+            if not self._thread.is_alive() or time.monotonic() > limit:
+                self.stop()
+                raise LinuxError(f"the emulator did not start: {self._error}")
+            time.sleep(0.0005)
+        self._origin_s = time.monotonic() - elapsed
+
+    def clock(self) -> float:
+        """Seconds since it started."""
+        return time.monotonic() - self._origin_s
+
+    @property
+    def running(self) -> bool:
+        """Whether it still forwards packets."""
+        return self._thread.is_alive()
+
+    def report(self) -> dict[str, Any]:
+        """Waits for its end; what it measured. Raises what went wrong in it."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._report is not None
+        return self._report
+
+    def stop(self) -> None:
+        """Ends it before its time."""
+        self._emulator.stop()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _work(self) -> None:
+        """Runs it with a real-time priority where that is allowed: a late packet is a wrong one."""
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
+            self.real_time = True
+        except OSError:
+            self.real_time = False
+        try:
+            self._report = self._emulator.run(self._seconds)
+        except BaseException as error:
+            self._error = error

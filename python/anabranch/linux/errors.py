@@ -1,0 +1,7 @@
+"""What a user is told when this world cannot run a scenario."""
+
+from __future__ import annotations
+
+
+class LinuxError(ValueError):
+    """The kernel, the rights or the scenario do not allow a run; the text says what would."""

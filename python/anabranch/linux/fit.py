@@ -1,0 +1,119 @@
+"""Which scenarios the real kernel can run, part by part, and where it differs from the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MOST_PATHS = 8
+"""Subflows that the kernel's path manager allows in one connection."""
+
+MOST_CLASSES = 250
+MOST_USERS = 1000
+"""Users in all; more would not be sampled in time."""
+
+KERNEL_RENO = ("reno", "uncoupled")
+LOADABLE = ("ewtcp", "fully-coupled", "semicoupled", "lia", "olia", "balia")
+"""Controllers that exist for the kernel, by the names of `anabranch list controllers`."""
+
+_DELAYED_ACK_S = 0.04
+_HEADERS_BYTES = 52  # IPv4, TCP, time stamps
+
+
+def controller_name(controller: str) -> str:
+    """A controller without what only the simulator tells apart."""
+    return controller.removeprefix("kernel:")
+
+
+def refusals(plan: dict[str, Any]) -> list[str]:
+    """A sentence for each part of a plan that this world cannot run; none if it can."""
+    found = []
+    if len(plan["classes"]) > MOST_CLASSES:
+        found.append(f"there are {len(plan['classes'])} flows; at most {MOST_CLASSES} have room")
+    users = sum(planned["count"] for planned in plan["classes"])
+    if users > MOST_USERS:
+        found.append(f"there are {users} users; at most {MOST_USERS} can be sampled in time")
+    for planned in plan["classes"]:
+        parts = [
+            *refused_paths(plan, planned),
+            *refused_options(planned),
+            *refused_times(planned),
+        ]
+        found += [f"flow `{planned['name']}`: {part}" for part in parts]
+    return found
+
+
+def refused_paths(plan: dict[str, Any], planned: dict[str, Any]) -> list[str]:
+    """What is wrong with paths and controller of a class."""
+    found = []
+    if len(planned["paths"]) > MOST_PATHS:
+        found.append(f"it has {len(planned['paths'])} paths; the kernel allows {MOST_PATHS}")
+    name = controller_name(planned["controller"])
+    if name not in KERNEL_RENO + LOADABLE:
+        known = ", ".join(KERNEL_RENO + LOADABLE)
+        found.append(f"the controller {name} is not made for the kernel; these are: {known}")
+    for number, path in enumerate(planned["paths"]):
+        links = [plan["links"][index] for index in path["links"]]
+        if not any(link["rate_bps"] or link["loss"] for link in links):
+            found.append(f"path {number} has neither a rate nor loss: nothing would slow it down")
+    return found
+
+
+def refused_options(planned: dict[str, Any]) -> list[str]:
+    """Transport options that Linux has not."""
+    found = []
+    if planned["packet_bytes"] - planned["payload_bytes"] != _HEADERS_BYTES:
+        found.append(f"packets have {_HEADERS_BYTES} B of headers: payload is packet less that")
+    if not planned["limited_transmit"]:
+        found.append("limited transmit cannot be switched off")
+    if planned["delayed_ack_s"] not in (0, _DELAYED_ACK_S):
+        found.append("acknowledgements wait 0 ms or 40 ms, nothing else")
+    if planned["initial_window"] != int(planned["initial_window"]):
+        found.append("the initial window is a whole number of segments")
+    if planned["initial_ssthresh"] is not None:
+        found.append("the initial slow-start threshold cannot be set")
+    if planned["min_window"] != 1:
+        found.append("the smallest window is 1 segment")
+    if planned["min_ssthresh"] != int(planned["min_ssthresh"]):
+        found.append("the smallest slow-start threshold is a whole number of segments")
+    if not planned["slow_start_carry_over"]:
+        found.append("segments left over at the end of slow start are always carried over")
+    if planned["rto_floor"] != "variance":
+        found.append("`rto_min` bounds the variance term, not the whole timeout")
+    if planned["rto_initial_s"] != 1:
+        found.append("the timeout before the first sample is 1 s")
+    if planned["scheduler"] != "min-rtt" and len(planned["paths"]) > 1:
+        found.append(f"there is no scheduler {planned['scheduler']}")
+    return found
+
+
+def refused_times(planned: dict[str, Any]) -> list[str]:
+    """Paths that come and go in a way that the path manager cannot follow."""
+    if len(planned["paths"]) == 1:
+        late = planned["paths"][0]["join_s"] > planned["start_s"]
+        return ["its only path joins after it starts; set its `start`"] if late else []
+    first = planned["paths"][0]
+    if first["join_s"] > planned["start_s"] or first["leave_s"] is not None:
+        return ["path 0 opens the connection: it cannot join late or leave"]
+    return []
+
+
+def differences(plan: dict[str, Any]) -> list[str]:
+    """Sentences on where this world does otherwise than the model, for the provenance."""
+    found = [
+        "connections open with a handshake; the model starts with data",
+        "losses are detected by RACK and SACK together, spurious timeouts undone (F-RTO)",
+        "RTT percentiles are of smoothed samples",
+    ]
+    several = [planned for planned in plan["classes"] if len(planned["paths"]) > 1]
+    if several:
+        found.append(
+            "MPTCP's options leave less payload in a packet: goodput is lower, not IP bytes"
+        )
+        found.append(
+            "the kernel hands data to paths before they can send it; users write no more than keeps "
+            "every path supplied"
+        )
+    reno = [planned for planned in several if planned["controller"] in KERNEL_RENO]
+    if any(planned["min_ssthresh"] != 2 for planned in reno):
+        found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")
+    return found

@@ -1,0 +1,110 @@
+"""Whether a run may be believed: what in the emulator, the kernel or the connections would falsify it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .namespace import Namespace
+from .sample import Sampler
+from .traffic import Connection
+from .wiring import Network
+
+MOST_LATENESS_S = 1e-3
+MOST_LATENESS_OF_RTT = 0.02
+"""A 99th percentile of the emulator's lateness beyond the larger of both spoils a run."""
+
+MOST_CPU = 0.8
+"""The share of a processor beyond which the emulator cannot keep up with bursts."""
+
+HARMLESS_DROPS = ("foreign",)
+"""The emulator's drops that spoil nothing: what a system sends of its own on any device."""
+
+HOST_DROPS = ("TCPBacklogDrop", "TCPRcvQDrop", "TCPZeroWindowDrop", "PFMemallocDrop")
+"""Counters of the kernel for packets that it dropped for itself, not on an emulated link."""
+
+NOTED = (
+    "TCPTimeouts",
+    "TCPSpuriousRtxHostQueues",
+    "TCPDSACKRecv",
+    "TCPSackFailures",
+    "TCPRenoFailures",
+    "TCPMemoryPressures",
+    "MPTCPRetrans",
+    "DuplicateData",
+    "SubflowStale",
+    "SubflowRecover",
+    "Blackhole",
+)
+"""Counters that tell more about a run."""
+
+
+def wrong_emulation(plan: dict[str, Any], report: dict[str, Any]) -> list[str]:
+    """What of the emulator's own error would falsify a result."""
+    shortest = min(p["base_rtt_s"] for planned in plan["classes"] for p in planned["paths"])
+    limit = max(MOST_LATENESS_S, MOST_LATENESS_OF_RTT * shortest)
+    most = max(planned["packet_bytes"] for planned in plan["classes"])
+    found = []
+    if report["lateness_p99_s"] > limit:
+        late = report["lateness_p99_s"] * 1e3
+        found.append(
+            f"1 % of the packets were {late:.2f} ms late or more; {limit * 1e3:.2f} ms is allowed"
+        )
+    if report["cpu_fraction"] > MOST_CPU:
+        found.append(
+            f"the emulator took {report['cpu_fraction']:.0%} of a processor; {MOST_CPU:.0%} is allowed"
+        )
+    if report["largest_packet_bytes"] > most:
+        found.append(f"a packet had {report['largest_packet_bytes']} B, more than {most} B")
+    for reason, number in report["drops"].items():
+        if number and reason not in HARMLESS_DROPS:
+            found.append(f"the emulator dropped {number} packets: {reason}")
+    return found
+
+
+def wrong_network(network: Network, host: dict[str, int]) -> list[str]:
+    """Packets that were lost where the scenario has no link."""
+    found = []
+    if dropped := network.dropped():
+        found.append(f"the kernel dropped {dropped} packets at the devices")
+    for name in HOST_DROPS:
+        if host.get(name):
+            found.append(f"the kernel dropped {host[name]} packets for itself ({name})")
+    return found
+
+
+def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]:
+    """Users whose connection failed or is not what was asked for."""
+    found = []
+    for connection in made:
+        for trouble in (connection.trouble, sampler.trouble.get(connection.flow, "")):
+            if trouble:
+                found.append(f"user {connection.planned['name']} {connection.user}: {trouble}")
+    return found
+
+
+def host_counters(network: Network) -> dict[str, int]:
+    """Counters of the kernel's TCP and MPTCP, summed over the namespaces."""
+    sums: dict[str, int] = {}
+    for side in network.sides:
+        for name, value in protocol_counters(side.namespace).items():
+            sums[name] = sums.get(name, 0) + value
+    return sums
+
+
+def protocol_counters(namespace: Namespace) -> dict[str, int]:
+    """The counters of one namespace that are looked at."""
+    with namespace.inside(), open("/proc/thread-self/net/netstat") as file:
+        lines = file.read().splitlines()
+    found = {}
+    for head, row in zip(lines[::2], lines[1::2], strict=True):
+        for name, value in zip(head.split()[1:], row.split()[1:], strict=True):
+            if name in HOST_DROPS + NOTED:
+                found[name] = int(value)
+    return found
+
+
+def grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    """By how much counters grew; those that stood still are left out."""
+    grown_by = {name: value - before.get(name, 0) for name, value in after.items()}
+    return {name: value for name, value in grown_by.items() if value}

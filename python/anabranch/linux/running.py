@@ -1,0 +1,172 @@
+"""Replications on the real kernel, one after the other, and the result of them all."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..result import LAST_SEED, Result, provenance
+from ..scenario import Scenario, load
+from . import fit
+from .controllers import attached
+from .errors import LinuxError
+from .testbed import Controllers, Order, checked_rights, replicate
+
+REPEATS = 2
+"""How often an invalid replication is tried again."""
+
+CALIBRATION_SEED = 0
+
+
+@contextmanager
+def loaded(plan: dict[str, Any], skips_per_million: int) -> Iterator[Controllers]:
+    """The controllers of a plan in the kernel, as long as the block lasts."""
+    classes = [c for c in plan["classes"] if c["controller"] not in fit.KERNEL_RENO]
+    floors = {int(planned["min_ssthresh"]) for planned in classes}
+    if len(floors) > 1:
+        raise LinuxError(
+            "flows with different min_ssthresh cannot run together: a controller is loaded once"
+        )
+    names = sorted({planned["controller"] for planned in classes})
+    with attached(
+        names, min_ssthresh=max(floors, default=1), skips_per_million=skips_per_million
+    ) as controllers:
+        yield controllers
+
+
+def run(
+    scenario: Scenario | str,
+    seeds: Iterable[int] = (1,),
+    *,
+    controller: str | None = None,
+    overrides: Sequence[str] = (),
+    series: bool = False,
+    keep_invalid: bool = False,
+    skips_per_million: int = 0,
+    progress: Callable[[float, float], object] | None = None,
+) -> Result:
+    """Runs `scenario` on the real kernel once for each seed, in real time.
+
+    Arguments are those of `anabranch.run`. An invalid replication is tried twice more; if it never
+    comes out valid it is left out, or kept and marked with `keep_invalid`. `skips_per_million` has
+    loaded controllers ignore that many of a million calls, for tests.
+
+    Raises LinuxError, ScenarioError, and ValueError for a seed out of range. After an interrupt the
+    replications that had finished are returned, if any.
+    """
+    if isinstance(scenario, str):
+        scenario = load(scenario)
+    wanted = [int(seed) for seed in seeds]
+    if not wanted:
+        raise ValueError("at least one seed is needed")
+    for seed in (min(wanted), max(wanted)):
+        if not 0 <= seed <= LAST_SEED:
+            raise ValueError(f"the seed {seed} is not from 0 to {LAST_SEED}")
+    plan = scenario.plan(overrides=list(overrides), controller=controller)
+    if refused := fit.refusals(plan):
+        raise LinuxError(f"{scenario.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
+    checked_rights()
+    session = Session(Order(scenario, plan, controller, overrides, series), wanted, progress)
+    with loaded(plan, skips_per_million) as controllers:
+        session.run(controllers, keep_invalid)
+    origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
+    return Result(scenario, plan, session.runs, "linux", origin)
+
+
+class Session:
+    """The replications of one call, and what is to be told about them."""
+
+    def __init__(
+        self,
+        order: Order,
+        seeds: Sequence[int],
+        progress: Callable[[float, float], object] | None,
+    ) -> None:
+        """Nothing has run yet."""
+        self.order, self.seeds, self.progress = order, seeds, progress
+        self.runs: list[dict[str, Any]] = []
+        self.rejected: list[dict[str, Any]] = []
+        self.failed: list[int] = []
+        self.complete = True
+        self._calibration: dict[str, Any] = {}
+        self._settings: dict[str, Any] = {}
+
+    def run(self, controllers: Controllers, keep_invalid: bool) -> None:
+        """All replications. Raises LinuxError when none came out valid, KeyboardInterrupt when none
+        had finished by then."""
+        for number, seed in enumerate(self.seeds):
+            try:
+                self._seed(number, seed, controllers, keep_invalid)
+            except KeyboardInterrupt:
+                self.complete = False
+                if not self.runs:
+                    raise
+                return
+        if not self.runs:
+            reasons = "\n  ".join(self.rejected[-1]["because"])
+            raise LinuxError(
+                f"no replication was valid; the last because:\n  {reasons}\n"
+                "help: is something else using the processors? Run again when they are idle"
+            )
+
+    def _seed(self, number: int, seed: int, controllers: Controllers, keep_invalid: bool) -> None:
+        for attempt in range(REPEATS + 1):
+            run = self._attempt(number, seed, controllers)
+            if run["valid"]:
+                self.runs.append(run)
+                return
+            because = run["invalid_because"]
+            self.rejected.append({"seed": seed, "attempt": attempt + 1, "because": because})
+        self.failed.append(seed)
+        if keep_invalid:
+            self.runs.append(run)
+
+    def _attempt(self, number: int, seed: int, controllers: Controllers) -> dict[str, Any]:
+        from .calibrate import calibrate
+        from .wiring import Network
+
+        duration_s = self.order.plan["duration_s"]
+
+        def tell(passed_s: float) -> None:
+            if self.progress:
+                self.progress(number * duration_s + passed_s, len(self.seeds) * duration_s)
+
+        with Network(self.order.plan) as network:
+            if not self._calibration:
+                emulation = self.order.emulation(network, CALIBRATION_SEED)
+                self._calibration = calibrate(self.order.plan, network, emulation)
+                self._settings = {side.planned["name"]: side.settings for side in network.senders}
+            return replicate(self.order, network, seed, controllers, tell)
+
+    def origin(self) -> dict[str, Any]:
+        """What the provenance of this world has beside that of the others."""
+        from .sample import interval_s
+        from .sockets import receive_buffer, send_buffer
+        from .traffic import WINDOWS_AHEAD
+
+        plan = self.order.plan
+        first, *_ = self._settings.values()
+        return {
+            "kernel": platform.release(),
+            "processors": os.cpu_count(),
+            "settings": {
+                name: first if index == 0 else changed(first, values)
+                for index, (name, values) in enumerate(self._settings.items())
+            },
+            "send_buffer_bytes": {c["name"]: 2 * send_buffer(plan, c) for c in plan["classes"]},
+            "receive_buffer_bytes": {c["name"]: 2 * receive_buffer(c) for c in plan["classes"]},
+            "windows_ahead": WINDOWS_AHEAD,
+            "sample_interval_s": interval_s(plan),
+            "calibration": self._calibration,
+            "rejected": self.rejected,
+            "failed": self.failed,
+            "differences": fit.differences(plan),
+        }
+
+
+def changed(first: dict[str, str], others: dict[str, str]) -> dict[str, str]:
+    """The settings of a class that are not those of the first."""
+    return {name: value for name, value in others.items() if first.get(name) != value}

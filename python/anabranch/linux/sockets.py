@@ -1,0 +1,134 @@
+"""Sockets of the testbed: what is set on them, and how they end at once."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import socket
+import struct
+import termios
+from contextlib import suppress
+from typing import Any
+
+from .errors import LinuxError
+from .tcp_info import IPPROTO_MPTCP
+
+MOST_BUFFER = 16 * 2**20
+"""Bytes of the largest socket buffer; the kernel doubles it for its own overhead."""
+
+LEAST_SEND_BUFFER = 4 * 2**20
+"""Bytes. Lets a path go on while another one is in timeout; what is handed to a path is limited by
+`traffic.WINDOWS_AHEAD`."""
+
+SEND_BUFFER_BDPS = 3.0
+"""A sender's buffer in products of the user's share of bandwidth and the round trip with full queues,
+all paths summed: one is in flight, one makes up for reordering between paths, one is yet to be sent."""
+
+_AF_UNSPEC = struct.pack("=H14x", socket.AF_UNSPEC)
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def send_buffer(plan: dict[str, Any], planned: dict[str, Any]) -> int:
+    """Bytes of the send buffer for a user of a class."""
+    total = 0.0
+    for path in planned["paths"]:
+        rated = [plan["links"][i] for i in path["links"] if plan["links"][i]["rate_bps"]]
+        if rated:
+            rate = min(
+                plan["links"][i]["rate_bps"] / sharers(plan, i)
+                for i in path["links"]
+                if plan["links"][i]["rate_bps"]
+            )
+            waiting = sum(queue_bytes(link, planned) * 8 / link["rate_bps"] for link in rated)
+            total += rate / 8 * (path["base_rtt_s"] + waiting)
+    return int(min(max(SEND_BUFFER_BDPS * total, LEAST_SEND_BUFFER), MOST_BUFFER))
+
+
+def sharers(plan: dict[str, Any], link: int) -> int:
+    """How many paths of users cross a link, or its copy for one of them."""
+    if plan["links"][link]["per_user"]:
+        return 1
+    return sum(
+        planned["count"]
+        for planned in plan["classes"]
+        for p in planned["paths"]
+        if link in p["links"]
+    )
+
+
+def queue_bytes(link: dict[str, Any], planned: dict[str, Any]) -> float:
+    """What fits the queue of a link; 1000 packets where it has no limit."""
+    queue = link["queue"] or {}
+    if queue.get("limit_bytes") or queue.get("bytes"):
+        return float(queue.get("limit_bytes") or queue["bytes"])
+    packets = queue.get("limit_packets") or queue.get("packets") or 1000
+    return float(packets) * float(planned["packet_bytes"])
+
+
+def receive_buffer(planned: dict[str, Any]) -> int:
+    """Bytes of the receive buffer for a user of a class."""
+    return min(int(planned["receive_buffer_bytes"]), MOST_BUFFER)
+
+
+def tcp_socket(planned: dict[str, Any]) -> socket.socket:
+    """A socket of the calling thread's namespace: MPTCP for a class with several paths.
+
+    It does not block, and closing it aborts the connection. Raises OSError.
+    """
+    protocol = IPPROTO_MPTCP if len(planned["paths"]) > 1 else socket.IPPROTO_TCP
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
+    made.setblocking(False)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    return made
+
+
+def listening(address: tuple[str, int], planned: dict[str, Any]) -> socket.socket:
+    """A server's socket; what is set on it goes over to the connection. Raises OSError."""
+    server = tcp_socket(planned)
+    server.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, receive_buffer(planned))
+    server.bind(address)
+    server.listen(4)
+    return server
+
+
+def connecting(
+    address: str, planned: dict[str, Any], controller: str, buffer_bytes: int
+) -> socket.socket:
+    """A sender's socket, not yet connected. Raises OSError, LinuxError without the controller."""
+    sender = tcp_socket(planned)
+    try:
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, controller.encode())
+    except OSError as error:
+        sender.close()
+        if error.errno != errno.ENOENT:
+            raise
+        raise LinuxError(f"this kernel has no congestion control {controller!r}") from None
+    sender.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, buffer_bytes)
+    sender.bind((address, 0))
+    return sender
+
+
+def unacknowledged(connection: socket.socket) -> int:
+    """Bytes written that the other end has not acknowledged. Raises OSError."""
+    answer = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, b"\0" * 4)
+    return int.from_bytes(answer, "little")
+
+
+def abort(connection: socket.socket) -> None:
+    """Ends a connection now: no socket without a process keeps a namespace alive.
+
+    Closing with SO_LINGER 0 does it for TCP; an MPTCP socket is disconnected first, which the
+    kernel does with a fast close of all subflows.
+    """
+    with suppress(OSError):
+        if _libc.connect(connection.fileno(), _AF_UNSPEC, len(_AF_UNSPEC)) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+    connection.close()
+
+
+_SO_SNDBUFFORCE = 32
+_SO_RCVBUFFORCE = 33

@@ -1,0 +1,90 @@
+"""The tables of a run, shaped as the simulation's: flows, paths, links, classes, series."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .sample import FIELDS, Numbers, Sampler, counted, means, of_classes, on_grid
+from .traffic import Connection
+
+
+def tables(
+    plan: dict[str, Any],
+    connections: Sequence[Connection],
+    sampler: Sampler,
+    report: dict[str, Any],
+    goodput_bytes: Numbers,
+) -> dict[str, Any]:
+    """All tables; `report` is the emulator's, `goodput_bytes` what each flow got after the warm-up."""
+    seconds = plan["duration_s"] - plan["warmup_s"]
+    times_s, table = np.array(sampler.times_s), sampler.table()
+    flow = np.repeat(
+        np.arange(len(connections), dtype=np.uint32), [len(c.planned["paths"]) for c in connections]
+    )
+    path = np.concatenate([np.arange(len(c.planned["paths"])) for c in connections])
+    wire = np.asarray(report["paths"]["throughput_bps"], dtype=float)
+    sent = np.asarray(report["paths"]["sent_packets"])
+    lost = np.asarray(report["paths"]["lost_packets"])
+    grown = counted(table, times_s, plan["warmup_s"])
+    mean = means(table, times_s, plan["warmup_s"])
+    classes = np.array([connections[int(f)].class_ for f in flow])
+    run: dict[str, Any] = {
+        "flows": {
+            "class": [c.planned["name"] for c in connections],
+            "user": np.array([c.user for c in connections], dtype=np.uint32),
+            "throughput_bps": np.bincount(flow, wire, len(connections)),
+            "goodput_bps": 8 * goodput_bytes / seconds,
+            "start_s": np.array([c.start_s for c in connections]),
+            "completed_s": np.array([c.completed_s for c in connections]),
+        },
+        "paths": {
+            "flow": flow,
+            "path": path.astype(np.uint32),
+            "throughput_bps": wire,
+            "sent_packets": sent,
+            "lost_packets": lost,
+            "loss": lost / np.maximum(sent, 1),
+            "retransmits": grown["retransmits"],
+            "timeouts": grown["timeouts"],
+            "recoveries": np.full(len(flow), np.nan),  # the kernel counts none for each socket
+            "cwnd_segments": mean["cwnd_segments"],
+            "srtt_s": mean["srtt_s"],
+            "rto_s": mean["rto_s"],
+            "busy_s": grown["busy_s"],
+            "receive_window_limited_s": grown["receive_window_limited_s"],
+            "send_buffer_limited_s": grown["send_buffer_limited_s"],
+            "min_rtt_s": mean["min_rtt_s"],
+            "pmtu_bytes": mean["pmtu_bytes"],
+            "reordering": mean["reordering"],
+            "starved": mean["starved"],
+        },
+        "links": report["links"],
+        "classes": of_classes(plan, classes, table, times_s),
+        "series": None,
+        "events_log": None,
+    }
+    if report["series"] is not None:
+        run["series"] = series(report["series"], table, times_s)
+    return run
+
+
+def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[str, Any]:
+    """Samples over time at the emulator's times; windows are those of the nearest sample."""
+    t_s = np.asarray(emulated["t_s"], dtype=float)
+
+    def column(name: str) -> Numbers:
+        return on_grid(table[:, :, FIELDS.index(name)], times_s, t_s)
+
+    return {
+        "t_s": t_s,
+        "paths": {
+            "cwnd_segments": column("cwnd_segments"),
+            "ssthresh_segments": column("ssthresh_segments"),
+            "srtt_s": np.nan_to_num(column("srtt_s"), nan=0.0),
+            "arrived_bytes": np.asarray(emulated["paths"]["arrived_bytes"], dtype=float),
+        },
+        "links": emulated["links"],
+    }

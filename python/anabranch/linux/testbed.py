@@ -1,0 +1,229 @@
+"""One replication on the real kernel: build, run in real time, judge, tear down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..scenario import Scenario
+from .emulation import Emulation
+from .errors import LinuxError
+from .judge import grown, host_counters, wrong_connections, wrong_emulation, wrong_network
+from .namespace import Namespace
+from .sample import Numbers, Sampler, congestion_control
+from .sockets import connecting, listening, send_buffer
+from .tables import tables
+from .traffic import Connection, Traffic
+from .wiring import FIRST_PORT, Network, present, receiver_address, sender_address
+
+GRACE_S = 3.0
+"""How long a path may take to open: its first packet may be lost, and then waits a second."""
+
+
+class Controllers(Protocol):
+    """What the loaded controllers offer."""
+
+    def kernel_name(self, controller: str) -> str:
+        """The name under which the kernel knows a controller."""
+
+    def counters(self) -> dict[str, dict[str, int]]:
+        """What each loaded controller has counted."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run."""
+
+    scenario: Scenario
+    plan: dict[str, Any]
+    controller: str | None
+    overrides: Sequence[str]
+    series: bool
+
+    def emulation(self, network: Network, seed: int, *, series: bool = False) -> Emulation:
+        """The emulator for it, not started."""
+        return Emulation(
+            self.scenario,
+            network,
+            seed=seed,
+            overrides=self.overrides,
+            controller=self.controller,
+            series=series,
+        )
+
+
+def starts(plan: dict[str, Any], seed: int) -> list[Numbers]:
+    """When the users of each class start: uniform within the class's spread, by seed and class."""
+    return [
+        planned["start_s"]
+        + planned["spread_s"] * np.random.default_rng([seed, number]).random(planned["count"])
+        for number, planned in enumerate(plan["classes"])
+    ]
+
+
+def connections(
+    plan: dict[str, Any], network: Network, seed: int, controllers: Controllers
+) -> list[Connection]:
+    """Sockets of every user, not connected yet. Raises OSError and LinuxError."""
+    made: list[Connection] = []
+    try:
+        for class_, (planned, when) in enumerate(
+            zip(plan["classes"], starts(plan, seed), strict=True)
+        ):
+            name = controllers.kernel_name(planned["controller"])
+            for path in present(planned):
+                network.senders[class_].set_endpoint(path, True)
+            buffer_bytes = send_buffer(plan, planned)
+            for user in range(planned["count"]):
+                server = receiver_address(class_, 0), FIRST_PORT + user
+                with network.receivers[class_].namespace.inside():
+                    listener = listening(server, planned)
+                try:
+                    with network.senders[class_].namespace.inside():
+                        address = sender_address(class_, 0)
+                        sender = connecting(address, planned, name, buffer_bytes)
+                except BaseException:
+                    listener.close()
+                    raise
+                start = float(when[user])
+                made.append(
+                    Connection(len(made), class_, user, planned, start, sender, listener, server)
+                )
+    except BaseException:
+        for connection in made:
+            connection.close()
+        raise
+    return made
+
+
+def schedule(traffic: Traffic, network: Network, plan: dict[str, Any]) -> None:
+    """Has paths join and leave, and users with one path leave."""
+    for class_, (planned, side) in enumerate(zip(plan["classes"], network.senders, strict=True)):
+        for number, path in enumerate(planned["paths"][1:], 1):
+            if number not in present(planned):
+                traffic.at(path["join_s"], partial(side.set_endpoint, number, True))
+            if path["leave_s"] is not None:
+                traffic.at(path["leave_s"], partial(side.set_endpoint, number, False))
+        leave_s = planned["paths"][0]["leave_s"]
+        for connection in traffic.connections:
+            if connection.class_ == class_ and leave_s is not None:
+                traffic.at(leave_s, partial(traffic.end, connection))
+
+
+def replicate(
+    order: Order,
+    network: Network,
+    seed: int,
+    controllers: Controllers,
+    tell: Callable[[float], object],
+) -> dict[str, Any]:
+    """Runs a scenario once in a new network; the tables of the run, and whether it is valid.
+
+    `tell` is told the seconds of the run that have passed. Raises LinuxError and OSError.
+    """
+    emulation = order.emulation(network, seed, series=order.series)
+    traffic = Traffic(connections(order.plan, network, seed, controllers), emulation.clock)
+    try:
+        watch = Watch(order.plan, traffic, emulation, tell)
+        schedule(traffic, network, order.plan)
+        before, counted = host_counters(network), controllers.counters()
+        busy_s = time.thread_time()
+        emulation.start()
+        try:
+            traffic.run(order.plan["duration_s"])
+        except BaseException:
+            emulation.stop()
+            raise
+        report = emulation.report()
+        busy_s = time.thread_time() - busy_s
+        host = grown(before, host_counters(network))
+        kernel = {
+            "congestion_controls": watch.congestion_controls(),
+            "controllers": {
+                name: grown(counted.get(name, {}), row)
+                for name, row in controllers.counters().items()
+            },
+            "counters": host,
+        }
+        reasons = [*watch.reasons(report["emulator"]), *wrong_network(network, host)]
+    finally:
+        traffic.close()
+    sampler = watch.sampler
+    return {
+        "seed": seed,
+        **tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes()),
+        "emulator": dict(report["emulator"]) | {"real_time": emulation.real_time},
+        "kernel": kernel,
+        "testbed": {
+            "traffic_cpu_fraction": busy_s / order.plan["duration_s"],
+            "sample_interval_s": sampler.interval_s,
+        },
+        "valid": not reasons,
+        "invalid_because": reasons,
+    }
+
+
+class Watch:
+    """Looks at the connections while they run: samples, counts, and paths that are not open."""
+
+    def __init__(
+        self,
+        plan: dict[str, Any],
+        traffic: Traffic,
+        emulation: Emulation,
+        tell: Callable[[float], object],
+    ) -> None:
+        """Enters what is to be looked at, and when, into the timeline of `traffic`."""
+        self.plan, self.traffic, self.emulation, self.tell = plan, traffic, emulation, tell
+        self.sampler = Sampler(plan, traffic.connections)
+        self._received: list[Numbers] = []
+        self._missing: list[str] = []
+        duration_s, interval_s = plan["duration_s"], self.sampler.interval_s
+        for number in range(int(duration_s / interval_s + 1e-9) + 1):
+            traffic.at(number * interval_s, partial(self._sample, number * interval_s))
+        for at_s in (plan["warmup_s"], duration_s):
+            traffic.at(at_s, partial(self._count, at_s))
+
+    def _sample(self, at_s: float) -> None:
+        if not self.emulation.running and at_s < self.plan["duration_s"] - 0.1:
+            self.emulation.report()  # raises what ended it
+            raise LinuxError(f"the emulator ended after {at_s:.1f} s, before the run did")
+        self.sampler.sample(at_s)
+        self.tell(at_s)
+
+    def _count(self, at_s: float) -> None:
+        self._received.append(np.array([c.received for c in self.traffic.connections], dtype=float))
+        self._missing += self.sampler.missing(at_s, GRACE_S)
+
+    def goodput_bytes(self) -> Numbers:
+        """What each application received after the warm-up."""
+        first, last = self._received
+        return last - first
+
+    def congestion_controls(self) -> list[str]:
+        """What the kernel calls the congestion controls of the connections that are open."""
+        there = [c for c in self.traffic.connections if not c.ended]
+        return sorted({congestion_control(c.sender) for c in there})
+
+    def reasons(self, emulated: dict[str, Any]) -> list[str]:
+        """Why the run is not valid; nothing if it is."""
+        return [
+            *wrong_emulation(self.plan, emulated),
+            *wrong_connections(self.traffic.connections, self.sampler),
+            *self._missing,
+        ]
+
+
+def checked_rights() -> None:
+    """Raises LinuxError where no namespace can be made."""
+    try:
+        Namespace().close()
+    except PermissionError:
+        raise LinuxError(
+            "network namespaces need root: run it with sudo: sudo .venv/bin/anabranch linux run …"
+        ) from None

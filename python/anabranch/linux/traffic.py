@@ -1,0 +1,235 @@
+"""Bulk senders and receivers: all connections of a run in one thread, on sockets that never block.
+
+The thread wakes every few milliseconds, not for each packet: buffers hold much more than what passes
+meanwhile, acknowledgements are the kernel's, and the emulator has a processor to itself.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from .sockets import abort, unacknowledged
+from .tcp_info import MptcpReader
+
+TICK_S = 0.005
+"""How often sockets are looked at."""
+
+WINDOWS_AHEAD = 2
+"""How many windows of unsent data each path of an MPTCP connection is kept supplied with.
+
+The kernel's scheduler hands all that is written to subflows at once, by an estimate of their speed that
+lags behind; one in timeout keeps what it got. A full send buffer so ends up on the slowest path: in
+scenario C under OLIA the better one had nothing to send 30 to 70 % of the time.
+"""
+
+REFILL_S = 0.02
+"""How often that is looked at; four times a round trip where that is shorter."""
+
+_CHUNK = memoryview(bytes(256 * 1024))
+"""What senders write: nobody reads it."""
+
+
+@dataclass
+class Connection:
+    """One user: the socket that sends, the server's, and what has passed."""
+
+    flow: int
+    class_: int
+    user: int
+    planned: dict[str, Any]
+    start_s: float
+    sender: socket.socket
+    listener: socket.socket
+    server: tuple[str, int]
+    receiver: socket.socket | None = None
+    established: bool = False
+    ended: bool = False
+    written: int = 0
+    received: int = 0
+    completed_s: float = float("nan")
+    refill_s: float = 0.0
+    """When an MPTCP connection is looked at next."""
+    trouble: str = ""
+    """What went wrong, if anything."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of a transfer was acknowledged."""
+        return self.completed_s == self.completed_s
+
+    def allowance(self, now_s: float) -> int | None:
+        """Bytes that may be written now; None for no limit."""
+        limit: int | None = self.planned["transfer_bytes"]
+        rate = self.planned["app_rate_bps"]
+        if rate is not None:
+            segment = int(self.planned["payload_bytes"])
+            offered = int(rate * (now_s - self.start_s) / 8) // segment * segment
+            limit = offered if limit is None else min(limit, offered)
+        return None if limit is None else max(0, limit - self.written)
+
+    def close(self) -> None:
+        """Ends it at once at both ends."""
+        self.ended = True
+        for end in (self.sender, self.receiver, self.listener):
+            if end is not None:
+                abort(end)
+
+
+@dataclass
+class Traffic:
+    """The connections of a run, and what happens when."""
+
+    connections: list[Connection]
+    clock: Callable[[], float]
+    """Seconds since the run began."""
+    _poll: Any = field(default_factory=select.epoll, repr=False)
+    _roles: dict[int, tuple[Connection, str]] = field(default_factory=dict, repr=False)
+    _timeline: list[tuple[float, int, Callable[[], object]]] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=itertools.count, repr=False)
+    _reader: MptcpReader = field(default_factory=MptcpReader, repr=False)
+    _buffer: bytearray = field(default_factory=lambda: bytearray(1 << 20), repr=False)
+
+    def __post_init__(self) -> None:
+        for connection in self.connections:
+            self._watch(connection.listener, connection, "listener", select.EPOLLIN)
+            self.at(connection.start_s, partial(self._connect, connection))
+
+    def at(self, time_s: float, action: Callable[[], object]) -> None:
+        """Has something done at a time; what is to be done at one time is done in the order said."""
+        heapq.heappush(self._timeline, (time_s, next(self._numbers), action))
+
+    def run(self, end_s: float) -> None:
+        """Sends and receives until `end_s`; what is due by then is done."""
+        while True:
+            now = self.clock()
+            while self._timeline and self._timeline[0][0] <= min(now, end_s):
+                heapq.heappop(self._timeline)[2]()
+            if now >= end_s:
+                return
+            self._serve(now)
+            due = self._timeline[0][0] if self._timeline else end_s
+            time.sleep(max(0.0, min(due, end_s, now + TICK_S) - self.clock()))
+
+    def _serve(self, now: float) -> None:
+        for number, _ in self._poll.poll(0):
+            connection, role = self._roles[number]
+            if role == "listener":
+                self._accept(connection)
+            elif role == "receiver":
+                self._receive(connection)
+            elif not connection.established:
+                self._established(connection)
+        for connection in self.connections:
+            if connection.established and not connection.ended and not connection.finished:
+                self._send(connection, now)
+
+    def _connect(self, connection: Connection) -> None:
+        if connection.ended:
+            return
+        with suppress(BlockingIOError):
+            connection.sender.connect(connection.server)
+        self._watch(connection.sender, connection, "sender", select.EPOLLOUT)
+
+    def _established(self, connection: Connection) -> None:
+        error = connection.sender.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        self._forget(connection.sender)
+        if error:
+            self._failed(connection, OSError(error, "could not connect"))
+        else:
+            connection.established = True
+
+    def _accept(self, connection: Connection) -> None:
+        with suppress(BlockingIOError):
+            connection.receiver, _ = connection.listener.accept()
+            connection.receiver.setblocking(False)
+            self._watch(connection.receiver, connection, "receiver", select.EPOLLIN)
+
+    def _receive(self, connection: Connection) -> None:
+        assert connection.receiver is not None
+        try:
+            while count := connection.receiver.recv_into(self._buffer):
+                connection.received += count
+                if count < len(self._buffer):
+                    return
+            self._forget(connection.receiver)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._forget(connection.receiver)
+            self._failed(connection, error)
+
+    def _send(self, connection: Connection, now: float) -> None:
+        """Writes what the socket takes; a socket that takes nothing costs one call."""
+        try:
+            allowed, wanted = connection.allowance(now), self._supply(connection, now)
+            if wanted is not None:
+                allowed = wanted if allowed is None else min(allowed, wanted)
+            while allowed is None or allowed > 0:
+                chunk = _CHUNK if allowed is None else _CHUNK[:allowed]
+                count = connection.sender.send(chunk)
+                connection.written += count
+                allowed = None if allowed is None else allowed - count
+                if count < len(chunk):
+                    break
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._failed(connection, error)
+            return
+        if connection.written == connection.planned["transfer_bytes"]:
+            self._complete(connection, now)
+
+    def _supply(self, connection: Connection, now: float) -> int | None:
+        """Bytes that the paths of an MPTCP connection want now; None for plain TCP, which wants all."""
+        paths = connection.planned["paths"]
+        if len(paths) == 1:
+            return None
+        if now < connection.refill_s:
+            return 0
+        connection.refill_s = now + min(REFILL_S, min(path["base_rtt_s"] for path in paths) / 4)
+        states = [subflow.tcp for subflow in self._reader.read(connection.sender).subflows]
+        # One that has sent nothing may not send yet: the kernel does not tell when its handshake ends.
+        using = [tcp for tcp in states if tcp.segments_out] or states[:1]
+        return sum(
+            max(0, WINDOWS_AHEAD * tcp.cwnd_segments * tcp.mss_bytes - tcp.unsent_bytes)
+            for tcp in using
+        )
+
+    def _complete(self, connection: Connection, now: float) -> None:
+        with suppress(OSError):
+            if unacknowledged(connection.sender) == 0:
+                connection.completed_s = now
+
+    def end(self, connection: Connection) -> None:
+        """A user leaves."""
+        for end in (connection.sender, connection.receiver, connection.listener):
+            if end is not None:
+                self._forget(end)
+        connection.close()
+
+    def close(self) -> None:
+        """Ends every connection."""
+        for connection in self.connections:
+            connection.close()
+        self._poll.close()
+
+    def _failed(self, connection: Connection, error: OSError) -> None:
+        connection.trouble = connection.trouble or str(error.strerror or error)
+        connection.ended = True
+
+    def _watch(self, end: socket.socket, connection: Connection, role: str, what: int) -> None:
+        self._roles[end.fileno()] = connection, role
+        self._poll.register(end.fileno(), what)
+
+    def _forget(self, end: socket.socket) -> None:
+        if self._roles.pop(end.fileno(), None):
+            self._poll.unregister(end.fileno())

@@ -1,0 +1,241 @@
+"""The real kernel as a world of cells: every replication is kept in a file as soon as it is measured.
+
+A measurement takes hours. One that is started again measures only what is missing, and what lies in a
+directory can be judged without measuring, on any machine.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..files import write_json
+from ..result import Result
+from ..scenario import load
+from .laboratory import Cell, NoResult, Tell
+
+LINUX = "linux"
+
+Measure = Callable[..., Result]
+"""`anabranch.linux.run`, or what takes the same words."""
+
+OVERHEAD_S = 2.0
+"""What building, calibrating and tearing down add to the duration of a scenario."""
+
+MOST_FAILURES = 3
+"""Replications in a row that may fail before a measurement is given up."""
+
+DIGITS = 6
+"""Significant digits that are kept of what was measured."""
+
+TEXTS = ("title", "source", "choice")
+"""Parts of a scenario that change nothing in what is measured."""
+
+
+def on_kernel(*words: Any, **options: Any) -> Result:
+    """Runs a scenario on the real kernel. Raises LinuxError where that cannot be."""
+    from ..linux import run
+
+    return run(*words, **options)
+
+
+def silent(text: str) -> None:
+    """Says nothing."""
+
+
+@dataclass
+class Measurements:
+    """Cells on the real kernel, their replications in the files `directory`/CELL/SEED.json.gz."""
+
+    directory: Path
+    measure: Measure | None = on_kernel
+    """None: only what lies in the directory is taken, with all seeds that are there."""
+    say: Callable[[str], object] = silent
+    """Is told what does not count, and why, and how long the rest takes."""
+    name: str = LINUX
+    _read: dict[Path, Result | None] = field(default_factory=dict)
+    _measured: int = 0
+    _failed: int = 0
+
+    def file(self, name: str, seed: int) -> Path:
+        """Where a replication lies."""
+        return self.directory / name / f"{seed}.json.gz"
+
+    def work(self, name: str, cell: Cell, seeds: int) -> float:
+        """Seconds that what is missing of a cell takes."""
+        if self.measure is None:
+            return 0.0
+        return len(self._missing(name, cell, seeds)) * _seconds(cell)
+
+    def begin(self, work: float) -> None:
+        """Says how long it takes, if anything is to be measured."""
+        if work > 0:
+            self.say(f"measuring in real time takes about {spoken(work)}; files: {self.directory}")
+
+    def run(self, name: str, cell: Cell, seeds: int, tell: Tell) -> Result:
+        """The result of a cell; what is missing is measured and kept, seed by seed.
+
+        Raises ValueError for a file that is no result, LinuxError when the kernel cannot run the
+        cell, and NoResult when there is nothing of it.
+        """
+        if self.measure is None:
+            wanted = self._seeds_there(name)
+            return _joined([self._kept(name, cell, seed) for seed in wanted], wanted)
+        wanted = list(range(1, seeds + 1))
+        missing = self._missing(name, cell, seeds)
+        stopped = False
+        for number, seed in enumerate(missing):
+            what = f", replication {len(wanted) - len(missing) + number + 1} of {len(wanted)}"
+
+            def told(now: float, whole: float, what: str = what, number: int = number) -> None:
+                tell(number + now / whole, len(missing), what)
+
+            try:
+                self._take(name, cell, seed, told)
+            except KeyboardInterrupt:
+                stopped = True
+                break
+        parts = [self._kept(name, cell, seed) for seed in wanted]
+        if stopped and not any(parts):
+            raise KeyboardInterrupt
+        return _joined(parts, wanted, complete=not stopped)
+
+    def _take(self, name: str, cell: Cell, seed: int, told: Callable[..., object]) -> None:
+        """Measures a replication and keeps it. One that fails is left out, unless it is the first:
+        then the kernel cannot run it at all. Raises LinuxError."""
+        from ..linux import LinuxError
+
+        assert self.measure is not None
+        told(0.0, 1.0)
+        try:
+            result = self.measure(
+                load(cell.scenario),
+                [seed],
+                controller=cell.controller,
+                overrides=list(cell.overrides),
+                keep_invalid=True,
+                progress=told,
+            )
+        except LinuxError as error:
+            self._failed += 1
+            if self._measured == 0 or self._failed >= MOST_FAILURES:
+                raise
+            self.say(f"{name}, seed {seed} is left out: {error}")
+            return
+        (run,) = result.runs
+        if not run["valid"]:
+            because = "; ".join(run["invalid_because"])
+            self.say(f"{name}, seed {seed} is left out: it never came out valid: {because}")
+            return
+        self._failed = 0
+        self._measured += 1
+        file = self.file(name, seed)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = result.to_json()
+        write_json(file, content | {"runs": rounded(content["runs"])})
+        self._read[file] = Result.load(file)
+
+    def _missing(self, name: str, cell: Cell, seeds: int) -> list[int]:
+        """Seeds that are still to be measured."""
+        return [seed for seed in range(1, seeds + 1) if self._kept(name, cell, seed) is None]
+
+    def _kept(self, name: str, cell: Cell, seed: int) -> Result | None:
+        """The replication of a seed if it lies there and counts. Raises ValueError."""
+        file = self.file(name, seed)
+        if file not in self._read:
+            self._read[file] = self._checked(file, cell, seed) if file.exists() else None
+        return self._read[file]
+
+    def _checked(self, file: Path, cell: Cell, seed: int) -> Result | None:
+        """What a file holds, if it is of the cell; says so if not."""
+        try:
+            result = Result.load(file)
+            why = unlike(result, cell, seed)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{file} is damaged: {error}\nhelp: move it away, and its replication is measured anew"
+            ) from None
+        if not why:
+            return result
+        fate = "it is left out" if self.measure is None else "it is measured anew"
+        self.say(f"{file} does not count: {why}; {fate}")
+        return None
+
+    def _seeds_there(self, name: str) -> list[int]:
+        """Seeds of a cell that have a file."""
+        files = (self.directory / name).glob("*.json.gz")
+        stems = (file.name.removesuffix(".json.gz") for file in files)
+        return sorted(int(stem) for stem in stems if stem.isdecimal())
+
+
+def unlike(result: Result, cell: Cell, seed: int) -> str:
+    """In what a replication is not that of a cell; empty if it is."""
+    origin = result.provenance
+    if _rules(result.scenario.text) != _rules(load(cell.scenario).text):
+        return "its scenario is another"
+    wanted = {
+        "world": (result.world, LINUX),
+        "controller": (origin["controller"], cell.controller),
+        "seed": (result.seeds, [seed]),
+    }
+    for what, (found, asked) in wanted.items():
+        if found != asked:
+            return f"its {what} is {found}, not {asked}"
+    given = list(origin["overrides"])
+    if given != list(cell.overrides):
+        others = [override for override in given if override not in cell.overrides]
+        without = [override for override in cell.overrides if override not in given]
+        return f"it has {_listed(others)} instead of {_listed(without)}"
+    return "" if result.runs[0]["valid"] else "it is not valid"
+
+
+def _listed(overrides: list[str]) -> str:
+    """Overrides in a sentence."""
+    return ", ".join(f"`{override}`" for override in overrides) or "nothing"
+
+
+def _rules(text: str) -> dict[str, Any]:
+    """What a scenario says, without comments and texts."""
+    return {key: value for key, value in tomllib.loads(text).items() if key not in TEXTS}
+
+
+def _joined(parts: list[Result | None], seeds: list[int], complete: bool = True) -> Result:
+    """One result of the replications that there are. Raises NoResult when there is none."""
+    own = [part for part in parts if part is not None]
+    if not own:
+        raise NoResult(
+            "nothing measured lies there" if not seeds else "nothing that lies there counts"
+        )
+    origin = own[0].provenance | {
+        "seeds": seeds,
+        "complete": complete,
+        "rejected": [row for part in own for row in part.provenance["rejected"]],
+        "failed": [seed for seed, part in zip(seeds, parts, strict=True) if part is None],
+        "kernel": ", ".join(dict.fromkeys(part.provenance["kernel"] for part in own)),
+    }
+    return replace(own[0], runs=[run for part in own for run in part.runs], provenance=origin)
+
+
+def _seconds(cell: Cell) -> float:
+    """Real time that a replication takes."""
+    plan = load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
+    return float(plan["duration_s"]) + OVERHEAD_S
+
+
+def spoken(seconds: float) -> str:
+    """A length of time in hours and minutes."""
+    minutes = max(round(seconds / 60), 1)
+    hours = f"{minutes // 60} h " if minutes >= 60 else ""
+    return f"{hours}{minutes % 60} min"
+
+
+def rounded(value: Any) -> Any:
+    """Nested numbers with the digits that are kept."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
