@@ -4,9 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BUILT := $(VENV)/.built
-RUST := $(shell git ls-files 'crates/**.rs' 'crates/**/Cargo.toml' Cargo.toml Cargo.lock pyproject.toml 2>/dev/null)
+RUST := $(shell git ls-files 'bpf/**' 'crates/**.rs' 'crates/**.c' 'crates/**/Cargo.toml' Cargo.toml Cargo.lock pyproject.toml 2>/dev/null)
+# The controllers for the kernel are an optional part, for they need clang and libelf where they are built.
+ifeq ($(shell uname -s),Linux)
+export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
+endif
 
-.PHONY: help install build demo test test-rust test-python check bench reproduce clean
+.PHONY: help install build demo test test-rust test-python test-linux check bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +35,10 @@ test-rust: install
 
 test-python: build
 	$(VENV)/bin/python -m pytest
+
+test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
+	set -e; for test in $$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); do $$test --nocapture; done
+	$(VENV)/bin/python -m pytest tests/linux
 
 check: build ## formatting, lints, types, layers (as CI does)
 	cargo fmt --check

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what building needs and is missing: a C linker, Python's venv, and Rust.
+# Installs what building needs and is missing: a C compiler, Python's venv, Rust, and on Linux what compiles
+# and loads the controllers for the kernel.
 # An existing Rust toolchain that is new enough is used and left alone.
 set -eu
 
@@ -23,12 +24,18 @@ rust_is_there() {
 missing=""
 command -v cc >/dev/null || missing="$missing gcc libc6-dev"
 python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
+if [ "$(uname -s)" = Linux ]; then
+  command -v clang >/dev/null || missing="$missing clang"
+  command -v pkg-config >/dev/null || missing="$missing pkg-config"
+  [ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
+  [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
+fi
 # Debian 12's own cargo is too old; its cargo-web and rustc-web are not.
 rust_is_there || missing="$missing cargo-web rustc-web"
 
 [ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null; then
-  echo "error: missing:$missing (this is not a Debian system: install a C compiler, Python 3.11 with venv and Rust $RUST_MINIMUM)" >&2
+  echo "error: missing:$missing (this is not a Debian system: install a C compiler, clang, pkg-config, the headers of libelf and zlib, Python 3.11 with venv and Rust $RUST_MINIMUM)" >&2
   exit 2
 fi
 echo "installing:$missing"

@@ -49,6 +49,33 @@ METRICS = [
     Metric("paths", "cwnd_segments", "segments", "congestion window, mean over samples"),
     Metric("paths", "srtt_s", "s", "smoothed round-trip time, mean over samples"),
     Metric("paths", "rto_s", "s", "retransmission timeout, not backed off, mean over samples"),
+    Metric("paths", "busy_s", "s", "linux: time with data in flight or waiting to be sent"),
+    Metric(
+        "paths",
+        "receive_window_limited_s",
+        "s",
+        "linux: part of it in which the receive window was the limit",
+    ),
+    Metric(
+        "paths",
+        "send_buffer_limited_s",
+        "s",
+        "linux: part of it in which the send buffer was the limit",
+    ),
+    Metric("paths", "min_rtt_s", "s", "linux: the kernel's minimum round trip, mean over samples"),
+    Metric("paths", "pmtu_bytes", "bytes", "linux: path MTU, mean over samples"),
+    Metric(
+        "paths",
+        "reordering",
+        "packets",
+        "linux: the kernel's estimate of reordering, mean over samples",
+    ),
+    Metric(
+        "paths",
+        "starved",
+        "fraction",
+        "linux: samples at which the window had room and the path nothing to send",
+    ),
     Metric("links", "copies", "links", "number of private copies; 1 for a shared link"),
     Metric("links", "arrived_packets", "packets", "packets offered to the link"),
     Metric("links", "dropped_packets", "packets", "packets dropped by its queue"),
@@ -102,4 +129,4 @@ METRICS = [
     Metric("series.links", "queue_packets", "packets", "waiting packets over time"),
     Metric("series.links", "dropped_packets", "packets", "packets dropped or lost since the start"),
 ]
-"""Every column of a simulated result."""
+"""Every column of a result; those that begin with "linux:" have only runs on the kernel."""

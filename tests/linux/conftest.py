@@ -31,6 +31,8 @@ def lacking() -> str:
 
 @pytest.fixture(scope="session")
 def kernel() -> None:
-    """Asks for root, namespaces, TUN and MPTCP."""
+    """Asks for root, namespaces, TUN and MPTCP; ANABRANCH_LINUX=required makes their lack a failure."""
     if reason := lacking():
+        if os.environ.get("ANABRANCH_LINUX") == "required":
+            pytest.fail(f"the kernel is required, and {reason}")
         pytest.skip(reason)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .application import Command
-from .linux import linux_app
+from .linux import linux_app as linux_app
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -95,7 +95,7 @@ def unload(
     from .terminal import console
 
     kept = unload_for_good(name, force)
-    rest = f"; {kept} sockets keep it until they close" if kept else ""
+    rest = f"; sockets that keep it until they close: {kept}" if kept else ""
     console().print(f"unloaded{rest}", highlight=False)
 
 

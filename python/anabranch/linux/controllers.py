@@ -169,7 +169,7 @@ def unload_for_good(name: str, force: bool = False) -> int:
     count = using(kernel_name)
     if count and not force:
         raise LinuxError(
-            f"{count} sockets use {kernel_name}; close them, or take it out with --force: "
+            f"{kernel_name} is in use, sockets: {count}; close them, or take it out with --force: "
             "they keep it until they close"
         )
     if read_setting("net.ipv4.tcp_congestion_control") == kernel_name:

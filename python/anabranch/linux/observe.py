@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .controllers import names
+from .controllers import NEEDS_ROOT, names
+from .errors import LinuxError
 from .namespace import Namespace
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
@@ -23,8 +24,10 @@ def status() -> dict[str, Any]:
     """Controllers that are loaded for good with their counters, and every connection under them or
     under another one of ours, in all network namespaces that processes are in.
 
-    Raises LinuxError where no controller was built, PermissionError without root.
+    Raises LinuxError where no controller was built, and without root.
     """
+    if os.geteuid() != 0:
+        raise LinuxError(NEEDS_ROOT.format("status"))
     loaded = [
         {"law": law, "name": name, "counters": _core.kernel_counters(law)}
         for law, name in names().items()
@@ -92,6 +95,7 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
         "since_loss",
         "between_losses",
         "delivered",
+        "paths",
         "losses",
         "missed",
         "repairs",

@@ -1,0 +1,167 @@
+"""What a test must not leave behind: kernel warnings, BPF objects, controllers, namespaces, processes.
+
+Other programs on the machine may load controllers and make namespaces meanwhile: what a living process
+holds is its own, and counts only once nobody holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from anabranch.linux.controllers import available
+
+KINDS = {"prog": "prog_id", "map": "map_id", "link": "link_id"}
+"""What bpftool lists, and the word for it in /proc/PID/fdinfo."""
+
+TROUBLE = re.compile(
+    r"WARNING:|BUG:|Oops|general protection|Call Trace|refcount|use-after-free|stall|hung task"
+    r"|unregister_netdevice: waiting|scheduling while atomic|leak|[Ii]mpossible",
+)
+WARNING = 4
+"""Lines of the kernel's log of this level or a graver one count if they are about the network or BPF."""
+OURS = re.compile(r"tcp|bpf|netns|socket|veth|tun", re.IGNORECASE)
+PRIVATE = re.compile(r"ab(\d+)_")
+MARK = "ANABRANCH_TEST"
+"""In the environment of every process that a test starts."""
+
+
+class KernelLog:
+    """The kernel's log from now on."""
+
+    def __init__(self) -> None:
+        self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        os.lseek(self._fd, 0, os.SEEK_END)
+
+    def new(self) -> list[tuple[int, str]]:
+        """Level and text of what came since the last call."""
+        found = []
+        while True:
+            try:
+                record = os.read(self._fd, 8192).decode(errors="replace")
+            except BlockingIOError:
+                return found
+            except BrokenPipeError:  # some were overwritten before they were read
+                found.append((WARNING, "bpf: lines of the log were lost"))
+                continue
+            head, _, text = record.partition(";")
+            found.append((int(head.split(",")[0]) & 7, text.splitlines()[0]))
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def alarming(lines: list[tuple[int, str]]) -> list[str]:
+    """Those that tell of trouble."""
+    return [
+        text
+        for level, text in lines
+        if TROUBLE.search(text) or (level <= WARNING and OURS.search(text))
+    ]
+
+
+def listed() -> set[tuple[str, int]] | None:
+    """Programs, maps and links in the kernel; None without bpftool."""
+    if not shutil.which("bpftool"):
+        return None
+    found = set()
+    for kind in KINDS:
+        done = subprocess.run(["bpftool", "-j", kind, "list"], capture_output=True, check=True)
+        found |= {(kind, row["id"]) for row in json.loads(done.stdout or "[]")}
+    return found
+
+
+def held() -> set[tuple[str, int]]:
+    """Programs, maps and links that other processes hold."""
+    words = {f"{word}:": kind for kind, word in KINDS.items()}
+    found = set()
+    for file in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        if file.parts[2] == str(os.getpid()):
+            continue
+        with suppress(OSError):
+            for line in file.read_text().splitlines():
+                word, _, value = line.partition("\t")
+                if word in words:
+                    found.add((words[word], int(value)))
+    return found
+
+
+def unheld() -> set[tuple[str, int]]:
+    """Programs, maps and links that no other process holds."""
+    there = listed()
+    return set() if there is None else there - held()
+
+
+def controls() -> set[str]:
+    """Congestion controls, without those that belong to another living process."""
+    return {name for name in available() if not foreign(name)}
+
+
+def foreign(name: str) -> bool:
+    """Whether a controller belongs to another living process."""
+    owner = PRIVATE.match(name)
+    return bool(owner) and owner[1] != str(os.getpid()) and Path("/proc", owner[1]).exists()
+
+
+def marked() -> list[int]:
+    """Living processes that a test of this process started."""
+    mark = f"{MARK}={os.getpid()}".encode()
+    found = []
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark in file.read_bytes().split(b"\0") and int(file.parts[2]) != os.getpid():
+                found.append(int(file.parts[2]))
+    return found
+
+
+def environment() -> dict[str, str]:
+    """For processes that a test starts."""
+    return os.environ | {MARK: str(os.getpid())}
+
+
+def inhabited(number: int) -> bool:
+    """Whether a process is in the network namespace of this number, or has it open."""
+    for pattern in ("[0-9]*/task/*/ns/net", "[0-9]*/fd/*"):
+        for file in Path("/proc").glob(pattern):
+            with suppress(OSError):
+                if os.readlink(file) == f"net:[{number}]":
+                    return True
+    return False
+
+
+def eventually(holds: Callable[[], bool], within_s: float = 10.0) -> bool:
+    """Whether something comes to hold: the kernel frees much of what is closed a little later."""
+    limit = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+class Scene:
+    """The machine as it is now; `wrong` says what is not as it was."""
+
+    def __init__(self) -> None:
+        self.log = KernelLog()
+        self._unheld, self._controls = unheld(), controls()
+        self.skipped = "" if shutil.which("bpftool") else "BPF objects: there is no bpftool"
+
+    def wrong(self) -> list[str]:
+        """Sentences; none when nothing was left behind."""
+        found = []
+        if not eventually(lambda: not marked()):
+            found.append(f"processes are left: {marked()}")
+        if not eventually(lambda: controls() == self._controls):
+            found.append(f"congestion controls were {self._controls}, are {controls()}")
+        if not eventually(lambda: not unheld() - self._unheld):
+            found.append(f"BPF objects are left: {sorted(unheld() - self._unheld)}")
+        found += [f"the kernel says: {text}" for text in alarming(self.log.new())]
+        return found

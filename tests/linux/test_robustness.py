@@ -1,0 +1,243 @@
+"""What may go wrong beside a controller: paths that come and go, killed processes, missed callbacks,
+peers without MPTCP. The long forms are in `soak.py`."""
+
+from __future__ import annotations
+
+import errno
+import random
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import left
+import numpy as np
+import pytest
+from churn import SUBFLOW, Stage
+from opening import open_and_close
+from soak import PLANTED, fits, largest_window
+from troupe import Troupe, churn
+
+from anabranch import _core
+from anabranch.linux import run
+from anabranch.linux.controllers import attached, built
+from anabranch.linux.observe import connections
+from anabranch.linux.sockets import abort
+from anabranch.linux.tcp_info import IPPROTO_MPTCP, MptcpReader
+from anabranch.result import Result
+from anabranch.scenario import Scenario
+
+pytestmark = pytest.mark.usefixtures("kernel", "controllers")
+
+TWO_BOTTLENECKS = """
+name = "two-bottlenecks"
+duration = "8 s"
+warmup = "2 s"
+[[link]]
+name = "left"
+rate = "6 Mb/s"
+delay = "10 ms"
+queue = { droptail = { packets = "25 packets" } }
+[[link]]
+name = "right"
+rate = "6 Mb/s"
+delay = "10 ms"
+queue = { droptail = { packets = "25 packets" } }
+[[flow]]
+name = "user"
+count = 4
+controller = "lia"
+[[flow.path]]
+links = ["left"]
+[[flow.path]]
+links = ["right"]
+[[flow]]
+name = "tcp"
+count = 4
+[[flow.path]]
+links = ["right"]
+"""
+
+
+@pytest.fixture(scope="module")
+def controllers() -> None:
+    if not built():
+        pytest.skip("this build has no controllers for the kernel")
+
+
+def test_paths_processes_and_controllers_come_and_go_and_leave_nothing() -> None:
+    troupe = churn(seconds=9, stages=1, connections=20, seed=3)
+    print(dict(troupe.counts), troupe.scene.skipped)
+    assert troupe.wrong == []
+    assert troupe.counts["opened"] > 40
+    assert troupe.counts["joined"] > 3 and troupe.counts["left"] > 3
+    assert troupe.counts["most subflows of a connection"] > 1
+    assert sum(n for name, n in troupe.counts.items() if name.startswith("killed")) >= 2
+    assert troupe.counts["callbacks: acks"] > 100
+    assert troupe.largest < 4000
+
+
+def test_a_killed_run_leaves_neither_controllers_nor_namespaces() -> None:
+    with Troupe(0, 0, random.Random(1), left.Scene()) as troupe:
+        troupe.kill_run()
+    assert troupe.counts["killed: run"] == 1
+    assert troupe.wrong == []
+
+
+def test_connections_that_close_leave_neither_map_entries_nor_memory() -> None:
+    told = open_and_close(500)
+    before, after = told["before"], told["after"]
+    assert told["joined"] >= 490 and told["counters"]["acks"] >= 1000
+    assert after.maps == before.maps and len(before.maps) == 4
+    assert {row[2] for row in before.maps} == {
+        "1",
+        str(1 << 20),
+    }  # none has an entry for a connection
+    assert after.sockets == before.sockets == 1
+    assert after.allocated < before.allocated + 400  # other programs have sockets too
+
+
+def short(skipped: int, **options: Any) -> Result:
+    """The scenario above; what a busy machine makes of its times does not matter here."""
+    scenario = Scenario.parse(TWO_BOTTLENECKS, "two-bottlenecks")
+    return run(scenario, series=True, keep_invalid=True, skips_per_million=skipped, **options)
+
+
+def counters(result: Result) -> dict[str, int]:
+    (row,) = result.runs[0]["kernel"]["controllers"].values()
+    return {"skipped": 0, "missed": 0, "repairs": 0} | row
+
+
+def test_callbacks_that_are_missed_move_no_window_and_hardly_a_share() -> None:
+    whole, holed = short(0), short(PLANTED)
+    assert counters(whole)["skipped"] == 0
+    assert counters(holed)["skipped"] > 200
+    assert counters(holed)["missed"] > 200 and counters(holed)["repairs"] > 0
+    for result in (whole, holed):
+        assert largest_window(result) < 4 * fits(result)
+    for name in whole.classes:
+        ratio = holed.users(name).sum() / whole.users(name).sum()
+        assert 0.6 < ratio < 1.6, name
+
+
+def test_a_first_loss_is_survived_when_its_callbacks_are_missed() -> None:
+    result = short(300_000, overrides=["duration=4 s", "warmup=1 s", "flow.user.count=12"])
+    assert counters(result)["repairs"] > 5
+    assert largest_window(result) < 4 * fits(result)
+    thresholds = result.runs[0]["series"]["paths"]["ssthresh_segments"][-1]
+    assert np.sum(np.isfinite(thresholds)) >= 12  # first losses there were
+    assert np.all(thresholds[np.isfinite(thresholds)] < 4 * fits(result))
+    for name in ("left", "right"):
+        (carried,) = result.link(name, "throughput_bps")
+        assert carried > 0.7 * 6e6
+
+
+class Pair:
+    """A connection between the namespaces of a stage, fed and drained by `feed`."""
+
+    def __init__(self, stage: Stage, port: int, name: str, protocols: tuple[int, int]) -> None:
+        address = "10.9.0.2", port
+        with stage.receiver.inside():
+            self.server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocols[1])
+        with stage.sender.inside():
+            self.sender = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocols[0])
+        self.server.bind(address)
+        self.server.listen(1)
+        self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        self.sender.bind(("10.9.0.1", 0))
+        self.sender.connect(address)
+        self.receiver, _ = self.server.accept()
+        self.sender.setblocking(False)
+        self.receiver.setblocking(False)
+        self.received = 0
+
+    def feed(self) -> None:
+        with suppress(BlockingIOError):
+            while True:
+                self.sender.send(bytes(1 << 16))
+        with suppress(BlockingIOError):
+            while data := self.receiver.recv(1 << 20):
+                self.received += len(data)
+
+    def close(self) -> None:
+        for end in (self.sender, self.receiver, self.server):
+            abort(end)
+
+
+@contextmanager
+def pairs(name: str, *protocols: tuple[int, int]) -> Iterator[tuple[Stage, list[Pair]]]:
+    """Connections on a stage of their own."""
+    with ExitStack() as stack:
+        stage = Stage(rate_bps=8e6)
+        stack.callback(stage.close)
+        made = []
+        for number, both in enumerate(protocols):
+            made.append(Pair(stage, 9000 + number, name, both))
+            stack.callback(made[-1].close)
+        yield stage, made
+
+
+def feed(made: list[Pair], seconds: float) -> None:
+    """Has them send for some time."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        for pair in made:
+            pair.feed()
+        time.sleep(0.005)
+
+
+def shown(stage: Stage, name: str) -> list[dict[str, Any]]:
+    """The connections of a stage as the status has them."""
+    with stage.sender.inside():
+        rows = _core.kernel_subflows()
+    found = connections(row | {"namespace": stage.sender.number} for row in rows)
+    return [row for row in found if row["controller"] == name]
+
+
+def fell_back(connection: socket.socket) -> bool:
+    """Whether a connection of MPTCP is plain TCP: the kernel then has nothing to tell of MPTCP."""
+    try:
+        return MptcpReader().read(connection).fallback
+    except OSError as error:
+        return error.errno == errno.EOPNOTSUPP
+
+
+def test_plain_tcp_and_what_falls_back_to_it_is_reno_alone() -> None:
+    plain = socket.IPPROTO_TCP
+    with attached(["lia"]) as there:
+        name = there.kernel_name("lia")
+        with pairs(name, (IPPROTO_MPTCP, plain), (plain, plain)) as (stage, made):
+            stage.set_endpoint(1, SUBFLOW)
+            feed(made, 3)
+            assert fell_back(made[0].sender)
+            rows = shown(stage, name)
+            assert len(rows) == 2
+            for row in rows:  # the first one's socket is of MPTCP all the same
+                (subflow,) = row["subflows"]
+                assert subflow["paths"] == 1 and subflow["growth"] == 0
+                assert subflow["of_reno"] is None
+                assert subflow["losses"] > 0 and subflow["ssthresh_segments"] < 1000
+            counted = there.counters()["lia"]
+            assert counted["acks"] > 500 and counted["losses"] >= 2
+            assert counted["coupled"] == counted["crowded"] == 0
+            shares = sorted(pair.received for pair in made)
+            assert sum(shares) > 0.7 * 8e6 / 8 * 3 and shares[0] > 0.15 * sum(shares)
+
+
+def test_paths_that_join_and_leave_are_coupled_as_long_as_they_are_there() -> None:
+    with attached(["lia"]) as there:
+        name = there.kernel_name("lia")
+        with pairs(name, (IPPROTO_MPTCP, IPPROTO_MPTCP)) as (stage, made):
+            seen, coupled = [], []
+            for change in ((), (1,), (2,), (2, 1)):
+                for path in change:
+                    stage.set_endpoint(path, None if path in stage.present else SUBFLOW)
+                feed(made, 2)
+                (row,) = shown(stage, name)
+                assert row["protocol"] == "MPTCP"
+                seen.append((len(row["subflows"]), max(s["paths"] for s in row["subflows"])))
+                coupled.append(there.counters()["lia"]["coupled"])
+            assert seen == [(1, 1), (2, 2), (3, 3), (1, 1)]
+            assert coupled[0] == 0 < coupled[1] < coupled[2]
+            assert made[0].received > 0.7 * 8e6 / 8 * 12
