@@ -41,6 +41,7 @@ RATE_BPS = 150e6
 """Of each of the two paths; slow enough that they, and not the processors, are the limit."""
 QUEUE_BYTES = 60_000
 """Of each path: short, so that windows are lost soon and the law is in charge."""
+QUIET = 0.95
 WARMUP_S = 0.7
 PORT = 9000
 CHUNK = memoryview(bytes(256 * 1024))
@@ -149,6 +150,13 @@ def idle_s() -> float:
     return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
+def idle_part(seconds: float) -> float:
+    """How idle the processors are."""
+    idle, begun = idle_s(), time.monotonic()
+    time.sleep(seconds)
+    return (idle_s() - idle) / (time.monotonic() - begun) / (os.cpu_count() or 1)
+
+
 def per_byte(controller: str, seconds: float) -> float:
     """CPU seconds per byte."""
     with transfer(controller) as made:
@@ -193,6 +201,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9, help="of CPU per byte; 0 for none")
     parser.add_argument("--json", type=Path, help="file for all figures")
     chosen = parser.parse_args()
+    if (rest := idle_part(2)) < QUIET:
+        print(f"the processors are {rest:.0%} idle: figures on a busy machine are no good")
     told: dict[str, Any] = {"kernel": os.uname().release, "processors": os.cpu_count()}
     with run_statistics():
         told["per_ack"] = {law: per_ack(law, chosen.seconds) for law in LAWS}

@@ -4,9 +4,10 @@
  *
  * A callback may be missed: docs/explanation/linux.md says when. One that returns a value then returns
  * whatever its caller found. So each callback leaves a mirror of the socket in icsk_ca_priv, and the
- * next one compares, and repairs before it does anything else. No window depends on a value that a
- * missed callback returned: the shell sets windows in cong_control alone, and a missed cong_control
- * moves nothing.
+ * next one compares, and repairs before it does anything else. The shell sets windows in cong_control
+ * alone, and a missed cong_control moves nothing. Two values that a missed callback returned are still
+ * taken by the kernel: a threshold, on which no window depends before the next callback, and the window
+ * of an undo, which stands until then.
  */
 #ifndef AB_GUARD_H
 #define AB_GUARD_H

@@ -6,7 +6,7 @@
  * connection's list of subflows. So no map is needed, nothing can fill up, and nothing outlives a
  * connection. The walk holds no lock: a subflow that leaves meanwhile costs at most a wrong view for
  * one ACK. Every read of memory that is not ours is fault-safe, the walk is bounded, and a socket
- * counts only if it says that it belongs to the same connection and the same controller.
+ * counts only if one of our controllers has marked it and it belongs to the same connection.
  */
 #ifndef AB_SIBLINGS_H
 #define AB_SIBLINGS_H

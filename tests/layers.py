@@ -44,6 +44,7 @@ RUST = {
         "emulator",
         "kernel",
         "units",
+        "ports",
     },
 }
 """For each crate the crates of this workspace that it may depend on, for its tests too."""

@@ -42,7 +42,7 @@ def simulate(
     """
 
 def controllers() -> list[dict[str, Any]]:
-    """Name, aliases, options, summary, formula and source of every law."""
+    """Name, aliases, options, summary, formula and source of every law; whether the kernel can run it."""
 
 def drift(
     controller: str, windows: NDArray[float64], rtts_s: NDArray[float64], losses: NDArray[float64]
@@ -136,6 +136,14 @@ class KernelController:
 
     def cost(self) -> dict[str, tuple[int, int]]:
         """Calls and nanoseconds of each callback; zero unless kernel.bpf_stats_enabled is 1."""
+
+    def steps(self) -> list[str]:
+        """What the law saw and said at each ACK since the last call, if `record` was set; one line each."""
+
+    def disagreements(self, steps: Sequence[str]) -> tuple[int, int, int]:
+        """How many of these steps come out otherwise: in the kernel's run of the law's bytecode and in
+        the same C built natively, to the bit; and by the readable law, within the stated bound.
+        """
 
     def pin(self) -> None:
         """Makes it outlive the process; the value is closed."""

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -22,8 +23,8 @@ KINDS = {"prog": "prog_id", "map": "map_id", "link": "link_id"}
 """What bpftool lists, and the word for it in /proc/PID/fdinfo."""
 
 TROUBLE = re.compile(
-    r"WARNING:|BUG:|Oops|general protection|Call Trace|refcount|use-after-free|stall|hung task"
-    r"|unregister_netdevice: waiting|scheduling while atomic|leak|[Ii]mpossible",
+    r"WARNING:|BUG:|Oops|general protection|Call Trace|refcount|use-after-free|\bstall|hung task"
+    r"|unregister_netdevice: waiting|scheduling while atomic|\bleak",
 )
 WARNING = 4
 """Lines of the kernel's log of this level or a graver one count if they are about the network or BPF."""
@@ -37,13 +38,17 @@ class KernelLog:
     """The kernel's log from now on."""
 
     def __init__(self) -> None:
-        self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        os.lseek(self._fd, 0, os.SEEK_END)
+        self._fd = -1
+        try:
+            self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            os.lseek(self._fd, 0, os.SEEK_END)
+        except OSError as error:
+            warnings.warn(f"not looked at: the kernel's log ({error})", stacklevel=2)
 
     def new(self) -> list[tuple[int, str]]:
         """Level and text of what came since the last call."""
-        found = []
-        while True:
+        found: list[tuple[int, str]] = []
+        while self._fd >= 0:
             try:
                 record = os.read(self._fd, 8192).decode(errors="replace")
             except BlockingIOError:
@@ -53,9 +58,11 @@ class KernelLog:
                 continue
             head, _, text = record.partition(";")
             found.append((int(head.split(",")[0]) & 7, text.splitlines()[0]))
+        return found
 
-    def close(self) -> None:
-        os.close(self._fd)
+    def __del__(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
 
 
 def alarming(lines: list[tuple[int, str]]) -> list[str]:
@@ -152,7 +159,8 @@ class Scene:
     def __init__(self) -> None:
         self.log = KernelLog()
         self._unheld, self._controls = unheld(), controls()
-        self.skipped = "" if shutil.which("bpftool") else "BPF objects: there is no bpftool"
+        if not shutil.which("bpftool"):
+            warnings.warn("not looked at: BPF objects (there is no bpftool)", stacklevel=2)
 
     def wrong(self) -> list[str]:
         """Sentences; none when nothing was left behind."""

@@ -108,9 +108,9 @@ def mbps(share: Interval) -> str:
     return str(Interval(share.mean * 1e-6, share.half * 1e-6, share.n, share.confidence))
 
 
-def opened(count: int, say: Callable[[str], object]) -> dict[str, Any]:
+def opened(count: int, per_second: float, say: Callable[[str], object]) -> dict[str, Any]:
     """Connections opened and closed, and what did not hold."""
-    told = open_and_close(count)
+    told = open_and_close(count, per_second=per_second)
     before, after = told["before"], told["after"]
     say(f"{count} connections, {told['joined']} second paths, {told['seconds']:.0f} s")
     for name in ("sockets", "allocated", "memory_pages"):
@@ -135,8 +135,6 @@ def churned(minutes: float, rate_bps: float, say: Callable[[str], object]) -> di
     for name, count in sorted(troupe.counts.items()):
         say(f"  {name:52}{count:>14,}")
     say(f"  {'largest window in segments':52}{troupe.largest:>14,.0f}")
-    if troupe.scene.skipped:
-        say(f"  not looked at: {troupe.scene.skipped}")
     return {"counts": dict(troupe.counts), "largest": troupe.largest, "wrong": troupe.wrong}
 
 
@@ -152,13 +150,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5, help="of churn")
     parser.add_argument("--rate", type=float, default=6, help="of each of 16 paths of churn, Mb/s")
     parser.add_argument("--count", type=int, default=20_000, help="of connections opened")
+    parser.add_argument("--pace", type=float, default=1e9, help="opened a second, at most")
     parser.add_argument("--seeds", type=int, default=5, help="of each row of skips")
     parser.add_argument("--duration", type=float, default=60, help="of a run of skips, seconds")
     parser.add_argument("--json", type=Path, help="file for all of it")
     chosen = parser.parse_args()
     parts: dict[str, Callable[[], dict[str, Any]]] = {
         "churn": lambda: churned(chosen.minutes, 1e6 * chosen.rate, print),
-        "open": lambda: opened(chosen.count, print),
+        "open": lambda: opened(chosen.count, chosen.pace, print),
         "skips": lambda: skips(chosen.seeds, chosen.duration, print),
     }
     if unknown := set(chosen.parts) - set(parts):

@@ -154,9 +154,7 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
         assert subflow["delivered"] > 5 and subflow["cwnd_segments"] >= 10
         assert f"{name} is in use, sockets: 1; close them" in refused("unload", "lia")
         assert name in available()
-        assert "unloaded; sockets that keep it until they close: 1" in done(
-            "unload", "lia", "--force"
-        )
+        assert "keep it until they close" in done("unload", "lia", "--force")
         assert name not in available()
         assert passes(sender, receiver)
         if protocol == IPPROTO_MPTCP:

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("kernel", "controllers")
 
 TWO_BOTTLENECKS = """
 name = "two-bottlenecks"
-duration = "8 s"
+duration = "7 s"
 warmup = "2 s"
 [[link]]
 name = "left"
@@ -68,7 +68,7 @@ def controllers() -> None:
 
 def test_paths_processes_and_controllers_come_and_go_and_leave_nothing() -> None:
     troupe = churn(seconds=9, stages=1, connections=20, seed=3)
-    print(dict(troupe.counts), troupe.scene.skipped)
+    print(dict(troupe.counts))
     assert troupe.wrong == []
     assert troupe.counts["opened"] > 40
     assert troupe.counts["joined"] > 3 and troupe.counts["left"] > 3

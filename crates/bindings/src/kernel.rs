@@ -1,6 +1,7 @@
 //! The controllers in the running kernel.
 
 use kernel::{Controller, Counters, ErrorKind, Program, Settings};
+use ports::{Port, Step};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
 };
@@ -35,6 +36,10 @@ fn counted<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyD
     Ok(table)
 }
 
+fn closed() -> PyErr {
+    PyValueError::new_err("the controller was closed or pinned")
+}
+
 /// See `KernelController` in `_core.pyi`.
 #[pyclass(frozen)]
 pub(crate) struct KernelController {
@@ -47,7 +52,7 @@ impl KernelController {
         let controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
         match &*controller {
             Some(controller) => ask(controller).map_err(raised),
-            None => Err(PyValueError::new_err("the controller was closed or pinned")),
+            None => Err(closed()),
         }
     }
 
@@ -91,10 +96,31 @@ impl KernelController {
         Ok(table)
     }
 
+    fn steps(&self) -> PyResult<Vec<String>> {
+        let steps = self.with(Controller::steps)?;
+        Ok(steps.iter().map(ToString::to_string).collect())
+    }
+
+    /// How many of the steps the kernel, the native law and the readable law see in another way.
+    fn disagreements(&self, steps: Vec<String>) -> PyResult<(usize, usize, usize)> {
+        let port: Port = self.program.law.parse().expect("each program has a port");
+        let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
+        let controller = controller.as_mut().ok_or_else(closed)?;
+        let (mut bytecode, mut native, mut readable) = (0, 0, 0);
+        for line in steps {
+            let step: Step = line.parse().map_err(PyValueError::new_err)?;
+            let again = controller.replay(&step).map_err(raised)?;
+            bytecode += usize::from(Step { backoff: 0, ..again } != step);
+            native += usize::from(port.replay(&step) != again);
+            readable += usize::from(!port.is_readable(&step));
+        }
+        Ok((bytecode, native, readable))
+    }
+
     fn pin(&self) -> PyResult<()> {
         match self.take() {
             Some(controller) => controller.pin(self.program).map_err(raised),
-            None => Err(PyValueError::new_err("the controller was closed or pinned")),
+            None => Err(closed()),
         }
     }
 

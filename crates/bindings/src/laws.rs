@@ -19,6 +19,7 @@ pub(crate) fn controllers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         row.set_item("formula", law.formula)?;
         row.set_item("source", law.source)?;
         row.set_item("set_valued", law.set_valued)?;
+        row.set_item("kernel", ports::PORTS.iter().any(|port| port.law == law.names[0]))?;
         Ok(row)
     };
     control::described().into_iter().map(describe).collect()
@@ -75,7 +76,9 @@ pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> Py
     Ok(shell.window(0).cwnd)
 }
 
+/// The law of a controller; `kernel:olia` is OLIA, as far as mathematics goes.
 fn known(controller: &str) -> PyResult<AnyLaw> {
+    let controller = controller.strip_prefix("kernel:").unwrap_or(controller);
     let unknown = |unknown: control::UnknownLaw| PyValueError::new_err(unknown.to_string());
     controller.parse().map_err(unknown)
 }

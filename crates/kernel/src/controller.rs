@@ -146,7 +146,7 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
                 value.copy_from_slice(&bytes);
                 Ok(())
             }
-            _ => Err(failed("the settings have another size than in bpf/shell.h")),
+            _ => Err(failed("the settings have another size than in bpf/guard.h")),
         },
         None => Err(failed("the object has no settings")),
     }

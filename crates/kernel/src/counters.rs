@@ -1,4 +1,4 @@
-//! What a controller counts: `struct ab_counters` in `bpf/shell.h`.
+//! What a controller counts: `struct ab_counters` in `bpf/guard.h`.
 
 use crate::words::Words;
 

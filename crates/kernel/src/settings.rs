@@ -1,4 +1,4 @@
-//! What a controller is told before it is loaded: `struct ab_settings` in `bpf/shell.h`.
+//! What a controller is told before it is loaded: `struct ab_settings` in `bpf/guard.h`.
 
 /// Settings of a controller.
 #[derive(Clone, Debug, PartialEq)]

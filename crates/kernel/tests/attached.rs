@@ -83,6 +83,25 @@ fn the_bytecode_and_the_native_law_agree_in_every_bit() {
     }
 }
 
+#[test]
+fn the_bytecode_repeats_a_trace_of_an_attached_controller_in_every_bit() {
+    let _alone = KERNEL.lock();
+    if !usable() {
+        return;
+    }
+    for program in PROGRAMS.iter().filter(|program| program.law != "reno") {
+        let file =
+            format!("{}/../ports/tests/traces/{}.txt", env!("CARGO_MANIFEST_DIR"), program.law);
+        let text = std::fs::read_to_string(file).unwrap();
+        let mut controller = Controller::load(program, &Settings::default()).unwrap();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let step: Step = line.parse().unwrap();
+            let again = controller.replay(&step).unwrap();
+            assert_eq!(Step { backoff: 0, ..again }, step, "{}", program.law);
+        }
+    }
+}
+
 /// Sends `megabytes` over loopback under a controller.
 fn transfer(name: &str, megabytes: usize) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -4,8 +4,15 @@
     reason = "each function reads one structure, writes at most another, and keeps nothing"
 )]
 
-use crate::step::{Step, Views};
+use crate::step::{Step, View, Views};
+use control::{AnyLaw, Law, PathView};
 use core::fmt;
+
+/// One segment in the unit of growth and credit.
+const SEGMENT: f64 = (1u64 << 32) as f64;
+
+/// The bound on the relative error of a law in C, upside down.
+const RELATIVE: f64 = (1u64 << 26) as f64;
 
 /// `struct ab_window` in `bpf/include/window.h`.
 #[repr(C)]
@@ -104,6 +111,28 @@ impl Port {
         // SAFETY: `Window` has the layout of `struct ab_window`, and the pointer is valid for the call.
         unsafe { (self.grow)(&mut window, growth, acked) };
         (window.cwnd, window.credit)
+    }
+
+    /// What the readable law says of the step, in segments for each one acknowledged.
+    pub fn readable_growth(&self, step: &Step) -> f64 {
+        let law: AnyLaw = self.law.parse().expect("each port has the name of a law");
+        let view = |v: &View| PathView {
+            cwnd: f64::from(v.cwnd),
+            srtt: f64::from(v.srtt) * 1e-6,
+            note: [f64::from(v.since_loss), f64::from(v.between_losses)],
+            usable: v.srtt > 0,
+        };
+        law.growth(step.views.me as usize, &step.views.path.each_ref().map(view))
+    }
+
+    /// Whether the readable law says the same as the step, within the bounds that the headers state:
+    /// 2^-26 of OLIA's larger term or of the whole, and 2^-31 segments.
+    pub fn is_readable(&self, step: &Step) -> bool {
+        let readable = self.readable_growth(step);
+        let own = f64::from(step.views.path[step.views.me as usize].cwnd);
+        let smaller = if self.law == "olia" { 1.0 / own } else { 0.0 };
+        let scale = readable.abs().max(smaller);
+        (step.growth as f64 / SEGMENT - readable).abs() <= scale / RELATIVE + 2.0 / SEGMENT
     }
 
     /// The step again, from what the law saw.

@@ -1,6 +1,9 @@
 //! What a law in C sees and says: `struct ab_views` in `bpf/include/views.h`, `struct ab_step` in
 //! `bpf/shell.h`.
 
+use core::fmt;
+use core::str::FromStr;
+
 /// Most paths of a connection that is coupled.
 pub const PATHS: usize = 8;
 
@@ -43,6 +46,53 @@ pub struct Step {
     pub credit: [i64; 2],
     /// Growth per acknowledged segment, in 2^-32 segments.
     pub growth: i64,
-    /// Window after a congestion event in segments, not floored.
+    /// Window after a congestion event in segments, not floored; zero in a record.
     pub backoff: i64,
+}
+
+/// A step in a file: usable paths, `me`, the four numbers of each place in use, then the rest in order.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let views = &self.views;
+        let places =
+            views.path.iter().rposition(|view| *view != View::default()).map_or(0, |i| i + 1);
+        write!(f, "{} {} {places}", views.paths, views.me)?;
+        for view in &views.path[..places] {
+            let View { cwnd, srtt, since_loss, between_losses } = view;
+            write!(f, " {cwnd} {srtt} {since_loss} {between_losses}")?;
+        }
+        let [cwnd, after] = self.cwnd;
+        let [credit, credit_after] = self.credit;
+        write!(f, " {} {cwnd} {after} {credit} {credit_after} {}", self.acked, self.growth)
+    }
+}
+
+impl FromStr for Step {
+    type Err = String;
+
+    /// Reads what `Display` wrote.
+    fn from_str(line: &str) -> Result<Self, String> {
+        let mut words = line.split_ascii_whitespace().map(|word| {
+            word.parse::<i64>()
+                .map_err(|_| format!("`{word}` in a step is no whole number: {line}"))
+        });
+        let mut next = || words.next().unwrap_or_else(|| Err(format!("a step ends early: {line}")));
+        let mut step = Step::default();
+        step.views.paths = next()? as u32;
+        step.views.me = next()? as u32;
+        let places = next()?.clamp(0, PATHS as i64) as usize;
+        for view in &mut step.views.path[..places] {
+            *view = View {
+                cwnd: next()? as u32,
+                srtt: next()? as u32,
+                since_loss: next()? as u32,
+                between_losses: next()? as u32,
+            };
+        }
+        step.acked = next()? as u32;
+        step.cwnd = [next()? as u32, next()? as u32];
+        step.credit = [next()?, next()?];
+        step.growth = next()?;
+        Ok(step)
+    }
 }

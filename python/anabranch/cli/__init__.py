@@ -15,9 +15,7 @@ def main() -> None:
     """Runs a command; what a user can cause is one clear message, never a traceback."""
     try:
         from .application import app  # takes long enough to be interrupted
-        from .operate import linux_app
 
-        app.add_typer(linux_app, name="linux")
         app(prog_name="anabranch")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

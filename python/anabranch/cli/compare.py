@@ -139,14 +139,14 @@ def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> N
     if THEORY in results:
         tell_left_out(results[THEORY].plan)
     if LINUX in results:
-        from .linux import show_error
+        from .realtime import show_error
 
         show_error(results[LINUX])
 
 
 def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
     """The result on the real kernel, with a progress bar."""
-    from .linux import measured as on_linux
+    from .realtime import measured as on_linux
 
     return on_linux(scenario, seeds, **options)
 

@@ -1,14 +1,12 @@
-"""`anabranch linux run`."""
+"""The commands of `anabranch linux` and their options. What they do is in the modules beside this one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from .application import (
+from .arguments import (
     Command,
     Commands,
     ControllerOption,
@@ -19,15 +17,17 @@ from .application import (
     SetOption,
 )
 
-if TYPE_CHECKING:
-    from ..result import Result
-
 linux_app = typer.Typer(
     cls=Commands,
     help="The real kernel: coupled congestion control, and scenarios over emulated links.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+
+NameArgument = Annotated[
+    str, typer.Argument(help="A law: lia, olia, balia, ewtcp, semicoupled, fully-coupled or reno.")
+]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
 @linux_app.command(
@@ -53,81 +53,62 @@ def run(
 ) -> None:
     """Run a scenario on the real kernel, in real time, and print what each class of users gets."""
     from .options import seeds_from
+    from .realtime import run_command
 
     run_command(
         scenario, controller, seeds_from(seed, repeat), set_ or [], json, series, keep_invalid
     )
 
 
-def run_command(
-    source: str,
-    controller: str | None,
-    seeds: Sequence[int],
-    overrides: list[str],
-    json: Path | None,
-    series: bool,
-    keep_invalid: bool,
+@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux check")
+def check(json: JsonFlag = False) -> None:
+    """Show what this kernel offers and what that allows; status 1 when something is missing."""
+    from .operate import check_command
+
+    check_command(json)
+
+
+@linux_app.command(
+    cls=Command,
+    epilog="Example: sudo .venv/bin/anabranch linux load olia && "
+    "sudo sysctl -w net.ipv4.tcp_congestion_control=ab_olia",
+)
+def load(
+    name: NameArgument,
+    min_ssthresh: Annotated[
+        int,
+        typer.Option("--min-ssthresh", min=1, help="Least threshold of coupled paths, segments."),
+    ] = 1,
 ) -> None:
-    """Runs, writes the result if asked, and prints: what is written can no longer be lost."""
-    from ..files import check_writable
-    from .options import scenario_from
-    from .simulate import show
-    from .terminal import stopped, writing
+    """Load a controller for good: connections that select it by its name are coupled."""
+    from .operate import load_command
 
-    scenario = scenario_from(source)
-    if json:
-        check_writable(json)
-    result = measured(
-        scenario,
-        seeds,
-        controller=controller,
-        overrides=overrides,
-        series=series,
-        keep_invalid=keep_invalid,
-    )
-    if json:
-        with writing(json):
-            result.save(json)
-    show(result)
-    show_error(result)
-    if not result.provenance["complete"]:
-        raise stopped(len(result.runs), len(seeds))
+    load_command(name, min_ssthresh)
 
 
-def measured(scenario: Any, seeds: Sequence[int], **options: Any) -> Result:
-    """The result of `anabranch.linux.run`, with a progress bar."""
-    from ..linux import run as run_on_linux
-    from .terminal import progress, stopped
+@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux unload olia")
+def unload(
+    name: NameArgument,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also while connections use it: they keep it to their end."),
+    ] = False,
+) -> None:
+    """Take a loaded controller out of the kernel."""
+    from .operate import unload_command
 
-    try:
-        with progress("running in real time") as tell:
-            return run_on_linux(scenario, seeds, progress=tell, **options)
-    except KeyboardInterrupt:
-        raise stopped(0, len(seeds)) from None
+    unload_command(name, force)
 
 
-def show_error(result: Result) -> None:
-    """How late and how busy the emulator was, and what became of replications that were not valid."""
-    from .terminal import console
+@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux status --watch 1")
+def status(
+    json: JsonFlag = False,
+    watch: Annotated[
+        float | None,
+        typer.Option("--watch", "-w", min=0.1, help="Refresh every so many seconds."),
+    ] = None,
+) -> None:
+    """Show loaded controllers, the connections under them, and what couples their subflows."""
+    from .operate import status_command
 
-    out = console()
-    late = max(run["emulator"]["lateness_p99_s"] for run in result.runs) * 1e3
-    busy = max(run["emulator"]["cpu_fraction"] for run in result.runs)
-    origin = result.provenance
-    out.print(
-        f"kernel {origin['kernel']}; emulator: 99 % of the packets within {late:.2f} ms, "
-        f"{busy:.0%} of a processor",
-        style="dim",
-        highlight=False,
-    )
-    for row in origin["rejected"]:
-        out.print(
-            f"seed {row['seed']}, attempt {row['attempt']}: not valid: {'; '.join(row['because'])}",
-            style="yellow",
-            markup=False,
-            highlight=False,
-        )
-    for seed in origin["failed"]:
-        kept = any(run["seed"] == seed for run in result.runs)
-        fate = "kept although it is not valid" if kept else "left out: it never came out valid"
-        out.print(f"seed {seed} {fate}", style="bold red", highlight=False)
+    status_command(json, watch)

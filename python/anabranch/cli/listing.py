@@ -14,7 +14,10 @@ def controllers() -> None:
     rows = []
     for law in _core.controllers():
         names = ", ".join([law["name"], *law["aliases"]])
-        options = "; ".join(f"{law['name']}:{value} {meaning}" for value, meaning in law["options"])
+        options = "; ".join(
+            [f"{law['name']}:{value} {meaning}" for value, meaning in law["options"]]
+            + [f"kernel:{law['name']} as the kernel runs it, in integers"] * law["kernel"]
+        )
         rows.append([names, law["summary"], law["formula"], law["source"], options])
     console().print(
         table("Controllers", ["name", "what it is", "formula", "source", "options"], rows, left=5)

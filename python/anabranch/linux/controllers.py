@@ -15,7 +15,7 @@ from typing import Any
 from .. import _core
 from .errors import LinuxError
 from .fit import KERNEL_RENO
-from .namespace import read_setting, write_setting
+from .namespace import read_setting
 
 NOT_BUILT = (
     "this build has no controllers for the kernel: install clang, libelf-dev and zlib1g-dev, "
@@ -62,6 +62,15 @@ class Attached:
         """What each has counted."""
         return {law: controller.counters() for law, controller in self.loaded.items()}
 
+    def steps(self) -> dict[str, list[str]]:
+        """What the law of each saw and said at every ACK since the last call, if that is kept."""
+        return {law: controller.steps() for law, controller in self.loaded.items()}
+
+    def disagreements(self, law: str, steps: list[str]) -> tuple[int, int, int]:
+        """How many steps come out otherwise in the bytecode, in native C and by the readable law."""
+        bytecode, native, readable = self.loaded[law].disagreements(steps)
+        return bytecode, native, readable
+
     def cost(self) -> dict[str, dict[str, tuple[int, int]]]:
         """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps statistics."""
         return {law: controller.cost() for law, controller in self.loaded.items()}
@@ -74,11 +83,16 @@ def plain(controller: str) -> str:
 
 @contextmanager
 def attached(
-    controllers: Iterable[str], *, min_ssthresh: int = 1, skips_per_million: int = 0
+    controllers: Iterable[str],
+    *,
+    min_ssthresh: int = 1,
+    skips_per_million: int = 0,
+    record: bool = False,
 ) -> Iterator[Attached]:
     """Controllers in the kernel as long as the block lasts. `kernel:reno` is Reno in our shell.
 
-    `min_ssthresh` is the smallest threshold of coupled paths in segments. Raises LinuxError when
+    `min_ssthresh` is the smallest threshold of coupled paths in segments, `record` keeps the steps of
+    the laws. Raises LinuxError when
     one cannot be loaded.
     """
     found = Attached()
@@ -87,9 +101,14 @@ def attached(
             if name in KERNEL_RENO:
                 continue
             law = plain(name)
-            own = f"ab{os.getpid()}_{law}"[:LONGEST_NAME]
+            # Letters, digits, `_` and `.` are all that the kernel takes.
+            own = f"ab{os.getpid()}_{law.replace('-', '')}"[:LONGEST_NAME]
             controller = load(
-                law, kernel_name=own, min_ssthresh=min_ssthresh, skips=skips_per_million * 1e-6
+                law,
+                kernel_name=own,
+                min_ssthresh=min_ssthresh,
+                skips=skips_per_million * 1e-6,
+                record=record,
             )
             stack.callback(controller.close)
             found.loaded[law] = controller
@@ -164,7 +183,7 @@ def unload_for_good(name: str, force: bool = False) -> int:
         loaded = [known for known_law, known in names().items() if _core.kernel_pinned(known_law)]
         rest = f"loaded are {', '.join(loaded)}" if loaded else "none is loaded"
         raise LinuxError(f"{kernel_name} is not loaded; {rest}")
-    from .observe import using
+    from .observe import chosen_in, using
 
     count = using(kernel_name)
     if count and not force:
@@ -172,13 +191,11 @@ def unload_for_good(name: str, force: bool = False) -> int:
             f"{kernel_name} is in use, sockets: {count}; close them, or take it out with --force: "
             "they keep it until they close"
         )
-    if read_setting("net.ipv4.tcp_congestion_control") == kernel_name:
-        if not force:
-            raise LinuxError(
-                f"{kernel_name} is what new connections get; first choose another: "
-                "sysctl -w net.ipv4.tcp_congestion_control=cubic"
-            )
-        write_setting("net.ipv4.tcp_congestion_control", "reno")
+    if chosen_in(kernel_name, replace=force) and not force:
+        raise LinuxError(
+            f"{kernel_name} is what new connections get; first choose another: "
+            "sysctl -w net.ipv4.tcp_congestion_control=cubic"
+        )
     _core.kernel_unload(law)
     return count
 

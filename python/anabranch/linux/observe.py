@@ -13,9 +13,12 @@ import numpy as np
 from .. import _core
 from .controllers import NEEDS_ROOT, names
 from .errors import LinuxError
-from .namespace import Namespace
+from .namespace import Namespace, read_setting, write_setting
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
+CHOICE = "net.ipv4.tcp_congestion_control"
+"""What the sockets of a namespace get that choose nothing."""
+
 ESTABLISHED = 1
 CLOSE_WAIT = 8
 
@@ -42,15 +45,35 @@ def subflows() -> list[dict[str, Any]]:
     Raises PermissionError without root.
     """
     found = []
-    for number, path in namespaces().items():
-        with suppress(FileNotFoundError):  # its last process may just have ended
-            namespace = Namespace.at(path)
-            try:
-                with namespace.inside():
-                    found += [row | {"namespace": number} for row in _core.kernel_subflows()]
-            finally:
-                namespace.close()
+    for number in visited():
+        found += [row | {"namespace": number} for row in _core.kernel_subflows()]
     return [row for row in found if row["state"] in (ESTABLISHED, CLOSE_WAIT)]
+
+
+def visited() -> Iterator[int]:
+    """The numbers of all network namespaces that can be found; the calling thread is in each while it
+    is handed out."""
+    for number, path in namespaces().items():
+        try:
+            namespace = Namespace.at(path)
+        except FileNotFoundError:  # its last process has just ended
+            continue
+        try:
+            with namespace.inside():
+                yield number
+        finally:
+            namespace.close()
+
+
+def chosen_in(kernel_name: str, replace: bool) -> int:
+    """In how many namespaces new connections get a controller; there they get Reno if `replace`."""
+    count = 0
+    for _ in visited():
+        if read_setting(CHOICE) == kernel_name:
+            count += 1
+            if replace:
+                write_setting(CHOICE, "reno")
+    return count
 
 
 def namespaces() -> dict[int, str]:

@@ -11,9 +11,9 @@ from typing import Any
 from ..result import LAST_SEED, Result, provenance
 from ..scenario import Scenario, load
 from . import fit
-from .controllers import attached
+from .controllers import Attached, attached
 from .errors import LinuxError
-from .testbed import Controllers, Order, checked_rights, replicate
+from .testbed import Order, checked_rights, replicate
 
 REPEATS = 2
 """How often an invalid replication is tried again."""
@@ -22,7 +22,7 @@ CALIBRATION_SEED = 0
 
 
 @contextmanager
-def loaded(plan: dict[str, Any], skips_per_million: int) -> Iterator[Controllers]:
+def loaded(plan: dict[str, Any], skips_per_million: int, record: bool) -> Iterator[Attached]:
     """The controllers of a plan in the kernel, as long as the block lasts."""
     classes = [c for c in plan["classes"] if c["controller"] not in fit.KERNEL_RENO]
     floors = {int(planned["min_ssthresh"]) for planned in classes}
@@ -32,7 +32,10 @@ def loaded(plan: dict[str, Any], skips_per_million: int) -> Iterator[Controllers
         )
     names = sorted({planned["controller"] for planned in classes})
     with attached(
-        names, min_ssthresh=max(floors, default=1), skips_per_million=skips_per_million
+        names,
+        min_ssthresh=max(floors, default=1),
+        skips_per_million=skips_per_million,
+        record=record,
     ) as controllers:
         yield controllers
 
@@ -46,13 +49,15 @@ def run(
     series: bool = False,
     keep_invalid: bool = False,
     skips_per_million: int = 0,
+    record: Callable[[Attached], object] | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
     Arguments are those of `anabranch.run`. An invalid replication is tried twice more; if it never
     comes out valid it is left out, or kept and marked with `keep_invalid`. `skips_per_million` has
-    loaded controllers ignore that many of a million calls, for tests.
+    loaded controllers ignore that many of a million calls, for tests. With `record` they keep every
+    step of their laws, and it is handed them after each replication.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range. After an interrupt the
     replications that had finished are returned, if any.
@@ -70,8 +75,8 @@ def run(
         raise LinuxError(f"{scenario.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
     checked_rights()
     session = Session(Order(scenario, plan, controller, overrides, series), wanted, progress)
-    with loaded(plan, skips_per_million) as controllers:
-        session.run(controllers, keep_invalid)
+    with loaded(plan, skips_per_million, record is not None) as controllers:
+        session.run(controllers, keep_invalid, record)
     origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
     return Result(scenario, plan, session.runs, "linux", origin)
 
@@ -94,12 +99,19 @@ class Session:
         self._calibration: dict[str, Any] = {}
         self._settings: dict[str, Any] = {}
 
-    def run(self, controllers: Controllers, keep_invalid: bool) -> None:
+    def run(
+        self,
+        controllers: Attached,
+        keep_invalid: bool,
+        record: Callable[[Attached], object] | None = None,
+    ) -> None:
         """All replications. Raises LinuxError when none came out valid, KeyboardInterrupt when none
         had finished by then."""
         for number, seed in enumerate(self.seeds):
             try:
                 self._seed(number, seed, controllers, keep_invalid)
+                if record:
+                    record(controllers)
             except KeyboardInterrupt:
                 self.complete = False
                 if not self.runs:
@@ -112,7 +124,7 @@ class Session:
                 "help: is something else using the processors? Run again when they are idle"
             )
 
-    def _seed(self, number: int, seed: int, controllers: Controllers, keep_invalid: bool) -> None:
+    def _seed(self, number: int, seed: int, controllers: Attached, keep_invalid: bool) -> None:
         for attempt in range(REPEATS + 1):
             run = self._attempt(number, seed, controllers)
             if run["valid"]:
@@ -124,7 +136,7 @@ class Session:
         if keep_invalid:
             self.runs.append(run)
 
-    def _attempt(self, number: int, seed: int, controllers: Controllers) -> dict[str, Any]:
+    def _attempt(self, number: int, seed: int, controllers: Attached) -> dict[str, Any]:
         from .calibrate import calibrate
         from .wiring import Network
 

@@ -145,8 +145,10 @@ def replicate(
         kernel = {
             "congestion_controls": watch.congestion_controls(),
             "controllers": {
-                name: grown(counted.get(name, {}), row)
-                for name, row in controllers.counters().items()
+                law: {
+                    name: count - counted.get(law, {}).get(name, 0) for name, count in row.items()
+                }
+                for law, row in controllers.counters().items()
             },
             "counters": host,
         }

@@ -1,0 +1,79 @@
+"""`anabranch linux run`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..files import check_writable
+from ..result import Result
+from .options import scenario_from
+from .simulate import show
+from .terminal import console, progress, stopped, writing
+
+
+def run_command(
+    source: str,
+    controller: str | None,
+    seeds: Sequence[int],
+    overrides: list[str],
+    json: Path | None,
+    series: bool,
+    keep_invalid: bool,
+) -> None:
+    """Runs, writes the result if asked, and prints: what is written can no longer be lost."""
+    scenario = scenario_from(source)
+    if json:
+        check_writable(json)
+    result = measured(
+        scenario,
+        seeds,
+        controller=controller,
+        overrides=overrides,
+        series=series,
+        keep_invalid=keep_invalid,
+    )
+    if json:
+        with writing(json):
+            result.save(json)
+    show(result)
+    show_error(result)
+    if not result.provenance["complete"]:
+        raise stopped(len(result.runs), len(seeds))
+
+
+def measured(scenario: Any, seeds: Sequence[int], **options: Any) -> Result:
+    """The result of `anabranch.linux.run`, with a progress bar."""
+    from ..linux import run as run_on_linux
+
+    try:
+        with progress("running in real time") as tell:
+            return run_on_linux(scenario, seeds, progress=tell, **options)
+    except KeyboardInterrupt:
+        raise stopped(0, len(seeds)) from None
+
+
+def show_error(result: Result) -> None:
+    """How late and how busy the emulator was, and what became of replications that were not valid."""
+    out = console()
+    late = max(run["emulator"]["lateness_p99_s"] for run in result.runs) * 1e3
+    busy = max(run["emulator"]["cpu_fraction"] for run in result.runs)
+    origin = result.provenance
+    out.print(
+        f"kernel {origin['kernel']}; emulator: 99 % of the packets within {late:.2f} ms, "
+        f"{busy:.0%} of a processor",
+        style="dim",
+        highlight=False,
+    )
+    for row in origin["rejected"]:
+        out.print(
+            f"seed {row['seed']}, attempt {row['attempt']}: not valid: {'; '.join(row['because'])}",
+            style="yellow",
+            markup=False,
+            highlight=False,
+        )
+    for seed in origin["failed"]:
+        kept = any(run["seed"] == seed for run in result.runs)
+        fate = "kept although it is not valid" if kept else "left out: it never came out valid"
+        out.print(f"seed {seed} {fate}", style="bold red", highlight=False)
