@@ -32,12 +32,26 @@ struct ab_counters {
 	u64 skipped; /* callbacks ignored on purpose */
 	u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
 	u64 unrecorded; /* records for which there was no room */
-} ab_counters;
+};
 
-#define ab_count(name, n) __sync_fetch_and_add(&ab_counters.name, n)
+_Static_assert(sizeof(struct ab_counters) == 72, "crates/kernel/src/counters.rs reads 72 bytes");
 
-/* Above this a threshold is no threshold but what a missed callback left, unless it is infinite. */
-#define AB_PLAUSIBLE (1U << 24)
+/* One for each processor, so that no two write to one line of memory. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct ab_counters);
+} ab_counts SEC(".maps");
+
+/* Atomic, for a softirq may come in between. */
+#define ab_count(name, n)                                                \
+	do {                                                             \
+		u32 only = 0;                                            \
+		struct ab_counters *c = bpf_map_lookup_elem(&ab_counts, &only); \
+		if (c)                                                   \
+			__sync_fetch_and_add(&c->name, n);               \
+	} while (0)
 
 static inline bool ab_skip(void)
 {
@@ -93,7 +107,9 @@ static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8
 {
 	u32 ssthresh = tp->snd_ssthresh;
 
-	if (state >= TCP_CA_CWR && p->state < TCP_CA_CWR && !p->pending) {
+	if (state == TCP_CA_LOSS && !tp->undo_marker && ssthresh < AB_PLAUSIBLE) {
+		p->ssthresh = ssthresh; /* tcp_simple_retransmit: a loss that is no congestion */
+	} else if (state >= TCP_CA_CWR && p->state < TCP_CA_CWR && !p->pending) {
 		tp->snd_ssthresh = ab_event(tp, p, p->cwnd);
 		ab_repaired(p);
 	} else if (!p->ssthresh && (ssthresh < AB_PLAUSIBLE || ssthresh == TCP_INFINITE_SSTHRESH)) {
@@ -126,12 +142,29 @@ static inline void ab_end_reduction(struct tcp_sock *tp, struct ab_path *p, u8 s
 		tp->snd_cwnd = ab_max(tp->snd_ssthresh, 1);
 }
 
+/* Segments in flight, as tcp_packets_in_flight. */
+static inline s32 ab_pipe(struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+
+/* Recovery begins with one segment more than is in flight. After an ACK cong_control goes on from there at
+ * once; after RACK's timer the kernel asks nobody (tcp_rack_reo_timeout). */
+static inline void ab_begin_recovery(struct tcp_sock *tp, struct ab_path *p, u8 state)
+{
+	s32 pipe = ab_pipe(tp);
+
+	if (state == TCP_CA_RECOVERY && p->state < TCP_CA_CWR)
+		tp->snd_cwnd = pipe > 0 ? pipe + 1 : 1;
+}
+
 /* Brings the mirror to `state`, after what the kernel has done since the last callback. */
 static __attribute__((noinline)) void ab_follow(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	ab_guard_threshold(tp, p, state);
 	ab_guard_window(tp, p);
 	ab_end_reduction(tp, p, state);
+	ab_begin_recovery(tp, p, state);
 	if (state != p->state)
 		p->pending = 0;
 	p->state = state;

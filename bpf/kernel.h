@@ -29,7 +29,7 @@ typedef _Bool bool;
 enum { false, true };
 
 /* Of the constants of BPF those that are used here. */
-enum { BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_RB_NO_WAKEUP = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -44,6 +44,8 @@ struct in6_addr {
 
 struct netns_ipv4 {
 	int sysctl_tcp_reordering;
+	int sysctl_tcp_pacing_ss_ratio;
+	int sysctl_tcp_pacing_ca_ratio;
 	u8 sysctl_tcp_slow_start_after_idle;
 };
 
@@ -111,6 +113,7 @@ struct tcp_sock {
 
 struct mptcp_subflow_context {
 	struct list_head node;
+	u32 backup : 1;
 	struct sock *tcp_sock;
 	struct sock *conn;
 };
@@ -137,6 +140,7 @@ struct tcp_congestion_ops {
 
 #pragma clang attribute pop
 
+enum { TCP_ESTABLISHED = 1, TCP_CLOSE_WAIT = 8 };
 enum { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
 
 enum { CA_EVENT_TX_START };

@@ -8,7 +8,8 @@
  *     AB_CONTROLLER("ab_lia");
  *
  * and has no arithmetic of its own. The shell takes over all of cong_control, rate reduction and pacing
- * rate included: so a missed callback cannot move a window (guard.h).
+ * rate included: so a missed callback cannot move a window (guard.h). The price: the kernel no longer lets
+ * the window of a sender that does not use it decay (RFC 2861); only an idle one's does, below.
  */
 #ifndef AB_SHELL_H
 #define AB_SHELL_H
@@ -90,6 +91,7 @@ static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_pa
 
 	before.credit = w.credit = p->credit;
 	before.cwnd = w.cwnd = tp->snd_cwnd;
+	v->path[v->me & (AB_PATHS - 1)].cwnd = tp->snd_cwnd; /* slow start may just have raised it */
 	p->growth = ab_growth(v);
 	ab_grow(&w, p->growth, acked);
 	p->credit = w.credit;
@@ -123,12 +125,13 @@ static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 	if (!ab_cwnd_limited(tp))
 		return;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
+		p->credit = 0; /* a window below the threshold by a fraction would gain a whole segment */
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
 			return;
 	}
 	p->paths = AB_COUPLED ? ab_gather(tp, &v) : 1;
-	if (v.paths > 1 && p->paths == 1)
+	if (!p->paths)
 		ab_count(crowded, 1);
 	if (p->paths > 1) {
 		ab_avoid(tp, p, &v, acked);
@@ -141,7 +144,7 @@ static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 /* Proportional rate reduction (RFC 6937) as in tcp_cwnd_reduction. */
 static inline void ab_reduce(struct tcp_sock *tp, struct ab_path *p, int flag, int losses, u32 acked)
 {
-	s32 pipe = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+	s32 pipe = ab_pipe(tp);
 	s32 delta = (s32)tp->snd_ssthresh - pipe, out = tp->prr_out, send;
 	u32 prior = tp->prior_cwnd;
 
@@ -164,10 +167,12 @@ static inline void ab_reduce(struct tcp_sock *tp, struct ab_path *p, int flag, i
 	tp->snd_cwnd = pipe + send > 0 ? pipe + send : 1;
 }
 
-/* tcp_update_pacing_rate with the kernel's usual ratios: two windows a round trip in slow start, 1.2 later. */
+/* tcp_update_pacing_rate: usually two windows a round trip in slow start, and 1.2 later. */
 static inline void ab_pace(struct tcp_sock *tp)
 {
-	u64 ratio = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 200 : 120;
+	struct netns_ipv4 *settings = &tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4;
+	u64 ratio = tp->snd_cwnd < tp->snd_ssthresh / 2 ? settings->sysctl_tcp_pacing_ss_ratio
+							 : settings->sysctl_tcp_pacing_ca_ratio;
 	u64 rate = (u64)tp->mss_cache * 80000 * ratio * ab_max(tp->snd_cwnd, tp->packets_out);
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	u32 srtt = tp->srtt_us;
@@ -194,13 +199,13 @@ static inline void ab_control(struct tcp_sock *tp, int flag, const struct rate_s
 	if (p->running && since != acked) {
 		p->missed++;
 		ab_count(missed, 1);
-		acked = ab_min(since, tp->snd_cwnd); /* what it delivered counts now */
 	}
+	since = p->running ? ab_min(since, AB_PLAUSIBLE) : acked;
 	p->delivered = tp->delivered;
 	p->running = 1;
-	p->since_loss += acked;
+	p->since_loss = ab_max(p->since_loss, p->since_loss + since); /* does not wrap */
 	if (ab_reducing(p->state))
-		ab_reduce(tp, p, flag, rs->losses, acked);
+		ab_reduce(tp, p, flag, rs->losses, since);
 	else if (ab_may_grow(tp, flag))
 		ab_raise(tp, p, acked);
 	p->cwnd = tp->snd_cwnd;
@@ -243,7 +248,7 @@ static inline void ab_idle(struct tcp_sock *tp)
 
 	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
 		return;
-	if (!rto || idle <= (s32)rto)
+	if (tp->packets_out || !rto || idle <= (s32)rto) /* a retransmission is no start */
 		return;
 	tp->snd_ssthresh = ab_max(tp->snd_ssthresh, (cwnd >> 1) + (cwnd >> 2));
 	for (int i = 0; i < 24 && idle > (s32)rto && cwnd > floor; i++) {
@@ -251,7 +256,6 @@ static inline void ab_idle(struct tcp_sock *tp)
 		idle -= rto;
 	}
 	tp->snd_cwnd = ab_max(cwnd, floor);
-	tp->snd_cwnd_cnt = 0;
 }
 
 /* A step again, from what it saw; for tests, by the kernel's own run of a program. */

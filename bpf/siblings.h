@@ -5,7 +5,8 @@
  * Each subflow publishes in its own socket (icsk_ca_priv) and reads its siblings' by walking the
  * connection's list of subflows. So no map is needed, nothing can fill up, and nothing outlives a
  * connection. The walk holds no lock: a subflow that leaves meanwhile costs at most a wrong view for
- * one ACK. Every read of memory that is not ours is fault-safe, the walk is bounded, and a socket
+ * one ACK. What a sibling publishes is what its last callback left, repaired (guard.h), and not what its
+ * socket holds now. Every read of memory that is not ours is fault-safe, the walk is bounded, and a socket
  * counts only if one of our controllers has marked it and it belongs to the same connection.
  */
 #ifndef AB_SIBLINGS_H
@@ -40,6 +41,11 @@ struct ab_path {
 	u8 running; /* whether an ACK has come */
 	u32 unused;
 };
+
+_Static_assert(sizeof(struct ab_path) == 72, "crates/kernel/src/subflow.rs reads 72 bytes");
+
+/* Above this a threshold is no threshold but what a missed callback left, unless it is infinite. */
+#define AB_PLAUSIBLE (1U << 24)
 
 #define AB_MAGIC 0x616e6162 /* "bana", the arm of a river that comes back */
 
@@ -82,7 +88,7 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 	struct mptcp_subflow_context *context;
 	struct tcp_sock *ssk;
 	struct ab_path path;
-	u8 state;
+	u8 state, reducing;
 
 	if (!w || !view || !w->node)
 		return 0;
@@ -96,8 +102,13 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 		return 0;
 	if (path.magic != AB_MAGIC || path.connection != w->connection || !(ssk->srtt_us >> 3))
 		return 0;
-	state = BPF_CORE_READ_BITFIELD_PROBED(&ssk->inet_conn, icsk_ca_state);
-	view->cwnd = state == TCP_CA_CWR || state == TCP_CA_RECOVERY ? ssk->snd_ssthresh : ssk->snd_cwnd;
+	state = ssk->inet_conn.icsk_inet.sk.__sk_common.skc_state;
+	if (state != TCP_ESTABLISHED && state != TCP_CLOSE_WAIT)
+		return 0;
+	if (BPF_CORE_READ_BITFIELD_PROBED(context, backup))
+		return 0;
+	reducing = path.state == TCP_CA_CWR || path.state == TCP_CA_RECOVERY;
+	view->cwnd = reducing && path.ssthresh && path.ssthresh < AB_PLAUSIBLE ? path.ssthresh : path.cwnd;
 	view->srtt = ssk->srtt_us >> 3;
 	view->since_loss = path.since_loss;
 	view->between_losses = path.between_losses;
@@ -108,7 +119,8 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 }
 
 /* Fills `v` with the usable paths of the connection and says how many there are: 1 for plain TCP, for a
- * connection that fell back to it, for one without usable siblings, and for one of more than AB_PATHS. */
+ * connection that fell back to it, for one without usable siblings, and while the own path is not among
+ * them, as one for backup is not; 0 for a connection of more than AB_PATHS subflows. */
 static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
 {
 	struct ab_path *own = ab_path(tp);
@@ -122,7 +134,9 @@ static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
 		ab_visit(&w, &v->path[i], i);
 	v->paths = w.paths;
 	v->me = w.me & (AB_PATHS - 1);
-	return w.me < AB_PATHS && !w.node ? w.paths : 1;
+	if (w.node)
+		return 0;
+	return w.me < AB_PATHS ? w.paths : 1;
 }
 
 #endif

@@ -39,6 +39,8 @@ struct ab_subflow {
 	struct ab_path path;
 };
 
+_Static_assert(sizeof(struct ab_subflow) == 144, "crates/kernel/src/subflow.rs reads 144 bytes");
+
 static inline void ab_addresses(struct ab_subflow *row, struct sock_common *sk)
 {
 	row->ipv6 = sk->skc_family == AF_INET6;

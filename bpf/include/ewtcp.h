@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* EWTCP: growth a/w_r with a = 1/n^2, backoff w_r/2 (Honda et al. 2009; Wischik et al., NSDI 2011).
- * Against the readable law: growth within 2^-29, and 2^-32 segments. */
+ * Against the readable law: growth within 2^-26, and 2^-32 segments. */
 #ifndef AB_EWTCP_H
 #define AB_EWTCP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* SEMICOUPLED: growth (1/n)/w_tot, backoff w_r/2 (Wischik et al., NSDI 2011, section 2.4).
- * Against the readable law: growth within 2^-29, and 2^-32 segments. */
+ * Against the readable law: growth within 2^-26, and 2^-32 segments. */
 #ifndef AB_SEMICOUPLED_H
 #define AB_SEMICOUPLED_H
 

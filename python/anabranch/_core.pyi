@@ -154,6 +154,9 @@ class KernelController:
 def kernel_programs() -> list[tuple[str, str]]:
     """Laws that the kernel can run, and their names there."""
 
+def kernel_sources() -> str:
+    """Digest of the sources that the controllers were compiled from."""
+
 def kernel_pinned(name: str) -> bool:
     """Whether a controller is loaded for good."""
 

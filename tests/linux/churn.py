@@ -193,9 +193,9 @@ class Sender:
         made.setblocking(False)
         try:
             name = self.chance.choice(names or ["reno"]).encode()
+            made.bind(("10.9.0.1", 0))  # before it is bound an MPTCP socket takes any name
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
             made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-            made.bind(("10.9.0.1", 0))
             with contextlib.suppress(BlockingIOError):
                 made.connect(("10.9.0.2", PORT))
         except OSError:

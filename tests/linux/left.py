@@ -66,12 +66,53 @@ class KernelLog:
 
 
 def alarming(lines: list[tuple[int, str]]) -> list[str]:
-    """Those that tell of trouble."""
-    return [
-        text
-        for level, text in lines
-        if TROUBLE.search(text) or (level <= WARNING and OURS.search(text))
-    ]
+    """Those that tell of trouble; a report of the kernel counts as one."""
+    found, block = [], None
+    for level, text in lines:
+        if "[ cut here ]" in text:
+            block = []
+        elif block is not None and "[ end trace" in text:
+            if unanswered(block):
+                warnings.warn(
+                    f"excused, for this machine runs no BPF there: {block[0]}", stacklevel=2
+                )
+            else:
+                found.append(" / ".join(block))
+            block = None
+        elif block is not None:
+            block.append(text.strip())
+        elif TROUBLE.search(text) or (level <= WARNING and OURS.search(text)):
+            found.append(text)
+    return found + ([" / ".join(block)] if block else [])
+
+
+def unanswered(report: list[str]) -> bool:
+    """Whether the kernel complains of a window that no controller has answered.
+
+    On some machines no BPF program runs while a processor's task is of the init process
+    (docs/explanation/linux.md): an undo then gives the kernel what lay in a register, and a negative
+    window is worth a warning to it. The next callback puts it right, but none can prevent it.
+    """
+    if not report or "tcp_undo_cwnd_reduction" not in report[0]:
+        return False
+    tasks = re.findall(r"\bPID: (\d+) Comm:", " ".join(report))
+    return any(Path("/proc/1/task", task).exists() for task in tasks)
+
+
+def warn_again() -> bool:
+    """Has the kernel say what it says once per boot once more; whether that could be done."""
+    debugging = Path("/sys/kernel/debug")
+    mounted = os.path.ismount(debugging)
+    if not mounted:
+        subprocess.run(["mount", "-t", "debugfs", "none", debugging], capture_output=True)
+    try:
+        (debugging / "clear_warn_once").write_text("1")
+    except OSError:
+        return False
+    finally:
+        if not mounted:
+            subprocess.run(["umount", debugging], capture_output=True)
+    return True
 
 
 def listed() -> set[tuple[str, int]] | None:

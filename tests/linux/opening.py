@@ -78,8 +78,8 @@ def alone() -> Namespace:
 def once(server: socket.socket, name: str, reader: MptcpReader, graceful: bool) -> None:
     """Opens a connection, sends a little, waits for its second path, closes it at both ends."""
     sender = socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP)
-    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     sender.bind((FIRST, 0))
+    sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     sender.connect(SERVER)
     receiver, _ = server.accept()
     sender.sendall(bytes(20_000))

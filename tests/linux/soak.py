@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import left
 import numpy as np
 from opening import open_and_close
 from troupe import churn
@@ -131,6 +132,8 @@ def opened(count: int, per_second: float, say: Callable[[str], object]) -> dict[
 
 def churned(minutes: float, rate_bps: float, say: Callable[[str], object]) -> dict[str, Any]:
     """200 connections for some time, and what did not hold."""
+    if not left.warn_again():
+        say("  the kernel's warnings that come once per boot may have come before")
     troupe = churn(60 * minutes, stages=4, connections=50, seed=1, rate_bps=rate_bps)
     for name, count in sorted(troupe.counts.items()):
         say(f"  {name:52}{count:>14,}")

@@ -135,6 +135,11 @@ pub(crate) fn kernel_programs() -> Vec<(&'static str, &'static str)> {
 }
 
 #[pyfunction]
+pub(crate) fn kernel_sources() -> &'static str {
+    kernel::SOURCES
+}
+
+#[pyfunction]
 pub(crate) fn kernel_pinned(name: &str) -> PyResult<bool> {
     Ok(kernel::pinned(known(name)?))
 }

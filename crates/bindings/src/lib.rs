@@ -47,6 +47,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<kernel::KernelController>()?;
     module.add_function(wrap_pyfunction!(kernel::kernel_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_sources, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_pinned, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_counters, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_unload, module)?)?;

@@ -28,6 +28,14 @@ pub struct Cost {
     pub callbacks: BTreeMap<String, [u64; 2]>,
 }
 
+/// The maps and the program that are asked for by name.
+pub(crate) const COUNTS: &str = "ab_counts";
+const STEPS: &str = "ab_records";
+const REPLAY: &str = "ab_replay";
+
+/// Bytes of the smallest ring buffer: a page.
+const LEAST_RING: u32 = 4096;
+
 /// What libbpf said while it loaded, to be part of the error.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
@@ -65,7 +73,7 @@ impl Controller {
     /// # Errors
     /// What the kernel answers.
     pub fn counters(&self) -> Result<Counters, Error> {
-        read_counters(&map(&self.object, ".bss")?)
+        read_counters(&map(&self.object, COUNTS)?)
     }
 
     /// The steps recorded since the last call, oldest first; none unless `Settings::record` was set.
@@ -74,7 +82,7 @@ impl Controller {
     /// What the kernel answers.
     pub fn steps(&self) -> Result<Vec<Step>, Error> {
         let steps = Mutex::new(Vec::new());
-        let records = map(&self.object, "ab_records")?;
+        let records = map(&self.object, STEPS)?;
         let mut ring = RingBufferBuilder::new();
         ring.add(&records, |bytes| {
             steps.lock().unwrap_or_else(PoisonError::into_inner).push(from_bytes(bytes));
@@ -86,13 +94,14 @@ impl Controller {
         Ok(steps.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The step again, run by the kernel from what the law saw.
+    /// The step again, run by the kernel from what the law saw; needs `Settings::record`.
     ///
     /// # Errors
     /// What the kernel answers.
     pub fn replay(&mut self, step: &Step) -> Result<Step, Error> {
-        let replay = self.object.progs_mut().find(|program| program.name() == "ab_replay");
-        let replay = replay.ok_or_else(|| failed("the object has no ab_replay"))?;
+        let replay = self.object.progs_mut().find(|program| program.name() == REPLAY);
+        let replay =
+            replay.ok_or_else(|| failed("the object has no program that repeats steps"))?;
         let mut bytes = to_bytes(step);
         let input = ProgramInput { context_in: Some(&mut bytes), ..ProgramInput::default() };
         replay.test_run(input)?;
@@ -125,6 +134,9 @@ fn failed(text: impl Into<String>) -> Error {
 fn attach(program: &'static Program, settings: &Settings) -> Result<Controller, Error> {
     let mut open = ObjectBuilder::default().open_memory(program.object)?;
     configure(&mut open, settings)?;
+    if !settings.record {
+        trim(&mut open)?;
+    }
     let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.into());
     rename(&mut open, &name)?;
     let mut object = open.load()?;
@@ -152,6 +164,17 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
     }
 }
 
+/// What only tests need: the steps, and the program that repeats them.
+fn trim(open: &mut OpenObject) -> Result<(), Error> {
+    for mut map in open.maps_mut().filter(|map| map.name() == STEPS) {
+        map.set_max_entries(LEAST_RING)?;
+    }
+    for mut program in open.progs_mut().filter(|program| program.name() == REPLAY) {
+        program.set_autoload(false);
+    }
+    Ok(())
+}
+
 /// Where `name` stands in `struct tcp_congestion_ops` of `bpf/kernel.h`: after six functions.
 const NAME: std::ops::Range<usize> = 48..64;
 
@@ -159,6 +182,9 @@ fn rename(open: &mut OpenObject, name: &str) -> Result<(), Error> {
     let mut found = open.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let operations = found.as_mut().and_then(|map| map.initial_value_mut());
     match operations.and_then(|operations| operations.get_mut(NAME)) {
+        Some(place) if !place.starts_with(b"ab_") => {
+            Err(failed("the name stands elsewhere in struct tcp_congestion_ops of bpf/kernel.h"))
+        }
         Some(place) if name.len() < place.len() => {
             place.fill(0);
             place[..name.len()].copy_from_slice(name.as_bytes());
@@ -177,7 +203,8 @@ pub(crate) fn map<'a>(object: &'a Object, end: &str) -> Result<libbpf_rs::Map<'a
         .ok_or_else(|| failed(format!("the object has no map {end}")))
 }
 
+/// The sum over all processors.
 pub(crate) fn read_counters(map: &impl MapCore) -> Result<Counters, Error> {
-    let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)?;
-    Ok(Counters::from_bytes(&value.unwrap_or_default()))
+    let values = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
+    Ok(values.iter().map(|value| Counters::from_bytes(value)).sum())
 }

@@ -25,6 +25,22 @@ pub struct Counters {
     pub unrecorded: u64,
 }
 
+impl std::iter::Sum for Counters {
+    fn sum<I: Iterator<Item = Counters>>(all: I) -> Self {
+        all.fold(Counters::default(), |a, b| Counters {
+            acks: a.acks + b.acks,
+            coupled: a.coupled + b.coupled,
+            losses: a.losses + b.losses,
+            missed: a.missed + b.missed,
+            mismatches: a.mismatches + b.mismatches,
+            repairs: a.repairs + b.repairs,
+            skipped: a.skipped + b.skipped,
+            crowded: a.crowded + b.crowded,
+            unrecorded: a.unrecorded + b.unrecorded,
+        })
+    }
+}
+
 impl Counters {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut words = Words(bytes);

@@ -17,6 +17,6 @@ pub use controller::{Controller, Cost};
 pub use counters::Counters;
 pub use libbpf_rs::{Error, ErrorKind};
 pub use pins::{DIRECTORY, pinned, pinned_counters, unload};
-pub use programs::{PROGRAMS, Program, program};
+pub use programs::{PROGRAMS, Program, SOURCES, program};
 pub use settings::Settings;
 pub use subflow::{Subflow, subflows};

@@ -1,6 +1,6 @@
 //! Controllers that outlive the process: pinned in the kernel's file system for BPF.
 
-use crate::controller::{Controller, map, read_counters};
+use crate::controller::{COUNTS, Controller, map, read_counters};
 use crate::{Counters, Program};
 use libbpf_rs::{Error, MapHandle};
 use rustix::mount::{MountFlags, mount};
@@ -23,13 +23,14 @@ impl Controller {
     pub fn pin(mut self, program: &Program) -> Result<(), Error> {
         mounted()?;
         let place = place(program);
+        remove(&place).ok(); // what a loader that was killed has left
         fs::create_dir_all(&place)?;
-        let pinned = map(&self.object, ".bss")
+        let pinned = map(&self.object, COUNTS)
             .and_then(|counters| Ok(MapHandle::try_from(&counters)?))
             .and_then(|mut counters| Ok(counters.pin(place.join("counters"))?))
             .and_then(|()| Ok(self.link.pin(place.join("link"))?));
         if pinned.is_err() {
-            remove(&place)?;
+            remove(&place).ok(); // the first error is the one to tell
         }
         pinned
     }

@@ -30,6 +30,9 @@ programs! {
     "reno" "ab_reno" "reno",
 }
 
+/// Digest of the sources that the controllers were compiled from.
+pub const SOURCES: &str = env!("AB_SOURCES");
+
 pub(crate) const STATUS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/status.o"));
 
 /// The controller that has this name, of the law or in the kernel.

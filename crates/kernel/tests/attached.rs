@@ -24,8 +24,16 @@ fn usable() -> bool {
         std::env::var("ANABRANCH_LINUX").as_deref() != Ok("required"),
         "the kernel cannot be used"
     );
-    eprintln!("skipped: {}", if root { "this kernel has no BTF" } else { "not root" });
+    eprintln!(
+        "1 test of the kernel skipped: {}",
+        if root { "this kernel has no BTF" } else { "not root" }
+    );
     false
+}
+
+/// Settings with which steps can be repeated.
+fn recording() -> Settings {
+    Settings { record: true, ..Settings::default() }
 }
 
 fn available() -> String {
@@ -72,7 +80,7 @@ fn the_bytecode_and_the_native_law_agree_in_every_bit() {
     }
     for program in PROGRAMS {
         let port: Port = program.law.parse().unwrap();
-        let controller = Mutex::new(Controller::load(program, &Settings::default()).unwrap());
+        let controller = Mutex::new(Controller::load(program, &recording()).unwrap());
         TestRunner::new(ProptestConfig::with_cases(2000))
             .run(&steps(), |step| {
                 let in_kernel = controller.lock().unwrap().replay(&step).unwrap();
@@ -93,7 +101,7 @@ fn the_bytecode_repeats_a_trace_of_an_attached_controller_in_every_bit() {
         let file =
             format!("{}/../ports/tests/traces/{}.txt", env!("CARGO_MANIFEST_DIR"), program.law);
         let text = std::fs::read_to_string(file).unwrap();
-        let mut controller = Controller::load(program, &Settings::default()).unwrap();
+        let mut controller = Controller::load(program, &recording()).unwrap();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let step: Step = line.parse().unwrap();
             let again = controller.replay(&step).unwrap();

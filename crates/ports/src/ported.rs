@@ -43,6 +43,7 @@ impl Path {
         let cwnd = (self.cwnd + acked).min(self.ssthresh);
         let left = acked - (cwnd - self.cwnd);
         self.cwnd = cwnd;
+        self.credit = 0; // a window below the threshold by a fraction would gain a whole segment
         left
     }
 
@@ -110,7 +111,7 @@ impl Ensemble for Ported {
         path.partial += ack.segments;
         let mut acked = path.partial as u32;
         path.partial -= f64::from(acked);
-        path.view.since_loss += acked;
+        path.view.since_loss = path.view.since_loss.saturating_add(acked);
         if ack.phase == Phase::Recovery || !ack.cwnd_limited || acked == 0 {
             return;
         }

@@ -85,7 +85,7 @@ def load_command(name: str, min_ssthresh: int) -> None:
 def unload_command(name: str, force: bool) -> None:
     """Takes a controller out and says what is left of it."""
     kept = unload_for_good(name, force)
-    rest = f"; {kept} sockets keep it until they close" if kept else ""
+    rest = f"; sockets that keep it until they close: {kept}" if kept else ""
     console().print(f"unloaded{rest}", highlight=False)
 
 

@@ -10,7 +10,7 @@ a simulated one. Root is needed; nothing is left behind.
 
 from __future__ import annotations
 
-from .errors import LinuxError
+from .errors import LinuxError, NotValid
 from .running import run
 
-__all__ = ["LinuxError", "run"]
+__all__ = ["LinuxError", "NotValid", "run"]

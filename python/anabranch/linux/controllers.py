@@ -39,6 +39,11 @@ def names() -> dict[str, str]:
     return dict(_core.kernel_programs())
 
 
+def sources() -> str:
+    """Digest of the sources of the controllers in this build; nothing where none was built."""
+    return str(_core.kernel_sources()) if built() else ""
+
+
 class Attached:
     """Controllers that are in the kernel now, by the name of their law."""
 

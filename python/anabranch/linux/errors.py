@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class LinuxError(ValueError):
     """The kernel, the rights or the scenario do not allow a run; the text says what would."""
+
+
+class NotValid(LinuxError):
+    """The kernel runs the scenario, but no replication came out valid."""

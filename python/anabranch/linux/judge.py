@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .namespace import Namespace
 from .sample import Sampler
 from .traffic import Connection
@@ -16,6 +18,9 @@ MOST_LATENESS_OF_RTT = 0.02
 
 MOST_CPU = 0.8
 """The share of a processor beyond which the emulator cannot keep up with bursts."""
+
+MOST_STARVED = 0.02
+"""The fraction of samples in which a bulk user's path may have room and nothing to send."""
 
 HARMLESS_DROPS = ("foreign",)
 """The emulator's drops that spoil nothing: what a system sends of its own on any device."""
@@ -80,6 +85,21 @@ def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]
         for trouble in (connection.trouble, sampler.trouble.get(connection.flow, "")):
             if trouble:
                 found.append(f"user {connection.planned['name']} {connection.user}: {trouble}")
+    return found
+
+
+def starving(plan: dict[str, Any], run: dict[str, Any]) -> list[str]:
+    """Classes of bulk users whose paths had room and nothing to send: then not their control decided."""
+    found = []
+    names = np.asarray(run["flows"]["class"])[np.asarray(run["paths"]["flow"], dtype=int)]
+    for planned in plan["classes"]:
+        starved = np.asarray(run["paths"]["starved"], dtype=float)[names == planned["name"]]
+        bulk = planned["app_rate_bps"] is None and planned["transfer_bytes"] is None
+        if bulk and np.nanmean(starved) > MOST_STARVED:
+            found.append(
+                f"the paths of {planned['name']} had nothing to send in {np.nanmean(starved):.1%} "
+                f"of the samples; {MOST_STARVED:.0%} are allowed"
+            )
     return found
 
 

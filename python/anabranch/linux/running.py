@@ -11,8 +11,8 @@ from typing import Any
 from ..result import LAST_SEED, Result, provenance
 from ..scenario import Scenario, load
 from . import fit
-from .controllers import Attached, attached
-from .errors import LinuxError
+from .controllers import Attached, attached, sources
+from .errors import LinuxError, NotValid
 from .testbed import Order, checked_rights, replicate
 
 REPEATS = 2
@@ -119,21 +119,24 @@ class Session:
                 return
         if not self.runs:
             reasons = "\n  ".join(self.rejected[-1]["because"])
-            raise LinuxError(
+            raise NotValid(
                 f"no replication was valid; the last because:\n  {reasons}\n"
                 "help: is something else using the processors? Run again when they are idle"
             )
 
     def _seed(self, number: int, seed: int, controllers: Attached, keep_invalid: bool) -> None:
         for attempt in range(REPEATS + 1):
-            run = self._attempt(number, seed, controllers)
+            try:
+                run = self._attempt(number, seed, controllers)
+            except LinuxError as error:  # such as links that were not what they should be
+                run = {"valid": False, "invalid_because": [str(error)]}
             if run["valid"]:
                 self.runs.append(run)
                 return
             because = run["invalid_because"]
             self.rejected.append({"seed": seed, "attempt": attempt + 1, "because": because})
         self.failed.append(seed)
-        if keep_invalid:
+        if keep_invalid and "seed" in run:
             self.runs.append(run)
 
     def _attempt(self, number: int, seed: int, controllers: Attached) -> dict[str, Any]:
@@ -163,6 +166,7 @@ class Session:
         first, *_ = self._settings.values()
         return {
             "kernel": platform.release(),
+            "controllers": sources(),
             "processors": os.cpu_count(),
             "settings": {
                 name: first if index == 0 else changed(first, values)

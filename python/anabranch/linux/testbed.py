@@ -13,7 +13,7 @@ import numpy as np
 from ..scenario import Scenario
 from .emulation import Emulation
 from .errors import LinuxError
-from .judge import grown, host_counters, wrong_connections, wrong_emulation, wrong_network
+from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
 from .namespace import Namespace
 from .sample import Numbers, Sampler, congestion_control
 from .sockets import connecting, listening, send_buffer
@@ -156,9 +156,11 @@ def replicate(
     finally:
         traffic.close()
     sampler = watch.sampler
+    run = tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes())
+    reasons += starving(order.plan, run)
     return {
         "seed": seed,
-        **tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes()),
+        **run,
         "emulator": dict(report["emulator"]) | {"real_time": emulation.real_time},
         "kernel": kernel,
         "testbed": {

@@ -6,6 +6,7 @@ directory can be judged without measuring, on any machine.
 
 from __future__ import annotations
 
+import platform
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -57,7 +58,6 @@ class Measurements:
     """Is told what does not count, and why, and how long the rest takes."""
     name: str = LINUX
     _read: dict[Path, Result | None] = field(default_factory=dict)
-    _measured: int = 0
     _failed: int = 0
 
     def file(self, name: str, seed: int) -> Path:
@@ -104,9 +104,12 @@ class Measurements:
         return _joined(parts, wanted, complete=not stopped)
 
     def _take(self, name: str, cell: Cell, seed: int, told: Callable[..., object]) -> None:
-        """Measures a replication and keeps it. One that fails is left out, unless it is the first:
-        then the kernel cannot run it at all. Raises LinuxError."""
-        from ..linux import LinuxError
+        """Measures a replication and keeps it. One that does not come out valid is left out.
+
+        Raises LinuxError when the kernel cannot run the cell, and after some in a row that were not
+        valid.
+        """
+        from ..linux import NotValid
 
         assert self.measure is not None
         told(0.0, 1.0)
@@ -116,22 +119,15 @@ class Measurements:
                 [seed],
                 controller=cell.controller,
                 overrides=list(cell.overrides),
-                keep_invalid=True,
                 progress=told,
             )
-        except LinuxError as error:
+        except NotValid as error:
             self._failed += 1
-            if self._measured == 0 or self._failed >= MOST_FAILURES:
+            if self._failed >= MOST_FAILURES:
                 raise
             self.say(f"{name}, seed {seed} is left out: {error}")
             return
-        (run,) = result.runs
-        if not run["valid"]:
-            because = "; ".join(run["invalid_because"])
-            self.say(f"{name}, seed {seed} is left out: it never came out valid: {because}")
-            return
         self._failed = 0
-        self._measured += 1
         file = self.file(name, seed)
         file.parent.mkdir(parents=True, exist_ok=True)
         content = result.to_json()
@@ -153,7 +149,7 @@ class Measurements:
         """What a file holds, if it is of the cell; says so if not."""
         try:
             result = Result.load(file)
-            why = unlike(result, cell, seed)
+            why = unlike(result, cell, seed) or (self._outdated(result) if self.measure else "")
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{file} is damaged: {error}\nhelp: move it away, and its replication is measured anew"
@@ -163,6 +159,18 @@ class Measurements:
         fate = "it is left out" if self.measure is None else "it is measured anew"
         self.say(f"{file} does not count: {why}; {fate}")
         return None
+
+    def _outdated(self, result: Result) -> str:
+        """Why a replication does not go with those that are measured now; empty if it does."""
+        from ..linux.controllers import sources
+
+        origin = result.provenance
+        if origin["kernel"] != platform.release():
+            return f"it is of kernel {origin['kernel']}, this is {platform.release()}"
+        loaded = result.runs[0]["kernel"]["controllers"]
+        if loaded and origin.get("controllers") != sources():
+            return f"its controllers ({', '.join(loaded)}) were compiled from other sources"
+        return ""
 
     def _seeds_there(self, name: str) -> list[int]:
         """Seeds of a cell that have a file."""
