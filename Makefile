@@ -31,13 +31,14 @@ demo: build ## scenario C with LIA and OLIA over 5 seeds: a table and an HTML re
 test: test-rust test-python ## build and run every test
 
 test-rust: install
-	cargo test --quiet --workspace --exclude bindings
+	cargo test --quiet --workspace --exclude bindings --exclude kernel
+	cargo test --quiet --package kernel -- --nocapture # says which tests it skipped, and why
 
 test-python: build
 	$(VENV)/bin/python -m pytest
 
 test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
-	set -e; for test in $$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); do $$test --nocapture; done
+	test=$$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); test -n "$$test" && $$test --nocapture
 	$(VENV)/bin/python -m pytest tests/linux
 
 check: build ## formatting, lints, types, layers (as CI does)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from anabranch.linux.check import facts
 from anabranch.linux.device import TUN
 from anabranch.linux.errors import LinuxError
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
@@ -29,10 +30,23 @@ def lacking() -> str:
     return ""
 
 
+def unavailable(reason: str) -> None:
+    """Skips a test, with the reason; a failure where ANABRANCH_LINUX=required says that all is there."""
+    if os.environ.get("ANABRANCH_LINUX") == "required":
+        pytest.fail(f"the kernel's tests are required, and {reason}")
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def kernel() -> None:
-    """Asks for root, namespaces, TUN and MPTCP; ANABRANCH_LINUX=required makes their lack a failure."""
+    """Asks for root, namespaces, TUN and MPTCP."""
     if reason := lacking():
-        if os.environ.get("ANABRANCH_LINUX") == "required":
-            pytest.fail(f"the kernel is required, and {reason}")
-        pytest.skip(reason)
+        unavailable(reason)
+
+
+@pytest.fixture(scope="session")
+def controllers(kernel: None) -> None:
+    """Asks for controllers in this build, and for a kernel that takes them."""
+    wrong = [fact for fact in facts() if "load" in fact.needed_for and fact.state == "no"]
+    if wrong:
+        unavailable(f"{wrong[0].name}: {wrong[0].detail}; {wrong[0].remedy}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anabranch.linux import run
-from anabranch.linux.controllers import Attached, names
+from anabranch.linux.controllers import Attached
 
 SHORT = (
     "duration=8 s",
@@ -17,8 +17,8 @@ SHORT = (
 )
 
 
-@pytest.mark.usefixtures("kernel")
-@pytest.mark.parametrize("law", [law for law in names() if law in ("lia", "olia")])
+@pytest.mark.usefixtures("controllers")
+@pytest.mark.parametrize("law", ["lia", "olia"])
 def test_what_an_attached_controller_did_comes_out_the_same_in_every_form_of_its_law(
     law: str,
 ) -> None:

@@ -130,9 +130,8 @@ def load(law: str, **settings: Any) -> Any:
     try:
         return _core.KernelController(law, **settings)
     except FileExistsError:
-        raise LinuxError(
-            f"{known[law]} is loaded already; `anabranch linux status` shows it"
-        ) from None
+        name = settings.get("kernel_name", known[law])
+        raise LinuxError(f"the kernel has a controller {name} already") from None
     except PermissionError:
         raise LinuxError(NEEDS_ROOT.format("load")) from None
     except OSError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from .. import _core
 from .controllers import NEEDS_ROOT, names
 from .errors import LinuxError
 from .namespace import Namespace, read_setting, write_setting
+
+T = TypeVar("T")
 
 CA_STATES = ("open", "disorder", "cwr", "recovery", "loss")
 CHOICE = "net.ipv4.tcp_congestion_control"
@@ -44,15 +46,16 @@ def subflows() -> list[dict[str, Any]]:
 
     Raises PermissionError without root.
     """
-    found = []
-    for number in visited():
-        found += [row | {"namespace": number} for row in _core.kernel_subflows()]
+    found = [
+        row | {"namespace": number}
+        for number, rows in everywhere(_core.kernel_subflows)
+        for row in rows
+    ]
     return [row for row in found if row["state"] in (ESTABLISHED, CLOSE_WAIT)]
 
 
-def visited() -> Iterator[int]:
-    """The numbers of all network namespaces that can be found; the calling thread is in each while it
-    is handed out."""
+def everywhere(look: Callable[[], T]) -> Iterator[tuple[int, T]]:
+    """What is found in each network namespace that can be found, with its number."""
     for number, path in namespaces().items():
         try:
             namespace = Namespace.at(path)
@@ -60,20 +63,22 @@ def visited() -> Iterator[int]:
             continue
         try:
             with namespace.inside():
-                yield number
+                found = look()
         finally:
             namespace.close()
+        yield number, found
 
 
 def chosen_in(kernel_name: str, replace: bool) -> int:
     """In how many namespaces new connections get a controller; there they get Reno if `replace`."""
-    count = 0
-    for _ in visited():
-        if read_setting(CHOICE) == kernel_name:
-            count += 1
-            if replace:
-                write_setting(CHOICE, "reno")
-    return count
+
+    def look() -> bool:
+        chosen = read_setting(CHOICE) == kernel_name
+        if chosen and replace:
+            write_setting(CHOICE, "reno")
+        return chosen
+
+    return sum(chosen for _, chosen in everywhere(look))
 
 
 def namespaces() -> dict[int, str]:
