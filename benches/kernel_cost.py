@@ -98,7 +98,7 @@ class Transfer:
 
 
 @contextmanager
-def transfer(controller: str, rate_bps: float = RATE_BPS) -> Iterator[Transfer]:
+def transfer(controller: str, rate_bps: float) -> Iterator[Transfer]:
     """A connection that is past its slow start."""
     made = Transfer(controller, rate_bps)
     try:
@@ -126,9 +126,10 @@ def shell(law: str) -> str:
     return f"kernel:{law}"
 
 
-def per_ack(law: str, seconds: float) -> dict[str, float]:
+def per_ack(law: str, seconds: float, rate_bps: float) -> dict[str, float]:
     """What the callbacks of a controller cost, in congestion avoidance of two subflows."""
-    with attached([shell(law)]) as there, transfer(there.kernel_name(shell(law))) as made:
+    name = shell(law)
+    with attached([name]) as there, transfer(there.kernel_name(name), rate_bps) as made:
         before, counted = there.cost()[law], there.counters()[law]
         received = made.last(seconds)
         after, counters = there.cost()[law], there.counters()[law]
@@ -157,16 +158,16 @@ def idle_part(seconds: float) -> float:
     return (idle_s() - idle) / (time.monotonic() - begun) / (os.cpu_count() or 1)
 
 
-def per_byte(controller: str, seconds: float) -> float:
+def per_byte(controller: str, seconds: float, rate_bps: float) -> float:
     """CPU seconds per byte."""
-    with transfer(controller) as made:
+    with transfer(controller, rate_bps) as made:
         idle, begun = idle_s(), time.monotonic()
         received = made.last(seconds)
         busy = (time.monotonic() - begun) * (os.cpu_count() or 1) - (idle_s() - idle)
     return busy / received
 
 
-def rounds(count: int, seconds: float) -> dict[str, list[float]]:
+def rounds(count: int, seconds: float, rate_bps: float) -> dict[str, list[float]]:
     """CPU seconds per byte of each controller in each round; every round begins with another one."""
     found: dict[str, list[float]] = {name: [] for name in (BUILT_IN, *COMPARED)}
     with attached(map(shell, COMPARED)) as there:
@@ -175,7 +176,7 @@ def rounds(count: int, seconds: float) -> dict[str, list[float]]:
         for number in range(count):
             shift = number % len(order)
             for law in order[shift:] + order[:shift]:
-                found[law].append(per_byte(names[law], seconds))
+                found[law].append(per_byte(names[law], seconds, rate_bps))
             print(f"\rround {number + 1} of {count}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return found
@@ -198,14 +199,16 @@ def main() -> None:
     """Measures and prints all of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=2.5, help="of a measurement")
+    parser.add_argument("--rate", type=float, default=RATE_BPS / 1e6, help="of a path, Mb/s")
     parser.add_argument("--rounds", type=int, default=9, help="of CPU per byte; 0 for none")
     parser.add_argument("--json", type=Path, help="file for all figures")
     chosen = parser.parse_args()
+    rate_bps = 1e6 * chosen.rate
     if (rest := idle_part(2)) < QUIET:
         print(f"the processors are {rest:.0%} idle: figures on a busy machine are no good")
     told: dict[str, Any] = {"kernel": os.uname().release, "processors": os.cpu_count()}
     with run_statistics():
-        told["per_ack"] = {law: per_ack(law, chosen.seconds) for law in LAWS}
+        told["per_ack"] = {law: per_ack(law, chosen.seconds, rate_bps) for law in LAWS}
     print(
         f"{'law':16}{'ns per ACK':>12}{'with all callbacks':>20}{'ACKs':>10}{'coupled':>9}{'Mb/s':>7}"
     )
@@ -215,7 +218,7 @@ def main() -> None:
             f"{row['acks']:10}{row['coupled']:9.0%}{row['rate_bps'] / 1e6:7.0f}"
         )
     if chosen.rounds:
-        found = rounds(chosen.rounds, chosen.seconds)
+        found = rounds(chosen.rounds, chosen.seconds, rate_bps)
         told["cpu_ns_per_byte"] = {law: [1e9 * x for x in row] for law, row in found.items()}
         print(f"\nbuilt-in Reno: {1e9 * statistics.median(found[BUILT_IN]):.2f} ns of CPU per byte")
         told["ratios"] = {}

@@ -58,6 +58,7 @@ impl Controller {
             let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
             match error.kind() {
                 ErrorKind::AlreadyExists => error,
+                _ if said.trim().is_empty() => error,
                 _ => libbpf_rs::ErrorExt::context(error, said.trim_end().to_owned()),
             }
         })

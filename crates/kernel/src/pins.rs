@@ -26,9 +26,9 @@ impl Controller {
         remove(&place).ok(); // what a loader that was killed has left
         fs::create_dir_all(&place)?;
         let pinned = map(&self.object, COUNTS)
-            .and_then(|counters| Ok(MapHandle::try_from(&counters)?))
-            .and_then(|mut counters| Ok(counters.pin(place.join("counters"))?))
-            .and_then(|()| Ok(self.link.pin(place.join("link"))?));
+            .and_then(|counters| MapHandle::try_from(&counters))
+            .and_then(|mut counters| counters.pin(place.join("counters")))
+            .and_then(|()| self.link.pin(place.join("link")));
         if pinned.is_err() {
             remove(&place).ok(); // the first error is the one to tell
         }

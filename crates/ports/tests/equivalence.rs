@@ -1,4 +1,5 @@
 //! The laws in C beside the readable ones, over their whole domain.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Phase, Settings};
 use ports::{PATHS, PORTS, Port, Ported, Step, View, Views};

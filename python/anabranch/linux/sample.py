@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import socket
 from collections.abc import Sequence
@@ -70,6 +71,8 @@ def fields_of(info: TcpInfo) -> tuple[float, ...]:
         float(info.starved),
     )
 
+FELL_BACK = "it fell back to plain TCP"
+
 
 class Sampler:
     """Keeps the state of every path of every connection at every sample."""
@@ -107,10 +110,12 @@ class Sampler:
                 return
             state = self._reader.read(connection.sender)
         except OSError as error:
-            self.trouble.setdefault(connection.flow, f"its state is unknown: {error.strerror}")
+            unknown = f"its state is unknown: {error.strerror}"
+            fell_back = error.errno == errno.EOPNOTSUPP
+            self.trouble.setdefault(connection.flow, FELL_BACK if fell_back else unknown)
             return
         if state.fallback:
-            self.trouble.setdefault(connection.flow, "it fell back to plain TCP")
+            self.trouble.setdefault(connection.flow, FELL_BACK)
         for subflow in state.subflows:
             self._keep(connection, subflow, row)
 

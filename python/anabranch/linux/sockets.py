@@ -99,6 +99,7 @@ def connecting(
 ) -> socket.socket:
     """A sender's socket, not yet connected. Raises OSError, LinuxError without the controller."""
     sender = tcp_socket(planned)
+    sender.bind((address, 0))  # first: before it an MPTCP socket takes any name, and keeps the default
     try:
         sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, controller.encode())
     except OSError as error:
@@ -107,7 +108,6 @@ def connecting(
             raise
         raise LinuxError(f"this kernel has no congestion control {controller!r}") from None
     sender.setsockopt(socket.SOL_SOCKET, _SO_SNDBUFFORCE, buffer_bytes)
-    sender.bind((address, 0))
     return sender
 
 
