@@ -71,6 +71,7 @@ def fields_of(info: TcpInfo) -> tuple[float, ...]:
         float(info.starved),
     )
 
+
 FELL_BACK = "it fell back to plain TCP"
 
 
