@@ -14,7 +14,7 @@ import left
 import pytest
 
 from anabranch import _core
-from anabranch.linux.controllers import available, built, names
+from anabranch.linux.controllers import available, names
 from anabranch.linux.namespace import Namespace, read_setting, write_setting
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
 
@@ -44,10 +44,8 @@ for sys.argv[1:] in (["linux", *command.split()] for command in words):
 
 
 @pytest.fixture(scope="module")
-def clean() -> Iterator[None]:
+def clean(controllers: None) -> Iterator[None]:
     """Takes out what a failed test has left; asks for a machine without an operator's controllers."""
-    if not built():
-        pytest.skip("this build has no controllers for the kernel")
     if there := loaded():
         pytest.skip(f"an operator has loaded {', '.join(there)}")
     scene = left.Scene()

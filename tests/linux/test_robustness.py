@@ -102,8 +102,7 @@ def counters(result: Result) -> dict[str, int]:
 def test_callbacks_that_are_missed_move_no_window_and_hardly_a_share() -> None:
     whole, holed = short(0), short(PLANTED)
     assert counters(whole)["skipped"] == 0
-    assert counters(holed)["skipped"] > 200
-    assert counters(holed)["missed"] > 200 and counters(holed)["repairs"] > 0
+    assert counters(holed)["skipped"] > 50 and counters(holed)["missed"] > 50
     for result in (whole, holed):
         assert largest_window(result) < 4 * fits(result)
     for name in whole.classes:
