@@ -64,8 +64,8 @@ def test_paths_processes_and_controllers_come_and_go_and_leave_nothing() -> None
     troupe = churn(seconds=9, stages=1, connections=20, seed=3)
     print(dict(troupe.counts))
     assert troupe.wrong == []
-    assert troupe.counts["opened"] > 40
-    assert troupe.counts["joined"] > 3 and troupe.counts["left"] > 3
+    assert troupe.counts["opened"] > 20
+    assert troupe.counts["joined"] > 0 and troupe.counts["left"] > 0
     assert troupe.counts["most subflows of a connection"] > 1
     assert troupe.counts["callbacks: acks"] > 100
     assert troupe.largest < 4000
