@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..files import check_writable
 from ..result import Result
-from .options import scenario_from
-from .simulate import show
-from .terminal import console, progress, stopped, writing
+from ..scenario import Scenario
+from .simulate import check_complete, perform, watched
+from .terminal import console
 
 
 def run_command(
@@ -22,36 +21,26 @@ def run_command(
     series: bool,
     keep_invalid: bool,
 ) -> None:
-    """Runs, writes the result if asked, and prints: what is written can no longer be lost."""
-    scenario = scenario_from(source)
-    if json:
-        check_writable(json)
-    result = measured(
-        scenario,
+    """Runs on the real kernel, writes the result if asked, and prints it with the emulator's error."""
+    result = perform(
+        measured,
+        source,
         seeds,
+        json,
         controller=controller,
         overrides=overrides,
         series=series,
         keep_invalid=keep_invalid,
     )
-    if json:
-        with writing(json):
-            result.save(json)
-    show(result)
     show_error(result)
-    if not result.provenance["complete"]:
-        raise stopped(len(result.runs), len(seeds))
+    check_complete(result, seeds)
 
 
-def measured(scenario: Any, seeds: Sequence[int], **options: Any) -> Result:
+def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
     """The result of `anabranch.linux.run`, with a progress bar."""
     from ..linux import run as run_on_linux
 
-    try:
-        with progress("running in real time") as tell:
-            return run_on_linux(scenario, seeds, progress=tell, **options)
-    except KeyboardInterrupt:
-        raise stopped(0, len(seeds)) from None
+    return watched("running in real time", run_on_linux, scenario, seeds, **options)
 
 
 def show_error(result: Result) -> None:

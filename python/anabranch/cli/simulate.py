@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +23,62 @@ def run_command(
     events: bool,
     threads: int,
 ) -> None:
-    """Simulates, writes the result if asked, and prints: what is written can no longer be lost."""
-    scenario = scenario_from(source)
-    if json:
-        check_writable(json)
-    result = simulated(
-        scenario,
+    """Simulates, writes the result if asked, and prints it."""
+    result = perform(
+        simulated,
+        source,
         seeds,
+        json,
         controller=controller,
         overrides=overrides,
         threads=threads,
         series=series,
         events=events,
     )
+    check_complete(result, seeds)
+
+
+def perform(
+    produce: Callable[..., Result],
+    source: str,
+    seeds: Sequence[int],
+    json: Path | None,
+    **options: Any,
+) -> Result:
+    """What a world gives for a scenario, written before it is shown: so it can no longer be lost."""
+    scenario = scenario_from(source)
+    if json:
+        check_writable(json)
+    result = produce(scenario, seeds, **options)
     if json:
         with writing(json):
             result.save(json)
     show(result)
+    return result
+
+
+def check_complete(result: Result, seeds: Sequence[int]) -> None:
+    """Ends the command with the status of an interrupt if one left replications out."""
     if not result.provenance["complete"]:
         raise stopped(len(result.runs), len(seeds))
 
 
 def simulated(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
-    """The result of `run`, with a progress bar; an interrupt before any replication ends it all."""
+    """The result of `run`, with a progress bar."""
+    return watched("simulating", run, scenario, seeds, **options)
+
+
+def watched(
+    label: str,
+    produce: Callable[..., Result],
+    scenario: Scenario,
+    seeds: Sequence[int],
+    **options: Any,
+) -> Result:
+    """A result, with a progress bar; an interrupt before any replication ends it all."""
     try:
-        with progress("simulating") as tell:
-            return run(scenario, seeds, progress=tell, **options)
+        with progress(label) as tell:
+            return produce(scenario, seeds, progress=tell, **options)
     except KeyboardInterrupt:
         raise stopped(0, len(seeds)) from None
 

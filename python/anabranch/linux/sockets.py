@@ -99,7 +99,8 @@ def connecting(
 ) -> socket.socket:
     """A sender's socket, not yet connected. Raises OSError, LinuxError without the controller."""
     sender = tcp_socket(planned)
-    sender.bind((address, 0))  # first: before it an MPTCP socket takes any name, and keeps the default
+    # First, for an MPTCP socket that is not bound takes any name and keeps the default.
+    sender.bind((address, 0))
     try:
         sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, controller.encode())
     except OSError as error:

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..scenario import Scenario
+from .controllers import Attached
 from .emulation import Emulation
 from .errors import LinuxError
 from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
@@ -23,16 +24,6 @@ from .wiring import FIRST_PORT, Network, present, receiver_address, sender_addre
 
 GRACE_S = 3.0
 """How long a path may take to open: its first packet may be lost, and then waits a second."""
-
-
-class Controllers(Protocol):
-    """What the loaded controllers offer."""
-
-    def kernel_name(self, controller: str) -> str:
-        """The name under which the kernel knows a controller."""
-
-    def counters(self) -> dict[str, dict[str, int]]:
-        """What each loaded controller has counted."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,7 @@ def starts(plan: dict[str, Any], seed: int) -> list[Numbers]:
 
 
 def connections(
-    plan: dict[str, Any], network: Network, seed: int, controllers: Controllers
+    plan: dict[str, Any], network: Network, seed: int, controllers: Attached
 ) -> list[Connection]:
     """Sockets of every user, not connected yet. Raises OSError and LinuxError."""
     made: list[Connection] = []
@@ -119,7 +110,7 @@ def replicate(
     order: Order,
     network: Network,
     seed: int,
-    controllers: Controllers,
+    controllers: Attached,
     tell: Callable[[float], object],
 ) -> dict[str, Any]:
     """Runs a scenario once in a new network; the tables of the run, and whether it is valid.
