@@ -19,7 +19,15 @@ const volatile struct ab_settings {
 	u32 min_ssthresh; /* of coupled paths, in segments; a path alone has 2 */
 	u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
 	u32 record; /* whether to keep what the law saw and said */
+	u32 fault; /* enum ab_fault: planted, only to test that such a fault is found */
 } ab_settings = { .min_ssthresh = 1 };
+
+enum ab_fault {
+	AB_SOUND,
+	AB_REMAINDER_DROPPED, /* what a step leaves beside whole segments */
+	AB_TRIPS_SWAPPED, /* the round-trip times of two paths */
+	AB_CREDIT_RESET, /* between two steps */
+};
 
 /* Over all sockets, since loading; crates/kernel/src/counters.rs has the same. */
 struct ab_counters {
@@ -149,12 +157,13 @@ static inline s32 ab_pipe(struct tcp_sock *tp)
 }
 
 /* Recovery begins with one segment more than is in flight. After an ACK cong_control goes on from there at
- * once; after RACK's timer the kernel asks nobody (tcp_rack_reo_timeout). */
+ * once; after RACK's timer, which may find rate reduction or a timeout's recovery under way, the kernel asks
+ * nobody (tcp_rack_reo_timeout). */
 static inline void ab_begin_recovery(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	s32 pipe = ab_pipe(tp);
 
-	if (state == TCP_CA_RECOVERY && p->state < TCP_CA_CWR)
+	if (state == TCP_CA_RECOVERY && p->state != TCP_CA_RECOVERY)
 		tp->snd_cwnd = pipe > 0 ? pipe + 1 : 1;
 }
 

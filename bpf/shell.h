@@ -26,7 +26,9 @@ struct ab_step {
 	struct ab_views views;
 	u32 acked;
 	u32 before_cwnd, after_cwnd;
-	u32 unused;
+	u32 srtt; /* of the socket itself, us */
+	u32 socket; /* which one, by its ports and own address */
+	u32 breaks; /* changes when something beside the law may have moved its window */
 	s64 before_credit, after_credit;
 	s64 growth;
 	s64 backoff; /* of a replay only */
@@ -63,9 +65,10 @@ static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
 	return ssthresh;
 }
 
-static inline void ab_keep(struct ab_views *v, struct ab_window *before, struct ab_window *after,
-			   u32 acked, s64 growth)
+static inline void ab_keep(struct tcp_sock *tp, struct ab_views *v, struct ab_window *before,
+			   struct ab_window *after, u32 acked)
 {
+	struct sock_common *sk = &tp->inet_conn.icsk_inet.sk.__sk_common;
 	struct ab_step *r = bpf_ringbuf_reserve(&ab_records, sizeof(*r), 0);
 
 	if (!r) {
@@ -76,12 +79,29 @@ static inline void ab_keep(struct ab_views *v, struct ab_window *before, struct 
 	r->acked = acked;
 	r->before_cwnd = before->cwnd;
 	r->after_cwnd = after->cwnd;
-	r->unused = 0;
+	r->srtt = tp->srtt_us >> 3;
+	r->socket = (sk->skc_num | (u32)sk->skc_dport << 16) ^ sk->skc_rcv_saddr;
+	r->breaks = ab_path(tp)->breaks;
 	r->before_credit = before->credit;
 	r->after_credit = after->credit;
-	r->growth = growth;
+	r->growth = ab_path(tp)->growth;
 	r->backoff = 0;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+}
+
+/* Plants a fault before a step, or in what a step left. */
+static inline void ab_plant(struct ab_views *v, struct ab_path *p, struct ab_window *left)
+{
+	u32 srtt = v->path[0].srtt;
+
+	if (ab_settings.fault == AB_REMAINDER_DROPPED && left) {
+		left->credit = 0;
+	} else if (ab_settings.fault == AB_TRIPS_SWAPPED && !left) {
+		v->path[0].srtt = v->path[1].srtt;
+		v->path[1].srtt = srtt;
+	} else if (ab_settings.fault == AB_CREDIT_RESET && !left) {
+		p->credit = 0;
+	}
 }
 
 /* Congestion avoidance under the law. */
@@ -89,16 +109,18 @@ static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_pa
 {
 	struct ab_window before, w;
 
+	ab_plant(v, p, 0);
 	before.credit = w.credit = p->credit;
 	before.cwnd = w.cwnd = tp->snd_cwnd;
 	v->path[v->me & (AB_PATHS - 1)].cwnd = tp->snd_cwnd; /* slow start may just have raised it */
 	p->growth = ab_growth(v);
 	ab_grow(&w, p->growth, acked);
+	ab_plant(v, p, &w);
 	p->credit = w.credit;
 	tp->snd_cwnd = ab_min(w.cwnd, tp->snd_cwnd_clamp);
 	ab_count(coupled, 1);
 	if (ab_settings.record)
-		ab_keep(v, &before, &w, acked, p->growth);
+		ab_keep(tp, v, &before, &w, acked);
 }
 
 /* tcp_is_cwnd_limited: a window that was not used does not grow. */
@@ -126,6 +148,7 @@ static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 		return;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
 		p->credit = 0; /* a window below the threshold by a fraction would gain a whole segment */
+		p->breaks++;
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
 			return;
@@ -137,6 +160,7 @@ static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 		ab_avoid(tp, p, &v, acked);
 	} else {
 		p->growth = 0;
+		p->breaks++;
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd, acked);
 	}
 }
@@ -228,6 +252,7 @@ static inline void ab_set_state(struct tcp_sock *tp, u8 state)
 
 	if (p->magic != AB_MAGIC)
 		ab_begin(tp, p);
+	p->breaks++;
 	ab_follow(tp, p, state);
 }
 

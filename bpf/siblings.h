@@ -39,7 +39,7 @@ struct ab_path {
 	u8 pending; /* ssthresh() has answered, and its state is still to come */
 	u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
 	u8 running; /* whether an ACK has come */
-	u32 unused;
+	u32 breaks; /* counts on when something beside the law may move the window */
 };
 
 _Static_assert(sizeof(struct ab_path) == 72, "crates/kernel/src/subflow.rs reads 72 bytes");

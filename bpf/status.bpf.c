@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads what every subflow under one of our controllers publishes: one record for each TCP socket in
- * the reader's network namespace.
+ * Reads what every socket under one of our controllers publishes: one record for each that TCP has in the
+ * reader's network namespace, in every state, also if the controller has not begun on it.
  */
 #include "siblings.h"
 
@@ -21,17 +21,18 @@ struct bpf_iter__tcp {
 struct seq_file {
 };
 
-
 #pragma clang attribute pop
 
 #define AF_INET6 10
+
+enum { AB_IPV6 = 1, AB_BEGUN = 2, AB_BACKUP = 4 };
 
 /* One subflow; user space reads the same: crates/kernel/src/subflow.rs. */
 struct ab_subflow {
 	char controller[16];
 	u8 local[16], remote[16]; /* IPv4 in the first four bytes */
 	u16 local_port, remote_port;
-	u8 ipv6;
+	u8 flags;
 	u8 state; /* of TCP, as in TCP_ESTABLISHED */
 	u8 ca_state;
 	u8 unused;
@@ -43,16 +44,27 @@ _Static_assert(sizeof(struct ab_subflow) == 144, "crates/kernel/src/subflow.rs r
 
 static inline void ab_addresses(struct ab_subflow *row, struct sock_common *sk)
 {
-	row->ipv6 = sk->skc_family == AF_INET6;
 	row->local_port = sk->skc_num;
 	row->remote_port = __builtin_bswap16(sk->skc_dport);
-	if (row->ipv6) {
+	if (sk->skc_family == AF_INET6) {
+		row->flags |= AB_IPV6;
 		bpf_probe_read_kernel(row->local, 16, &sk->skc_v6_rcv_saddr);
 		bpf_probe_read_kernel(row->remote, 16, &sk->skc_v6_daddr);
 	} else {
 		bpf_probe_read_kernel(row->local, 4, &sk->skc_rcv_saddr);
 		bpf_probe_read_kernel(row->remote, 4, &sk->skc_daddr);
 	}
+}
+
+/* Whether the path manager keeps a subflow in reserve. */
+static inline bool ab_backup(struct tcp_sock *tp)
+{
+	struct mptcp_subflow_context *context;
+
+	if (!tp->is_mptcp || !tp->inet_conn.icsk_ulp_data)
+		return false;
+	context = ab_cast(mptcp_subflow_context, tp->inet_conn.icsk_ulp_data);
+	return BPF_CORE_READ_BITFIELD_PROBED(context, backup);
 }
 
 SEC("iter/tcp")
@@ -67,10 +79,16 @@ int ab_status(struct bpf_iter__tcp *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	bpf_probe_read_kernel(&row.path, sizeof(row.path), tp->inet_conn.icsk_ca_priv);
 	bpf_probe_read_kernel(row.controller, sizeof(row.controller), tp->inet_conn.icsk_ca_ops->name);
-	if (row.path.magic != AB_MAGIC || row.controller[0] != 'a' || row.controller[1] != 'b')
+	if (row.controller[0] != 'a' || row.controller[1] != 'b')
 		return 0;
+	bpf_probe_read_kernel(&row.path, sizeof(row.path), tp->inet_conn.icsk_ca_priv);
+	if (row.path.magic == AB_MAGIC)
+		row.flags |= AB_BEGUN;
+	else
+		__builtin_memset(&row.path, 0, sizeof(row.path));
+	if (ab_backup(tp))
+		row.flags |= AB_BACKUP;
 	ab_addresses(&row, sk);
 	row.state = sk->skc_state;
 	row.ca_state = BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);

@@ -357,6 +357,7 @@ def test_the_kernel_is_compared_with_only_as_root_and_where_it_can_run_the_scena
     monkeypatch.setattr("anabranch.linux.controllers.built", lambda: True)
     plan = ab.load("khalili/scenario-c").plan()
     assert compare.usual(plan, lambda: 1000) == ["theory", "simulation"]
+    assert "linux is left out: that needs root" in capsys.readouterr().out
     assert compare.usual(plan, lambda: 0) == ["theory", "simulation", "linux"]
     lossless = ab.load("khalili/scenario-c").plan(controller="phi:0.5")
     assert compare.usual(lossless, lambda: 0) == ["theory", "simulation"]

@@ -113,7 +113,8 @@ class KernelController:
 
     `name` is a law of `kernel_programs`; `kernel_name` another name than its usual one, of at most 15
     characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
-    segments; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step.
+    segments; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
+    `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped` or `credit-reset`.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
     """
@@ -126,6 +127,7 @@ class KernelController:
         min_ssthresh: int = ...,
         skips: float = ...,
         record: bool = ...,
+        fault: str | None = ...,
     ) -> None: ...
     @property
     def kernel_name(self) -> str:
@@ -140,9 +142,12 @@ class KernelController:
     def steps(self) -> list[str]:
         """What the law saw and said at each ACK since the last call, if `record` was set; one line each."""
 
-    def disagreements(self, steps: Sequence[str]) -> tuple[int, int, int]:
-        """How many of these steps come out otherwise: in the kernel's run of the law's bytecode and in
-        the same C built natively, to the bit; and by the readable law, within the stated bound.
+    def judge(self, steps: Sequence[str]) -> dict[str, int]:
+        """How many of these steps, in the order in which they were made, are wrong: they come out otherwise
+        in the kernel's run of the law's bytecode (`bytecode`) or in the same C built natively (`native`),
+        to the bit, or by the readable law, beyond the stated bound (`readable`); the law saw another
+        round-trip time than the socket has (`misread`); or they do not go on from the socket's last step,
+        although nothing beside the law has moved its window (`broken`).
         """
 
     def pin(self) -> None:
@@ -167,4 +172,5 @@ def kernel_unload(name: str) -> None:
     """Takes a pinned controller out. Raises FileNotFoundError if it is not pinned."""
 
 def kernel_subflows() -> list[dict[str, Any]]:
-    """Every TCP socket in this network namespace that is under one of our controllers."""
+    """Every TCP socket in this network namespace that is under one of our controllers, in any state; what it
+    publishes is zero until the controller has `begun`."""

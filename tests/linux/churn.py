@@ -1,6 +1,6 @@
 """Connections whose subflows come and go, and the processes that have them.
 
-Two namespaces with four paths of veth, bridge and token bucket between them; receivers and senders are
+Two namespaces with some paths of veth, bridge and token bucket between them; receivers and senders are
 processes, and so are the holders of controllers, for all of them are killed now and then. Run as a program
 it is one of those processes: `churn.py receive|send|hold|run …`. Each tells what it has done on its
 standard output, a line of JSON now and then.
@@ -27,6 +27,8 @@ from anabranch.linux.sockets import abort
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
 
 PATHS = 4
+MOST_JOINED = 8
+"""Subflows beside the first that the kernel allows a connection."""
 PORT = 9000
 SUBFLOW, BACKUP = 2, 4  # MPTCP_PM_ADDR_FLAG_…
 QUICK_END = {"net.mptcp.close_timeout": "2", "net.ipv4.tcp_fin_timeout": "2"}
@@ -39,8 +41,8 @@ TICK_S = 0.04
 class Stage:
     """Two namespaces, the paths between them through a third one, and MPTCP endpoints."""
 
-    def __init__(self, rate_bps: float, queue_bytes: int = 30_000) -> None:
-        self.rate_bps, self.queue_bytes = rate_bps, queue_bytes
+    def __init__(self, rate_bps: float, queue_bytes: int = 30_000, paths: int = PATHS) -> None:
+        self.rate_bps, self.queue_bytes, self.paths = rate_bps, queue_bytes, paths
         self.sender, self.middle, self.receiver = Namespace(), Namespace(), Namespace()
         self.present: set[int] = set()
         try:
@@ -58,12 +60,12 @@ class Stage:
                     if read_setting(name) is not None:
                         write_setting(name, value)
                 with MPTCP() as paths:
-                    paths.limits("set", subflows=PATHS)
-        for path in range(PATHS):
+                    paths.limits("set", subflows=min(self.paths, MOST_JOINED))
+        for path in range(self.paths):
             self._bridge(path)
         for namespace, here, there in ((self.sender, 1, 2), (self.receiver, 2, 1)):
             with namespace.inside(), IPRoute() as route:
-                for path in range(PATHS):
+                for path in range(self.paths):
                     self._connect(route, path, here, there)
 
     def _bridge(self, path: int) -> None:
@@ -99,7 +101,7 @@ class Stage:
 
     def change(self, chance: random.Random) -> str:
         """Lets a path join all connections, or leave them; which of both it was."""
-        path = chance.randrange(1, PATHS)
+        path = chance.randrange(1, self.paths)
         if path in self.present:
             self.set_endpoint(path, None)
             return "left"

@@ -6,10 +6,12 @@ holds is its own, and counts only once nobody holds it.
 
 from __future__ import annotations
 
-import json
+import ctypes
+import errno
 import os
+import platform
 import re
-import shutil
+import struct
 import subprocess
 import time
 import warnings
@@ -17,10 +19,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from needs import unavailable
+
 from anabranch.linux.controllers import available
 
-KINDS = {"prog": "prog_id", "map": "map_id", "link": "link_id"}
-"""What bpftool lists, and the word for it in /proc/PID/fdinfo."""
+KINDS = {"prog_id": 11, "map_id": 12, "link_id": 31}
+"""Word for an object in /proc/PID/fdinfo, and the command of bpf(2) that finds the next one."""
+BPF = 321 if platform.machine() == "x86_64" else 280
+"""Number of bpf(2)."""
+_libc = ctypes.CDLL(None, use_errno=True)
 
 TROUBLE = re.compile(
     r"WARNING:|BUG:|Oops|general protection|Call Trace|refcount|use-after-free|\bstall|hung task"
@@ -38,17 +45,15 @@ class KernelLog:
     """The kernel's log from now on."""
 
     def __init__(self) -> None:
+        """Raises OSError where it cannot be read."""
         self._fd = -1
-        try:
-            self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            os.lseek(self._fd, 0, os.SEEK_END)
-        except OSError as error:
-            warnings.warn(f"not looked at: the kernel's log ({error})", stacklevel=2)
+        self._fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        os.lseek(self._fd, 0, os.SEEK_END)
 
     def new(self) -> list[tuple[int, str]]:
         """Level and text of what came since the last call."""
         found: list[tuple[int, str]] = []
-        while self._fd >= 0:
+        while True:
             try:
                 record = os.read(self._fd, 8192).decode(errors="replace")
             except BlockingIOError:
@@ -65,25 +70,20 @@ class KernelLog:
             os.close(self._fd)
 
 
-def alarming(lines: list[tuple[int, str]]) -> list[str]:
-    """Those that tell of trouble; a report of the kernel counts as one."""
-    found, block = [], None
+def alarming(lines: list[tuple[int, str]]) -> tuple[list[str], list[str]]:
+    """Those that tell of trouble, a report of the kernel as one; and the reports that are excused."""
+    found, excused, block = [], [], None
     for level, text in lines:
         if "[ cut here ]" in text:
             block = []
         elif block is not None and "[ end trace" in text:
-            if unanswered(block):
-                warnings.warn(
-                    f"excused, for this machine runs no BPF there: {block[0]}", stacklevel=2
-                )
-            else:
-                found.append(" / ".join(block))
+            (excused if unanswered(block) else found).append(" / ".join(block))
             block = None
         elif block is not None:
             block.append(text.strip())
         elif TROUBLE.search(text) or (level <= WARNING and OURS.search(text)):
             found.append(text)
-    return found + ([" / ".join(block)] if block else [])
+    return found + ([" / ".join(block)] if block else []), excused
 
 
 def unanswered(report: list[str]) -> bool:
@@ -115,36 +115,37 @@ def warn_again() -> bool:
     return True
 
 
-def listed() -> set[tuple[str, int]] | None:
-    """Programs, maps and links in the kernel; None without bpftool."""
-    if not shutil.which("bpftool"):
-        return None
+def listed() -> set[tuple[str, int]]:
+    """Programs, maps and links in the kernel. Raises OSError without the right to see them."""
     found = set()
-    for kind in KINDS:
-        done = subprocess.run(["bpftool", "-j", kind, "list"], capture_output=True, check=True)
-        found |= {(kind, row["id"]) for row in json.loads(done.stdout or "[]")}
+    for kind, command in KINDS.items():
+        # Of union bpf_attr: start_id, next_id, open_flags.
+        attributes = ctypes.create_string_buffer(12)
+        while _libc.syscall(BPF, command, attributes, len(attributes)) == 0:
+            attributes[:4] = attributes[4:8]
+            found.add((kind, struct.unpack_from("I", attributes)[0]))
+        if ctypes.get_errno() != errno.ENOENT:
+            raise OSError(ctypes.get_errno(), f"bpf(2) for the next {kind}")
     return found
 
 
 def held() -> set[tuple[str, int]]:
     """Programs, maps and links that other processes hold."""
-    words = {f"{word}:": kind for kind, word in KINDS.items()}
     found = set()
     for file in Path("/proc").glob("[0-9]*/fdinfo/*"):
         if file.parts[2] == str(os.getpid()):
             continue
         with suppress(OSError):
             for line in file.read_text().splitlines():
-                word, _, value = line.partition("\t")
-                if word in words:
-                    found.add((words[word], int(value)))
+                word, _, value = line.partition(":\t")
+                if word in KINDS:
+                    found.add((word, int(value)))
     return found
 
 
 def unheld() -> set[tuple[str, int]]:
     """Programs, maps and links that no other process holds."""
-    there = listed()
-    return set() if there is None else there - held()
+    return listed() - held()
 
 
 def controls() -> set[str]:
@@ -198,10 +199,13 @@ class Scene:
     """The machine as it is now; `wrong` says what is not as it was."""
 
     def __init__(self) -> None:
-        self.log = KernelLog()
-        self._unheld, self._controls = unheld(), controls()
-        if not shutil.which("bpftool"):
-            warnings.warn("not looked at: BPF objects (there is no bpftool)", stacklevel=2)
+        try:
+            self.log, self._unheld = KernelLog(), unheld()
+        except OSError as error:
+            unavailable(f"what is left behind cannot be seen: {error}")
+        self._controls = controls()
+        self.excused: list[str] = []
+        """Reports of the kernel that count for nothing: `unanswered` says why."""
 
     def wrong(self) -> list[str]:
         """Sentences; none when nothing was left behind."""
@@ -212,5 +216,8 @@ class Scene:
             found.append(f"congestion controls were {self._controls}, are {controls()}")
         if not eventually(lambda: not unheld() - self._unheld):
             found.append(f"BPF objects are left: {sorted(unheld() - self._unheld)}")
-        found += [f"the kernel says: {text}" for text in alarming(self.log.new())]
-        return found
+        said, excused = alarming(self.log.new())
+        self.excused += excused
+        for report in excused:
+            warnings.warn(f"excused, for this machine runs no BPF there: {report}", stacklevel=2)
+        return found + [f"the kernel says: {text}" for text in said]

@@ -1,6 +1,7 @@
 """Two namespaces, and between them a wire whose fate of every data packet a test decides.
 
-Slower than the emulator and without a queue, but it can mark, and drop a certain packet.
+Slower than the emulator and without a queue, but it can mark, and drop or hold back a certain packet. What
+is held back waits for what the sender does and not for some time: so a busy machine changes nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import select
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -37,12 +38,27 @@ DEFAULTS = {
 """What an operator's kernel has, where `settings.FIXED` has something else."""
 
 
+OVERTAKERS = 8
+"""Packets that go ahead of one that is overtaken; more than `tcp_reordering` allows for."""
+
+
 class Fate(Enum):
     """Of a data packet."""
 
     PASS = auto()
     MARK = auto()
     DROP = auto()
+    STALL = auto()
+    """It waits, and all behind it, until the sender repeats something: nothing is lost, but late."""
+    AHEAD = auto()
+    """It waits alone, and comes just ahead of its own repetition."""
+    BEHIND = auto()
+    """It waits alone, and comes just behind its own repetition."""
+    OVERTAKEN = auto()
+    """It waits alone, until `OVERTAKERS` others have passed."""
+
+
+ALONE = (Fate.AHEAD, Fate.BEHIND, Fate.OVERTAKEN)
 
 
 @dataclass(frozen=True)
@@ -71,17 +87,25 @@ def marked(packet: bytes) -> bytes:
 class Relay:
     """The wire. One connection at a time is told apart by its SYN."""
 
-    def __init__(self, fate: Callable[[Data], Fate]) -> None:
-        """`fate` is asked for each packet with data from the sender to the receiver."""
+    def __init__(
+        self,
+        fate: Callable[[Data], Fate],
+        chosen: Mapping[str, str] = DEFAULTS,
+        delay_s: float = DELAY_S,
+    ) -> None:
+        """`fate` is asked for each packet with data from the sender to the receiver, unless all wait;
+        `chosen` are settings of both ends beside `settings.FIXED`."""
         from pyroute2 import IPRoute
 
-        self._fate = fate
+        self._fate, self._delay_s = fate, delay_s
         self._begin = self._most = self._number = 0
+        self._stalled: list[bytes] = []
+        self._alone: list[tuple[Data, Fate, bytes]] = []
         self.sender, self.receiver = Namespace(), Namespace()
         self._devices: list[Device] = []
         for namespace, own in ((self.sender, SENDER), (self.receiver, RECEIVER)):
             with namespace.inside(), IPRoute() as route:
-                for name, value in (settings.FIXED | DEFAULTS).items():
+                for name, value in (settings.FIXED | dict(chosen)).items():
                     if read_setting(name) is not None:
                         write_setting(name, value)
                 device = Device("wire", MTU, route)
@@ -113,27 +137,57 @@ class Relay:
         while not self._ending.is_set():
             wait = queue[0][0] - time.monotonic() if queue else 0.05
             for fd in select.select(list(there), [], [], max(wait, 0))[0]:
-                packet = self._judged(os.read(fd, MTU), fd == self._devices[0].fd)
-                if packet:
-                    queue.append((time.monotonic() + DELAY_S, there[fd], packet))
+                packet = os.read(fd, MTU)
+                data = self._data(packet) if fd == self._devices[0].fd else None
+                for each in self._judged(packet, data) if data else [packet]:
+                    queue.append((time.monotonic() + self._delay_s, there[fd], each))
             while queue and queue[0][0] <= time.monotonic():
                 _, fd, packet = queue.popleft()
                 os.write(fd, packet)
 
-    def _judged(self, packet: bytes, forth: bool) -> bytes:
-        if not forth or packet[0] != 0x45 or packet[9] != 6:
-            return packet
+    def _data(self, packet: bytes) -> Data | None:
+        """What a packet of the sender carries, if it carries any."""
+        if packet[0] != 0x45 or packet[9] != 6:
+            return None
         sequence = int.from_bytes(packet[24:28])
         if packet[33] & 2:  # SYN
             self._begin, self._most, self._number = sequence + 1, 0, 0
         size = len(packet) - 20 - 4 * (packet[32] >> 4)
         if not size:
-            return packet
+            return None
         begin = (sequence - self._begin) % 2**32
         data = Data(begin, begin + size, self._number, begin + size <= self._most)
         self._number += 1
         self._most = max(self._most, data.end)
+        return data
+
+    def _judged(self, packet: bytes, data: Data) -> list[bytes]:
+        """The packets that go now, in this order."""
+        if self._stalled:
+            self._stalled.append(packet)
+            if not data.again:
+                return []
+            gone, self._stalled = self._stalled, []
+            return gone
         fate = self._fate(data)
-        if fate is Fate.DROP:
-            return b""
-        return marked(packet) if fate is Fate.MARK else packet
+        gone = []
+        if fate is Fate.STALL:
+            self._stalled.append(packet)
+        elif fate in ALONE:
+            self._alone.append((data, fate, packet))
+        elif fate is not Fate.DROP:
+            gone.append(marked(packet) if fate is Fate.MARK else packet)
+        return self._released(data, gone)
+
+    def _released(self, data: Data, gone: list[bytes]) -> list[bytes]:
+        """`gone` with those that waited for this packet."""
+        for row in list(self._alone):
+            held, fate, packet = row
+            if fate is Fate.OVERTAKEN:
+                due = data.number - held.number >= OVERTAKERS
+            else:
+                due = data.begin == held.begin and data.number > held.number
+            if due:
+                self._alone.remove(row)
+                gone = [packet, *gone] if fate is Fate.AHEAD else [*gone, packet]
+        return gone

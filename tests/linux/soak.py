@@ -2,8 +2,9 @@
 
 Parts, all of them unless some are named: `churn` (connections whose subflows come and go, controllers that
 come and go, processes killed; --minutes, 5), `open` (20,000 connections opened and closed), `skips`
-(scenario C with callbacks ignored, beside the wrapped Reno and the kernel's; 25 minutes). Prints a table
-for each and ends with status 1 if something did not hold.
+(scenario C with callbacks ignored, beside the wrapped Reno and the kernel's; 25 minutes), `trial` (two
+subflows beside one TCP behind a router without delay, with delayed ACKs and without; 4 minutes). Prints a
+table for each and ends with status 1 if something did not hold.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import left
 import numpy as np
 from opening import open_and_close
+from trial import share_of_two
 from troupe import churn
 
 from anabranch.linux import run
@@ -141,6 +143,20 @@ def churned(minutes: float, rate_bps: float, say: Callable[[str], object]) -> di
     return {"counts": dict(troupe.counts), "largest": troupe.largest, "wrong": troupe.wrong}
 
 
+def halves(runs: int, seconds: float, say: Callable[[str], object]) -> dict[str, Any]:
+    """The trial's shares with delayed ACKs, and with one ACK for each packet: then they are two thirds."""
+    rows: dict[str, list[float]] = {}
+    for label, delayed in (("delayed ACKs", True), ("an ACK for every packet", False)):
+        rows[label] = [share_of_two(seconds, delayed) for _ in range(runs)]
+        say(f"  {label:32}{', '.join(f'{x:.3f}' for x in rows[label])}")
+    wrong = [
+        f"with an ACK for every packet the share was {x:.3f}"
+        for x in rows["an ACK for every packet"]
+        if abs(x - 2 / 3) > 0.05
+    ]
+    return {"rows": rows, "wrong": wrong}
+
+
 def plain(value: Any) -> Any:
     """An interval as JSON has it."""
     return value.to_json() if isinstance(value, Interval) else str(value)
@@ -149,7 +165,7 @@ def plain(value: Any) -> Any:
 def main() -> None:
     """Runs the parts that are wanted."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help="churn, open, skips; all of them without")
+    parser.add_argument("parts", nargs="*", help="churn, open, skips, trial; all of them without")
     parser.add_argument("--minutes", type=float, default=5, help="of churn")
     parser.add_argument("--rate", type=float, default=6, help="of each of 16 paths of churn, Mb/s")
     parser.add_argument("--count", type=int, default=20_000, help="of connections opened")
@@ -157,11 +173,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="of each row of skips")
     parser.add_argument("--duration", type=float, default=60, help="of a run of skips, seconds")
     parser.add_argument("--json", type=Path, help="file for all of it")
+    parser.add_argument("--runs", type=int, default=4, help="of each row of trial")
+    parser.add_argument("--length", type=float, default=25, help="of a run of trial, seconds")
     chosen = parser.parse_args()
     parts: dict[str, Callable[[], dict[str, Any]]] = {
         "churn": lambda: churned(chosen.minutes, 1e6 * chosen.rate, print),
         "open": lambda: opened(chosen.count, chosen.pace, print),
         "skips": lambda: skips(chosen.seeds, chosen.duration, print),
+        "trial": lambda: halves(chosen.runs, chosen.length, print),
     }
     if unknown := set(chosen.parts) - set(parts):
         parser.error(f"there is no part {', '.join(unknown)}")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import resource
+
 import pytest
 
 from anabranch.linux import LinuxError, fit, run
+from anabranch.linux.sockets import room_for_files
 from anabranch.scenario import Scenario, load, shipped
 
 
@@ -82,3 +85,30 @@ def test_a_scheduler_that_linux_has_not_is_refused_where_there_is_a_choice() -> 
     assert fit.refusals(plan(text)) == []
     (found,) = fit.refusals(plan(text, path='[[flow.path]]\nlinks = ["wire"]'))
     assert "round-robin" in found
+
+
+def test_a_threshold_that_the_guard_would_take_for_garbage_is_refused_under_loaded_controllers() -> (
+    None
+):
+    def refused(segments: int, controller: str) -> list[str]:
+        text = f"[transport]\nmin_ssthresh = {segments}"
+        return fit.refusals(plan(text, f'controller = "{controller}"'))
+
+    assert refused(2**20, "olia") == refused(2**24, "reno") == []
+    (found,) = refused(2**20 + 1, "kernel:olia")
+    assert "is 1048577 segments; a loaded controller has 1048576 at most" in found
+
+
+def test_a_run_of_many_users_may_open_as_many_files_as_it_needs() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with room_for_files(plan()):
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
+
+
+def test_too_few_open_files_are_said_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 2048))
+    with pytest.raises(LinuxError, match=r"1000 users need 3\d+ open files, .* is 2048\nhelp"):
+        room_for_files(plan(flow="count = 1000")).__enter__()

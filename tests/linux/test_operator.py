@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import subprocess
@@ -9,11 +10,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import left
 import pytest
+from needs import unavailable
 
 from anabranch import _core
+from anabranch.cli.operate import unload_command
+from anabranch.linux import LinuxError, observe
 from anabranch.linux.controllers import available, names
 from anabranch.linux.namespace import Namespace, read_setting, write_setting
 from anabranch.linux.tcp_info import IPPROTO_MPTCP
@@ -47,7 +52,7 @@ for sys.argv[1:] in (["linux", *command.split()] for command in words):
 def clean(controllers: None) -> Iterator[None]:
     """Takes out what a failed test has left; asks for a machine without an operator's controllers."""
     if there := loaded():
-        pytest.skip(f"an operator has loaded {', '.join(there)}")
+        unavailable(f"an operator has loaded {', '.join(there)}")
     scene = left.Scene()
     yield
     for law in loaded():
@@ -131,6 +136,7 @@ def test_a_loaded_controller_stays_is_shown_and_goes() -> None:
             ("balia", "ab_balia"),
         }
         assert all(set(row["counters"].values()) == {0} for row in rows)
+        assert all(row["sockets"] == row["listening"] == 0 for row in rows)
         assert "ab_olia is loaded already" in refused("load", "ab_olia")
         assert "ab_lia is not loaded; loaded are ab_" in refused("unload", "lia")
         assert done("unload", "ab_olia") == "unloaded\n"
@@ -150,7 +156,9 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
         assert row["protocol"] == ("MPTCP" if protocol == IPPROTO_MPTCP else "TCP")
         (subflow,) = row["subflows"]
         assert subflow["delivered"] > 5 and subflow["cwnd_segments"] >= 10
-        assert f"{name} is in use, sockets: 1; close them" in refused("unload", "lia")
+        assert f"{name} is in use, sockets: 1, of which listen: 0; close" in refused(
+            "unload", "lia"
+        )
         assert name in available()
         assert "keep it until they close" in done("unload", "lia", "--force")
         assert name not in available()
@@ -163,15 +171,159 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
             assert passes(*others) and passes(sender, receiver)
 
 
-def test_what_new_connections_get_stays_or_is_replaced_by_force() -> None:
-    setting = "net.ipv4.tcp_congestion_control"
-    namespace = Namespace()  # so that nobody else gets it
-    with controller("balia") as name, namespace.inside():
-        write_setting(setting, name)
-        assert f"{name} is what new connections get" in refused("unload", "balia")
-        done("unload", "balia", "--force")
-        assert read_setting(setting) == "reno"
-    namespace.close()
+@pytest.mark.parametrize("protocol", [IPPROTO_MPTCP, socket.IPPROTO_TCP], ids=["mptcp", "tcp"])
+def test_a_socket_that_listens_is_in_use_and_hands_the_controller_on_after_it_is_forced_out(
+    protocol: int,
+) -> None:
+    with (
+        controller("ewtcp") as name,
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as server,
+    ):
+        server.bind(("127.0.0.1", 0))
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        server.listen(1)
+        content = json.loads(done("status", "--json"))
+        (row,) = [row for row in content["controllers"] if row["name"] == name]
+        assert row["sockets"] == row["listening"] == 1
+        assert all(row["controller"] != name for row in content["connections"])
+        text = refused("unload", "ewtcp")
+        assert "sockets: 1, of which listen: 1;" in text and name in available()
+        assert "listens may hand it on" in done("unload", "ewtcp", "--force")
+        assert name not in available()
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as client:
+            client.connect(server.getsockname())
+            accepted, _ = server.accept()
+            with accepted:
+                got = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+                assert got.rstrip(b"\0").decode() == name
+                assert passes(accepted, client)
+
+
+def test_what_new_connections_get_stays_or_is_replaced_by_force_in_every_namespace() -> None:
+    with controller("balia") as name, inhabited() as one, inhabited() as other:
+        for namespace in (one, other):
+            with namespace.inside():
+                write_setting(observe.CHOICE, name)
+        text = refused("unload", "balia")
+        assert f"{name} is what new connections get, in namespaces: 2;" in text
+        assert "get reno now, in namespaces: 2" in done("unload", "balia", "--force")
+        for namespace in (one, other):
+            with namespace.inside():
+                assert read_setting(observe.CHOICE) == "reno"
+
+
+@contextmanager
+def inhabited() -> Iterator[Namespace]:
+    """A namespace with a process in it, so that it can be found."""
+    namespace = Namespace()
+    with namespace.inside():
+        process = subprocess.Popen(["sleep", "60"])
+    try:
+        yield namespace
+    finally:
+        process.kill()
+        process.wait()
+        namespace.close()
+
+
+def test_a_namespace_is_found_although_one_of_its_threads_has_just_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened, ended = Namespace.at, []
+
+    def at(path: str) -> Namespace:
+        found = opened(path)
+        if found.number == namespace.number and not ended:
+            ended.append(path)
+            found.close()
+            raise ProcessLookupError
+        return found
+
+    with inhabited() as namespace:
+        with namespace.inside():
+            process = subprocess.Popen(["sleep", "60"])
+        monkeypatch.setattr(Namespace, "at", at)
+        found = [number for number, _ in observe.everywhere(lambda: None)]
+        process.kill()
+        process.wait()
+        assert ended and found.count(namespace.number) == 1
+        assert len(found) == len(set(found))
+
+
+def test_where_sockets_cannot_be_read_status_says_so_and_force_still_unloads(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> list[dict[str, Any]]:
+        raise OSError("the verifier says no")
+
+    with controller("lia"):
+        monkeypatch.setattr(_core, "kernel_subflows", broken)
+        for look in (observe.status, lambda: unload_command("lia", False)):
+            with pytest.raises(LinuxError, match="cannot be read: the verifier says no\nhelp: "):
+                look()
+        unload_command("lia", True)
+        assert capsys.readouterr().out.startswith(
+            "unloaded; sockets that keep it until they close: unknown"
+        )
+        assert loaded() == []
+
+
+def member(**changes: Any) -> dict[str, Any]:
+    """A subflow as the kernel's part tells of it."""
+    usual = {"begun": True, "state": observe.ESTABLISHED, "backup": False, "ca_state": 0}
+    window = {"cwnd_segments": 10.5, "ssthresh_segments": float("inf"), "srtt_s": 0.1}
+    return usual | window | {"growth": 0.05, "since_loss": 90, "between_losses": 50} | changes
+
+
+def test_terms_are_of_the_paths_that_a_controller_couples() -> None:
+    two = observe.coupling([member(), member(cwnd_segments=30.2)])
+    assert [row["share"] for row in two] == [0.25, 0.75]
+    assert [row["sets"] for row in two] == ["B", "MB"]
+    assert two[0]["alpha"] == pytest.approx(40 * 30 / 40**2)
+    assert [row["of_reno"] for row in two] == pytest.approx([0.5, 1.5])
+    nothing = {"alpha": None, "sets": "", "share": None, "of_reno": None}
+    for out in ({"backup": True}, {"state": 4}, {"begun": False}, {"srtt_s": 0.0}):
+        away = member(cwnd_segments=99.0, **out)
+        assert observe.coupling([member(), away, member(cwnd_segments=30.2)]) == [
+            two[0],
+            nothing,
+            two[1],
+        ]
+        assert observe.coupling([member(), away]) == [nothing | {"share": 1.0}, nothing]
+
+
+def test_a_window_in_recovery_is_the_one_that_recovery_ends_with() -> None:
+    lost = {"cwnd_segments": 3.0, "ssthresh_segments": 30.0}
+    for state, name in enumerate(observe.CA_STATES):
+        rows = observe.coupling([member(), member(ca_state=state, **lost)])
+        expected = 30 if name in ("cwr", "recovery") else 3
+        assert rows[1]["share"] == pytest.approx(expected / (expected + 10)), name
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("load olia --min-ssthresh 5000000000", "1048576"),
+        ("load olia --min-ssthresh 0", "--min-ssthresh"),
+        ("status --watch inf", "--watch is inf; it is from 0.1 to 3600 seconds"),
+        ("status --watch nan", "--watch is nan"),
+        ("status --watch 0", "--watch is 0"),
+        ("status --json --watch 3601", "--watch is 3601"),
+    ],
+)
+def test_a_number_out_of_range_is_refused_with_its_range(words: str, said: str) -> None:
+    result = linux(*words.split())
+    assert result.returncode == 2 and said in result.stderr and "Traceback" not in result.stderr
+    assert loaded() == []
+
+
+def test_a_watched_status_in_json_is_a_document_on_each_line() -> None:
+    words = ["status", "--json", "--watch", "0.1"]
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in itertools.islice(process.stdout, 3):
+            assert set(json.loads(line)) == {"controllers", "connections"}
+        process.kill()
 
 
 def test_check_finds_all_that_it_needs_here_and_leaves_nothing() -> None:
@@ -197,7 +349,7 @@ def test_check_says_without_root_what_it_knows_and_what_it_does_not() -> None:
     facts = {fact["name"]: fact for fact in content["facts"]}
     states = {name: fact["state"] for name, fact in facts.items()}
     assert states["root"] == "no" and facts["root"]["detail"] == "user 65534"
-    for name in ("fields", "namespaces", "TUN"):
+    for name in ("fields", "namespaces", "TUN", "network"):
         assert states[name] == "unknown", name
     for name in ("kernel", "controllers", "MPTCP", "BTF", "struct_ops", "siblings"):
         assert states[name] == "yes", name

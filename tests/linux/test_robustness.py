@@ -6,16 +6,14 @@ from __future__ import annotations
 import errno
 import random
 import socket
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import left
 import numpy as np
 import pytest
-from churn import SUBFLOW, Stage
+from churn import MOST_JOINED, SUBFLOW, Stage
 from opening import open_and_close
+from pairs import feed, pairs
 from soak import PLANTED, fits, largest_window
 from troupe import Troupe, churn
 
@@ -23,7 +21,6 @@ from anabranch import _core
 from anabranch.linux import run
 from anabranch.linux.controllers import attached
 from anabranch.linux.observe import connections
-from anabranch.linux.sockets import abort
 from anabranch.linux.tcp_info import IPPROTO_MPTCP, MptcpReader
 from anabranch.result import Result
 from anabranch.scenario import Scenario
@@ -114,66 +111,14 @@ def test_a_first_loss_is_survived_when_its_callbacks_are_missed() -> None:
     result = short(300_000, overrides=["duration=4 s", "warmup=1 s", "flow.user.count=12"])
     assert counters(result)["repairs"] > 5
     assert largest_window(result) < 4 * fits(result)
-    thresholds = result.runs[0]["series"]["paths"]["ssthresh_segments"][-1]
+    # One that was not answered stands until the next callback, but no longer.
+    samples = result.runs[0]["series"]["paths"]["ssthresh_segments"]
+    thresholds = samples[len(samples) // 2 :].min(axis=0)
     assert np.sum(np.isfinite(thresholds)) >= 12  # first losses there were
     assert np.all(thresholds[np.isfinite(thresholds)] < 4 * fits(result))
     for name in ("left", "right"):
         (carried,) = result.link(name, "throughput_bps")
         assert carried > 0.7 * 6e6
-
-
-class Pair:
-    """A connection between the namespaces of a stage, fed and drained by `feed`."""
-
-    def __init__(self, stage: Stage, port: int, name: str, protocols: tuple[int, int]) -> None:
-        address = "10.9.0.2", port
-        with stage.receiver.inside():
-            self.server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocols[1])
-        with stage.sender.inside():
-            self.sender = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocols[0])
-        self.server.bind(address)
-        self.server.listen(1)
-        self.sender.bind(("10.9.0.1", 0))
-        self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
-        self.sender.connect(address)
-        self.receiver, _ = self.server.accept()
-        self.sender.setblocking(False)
-        self.receiver.setblocking(False)
-        self.received = 0
-
-    def feed(self) -> None:
-        with suppress(BlockingIOError):
-            while True:
-                self.sender.send(bytes(1 << 16))
-        with suppress(BlockingIOError):
-            while data := self.receiver.recv(1 << 20):
-                self.received += len(data)
-
-    def close(self) -> None:
-        for end in (self.sender, self.receiver, self.server):
-            abort(end)
-
-
-@contextmanager
-def pairs(name: str, *protocols: tuple[int, int]) -> Iterator[tuple[Stage, list[Pair]]]:
-    """Connections on a stage of their own."""
-    with ExitStack() as stack:
-        stage = Stage(rate_bps=8e6)
-        stack.callback(stage.close)
-        made = []
-        for number, both in enumerate(protocols):
-            made.append(Pair(stage, 9000 + number, name, both))
-            stack.callback(made[-1].close)
-        yield stage, made
-
-
-def feed(made: list[Pair], seconds: float) -> None:
-    """Has them send for some time."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        for pair in made:
-            pair.feed()
-        time.sleep(0.005)
 
 
 def shown(stage: Stage, name: str) -> list[dict[str, Any]]:
@@ -230,3 +175,32 @@ def test_paths_that_join_and_leave_are_coupled_as_long_as_they_are_there() -> No
             assert seen == [(1, 1), (2, 2), (3, 3), (1, 1)]
             assert coupled[0] == 0 < coupled[1] < coupled[2]
             assert made[0].received > 0.7 * 8e6 / 8 * 12
+
+
+def test_a_connection_of_more_paths_than_a_law_sees_is_reno_until_one_leaves() -> None:
+    both, paths = (IPPROTO_MPTCP, IPPROTO_MPTCP), 1 + MOST_JOINED
+    with attached(["lia"]) as there:
+        name = there.kernel_name("lia")
+        with pairs(name, both, rate_bps=2e6, paths=paths) as (stage, made):
+
+            def settled(subflows: int) -> bool:
+                feed(made, 0.2)
+                (row,) = shown(stage, name)
+                return len(row["subflows"]) == subflows
+
+            def grown(subflows: int) -> tuple[int, int]:
+                """ACKs under the law, and of too many paths, once there are so many subflows."""
+                assert left.eventually(lambda: settled(subflows))
+                before = there.counters()["lia"]
+                feed(made, 1.2)
+                after = there.counters()["lia"]
+                return after["coupled"] - before["coupled"], after["crowded"] - before["crowded"]
+
+            feed(made, 0.5)  # paths join once data was acknowledged
+            for path in range(1, paths):
+                stage.set_endpoint(path, SUBFLOW)
+            coupled, crowded = grown(paths)
+            assert coupled == 0 < crowded
+            stage.set_endpoint(paths - 1, None)
+            coupled, crowded = grown(paths - 1)
+            assert crowded == 0 < coupled

@@ -7,13 +7,16 @@ import socket
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from test_namespaces import TWO_PATHS
 
 from anabranch import plot
-from anabranch.linux import run, tcp_info
+from anabranch.linux import LinuxError, check, emulation, run, running, tcp_info, testbed
+from anabranch.linux.sockets import listening
 from anabranch.result import Result
 from anabranch.scenario import Scenario
 
@@ -88,6 +91,9 @@ def test_provenance_has_kernel_settings_buffers_and_calibration(two: Result) -> 
     rates = {row["links"][0]: row["measured_bps"] for row in origin["calibration"]["rates"]}
     assert rates["left"] == pytest.approx(4e6, rel=0.01)
     assert {row["packets"] for row in origin["calibration"]["delays"]} == {21}
+    assert origin["calibration"]["unmeasured"] == {"delay": [], "rate": []}
+    errors = two.runs[0]["emulator"]["calibration"]
+    assert 0 <= errors["rate_error"] <= 0.01 and 0 <= errors["delay_error_s"] <= 0.3e-3
 
 
 PLAIN = """
@@ -147,6 +153,41 @@ def test_an_interrupt_keeps_what_had_finished() -> None:
     result = run(scenario, [1, 2, 3], overrides=["duration=3 s"], keep_invalid=True, progress=tell)
     assert result.seeds == [1] and not result.provenance["complete"]
     assert threading.active_count() == threads
+
+
+def test_an_interrupt_while_the_emulator_starts_leaves_no_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted() -> float:
+        raise KeyboardInterrupt
+
+    threads = threading.active_count()
+    monkeypatch.setattr(emulation, "time", SimpleNamespace(monotonic=interrupted))
+    with pytest.raises(KeyboardInterrupt):
+        run(Scenario.parse(PLAIN, "plain"))
+    assert threading.active_count() == threads
+
+
+def test_a_connection_that_falls_back_to_tcp_is_told_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def plain(address: tuple[str, int], planned: dict[str, Any]) -> socket.socket:
+        return listening(address, planned | {"paths": planned["paths"][:1]})
+
+    monkeypatch.setattr(testbed, "listening", plain)
+    monkeypatch.setattr(running, "REPEATS", 0)
+    overrides = ["duration=2 s", "warmup=1 s"]
+    result = run(Scenario.parse(TWO_PATHS, "two"), overrides=overrides, keep_invalid=True)
+    reasons = [why for why in result.runs[0]["invalid_because"] if why.startswith("user ")]
+    assert reasons == ["user user 0: it fell back to plain TCP"]
+
+
+def test_what_a_kernel_lacks_is_named_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(check, "TUN", tmp_path / "tun")
+    with pytest.raises(LinuxError, match=r"TUN: .*/tun is missing\nhelp: modprobe tun"):
+        run(Scenario.parse(PLAIN, "plain"))
 
 
 def test_tcp_info_is_decoded_as_a_live_connection_has_it() -> None:

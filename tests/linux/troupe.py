@@ -249,6 +249,7 @@ class Troupe:
         self._witnesses.close()
         self.directory.cleanup()
         self.wrong += self.scene.wrong()
+        self.counts["kernel warnings excused"] = len(self.scene.excused)
 
 
 def churn(

@@ -128,7 +128,12 @@ fn own<'py>(py: Python<'py>, own: &Own) -> PyResult<Bound<'py, PyDict>> {
     table.set_item("lateness_p99_s", own.lateness.p99_s)?;
     table.set_item("lateness_p999_s", own.lateness.p999_s)?;
     table.set_item("lateness_max_s", own.lateness.max_s)?;
-    table.set_item("cpu_fraction", own.cpu_fraction)?;
+    table.set_item("waiting_p50_s", own.waiting.p50_s)?;
+    table.set_item("waiting_p99_s", own.waiting.p99_s)?;
+    table.set_item("waiting_p999_s", own.waiting.p999_s)?;
+    table.set_item("waiting_max_s", own.waiting.max_s)?;
+    table.set_item("cpu_fraction", own.processor.used)?;
+    table.set_item("cpu_wait_fraction", own.processor.waited)?;
     table.set_item("forwarded_packets", own.conservation.written)?;
     table.set_item("largest_packet_bytes", own.largest_packet_bytes)?;
     table.set_item("elapsed_s", own.elapsed_s)?;

@@ -1,7 +1,7 @@
 //! The controllers in the running kernel.
 
-use kernel::{Controller, Counters, ErrorKind, Program, Settings};
-use ports::{Port, Step};
+use kernel::{Controller, Counters, ErrorKind, Fault, Program, Settings};
+use ports::{Judged, Port, Step};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
 };
@@ -28,6 +28,19 @@ fn known(name: &str) -> PyResult<&'static Program> {
             laws.join(", ")
         ))
     })
+}
+
+/// The fault of this name: dashes instead of capitals.
+fn planted(name: Option<&str>) -> PyResult<Fault> {
+    match name {
+        None => Ok(Fault::Sound),
+        Some("remainder-dropped") => Ok(Fault::RemainderDropped),
+        Some("trips-swapped") => Ok(Fault::TripsSwapped),
+        Some("credit-reset") => Ok(Fault::CreditReset),
+        Some(name) => Err(PyValueError::new_err(format!(
+            "there is no fault `{name}`; there are remainder-dropped, trips-swapped, credit-reset"
+        ))),
+    }
 }
 
 fn counted<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyDict>> {
@@ -64,16 +77,18 @@ impl KernelController {
 #[pymethods]
 impl KernelController {
     #[new]
-    #[pyo3(signature = (name, *, kernel_name=None, min_ssthresh=1, skips=0.0, record=false))]
+    #[pyo3(signature = (name, *, kernel_name=None, min_ssthresh=1, skips=0.0, record=false, fault=None))]
     fn new(
         name: &str,
         kernel_name: Option<String>,
         min_ssthresh: u32,
         skips: f64,
         record: bool,
+        fault: Option<&str>,
     ) -> PyResult<Self> {
         let program = known(name)?;
-        let settings = Settings { name: kernel_name, min_ssthresh, skips, record };
+        let fault = planted(fault)?;
+        let settings = Settings { name: kernel_name, min_ssthresh, skips, record, fault };
         let controller = Controller::load(program, &settings).map_err(raised)?;
         Ok(KernelController { program, controller: Mutex::new(Some(controller)) })
     }
@@ -101,20 +116,26 @@ impl KernelController {
         Ok(steps.iter().map(ToString::to_string).collect())
     }
 
-    /// How many of the steps the kernel, the native law and the readable law see in another way.
-    fn disagreements(&self, steps: Vec<String>) -> PyResult<(usize, usize, usize)> {
+    /// See `KernelController.judge` in `_core.pyi`.
+    fn judge<'py>(&self, py: Python<'py>, steps: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
         let port: Port = self.program.law.parse().expect("each program has a port");
         let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
         let controller = controller.as_mut().ok_or_else(closed)?;
-        let (mut bytecode, mut native, mut readable) = (0, 0, 0);
-        for line in steps {
-            let step: Step = line.parse().map_err(PyValueError::new_err)?;
-            let again = controller.replay(&step).map_err(raised)?;
-            bytecode += usize::from(Step { backoff: 0, ..again } != step);
-            native += usize::from(port.replay(&step) != again);
-            readable += usize::from(!port.is_readable(&step));
+        let parsed: Result<Vec<Step>, String> = steps.iter().map(|line| line.parse()).collect();
+        let steps = parsed.map_err(PyValueError::new_err)?;
+        let mut bytecode = 0;
+        for step in &steps {
+            let again = controller.replay(step).map_err(raised)?;
+            bytecode += usize::from(Step { backoff: 0, ..again } != *step);
         }
-        Ok((bytecode, native, readable))
+        let Judged { native, readable, misread, broken } = port.judge(&steps);
+        let table = PyDict::new(py);
+        table.set_item("bytecode", bytecode)?;
+        table.set_item("native", native)?;
+        table.set_item("readable", readable)?;
+        table.set_item("misread", misread)?;
+        table.set_item("broken", broken)?;
+        Ok(table)
     }
 
     fn pin(&self) -> PyResult<()> {
@@ -161,6 +182,8 @@ pub(crate) fn kernel_subflows(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>
     let row = |row: kernel::Subflow| {
         let table = PyDict::new(py);
         table.set_item("controller", row.controller)?;
+        table.set_item("begun", row.begun)?;
+        table.set_item("backup", row.backup)?;
         table.set_item("local", row.local.to_string())?;
         table.set_item("remote", row.remote.to_string())?;
         table.set_item("connection", row.connection)?;

@@ -1,9 +1,9 @@
 //! One emulation: the loop that sleeps, reads and writes.
 
-use crate::clock::{Clock, PreciseSleep, thread_cpu};
+use crate::clock::{Clock, PreciseSleep, thread_cpu, thread_waited};
 use crate::device::{Device, SetupError};
 use crate::forward::{Forwarder, Outside};
-use crate::report::Report;
+use crate::report::{Processor, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use scenario::Plan;
@@ -81,8 +81,9 @@ impl Emulator {
             devices.iter().map(|device| PollFd::new(&device.fd, PollFlags::IN)).collect();
         let _precise = PreciseSleep::begin();
         let clock = Clock::start();
-        let cpu = thread_cpu();
+        let (cpu, waited) = (thread_cpu(), thread_waited());
         let outside = Outside { devices: &devices, clock: &clock };
+        let mut looked = clock.now();
         loop {
             let now = clock.now();
             forwarder.advance(now.min(end), outside);
@@ -90,8 +91,11 @@ impl Emulator {
             if now >= end || watch.stop.load(Ordering::Relaxed) {
                 break;
             }
-            sleep(&mut polls, forwarder.next().min(end).since(clock.now()).min(BREATH))?;
-            read_all(&mut forwarder, &polls, outside, end)?;
+            let asleep = clock.now();
+            sleep(&mut polls, forwarder.next().min(end).since(asleep).min(BREATH))?;
+            let woken = clock.now();
+            read_all(&mut forwarder, &polls, outside, looked + woken.since(asleep), end)?;
+            looked = woken;
         }
         let counts = forwarder.conservation();
         let buffers = forwarder.buffers();
@@ -99,8 +103,12 @@ impl Emulator {
             counts.holds() && counts.in_flight == buffers,
             "packets were lost track of: {counts:?}, {buffers} buffers in use"
         );
-        let cpu = (thread_cpu() - cpu).seconds();
-        Ok(forwarder.finish(cpu / clock.now().seconds()))
+        let elapsed = clock.now().seconds();
+        let fraction = |before: Span, after: Span| (after - before).seconds() / elapsed;
+        Ok(forwarder.finish(Processor {
+            used: fraction(cpu, thread_cpu()),
+            waited: waited.zip(thread_waited()).map_or(f64::NAN, |(a, b)| fraction(a, b)),
+        }))
     }
 }
 
@@ -121,11 +129,13 @@ fn sleep(polls: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
 }
 
 /// Reads a batch from every device that has something. Each is stamped with the time at which its reading
-/// began, after everything due until then, so that time never goes back for a link.
+/// began, after everything due until then, so that time never goes back for a link. `free` is the time of
+/// the last look, later by what was slept since: packets waited since then at most, or came in the sleep.
 fn read_all(
     forwarder: &mut Forwarder,
     polls: &[PollFd<'_>],
     outside: Outside<'_>,
+    free: Time,
     end: Time,
 ) -> io::Result<()> {
     for (index, polled) in polls.iter().enumerate() {
@@ -139,7 +149,8 @@ fn read_all(
         }
         forwarder.advance(now, outside);
         let device = &outside.devices[index];
-        let read = forwarder.read(index, outside).map_err(|error| gone(device, error))?;
+        let read =
+            forwarder.read(index, now.since(free), outside).map_err(|error| gone(device, error))?;
         if !read && !ready.contains(PollFlags::IN) {
             return Err(gone(device, io::ErrorKind::BrokenPipe.into()));
         }

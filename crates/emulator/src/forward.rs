@@ -9,7 +9,7 @@ use crate::device::{Device, SetupError, check};
 use crate::emulator::Settings;
 use crate::measure::{Meter, PathCount};
 use crate::packet::{Packet, parse};
-use crate::report::{Conservation, Drops, LatenessMeter, Own, Reason, Report};
+use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
 use crate::routes::{Routes, is_data, path};
 use crate::slab::Slab;
 use elements::{ARRIVED, Stream, StreamOf, Wiring};
@@ -19,7 +19,7 @@ use scenario::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use units::Time;
+use units::{Span, Time};
 
 /// Packets read from one device before the next one has its turn and due packets are written.
 const BATCH: usize = 16;
@@ -55,6 +55,7 @@ pub(crate) struct Forwarder {
     dropped: u64,
     drops: Drops,
     lateness: LatenessMeter,
+    waiting: LatenessMeter,
     largest: u32,
 }
 
@@ -88,6 +89,7 @@ impl Forwarder {
             dropped: 0,
             drops: Drops::default(),
             lateness: LatenessMeter::default(),
+            waiting: LatenessMeter::default(),
             largest: 0,
         })
     }
@@ -119,16 +121,24 @@ impl Forwarder {
         self.now = until;
     }
 
-    /// Reads what waits at `devices[index]`, but no more than a batch, and offers it at the present time.
-    /// Returns whether anything was read.
+    /// Reads what has waited at `devices[index]`, for `waited` at most, but no more than a batch, and
+    /// offers it at the present time. Returns whether anything was read.
     ///
     /// # Errors
     /// The device is gone.
-    pub(crate) fn read(&mut self, index: usize, outside: Outside<'_>) -> io::Result<bool> {
+    pub(crate) fn read(
+        &mut self,
+        index: usize,
+        waited: Span,
+        outside: Outside<'_>,
+    ) -> io::Result<bool> {
         for packet in 0..BATCH {
             let slot = self.slab.next();
             match rustix::io::read(&outside.devices[index].fd, self.slab.buffer(slot)) {
-                Ok(bytes) => self.enter(index, slot, bytes, outside),
+                Ok(bytes) => {
+                    self.waiting.add(waited);
+                    self.enter(index, slot, bytes, outside);
+                }
                 Err(Errno::AGAIN) => return Ok(packet > 0),
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -227,11 +237,12 @@ impl Forwarder {
         self.slab.used() as u64
     }
 
-    /// The results at the present time, when the thread has used `cpu_fraction` of a processor.
-    pub(crate) fn finish(self, cpu_fraction: f64) -> Report {
+    /// The results at the present time.
+    pub(crate) fn finish(self, processor: Processor) -> Report {
         let own = Own {
             lateness: self.lateness.get(),
-            cpu_fraction,
+            waiting: self.waiting.get(),
+            processor,
             largest_packet_bytes: self.largest,
             elapsed_s: self.now.seconds(),
             drops: self.drops,

@@ -49,8 +49,11 @@ pub struct Series {
 pub struct Own {
     /// How late packets were written.
     pub lateness: Lateness,
-    /// Processor time of the forwarding thread as a fraction of the time that passed.
-    pub cpu_fraction: f64,
+    /// How long packets waited at a device while the emulator was awake, at most: so much too late they
+    /// entered the network.
+    pub waiting: Lateness,
+    /// What the forwarding thread had of the processors.
+    pub processor: Processor,
     /// The largest IP packet seen, in bytes.
     pub largest_packet_bytes: u32,
     /// How long it ran.
@@ -61,7 +64,16 @@ pub struct Own {
     pub conservation: Conservation,
 }
 
-/// How long after its due time a packet was written, over all packets; `NaN` if there were none.
+/// The forwarding thread's time on and before a processor, as fractions of the time that passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Processor {
+    /// It ran.
+    pub used: f64,
+    /// It was ready to run and had to wait; `NaN` where the kernel does not tell.
+    pub waited: f64,
+}
+
+/// How much too late something happened to a packet, over all packets; `NaN` if there were none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lateness {
     /// Median.

@@ -18,5 +18,5 @@ pub use counters::Counters;
 pub use libbpf_rs::{Error, ErrorKind};
 pub use pins::{DIRECTORY, pinned, pinned_counters, unload};
 pub use programs::{PROGRAMS, Program, SOURCES, program};
-pub use settings::Settings;
+pub use settings::{Fault, Settings};
 pub use subflow::{Subflow, subflows};

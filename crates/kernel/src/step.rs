@@ -9,7 +9,8 @@ pub(crate) fn to_bytes(step: &Step) -> Vec<u8> {
     for path in &views.path {
         words.extend([path.cwnd, path.srtt, path.since_loss, path.between_losses]);
     }
-    words.extend([step.acked, step.cwnd[0], step.cwnd[1], 0]);
+    words.extend([step.acked, step.cwnd[0], step.cwnd[1]]);
+    words.extend([step.srtt, step.socket, step.breaks]);
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     for word in [step.credit[0], step.credit[1], step.growth, step.backoff] {
         bytes.extend(word.to_ne_bytes());
@@ -30,9 +31,10 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Step {
     }
     let acked = words.u32();
     let cwnd = [words.u32(), words.u32()];
-    words.u32(); // unused
+    let [srtt, socket, breaks] = [words.u32(), words.u32(), words.u32()];
     let credit = [words.i64(), words.i64()];
-    Step { views, acked, cwnd, credit, growth: words.i64(), backoff: words.i64() }
+    let (growth, backoff) = (words.i64(), words.i64());
+    Step { views, acked, cwnd, srtt, socket, breaks, credit, growth, backoff }
 }
 
 #[cfg(test)]
@@ -45,7 +47,9 @@ mod tests {
         let mut views = Views { paths: 2, me: 1, ..Views::default() };
         views.path[..2].fill(view);
         let (cwnd, credit) = ([7, 8], [-1, i64::MAX]);
-        let step = Step { views, acked: 2, cwnd, credit, growth: -5, backoff: 3 };
+        let (srtt, socket, breaks) = (150_001, 0xdead_beef, 4);
+        let step =
+            Step { views, acked: 2, cwnd, srtt, socket, breaks, credit, growth: -5, backoff: 3 };
         assert_eq!(from_bytes(&to_bytes(&step)), step);
     }
 }

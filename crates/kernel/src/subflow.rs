@@ -6,11 +6,15 @@ use libbpf_rs::{Error, Iter, ObjectBuilder};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 
-/// A TCP socket under one of our controllers.
+/// A TCP socket under one of our controllers, in any of TCP's states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subflow {
     /// The controller's name in the kernel.
     pub controller: String,
+    /// Whether the controller has begun on it; if not, it publishes nothing yet.
+    pub begun: bool,
+    /// Whether the path manager keeps it in reserve.
+    pub backup: bool,
     /// Its own address.
     pub local: SocketAddr,
     /// Its peer's address.
@@ -50,7 +54,7 @@ pub struct Subflow {
 /// Bytes of one record.
 const RECORD: usize = 72 + 72; // the socket, and `struct ab_path`
 
-/// The subflows in the calling thread's network namespace.
+/// The sockets under our controllers in the calling thread's network namespace.
 ///
 /// # Errors
 /// What the kernel answers when the program that reads them cannot be loaded.
@@ -70,7 +74,8 @@ impl Subflow {
         let controller = words.bytes::<16>();
         let controller = controller.split(|byte| *byte == 0).next().unwrap_or_default();
         let (local, remote) = (words.bytes::<16>(), words.bytes::<16>());
-        let (local_port, remote_port, ipv6) = (words.u16(), words.u16(), words.u8() != 0);
+        let (local_port, remote_port, flags) = (words.u16(), words.u16(), words.u8());
+        let [ipv6, begun, backup] = [1, 2, 4].map(|flag| flags & flag != 0);
         let (state, ca_state, _) = (words.u8(), words.u8(), words.u8());
         let (cwnd, ssthresh, srtt_us, delivered) =
             (words.u32(), words.u32(), words.u32(), words.u32());
@@ -81,6 +86,8 @@ impl Subflow {
         let [_, _, paths] = [words.u8(), words.u8(), words.u8()];
         Subflow {
             controller: String::from_utf8_lossy(controller).into_owned(),
+            begun,
+            backup,
             local: SocketAddr::new(address(local, ipv6), local_port),
             remote: SocketAddr::new(address(remote, ipv6), remote_port),
             state,

@@ -7,7 +7,9 @@
 mod port;
 mod ported;
 mod step;
+mod trace;
 
 pub use port::{PORTS, Port, UnknownPort};
 pub use ported::Ported;
 pub use step::{PATHS, Step, View, Views};
+pub use trace::Judged;

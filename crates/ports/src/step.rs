@@ -42,6 +42,12 @@ pub struct Step {
     pub acked: u32,
     /// Window in whole segments, before and after.
     pub cwnd: [u32; 2],
+    /// Smoothed round-trip time of the socket itself in µs.
+    pub srtt: u32,
+    /// Which socket of the trace it is.
+    pub socket: u32,
+    /// Changes when something beside the law may have moved the window: a congestion event, slow start.
+    pub breaks: u32,
     /// Fraction of the window in 2^-32 segments, before and after.
     pub credit: [i64; 2],
     /// Growth per acknowledged segment, in 2^-32 segments.
@@ -63,7 +69,8 @@ impl fmt::Display for Step {
         }
         let [cwnd, after] = self.cwnd;
         let [credit, credit_after] = self.credit;
-        write!(f, " {} {cwnd} {after} {credit} {credit_after} {}", self.acked, self.growth)
+        write!(f, " {} {cwnd} {after} {credit} {credit_after} {}", self.acked, self.growth)?;
+        write!(f, " {} {} {}", self.srtt, self.socket, self.breaks)
     }
 }
 
@@ -93,6 +100,7 @@ impl FromStr for Step {
         step.cwnd = [next()? as u32, next()? as u32];
         step.credit = [next()?, next()?];
         step.growth = next()?;
+        (step.srtt, step.socket, step.breaks) = (next()? as u32, next()? as u32, next()? as u32);
         Ok(step)
     }
 }

@@ -165,20 +165,27 @@ def checked_worlds(worlds: str) -> list[str]:
 
 
 def usual(plan: dict[str, Any], root: Callable[[], int] = os.geteuid) -> list[str]:
-    """The worlds where none is asked for: the kernel with root, a TUN device and its controllers.
+    """The worlds where none is asked for: the kernel among them where it can run the scenario.
 
-    Says why a scenario that the kernel cannot run is compared without it.
+    Says why where it is left out.
     """
-    if root() != 0 or not TUN.exists():
-        return [THEORY, SIMULATION]
+    reasons = hindrances(plan, root)
+    for why in reasons:
+        console().print(f"linux is left out: {why}", style="yellow", markup=False)
+    return [THEORY, SIMULATION] if reasons else list(WORLDS)
+
+
+def hindrances(plan: dict[str, Any], root: Callable[[], int]) -> list[str]:
+    """Why the kernel cannot run a scenario: root, a TUN device, its controllers, parts of the scenario."""
     from ..linux import controllers, fit
 
+    if root() != 0:
+        return ["that needs root: sudo .venv/bin/anabranch compare …"]
+    if not TUN.exists():
+        return [f"{TUN} is missing; `anabranch linux check` shows what to do"]
     if not controllers.built():
-        return [THEORY, SIMULATION]
-    refused = fit.refusals(plan)
-    for why in refused:
-        console().print(f"linux is left out: {why}", style="yellow", markup=False)
-    return [THEORY, SIMULATION] if refused else list(WORLDS)
+        return [controllers.NOT_BUILT]
+    return fit.refusals(plan)
 
 
 def tell_time(plan: dict[str, Any], replications: int) -> None:

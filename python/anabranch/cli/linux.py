@@ -77,7 +77,12 @@ def load(
     name: NameArgument,
     min_ssthresh: Annotated[
         int,
-        typer.Option("--min-ssthresh", min=1, help="Least threshold of coupled paths, segments."),
+        typer.Option(
+            "--min-ssthresh",
+            min=1,
+            max=2**20,
+            help="Least threshold of coupled paths, segments.",
+        ),
     ] = 1,
 ) -> None:
     """Load a controller for good: connections that select it by its name are coupled."""
@@ -91,7 +96,10 @@ def unload(
     name: NameArgument,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also while connections use it: they keep it to their end."),
+        typer.Option(
+            "--force",
+            help="Also while sockets use it: they keep it to their end. Defaults become reno.",
+        ),
     ] = False,
 ) -> None:
     """Take a loaded controller out of the kernel."""
@@ -105,7 +113,7 @@ def status(
     json: JsonFlag = False,
     watch: Annotated[
         float | None,
-        typer.Option("--watch", "-w", min=0.1, help="Refresh every so many seconds."),
+        typer.Option("--watch", "-w", help="Refresh every so many seconds, from 0.1 to 3600."),
     ] = None,
 ) -> None:
     """Show loaded controllers, the connections under them, and what couples their subflows."""

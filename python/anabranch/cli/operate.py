@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as text
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -12,14 +13,19 @@ from rich.console import Group
 from rich.live import Live
 
 from ..linux.check import Fact, State, allows, facts
-from ..linux.controllers import load_for_good, unload_for_good
+from ..linux.controllers import known_name, load_for_good, names, unload_for_good
+from ..linux.observe import choose_reno
 from ..linux.observe import status as observed
 from .terminal import console, named, table
 
 STYLES = {"yes": "green", "no": "red", "unknown": "yellow"}
 
+WATCH_S = 0.1, 3600.0
+"""Seconds between two looks, from and to."""
+
 USES = {"load": "controllers in the kernel", "run": "scenarios on the kernel"}
 
+HELD = ("sockets", "listening")
 COUNTERS = ("acks", "coupled", "losses", "missed", "repairs")
 
 HEAD = [
@@ -83,24 +89,52 @@ def load_command(name: str, min_ssthresh: int) -> None:
 
 
 def unload_command(name: str, force: bool) -> None:
-    """Takes a controller out and says what is left of it."""
-    kept = unload_for_good(name, force)
-    rest = f"; sockets that keep it until they close: {kept}" if kept else ""
-    console().print(f"unloaded{rest}", highlight=False)
+    """Takes a controller out and says what is left of it; by force, new connections get Reno then.
+
+    Raises LinuxError when it is refused, and OSError when a default cannot be changed afterwards.
+    """
+    out = console()
+    count = unload_for_good(name, force)
+    if count == 0:
+        out.print("unloaded")
+    else:
+        out.print(
+            f"unloaded; sockets that keep it until they close: {'unknown' if count is None else count}; "
+            "one that listens may hand it on to what it accepts",
+            highlight=False,
+        )
+    if force and (changed := choose_reno(names()[known_name(name)])):
+        out.print(
+            f"new connections got it, and get reno now, in namespaces: {changed}", highlight=False
+        )
 
 
 def status_command(json: bool, watch: float | None) -> None:
-    """Prints controllers and connections, again and again if `watch` says how often."""
+    """Prints controllers and connections, again and again if `watch` says how often.
+
+    Raises ValueError when `watch` is out of range, and LinuxError as `observe.status` does.
+    """
+    least, most = WATCH_S
+    if watch is not None and not least <= watch <= most:
+        raise ValueError(f"--watch is {watch:g}; it is from {least:g} to {most:g} seconds")
     if json:
-        typer.echo(text.dumps(_finite(observed()), indent=1))
-        return
-    if watch is None:
+        for content in _looks(watch):
+            typer.echo(text.dumps(_finite(content), indent=1 if watch is None else None))
+    elif watch is None:
         console().print(_tables(observed()))
-        return
-    with Live(_tables(observed()), console=console(), auto_refresh=False) as live:
-        while True:
-            time.sleep(watch)
-            live.update(_tables(observed()), refresh=True)
+    else:
+        looks = _looks(watch)
+        with Live(_tables(next(looks)), console=console(), auto_refresh=False) as live:
+            for content in looks:
+                live.update(_tables(content), refresh=True)
+
+
+def _looks(watch: float | None) -> Iterator[dict[str, Any]]:
+    """The status once, or every `watch` seconds."""
+    yield observed()
+    while watch is not None:
+        time.sleep(watch)
+        yield observed()
 
 
 def _finite(value: Any) -> Any:
@@ -115,10 +149,12 @@ def _finite(value: Any) -> Any:
 def _tables(content: dict[str, Any]) -> Group:
     """The status as tables."""
     controllers = [
-        [row["name"], row["law"], *(f"{row['counters'][key]:,}" for key in COUNTERS)]
+        [row["name"], row["law"], *(f"{row[key]:,}" for key in HELD)]
+        + [f"{row['counters'][key]:,}" for key in COUNTERS]
         for row in content["controllers"]
     ]
-    parts: list[Any] = [table("Controllers", ["name", "law", *COUNTERS], controllers, left=2)]
+    head = ["name", "law", *HELD, *COUNTERS]
+    parts: list[Any] = [table("Controllers", head, controllers, left=2)]
     if not controllers:
         parts = ["no controller is loaded for good"]
     rows = [
@@ -145,7 +181,7 @@ def _row(number: int, connection: dict[str, Any], subflow: dict[str, Any]) -> li
         shown(subflow["cwnd_segments"]),
         shown(subflow["ssthresh_segments"], ".0f"),
         shown(1e3 * subflow["srtt_s"], ".1f"),
-        subflow["ca_state"],
+        subflow["ca_state"] + ", backup" * subflow["backup"],
         shown(subflow["of_reno"]),
         shown(subflow["alpha"]),
         subflow["sets"],

@@ -55,6 +55,8 @@ def show_error(result: Result) -> None:
         style="dim",
         highlight=False,
     )
+    for remark in remarks(result):
+        out.print(remark, style="dim", markup=False, highlight=False)
     for row in origin["rejected"]:
         out.print(
             f"seed {row['seed']}, attempt {row['attempt']}: not valid: {'; '.join(row['because'])}",
@@ -66,3 +68,15 @@ def show_error(result: Result) -> None:
         kept = any(run["seed"] == seed for run in result.runs)
         fate = "kept although it is not valid" if kept else "left out: it never came out valid"
         out.print(f"seed {seed} {fate}", style="bold red", highlight=False)
+
+
+def remarks(result: Result) -> list[str]:
+    """What makes a result weaker although it is valid: no priority, links that nobody measured."""
+    found = []
+    if not all(run["emulator"].get("real_time", True) for run in result.runs):
+        found.append("the emulator had no real-time priority: whatever else runs can make it late")
+    calibration = result.provenance.get("calibration", {})
+    for what, links in calibration.get("unmeasured", {}).items():
+        if links:
+            found.append(f"links whose {what} was not measured: {', '.join(links)}")
+    return found

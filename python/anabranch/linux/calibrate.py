@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .emulation import Emulation
-from .errors import LinuxError
+from .errors import NotCalibrated
 from .wiring import FIRST_PORT, Network, receiver_address, sender_address
 
 RATE_TOLERANCE = 0.01
@@ -34,8 +34,8 @@ OVERLOAD = 1.3
 MOST_RATE_BPS = 200e6
 """Faster links are not measured: this side of the devices cannot fill them."""
 
-MOST_PATHS = 12
-"""Paths that are probed; those of many classes mostly cross the same links."""
+MOST_ROUTES = 16
+"""Sequences of links that are probed; those of many classes are mostly the same."""
 
 _PROBE_BYTES = 128
 _UDP_HEADERS_BYTES = 28
@@ -46,10 +46,9 @@ _SETTLED = 0.25  # the part of a stream that fills queues
 
 @dataclass
 class Probe:
-    """A path of user 0 of a class, with a socket at each end."""
+    """A way of user 0 of a class through links, with a socket at each end."""
 
     class_: int
-    path: int
     links: tuple[int, ...]
     sender: socket.socket
     receiver: socket.socket
@@ -76,16 +75,17 @@ class Probe:
 def calibrate(
     plan: dict[str, Any], network: Network, emulation: Emulation
 ) -> dict[str, list[dict[str, Any]] | dict[str, Any]]:
-    """Measures delays and rates; what came out. Raises LinuxError when one is beyond its tolerance.
+    """Measures delays and rates; what came out. Raises NotCalibrated when one is beyond its tolerance,
+    LinuxError when the emulator does not start.
 
     `emulation` has not started yet, and is over afterwards.
     """
     with ExitStack() as stack:
-        probes = [probe(plan, network, *which, stack) for which in distinct(plan)]
-        emulation.start()
+        ways = probes(plan, network, stack)
         try:
-            delays = measured_delays(plan, probes)
-            rates = measured_rates(plan, probes)
+            emulation.start()
+            delays = measured_delays(plan, ways)
+            rates = measured_rates(plan, ways)
         finally:
             emulation.stop()
     report = emulation.report()["emulator"]
@@ -94,24 +94,57 @@ def calibrate(
     if report["largest_packet_bytes"] > most:
         wrong.append(f"a packet had {report['largest_packet_bytes']} B, more than {most} B")
     if wrong:
-        raise LinuxError(
-            "the emulated links are not what the scenario says: "
-            + "; ".join(wrong)
-            + "\nhelp: is something else using the processors? Run again when they are idle"
+        raise NotCalibrated(
+            "the emulated links are not what the scenario says: " + "; ".join(wrong)
         )
-    return {"delays": delays, "rates": rates, "emulator": report}
+    return {
+        "delays": delays,
+        "rates": rates,
+        "unmeasured": unmeasured(plan, (*delays, *rates)),
+        "emulator": report,
+    }
 
 
-def distinct(plan: dict[str, Any]) -> list[tuple[int, int, tuple[int, ...]]]:
-    """Class, path and links of one path for each sequence of links."""
-    found: dict[tuple[int, ...], tuple[int, int, tuple[int, ...]]] = {}
-    for class_, planned in enumerate(plan["classes"]):
-        for number, path in enumerate(planned["paths"]):
-            links = tuple(path["links"])
-            settled = all(steady(plan["links"][link]) for link in links)
-            if settled:
-                found.setdefault(links, (class_, number, links))
-    return list(found.values())[:MOST_PATHS]
+def largest_errors(measured: dict[str, Any]) -> dict[str, float]:
+    """The largest error of a delay, in seconds, and of a rate, as a part of it; NaN of nothing."""
+    delays = [abs(row["measured_s"] - row["expected_s"]) for row in measured["delays"]]
+    rates = [
+        abs(row["measured_bps"] / row["expected_bps"] - 1)
+        for row in measured["rates"]
+        if judged(row, "rate")
+    ]
+    nothing = float("nan")
+    return {
+        "delay_error_s": max(delays, default=nothing),
+        "rate_error": max(rates, default=nothing),
+    }
+
+
+def unmeasured(plan: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """For delay and rate the names of the links of which nothing was measured."""
+    found = {}
+    for what in ("delay", "rate"):
+        known = {name for row in rows if judged(row, what) for name in row["links"]}
+        links = [link for link in plan["links"] if what == "delay" or link["rate_bps"]]
+        found[what] = sorted({link["name"] for link in links} - known)
+    return found
+
+
+def judged(row: dict[str, Any], what: str) -> bool:
+    """Whether a row tells enough of a delay or a rate to be held against what is expected."""
+    return row["what"] == what and (what == "delay" or row["packets"] > LEAST_PACKETS)
+
+
+def distinct(plan: dict[str, Any]) -> dict[tuple[int, ...], tuple[int, int, bool]]:
+    """For each sequence of links a class and a path that cross it, and whether with data or with ACKs."""
+    found: dict[tuple[int, ...], tuple[int, int, bool]] = {}
+    for forth in (True, False):
+        for class_, planned in enumerate(plan["classes"]):
+            for number, path in enumerate(planned["paths"]):
+                links = tuple(path["links"] if forth else path["back"])
+                if all(steady(plan["links"][link]) for link in links):
+                    found.setdefault(links, (class_, number, forth))
+    return dict(list(found.items())[:MOST_ROUTES])
 
 
 def steady(link: dict[str, Any]) -> bool:
@@ -119,43 +152,54 @@ def steady(link: dict[str, Any]) -> bool:
     return all(change["at_s"] > 5 for change in link["changes"])
 
 
-def probe(
-    plan: dict[str, Any],
-    network: Network,
-    class_: int,
-    path: int,
-    links: tuple[int, ...],
-    stack: ExitStack,
-) -> Probe:
-    """The sockets of a path; `stack` closes them."""
-    target = receiver_address(class_, path), FIRST_PORT
-    with network.receivers[class_].namespace.inside():
-        receiver = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        receiver.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 8 * 2**20)
-        receiver.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-        receiver.setblocking(False)
-        receiver.bind(target)
-    with network.senders[class_].namespace.inside():
-        sender = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        sender.bind((sender_address(class_, path), 0))
-        sender.connect(target)
-    return Probe(class_, path, links, sender, receiver)
+def probes(plan: dict[str, Any], network: Network, stack: ExitStack) -> list[Probe]:
+    """One for each sequence of links; `stack` closes their sockets."""
+    ends: dict[tuple[int, int], tuple[socket.socket, socket.socket]] = {}
+    found = []
+    for links, (class_, path, forth) in distinct(plan).items():
+        if (class_, path) not in ends:
+            ends[class_, path] = sockets(network, class_, path, stack)
+        sender, receiver = ends[class_, path][:: 1 if forth else -1]
+        found.append(Probe(class_, links, sender, receiver))
+    return found
 
 
-def measured_delays(plan: dict[str, Any], probes: Sequence[Probe]) -> list[dict[str, Any]]:
-    """One row for each path: names of its links, expected and median one-way delay."""
-    expected = [delay_s(plan, one.links, _PROBE_BYTES) for one in probes]
+def sockets(
+    network: Network, class_: int, path: int, stack: ExitStack
+) -> tuple[socket.socket, socket.socket]:
+    """One at each end of a path of user 0 of a class, with each other's address; `stack` closes them."""
+    made = []
+    for sides, address in (
+        (network.senders, (sender_address(class_, path), 0)),
+        (network.receivers, (receiver_address(class_, path), FIRST_PORT)),
+    ):
+        with sides[class_].namespace.inside():
+            end = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+            end.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 8 * 2**20)
+            end.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            end.setblocking(False)
+            end.bind(address)
+            made.append(end)
+    sender, receiver = made
+    sender.connect(receiver.getsockname())
+    receiver.connect(sender.getsockname())
+    return sender, receiver
+
+
+def measured_delays(plan: dict[str, Any], ways: Sequence[Probe]) -> list[dict[str, Any]]:
+    """One row for each way: names of its links, expected and median one-way delay."""
+    expected = [delay_s(plan, one.links, _PROBE_BYTES) for one in ways]
     sending = [
         max((transmission_s(plan["links"][i], _PROBE_BYTES) for i in one.links), default=0.0)
-        for one in probes
+        for one in ways
     ]
     for _ in range(PROBES):
-        for one, busy in zip(probes, sending, strict=True):
+        for one, busy in zip(ways, sending, strict=True):
             one.send(_PROBE_BYTES)
             time.sleep(min(0.003 + 2 * busy, 0.05))
     time.sleep(max(expected, default=0.0) + 0.02)
     rows = []
-    for one, delay in zip(probes, expected, strict=True):
+    for one, delay in zip(ways, expected, strict=True):
         delays = [found for found, _ in one.arrivals()]
         rows.append(
             {
@@ -169,10 +213,10 @@ def measured_delays(plan: dict[str, Any], probes: Sequence[Probe]) -> list[dict[
     return rows
 
 
-def measured_rates(plan: dict[str, Any], probes: Sequence[Probe]) -> list[dict[str, Any]]:
-    """One row for each link that is the slowest of a path: its name, expected and measured rate."""
+def measured_rates(plan: dict[str, Any], ways: Sequence[Probe]) -> list[dict[str, Any]]:
+    """One row for each link that is the slowest of a way: its name, expected and measured rate."""
     waiting: dict[int, Probe] = {}
-    for one in probes:
+    for one in ways:
         rated = [i for i in one.links if plan["links"][i]["rate_bps"]]
         after = any(plan["links"][i]["loss_place"] == "after" for i in one.links)
         if rated and not after:
@@ -193,25 +237,22 @@ def measured_rates(plan: dict[str, Any], probes: Sequence[Probe]) -> list[dict[s
 
 
 def streams(plan: dict[str, Any], together: dict[int, Probe]) -> list[dict[str, Any]]:
-    """Fills links that no two of the paths share, all at once, and measures what arrives."""
+    """Fills links that no two of the ways share, all at once, and measures what arrives."""
     sizes = {i: int(plan["classes"][one.class_]["packet_bytes"]) for i, one in together.items()}
     rates = {i: float(plan["links"][i]["rate_bps"]) for i in together}
     needed = max(40 * 8 * sizes[i] / rates[i] for i in together)
     length = min(max(STREAM_S, needed), MOST_STREAM_S)
     begin, sent = time.monotonic(), dict.fromkeys(together, 0)
-    while (passed := time.monotonic() - begin) < length:
+    arrived: dict[int, list[float]] = {link: [] for link in together}
+    whole = length + max(delay_s(plan, one.links, 0) for one in together.values()) + 0.05
+    while (passed := time.monotonic() - begin) < whole:
         for link, one in together.items():
-            due = int(OVERLOAD * rates[link] * passed / 8 / sizes[link]) + 1
+            due = int(OVERLOAD * rates[link] * min(passed, length) / 8 / sizes[link]) + 1
             for _ in range(due - sent[link]):
                 one.send(sizes[link])
             sent[link] = due
+            arrived[link] += [at for _, at in one.arrivals()]
         time.sleep(0.001)
-    arrived: dict[int, list[float]] = {link: [] for link in together}
-    end = begin + length + max(delay_s(plan, one.links, 0) for one in together.values()) + 0.05
-    while time.monotonic() < end:
-        time.sleep(0.02)
-    for link, one in together.items():
-        arrived[link] = [at for _, at in one.arrivals()]
     wall = time.time() - time.monotonic()
     rows = []
     for link, one in together.items():
@@ -226,6 +267,7 @@ def streams(plan: dict[str, Any], together: dict[int, Probe]) -> list[dict[str, 
                 "links": [plan["links"][link]["name"]],
                 "expected_bps": rates[link],
                 "measured_bps": 8 * sizes[link] * (len(times) - 1) / span,
+                "expected_packets": int((last - first) * rates[link] / 8 / sizes[link]),
                 "packets": len(times),
             }
         )
@@ -235,7 +277,7 @@ def streams(plan: dict[str, Any], together: dict[int, Probe]) -> list[dict[str, 
 def verdict(row: dict[str, Any]) -> str:
     """What is wrong with a row, in words; nothing if it is within its tolerance.
 
-    A stream of too few packets, on a slow link, is not judged.
+    A stream that has few packets even at the full rate, on a slow link, is not judged.
     """
     where = " → ".join(row["links"])
     if row["what"] == "delay":
@@ -248,6 +290,8 @@ def verdict(row: dict[str, Any]) -> str:
                 f"not {row['expected_s'] * 1e3:.2f} ms"
             )
         return ""
+    if row["packets"] < row["expected_packets"] / 2 and row["expected_packets"] > LEAST_PACKETS:
+        return f"only {row['packets']} of {row['expected_packets']} packets of a stream came through {where}"
     error = row["measured_bps"] / row["expected_bps"] - 1
     if abs(error) > RATE_TOLERANCE:
         return (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +15,30 @@ from typing import Literal
 from .controllers import NOT_BUILT, attached, built
 from .errors import LinuxError
 from .namespace import Namespace, read_setting
+from .tcp_info import IPPROTO_MPTCP
 
 LEAST_KERNEL = (6, 10)
 """The first whose cong_control has the form that the controllers are written for."""
 
 BTF = Path("/sys/kernel/btf/vmlinux")
 TUN = Path("/dev/net/tun")
+
+TWO_PATHS = """
+name = "check"
+duration = "1 s"
+[[link]]
+name = "link"
+rate = "1 Mb/s"
+delay = "1 ms"
+queue = { droptail = { packets = "10 packets" } }
+[[flow]]
+name = "user"
+controller = "uncoupled"
+[[flow.path]]
+links = ["link"]
+[[flow.path]]
+links = ["link"]
+"""
 
 State = Literal["yes", "no", "unknown"]
 
@@ -50,6 +70,7 @@ def facts() -> list[Fact]:
         pins,
         namespaces,
         tunnels,
+        network,
     )
     return [look() for look in looks]
 
@@ -133,7 +154,7 @@ def compiler() -> Fact:
 
 def writable() -> Fact:
     """The fields that a controller writes: shown by loading one and taking it out again."""
-    fields = "snd_cwnd, snd_cwnd_cnt, snd_ssthresh, sk_pacing_rate, icsk_ca_priv"
+    fields = "snd_cwnd, snd_ssthresh, sk_pacing_rate, icsk_ca_priv"
     remedy = "see what the kernel said; docs/reference/linux.md lists what is used"
     if not built():
         return Fact("fields", "unknown", fields, NOT_BUILT, ("load",))
@@ -179,6 +200,33 @@ def tunnels() -> Fact:
     except OSError as error:
         return Fact("TUN", "no", f"{TUN}: {error.strerror}", remedy, ("run",))
     return Fact("TUN", "yes", str(TUN), "", ("run",))
+
+
+def network() -> Fact:
+    """What a run builds, on a small scale: shown by building it and taking it down again."""
+    parts = "devices, routes by the sender's address, an endpoint and a socket of MPTCP"
+    remedy = "a kernel with CONFIG_TUN, CONFIG_IP_MULTIPLE_TABLES=y and CONFIG_MPTCP=y"
+    if not is_root():
+        return Fact("network", "unknown", f"{parts}: tried as root", rights().remedy, ("run",))
+    from pyroute2 import NetlinkError
+
+    from ..scenario import Scenario
+    from .wiring import Side
+
+    try:
+        (users,) = Scenario.parse(TWO_PATHS, "check").plan()["classes"]
+        side = Side(0, users, sender=True)
+        try:
+            side.set_endpoint(1, True)
+            with side.namespace.inside():
+                socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
+        finally:
+            side.close()
+    except (OSError, LinuxError, NetlinkError) as error:
+        if isinstance(error, OSError) and error.errno in (errno.EPERM, errno.EACCES, errno.EROFS):
+            remedy = "this root may not do what root may; in a container: --privileged"
+        return Fact("network", "no", str(error), remedy, ("run",))
+    return Fact("network", "yes", parts, "", ("run",))
 
 
 def yes(holds: bool) -> State:

@@ -71,10 +71,9 @@ class Attached:
         """What the law of each saw and said at every ACK since the last call, if that is kept."""
         return {law: controller.steps() for law, controller in self.loaded.items()}
 
-    def disagreements(self, law: str, steps: list[str]) -> tuple[int, int, int]:
-        """How many steps come out otherwise in the bytecode, in native C and by the readable law."""
-        bytecode, native, readable = self.loaded[law].disagreements(steps)
-        return bytecode, native, readable
+    def judge(self, law: str, steps: list[str]) -> dict[str, int]:
+        """How many steps are wrong, and in what: see `KernelController.judge`."""
+        return dict(self.loaded[law].judge(steps))
 
     def cost(self) -> dict[str, dict[str, tuple[int, int]]]:
         """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps statistics."""
@@ -173,11 +172,12 @@ def load_for_good(name: str, min_ssthresh: int = 1) -> str:
     return kernel_name
 
 
-def unload_for_good(name: str, force: bool = False) -> int:
-    """Takes a loaded controller out; how many sockets keep it until they close.
+def unload_for_good(name: str, force: bool = False) -> int | None:
+    """Takes a loaded controller out; how many sockets keep it until they close, None where that cannot
+    be known. Where it is what new connections get it stays so: `observe.choose_reno` changes that.
 
     Raises LinuxError for an unknown name, a controller that is not loaded, without root, and, unless
-    `force` is set, while sockets use it or it is what new ones get.
+    `force` is set, while sockets have it or it is what new ones get, or if that cannot be known.
     """
     law = known_name(name)
     kernel_name = names()[law]
@@ -187,21 +187,38 @@ def unload_for_good(name: str, force: bool = False) -> int:
         loaded = [known for known_law, known in names().items() if _core.kernel_pinned(known_law)]
         rest = f"loaded are {', '.join(loaded)}" if loaded else "none is loaded"
         raise LinuxError(f"{kernel_name} is not loaded; {rest}")
-    from .observe import chosen_in, using
-
-    count = using(kernel_name)
-    if count and not force:
-        raise LinuxError(
-            f"{kernel_name} is in use, sockets: {count}; close them, or take it out with --force: "
-            "they keep it until they close"
-        )
-    if chosen_in(kernel_name, replace=force) and not force:
-        raise LinuxError(
-            f"{kernel_name} is what new connections get; first choose another: "
-            "sysctl -w net.ipv4.tcp_congestion_control=cubic"
-        )
+    count = kept(kernel_name, force)
     _core.kernel_unload(law)
     return count
+
+
+def kept(kernel_name: str, force: bool) -> int | None:
+    """How many sockets have a controller; None where that cannot be known and `force` is set.
+
+    Raises LinuxError unless it is set or nobody has the controller or would get it, and OSError.
+    """
+    from .observe import chosen_in, using
+
+    try:
+        use = using(kernel_name)
+    except LinuxError:
+        if force:
+            return None
+        raise
+    if force:
+        return use.sockets
+    if use.sockets:
+        raise LinuxError(
+            f"{kernel_name} is in use, sockets: {use.sockets}, of which listen: {use.listening}; "
+            "close them, or take it out with --force: they keep it until they close, and one that "
+            "listens may hand it on to what it accepts"
+        )
+    if count := chosen_in(kernel_name):
+        raise LinuxError(
+            f"{kernel_name} is what new connections get, in namespaces: {count}; first choose another "
+            "there: sysctl -w net.ipv4.tcp_congestion_control=reno"
+        )
+    return 0
 
 
 def available() -> list[str]:

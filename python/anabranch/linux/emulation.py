@@ -48,7 +48,10 @@ class Emulation:
         self._thread = threading.Thread(target=self._work, name="emulator", daemon=True)
 
     def start(self, seconds: float | None = None) -> None:
-        """Starts it, for `seconds` or until the end of the plan; returns when its clock runs."""
+        """Starts it, for `seconds` or until the end of the plan; returns when its clock runs.
+
+        Raises LinuxError if it does not start. Whoever starts it stops it, also after an interrupt in here.
+        """
         self._seconds = seconds
         self._thread.start()
         limit = time.monotonic() + _START_S

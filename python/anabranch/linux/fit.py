@@ -11,6 +11,9 @@ MOST_CLASSES = 250
 MOST_USERS = 1000
 """Users in all; more would not be sampled in time."""
 
+MOST_MIN_SSTHRESH = 2**20
+"""Segments. From 2^24 on the guard of the loaded controllers takes a threshold for garbage."""
+
 KERNEL_RENO = ("reno", "uncoupled")
 LOADABLE = ("ewtcp", "fully-coupled", "semicoupled", "lia", "olia", "balia")
 """Controllers that exist for the kernel, by the names of `anabranch list controllers`."""
@@ -75,6 +78,12 @@ def refused_options(planned: dict[str, Any]) -> list[str]:
         found.append("the smallest window is 1 segment")
     if planned["min_ssthresh"] != int(planned["min_ssthresh"]):
         found.append("the smallest slow-start threshold is a whole number of segments")
+    loaded = planned["controller"] not in KERNEL_RENO
+    if loaded and planned["min_ssthresh"] > MOST_MIN_SSTHRESH:
+        found.append(
+            f"the smallest slow-start threshold is {planned['min_ssthresh']:.0f} segments; a loaded "
+            f"controller has {MOST_MIN_SSTHRESH} at most"
+        )
     if not planned["slow_start_carry_over"]:
         found.append("segments left over at the end of slow start are always carried over")
     if planned["rto_floor"] != "variance":

@@ -14,7 +14,10 @@ from .wiring import Network
 
 MOST_LATENESS_S = 1e-3
 MOST_LATENESS_OF_RTT = 0.02
-"""A 99th percentile of the emulator's lateness beyond the larger of both spoils a run."""
+"""A 99th percentile of the emulator's lateness, in or out, beyond the larger of both spoils a run."""
+
+MOST_STALL_OF_RTO = 0.5
+"""A packet that is later than this part of the smallest `rto_min` may have made a timeout by itself."""
 
 MOST_CPU = 0.8
 """The share of a processor beyond which the emulator cannot keep up with bursts."""
@@ -48,13 +51,20 @@ def wrong_emulation(plan: dict[str, Any], report: dict[str, Any]) -> list[str]:
     """What of the emulator's own error would falsify a result."""
     shortest = min(p["base_rtt_s"] for planned in plan["classes"] for p in planned["paths"])
     limit = max(MOST_LATENESS_S, MOST_LATENESS_OF_RTT * shortest)
+    stall = MOST_STALL_OF_RTO * min(planned["rto_min_s"] for planned in plan["classes"])
     most = max(planned["packet_bytes"] for planned in plan["classes"])
     found = []
-    if report["lateness_p99_s"] > limit:
-        late = report["lateness_p99_s"] * 1e3
-        found.append(
-            f"1 % of the packets were {late:.2f} ms late or more; {limit * 1e3:.2f} ms is allowed"
-        )
+    for key, done in (("lateness", "written"), ("waiting", "read")):
+        if (late := report[f"{key}_p99_s"]) > limit:
+            found.append(
+                f"1 % of the packets were {done} {late * 1e3:.2f} ms late or more; "
+                f"{limit * 1e3:.2f} ms is allowed"
+            )
+        if (late := report[f"{key}_max_s"]) > stall:
+            found.append(
+                f"a packet was {done} {late * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on that may be "
+                "a timeout by itself"
+            )
     if report["cpu_fraction"] > MOST_CPU:
         found.append(
             f"the emulator took {report['cpu_fraction']:.0%} of a processor; {MOST_CPU:.0%} is allowed"
@@ -82,7 +92,8 @@ def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]
     """Users whose connection failed or is not what was asked for."""
     found = []
     for connection in made:
-        for trouble in (connection.trouble, sampler.trouble.get(connection.flow, "")):
+        troubles = connection.trouble, sampler.trouble.get(connection.flow, "")
+        for trouble in dict.fromkeys(troubles):
             if trouble:
                 found.append(f"user {connection.planned['name']} {connection.user}: {trouble}")
     return found
@@ -95,10 +106,11 @@ def starving(plan: dict[str, Any], run: dict[str, Any]) -> list[str]:
     for planned in plan["classes"]:
         starved = np.asarray(run["paths"]["starved"], dtype=float)[names == planned["name"]]
         bulk = planned["app_rate_bps"] is None and planned["transfer_bytes"] is None
-        if bulk and np.nanmean(starved) > MOST_STARVED:
+        share = float(np.nanmean(starved)) if bulk and not np.isnan(starved).all() else 0.0
+        if share > MOST_STARVED:
             found.append(
-                f"the paths of {planned['name']} had nothing to send in {np.nanmean(starved):.1%} "
-                f"of the samples; {MOST_STARVED:.0%} are allowed"
+                f"the paths of {planned['name']} had nothing to send in {share:.1%} of the samples; "
+                f"{MOST_STARVED:.0%} are allowed"
             )
     return found
 

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..result import LAST_SEED, Result, provenance
+from ..result import LAST_SEED, Result, plain, provenance
 from ..scenario import Scenario, load
 from . import fit
 from .controllers import Attached, attached, sources
-from .errors import LinuxError, NotValid
-from .testbed import Order, checked_rights, replicate
+from .errors import LinuxError, NotCalibrated, NotValid
+from .sockets import room_for_files
+from .testbed import Order, checked_kernel, replicate
 
 REPEATS = 2
-"""How often an invalid replication is tried again."""
+"""How often a replication is tried again that was invalid, or whose links were not calibrated."""
 
 CALIBRATION_SEED = 0
 
@@ -54,10 +55,11 @@ def run(
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
-    Arguments are those of `anabranch.run`. An invalid replication is tried twice more; if it never
-    comes out valid it is left out, or kept and marked with `keep_invalid`. `skips_per_million` has
-    loaded controllers ignore that many of a million calls, for tests. With `record` they keep every
-    step of their laws, and it is handed them after each replication.
+    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links are not what
+    they should be, is tried twice more; one that never comes out valid is left out, or kept and marked
+    with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a million calls,
+    for tests. With `record` they keep every step of their laws, and it is handed them after each
+    replication.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range. After an interrupt the
     replications that had finished are returned, if any.
@@ -73,9 +75,12 @@ def run(
     plan = scenario.plan(overrides=list(overrides), controller=controller)
     if refused := fit.refusals(plan):
         raise LinuxError(f"{scenario.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
-    checked_rights()
+    checked_kernel(plan)
     session = Session(Order(scenario, plan, controller, overrides, series), wanted, progress)
-    with loaded(plan, skips_per_million, record is not None) as controllers:
+    with (
+        room_for_files(plan),
+        loaded(plan, skips_per_million, record is not None) as controllers,
+    ):
         session.run(controllers, keep_invalid, record)
     origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
     return Result(scenario, plan, session.runs, "linux", origin)
@@ -105,8 +110,8 @@ class Session:
         keep_invalid: bool,
         record: Callable[[Attached], object] | None = None,
     ) -> None:
-        """All replications. Raises LinuxError when none came out valid, KeyboardInterrupt when none
-        had finished by then."""
+        """All replications. Raises LinuxError when they cannot be, NotValid when none came out valid,
+        KeyboardInterrupt when none had finished by then."""
         for number, seed in enumerate(self.seeds):
             try:
                 self._seed(number, seed, controllers, keep_invalid)
@@ -121,14 +126,15 @@ class Session:
             reasons = "\n  ".join(self.rejected[-1]["because"])
             raise NotValid(
                 f"no replication was valid; the last because:\n  {reasons}\n"
-                "help: is something else using the processors? Run again when they are idle"
+                "help: where packets were late or links off, something else may be using the processors: "
+                "run again when they are idle"
             )
 
     def _seed(self, number: int, seed: int, controllers: Attached, keep_invalid: bool) -> None:
         for attempt in range(REPEATS + 1):
             try:
                 run = self._attempt(number, seed, controllers)
-            except LinuxError as error:  # such as links that were not what they should be
+            except NotCalibrated as error:
                 run = {"valid": False, "invalid_because": [str(error)]}
             if run["valid"]:
                 self.runs.append(run)
@@ -140,7 +146,7 @@ class Session:
             self.runs.append(run)
 
     def _attempt(self, number: int, seed: int, controllers: Attached) -> dict[str, Any]:
-        from .calibrate import calibrate
+        from .calibrate import calibrate, largest_errors
         from .wiring import Network
 
         duration_s = self.order.plan["duration_s"]
@@ -150,11 +156,14 @@ class Session:
                 self.progress(number * duration_s + passed_s, len(self.seeds) * duration_s)
 
         with Network(self.order.plan) as network:
+            emulation = self.order.emulation(network, CALIBRATION_SEED)
+            measured = calibrate(self.order.plan, network, emulation)
             if not self._calibration:
-                emulation = self.order.emulation(network, CALIBRATION_SEED)
-                self._calibration = calibrate(self.order.plan, network, emulation)
+                self._calibration = measured
                 self._settings = {side.planned["name"]: side.settings for side in network.senders}
-            return replicate(self.order, network, seed, controllers, tell)
+            run = replicate(self.order, network, seed, controllers, tell)
+            run["emulator"]["calibration"] = largest_errors(measured)
+            return run
 
     def origin(self) -> dict[str, Any]:
         """What the provenance of this world has beside that of the others."""
@@ -176,7 +185,7 @@ class Session:
             "receive_buffer_bytes": {c["name"]: 2 * receive_buffer(c) for c in plan["classes"]},
             "windows_ahead": WINDOWS_AHEAD,
             "sample_interval_s": interval_s(plan),
-            "calibration": self._calibration,
+            "calibration": plain(self._calibration),
             "rejected": self.rejected,
             "failed": self.failed,
             "differences": fit.differences(plan),

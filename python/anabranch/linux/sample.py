@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .tcp_info import MptcpReader, Subflow, TcpInfo, tcp_info
-from .traffic import Connection
+from .traffic import FELL_BACK, Connection
 from .wiring import path_of, sender_address
 
 Numbers = NDArray[np.float64]
@@ -70,9 +70,6 @@ def fields_of(info: TcpInfo) -> tuple[float, ...]:
         float(info.reordering),
         float(info.starved),
     )
-
-
-FELL_BACK = "it fell back to plain TCP"
 
 
 class Sampler:

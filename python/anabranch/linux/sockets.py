@@ -6,10 +6,12 @@ import ctypes
 import errno
 import fcntl
 import os
+import resource
 import socket
 import struct
 import termios
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from .errors import LinuxError
@@ -26,8 +28,37 @@ SEND_BUFFER_BDPS = 3.0
 """A sender's buffer in products of the user's share of bandwidth and the round trip with full queues,
 all paths summed: one is in flight, one makes up for reordering between paths, one is yet to be sent."""
 
+SPARE_FILES = 64
+"""Open files beside those that stay open: sockets of a moment, controllers, the result."""
+
 _AF_UNSPEC = struct.pack("=H14x", socket.AF_UNSPEC)
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+@contextmanager
+def room_for_files(plan: dict[str, Any]) -> Iterator[None]:
+    """Lets this process have as many files open as its hard limit allows, as long as the block lasts.
+
+    Raises LinuxError if a run of the plan needs more.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = len(os.listdir("/proc/self/fd")) + open_files(plan) + SPARE_FILES
+    if resource.RLIM_INFINITY != hard < needed:
+        users = sum(planned["count"] for planned in plan["classes"])
+        raise LinuxError(
+            f"{users} users need {needed} open files, and the hard limit of this process is {hard}\n"
+            f"help: raise it in the shell: ulimit -Hn {needed}"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def open_files(plan: dict[str, Any]) -> int:
+    """Three sockets of each user; two namespaces of each class, and a device in both for each path."""
+    return sum(3 * c["count"] + 2 + 2 * len(c["paths"]) for c in plan["classes"])
 
 
 def send_buffer(plan: dict[str, Any], planned: dict[str, Any]) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..scenario import Scenario
+from . import check
 from .controllers import Attached
 from .emulation import Emulation
 from .errors import LinuxError
@@ -124,8 +125,8 @@ def replicate(
         schedule(traffic, network, order.plan)
         before, counted = host_counters(network), controllers.counters()
         busy_s = time.thread_time()
-        emulation.start()
         try:
+            emulation.start()
             traffic.run(order.plan["duration_s"])
         except BaseException:
             emulation.stop()
@@ -212,6 +213,22 @@ class Watch:
             *wrong_connections(self.traffic.connections, self.sampler),
             *self._missing,
         ]
+
+
+def checked_kernel(plan: dict[str, Any]) -> None:
+    """Raises LinuxError naming what the plan needs and this kernel has not, with what to do about it."""
+    checked_rights()
+    facts = [check.tunnels()]
+    if any(len(planned["paths"]) > 1 for planned in plan["classes"]):
+        new = Namespace()  # in one of its own, whatever the host has switched off
+        try:
+            with new.inside():
+                facts.append(check.mptcp())
+        finally:
+            new.close()
+    for fact in facts:
+        if fact.state == "no":
+            raise LinuxError(f"{fact.name}: {fact.detail}\nhelp: {fact.remedy}")
 
 
 def checked_rights() -> None:

@@ -6,6 +6,7 @@ meanwhile, acknowledgements are the kernel's, and the emulator has a processor t
 
 from __future__ import annotations
 
+import errno
 import heapq
 import itertools
 import select
@@ -33,6 +34,8 @@ scenario C under OLIA the better one had nothing to send 30 to 70 % of the time.
 
 REFILL_S = 0.02
 """How often that is looked at; four times a round trip where that is shorter."""
+
+FELL_BACK = "it fell back to plain TCP"
 
 _CHUNK = memoryview(bytes(256 * 1024))
 """What senders write: nobody reads it."""
@@ -223,7 +226,10 @@ class Traffic:
         self._poll.close()
 
     def _failed(self, connection: Connection, error: OSError) -> None:
-        connection.trouble = connection.trouble or str(error.strerror or error)
+        # A connection that fell back does not tell its state as one of MPTCP.
+        fell_back = error.errno == errno.EOPNOTSUPP
+        why = FELL_BACK if fell_back else str(error.strerror or error)
+        connection.trouble = connection.trouble or why
         connection.ended = True
 
     def _watch(self, end: socket.socket, connection: Connection, role: str, what: int) -> None:

@@ -60,6 +60,8 @@ class Conditions:
     """The largest share of a processor that the emulator took."""
     counted: dict[str, int]
     """Sums of `COUNTED` over controllers and replications."""
+    sources: str
+    """Digests of the sources of the controllers; empty for a cell under the kernel's own Reno."""
 
 
 def conditions(lab: Laboratory) -> list[Conditions]:
@@ -79,11 +81,13 @@ def _conditions(cell: str, result: Result) -> Conditions:
         max(run["emulator"]["lateness_p99_s"] for run in result.runs),
         max(run["emulator"]["cpu_fraction"] for run in result.runs),
         {name: sum(counter.get(name, 0) for counter in counters) for name in COUNTED},
+        result.provenance.get("controllers", "unknown") if counters else "",
     )
 
 
 def together(rows: list[Conditions]) -> str:
     """The conditions of all cells in a line."""
+    sources = dict.fromkeys(text for row in rows for text in row.sources.split(", ") if text)
     sums = {name: sum(row.counted[name] for row in rows) for name in COUNTED}
     return (
         f"kernel {', '.join(dict.fromkeys(row.kernel for row in rows))}; cells: {len(rows)}, "
@@ -91,5 +95,6 @@ def together(rows: list[Conditions]) -> str:
         f"{sum(row.rejected for row in rows)}; emulator: 99 % of the packets within "
         f"{max(row.late_s for row in rows) * 1e3:.2f} ms, at most {max(row.busy for row in rows):.0%} of a "
         f"processor; controllers: {sums['acks']:,} acknowledgements, {sums['missed']} callbacks missed, "
-        f"{sums['mismatches']} states found wrong, {sums['repairs']} repairs"
+        f"{sums['mismatches']} states found wrong, {sums['repairs']} repairs; their sources: "
+        f"{', '.join(sources) or 'none'}"
     )

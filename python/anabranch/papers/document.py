@@ -28,7 +28,7 @@ class Paper:
     explaining: dict[str, Cell] = field(default_factory=dict)
     """Cells that explain a miss: a claim is judged without them where a world has them not."""
     unclaimed: dict[str, Cell] = field(default_factory=dict)
-    """Cells of the side-by-side table that no claim needs."""
+    """Cells that no claim needs: of the side-by-side table, and what stands beside it."""
     measured: tuple[str, ...] = ()
     """Cells that can be run on the real kernel, in the order in which they are."""
     sampled: tuple[str, ...] = ()

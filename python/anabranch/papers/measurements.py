@@ -222,9 +222,15 @@ def _joined(parts: list[Result | None], seeds: list[int], complete: bool = True)
         "complete": complete,
         "rejected": [row for part in own for row in part.provenance["rejected"]],
         "failed": [seed for seed, part in zip(seeds, parts, strict=True) if part is None],
-        "kernel": ", ".join(dict.fromkeys(part.provenance["kernel"] for part in own)),
+        "kernel": _different(own, "kernel"),
+        "controllers": _different(own, "controllers"),
     }
     return replace(own[0], runs=[run for part in own for run in part.runs], provenance=origin)
+
+
+def _different(parts: list[Result], key: str) -> str:
+    """What replications tell under a key, each text once."""
+    return ", ".join(dict.fromkeys(str(part.provenance.get(key, "unknown")) for part in parts))
 
 
 def _seconds(cell: Cell) -> float:

@@ -69,7 +69,8 @@ def evaluate(
 
 
 def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: bool) -> list[str]:
-    """The cells to run for some claims; those of a world that takes long come in its own order."""
+    """The cells to run for some claims; those of a world that takes long come in its own order, and without
+    those that only explain if it is to be quick."""
     needed = {cell: None for id in ids for cell in paper.evaluators[id][1]}
     if len(ids) == len(paper.claims):
         needed |= dict.fromkeys(paper.unclaimed)
@@ -77,6 +78,8 @@ def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: boo
         return list(needed)
     if quick and len(ids) == len(paper.claims):
         return list(paper.sampled)
+    if quick:
+        needed = {cell: None for cell in needed if cell not in paper.explaining}
     return [cell for cell in laboratory.cells if cell in needed]
 
 

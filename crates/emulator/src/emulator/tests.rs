@@ -99,6 +99,7 @@ fn packets_cross_a_link_in_order_at_its_rate_and_after_its_delay() {
     assert_eq!(report.own.conservation.written, 60);
     assert_eq!(report.own.largest_packet_bytes, 1250);
     assert!(report.own.lateness.p50_s < 0.1, "{:?}", report.own);
+    assert!((0.0..0.1).contains(&report.own.waiting.p50_s), "{:?}", report.own);
     let expected = 8.0 * 60.0 * 1250.0 / 0.4;
     assert!((report.links[0].throughput_bps / expected - 1.0).abs() < 1e-9, "{:?}", report.links);
     assert!((report.paths[0].throughput_bps / expected - 1.0).abs() < 1e-9, "{:?}", report.paths);
@@ -293,7 +294,7 @@ fn a_run_is_stopped_from_another_thread_and_gives_what_it_has() {
         running.join().unwrap().unwrap()
     });
     assert!((0.05..30.0).contains(&report.own.elapsed_s), "{:?}", report.own);
-    assert!(report.own.cpu_fraction < 0.5, "an idle emulator sleeps: {:?}", report.own);
+    assert!(report.own.processor.used < 0.5, "an idle emulator sleeps: {:?}", report.own);
 }
 
 #[test]

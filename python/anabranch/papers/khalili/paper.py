@@ -135,7 +135,9 @@ def _explaining() -> dict[str, Cell]:
 
 
 def _unclaimed() -> dict[str, Cell]:
-    """The tables' cells under uncoupled control, which the draft does not print."""
+    """What the draft does not print: the tables' cells under uncoupled control, scenario C under Reno in the
+    shell of the kernel's controllers, and without SACK, where neither simulation nor kernel finds losses by
+    their timing."""
     cells = {
         f"b-{when}-uncoupled": Cell(f"khalili/{file}", "uncoupled", weight=5)
         for when, file in (("before", "scenario-b-before"), ("after", "scenario-b"))
@@ -143,16 +145,23 @@ def _unclaimed() -> dict[str, Cell]:
     for n1 in SIZES:
         for key, change in (("a", scenario_a(n1)), ("c", scenario_c(n1))):
             cells[f"{key}-uncoupled-{n1}"] = _weighted(f"scenario-{key}", "uncoupled", n1, change)
+        whole, plain = scenario_c(n1), (*scenario_c(n1), "transport.sack=false")
+        cells[f"c-kernel-reno-{n1}"] = _weighted("scenario-c", "kernel:reno", n1, whole)
+        for law in ("uncoupled", "lia"):
+            cells[f"c-{law}-{n1}-nosack"] = _weighted("scenario-c", law, n1, plain)
     return cells
 
 
 def _measured() -> tuple[str, ...]:
-    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first."""
+    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; then what explains."""
     laws = ("uncoupled", "lia", "olia")
     return (
         *(f"c-{law}-{n1}" for n1 in SIZES for law in laws),
         *(f"a-{law}-{n1}" for n1 in SIZES for law in ("before", *laws)),
         *(f"b-{when}-{law}" for when in ("before", "after") for law in laws),
+        *(f"c-kernel-reno-{n1}" for n1 in SIZES),
+        *(f"c-{law}-{n1}-nosack" for n1 in SIZES for law in ("uncoupled", "lia")),
+        *_explaining(),
     )
 
 

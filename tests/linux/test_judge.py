@@ -1,0 +1,160 @@
+"""What makes a run invalid, what a calibration must find wrong, and what is told of both; no kernel is
+needed for it."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from anabranch.cli.realtime import remarks
+from anabranch.linux.calibrate import distinct, largest_errors, unmeasured, verdict
+from anabranch.linux.controllers import Attached
+from anabranch.linux.errors import LinuxError, NotCalibrated, NotValid
+from anabranch.linux.judge import starving, wrong_emulation
+from anabranch.linux.running import Session
+from anabranch.linux.testbed import Order
+from anabranch.scenario import load
+
+PLAN = load("khalili/scenario-c").plan()
+"""The shortest base round trip is 110 ms, so that 2.2 ms are allowed; timeouts take 200 ms at least."""
+
+GOOD: dict[str, Any] = {
+    "lateness_p99_s": 1e-4,
+    "lateness_max_s": 0.09,
+    "waiting_p99_s": 1e-4,
+    "waiting_max_s": float("nan"),
+    "cpu_fraction": 0.2,
+    "largest_packet_bytes": 1500,
+    "drops": {"foreign": 3, "oversize": 0},
+}
+
+
+def test_an_emulator_that_kept_time_is_believed() -> None:
+    assert wrong_emulation(PLAN, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"lateness_p99_s": 2.3e-3}, "were written 2.30 ms late"),
+        ({"waiting_p99_s": 2.3e-3}, "were read 2.30 ms late"),
+        ({"lateness_max_s": 0.13}, "was written 130 ms late; from 100 ms on"),
+        ({"waiting_max_s": 0.13}, "was read 130 ms late; from 100 ms on"),
+        ({"cpu_fraction": 0.81}, "81% of a processor"),
+        ({"largest_packet_bytes": 1501}, "1501 B, more than 1500 B"),
+        ({"drops": {"slab_exhausted": 1}}, "dropped 1 packets: slab_exhausted"),
+    ],
+)
+def test_whatever_would_falsify_a_run_makes_it_invalid(row: dict[str, Any], said: str) -> None:
+    (found,) = wrong_emulation(PLAN, GOOD | row)
+    assert said in found
+
+
+def test_bulk_users_that_had_nothing_to_send_make_a_run_invalid() -> None:
+    classes = [row["name"] for row in PLAN["classes"]]
+
+    def judged(*starved: float) -> list[str]:
+        paths = {"flow": [0, 0, 1], "starved": starved}
+        return starving(PLAN, {"flows": {"class": classes}, "paths": paths})
+
+    assert judged(0.01, 0.02, 0) == []
+    (found,) = judged(0, 0.1, 0)
+    assert f"the paths of {classes[0]} had nothing to send in 5.0%" in found
+
+
+def test_the_smallest_timeout_says_how_long_the_emulator_may_stall() -> None:
+    plan = load("khalili/scenario-c").plan(overrides=["transport.rto_min=400 ms"])
+    assert wrong_emulation(plan, GOOD | {"lateness_max_s": 0.13}) == []
+
+
+def row(
+    what: str, measured: float, expected: float, packets: int, full: int = 300
+) -> dict[str, Any]:
+    unit = "s" if what == "delay" else "bps"
+    return {
+        "what": what,
+        "links": ["ap1"],
+        f"measured_{unit}": measured,
+        f"expected_{unit}": expected,
+        "packets": packets,
+        "expected_packets": full,
+    }
+
+
+def test_a_link_that_is_not_what_the_scenario_says_is_told() -> None:
+    assert verdict(row("delay", 0.0552, 0.055, 21)) == ""
+    assert "is 55.40 ms, not 55.00 ms" in verdict(row("delay", 0.0554, 0.055, 21))
+    assert "only 6 of 21" in verdict(row("delay", 0.055, 0.055, 6))
+    assert verdict(row("rate", 9.95e6, 10e6, 300)) == ""
+    assert "is 9.850 Mb/s, not 10.000 Mb/s" in verdict(row("rate", 9.85e6, 10e6, 300))
+
+
+def test_a_stream_that_hardly_comes_through_is_told_unless_the_link_is_slow() -> None:
+    assert "only 149 of 300 packets of a stream came through ap1" in verdict(
+        row("rate", 10e6, 10e6, 149)
+    )
+    assert "only 0 of 16" in verdict(row("rate", float("nan"), 0.2e6, 0, 16))
+    assert verdict(row("rate", float("nan"), 0.2e6, 5, 15)) == ""
+
+
+def test_each_run_keeps_how_far_its_links_were_off() -> None:
+    delays = [row("delay", 0.0552, 0.055, 21), row("delay", 0.0101, 0.01, 21)]
+    rates = [row("rate", 9.95e6, 10e6, 300), row("rate", float("nan"), 0.2e6, 5, 15)]
+    errors = largest_errors({"delays": delays, "rates": rates})
+    assert errors == pytest.approx({"delay_error_s": 2e-4, "rate_error": 5e-3})
+    assert math.isnan(largest_errors({"delays": delays, "rates": rates[1:]})["rate_error"])
+
+
+def test_every_link_is_measured_in_both_directions_or_named() -> None:
+    links = [link["name"] for link in PLAN["links"]]
+    crossed = {links[number] for way in distinct(PLAN) for number in way}
+    assert crossed == set(links) == {"ap1", "ap2", "line", "back"}
+    rows = [row("delay", 1, 1, 21), row("rate", 1, 1, 300)]
+    assert unmeasured(PLAN, rows) == {"delay": ["ap2", "back", "line"], "rate": ["ap2"]}
+    rows = [row("rate", float("nan"), 1, 10)]
+    assert unmeasured(PLAN, rows)["rate"] == ["ap1", "ap2"]
+
+
+def test_a_link_that_changes_soon_is_not_measured() -> None:
+    plan = load("khalili/scenario-c").plan()
+    (number,) = (i for i, link in enumerate(plan["links"]) if link["name"] == "ap2")
+    plan["links"][number]["changes"] = [{"at_s": 2.0}]
+    assert all(number not in way for way in distinct(plan))
+
+
+def attempts(error: LinuxError, said: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often a replication is tried that ends with an error each time."""
+    tried = []
+
+    def attempt(*_: object) -> None:
+        tried.append(1)
+        raise error
+
+    monkeypatch.setattr(Session, "_attempt", attempt)
+    order = Order(load("khalili/scenario-c"), PLAN, None, (), False)
+    with pytest.raises(LinuxError, match=said):
+        Session(order, [1], None).run(Attached(), keep_invalid=True)
+    return len(tried)
+
+
+def test_only_what_another_time_may_be_right_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert attempts(NotCalibrated("the delay is off"), "no replication was valid", monkeypatch) == 3
+    assert attempts(LinuxError("this kernel has no setting"), "^this kernel", monkeypatch) == 1
+    assert issubclass(NotValid, LinuxError) and not issubclass(NotValid, NotCalibrated)
+
+
+def test_what_makes_a_valid_result_weaker_is_told() -> None:
+    def told(real_time: bool, **unmeasured: list[str]) -> list[str]:
+        runs = [{"emulator": {"real_time": True}}, {"emulator": {"real_time": real_time}}]
+        origin = {"calibration": {"unmeasured": {"delay": [], "rate": []} | unmeasured}}
+        return remarks(SimpleNamespace(runs=runs, provenance=origin))
+
+    assert told(True) == []
+    priority, rates = told(False, rate=["ap1", "ap2"])
+    assert "no real-time priority" in priority
+    assert rates == "links whose rate was not measured: ap1, ap2"
