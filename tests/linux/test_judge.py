@@ -136,7 +136,7 @@ def attempts(error: LinuxError, said: str, monkeypatch: pytest.MonkeyPatch) -> i
     monkeypatch.setattr(Session, "_attempt", attempt)
     order = Order(load("khalili/scenario-c"), PLAN, None, (), False)
     with pytest.raises(LinuxError, match=said):
-        Session(order, [1], None).run(Attached(), keep_invalid=True)
+        Session(order, [1], None).run(Attached(), keep_invalid=False)
     return len(tried)
 
 

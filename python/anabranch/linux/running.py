@@ -21,6 +21,8 @@ REPEATS = 2
 
 CALIBRATION_SEED = 0
 
+NOT_CALIBRATED = "the emulated links are not what the scenario says"
+
 
 @contextmanager
 def loaded(plan: dict[str, Any], skips_per_million: int, record: bool) -> Iterator[Attached]:
@@ -132,8 +134,9 @@ class Session:
 
     def _seed(self, number: int, seed: int, controllers: Attached, keep_invalid: bool) -> None:
         for attempt in range(REPEATS + 1):
+            insist = keep_invalid and attempt == REPEATS
             try:
-                run = self._attempt(number, seed, controllers)
+                run = self._attempt(number, seed, controllers, insist)
             except NotCalibrated as error:
                 run = {"valid": False, "invalid_because": [str(error)]}
             if run["valid"]:
@@ -142,10 +145,14 @@ class Session:
             because = run["invalid_because"]
             self.rejected.append({"seed": seed, "attempt": attempt + 1, "because": because})
         self.failed.append(seed)
-        if keep_invalid and "seed" in run:
+        if keep_invalid:
             self.runs.append(run)
 
-    def _attempt(self, number: int, seed: int, controllers: Attached) -> dict[str, Any]:
+    def _attempt(
+        self, number: int, seed: int, controllers: Attached, insist: bool
+    ) -> dict[str, Any]:
+        """A replication. Raises NotCalibrated when its links are not what they should be, unless one is
+        insisted on, and LinuxError when it cannot be."""
         from .calibrate import calibrate, largest_errors
         from .wiring import Network
 
@@ -158,11 +165,16 @@ class Session:
         with Network(self.order.plan) as network:
             emulation = self.order.emulation(network, CALIBRATION_SEED)
             measured = calibrate(self.order.plan, network, emulation)
+            wrong = [f"{NOT_CALIBRATED}: {text}" for text in measured.pop("wrong")]
+            if wrong and not insist:
+                raise NotCalibrated("; ".join(wrong))
             if not self._calibration:
                 self._calibration = measured
                 self._settings = {side.planned["name"]: side.settings for side in network.senders}
             run = replicate(self.order, network, seed, controllers, tell)
             run["emulator"]["calibration"] = largest_errors(measured)
+            run["invalid_because"] = [*wrong, *run["invalid_because"]]
+            run["valid"] = not run["invalid_because"]
             return run
 
     def origin(self) -> dict[str, Any]:

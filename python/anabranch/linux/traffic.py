@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from .sockets import abort, unacknowledged
-from .tcp_info import MptcpReader
+from .tcp_info import MptcpReader, TcpInfo
 
 TICK_S = 0.005
 """How often sockets are looked at."""
@@ -39,6 +39,21 @@ FELL_BACK = "it fell back to plain TCP"
 
 _CHUNK = memoryview(bytes(256 * 1024))
 """What senders write: nobody reads it."""
+
+
+DSS_BYTES = 28
+"""Of a packet's options for the mapping of its data (RFC 8684 section 3.3), which `mss_bytes` does not know."""
+
+
+def supply(tcp: TcpInfo) -> int:
+    """Bytes that a path wants to be given now: whole segments.
+
+    Whatever else the kernel's scheduler hands to a path ends in a packet that is not full, for data of
+    another path cannot fill it up.
+    """
+    segment = tcp.mss_bytes - DSS_BYTES
+    unsent = -(-tcp.unsent_bytes // segment)
+    return segment * max(0, WINDOWS_AHEAD * tcp.cwnd_segments - unsent)
 
 
 @dataclass
@@ -202,10 +217,7 @@ class Traffic:
         states = [subflow.tcp for subflow in self._reader.read(connection.sender).subflows]
         # One that has sent nothing may not send yet: the kernel does not tell when its handshake ends.
         using = [tcp for tcp in states if tcp.segments_out] or states[:1]
-        return sum(
-            max(0, WINDOWS_AHEAD * tcp.cwnd_segments * tcp.mss_bytes - tcp.unsent_bytes)
-            for tcp in using
-        )
+        return sum(supply(tcp) for tcp in using)
 
     def _complete(self, connection: Connection, now: float) -> None:
         with suppress(OSError):

@@ -1,0 +1,58 @@
+"""What was measured on the real kernel and is committed: all of it there, valid, and possible."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from anabranch.papers import PAPERS
+from anabranch.result import Result
+
+MEASUREMENTS = Path(__file__).resolve().parents[1] / "measurements"
+LAWS = "uncoupled", "lia", "olia"
+TABLES = (
+    *(f"{key}-{law}-{n1}" for key in "ac" for law in LAWS for n1 in (10, 30)),
+    *(f"a-before-{n1}" for n1 in (10, 30)),
+    *(f"b-{when}-{law}" for when in ("before", "after") for law in LAWS),
+)
+"""Cells of Tables 1 to 6, and the same under uncoupled control."""
+FILES = sorted(MEASUREMENTS.glob("**/*.json.gz"))
+
+
+def read(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((MEASUREMENTS / name).read_text(encoding="utf-8"))
+    return content
+
+
+@pytest.mark.parametrize("cell", TABLES)
+def test_every_cell_of_the_tables_is_measured_five_times(cell: str) -> None:
+    assert cell in PAPERS["khalili"].measured
+    there = {file.name for file in (MEASUREMENTS / "khalili" / cell).glob("*.json.gz")}
+    assert there >= {f"{seed}.json.gz" for seed in range(1, 6)}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(MEASUREMENTS)))
+def test_every_measurement_is_valid_and_tells_where_it_is_from(file: Path) -> None:
+    result = Result.load(file)
+    assert result.world == "linux" and result.provenance["kernel"]
+    assert result.provenance["settings"] and result.provenance["calibration"]["rates"]
+    for run in result.runs:
+        assert run["valid"] and run["emulator"]["lateness_p99_s"] < 2.5e-3
+        for link, capacity in zip(
+            result.plan["links"], run["links"]["throughput_bps"], strict=True
+        ):
+            if link["rate_bps"]:  # a packet at either end of the time may belong to it
+                assert capacity < 1.002 * link["rate_bps"]
+
+
+def test_a_controller_costs_microseconds_and_its_cost_in_cpu_is_known_to_a_few_percent() -> None:
+    cost = read("kernel-cost.json")
+    for law, row in cost["per_ack"].items():
+        assert 100 < row["ns_per_ack"] < 3000, law
+        assert row["coupled"] > 0.9 or law == "reno"
+    for law, row in cost["ratios"].items():
+        low, high = row["interval95"]
+        assert row["repetitions"] >= 9 and high - low < 0.2, law
