@@ -19,6 +19,7 @@ from anabranch.cli.compare import agreement, checked_worlds, explained
 from anabranch.cli.reproduce import SEEDS, Where, reproduce_command
 from anabranch.linux import LinuxError, NotValid
 from anabranch.linux.controllers import sources
+from anabranch.linux.testbed import TESTBED
 from anabranch.papers import PAPERS, Cell, Finding, Laboratory, evaluate
 from anabranch.papers.beside import conditions, together
 from anabranch.papers.laboratory import NoResult
@@ -68,6 +69,7 @@ class Kernel:
         origin = {
             "kernel": platform.release(),
             "controllers": sources(),
+            "testbed": TESTBED,
             "rejected": [],
             "failed": [],
             "differences": ["a handshake"],
@@ -191,6 +193,7 @@ def test_what_other_controllers_or_another_kernel_gave_is_measured_anew(tmp_path
     file = tmp_path / "c-lia-10" / "2.json.gz"
     for change, why in (
         ({"controllers": "0"}, "compiled from other sources"),
+        ({"testbed": 1}, "it is of testbed 1"),
         ({"kernel": "5.4"}, "it is of kernel 5.4"),
     ):
         result = ab.Result.load(file)

@@ -14,7 +14,7 @@ from . import fit
 from .controllers import Attached, attached, sources
 from .errors import LinuxError, NotCalibrated, NotValid
 from .sockets import room_for_files
-from .testbed import Order, checked_kernel, replicate
+from .testbed import TESTBED, Order, checked_kernel, replicate
 
 REPEATS = 2
 """How often a replication is tried again that was invalid, or whose links were not calibrated."""
@@ -188,6 +188,7 @@ class Session:
         return {
             "kernel": platform.release(),
             "controllers": sources(),
+            "testbed": TESTBED,
             "processors": os.cpu_count(),
             "settings": {
                 name: first if index == 0 else changed(first, values)

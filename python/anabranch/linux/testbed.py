@@ -26,6 +26,10 @@ from .wiring import FIRST_PORT, Network, present, receiver_address, sender_addre
 GRACE_S = 3.0
 """How long a path may take to open: its first packet may be lost, and then waits a second."""
 
+TESTBED = 2
+"""Raised by each change that moves what is measured: what an earlier one measured is measured anew. 2: users
+of MPTCP write whole packets."""
+
 
 @dataclass(frozen=True)
 class Order:

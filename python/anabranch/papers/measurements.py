@@ -163,10 +163,13 @@ class Measurements:
     def _outdated(self, result: Result) -> str:
         """Why a replication does not go with those that are measured now; empty if it does."""
         from ..linux.controllers import sources
+        from ..linux.testbed import TESTBED
 
         origin = result.provenance
         if origin["kernel"] != platform.release():
             return f"it is of kernel {origin['kernel']}, this is {platform.release()}"
+        if (earlier := origin.get("testbed", 1)) != TESTBED:
+            return f"it is of testbed {earlier}, this is {TESTBED}"
         loaded = result.runs[0]["kernel"]["controllers"]
         if loaded and origin.get("controllers") != sources():
             return f"its controllers ({', '.join(loaded)}) were compiled from other sources"
