@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,3 +16,10 @@ os.environ["COLUMNS"] = "160"
 def in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
     """Relative paths in tests mean the repository's."""
     monkeypatch.chdir(Path(__file__).parent.parent)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A shell that starts tests in the background has them, and what they start, ignore Ctrl-C."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
