@@ -111,11 +111,10 @@ def test_a_first_loss_is_survived_when_its_callbacks_are_missed() -> None:
     result = short(300_000, overrides=["duration=4 s", "warmup=1 s", "flow.user.count=12"])
     assert counters(result)["repairs"] > 5
     assert largest_window(result) < 4 * fits(result)
-    # One that was not answered stands until the next callback, but no longer.
-    samples = result.runs[0]["series"]["paths"]["ssthresh_segments"]
-    thresholds = samples[len(samples) // 2 :].min(axis=0)
-    assert np.sum(np.isfinite(thresholds)) >= 12  # first losses there were
-    assert np.all(thresholds[np.isfinite(thresholds)] < 4 * fits(result))
+    # One that was not answered stands until the next callback: long only in a timeout that is backed off.
+    thresholds = result.runs[0]["series"]["paths"]["ssthresh_segments"]
+    assert np.sum(np.isfinite(thresholds[-1])) >= 12  # first losses there were
+    assert np.mean((thresholds > 4 * fits(result)) & np.isfinite(thresholds)) < 0.05
     for name in ("left", "right"):
         (carried,) = result.link(name, "throughput_bps")
         assert carried > 0.7 * 6e6
