@@ -15,7 +15,10 @@ from anabranch.linux.sockets import abort
 class Pair:
     """A connection between the namespaces of a stage, fed and drained by `feed`."""
 
-    def __init__(self, stage: Stage, port: int, name: str, protocols: tuple[int, int]) -> None:
+    def __init__(
+        self, stage: Stage, port: int, name: str | None, protocols: tuple[int, int]
+    ) -> None:
+        """Connected, under a controller as the kernel names it, or without a choice of its own."""
         address = "10.9.0.2", port
         with stage.receiver.inside():
             self.server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocols[1])
@@ -24,12 +27,17 @@ class Pair:
         self.server.bind(address)
         self.server.listen(1)
         self.sender.bind(("10.9.0.1", 0))
-        self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
+        if name is not None:
+            self.choose(name)
         self.sender.connect(address)
         self.receiver, _ = self.server.accept()
         self.sender.setblocking(False)
         self.receiver.setblocking(False)
         self.received = 0
+
+    def choose(self, name: str) -> None:
+        """Selects a controller."""
+        self.sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
 
     def feed(self) -> None:
         with suppress(BlockingIOError):
