@@ -104,6 +104,9 @@ class Emulator:
     def stop(self) -> None:
         """Ends `run` within 50 ms; may be called from any thread, before `run` too."""
 
+    def spin(self) -> None:
+        """Keeps the processor of the calling thread busy until `stop`."""
+
     def elapsed_s(self) -> float:
         """Seconds since `run` was called, zero before."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -212,6 +213,12 @@ def test_tcp_info_is_decoded_as_a_live_connection_has_it() -> None:
             assert 0 < info.min_rtt_s <= info.srtt_s < 0.1 and 0.2 <= info.rto_s < 0.3
             assert info.pmtu_bytes == 65535 or info.pmtu_bytes == 65536
             assert info.timeouts == 0 and info.reordering == 3
+
+
+def test_processors_are_kept_awake_as_long_as_a_run_lasts_and_no_longer(two: Result) -> None:
+    assert two.runs[0]["emulator"]["awake"] == len(os.sched_getaffinity(0))
+    threads = [int(task.name) for task in Path("/proc/self/task").iterdir()]
+    assert os.SCHED_IDLE not in map(os.sched_getscheduler, threads)
 
 
 def test_what_a_path_is_given_is_whole_packets() -> None:

@@ -21,10 +21,10 @@ from churn import Stage
 from test_namespaces import TWO_PATHS, adopted, vanished, witness
 
 from anabranch import _core
-from anabranch.linux.controllers import load_for_good, unload_for_good
 from anabranch.linux.errors import LinuxError
 from anabranch.linux.namespace import Namespace
 from anabranch.linux.observe import subflows
+from anabranch.linux.pinned import load_for_good, unload_for_good
 
 LAWS = ("lia", "olia", "balia")
 FOR_GOOD = ("ewtcp", "semicoupled")

@@ -64,6 +64,10 @@ impl Emulator {
         self.watch.stop();
     }
 
+    fn spin(&self, py: Python<'_>) {
+        py.detach(|| self.watch.spin());
+    }
+
     fn elapsed_s(&self) -> f64 {
         self.watch.elapsed_s()
     }

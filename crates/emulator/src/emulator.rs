@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, PreciseSleep, thread_cpu, thread_waited};
 use crate::device::{Device, SetupError};
-use crate::forward::{Forwarder, Outside};
+use crate::forward::{Forwarder, Outside, Settings};
 use crate::report::{Processor, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -10,17 +10,6 @@ use scenario::Plan;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{NANOS, Span, Time};
-
-/// What an emulation is told besides its plan.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// The receiver's port of the first user of each class; the next users have the next ports.
-    pub first_port: u16,
-    /// Seed of the named random streams.
-    pub seed: u64,
-    /// Whether to keep samples over time.
-    pub series: bool,
-}
 
 /// How far an emulation has come, and whether to stop; shared with whoever watches.
 #[derive(Debug, Default)]
@@ -39,6 +28,13 @@ impl Watch {
     /// Ends the emulation within 50 ms; what was measured so far is its result.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Spins until [`Watch::stop`], so that the processor of the calling thread does not go to sleep.
+    pub fn spin(&self) {
+        while !self.stop.load(Ordering::Relaxed) {
+            std::hint::spin_loop();
+        }
     }
 }
 

@@ -6,7 +6,6 @@
 
 use crate::clock::Clock;
 use crate::device::{Device, SetupError, check};
-use crate::emulator::Settings;
 use crate::measure::{Meter, PathCount};
 use crate::packet::{Packet, parse};
 use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
@@ -26,6 +25,17 @@ const BATCH: usize = 16;
 
 /// Largest IPv4 packet in bytes.
 const LARGEST: u32 = 65_535;
+
+/// What an emulation is told besides its plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The receiver's port of the first user of each class; the next users have the next ports.
+    pub first_port: u16,
+    /// Seed of the named random streams.
+    pub seed: u64,
+    /// Whether to keep samples over time.
+    pub series: bool,
+}
 
 /// What is outside the network: the devices, and the clock that says how late a write is.
 #[derive(Clone, Copy)]

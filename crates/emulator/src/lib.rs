@@ -17,5 +17,6 @@ mod routes;
 mod slab;
 
 pub use device::{Device, SetupError, Side};
-pub use emulator::{Emulator, Settings, Watch};
+pub use emulator::{Emulator, Watch};
+pub use forward::Settings;
 pub use report::{Conservation, Drops, Lateness, Own, PathResult, Reason, Report, Series};

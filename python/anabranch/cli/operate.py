@@ -13,9 +13,10 @@ from rich.console import Group
 from rich.live import Live
 
 from ..linux.check import Fact, State, allows, facts
-from ..linux.controllers import known_name, load_for_good, names, unload_for_good
+from ..linux.controllers import names
 from ..linux.observe import choose_reno
 from ..linux.observe import status as observed
+from ..linux.pinned import known_name, load_for_good, unload_for_good
 from .terminal import console, named, table
 
 STYLES = {"yes": "green", "no": "red", "unknown": "yellow"}

@@ -1,4 +1,4 @@
-"""Controllers in the running kernel: for the length of a run, or for good.
+"""Controllers in the running kernel, as long as this process has them.
 
 A run loads controllers of its own, under names with its process number, so that runs beside each other
 and controllers that an operator has loaded do not meet; they are gone when the process is, however it ends.
@@ -6,7 +6,6 @@ and controllers that an operator has loaded do not meet; they are gone when the 
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -138,87 +137,6 @@ def load(law: str, **settings: Any) -> Any:
             f"this kernel cannot run the controller {law}: {error}\n"
             "help: `anabranch linux check` shows what is missing; Linux 6.10 with BTF is the least"
         ) from None
-
-
-def known_name(name: str) -> str:
-    """The law that is meant by its own name or the kernel's. Raises LinuxError with the nearest names."""
-    known = names()
-    for law, kernel_name in known.items():
-        if name in (law, kernel_name):
-            return law
-    nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
-    raise LinuxError(
-        f"there is no controller `{name}` for the kernel; the nearest are {', '.join(nearest)}"
-    )
-
-
-def load_for_good(name: str, min_ssthresh: int = 1) -> str:
-    """Loads a controller that stays when this process has ended; its name in the kernel.
-
-    Raises LinuxError for an unknown name, a controller that is loaded already, a kernel that cannot
-    run it, and without root; nothing is left behind then.
-    """
-    law = known_name(name)
-    kernel_name = names()[law]
-    if not os.geteuid() == 0:
-        raise LinuxError(NEEDS_ROOT.format("load"))
-    if kernel_name in available():
-        raise LinuxError(f"{kernel_name} is loaded already; `anabranch linux status` shows it")
-    controller = load(law, min_ssthresh=min_ssthresh)
-    try:
-        controller.pin()
-    except OSError as error:
-        raise LinuxError(f"{kernel_name} could not be kept: {error}") from None
-    return kernel_name
-
-
-def unload_for_good(name: str, force: bool = False) -> int | None:
-    """Takes a loaded controller out; how many sockets keep it until they close, None where that cannot
-    be known. Where it is what new connections get it stays so: `observe.choose_reno` changes that.
-
-    Raises LinuxError for an unknown name, a controller that is not loaded, without root, and, unless
-    `force` is set, while sockets have it or it is what new ones get, or if that cannot be known.
-    """
-    law = known_name(name)
-    kernel_name = names()[law]
-    if not os.geteuid() == 0:
-        raise LinuxError(NEEDS_ROOT.format("unload"))
-    if not _core.kernel_pinned(law):
-        loaded = [known for known_law, known in names().items() if _core.kernel_pinned(known_law)]
-        rest = f"loaded are {', '.join(loaded)}" if loaded else "none is loaded"
-        raise LinuxError(f"{kernel_name} is not loaded; {rest}")
-    count = kept(kernel_name, force)
-    _core.kernel_unload(law)
-    return count
-
-
-def kept(kernel_name: str, force: bool) -> int | None:
-    """How many sockets have a controller; None where that cannot be known and `force` is set.
-
-    Raises LinuxError unless it is set or nobody has the controller or would get it, and OSError.
-    """
-    from .observe import chosen_in, using
-
-    try:
-        use = using(kernel_name)
-    except LinuxError:
-        if force:
-            return None
-        raise
-    if force:
-        return use.sockets
-    if use.sockets:
-        raise LinuxError(
-            f"{kernel_name} is in use, sockets: {use.sockets}, of which listen: {use.listening}; "
-            "close them, or take it out with --force: they keep it until they close, and one that "
-            "listens may hand it on to what it accepts"
-        )
-    if count := chosen_in(kernel_name):
-        raise LinuxError(
-            f"{kernel_name} is what new connections get, in namespaces: {count}; first choose another "
-            "there: sysctl -w net.ipv4.tcp_congestion_control=reno"
-        )
-    return 0
 
 
 def available() -> list[str]:

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from .. import _core
@@ -42,6 +43,8 @@ class Emulation:
             series=series,
         )
         self.real_time = False
+        self.awake = 0
+        """Processors that were kept from sleeping."""
         self._report: dict[str, Any] | None = None
         self._error: BaseException | None = None
         self._origin_s = 0.0
@@ -86,13 +89,34 @@ class Emulation:
             self._thread.join()
 
     def _work(self) -> None:
-        """Runs it with a real-time priority where that is allowed: a late packet is a wrong one."""
+        """Runs it, with every processor that it may use kept awake."""
+        processors = os.sched_getaffinity(0)
+        spinning = [
+            threading.Thread(target=self._keep_awake, args=[n], daemon=True) for n in processors
+        ]
+        for thread in spinning:
+            thread.start()
         try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
-            self.real_time = True
-        except OSError:
-            self.real_time = False
-        try:
+            self._be_real_time()
             self._report = self._emulator.run(self._seconds)
         except BaseException as error:
             self._error = error
+        finally:
+            self._emulator.stop()
+            for thread in spinning:
+                thread.join()
+
+    def _be_real_time(self) -> None:
+        """Has a real-time priority where that is allowed: a late packet is a wrong one."""
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
+            self.real_time = True
+
+    def _keep_awake(self, processor: int) -> None:
+        """Spins on a processor when nothing else wants it. One that sleeps has to be woken, for which the
+        host of a virtual machine takes milliseconds when it is busy."""
+        with suppress(OSError):
+            os.sched_setaffinity(0, [processor])
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            self.awake += 1
+            self._emulator.spin()

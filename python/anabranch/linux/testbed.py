@@ -157,7 +157,8 @@ def replicate(
     return {
         "seed": seed,
         **run,
-        "emulator": dict(report["emulator"]) | {"real_time": emulation.real_time},
+        "emulator": dict(report["emulator"])
+        | {"real_time": emulation.real_time, "awake": emulation.awake},
         "kernel": kernel,
         "testbed": {
             "traffic_cpu_fraction": busy_s / order.plan["duration_s"],
