@@ -172,6 +172,23 @@ def test_an_interrupt_while_the_emulator_starts_leaves_no_thread(
     assert threading.active_count() == threads
 
 
+def test_a_run_that_is_held_up_until_its_links_end_is_invalid_and_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prompt = testbed.Sampler.sample
+
+    def late(self: testbed.Sampler, at_s: float) -> None:
+        prompt(self, at_s)
+        if 0.5 < at_s < 1:
+            time.sleep(2)
+
+    monkeypatch.setattr(testbed.Sampler, "sample", late)
+    monkeypatch.setattr(running, "REPEATS", 0)
+    overrides = ["duration=2 s", "warmup=0.5 s"]
+    result = run(Scenario.parse(PLAIN, "plain"), overrides=overrides, keep_invalid=True)
+    assert [why for why in result.runs[0]["invalid_because"] if "held up" in why]
+
+
 def test_a_connection_that_falls_back_to_tcp_is_told_as_such(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
