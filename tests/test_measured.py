@@ -1,4 +1,4 @@
-"""What was measured on the real kernel and is committed: all of it there, valid, and possible."""
+"""What was measured on the real kernel and is committed: all of it there, valid, and within its bands."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+import anabranch as ab
 from anabranch.papers import PAPERS
 from anabranch.result import Result
+from anabranch.statistics import Interval, apart, interval
 
 MEASUREMENTS = Path(__file__).resolve().parents[1] / "measurements"
 LAWS = "uncoupled", "lia", "olia"
@@ -46,6 +48,56 @@ def test_every_measurement_is_valid_and_tells_where_it_is_from(file: Path) -> No
         ):
             if link["rate_bps"]:  # a packet at either end of the time may belong to it
                 assert capacity < 1.002 * link["rate_bps"]
+
+
+def test_all_cells_are_of_one_kernel_one_testbed_and_the_same_controllers() -> None:
+    origins = {
+        tuple(Result.load(file).provenance[key] for key in ("kernel", "testbed", "controllers"))
+        for file in FILES
+        if file.is_relative_to(MEASUREMENTS / "khalili")
+    }
+    assert len(origins) == 1, origins
+
+
+def share_of_two(result: Result) -> Interval:
+    """What the user with two paths has of both."""
+    multipath, single = result.rate("multipath"), result.rate("single-path")
+    return interval(multipath / (multipath + single))
+
+
+def measured(name: str) -> Result:
+    """A committed result."""
+    return Result.load(MEASUREMENTS / f"{name}.json.gz")
+
+
+@pytest.mark.parametrize("controller", ["uncoupled", "kernel:reno", "lia", "olia"])
+def test_beside_one_tcp_two_subflows_take_two_shares_uncoupled_and_one_coupled(
+    controller: str,
+) -> None:
+    on_linux = share_of_two(measured(f"shared-red/{controller.replace(':', '-')}"))
+    assert on_linux.n == 5 and on_linux.half < 0.03
+    if controller in ("lia", "olia"):
+        assert on_linux.low > 0.45 and on_linux.high < 0.57
+    else:
+        assert on_linux.low < 2 / 3 < on_linux.high
+    simulated = share_of_two(ab.run("linux/shared-red", range(1, 11), controller=controller))
+    assert not apart(on_linux, simulated), (on_linux, simulated)
+
+
+def test_without_delay_two_subflows_take_two_shares_as_well() -> None:
+    result = measured("zero-delay/uncoupled")
+    assert {planned["controller"] for planned in result.plan["classes"]} == {"uncoupled", "reno"}
+    assert abs(share_of_two(result).mean - 2 / 3) < 0.03 and len(result.runs) == 3
+
+
+def test_nothing_was_wrong_in_the_long_tests_of_robustness() -> None:
+    soak = read("soak.json")
+    assert soak.keys() == {"churn", "open", "skips", "trial"}
+    assert not [text for part in soak.values() for text in part["wrong"]]
+    assert soak["open"]["told"]["joined"] > 19_900
+    counts = soak["churn"]["counts"]
+    assert counts["most connections at once"] >= 150
+    assert counts["kernel warnings excused"] <= 1
 
 
 def test_a_controller_costs_microseconds_and_its_cost_in_cpu_is_known_to_a_few_percent() -> None:

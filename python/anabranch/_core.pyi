@@ -104,11 +104,18 @@ class Emulator:
     def stop(self) -> None:
         """Ends `run` within 50 ms; may be called from any thread, before `run` too."""
 
-    def spin(self) -> None:
-        """Keeps the processor of the calling thread busy until `stop`."""
-
     def elapsed_s(self) -> float:
         """Seconds since `run` was called, zero before."""
+
+class Spinner:
+    """A thread that spins until `stop`, or until the value is gone. Linux only. Raises OSError."""
+
+    @property
+    def thread_id(self) -> int:
+        """Its number in the kernel, to give it a processor and a policy."""
+
+    def stop(self) -> None:
+        """Ends it; on return it is gone."""
 
 class KernelController:
     """A controller in the running kernel, selectable by `kernel_name` until it is closed, the value is

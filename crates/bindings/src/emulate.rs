@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::Span;
 
 /// File descriptor, class, path, and whether it is the sender's side.
@@ -64,12 +64,34 @@ impl Emulator {
         self.watch.stop();
     }
 
-    fn spin(&self, py: Python<'_>) {
-        py.detach(|| self.watch.spin());
-    }
-
     fn elapsed_s(&self) -> f64 {
         self.watch.elapsed_s()
+    }
+}
+
+#[pyclass(frozen, module = "anabranch._core")]
+pub(crate) struct Spinner(Mutex<emulator::Spinner>);
+
+#[pymethods]
+impl Spinner {
+    #[new]
+    fn new(py: Python<'_>) -> PyResult<Self> {
+        Ok(Spinner(Mutex::new(py.detach(emulator::Spinner::start)?)))
+    }
+
+    #[getter]
+    fn thread_id(&self) -> i32 {
+        self.inner().thread_id()
+    }
+
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.inner().stop());
+    }
+}
+
+impl Spinner {
+    fn inner(&self) -> MutexGuard<'_, emulator::Spinner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -38,6 +38,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::red_drop_probability, module)?)?;
     #[cfg(target_os = "linux")]
     module.add_class::<emulate::Emulator>()?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<emulate::Spinner>()?;
     #[cfg(all(target_os = "linux", feature = "kernel"))]
     add_kernel(module)?;
     Ok(())

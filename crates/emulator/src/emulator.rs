@@ -29,13 +29,6 @@ impl Watch {
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
-
-    /// Spins until [`Watch::stop`], so that the processor of the calling thread does not go to sleep.
-    pub fn spin(&self) {
-        while !self.stop.load(Ordering::Relaxed) {
-            std::hint::spin_loop();
-        }
-    }
 }
 
 /// How long the emulator sleeps at most, so that it notices a stop.

@@ -15,8 +15,10 @@ mod packet;
 mod report;
 mod routes;
 mod slab;
+mod spinner;
 
 pub use device::{Device, SetupError, Side};
 pub use emulator::{Emulator, Watch};
 pub use forward::Settings;
 pub use report::{Conservation, Drops, Lateness, Own, PathResult, Reason, Report, Series};
+pub use spinner::Spinner;

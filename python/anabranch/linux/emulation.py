@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _core
 from ..scenario import Scenario
+from .awake import awake
 from .errors import LinuxError
 from .wiring import FIRST_PORT, Network
 
@@ -89,34 +90,12 @@ class Emulation:
             self._thread.join()
 
     def _work(self) -> None:
-        """Runs it, with every processor that it may use kept awake."""
-        processors = os.sched_getaffinity(0)
-        spinning = [
-            threading.Thread(target=self._keep_awake, args=[n], daemon=True) for n in processors
-        ]
-        for thread in spinning:
-            thread.start()
+        """Runs it with a real-time priority where that is allowed: a late packet is a wrong one."""
         try:
-            self._be_real_time()
-            self._report = self._emulator.run(self._seconds)
+            with awake() as self.awake:
+                with suppress(OSError):
+                    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
+                    self.real_time = True
+                self._report = self._emulator.run(self._seconds)
         except BaseException as error:
             self._error = error
-        finally:
-            self._emulator.stop()
-            for thread in spinning:
-                thread.join()
-
-    def _be_real_time(self) -> None:
-        """Has a real-time priority where that is allowed: a late packet is a wrong one."""
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
-            self.real_time = True
-
-    def _keep_awake(self, processor: int) -> None:
-        """Spins on a processor when nothing else wants it. One that sleeps has to be woken, for which the
-        host of a virtual machine takes milliseconds when it is busy."""
-        with suppress(OSError):
-            os.sched_setaffinity(0, [processor])
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-            self.awake += 1
-            self._emulator.spin()

@@ -194,7 +194,9 @@ class Watch:
     def _sample(self, at_s: float) -> None:
         if not self.emulation.running and at_s < self.plan["duration_s"] - 0.1:
             self.emulation.report()  # raises what ended it, if that was not its time
-            self._held_up = f"the run was held up: its links ended before the sample of {at_s:.1f} s"
+            self._held_up = (
+                f"the run was held up: its links ended before the sample of {at_s:.1f} s"
+            )
         self.sampler.sample(at_s)
         self.tell(at_s)
 
