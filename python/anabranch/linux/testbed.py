@@ -184,7 +184,7 @@ class Watch:
         self.sampler = Sampler(plan, traffic.connections)
         self._received: list[Numbers] = []
         self._missing: list[str] = []
-        self._held_up = ""
+        self._held_up: list[str] = []
         duration_s, interval_s = plan["duration_s"], self.sampler.interval_s
         for number in range(int(duration_s / interval_s + 1e-9) + 1):
             traffic.at(number * interval_s, partial(self._sample, number * interval_s))
@@ -194,9 +194,7 @@ class Watch:
     def _sample(self, at_s: float) -> None:
         if not self.emulation.running and at_s < self.plan["duration_s"] - 0.1:
             self.emulation.report()  # raises what ended it, if that was not its time
-            self._held_up = (
-                f"the run was held up: its links ended before the sample of {at_s:.1f} s"
-            )
+            self._held_up = [f"it was held up: its links ended before the sample of {at_s:.1f} s"]
         self.sampler.sample(at_s)
         self.tell(at_s)
 
@@ -220,7 +218,7 @@ class Watch:
             *wrong_emulation(self.plan, emulated),
             *wrong_connections(self.traffic.connections, self.sampler),
             *self._missing,
-            *filter(None, [self._held_up]),
+            *self._held_up,
         ]
 
 
