@@ -245,10 +245,20 @@ def _least_squares_within(matrix: Floats, vector: Floats, limits: Floats, bounds
     stacked = np.vstack([sides, distance])
     goal = np.zeros(len(stacked))
     goal[-1] = 1.0
-    rest = stacked @ nnls(stacked, goal)[0] - goal
-    if abs(rest[-1]) < 1e-12:
+    multipliers = nnls(stacked, goal)[0]
+    if abs(stacked[-1] @ multipliers - 1.0) < 1e-12:
         raise TheoryError("the optimum's constraints leave no room")
-    return free - np.linalg.solve(r, rest[:-1] / rest[-1])
+    return _least_squares_on(matrix, vector, limits[multipliers > 0.0], bounds[multipliers > 0.0])
+
+
+def _least_squares_on(matrix: Floats, vector: Floats, limits: Floats, bounds: Floats) -> Floats:
+    """Minimise |matrix x - vector| where limits x = bounds, by their null space: they hold to rounding
+    errors however flat the objective is."""
+    _, sizes, rows = np.linalg.svd(limits)
+    free = rows[np.count_nonzero(sizes > 1e-12 * sizes.max(initial=0.0)) :].T
+    at = np.linalg.lstsq(limits, bounds, rcond=None)[0]
+    found: Floats = at + free @ np.linalg.lstsq(matrix @ free, vector - matrix @ at, rcond=None)[0]
+    return found
 
 
 def _cvxpy() -> Any:
