@@ -67,13 +67,17 @@ def _multi_start(problem: Problem, tolerance: float, starts: int, steps: int = 4
             best = solution
         if best.residual <= tolerance:
             break
-        polished = _least_squares(problem, best.z)
-        if polished.residual < best.residual:
-            best = polished
+        best = min(best, _least_squares(problem, best.z), key=_residual)
+        if best.residual > tolerance:
+            best = min(best, _emptied(problem, best.z, tolerance, steps), key=_residual)
         if best.residual <= tolerance:
             break
     assert best is not None
     return Solution(best.z, best.residual, taken)
+
+
+def _residual(solution: Solution) -> float:
+    return solution.residual
 
 
 def _start(problem: Problem, number: int) -> Floats:
@@ -147,6 +151,14 @@ def _step(problem: Problem, point: _Point, dt: float) -> Floats:
     out = z.copy()
     out[free] += move
     return np.clip(out, problem.lower, problem.upper)
+
+
+def _emptied(problem: Problem, z: Floats, tolerance: float, steps: int) -> Solution:
+    """From `z`, with the windows that still fall there at zero: those of a path that is hardly worse than
+    its sibling take forever to fall. One that should not be empty grows again."""
+    falling = problem.residual(z) > tolerance
+    falling[problem.path_count :] = False
+    return _follow(problem, np.where(falling, problem.lower, z), tolerance, steps)
 
 
 def _least_squares(problem: Problem, z: Floats) -> Solution:
