@@ -79,6 +79,7 @@ METRICS = [
     Metric("links", "copies", "links", "number of private copies; 1 for a shared link"),
     Metric("links", "arrived_packets", "packets", "packets offered to the link"),
     Metric("links", "dropped_packets", "packets", "packets dropped by its queue"),
+    Metric("links", "marked_packets", "packets", "packets marked by its queue (CE)"),
     Metric("links", "lost_packets", "packets", "packets lost at random, or while it was down"),
     Metric("links", "loss", "probability", "dropped and lost over arrived"),
     Metric(

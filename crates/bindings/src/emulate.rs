@@ -170,6 +170,7 @@ fn own<'py>(py: Python<'py>, own: &Own) -> PyResult<Bound<'py, PyDict>> {
     table.set_item("drops", drops)?;
     let conservation = PyDict::new(py);
     conservation.set_item("read", own.conservation.read)?;
+    conservation.set_item("copied", own.conservation.copied)?;
     conservation.set_item("written", own.conservation.written)?;
     conservation.set_item("dropped", own.conservation.dropped)?;
     conservation.set_item("in_flight", own.conservation.in_flight)?;

@@ -128,6 +128,7 @@ pub(crate) fn red_drop_probability(
         gentle,
         w_q: 1.0,
         spacing: network::Spacing::Independent,
+        ecn: false,
         limit: u64::MAX,
         packet_time: 0.0,
     }

@@ -41,6 +41,7 @@ fn conservation<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, 
     let table = PyDict::new(py);
     let counts = outcome.conservation;
     table.set_item("sent", counts.sent)?;
+    table.set_item("copied", counts.copied)?;
     table.set_item("delivered", counts.delivered)?;
     table.set_item("dropped", counts.dropped)?;
     table.set_item("in_flight", counts.in_flight)?;
@@ -94,6 +95,7 @@ pub(crate) fn links<'py>(
         arrived_packets: |row| row.arrived_packets,
         dropped_packets: |row| row.dropped_packets,
         lost_packets: |row| row.lost_packets,
+        marked_packets: |row| row.marked_packets,
         loss: |row| (row.dropped_packets + row.lost_packets) as f64 / row.arrived_packets as f64,
         throughput_bps: |row| row.throughput_bps,
         utilisation: |row| row.utilisation,

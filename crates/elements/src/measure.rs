@@ -16,6 +16,8 @@ pub struct LinkResult {
     pub dropped_packets: u64,
     /// Packets lost at random or while it was down.
     pub lost_packets: u64,
+    /// Packets marked by the queue (CE).
+    pub marked_packets: u64,
     /// Bytes that it carried to its end, those of frames lost on the line included, in bit/s.
     pub throughput_bps: f64,
     /// Fraction of the capacity used; `NaN` without a rate.
@@ -112,6 +114,7 @@ impl LinkMeter {
                 arrived_packets: now.arrived - then.arrived,
                 dropped_packets: now.queue_drops - then.queue_drops,
                 lost_packets: now.losses - then.losses,
+                marked_packets: now.marks - then.marks,
                 throughput_bps: 8.0 * (now.carried_bytes - then.carried_bytes) as f64 / seconds,
                 ..LinkResult::default()
             })
@@ -144,6 +147,7 @@ impl LinkMeter {
             sum.arrived += counters.arrived;
             sum.queue_drops += counters.queue_drops;
             sum.losses += counters.losses;
+            sum.marks += counters.marks;
             sum.carried_bytes += counters.carried_bytes;
         }
         sums

@@ -1,7 +1,10 @@
 //! Links of a plan as links of a network.
 
-use network::{Change, LinkSettings, Loss, LossPlace, Queue, Red, RedSettings, Spacing};
-use scenario::{PlanLink, PlanQueue, schema};
+use network::{
+    Change, CodelSettings, FqCodelSettings, GilbertElliott, LinkSettings, Loss, LossModel,
+    LossPlace, Pie, PieSettings, Queue, Red, RedSettings, Reorder, Spacing,
+};
+use scenario::{PlanLink, PlanLoss, PlanQueue, schema};
 
 /// What a link of the plan is to a network.
 pub fn link_settings(link: &PlanLink) -> LinkSettings {
@@ -9,14 +12,28 @@ pub fn link_settings(link: &PlanLink) -> LinkSettings {
         rate: link.rate,
         delay: link.delay,
         queue: queue(link),
-        loss: link.loss.map(|(probability, place)| Loss {
-            probability,
-            place: match place {
-                schema::LossPlace::Before => LossPlace::Before,
-                schema::LossPlace::After => LossPlace::After,
-            },
-        }),
+        loss: link.loss.map(loss),
+        reorder: link.reorder.map(|(probability, delay)| Reorder { probability, delay }),
+        duplicate: link.duplicate,
     }
+}
+
+fn loss(planned: PlanLoss) -> Loss {
+    let model = match planned.chain {
+        None => LossModel::Independent(planned.probability),
+        Some(chain) => LossModel::GilbertElliott(GilbertElliott {
+            to_bad: chain.to_bad,
+            to_good: chain.to_good,
+            loss_good: chain.good,
+            loss_bad: chain.bad,
+            bad: false,
+        }),
+    };
+    let place = match planned.place {
+        schema::LossPlace::Before => LossPlace::Before,
+        schema::LossPlace::After => LossPlace::After,
+    };
+    Loss { model, place }
 }
 
 /// What a change of the plan is to a link.
@@ -34,7 +51,26 @@ fn queue(link: &PlanLink) -> Queue {
             packets: packets.unwrap_or(u64::MAX),
             bytes: bytes.unwrap_or(u64::MAX),
         },
-        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, limit } => {
+        PlanQueue::Pie(ref pie) => Queue::Pie(Box::new(Pie::new(PieSettings {
+            target: pie.target,
+            update: pie.update,
+            burst: pie.burst,
+            alpha: pie.alpha,
+            beta: pie.beta,
+            ecn: pie.ecn,
+            limit: pie.limit.0 as u64,
+        }))),
+        PlanQueue::Codel(ref codel) => Queue::Codel {
+            codel: CodelSettings { target: codel.target, interval: codel.interval, ecn: codel.ecn },
+            limit: codel.limit.0 as u64,
+        },
+        PlanQueue::FqCodel(ref fq) => Queue::FqCodel(FqCodelSettings {
+            codel: CodelSettings { target: fq.target, interval: fq.interval, ecn: fq.ecn },
+            queues: fq.queues,
+            quantum: fq.quantum.0 as u32,
+            limit: fq.limit.0 as u64,
+        }),
+        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, ecn, limit } => {
             let rate = link.rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
             Queue::Red(Box::new(Red::new(RedSettings {
                 min_th: min,
@@ -46,6 +82,7 @@ fn queue(link: &PlanLink) -> Queue {
                     schema::Spacing::Independent => Spacing::Independent,
                     schema::Spacing::Count => Spacing::Count,
                 },
+                ecn,
                 limit,
                 packet_time: TYPICAL_PACKET_BITS / rate,
             })))

@@ -104,6 +104,13 @@ mod tests {
         fn bytes(&self) -> u32 {
             1000
         }
+        fn flow(&self) -> u32 {
+            0
+        }
+        fn ecn_capable(&self) -> bool {
+            false
+        }
+        fn mark(&mut self) {}
     }
 
     fn plan() -> Plan {

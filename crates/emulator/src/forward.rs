@@ -7,12 +7,12 @@
 use crate::clock::Clock;
 use crate::device::{Device, SetupError, check};
 use crate::measure::{Meter, PathCount};
-use crate::packet::{Packet, parse};
+use crate::packet::{Packet, mark, parse};
 use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
 use crate::routes::{Routes, is_data, path};
 use crate::slab::Slab;
 use elements::{ARRIVED, Stream, StreamOf, Wiring};
-use network::{Change, Link, Offer};
+use network::{Change, Link, Offer, Passage};
 use rustix::io::Errno;
 use scenario::Plan;
 use std::cmp::Reverse;
@@ -50,8 +50,10 @@ pub(crate) struct Forwarder {
     streams: Vec<Stream>,
     hops: Vec<u32>,
     routes: Routes,
-    /// When each busy link wants to be woken; one entry for each.
+    /// When each busy link wants to be woken; one entry for each, and stale ones of rare links.
     agenda: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The entry of each rare link that counts; never if it has none.
+    pending: Vec<Time>,
     /// Changes of links sorted by time, next one last.
     script: Vec<(Time, u32, Change)>,
     slab: Slab,
@@ -61,6 +63,8 @@ pub(crate) struct Forwarder {
     now: Time,
     read: u64,
     written: u64,
+    /// Copied by links.
+    copied: u64,
     /// Dropped or lost by links.
     dropped: u64,
     drops: Drops,
@@ -85,6 +89,7 @@ impl Forwarder {
         let packets = plan.classes.iter().map(|class| class.transport.packet.min(LARGEST));
         Ok(Forwarder {
             agenda: BinaryHeap::with_capacity(links.len()),
+            pending: vec![Time::NEVER; links.len()],
             counts: vec![PathCount::default(); routes.paths()],
             meter: Meter::new(plan, planned, settings.series),
             slab: Slab::new(packets.max().unwrap_or(0) as usize),
@@ -96,6 +101,7 @@ impl Forwarder {
             now: Time::ZERO,
             read: 0,
             written: 0,
+            copied: 0,
             dropped: 0,
             drops: Drops::default(),
             lateness: LatenessMeter::default(),
@@ -172,7 +178,9 @@ impl Forwarder {
                 self.slab.take();
                 self.counts[path(route)].sent += u64::from(is_data(route));
                 let hop = self.routes.get(route).hop;
-                self.hop(Packet { bytes, slot, route, hop }, outside);
+                let ecn = header.map_or(0, |header| header.ecn);
+                let bytes = bytes as u16; // no longer than a packet of its class
+                self.hop(Packet { bytes, ecn, marked: false, slot, route, hop }, outside);
             }
         }
     }
@@ -180,6 +188,9 @@ impl Forwarder {
     /// A packet comes out of `link` at the present time.
     fn wake(&mut self, link: u32, outside: Outside<'_>) {
         let element = &mut self.links[link as usize];
+        if element.rare() {
+            return self.wake_rare(link, outside);
+        }
         let Some(&packet) = element.front() else {
             return;
         };
@@ -193,6 +204,51 @@ impl Forwarder {
         }
     }
 
+    /// A link does one of several things: see `network/src/link/rare.rs`.
+    fn wake_rare(&mut self, link: u32, outside: Outside<'_>) {
+        let index = link as usize;
+        if self.pending[index] != self.now {
+            return; // an earlier entry took its place
+        }
+        self.pending[index] = Time::NEVER;
+        while let Some(passage) = {
+            let mut chance = StreamOf { streams: &mut self.streams, index: link };
+            self.links[index].wake(self.now, &mut chance)
+        } {
+            match passage {
+                Passage::Out(packet) => self.hop(packet, outside),
+                Passage::Lost(packet) => self.lose(packet),
+                Passage::Copy(packet) => self.copy(packet, outside),
+            }
+        }
+        self.shed(link);
+        self.expect(link, self.links[index].next_wake());
+    }
+
+    /// A rare link wants to be woken at `at` at the latest.
+    fn expect(&mut self, link: u32, at: Time) {
+        if at < self.pending[link as usize] {
+            self.pending[link as usize] = at;
+            self.agenda.push(Reverse((at, link)));
+        }
+    }
+
+    /// Takes away what the discipline of a rare link has dropped.
+    fn shed(&mut self, link: u32) {
+        while let Some(packet) = self.links[link as usize].shed() {
+            self.lose(packet);
+        }
+    }
+
+    /// A link copies a packet: it has a buffer of its own from now on, if one is free.
+    fn copy(&mut self, packet: Packet, outside: Outside<'_>) {
+        let Some(slot) = self.slab.copy(packet.slot) else {
+            return;
+        };
+        self.copied += 1;
+        self.hop(Packet { slot, ..packet }, outside);
+    }
+
     /// A packet goes into the next link of its route, or has arrived.
     fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
         let link = self.hops[packet.hop as usize];
@@ -204,6 +260,10 @@ impl Forwarder {
         match self.links[link as usize].offer(self.now, packet, &mut chance) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.push(Reverse((at, link))),
+            Offer::Rare(at) => {
+                self.shed(link);
+                self.expect(link, at);
+            }
             Offer::Dropped | Offer::Lost => self.lose(packet),
         }
     }
@@ -217,12 +277,15 @@ impl Forwarder {
     /// A packet is at the end of its route, and written.
     fn arrive(&mut self, packet: Packet, outside: Outside<'_>) {
         let exit = &outside.devices[self.routes.get(packet.route).exit as usize].fd;
-        let contents = &self.slab.buffer(Some(packet.slot))[..packet.bytes as usize];
+        let contents = &mut self.slab.buffer(Some(packet.slot))[..usize::from(packet.bytes)];
+        if packet.marked {
+            mark(contents);
+        }
         // Before the write: the receiving system handles the packet, and often answers, inside of it.
         self.lateness.add(outside.clock.now().since(self.now));
         let data = is_data(packet.route);
         let count = &mut self.counts[path(packet.route)];
-        if rustix::io::write(exit, contents) == Ok(packet.bytes as usize) {
+        if rustix::io::write(exit, contents) == Ok(usize::from(packet.bytes)) {
             self.written += 1;
             count.arrived_bytes += if data { u64::from(packet.bytes) } else { 0 };
         } else {
@@ -236,6 +299,7 @@ impl Forwarder {
     pub(crate) fn conservation(&self) -> Conservation {
         Conservation {
             read: self.read,
+            copied: self.copied,
             written: self.written,
             dropped: self.dropped + self.drops.all(),
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),

@@ -7,7 +7,11 @@ use network::Frame;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet {
     /// Length of the IP packet.
-    pub(crate) bytes: u32,
+    pub(crate) bytes: u16,
+    /// Its ECN field, the low bits of the second byte of the header (RFC 3168 §5).
+    pub(crate) ecn: u8,
+    /// Whether a queue has marked it.
+    pub(crate) marked: bool,
     /// Where its contents lie.
     pub(crate) slot: u32,
     /// Its route.
@@ -18,8 +22,35 @@ pub(crate) struct Packet {
 
 impl Frame for Packet {
     fn bytes(&self) -> u32 {
-        self.bytes
+        u32::from(self.bytes)
     }
+
+    fn flow(&self) -> u32 {
+        self.route / 2 // both directions of a path
+    }
+
+    fn ecn_capable(&self) -> bool {
+        self.ecn != 0
+    }
+
+    fn mark(&mut self) {
+        self.marked = true;
+    }
+}
+
+/// The field that says that a packet met congestion (CE).
+const CE: u8 = 3;
+
+/// Writes CE into an IPv4 header that [`parse`] has accepted, and mends its checksum (RFC 1624 eq. 3).
+pub(crate) fn mark(bytes: &mut [u8]) {
+    let before = u16::from_be_bytes([bytes[0], bytes[1]]);
+    bytes[1] |= CE;
+    let after = u16::from_be_bytes([bytes[0], bytes[1]]);
+    let checksum = u16::from_be_bytes([bytes[10], bytes[11]]);
+    let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    bytes[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
 /// What the emulator needs of the headers.
@@ -31,6 +62,8 @@ pub(crate) struct Header {
     pub(crate) source: u16,
     /// Destination port.
     pub(crate) destination: u16,
+    /// ECN field.
+    pub(crate) ecn: u8,
 }
 
 const TCP: u8 = 6;
@@ -56,7 +89,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Header, Reason> {
         return Err(Reason::Fragment); // only the first one has ports
     }
     let (source, destination) = (word(header)?, word(header + 2)?);
-    Ok(Header { total: u32::from(word(2)?), source, destination })
+    let ecn = word(0)? as u8 & CE;
+    Ok(Header { total: u32::from(word(2)?), source, destination, ecn })
 }
 
 #[cfg(test)]
@@ -103,8 +137,30 @@ pub(crate) mod tests {
         ) {
             let protocol = if tcp { TCP } else { UDP };
             let packet = built(protocol, options, source, destination, bytes);
-            let expected = Header { total: u32::from(bytes), source, destination };
+            let expected = Header { total: u32::from(bytes), source, destination, ecn: 0 };
             prop_assert_eq!(parse(&packet), Ok(expected));
+        }
+    }
+
+    /// The checksum of an IPv4 header: the ones' complement of the sum of its words.
+    fn checksum(header: &[u8]) -> u16 {
+        let words = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
+        let sum: u32 = words.sum();
+        !((sum & 0xffff) + (sum >> 16)) as u16
+    }
+
+    proptest! {
+        #[test]
+        fn a_marked_packet_has_ce_and_a_right_checksum(
+            tos in any::<u8>(), bytes in 40u16..1500, ttl in any::<u8>(),
+        ) {
+            let mut packet = built(TCP, 0, 1, 2, bytes);
+            (packet[1], packet[8]) = (tos, ttl);
+            let right = checksum(&packet[..20]);
+            packet[10..12].copy_from_slice(&right.to_be_bytes());
+            prop_assert_eq!(parse(&packet).unwrap().ecn, tos & 3);
+            mark(&mut packet);
+            prop_assert_eq!((packet[1], checksum(&packet[..20])), (tos | 3, 0));
         }
     }
 

@@ -172,6 +172,8 @@ impl Drops {
 pub struct Conservation {
     /// Read from a device.
     pub read: u64,
+    /// Made from another one by a link that copies.
+    pub copied: u64,
     /// Written to a device.
     pub written: u64,
     /// Dropped by a queue, lost at random, or dropped by the emulator itself.
@@ -181,8 +183,8 @@ pub struct Conservation {
 }
 
 impl Conservation {
-    /// Read = written + dropped + in flight.
+    /// Read + copied = written + dropped + in flight.
     pub fn holds(&self) -> bool {
-        self.read == self.written + self.dropped + self.in_flight
+        self.read + self.copied == self.written + self.dropped + self.in_flight
     }
 }

@@ -50,6 +50,14 @@ impl Slab {
         self.free.pop();
     }
 
+    /// A slot with the same contents as `slot`, in use from now on; `None` if none is free.
+    pub(crate) fn copy(&mut self, slot: u32) -> Option<u32> {
+        let new = self.free.pop()?;
+        let begin = slot as usize * self.size;
+        self.bytes.copy_within(begin..begin + self.size, new as usize * self.size);
+        Some(new)
+    }
+
     /// Nobody uses `slot` any more.
     pub(crate) fn release(&mut self, slot: u32) {
         self.free.push(slot);

@@ -1,14 +1,25 @@
-//! Network elements: links with their queues and random loss.
+//! Network elements: links with their queues, random loss, reordering and copies.
 //!
-//! An element sees a frame (its length), never what is inside, and is told the time and handed its
-//! randomness. So the simulator gives it parcels and, later, the emulator gives it real packets.
+//! An element sees a frame (its length, its flow, its ECN bits), never what is inside, and is told the
+//! time and handed its randomness. So the simulator gives it parcels and the emulator gives it real packets.
 
+mod codel;
+mod departing;
+mod fq_codel;
 mod link;
+mod loss;
+mod pie;
 mod queue;
 mod red;
 mod ring;
+#[cfg(test)]
+mod testing;
 
-pub use link::{Change, Counters, Delivery, Link, LinkSettings, Loss, LossPlace, Offer};
+pub use codel::CodelSettings;
+pub use fq_codel::FqCodelSettings;
+pub use link::{Change, Counters, Delivery, Link, LinkSettings, Offer, Passage, Reorder};
+pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
+pub use pie::{Pie, PieSettings};
 pub use queue::{Backlog, Queue, Verdict};
 pub use red::{Red, RedSettings, Spacing};
 
@@ -16,6 +27,15 @@ pub use red::{Red, RedSettings, Spacing};
 pub trait Frame: Copy + Default {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
+
+    /// Which flow it belongs to, for disciplines that keep flows apart.
+    fn flow(&self) -> u32;
+
+    /// Whether a queue may mark it instead of dropping it (ECT, RFC 3168 §5).
+    fn ecn_capable(&self) -> bool;
+
+    /// A queue marks it (CE).
+    fn mark(&mut self);
 }
 
 /// Where an element takes its random numbers from; one named stream for each element.

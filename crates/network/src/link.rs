@@ -3,34 +3,23 @@
 //! The link runs in virtual time. When a frame arrives, the moment its transmission will start and
 //! the moment it will come out at the far end are known, because frames leave in order; so a frame
 //! costs one event, and a link has one event pending however many frames it carries. Frames lie by
-//! value in one ring, in order, so a hop reads and writes memory in sequence.
+//! value in one ring, in order, so a hop reads and writes memory in sequence. What only few links do (a
+//! discipline that decides when a frame leaves, reordering, copies) is in `rare.rs`.
 
+use crate::loss::{Loss, LossModel, LossPlace};
 use crate::queue::{Backlog, Queue, Verdict};
 use crate::ring::Ring;
 use crate::{Chance, Frame};
+use rare::Rare;
 use std::collections::VecDeque;
 use units::{NANOS, Rate, Span, Time};
 
-/// Where on a link random loss strikes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LossPlace {
-    /// Before the queue: a lost frame uses no capacity.
-    Before,
-    /// On the line, as on a radio: a lost frame has used the transmitter.
-    After,
-}
+mod rare;
 
-/// Independent random loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Loss {
-    /// Probability for each frame.
-    pub probability: f64,
-    /// Where it strikes.
-    pub place: LossPlace,
-}
+pub use rare::{Passage, Reorder};
 
-/// What a link is.
-#[derive(Clone, Debug)]
+/// What a link is; by default a line without rate, delay, queue or fault.
+#[derive(Clone, Debug, Default)]
 pub struct LinkSettings {
     /// Rate of the transmitter; `None` for a pure delay.
     pub rate: Option<Rate>,
@@ -40,6 +29,10 @@ pub struct LinkSettings {
     pub queue: Queue,
     /// Random loss, if any.
     pub loss: Option<Loss>,
+    /// Frames that are held back on the line, so that others overtake them, if any.
+    pub reorder: Option<Reorder>,
+    /// Probability that a frame comes out twice.
+    pub duplicate: f64,
 }
 
 /// A change of a running link; what is `None` stays.
@@ -49,7 +42,7 @@ pub struct Change {
     pub rate: Option<Rate>,
     /// New propagation delay, for frames that arrive from now on. Frames never overtake.
     pub delay: Option<Span>,
-    /// New loss probability.
+    /// New loss probability, each frame by itself.
     pub loss: Option<f64>,
     /// Whether the link carries anything: a link that is down drops every arrival.
     pub up: Option<bool>,
@@ -62,6 +55,8 @@ pub struct Counters {
     pub arrived: u64,
     /// Frames dropped by the queue.
     pub queue_drops: u64,
+    /// Frames marked by the queue.
+    pub marks: u64,
     /// Frames lost at random, or because the link was down.
     pub losses: u64,
     /// Bytes that came out at the far end, or would have if they had not been lost on the line.
@@ -75,6 +70,9 @@ pub enum Offer {
     Carried,
     /// Carried, and nothing else is: call [`Link::deliver`] at this time.
     Wake(Time),
+    /// Taken by a link that is [`Link::rare`]: call [`Link::wake`] at this time at the latest, and
+    /// [`Link::shed`] now.
+    Rare(Time),
     /// Dropped by the queue.
     Dropped,
     /// Lost at random before the queue, or because the link is down.
@@ -104,12 +102,14 @@ pub struct Link<F> {
     line: Ring<Carried<F>>,
     /// The queue and its drops; none if it takes everything.
     queue: Option<Box<Guarded>>,
-    faults: Option<Box<Faults>>,
+    faults: Option<Box<Faults<F>>>,
     /// Bytes that came out.
     carried_bytes: u64,
     waiting_bytes: u64,
     /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
     waiting: u32,
+    /// Whether `faults` has a rare part.
+    rare: bool,
 
     /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
     memo: Transmission,
@@ -138,34 +138,67 @@ struct Transmission {
 struct Guarded {
     queue: Queue,
     drops: u64,
+    marks: u64,
 }
 
 /// The uncommon part of a link, out of the way of the common one.
-struct Faults {
-    loss: Loss,
+struct Faults<F> {
+    loss: Option<Loss>,
     up: bool,
     /// Frames delivered so far, and the ordinals of carried frames that will not come out.
     delivered: u64,
     doomed: VecDeque<u64>,
     /// Frames lost at random, or because the link was down.
     losses: u64,
+    rare: Option<Rare<F>>,
 }
 
-impl Faults {
-    fn new(loss: Loss) -> Box<Self> {
-        Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new(), losses: 0 })
+impl Guarded {
+    /// Whether the queue takes `frame`, marked or not.
+    fn judge(
+        &mut self,
+        now: Time,
+        frame: &mut impl Frame,
+        backlog: Backlog,
+        chance: &mut impl Chance,
+    ) -> bool {
+        match self.queue.judge(now, frame.bytes(), frame.ecn_capable(), backlog, chance) {
+            Verdict::Accept => return true,
+            Verdict::Mark => {
+                frame.mark();
+                self.marks += 1;
+                return true;
+            }
+            Verdict::Full | Verdict::Early => self.drops += 1,
+        }
+        false
+    }
+}
+
+impl<F> Faults<F> {
+    /// Whether random loss strikes the next frame.
+    fn strikes(&mut self, chance: &mut impl Chance) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.model.strikes(chance))
+    }
+
+    fn new(loss: Option<Loss>, rare: Option<Rare<F>>) -> Box<Self> {
+        Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new(), losses: 0, rare })
     }
 }
 
 impl<F: Frame> Link<F> {
     /// A link that carries nothing yet.
     pub fn new(settings: LinkSettings) -> Self {
+        let rare = Rare::new(&settings);
         Link {
+            rare: rare.is_some(),
+            faults: (settings.loss.is_some() || rare.is_some())
+                .then(|| Faults::new(settings.loss, rare)),
             rate: settings.rate.map_or(0, |rate| rate.0),
             delay: settings.delay,
             queue: match settings.queue {
                 Queue::Unlimited => None,
-                queue => Some(Box::new(Guarded { queue, drops: 0 })),
+                queue => Some(Box::new(Guarded { queue, drops: 0, marks: 0 })),
             },
             line: Ring::new(),
             waiting: 0,
@@ -174,19 +207,20 @@ impl<F: Frame> Link<F> {
             last_arrival: Time::ZERO,
             remainder: 0,
             memo: Transmission::default(),
-            faults: settings.loss.map(Faults::new),
             arrived: 0,
             carried_bytes: 0,
         }
     }
 
     /// A frame arrives at `now`; times of successive calls never decrease.
-    pub fn offer(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
+    pub fn offer(&mut self, now: Time, mut frame: F, chance: &mut impl Chance) -> Offer {
         self.arrived += 1;
         let mut doomed = false;
         if let Some(faults) = &mut self.faults {
-            let lost = !faults.up || chance.uniform() < faults.loss.probability;
-            if lost && (!faults.up || faults.loss.place == LossPlace::Before) {
+            let place = faults.loss.map_or(LossPlace::After, |loss| loss.place);
+            let later = self.rare && place == LossPlace::After; // when it comes out
+            let lost = !faults.up || (!later && faults.strikes(chance));
+            if lost && (!faults.up || place == LossPlace::Before) {
                 faults.losses += 1;
                 return Offer::Lost;
             }
@@ -195,11 +229,13 @@ impl<F: Frame> Link<F> {
         if self.queue.is_some() {
             let backlog = self.backlog(now);
             if let Some(guarded) = &mut self.queue
-                && guarded.queue.judge(now, frame.bytes(), backlog, chance) != Verdict::Accept
+                && !guarded.judge(now, &mut frame, backlog, chance)
             {
-                guarded.drops += 1;
                 return Offer::Dropped;
             }
+        }
+        if self.rare {
+            return self.offer_rare(now, frame);
         }
         self.carry(now, frame, doomed)
     }
@@ -245,23 +281,26 @@ impl<F: Frame> Link<F> {
     /// What waits at `now`, not counting the frame in transmission.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         self.settle(now);
+        let (packets, bytes) = if self.rare { self.rare_waiting() } else { (0, 0) };
         Backlog {
-            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
-            bytes: self.waiting_bytes,
+            packets: packets + u64::from(self.line.tail().wrapping_sub(self.waiting)),
+            bytes: bytes + self.waiting_bytes,
             idle_since: self.idle_at,
         }
     }
 
     /// Frames inside: waiting, in transmission or on the line.
     pub fn carried(&self) -> usize {
-        self.line.len() as usize
+        self.line.len() as usize + self.rare_carried()
     }
 
     /// What has happened since the start.
     pub fn counters(&self) -> Counters {
+        let (dropped, marks) = self.rare_counts();
         Counters {
             arrived: self.arrived,
-            queue_drops: self.queue.as_ref().map_or(0, |guarded| guarded.drops),
+            queue_drops: self.queue.as_ref().map_or(0, |guarded| guarded.drops) + dropped,
+            marks: self.queue.as_ref().map_or(0, |guarded| guarded.marks) + marks,
             losses: self.faults.as_ref().map_or(0, |faults| faults.losses),
             carried_bytes: self.carried_bytes,
         }
@@ -273,9 +312,11 @@ impl<F: Frame> Link<F> {
             self.delay = delay;
         }
         if change.loss.is_some() || change.up.is_some() {
-            let none = Loss { probability: 0.0, place: LossPlace::After };
-            let faults = self.faults.get_or_insert_with(|| Faults::new(none));
-            faults.loss.probability = change.loss.unwrap_or(faults.loss.probability);
+            let none = Loss { model: LossModel::Independent(0.0), place: LossPlace::After };
+            let faults = self.faults.get_or_insert_with(|| Faults::new(Some(none), None));
+            if let Some(probability) = change.loss {
+                faults.loss.get_or_insert(none).model = LossModel::Independent(probability);
+            }
             faults.up = change.up.unwrap_or(faults.up);
         }
         if let Some(rate) = change.rate {

@@ -1,6 +1,6 @@
-//! Queue disciplines that decide when a frame arrives.
+//! Queue disciplines. Most decide when a frame arrives; the others, when it leaves (see `departing.rs`).
 
-use crate::{Chance, Red};
+use crate::{Chance, CodelSettings, FqCodelSettings, Pie, Red};
 use units::Time;
 
 /// What an arriving frame finds: frames that wait, the one in transmission not counted.
@@ -23,12 +23,15 @@ pub enum Verdict {
     Full,
     /// It is dropped early, by the discipline's choice.
     Early,
+    /// It joins the queue marked (CE), where it would have been dropped early.
+    Mark,
 }
 
 /// A queue discipline.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Queue {
     /// Takes everything; no limit.
+    #[default]
     Unlimited,
     /// Drops what does not fit (drop-tail); either limit may be infinite.
     DropTail {
@@ -39,14 +42,26 @@ pub enum Queue {
     },
     /// Random early detection.
     Red(Box<Red>),
+    /// Proportional integral controller enhanced.
+    Pie(Box<Pie>),
+    /// Controlled delay, which drops when a frame leaves.
+    Codel {
+        /// Its parameters.
+        codel: CodelSettings,
+        /// Frames that may wait.
+        limit: u64,
+    },
+    /// A queue with CoDel for each flow.
+    FqCodel(FqCodelSettings),
 }
 
 impl Queue {
-    /// Judge a frame of `bytes` that arrives at `now`.
+    /// Judge a frame of `bytes` that arrives at `now`; `capable`: it can be marked.
     pub fn judge(
         &mut self,
         now: Time,
         bytes: u32,
+        capable: bool,
         backlog: Backlog,
         chance: &mut impl Chance,
     ) -> Verdict {
@@ -57,7 +72,10 @@ impl Queue {
                 let full = backlog.packets >= *packets || backlog.bytes + u64::from(bytes) > *limit;
                 if waits && full { Verdict::Full } else { Verdict::Accept }
             }
-            Queue::Red(red) => red.judge(now, backlog, chance),
+            Queue::Red(red) => red.judge(now, capable, backlog, chance),
+            Queue::Pie(pie) => pie.judge(now, bytes, capable, backlog, chance),
+            Queue::Codel { limit, .. } if backlog.packets >= *limit => Verdict::Full,
+            Queue::Codel { .. } | Queue::FqCodel(_) => Verdict::Accept,
         }
     }
 }

@@ -33,6 +33,9 @@ pub struct RedSettings {
     pub w_q: f64,
     /// How drops are spread.
     pub spacing: Spacing,
+    /// Whether frames that can be marked are marked instead of dropped early (RFC 3168 §7), as long as
+    /// the curve is below 1.
+    pub ecn: bool,
     /// Frames that fit at all.
     pub limit: u64,
     /// Mean time in seconds to send a typical packet, for the decay of the average while idle.
@@ -80,6 +83,7 @@ impl Red {
     pub(crate) fn judge(
         &mut self,
         now: Time,
+        capable: bool,
         backlog: Backlog,
         chance: &mut impl Chance,
     ) -> Verdict {
@@ -100,7 +104,8 @@ impl Red {
         };
         if p_a >= 1.0 || chance.uniform() < p_a {
             self.count = 0.0;
-            return Verdict::Early;
+            let mark = self.settings.ecn && capable && p_b < 1.0;
+            return if mark { Verdict::Mark } else { Verdict::Early };
         }
         self.count += 1.0;
         Verdict::Accept
@@ -122,6 +127,7 @@ impl Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Lcg;
 
     /// Khalili draft-04 §3 for 10 Mb/s.
     const DRAFT: RedSettings = RedSettings {
@@ -131,21 +137,10 @@ mod tests {
         gentle: true,
         w_q: 1.0,
         spacing: Spacing::Independent,
+        ecn: false,
         limit: 200,
         packet_time: 0.0012,
     };
-
-    /// A linear congruential generator (Knuth's MMIX constants).
-    struct Lcg(u64);
-    impl Chance for Lcg {
-        fn uniform(&mut self) -> f64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 11) as f64 / (1u64 << 53) as f64
-        }
-    }
 
     fn busy(packets: u64) -> Backlog {
         Backlog { packets, bytes: 1500 * packets, idle_since: Time::NEVER }
@@ -156,7 +151,9 @@ mod tests {
         let mut red = Red::new(settings);
         let mut chance = Lcg(1);
         let drops = (0..100_000)
-            .filter(|i| red.judge(Time(i * 1_200_000), busy(queue), &mut chance) != Verdict::Accept)
+            .filter(|i| {
+                red.judge(Time(i * 1_200_000), false, busy(queue), &mut chance) != Verdict::Accept
+            })
             .count();
         drops as f64 / 100_000.0
     }
@@ -190,16 +187,39 @@ mod tests {
     #[test]
     fn the_average_decays_over_an_idle_time() {
         let mut red = Red::new(RedSettings { w_q: 0.5, ..DRAFT });
-        red.judge(Time(0), busy(20), &mut Lcg(1));
+        red.judge(Time(0), false, busy(20), &mut Lcg(1));
         assert_eq!(red.average(), 10.0);
         let idle = Backlog { packets: 0, bytes: 0, idle_since: Time(0) };
-        red.judge(Time(2_400_000), idle, &mut Lcg(1)); // idle for two packet times
+        red.judge(Time(2_400_000), false, idle, &mut Lcg(1)); // idle for two packet times
         assert!((red.average() - 10.0 / 4.0 / 2.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_full_queue_drops_whatever_the_average_says() {
         let mut red = Red::new(RedSettings { w_q: 0.002, ..DRAFT });
-        assert_eq!(red.judge(Time(0), busy(200), &mut Lcg(1)), Verdict::Full);
+        assert_eq!(red.judge(Time(0), false, busy(200), &mut Lcg(1)), Verdict::Full);
+    }
+
+    #[test]
+    fn with_ecn_frames_that_can_be_marked_are_marked_where_others_are_dropped() {
+        let ecn = RedSettings { ecn: true, ..DRAFT };
+        let verdicts = |capable, queue| {
+            let (mut red, mut chance) = (Red::new(ecn), Lcg(1));
+            let at = |i: u64| Time(i * 1_200_000);
+            (0..1000)
+                .map(|i| red.judge(at(i), capable, busy(queue), &mut chance))
+                .collect::<Vec<_>>()
+        };
+        let marked = |verdict: Verdict| match verdict {
+            Verdict::Mark => Verdict::Early,
+            other => other,
+        };
+        assert!(verdicts(true, 40).contains(&Verdict::Mark));
+        let translated: Vec<_> = verdicts(true, 40).into_iter().map(marked).collect();
+        assert_eq!(translated, verdicts(false, 40));
+        assert!(
+            !verdicts(true, 120).contains(&Verdict::Mark),
+            "beyond twice max_th all are dropped"
+        );
     }
 }

@@ -15,7 +15,7 @@ mod validate;
 
 pub use error::Error;
 pub use overrides::{Override, with_controller};
-pub use plan::{Class, Plan, PlanLink, PlanPath, PlanQueue, Transport};
+pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {

@@ -43,11 +43,39 @@ pub struct PlanLink {
     /// The queue.
     pub queue: PlanQueue,
     /// Random loss.
-    pub loss: Option<(f64, LossPlace)>,
+    pub loss: Option<PlanLoss>,
+    /// Packets that are held back: probability and time.
+    pub reorder: Option<(f64, Span)>,
+    /// Probability that a packet comes out twice.
+    pub duplicate: f64,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
     /// Changes in order of time.
     pub changes: Vec<schema::LinkChange>,
+}
+
+/// Random loss of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlanLoss {
+    /// In the long run.
+    pub probability: f64,
+    /// Where it strikes.
+    pub place: LossPlace,
+    /// The chain of a good and a bad state, if there is one.
+    pub chain: Option<Chain>,
+}
+
+/// A chain of two states with loss in each (Gilbert and Elliott).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chain {
+    /// Probability of going from good to bad (p).
+    pub to_bad: f64,
+    /// Probability of going from bad to good (r): one over the mean burst.
+    pub to_good: f64,
+    /// Loss in the good state.
+    pub good: f64,
+    /// Loss in the bad state.
+    pub bad: f64,
 }
 
 /// A queue of a plan; lengths in packets.
@@ -76,9 +104,17 @@ pub enum PlanQueue {
         weight: f64,
         /// Spacing of drops.
         spacing: Spacing,
+        /// Whether it marks.
+        ecn: bool,
         /// Packets that fit at all.
         limit: u64,
     },
+    /// PIE.
+    Pie(schema::Pie),
+    /// CoDel.
+    Codel(schema::Codel),
+    /// FQ-CoDel.
+    FqCodel(schema::FqCodel),
 }
 
 /// A group of identical flows.
@@ -245,10 +281,24 @@ fn expand_link(link: &schema::Link) -> PlanLink {
         rate: link.rate,
         delay: link.delay,
         queue: expand_queue(link),
-        loss: link.loss.as_ref().map(|loss| (loss.probability, loss.place)),
+        loss: link.loss.as_ref().map(expand_loss),
+        reorder: link.reorder.as_ref().map(|reorder| (reorder.probability, reorder.delay)),
+        duplicate: link.duplicate,
         per_user: link.per_user,
         changes,
     }
+}
+
+/// The chain whose stationary loss is `probability`: it is bad for a share of
+/// `(probability − good) / (bad − good)` of all packets.
+fn expand_loss(loss: &schema::Loss) -> PlanLoss {
+    let schema::Loss { probability, burst, good, bad, place } = *loss;
+    let chain = burst.map(|burst| {
+        let share = (probability - good) / (bad - good);
+        let to_good = 1.0 / burst;
+        Chain { to_bad: to_good * share / (1.0 - share), to_good, good, bad }
+    });
+    PlanLoss { probability, place, chain }
 }
 
 fn expand_queue(link: &schema::Link) -> PlanQueue {
@@ -265,8 +315,12 @@ fn expand_queue(link: &schema::Link) -> PlanQueue {
             gentle: red.gentle,
             weight: red.weight,
             spacing: red.spacing,
+            ecn: red.ecn,
             limit: red.limit.0 as u64,
         },
+        Some(schema::Queue::Pie(pie)) => PlanQueue::Pie(pie.clone()),
+        Some(schema::Queue::Codel(codel)) => PlanQueue::Codel(codel.clone()),
+        Some(schema::Queue::FqCodel(fq)) => PlanQueue::FqCodel(fq.clone()),
         None if link.rate.is_none() => PlanQueue::Unlimited,
         None => PlanQueue::DropTail { packets: Some(1000), bytes: None },
     }
@@ -293,6 +347,8 @@ fn expand_path(
                 delay: delay.fold(Span::ZERO, |sum, delay| sum + delay),
                 queue: PlanQueue::Unlimited,
                 loss: None,
+                reorder: None,
+                duplicate: 0.0,
                 per_user: false,
                 changes: Vec::new(),
             });

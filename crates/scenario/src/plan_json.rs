@@ -35,8 +35,14 @@ fn link(link: &PlanLink) -> Value {
         "rate_bps": link.rate.map(|rate| rate.0),
         "delay_s": link.delay.seconds(),
         "queue": queue(&link.queue),
-        "loss": link.loss.map_or(0.0, |(probability, _)| probability),
-        "loss_place": link.loss.map(|(_, place)| place),
+        "loss": link.loss.map_or(0.0, |loss| loss.probability),
+        "loss_place": link.loss.map(|loss| loss.place),
+        "loss_chain": link.loss.and_then(|loss| loss.chain).map(|chain| json!({
+            "to_bad": chain.to_bad, "to_good": chain.to_good, "good": chain.good, "bad": chain.bad,
+        })),
+        "reorder": link.reorder.map_or(0.0, |(probability, _)| probability),
+        "reorder_delay_s": link.reorder.map(|(_, delay)| delay.seconds()),
+        "duplicate": link.duplicate,
         "per_user": link.per_user,
         "changes": changes.collect::<Vec<_>>(),
     })
@@ -48,7 +54,33 @@ fn queue(queue: &PlanQueue) -> Value {
         PlanQueue::DropTail { packets, bytes } => {
             json!({ "kind": "droptail", "limit_packets": packets, "limit_bytes": bytes })
         }
-        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, limit } => json!({
+        PlanQueue::Pie(pie) => json!({
+            "kind": "pie",
+            "target_s": pie.target.seconds(),
+            "update_s": pie.update.seconds(),
+            "burst_s": pie.burst.seconds(),
+            "alpha": pie.alpha,
+            "beta": pie.beta,
+            "ecn": pie.ecn,
+            "limit_packets": pie.limit.0 as u64,
+        }),
+        PlanQueue::Codel(codel) => json!({
+            "kind": "codel",
+            "target_s": codel.target.seconds(),
+            "interval_s": codel.interval.seconds(),
+            "ecn": codel.ecn,
+            "limit_packets": codel.limit.0 as u64,
+        }),
+        PlanQueue::FqCodel(fq) => json!({
+            "kind": "fq-codel",
+            "target_s": fq.target.seconds(),
+            "interval_s": fq.interval.seconds(),
+            "ecn": fq.ecn,
+            "queues": fq.queues,
+            "quantum_bytes": fq.quantum.0,
+            "limit_packets": fq.limit.0 as u64,
+        }),
+        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, ecn, limit } => json!({
             "kind": "red",
             "min_packets": min,
             "max_packets": max,
@@ -56,6 +88,7 @@ fn queue(queue: &PlanQueue) -> Value {
             "gentle": gentle,
             "weight": weight,
             "spacing": spacing,
+            "ecn": ecn,
             "limit_packets": limit,
         }),
     }

@@ -97,6 +97,12 @@ pub struct Link {
     /// Random loss.
     #[serde(default)]
     pub loss: Option<Loss>,
+    /// Packets that are held back at the end of the line, so that others overtake them.
+    #[serde(default)]
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet comes out twice.
+    #[serde(default)]
+    pub duplicate: f64,
     /// Whether every user whose path crosses it has a private copy, as of an access line.
     #[serde(default)]
     pub per_user: bool,
@@ -121,6 +127,13 @@ pub enum Queue {
     Droptail(DropTail),
     /// Random early detection.
     Red(Red),
+    /// Proportional integral controller enhanced.
+    Pie(Pie),
+    /// Controlled delay.
+    Codel(Codel),
+    /// A queue with controlled delay for each flow.
+    #[serde(rename = "fq-codel")]
+    FqCodel(FqCodel),
 }
 
 /// Drop-tail; with both limits, the first that is reached counts.
@@ -154,8 +167,120 @@ pub struct Red {
     /// How drops are spread over arrivals.
     #[serde(default)]
     pub spacing: Spacing,
+    /// Whether packets of flows that use ECN are marked instead of dropped early.
+    #[serde(default)]
+    pub ecn: bool,
     /// Packets that fit at all.
     pub limit: Packets,
+}
+
+/// PIE (RFC 8033), with the parameters that it recommends.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pie {
+    /// Reference delay (QDELAY_REF).
+    #[serde(default = "fifteen_ms")]
+    pub target: Span,
+    /// Between two updates of the drop probability (T_UPDATE).
+    #[serde(default = "fifteen_ms")]
+    pub update: Span,
+    /// Bursts that long pass (MAX_BURST).
+    #[serde(default = "burst")]
+    pub burst: Span,
+    /// Weight of the distance from the reference, in 1/s.
+    #[serde(default = "alpha")]
+    pub alpha: f64,
+    /// Weight of the change since the last update, in 1/s.
+    #[serde(default = "beta")]
+    pub beta: f64,
+    /// Whether packets of flows that use ECN are marked while the probability is at most 0.1.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Packets that fit at all.
+    #[serde(default = "thousand")]
+    pub limit: Packets,
+}
+
+/// CoDel (RFC 8289), with the parameters that it recommends.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Codel {
+    /// Acceptable standing delay (TARGET).
+    #[serde(default = "target")]
+    pub target: Span,
+    /// How long the delay must stay above it (INTERVAL): about the largest usual round trip.
+    #[serde(default = "interval")]
+    pub interval: Span,
+    /// Whether packets of flows that use ECN are marked instead of dropped.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Packets that fit at all.
+    #[serde(default = "thousand")]
+    pub limit: Packets,
+}
+
+/// FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FqCodel {
+    /// Acceptable standing delay (TARGET).
+    #[serde(default = "target")]
+    pub target: Span,
+    /// How long the delay must stay above it (INTERVAL).
+    #[serde(default = "interval")]
+    pub interval: Span,
+    /// Whether packets of flows that use ECN are marked instead of dropped.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Number of queues that flows are hashed into.
+    #[serde(default = "queues")]
+    pub queues: u32,
+    /// Bytes that a queue may send in its turn.
+    #[serde(default = "quantum")]
+    pub quantum: Bytes,
+    /// Packets that fit at all.
+    #[serde(default = "ten_thousand")]
+    pub limit: Packets,
+}
+
+fn fifteen_ms() -> Span {
+    Span::millis(15)
+}
+
+fn burst() -> Span {
+    Span::millis(150)
+}
+
+fn alpha() -> f64 {
+    0.125
+}
+
+fn beta() -> f64 {
+    1.25
+}
+
+fn target() -> Span {
+    Span::millis(5)
+}
+
+fn interval() -> Span {
+    Span::millis(100)
+}
+
+fn queues() -> u32 {
+    1024
+}
+
+fn quantum() -> Bytes {
+    Bytes(1514)
+}
+
+fn thousand() -> Packets {
+    Packets(1000.0)
+}
+
+fn ten_thousand() -> Packets {
+    Packets(10_240.0)
 }
 
 fn yes() -> bool {
@@ -177,15 +302,39 @@ pub enum Spacing {
     Count,
 }
 
-/// Independent random loss.
+/// Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
+/// 1960, Elliott 1963).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Loss {
-    /// Probability for each packet.
+    /// Probability for each packet; with `burst` in the long run.
     pub probability: f64,
+    /// Packets in a row that find the bad state, on average; without it there is no chain.
+    #[serde(default)]
+    pub burst: Option<f64>,
+    /// Loss in the good state of the chain.
+    #[serde(default)]
+    pub good: f64,
+    /// Loss in the bad state of the chain.
+    #[serde(default = "certain")]
+    pub bad: f64,
     /// Whether a lost packet has used the transmitter, as on a radio.
     #[serde(default)]
     pub place: LossPlace,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// Packets that are held back at the end of a link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// Probability for each packet.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Span,
 }
 
 /// Where random loss strikes.
@@ -211,7 +360,7 @@ pub struct LinkChange {
     /// New propagation delay.
     #[serde(default)]
     pub delay: Option<Span>,
-    /// New loss probability.
+    /// New loss probability, for each packet by itself.
     #[serde(default)]
     pub loss: Option<f64>,
     /// Whether the link carries anything.

@@ -100,29 +100,88 @@ fn probability(value: f64) -> bool {
 }
 
 fn check_link(link: &Link) -> Result<(), Placed> {
-    let wrong = |field: &str, value: &str, right: &str| {
+    let placed = |(field, value, right): Wrong| {
         let name = &link.name.text;
         let error = Error::new(format!("link `{name}`: {field} is {value}")).help(right);
-        Err(about(format!("link.{name}.{field}"), error))
+        about(format!("link.{name}.{field}"), error)
     };
-    if let Some(loss) = &link.loss
-        && !probability(loss.probability)
-    {
-        return wrong("loss.probability", &loss.probability.to_string(), "it lies from 0 to 1");
+    check_faults(link).map_err(placed)?;
+    check_changes(link).map_err(placed)?;
+    check_queue(link).map_err(placed)
+}
+
+/// A wrong field of a link, its value, and what would be right.
+type Wrong = (String, String, &'static str);
+
+fn wrong(field: &str, value: impl ToString, right: &'static str) -> Result<(), Wrong> {
+    Err((field.into(), value.to_string(), right))
+}
+
+const FROM_0_TO_1: &str = "it lies from 0 to 1";
+
+fn check_faults(link: &Link) -> Result<(), Wrong> {
+    if let Some(reorder) = link.reorder.as_ref().filter(|it| !probability(it.probability)) {
+        return wrong("reorder.probability", reorder.probability, FROM_0_TO_1);
     }
+    if !probability(link.duplicate) {
+        return wrong("duplicate", link.duplicate, FROM_0_TO_1);
+    }
+    let Some(loss) = &link.loss else {
+        return Ok(());
+    };
+    for (field, value) in
+        [("loss.probability", loss.probability), ("loss.good", loss.good), ("loss.bad", loss.bad)]
+    {
+        if !probability(value) {
+            return wrong(field, value, FROM_0_TO_1);
+        }
+    }
+    let Some(burst) = loss.burst else {
+        let chain = loss.good != 0.0 || loss.bad != 1.0;
+        return match chain {
+            true => wrong("loss", "`good` or `bad` without `burst`", "a chain has a `burst`"),
+            false => Ok(()),
+        };
+    };
+    if !(1.0..=1e9).contains(&burst) {
+        return wrong("loss.burst", burst, "it is at least 1 packet");
+    }
+    let share = (loss.probability - loss.good) / (loss.bad - loss.good);
+    if !(loss.good < loss.bad && (0.0..1.0).contains(&share)) {
+        let right =
+            "with `burst` it is at least `good` and below `bad`, the losses of the two states";
+        return wrong("loss.probability", loss.probability, right);
+    }
+    if share / (1.0 - share) > burst {
+        let right = "with that `probability`, so many packets in a row find the bad state at least: \
+                     share / (1 - share), share = (probability - good) / (bad - good)";
+        return wrong("loss.burst", burst, right);
+    }
+    Ok(())
+}
+
+fn check_changes(link: &Link) -> Result<(), Wrong> {
     for (index, change) in link.change.iter().enumerate() {
         if let Some(loss) = change.loss.filter(|loss| !probability(*loss)) {
-            return wrong(
-                &format!("change.{index}.loss"),
-                &loss.to_string(),
-                "it lies from 0 to 1",
-            );
+            return wrong(&format!("change.{index}.loss"), loss, FROM_0_TO_1);
         }
         if change.rate.is_some() && link.rate.is_none() {
             let field = format!("change.{index}.rate");
             return wrong(&field, "set, but the link has no rate", "give the link a rate");
         }
     }
+    Ok(())
+}
+
+fn check_queue(link: &Link) -> Result<(), Wrong> {
+    let limited = |kind: &str, limit: &Packets| match limit.0 < 1.0 {
+        true => wrong(&format!("queue.{kind}.limit"), limit, "it is at least 1 packet"),
+        false => Ok(()),
+    };
+    let positive = |field: String, span: &Span| match *span == Span::ZERO {
+        true => wrong(&field, span, "it is above zero"),
+        false => Ok(()),
+    };
     match &link.queue {
         Some(_) if link.rate.is_none() => {
             wrong("queue", "set, but the link has no rate", "a pure delay has no queue")
@@ -133,7 +192,30 @@ fn check_link(link: &Link) -> Result<(), Placed> {
             "give `packets` or `bytes`, or write \"unlimited\"",
         ),
         Some(Queue::Red(red)) => {
-            check_red(red).or_else(|(field, value, right)| wrong(field, &value, right))
+            check_red(red).or_else(|(field, value, right)| wrong(field, value, right))
+        }
+        Some(Queue::Pie(pie)) => {
+            positive("queue.pie.update".into(), &pie.update)?;
+            for (field, value) in [("queue.pie.alpha", pie.alpha), ("queue.pie.beta", pie.beta)] {
+                if !(0.0..=1e6).contains(&value) {
+                    return wrong(field, value, "it is a weight in 1/s, not below 0");
+                }
+            }
+            limited("pie", &pie.limit)
+        }
+        Some(Queue::Codel(codel)) => {
+            positive("queue.codel.interval".into(), &codel.interval)?;
+            limited("codel", &codel.limit)
+        }
+        Some(Queue::FqCodel(fq)) => {
+            positive("queue.fq-codel.interval".into(), &fq.interval)?;
+            if !(1..=1 << 20).contains(&fq.queues) {
+                return wrong("queue.fq-codel.queues", fq.queues, "it lies from 1 to 1048576");
+            }
+            if !(1..=1 << 20).contains(&fq.quantum.0) {
+                return wrong("queue.fq-codel.quantum", fq.quantum, "it lies from 1 B to 1 MiB");
+            }
+            limited("fq-codel", &fq.limit)
         }
         _ => Ok(()),
     }

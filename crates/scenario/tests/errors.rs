@@ -253,6 +253,47 @@ fn a_probability_out_of_range_is_refused() {
 }
 
 #[test]
+fn faults_of_a_link_that_cannot_be_are_refused() {
+    for (edited, words) in [
+        ("probability = 0.1, burst = 0.5", ["loss.burst is 0.5", "at least 1 packet"]),
+        ("probability = 0.9, burst = 2.0", ["loss.burst is 2", "share / (1 - share)"]),
+        ("probability = 0.6, burst = 2.0, bad = 0.5", ["loss.probability is 0.6", "below `bad`"]),
+        ("probability = 0.1, burst = 2.0, good = 0.2", ["loss.probability is 0.1", "`good`"]),
+        ("probability = 0.1, bad = 0.2", ["without `burst`", "a chain has a `burst`"]),
+        ("probability = 0.1, bad = 1.2", ["loss.bad is 1.2", "from 0 to 1"]),
+    ] {
+        refused("probability = 0.01", edited, "", &["link `left`", words[0], words[1]]);
+    }
+    for (edited, words) in [
+        (
+            "reorder = { probability = 2.0, delay = \"1 ms\" }",
+            ["reorder.probability is 2", "0 to 1"],
+        ),
+        ("duplicate = -0.5", ["duplicate is -0.5", "from 0 to 1"]),
+    ] {
+        let edited = format!("loss = {{ probability = 0.01 }}\n{edited}");
+        refused("loss = { probability = 0.01 }", &edited, "", &["link `left`", words[0], words[1]]);
+    }
+}
+
+#[test]
+fn parameters_of_the_disciplines_that_cannot_be_are_refused() {
+    for (edited, words) in [
+        ("pie = { update = \"0 s\" }", ["queue.pie.update is 0", "above zero"]),
+        ("pie = { alpha = -1.0 }", ["queue.pie.alpha is -1", "not below 0"]),
+        ("pie = { limit = \"0 packets\" }", ["queue.pie.limit is 0", "at least 1 packet"]),
+        ("codel = { interval = \"0 s\" }", ["queue.codel.interval is 0", "above zero"]),
+        ("codel = { limit = \"0 packets\" }", ["queue.codel.limit is 0", "at least 1 packet"]),
+        ("fq-codel = { queues = 0 }", ["queue.fq-codel.queues is 0", "from 1 to"]),
+        ("fq-codel = { quantum = \"0 B\" }", ["queue.fq-codel.quantum is 0", "from 1 B"]),
+        ("fq-codel = { targte = \"5 ms\" }", ["unknown field `targte`", "`target`"]),
+    ] {
+        let right = "droptail = { packets = \"50 packets\" }";
+        refused(right, edited, "", &[words[0], words[1]]);
+    }
+}
+
+#[test]
 fn a_queue_that_cannot_be_is_refused() {
     refused(
         "packets = \"50 packets\"",

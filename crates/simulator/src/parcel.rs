@@ -2,7 +2,7 @@
 
 use network::Frame;
 use units::Time;
-use wire::{Ack, Data, Sacks, sack_option_bytes};
+use wire::{Ack, Data, Ecn, Sacks, sack_option_bytes};
 
 /// A segment on its way. Its fields are whole words, because a parcel is copied right after it was
 /// written, and a processor forwards a store to a load only if one store has all the bytes that the
@@ -17,9 +17,14 @@ pub(crate) struct Parcel {
     amount_and_sacks: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. High half: 1 for an ACK, 0 for data.
+    /// Low half: bytes with headers. High half: the ECN bits, and [`ACK`] for an ACK.
     bytes_and_kind: u64,
 }
+
+/// In `bytes_and_kind`: an ACK, not data.
+const ACK: u64 = 1 << 63;
+/// In `bytes_and_kind`: where the ECN bits stand.
+const ECN_SHIFT: u32 = 32;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -38,6 +43,18 @@ impl Frame for Parcel {
     fn bytes(&self) -> u32 {
         low(self.bytes_and_kind)
     }
+
+    fn flow(&self) -> u32 {
+        self.path()
+    }
+
+    fn ecn_capable(&self) -> bool {
+        self.ecn().has(Ecn::CAPABLE)
+    }
+
+    fn mark(&mut self) {
+        self.bytes_and_kind |= u64::from(Ecn::MARKED.0) << ECN_SHIFT;
+    }
 }
 
 impl Parcel {
@@ -48,7 +65,7 @@ impl Parcel {
             stamp: data.stamp,
             amount_and_sacks: word(data.len, 0),
             cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(data.len + header, 0),
+            bytes_and_kind: word(data.len + header, u32::from(data.ecn.0)),
         }
     }
 
@@ -67,7 +84,7 @@ impl Parcel {
             stamp: ack.echo,
             amount_and_sacks: word(window, store.put(&ack.sacks)),
             cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(bytes, 1),
+            bytes_and_kind: word(bytes, u32::from(ack.ecn.0)) | ACK,
         }
     }
 
@@ -87,12 +104,12 @@ impl Parcel {
     }
 
     pub(crate) fn is_ack(&self) -> bool {
-        high(self.bytes_and_kind) != 0
+        self.bytes_and_kind & ACK != 0
     }
 
     pub(crate) fn as_data(&self) -> Data {
         let len = low(self.amount_and_sacks);
-        Data { seq: self.seq, dsn: self.dsn, len, stamp: self.stamp }
+        Data { seq: self.seq, dsn: self.dsn, len, stamp: self.stamp, ecn: self.ecn() }
     }
 
     /// The ACK; its SACK blocks leave the store.
@@ -103,7 +120,19 @@ impl Parcel {
             window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
             echo: self.stamp,
             sacks: store.take(high(self.amount_and_sacks)),
+            ecn: self.ecn(),
         }
+    }
+
+    /// The same once more, as the network copies it.
+    pub(crate) fn copied(mut self, store: &mut SackStore) -> Self {
+        let sacks = store.get(high(self.amount_and_sacks));
+        self.amount_and_sacks = word(low(self.amount_and_sacks), store.put(&sacks));
+        self
+    }
+
+    fn ecn(&self) -> Ecn {
+        Ecn((self.bytes_and_kind >> ECN_SHIFT) as u8)
     }
 
     /// The parcel will not arrive: what the store holds for it is released.
@@ -132,6 +161,10 @@ impl SackStore {
         index + 1
     }
 
+    fn get(&self, place: u32) -> Sacks {
+        place.checked_sub(1).map_or(Sacks::default(), |index| self.entries[index as usize])
+    }
+
     fn take(&mut self, place: u32) -> Sacks {
         let Some(index) = place.checked_sub(1) else {
             return Sacks::default();
@@ -155,8 +188,10 @@ mod tests {
             window_edge: 9000 + 65_000,
             echo: Time(17),
             sacks: Sacks::new([Range { start: 6000, end: 7000 }]),
+            ecn: Ecn::ECHO,
         };
         let parcel = Parcel::ack(&ack, 52, 0, 0, &mut store);
+        assert_eq!(parcel.copied(&mut store).into_ack(&mut store), ack);
         assert_eq!(parcel.bytes(), 64);
         assert_eq!(parcel.into_ack(&mut store), ack);
         assert_eq!(store.free.len(), store.entries.len());

@@ -9,7 +9,7 @@ use crate::controller::Controller;
 use crate::parcel::{Parcel, SackStore};
 use crate::trace::{Event, EventKind, Trace};
 use elements::{ARRIVED, Stream, StreamOf};
-use network::{Change, Link, Offer};
+use network::{Change, Link, Offer, Passage};
 use transport::{Receiver, Sender};
 use units::Time;
 use wire::Ack;
@@ -63,6 +63,8 @@ pub(crate) enum Action {
 pub struct Conservation {
     /// Handed to the network by an endpoint.
     pub sent: u64,
+    /// Made from another one by a link that copies.
+    pub copied: u64,
     /// Handed to an endpoint by the network.
     pub delivered: u64,
     /// Dropped by a queue or lost at random.
@@ -72,9 +74,9 @@ pub struct Conservation {
 }
 
 impl Conservation {
-    /// Sent = delivered + dropped + in flight.
+    /// Sent + copied = delivered + dropped + in flight.
     pub fn holds(&self) -> bool {
-        self.sent == self.delivered + self.dropped + self.in_flight
+        self.sent + self.copied == self.delivered + self.dropped + self.in_flight
     }
 }
 
@@ -104,6 +106,7 @@ pub(crate) struct Totals {
     pub(crate) events: u64,
     pub(crate) hops: u64,
     pub(crate) sent: u64,
+    pub(crate) copied: u64,
     pub(crate) delivered: u64,
     pub(crate) dropped: u64,
 }
@@ -159,6 +162,9 @@ impl World {
 
     fn wake_link(&mut self, element: Element) {
         let link = &mut self.links[element as usize];
+        if link.rare() {
+            return self.wake_rare(element);
+        }
         let Some(&parcel) = link.front() else {
             return;
         };
@@ -170,6 +176,36 @@ impl World {
         match delivery.lost {
             true => self.lose(parcel, element, EventKind::Lost),
             false => self.hop(parcel),
+        }
+    }
+
+    /// A link does one of several things: see `network/src/link/rare.rs`.
+    #[cold]
+    fn wake_rare(&mut self, element: Element) {
+        let index = element as usize;
+        while let Some(passage) = {
+            let mut chance = StreamOf { streams: &mut self.streams, index: element };
+            self.links[index].wake(self.now, &mut chance)
+        } {
+            self.totals.hops += 1;
+            match passage {
+                Passage::Out(parcel) => self.hop(parcel),
+                Passage::Lost(parcel) => self.lose(parcel, element, EventKind::Lost),
+                Passage::Copy(parcel) => {
+                    self.totals.copied += 1;
+                    let copy = parcel.copied(&mut self.sacks);
+                    self.hop(copy);
+                }
+            }
+        }
+        self.shed(element);
+        self.agenda.advance(element, self.links[index].next_wake());
+    }
+
+    /// Takes away what the discipline of a rare link has dropped.
+    fn shed(&mut self, element: Element) {
+        while let Some(parcel) = self.links[element as usize].shed() {
+            self.lose(parcel, element, EventKind::Dropped);
         }
     }
 
@@ -218,6 +254,10 @@ impl World {
         match self.links[link as usize].offer(self.now, parcel, &mut chance) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
+            Offer::Rare(at) => {
+                self.shed(link);
+                self.agenda.advance(link, at);
+            }
             Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
             Offer::Lost => self.lose(parcel, link, EventKind::Lost),
         }
@@ -329,6 +369,7 @@ impl World {
     pub(crate) fn conservation(&self) -> Conservation {
         Conservation {
             sent: self.totals.sent,
+            copied: self.totals.copied,
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),

@@ -22,25 +22,48 @@ fn link(name: &'static str) -> impl Strategy<Value = String> {
                 format!(
                     "queue = {{ red = {{ min = \"{min} packets\", max = \"{} packets\", \
                      max_p = {max_p}, weight = {weight}, gentle = {gentle}, \
-                     spacing = \"{spacing}\", limit = \"{} packets\" }} }}",
+                     spacing = \"{spacing}\", ecn = {gentle}, limit = \"{} packets\" }} }}",
                     2 * min,
                     5 * min
                 )
             }
         ),
+        departing(),
     ];
     let loss = prop_oneof![
         2 => Just(String::new()),
         1 => (0.0..0.3, prop::sample::select(vec!["before", "after"])).prop_map(|(p, place)| {
             format!("loss = {{ probability = {p}, place = \"{place}\" }}")
         }),
+        1 => (0.0..0.3, 1.0..9.0, 0.5..1.0).prop_map(|(p, burst, bad)| {
+            format!("loss = {{ probability = {p}, burst = {burst}, bad = {bad} }}")
+        }),
     ];
-    let parts = (100_u32..20_000, 0_u32..80, queue, loss, prop::collection::vec(change(), 0..5));
-    parts.prop_map(move |(rate, delay, queue, loss, changes)| {
+    let fault = prop_oneof![
+        3 => Just(String::new()),
+        1 => (0.0..0.3, 0_u32..50).prop_map(|(p, ms)| {
+            format!("reorder = {{ probability = {p}, delay = \"{ms} ms\" }}")
+        }),
+        1 => (0.0..0.3).prop_map(|p| format!("duplicate = {p}")),
+    ];
+    let changes = prop::collection::vec(change(), 0..5);
+    let parts = (100_u32..20_000, 0_u32..80, queue, loss, fault, changes);
+    parts.prop_map(move |(rate, delay, queue, loss, fault, changes)| {
         format!(
             "[[link]]\nname = \"{name}\"\nrate = \"{rate} kb/s\"\ndelay = \"{delay} ms\"\n\
-             {queue}\n{loss}\n{}\n",
+             {queue}\n{loss}\n{fault}\n{}\n",
             changes.concat()
+        )
+    })
+}
+
+/// PIE, and the disciplines that decide when a packet leaves.
+fn departing() -> impl Strategy<Value = String> {
+    let kinds = prop::sample::select(vec!["pie", "codel", "fq-codel"]);
+    (kinds, 1_u32..30, 1_u32..60, any::<bool>()).prop_map(|(kind, target, limit, ecn)| {
+        format!(
+            "queue = {{ {kind} = {{ target = \"{target} ms\", limit = \"{limit} packets\", \
+             ecn = {ecn} }} }}"
         )
     })
 }
@@ -118,10 +141,11 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(lost, outcome.conservation.dropped);
     let mut data_lost = 0;
+    let copied = outcome.conservation.copied;
     for path in &outcome.paths {
         let arrived = path.throughput_bps * SECONDS / 8.0 / PACKET;
-        prop_assert!(path.sent_packets as f64 + 1e-6 >= arrived, "{path:?}");
-        prop_assert!(path.lost_packets <= path.sent_packets);
+        prop_assert!((path.sent_packets + copied) as f64 + 1e-6 >= arrived, "{path:?}");
+        prop_assert!(path.lost_packets <= path.sent_packets + copied);
         prop_assert!(path.retransmits <= path.sent_packets);
         data_lost += path.lost_packets;
     }

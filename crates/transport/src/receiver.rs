@@ -3,7 +3,7 @@
 use crate::ranges::RangeSet;
 use std::sync::Arc;
 use units::{Span, Time};
-use wire::{Ack, Data, MAX_SACKS, Range, Sacks};
+use wire::{Ack, Data, Ecn, MAX_SACKS, Range, Sacks};
 
 /// What all receivers of a class have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,6 +129,7 @@ impl Receiver {
             window_edge: self.data_next + self.settings.buffer,
             echo: side.echo,
             sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
+            ecn: Ecn::NONE,
         }
     }
 }
@@ -175,7 +176,7 @@ mod tests {
 
     fn segment(index: u64) -> Data {
         let seq = index * u64::from(MSS);
-        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1) }
+        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1), ecn: Ecn::NONE }
     }
 
     fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
@@ -218,7 +219,7 @@ mod tests {
     fn data_of_two_paths_is_put_in_order_and_copies_are_delivered_once() {
         let mut receiver =
             Receiver::new(ReceiverSettings { sack: true, delayed_ack: None, buffer: 1 << 20 }, 2);
-        let on = |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1) };
+        let on = |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), ecn: Ecn::NONE };
         receiver.on_data(Time(0), 1, &on(0, 1000));
         assert_eq!(receiver.delivered(), 0);
         receiver.on_data(Time(0), 0, &on(0, 0));

@@ -7,7 +7,7 @@ use control::Ensemble;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
-use wire::{Ack, Data, Range};
+use wire::{Ack, Data, Ecn, Range};
 
 /// A segment to send on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,7 +158,8 @@ impl<E: Ensemble> Sender<E> {
             path.board.on_retransmitted(range.end);
             path.tally.retransmits += 1;
             path.on_transmit(now, range.len(), &self.settings);
-            let data = Data { seq: range.start, dsn, len: range.len() as u32, stamp: now };
+            let len = range.len() as u32;
+            let data = Data { seq: range.start, dsn, len, stamp: now, ecn: Ecn::NONE };
             return Some(Transmit { path: me, data });
         }
         None
@@ -177,7 +178,7 @@ impl<E: Ensemble> Sender<E> {
         path.on_transmit(now, len, &self.settings);
         self.data_nxt = self.data_nxt.max(range.end);
         self.last_path = me;
-        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now };
+        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now, ecn: Ecn::NONE };
         Some(Transmit { path: me, data })
     }
 

@@ -34,6 +34,33 @@ impl Range {
     }
 }
 
+/// The bits of explicit congestion notification (RFC 3168): two of the IP header, two of TCP's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ecn(pub u8);
+
+impl Ecn {
+    /// No bit is set.
+    pub const NONE: Ecn = Ecn(0);
+    /// The sender understands marks (ECT).
+    pub const CAPABLE: Ecn = Ecn(1);
+    /// A queue has marked the packet (CE).
+    pub const MARKED: Ecn = Ecn(2);
+    /// The receiver has seen a mark (ECE).
+    pub const ECHO: Ecn = Ecn(4);
+    /// The sender has reduced its window (CWR).
+    pub const REDUCED: Ecn = Ecn(8);
+
+    /// Whether all bits of `other` are set.
+    pub fn has(self, other: Ecn) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// With the bits of `other`.
+    pub fn with(self, other: Ecn) -> Ecn {
+        Ecn(self.0 | other.0)
+    }
+}
+
 /// A data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
@@ -45,6 +72,8 @@ pub struct Data {
     pub len: u32,
     /// When the sender sent it (timestamp option, RFC 7323).
     pub stamp: Time,
+    /// Whether it can be marked, is marked, and says that the window was reduced.
+    pub ecn: Ecn,
 }
 
 /// An acknowledgement of one path.
@@ -58,8 +87,10 @@ pub struct Ack {
     pub window_edge: u64,
     /// Time stamp of the segment that caused this ACK (RFC 7323 §4.3).
     pub echo: Time,
-    /// What arrived above `ack`.
+    /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,
+    /// Whether it echoes a mark.
+    pub ecn: Ecn,
 }
 
 /// How many SACK blocks fit beside a timestamp option (RFC 2018 §3).

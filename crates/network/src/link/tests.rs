@@ -1,34 +1,14 @@
 use super::*;
+use crate::testing::{Always, Lcg, Never, Packet};
+use crate::{CodelSettings, FqCodelSettings, GilbertElliott};
 use proptest::prelude::*;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Packet(u32);
-impl Frame for Packet {
-    fn bytes(&self) -> u32 {
-        self.0
-    }
-}
-
-struct Never;
-impl Chance for Never {
-    fn uniform(&mut self) -> f64 {
-        0.999_999
-    }
-}
-
-struct Always;
-impl Chance for Always {
-    fn uniform(&mut self) -> f64 {
-        0.0
-    }
-}
 
 fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<Packet> {
     Link::new(LinkSettings {
         rate: Some(Rate(rate)),
         delay: Span::millis(delay_ms),
         queue,
-        loss: None,
+        ..LinkSettings::default()
     })
 }
 
@@ -36,7 +16,7 @@ fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<Packet> {
 fn outputs(link: &mut Link<Packet>, sizes: impl Iterator<Item = u32>) -> Vec<Time> {
     let mut next = None;
     for size in sizes {
-        if let Offer::Wake(at) = link.offer(Time::ZERO, Packet(size), &mut Never) {
+        if let Offer::Wake(at) = link.offer(Time::ZERO, Packet::of(size), &mut Never) {
             next = Some(at);
         }
     }
@@ -92,7 +72,7 @@ fn a_byte_limit_counts_bytes() {
 fn a_new_rate_applies_to_the_frames_that_wait() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     for _ in 0..3 {
-        link.offer(Time::ZERO, Packet(1250), &mut Never); // 1 ms each
+        link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms each
     }
     link.change(Time(500_000), Change { rate: Some(Rate(1_000_000)), ..Change::default() });
     let times = drain(&mut link, Some(Time(1_000_000)));
@@ -102,9 +82,9 @@ fn a_new_rate_applies_to_the_frames_that_wait() {
 #[test]
 fn frames_never_overtake_when_the_delay_shrinks() {
     let mut link = link(10_000_000, 50, Queue::Unlimited);
-    link.offer(Time::ZERO, Packet(1250), &mut Never);
+    link.offer(Time::ZERO, Packet::of(1250), &mut Never);
     link.change(Time(1), Change { delay: Some(Span::ZERO), ..Change::default() });
-    link.offer(Time(2_000_000), Packet(1250), &mut Never);
+    link.offer(Time(2_000_000), Packet::of(1250), &mut Never);
     let times = drain(&mut link, Some(Time(51_000_000)));
     assert_eq!(times, [Time(51_000_000), Time(51_000_000)]);
 }
@@ -114,11 +94,10 @@ fn loss_on_the_line_uses_capacity_and_loss_before_the_queue_does_not() {
     for (place, busy_until) in [(LossPlace::After, 1_200_000), (LossPlace::Before, 0)] {
         let mut link: Link<Packet> = Link::new(LinkSettings {
             rate: Some(Rate(10_000_000)),
-            delay: Span::ZERO,
-            queue: Queue::Unlimited,
-            loss: Some(Loss { probability: 0.5, place }),
+            loss: Some(Loss { model: LossModel::Independent(0.5), place }),
+            ..LinkSettings::default()
         });
-        let next = match link.offer(Time::ZERO, Packet(1500), &mut Always) {
+        let next = match link.offer(Time::ZERO, Packet::of(1500), &mut Always) {
             Offer::Wake(at) => Some(at),
             _ => None,
         };
@@ -132,9 +111,115 @@ fn loss_on_the_line_uses_capacity_and_loss_before_the_queue_does_not() {
 fn a_link_that_is_down_drops_every_arrival_until_it_is_up_again() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     link.change(Time::ZERO, Change { up: Some(false), ..Change::default() });
-    assert_eq!(link.offer(Time::ZERO, Packet(1500), &mut Never), Offer::Lost);
+    assert_eq!(link.offer(Time::ZERO, Packet::of(1500), &mut Never), Offer::Lost);
     link.change(Time(1), Change { up: Some(true), ..Change::default() });
-    assert!(matches!(link.offer(Time(1), Packet(1500), &mut Never), Offer::Wake(_)));
+    assert!(matches!(link.offer(Time(1), Packet::of(1500), &mut Never), Offer::Wake(_)));
+}
+
+/// Runs a rare link until nothing is inside; what came out with its time, and what was dropped or lost.
+fn run_rare(
+    link: &mut Link<Packet>,
+    arrivals: impl Iterator<Item = (Time, Packet)>,
+    chance: &mut impl Chance,
+) -> (Vec<(Time, u32)>, u64, u64) {
+    let (mut out, mut gone, mut copies) = (Vec::new(), 0, 0);
+    let mut handle = |link: &mut Link<Packet>, now, chance: &mut _| {
+        while let Some(passage) = link.wake(now, chance) {
+            match passage {
+                Passage::Out(frame) => out.push((now, frame.flow)),
+                Passage::Copy(frame) => {
+                    copies += 1;
+                    out.push((now, frame.flow));
+                }
+                Passage::Lost(_) => gone += 1,
+            }
+        }
+        while link.shed().is_some() {
+            gone += 1;
+        }
+    };
+    for (now, frame) in arrivals {
+        while link.next_wake() <= now {
+            handle(link, link.next_wake(), chance);
+        }
+        match link.offer(now, frame, chance) {
+            Offer::Rare(_) => handle(link, now, chance),
+            offer => assert!(matches!(offer, Offer::Dropped | Offer::Lost), "{offer:?}"),
+        }
+    }
+    while link.next_wake() < Time::NEVER {
+        handle(link, link.next_wake(), chance);
+    }
+    (out, gone, copies)
+}
+
+#[test]
+fn codel_keeps_the_delay_near_its_target_and_drop_tail_does_not() {
+    // 12 Mb/s offered to 10 Mb/s in packets of 1500 B, for 20 s.
+    let codel = CodelSettings { target: Span::millis(5), interval: Span::millis(100), ecn: false };
+    let settings = LinkSettings {
+        rate: Some(Rate(10_000_000)),
+        queue: Queue::Codel { codel, limit: 1000 },
+        ..LinkSettings::default()
+    };
+    let mut link = Link::new(settings);
+    let arrivals =
+        (0..20_000).map(|i| (Time(i * 1_000_000), Packet { flow: i as u32, ..Packet::of(1500) }));
+    let (out, gone, _) = run_rare(&mut link, arrivals, &mut Never);
+    assert_eq!(out.len() as u64 + link.counters().queue_drops, 20_000);
+    assert_eq!(gone, link.counters().queue_drops, "nothing was dropped on arrival");
+    let late = out.iter().filter(|(at, _)| at.seconds() > 19.0);
+    let delays: Vec<f64> = late.map(|(at, sent)| at.seconds() - 1e-3 * f64::from(*sent)).collect();
+    let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+    assert!(mean < 0.1, "mean delay {mean} s: drop-tail would have 1.2 s");
+    assert!(out.windows(2).all(|pair| pair[1].0.since(pair[0].0) >= Span(1_200_000)), "rate");
+}
+
+#[test]
+fn the_transmitter_is_busy_whenever_something_waits_under_a_departing_discipline() {
+    let codel =
+        CodelSettings { target: Span::millis(500), interval: Span::millis(1000), ecn: false };
+    let fq = FqCodelSettings { codel, queues: 16, quantum: 1514, limit: 1000 };
+    for queue in [Queue::Codel { codel, limit: 1000 }, Queue::FqCodel(fq)] {
+        let rate = Some(Rate(10_000_000));
+        let delay = Span::millis(3);
+        let mut link = Link::new(LinkSettings { rate, delay, queue, ..LinkSettings::default() });
+        let arrivals = (0..100).map(|flow| (Time::ZERO, Packet { flow, ..Packet::of(1250) }));
+        let (out, gone, _) = run_rare(&mut link, arrivals, &mut Never);
+        let expected: Vec<_> = (1..=100).map(|k| Time(1_000_000 * k + 3_000_000)).collect();
+        assert_eq!((out.iter().map(|(at, _)| *at).collect::<Vec<_>>(), gone), (expected, 0));
+    }
+}
+
+#[test]
+fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
+    struct Third(u32);
+    impl Chance for Third {
+        fn uniform(&mut self) -> f64 {
+            self.0 += 1;
+            if self.0 == 3 { 0.0 } else { 0.9 }
+        }
+    }
+    let reorder = Some(Reorder { probability: 0.1, delay: Span::millis(5) });
+    let rate = Some(Rate(10_000_000));
+    let mut link = Link::new(LinkSettings { rate, reorder, ..LinkSettings::default() });
+    let arrivals = (0..6).map(|flow| (Time::ZERO, Packet { flow, ..Packet::of(1250) }));
+    let (out, ..) = run_rare(&mut link, arrivals, &mut Third(0));
+    assert_eq!(out.iter().map(|(_, flow)| *flow).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 2]);
+    assert_eq!(out[5].0, Time(8_000_000));
+}
+
+#[test]
+fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
+    let chain =
+        GilbertElliott { to_bad: 0.02, to_good: 0.2, loss_good: 0.0, loss_bad: 1.0, bad: false };
+    let loss = Loss { model: LossModel::GilbertElliott(chain), place: LossPlace::Before };
+    let mut link = Link::new(LinkSettings { loss: Some(loss), ..LinkSettings::default() });
+    let mut chance = Lcg(3);
+    let lost = (0..100_000u64)
+        .filter(|i| link.offer(Time(i * 1000), Packet::of(1000), &mut chance) == Offer::Lost);
+    let share = lost.count() as f64 / 1e5;
+    assert!((share - 0.02 / 0.22).abs() < 0.005, "{share}");
 }
 
 proptest! {
@@ -156,7 +241,7 @@ proptest! {
             match kind {
                 0 => link.change(now, Change { rate: Some(Rate(1_000_000 + gap)), ..Change::default() }),
                 1 => link.change(now, Change { delay: Some(Span(gap)), ..Change::default() }),
-                _ => if let Offer::Wake(at) = link.offer(now, Packet(size), &mut Never) { next = Some(at) },
+                _ => if let Offer::Wake(at) = link.offer(now, Packet::of(size), &mut Never) { next = Some(at) },
             }
             prop_assert!(link.backlog(now).packets <= limit);
         }
@@ -164,6 +249,42 @@ proptest! {
         let Counters { arrived, queue_drops, losses, .. } = link.counters();
         prop_assert_eq!(arrived, out.len() as u64 + queue_drops + losses);
         prop_assert!(out.windows(2).all(|pair| pair[0] <= pair[1]));
+        prop_assert_eq!(link.carried(), 0);
+    }
+
+    /// The same with everything that only few links do.
+    #[test]
+    fn every_frame_of_a_rare_link_is_accounted_for(
+        steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, 0u32..5, any::<bool>()), 1..200),
+        seed: u64,
+        fq: bool,
+        loss in 0.0f64..0.3,
+        duplicate in 0.0f64..0.3,
+        held in 0u64..20_000_000,
+    ) {
+        let codel = CodelSettings { target: Span::millis(1), interval: Span::millis(5), ecn: seed & 1 == 0 };
+        let queue = match fq {
+            true => Queue::FqCodel(FqCodelSettings { codel, queues: 4, quantum: 300, limit: 20 }),
+            false => Queue::Codel { codel, limit: 20 },
+        };
+        let mut link = Link::new(LinkSettings {
+            rate: Some(Rate(3_000_000)),
+            delay: Span::millis(5),
+            queue,
+            loss: Some(Loss { model: LossModel::Independent(loss), place: LossPlace::After }),
+            reorder: Some(Reorder { probability: 0.2, delay: Span(held) }),
+            duplicate,
+        });
+        let mut now = Time::ZERO;
+        let arrivals: Vec<_> = steps.iter().map(|(gap, bytes, flow, capable)| {
+            now = now + Span(*gap);
+            (now, Packet { bytes: *bytes, flow: *flow, capable: *capable, marked: false })
+        }).collect();
+        let (out, gone, copies) = run_rare(&mut link, arrivals.into_iter(), &mut Lcg(seed));
+        let Counters { arrived, queue_drops, losses, .. } = link.counters();
+        prop_assert_eq!(arrived + copies, out.len() as u64 + queue_drops + losses);
+        prop_assert!(gone <= queue_drops + losses);
+        prop_assert!(out.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         prop_assert_eq!(link.carried(), 0);
     }
 }

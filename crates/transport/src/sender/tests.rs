@@ -7,7 +7,7 @@ use crate::scheduler::Scheduler;
 use control::{AnyLaw, Coupled, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
-use wire::Sacks;
+use wire::{Ecn, Sacks};
 
 const MSS: u32 = 1000;
 
@@ -331,7 +331,7 @@ fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can
 /// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
 fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     let sacks = Sacks::new(sack);
-    Ack { ack, data_ack: ack, window_edge: 1 << 20, echo: Time::ZERO, sacks }
+    Ack { ack, data_ack: ack, window_edge: 1 << 20, echo: Time::ZERO, sacks, ecn: Ecn::NONE }
 }
 
 /// Loss and lateness by a fixed list, again and again.
@@ -385,6 +385,7 @@ proptest! {
                 window_edge: 1 << 20,
                 echo: Time::ZERO,
                 sacks: Sacks::new([block]),
+                ecn: Ecn::NONE,
             });
             while let Some(Transmit { path, data }) = sender.poll_transmit(now) {
                 sender.on_sent(path, data.len);

@@ -1,0 +1,177 @@
+//! What few links do: a discipline that decides when a frame leaves, reordering, copies.
+//!
+//! Such a link still has one event pending, but it stands for the first of several things: a frame comes
+//! out, a frame that was held back comes out, or the transmitter takes the next frame from the queue.
+
+use super::{Link, LinkSettings, Offer};
+use crate::codel::Dropped;
+use crate::departing::Departing;
+use crate::{Chance, Frame};
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// Frames that are held back at the end of the line, so that others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Probability for each frame.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Span,
+}
+
+/// What comes out of a rare link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Passage<F> {
+    /// A frame.
+    Out(F),
+    /// A frame that will come out once more.
+    Copy(F),
+    /// A frame that was lost on the line.
+    Lost(F),
+}
+
+/// The rare part of a link.
+pub(super) struct Rare<F> {
+    waiting: Option<Departing<F>>,
+    dropped: Dropped<F>,
+    /// Frames dropped by the discipline and taken away since.
+    shed: u64,
+    reorder: Option<Reorder>,
+    duplicate: f64,
+    /// Frames held back, in the order in which they come out; all of them are held equally long.
+    late: VecDeque<(Time, F)>,
+    /// A frame whose copy has just come out.
+    original: Option<F>,
+}
+
+impl<F: Frame> Rare<F> {
+    /// The rare part of a link, if it has one.
+    pub(super) fn new(settings: &LinkSettings) -> Option<Self> {
+        let waiting = Departing::new(&settings.queue);
+        let any = waiting.is_some() || settings.reorder.is_some() || settings.duplicate > 0.0;
+        any.then(|| Rare {
+            waiting,
+            dropped: Dropped::new(),
+            shed: 0,
+            reorder: settings.reorder,
+            duplicate: settings.duplicate,
+            late: VecDeque::new(),
+            original: None,
+        })
+    }
+}
+
+impl<F: Frame> Link<F> {
+    /// Whether to use [`Link::wake`] instead of [`Link::deliver`].
+    pub fn rare(&self) -> bool {
+        self.rare
+    }
+
+    fn rare_part(&self) -> Option<&Rare<F>> {
+        self.faults.as_ref()?.rare.as_ref()
+    }
+
+    fn rare_part_mut(&mut self) -> Option<&mut Rare<F>> {
+        self.faults.as_mut()?.rare.as_mut()
+    }
+
+    /// Frames and bytes under a discipline that decides when they leave.
+    pub(super) fn rare_waiting(&self) -> (u64, u64) {
+        let waiting = self.rare_part().and_then(|rare| rare.waiting.as_ref());
+        waiting.map_or((0, 0), Departing::waiting)
+    }
+
+    /// Frames inside the rare part.
+    pub(super) fn rare_carried(&self) -> usize {
+        let inside = |rare: &Rare<F>| rare.late.len() + rare.dropped.frames.len();
+        self.rare_part().map_or(0, inside) + self.rare_waiting().0 as usize
+    }
+
+    /// Drops and marks of the rare part.
+    pub(super) fn rare_counts(&self) -> (u64, u64) {
+        self.rare_part().map_or((0, 0), |rare| (rare.shed, rare.dropped.marks))
+    }
+
+    #[cold]
+    pub(super) fn offer_rare(&mut self, now: Time, frame: F) -> Offer {
+        let queued = match self.rare_part_mut() {
+            Some(Rare { waiting: Some(waiting), dropped, .. }) => {
+                waiting.enqueue(now, frame, dropped);
+                true
+            }
+            _ => false,
+        };
+        match queued {
+            true => self.start(now),
+            false => drop(self.carry(now, frame, false)),
+        }
+        Offer::Rare(self.next_wake())
+    }
+
+    /// The transmitter takes what it can send at `now`.
+    fn start(&mut self, now: Time) {
+        while self.idle_at <= now {
+            let next = match self.rare_part_mut() {
+                Some(Rare { waiting: Some(waiting), dropped, .. }) => waiting.dequeue(now, dropped),
+                _ => None,
+            };
+            let Some(frame) = next else {
+                return;
+            };
+            self.carry(now, frame, false);
+        }
+    }
+
+    /// When to call [`Link::wake`]; never if nothing is inside.
+    pub fn next_wake(&self) -> Time {
+        let out = self.line.front().map_or(Time::NEVER, |carried| carried.arrives);
+        let late = self.rare_part().and_then(|rare| rare.late.front());
+        let held = late.map_or(Time::NEVER, |(at, _)| *at);
+        let start = if self.rare_waiting().0 > 0 { self.idle_at } else { Time::NEVER };
+        out.min(held).min(start)
+    }
+
+    /// What comes out of a rare link at `now`; call until `None`, then [`Link::shed`] until `None`, and
+    /// then ask [`Link::next_wake`].
+    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) -> Option<Passage<F>> {
+        self.start(now);
+        while let Some(frame) = self.next_due(now) {
+            let faults = self.faults.as_mut()?;
+            let rare = faults.rare.as_mut()?;
+            let second = rare.original.take().is_some();
+            if !second && faults.loss.as_mut().is_some_and(|loss| loss.model.strikes(chance)) {
+                faults.losses += 1;
+                return Some(Passage::Lost(frame));
+            }
+            if !second && rare.duplicate > 0.0 && chance.uniform() < rare.duplicate {
+                rare.original = Some(frame);
+                return Some(Passage::Copy(frame));
+            }
+            match rare.reorder.filter(|reorder| chance.uniform() < reorder.probability) {
+                Some(reorder) => rare.late.push_back((now + reorder.delay, frame)),
+                None => return Some(Passage::Out(frame)),
+            }
+        }
+        let late = &mut self.rare_part_mut()?.late;
+        late.front().filter(|(at, _)| *at <= now)?;
+        late.pop_front().map(|(_, frame)| Passage::Out(frame))
+    }
+
+    /// The frame whose copy was taken, or the next one that is at the end of the line by `now`.
+    fn next_due(&mut self, now: Time) -> Option<F> {
+        if let Some(original) = self.rare_part().and_then(|rare| rare.original) {
+            return Some(original);
+        }
+        let frame = self.line.front().filter(|carried| carried.arrives <= now)?.frame;
+        self.deliver();
+        Some(frame)
+    }
+
+    /// A frame that the discipline has dropped since it was asked last.
+    pub fn shed(&mut self) -> Option<F> {
+        let rare = self.rare_part_mut()?;
+        let frame = rare.dropped.frames.pop_front()?;
+        rare.shed += 1;
+        Some(frame)
+    }
+}

@@ -1,0 +1,85 @@
+//! Random loss: each frame by itself, or in bursts.
+
+use crate::Chance;
+
+/// Where on a link random loss strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossPlace {
+    /// Before the queue: a lost frame uses no capacity.
+    Before,
+    /// On the line, as on a radio: a lost frame has used the transmitter.
+    After,
+}
+
+/// Random loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// How losses follow one another.
+    pub model: LossModel,
+    /// Where it strikes.
+    pub place: LossPlace,
+}
+
+/// How losses follow one another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LossModel {
+    /// Each frame with this probability, independently.
+    Independent(f64),
+    /// By a chain of two states.
+    GilbertElliott(GilbertElliott),
+}
+
+/// Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss; the state may change with
+/// every frame. The stationary loss is `(r · loss_good + p · loss_bad) / (p + r)`, and frames spend
+/// `1 / r` in a row in the bad state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
+    /// Probability of going from good to bad (`p`).
+    pub to_bad: f64,
+    /// Probability of going from bad to good (`r`).
+    pub to_good: f64,
+    /// Loss in the good state (`1 − k`).
+    pub loss_good: f64,
+    /// Loss in the bad state (`1 − h`).
+    pub loss_bad: f64,
+    /// Whether the present state is the bad one.
+    pub bad: bool,
+}
+
+impl LossModel {
+    /// Whether the next frame is lost.
+    pub(crate) fn strikes(&mut self, chance: &mut impl Chance) -> bool {
+        match self {
+            LossModel::Independent(probability) => chance.uniform() < *probability,
+            LossModel::GilbertElliott(chain) => chain.strikes(chance),
+        }
+    }
+}
+
+impl GilbertElliott {
+    fn strikes(&mut self, chance: &mut impl Chance) -> bool {
+        let leave = if self.bad { self.to_good } else { self.to_bad };
+        self.bad ^= chance.uniform() < leave;
+        let loss = if self.bad { self.loss_bad } else { self.loss_good };
+        chance.uniform() < loss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lcg;
+
+    #[test]
+    fn bursts_have_the_mean_length_and_losses_the_stationary_probability_of_the_chain() {
+        let (to_bad, to_good) = (0.01, 0.25);
+        let mut chain =
+            GilbertElliott { to_bad, to_good, loss_good: 0.0, loss_bad: 1.0, bad: false };
+        let mut chance = Lcg(1);
+        let fates: Vec<bool> = (0..1_000_000).map(|_| chain.strikes(&mut chance)).collect();
+        let losses = fates.iter().filter(|lost| **lost).count() as f64;
+        let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        assert!((losses / 1e6 - to_bad / (to_bad + to_good)).abs() < 1e-3, "{losses}");
+        assert!((losses / bursts - 1.0 / to_good).abs() < 0.1, "{}", losses / bursts);
+    }
+}

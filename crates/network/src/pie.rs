@@ -1,0 +1,182 @@
+//! Proportional integral controller enhanced: drops on arrival, by a delay kept near a reference.
+//!
+//! Source: Pan, Natarajan, Baker and White, RFC 8033 §4 and §5.1 (symbols `QDELAY_REF`, `T_UPDATE`,
+//! `MAX_BURST`, `alpha`, `beta`, `drop_prob`, `burst_allowance`). The delay is not estimated from a
+//! departure rate: a link knows when its transmitter will have sent what waits, and between arrivals
+//! that moment stands still, so the updates of a timer can be made up for at the next arrival, exactly.
+//! Derandomisation (§5.4) is left out.
+
+use crate::Chance;
+use crate::queue::{Backlog, Verdict};
+use units::{Span, Time};
+
+/// What a PIE queue is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PieSettings {
+    /// Reference delay (`QDELAY_REF`).
+    pub target: Span,
+    /// Between two updates of the probability (`T_UPDATE`); not zero.
+    pub update: Span,
+    /// Bursts that long pass (`MAX_BURST`).
+    pub burst: Span,
+    /// Weight of the distance from the reference, in 1/s.
+    pub alpha: f64,
+    /// Weight of the change since the last update, in 1/s.
+    pub beta: f64,
+    /// Whether frames that can be marked are marked instead of dropped while `drop_prob` is below 0.1.
+    pub ecn: bool,
+    /// Frames that fit at all.
+    pub limit: u64,
+}
+
+/// Above this probability frames are dropped and not marked (RFC 8033 §5.1).
+const MARK_ECNTH: f64 = 0.1;
+
+/// A PIE queue's state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pie {
+    settings: PieSettings,
+    drop_prob: f64,
+    qdelay_old: f64,
+    burst_allowance: Span,
+    next_update: Time,
+}
+
+impl Pie {
+    /// An empty queue.
+    pub fn new(settings: PieSettings) -> Self {
+        Pie {
+            settings,
+            drop_prob: 0.0,
+            qdelay_old: 0.0,
+            burst_allowance: settings.burst,
+            next_update: Time::ZERO + settings.update,
+        }
+    }
+
+    /// The drop probability now.
+    pub fn probability(&self) -> f64 {
+        self.drop_prob
+    }
+
+    /// RFC 8033 §4.1.
+    pub(crate) fn judge(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        capable: bool,
+        backlog: Backlog,
+        chance: &mut impl Chance,
+    ) -> Verdict {
+        while self.next_update <= now {
+            let qdelay = backlog.idle_since.since(self.next_update.min(backlog.idle_since));
+            self.update(qdelay.seconds());
+            self.next_update = self.next_update + self.settings.update;
+        }
+        if backlog.packets >= self.settings.limit {
+            return Verdict::Full;
+        }
+        let target = self.settings.target.seconds();
+        let calm = self.qdelay_old < target / 2.0;
+        if self.drop_prob == 0.0 && calm && backlog.idle_since <= now {
+            self.burst_allowance = self.settings.burst;
+        }
+        let safe = (calm && self.drop_prob < 0.2) || backlog.bytes <= 2 * u64::from(bytes);
+        if self.burst_allowance > Span::ZERO || safe || chance.uniform() >= self.drop_prob {
+            return Verdict::Accept;
+        }
+        match self.settings.ecn && capable && self.drop_prob <= MARK_ECNTH {
+            true => Verdict::Mark,
+            false => Verdict::Early,
+        }
+    }
+
+    /// RFC 8033 §4.2 and §5.1, at the end of an interval with the delay of that moment in seconds.
+    fn update(&mut self, qdelay: f64) {
+        let PieSettings { target, alpha, beta, .. } = self.settings;
+        let mut p = alpha * (qdelay - target.seconds()) + beta * (qdelay - self.qdelay_old);
+        p *= scale(self.drop_prob);
+        if self.drop_prob >= 0.1 {
+            p = p.min(0.02);
+        }
+        self.drop_prob = (self.drop_prob + p).clamp(0.0, 1.0);
+        if qdelay == 0.0 && self.qdelay_old == 0.0 {
+            self.drop_prob *= 0.98;
+        }
+        self.qdelay_old = qdelay;
+        self.burst_allowance = self.burst_allowance - self.settings.update;
+    }
+}
+
+/// Small probabilities change in small steps (RFC 8033 §4.2).
+fn scale(drop_prob: f64) -> f64 {
+    const STEPS: [(f64, f64); 6] =
+        [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+    STEPS.iter().find(|(below, _)| drop_prob < *below).map_or(1.0, |(_, divisor)| 1.0 / divisor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Always;
+
+    const DEFAULT: PieSettings = PieSettings {
+        target: Span::millis(15),
+        update: Span::millis(15),
+        burst: Span::millis(150),
+        alpha: 0.125,
+        beta: 1.25,
+        ecn: true,
+        limit: 1000,
+    };
+
+    /// The verdict on an arrival at `ms` that finds a delay of `delay_ms`.
+    fn arrival(pie: &mut Pie, ms: u64, delay_ms: u64, capable: bool) -> Verdict {
+        let now = Time(ms * 1_000_000);
+        let backlog =
+            Backlog { packets: 100, bytes: 150_000, idle_since: now + Span::millis(delay_ms) };
+        pie.judge(now, 1500, capable, backlog, &mut Always)
+    }
+
+    #[test]
+    fn a_burst_passes_and_a_standing_queue_is_answered_after_it() {
+        let mut pie = Pie::new(DEFAULT);
+        let first =
+            (0..2000).step_by(15).find(|ms| arrival(&mut pie, *ms, 30, false) == Verdict::Early);
+        assert_eq!(first, Some(150));
+    }
+
+    #[test]
+    fn the_first_updates_are_those_worked_out_by_hand() {
+        // 30 ms at the first update: p = (0.125 * 0.015 + 1.25 * 0.03) / 2048; then (0.125 * 0.015) / 128
+        let mut pie = Pie::new(DEFAULT);
+        arrival(&mut pie, 15, 30, false);
+        let first = (0.125 * 0.015 + 1.25 * 0.03) / 2048.0;
+        assert!((pie.probability() - first).abs() < 1e-12);
+        arrival(&mut pie, 30, 30, false);
+        assert!((pie.probability() - first - 0.125 * 0.015 / 128.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_empty_queue_forgets() {
+        let mut pie = Pie::new(DEFAULT);
+        for ms in (0..20_000).step_by(15) {
+            arrival(&mut pie, ms, 60, false);
+        }
+        assert!(pie.probability() > 0.2);
+        let now = Time(120_000_000_000);
+        let idle = Backlog { packets: 0, bytes: 0, idle_since: Time(21_000_000_000) };
+        assert_eq!(pie.judge(now, 1500, false, idle, &mut Always), Verdict::Accept);
+        assert!(pie.probability() < 1e-6, "{}", pie.probability());
+    }
+
+    #[test]
+    fn it_marks_while_the_probability_is_small_and_drops_when_it_is_large() {
+        let mut pie = Pie::new(DEFAULT);
+        let verdicts: Vec<_> =
+            (0..20_000).step_by(15).map(|ms| arrival(&mut pie, ms, 40, true)).collect();
+        let first_drop = verdicts.iter().position(|v| *v == Verdict::Early).unwrap();
+        assert!(verdicts[..first_drop].contains(&Verdict::Mark));
+        assert!(verdicts[first_drop..].iter().all(|v| *v == Verdict::Early));
+    }
+}

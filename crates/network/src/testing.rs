@@ -1,0 +1,61 @@
+//! Frames and chance for tests.
+
+use crate::{Chance, Frame};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Packet {
+    pub(crate) bytes: u32,
+    pub(crate) flow: u32,
+    pub(crate) capable: bool,
+    pub(crate) marked: bool,
+}
+
+impl Packet {
+    pub(crate) fn of(bytes: u32) -> Self {
+        Packet { bytes, ..Packet::default() }
+    }
+}
+
+impl Frame for Packet {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    fn ecn_capable(&self) -> bool {
+        self.capable
+    }
+
+    fn mark(&mut self) {
+        self.marked = true;
+    }
+}
+
+/// What has a probability below 1 never happens.
+pub(crate) struct Never;
+impl Chance for Never {
+    fn uniform(&mut self) -> f64 {
+        0.999_999
+    }
+}
+
+/// What has a probability above 0 always happens.
+pub(crate) struct Always;
+impl Chance for Always {
+    fn uniform(&mut self) -> f64 {
+        0.0
+    }
+}
+
+/// A linear congruential generator (Knuth's MMIX constants).
+pub(crate) struct Lcg(pub(crate) u64);
+impl Chance for Lcg {
+    fn uniform(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
