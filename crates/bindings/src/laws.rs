@@ -1,6 +1,6 @@
 //! The laws, and RED's curve, for theory.
 
-use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Phase, Settings};
+use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Scheme, Settings};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,9 +20,10 @@ pub(crate) fn controllers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         row.set_item("source", law.source)?;
         row.set_item("set_valued", law.set_valued)?;
         row.set_item("kernel", ports::PORTS.iter().any(|port| port.law == law.names[0]))?;
+        row.set_item("law", law.names[0].parse::<Scheme>().is_err())?;
         Ok(row)
     };
-    control::described().into_iter().map(describe).collect()
+    control::described().into_iter().chain(control::schemes::described()).map(describe).collect()
 }
 
 #[pyfunction]
@@ -68,7 +69,7 @@ pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> Py
     let settings = Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
     let mut shell = Coupled::new(known(controller)?, settings, paths);
     for path in 0..paths {
-        let sample = Acked { segments: 0.0, srtt: 0.1, cwnd_limited: false, phase: Phase::Open };
+        let sample = Acked { srtt: 0.1, ..Acked::default() };
         shell.on_ack(path, &sample);
     }
     shell.on_congestion(0, Cause::FastRetransmit);

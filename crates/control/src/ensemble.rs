@@ -2,7 +2,7 @@
 //! of the paths out.
 
 /// An acknowledgement of new data on one path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Acked {
     /// Newly acknowledged data in segments (not necessarily whole).
     pub segments: f64,
@@ -12,12 +12,50 @@ pub struct Acked {
     pub cwnd_limited: bool,
     /// Which part of loss recovery the path is in.
     pub phase: Phase,
+    /// Seconds since the beginning of time.
+    pub now: f64,
+    /// The newest round-trip sample in seconds.
+    pub rtt: f64,
+    /// First byte of the path that is not acknowledged yet.
+    pub una: u64,
+    /// Next byte of the path to send for the first time. A round trip that begins now has ended when
+    /// `una` has reached this.
+    pub nxt: u64,
+}
+
+/// What an acknowledgement of any kind says about the rate at which a path delivers; for controllers
+/// that ask for it (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivered {
+    /// Seconds since the beginning of time.
+    pub now: f64,
+    /// The newest round-trip sample in seconds.
+    pub rtt: f64,
+    /// Smoothed round-trip time in seconds.
+    pub srtt: f64,
+    /// Segments newly delivered, in order or not.
+    pub segments: f64,
+    /// Segments delivered on the path so far (`C.delivered`).
+    pub total: f64,
+    /// The same when the newest delivered packet was sent (`P.delivered`).
+    pub prior: f64,
+    /// Delivery rate in segments per second; zero if there is no sample.
+    pub rate: f64,
+    /// Whether the application limited the sample.
+    pub app_limited: bool,
+    /// Segments in flight now.
+    pub pipe: f64,
+    /// Segments found lost by this acknowledgement.
+    pub lost: f64,
+    /// Which part of loss recovery the path is in.
+    pub phase: Phase,
 }
 
 /// Where a path stands in loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// No loss outstanding.
+    #[default]
     Open,
     /// Fast recovery: proportional rate reduction governs sending, the window does not grow.
     Recovery,
@@ -34,6 +72,8 @@ pub enum Cause {
     Timeout,
     /// The same segment timed out again.
     TimeoutAgain,
+    /// The receiver echoes a mark (ECN): the window is reduced as for a loss, without recovery.
+    Mark,
 }
 
 /// The window of one path in segments.
@@ -62,6 +102,22 @@ pub trait Ensemble {
     /// `path` joined (`true`) or left (`false`) the connection.
     fn set_member(&mut self, path: usize, member: bool);
 
+    /// The last congestion event on `path` was none (it was found to be spurious): what it reduced is
+    /// restored.
+    fn undo(&mut self, path: usize);
+
+    /// `path` was idle and goes on with this window.
+    fn restart(&mut self, path: usize, window: Window);
+
     /// The window of `path` now.
     fn window(&self, path: usize) -> Window;
+
+    /// Data of `path` was delivered. Only those that work with rates are told: the others have windows
+    /// that move with [`Ensemble::on_ack`].
+    fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
+
+    /// The rate in segments per second at which `path` sends, if it is paced.
+    fn pacing(&self, _path: usize) -> Option<f64> {
+        None
+    }
 }

@@ -14,9 +14,11 @@ extern crate alloc;
 mod ensemble;
 mod law;
 pub mod laws;
+pub mod schemes;
 mod shell;
 
-pub use ensemble::{Acked, Cause, Ensemble, Phase, Window};
+pub use ensemble::{Acked, Cause, Delivered, Ensemble, Phase, Window};
 pub use law::{Law, Note, PathView, drift, usable};
 pub use laws::{AnyLaw, Described, UnknownLaw, described};
+pub use schemes::{AnyScheme, Scheme};
 pub use shell::{Coupled, Settings};

@@ -9,7 +9,7 @@
 //!                   └──────── ssthresh kept ◄────────┘ recovery ends at cwnd = ssthresh
 //! ```
 
-use crate::{Acked, AnyLaw, Cause, Ensemble, Law, PathView, Phase, Window, usable};
+use crate::{Acked, AnyLaw, Cause, Ensemble, Law, Note, PathView, Phase, Window, usable};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -43,8 +43,8 @@ impl Default for Settings {
 }
 
 /// Segments that one ACK may count for (RFC 3465 §2.2: L = 2), and after a timeout (§2.3: L = 1).
-const ACK_LIMIT: f64 = 2.0;
-const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
+pub(crate) const ACK_LIMIT: f64 = 2.0;
+pub(crate) const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
 
 /// Floor of ssthresh for a path that is congestion-controlled by itself (RFC 5681 eq. 4).
 const SINGLE_PATH_SSTHRESH: f64 = 2.0;
@@ -55,8 +55,16 @@ pub struct Coupled {
     law: AnyLaw,
     /// Shared by the connections of a class.
     settings: Arc<Settings>,
-    windows: Box<[Window]>,
+    windows: Box<[Kept]>,
     views: Box<[PathView]>,
+}
+
+/// The window of a path, and what it was before the last congestion event, should that have been none.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    now: Window,
+    before: Window,
+    note: Note,
 }
 
 impl Coupled {
@@ -68,7 +76,8 @@ impl Coupled {
         Coupled {
             law,
             settings,
-            windows: alloc::vec![window; paths].into(),
+            windows: alloc::vec![Kept { now: window, before: window, note: view.note }; paths]
+                .into(),
             views: alloc::vec![view; paths].into(),
         }
     }
@@ -86,7 +95,7 @@ impl Coupled {
     fn growth(&self, me: usize) -> f64 {
         match self.consults_law(me) {
             true => self.law.growth(me, &self.views),
-            false => 1.0 / self.windows[me].cwnd,
+            false => 1.0 / self.windows[me].now.cwnd,
         }
     }
 
@@ -94,14 +103,14 @@ impl Coupled {
     fn backoff(&self, me: usize) -> f64 {
         let after = match self.consults_law(me) && self.law.coupled() {
             true => self.law.backoff(me, &self.views).max(self.settings.min_ssthresh),
-            false => (self.windows[me].cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
+            false => (self.windows[me].now.cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
         };
         after.max(self.settings.min_window)
     }
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.
     fn grow(&mut self, me: usize, mut segments: f64) {
-        let Window { cwnd, ssthresh } = self.windows[me];
+        let Window { cwnd, ssthresh } = self.windows[me].now;
         if cwnd < ssthresh {
             let room = ssthresh - cwnd;
             if segments <= room {
@@ -113,7 +122,7 @@ impl Coupled {
                 return;
             }
         }
-        let grown = self.windows[me].cwnd + segments * self.growth(me);
+        let grown = self.windows[me].now.cwnd + segments * self.growth(me);
         self.set(
             me,
             if grown < self.settings.min_window { self.settings.min_window } else { grown },
@@ -122,7 +131,7 @@ impl Coupled {
 
     /// Sets a window and publishes it.
     fn set(&mut self, me: usize, cwnd: f64) {
-        self.windows[me].cwnd = cwnd;
+        self.windows[me].now.cwnd = cwnd;
         self.views[me].cwnd = cwnd;
     }
 }
@@ -145,30 +154,47 @@ impl Ensemble for Coupled {
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
         if cause != Cause::TimeoutAgain {
+            let Kept { now, before, note } = &mut self.windows[path];
+            (*before, *note) = (*now, self.views[path].note);
             self.law.note_lost(&mut self.views[path].note);
             // RFC 5681 §3.1: a retransmission that is lost again does not lower ssthresh again.
-            self.windows[path].ssthresh = self.backoff(path);
+            self.windows[path].now.ssthresh = self.backoff(path);
         }
         let cwnd = match cause {
-            Cause::FastRetransmit => self.windows[path].ssthresh, // which recovery ends with
+            // With a loss, what recovery ends with.
+            Cause::FastRetransmit | Cause::Mark => self.windows[path].now.ssthresh,
             Cause::Timeout | Cause::TimeoutAgain => self.settings.min_window,
         };
         self.set(path, cwnd);
     }
 
     fn on_recovered(&mut self, path: usize) {
-        self.set(path, self.windows[path].ssthresh);
+        self.set(path, self.windows[path].now.ssthresh);
+    }
+
+    fn undo(&mut self, path: usize) {
+        let Kept { now, before, note } = &mut self.windows[path];
+        self.views[path].note = *note;
+        now.ssthresh = now.ssthresh.max(before.ssthresh);
+        let cwnd = now.cwnd.max(before.cwnd);
+        self.set(path, cwnd);
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        self.windows[path].now.ssthresh = window.ssthresh;
+        self.set(path, window.cwnd.max(self.settings.min_window));
     }
 
     fn set_member(&mut self, path: usize, member: bool) {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = *self.settings;
-        self.windows[path] = Window { cwnd, ssthresh };
+        let window = Window { cwnd, ssthresh };
+        self.windows[path] = Kept { now: window, before: window, note: Note::default() };
         // A joining path counts from its first round-trip sample on.
         self.views[path] =
             PathView { cwnd: if member { cwnd } else { 0.0 }, ..PathView::default() };
     }
 
     fn window(&self, path: usize) -> Window {
-        self.windows[path]
+        self.windows[path].now
     }
 }

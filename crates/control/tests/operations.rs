@@ -72,7 +72,9 @@ impl Harness {
         let ensemble = &mut self.ensemble;
         match operation {
             Operation::Ack { segments, srtt, cwnd_limited } => {
-                ensemble.on_ack(path, &Acked { segments, srtt, cwnd_limited, phase: model.phase });
+                let phase = model.phase;
+                let ack = Acked { segments, srtt, cwnd_limited, phase, ..Acked::default() };
+                ensemble.on_ack(path, &ack);
             }
             Operation::FastRetransmit => {
                 ensemble.on_congestion(path, Cause::FastRetransmit);

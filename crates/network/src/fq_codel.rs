@@ -46,7 +46,7 @@ pub(crate) struct FqCodel<F> {
 /// Spreads numbers of flows over the queues (Knuth's multiplicative hash).
 fn hash(flow: u32, queues: u32) -> u32 {
     let spread = u64::from(flow.wrapping_mul(2_654_435_761));
-    (spread * u64::from(queues) >> 32) as u32
+    ((spread * u64::from(queues)) >> 32) as u32
 }
 
 impl<F: Frame> FqCodel<F> {

@@ -29,13 +29,16 @@ struct Path {
     /// Acknowledged beyond the last whole segment.
     partial: f64,
     view: View,
+    /// Window and threshold before the last congestion event.
+    before: (u32, u32),
 }
 
 impl Path {
     fn new(settings: &Settings) -> Self {
         let ssthresh = settings.initial_ssthresh.min(f64::from(INFINITE)) as u32;
         let cwnd = (settings.initial_window as u32).max(1);
-        Path { cwnd, ssthresh, credit: 0, count: 0, partial: 0.0, view: View::default() }
+        let (view, before) = (View::default(), (cwnd, ssthresh));
+        Path { cwnd, ssthresh, credit: 0, count: 0, partial: 0.0, view, before }
     }
 
     /// Slow start up to the threshold; returns the segments that are left over.
@@ -125,6 +128,7 @@ impl Ensemble for Ported {
 
     fn on_congestion(&mut self, me: usize, cause: Cause) {
         if cause != Cause::TimeoutAgain {
+            self.paths[me].before = (self.paths[me].cwnd, self.paths[me].ssthresh);
             self.paths[me].ssthresh = self.backoff(me);
             let view = &mut self.paths[me].view;
             if view.since_loss > 0 {
@@ -134,13 +138,29 @@ impl Ensemble for Ported {
         let path = &mut self.paths[me];
         (path.credit, path.count) = (0, 0);
         path.cwnd = match cause {
-            Cause::FastRetransmit => path.ssthresh, // which recovery ends with
+            // With a loss, what recovery ends with.
+            Cause::FastRetransmit | Cause::Mark => path.ssthresh,
             Cause::Timeout | Cause::TimeoutAgain => 1,
         };
     }
 
     fn on_recovered(&mut self, me: usize) {
         self.paths[me].cwnd = self.paths[me].ssthresh;
+    }
+
+    /// `tcp_reno_undo_cwnd` and `tcp_undo_cwnd_reduction`.
+    fn undo(&mut self, me: usize) {
+        let path = &mut self.paths[me];
+        let (cwnd, ssthresh) = path.before;
+        path.cwnd = path.cwnd.max(cwnd);
+        path.ssthresh = path.ssthresh.max(ssthresh);
+    }
+
+    fn restart(&mut self, me: usize, window: Window) {
+        let path = &mut self.paths[me];
+        path.cwnd = (window.cwnd as u32).max(1);
+        path.ssthresh = window.ssthresh.min(f64::from(INFINITE)) as u32;
+        (path.credit, path.count) = (0, 0);
     }
 
     fn set_member(&mut self, me: usize, _member: bool) {

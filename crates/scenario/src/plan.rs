@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::locate::locate;
 use crate::overrides::{self, Override};
-use crate::schema::{self, Choice, LossPlace, RtoFloor, Scenario, Scheduler, Spacing};
+use crate::schema::{self, Choice, Idle, LossPlace, RtoFloor, Scenario, Scheduler, Spacing};
 use crate::validate::{self, About};
 use core::ops::Range;
 use units::{Bytes, Rate, Span};
@@ -161,6 +161,13 @@ pub struct Transport {
     pub payload: u32,
     pub sack: bool,
     pub limited_transmit: bool,
+    pub rack: bool,
+    pub tlp: bool,
+    pub eifel: bool,
+    pub dsack: bool,
+    pub frto: bool,
+    pub ecn: bool,
+    pub idle: Idle,
     pub delayed_ack: Span,
     pub initial_window: f64,
     pub initial_ssthresh: Option<f64>,
@@ -366,6 +373,13 @@ fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Tra
         payload: bytes(chosen.payload, 1448),
         sack: chosen.sack.unwrap_or(true),
         limited_transmit: chosen.limited_transmit.unwrap_or(true),
+        rack: chosen.rack.unwrap_or(false),
+        tlp: chosen.tlp.unwrap_or(false),
+        eifel: chosen.eifel.unwrap_or(false),
+        dsack: chosen.dsack.unwrap_or(false),
+        frto: chosen.frto.unwrap_or(false),
+        ecn: chosen.ecn.unwrap_or(false),
+        idle: chosen.idle.unwrap_or_default(),
         delayed_ack: chosen.delayed_ack.unwrap_or(Span::ZERO),
         initial_window: chosen.initial_window.unwrap_or(10.0),
         initial_ssthresh: chosen.initial_ssthresh,

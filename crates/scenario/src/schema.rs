@@ -446,6 +446,22 @@ pub struct Transport {
     pub sack: Option<bool>,
     /// New data on the first two duplicate ACKs (RFC 3042). Default true.
     pub limited_transmit: Option<bool>,
+    /// Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`. Default false.
+    pub rack: Option<bool>,
+    /// Tail-loss probes (RFC 8985 §7); needs `sack`. Default false.
+    pub tlp: Option<bool>,
+    /// Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced is
+    /// restored. Default false.
+    pub eifel: Option<bool>,
+    /// Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
+    /// retransmission did; needs `sack`. Default false.
+    pub dsack: Option<bool>,
+    /// Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682). Default false.
+    pub frto: Option<bool>,
+    /// Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false.
+    pub ecn: Option<bool>,
+    /// What an idle time of more than a timeout does to the window. Default keep.
+    pub idle: Option<Idle>,
     /// How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 ms".
     pub delayed_ack: Option<Span>,
     /// Initial window in segments. Default 10.
@@ -481,11 +497,24 @@ impl Transport {
             };
         }
         choose!(
-            packet payload sack limited_transmit delayed_ack initial_window initial_ssthresh
+            packet payload sack limited_transmit rack tlp eifel dsack frto ecn idle delayed_ack initial_window initial_ssthresh
             min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer
             scheduler
         )
     }
+}
+
+/// What an idle time does to the window.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Idle {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// It falls to the initial window (RFC 5681 §4.1).
+    Restart,
+    /// It is halved for each timeout of idling, down to the initial window (RFC 2861, Linux).
+    Decay,
 }
 
 /// Where the smallest timeout applies.

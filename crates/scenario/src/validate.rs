@@ -346,6 +346,12 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'st
             "it is above 0 B and leaves room for headers in `packet`",
         );
     }
+    for (field, option) in [("rack", options.rack), ("tlp", options.tlp), ("dsack", options.dsack)]
+    {
+        if option == Some(true) && options.sack == Some(false) {
+            return wrong(field, &"true without sack", "it needs SACK: leave out `sack = false`");
+        }
+    }
     for (field, value) in [
         ("initial_window", options.initial_window),
         ("initial_ssthresh", options.initial_ssthresh),

@@ -1,7 +1,7 @@
 //! From a plan to a world.
 
 use crate::agenda::Agenda;
-use crate::controller::Controller;
+use crate::controller::{Controller, rate_based};
 use crate::parcel::{Parcel, SackStore};
 use crate::world::{Action, Flow, PathCount, Route, Totals, World};
 use control::Settings;
@@ -10,7 +10,8 @@ use scenario::schema;
 use scenario::{Class, Plan, PlanPath, Transport};
 use std::sync::Arc;
 use transport::{
-    Receiver, ReceiverSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
+    Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor, RtoSettings, Scheduler, Sender,
+    SenderSettings, Source,
 };
 use units::{Span, Time};
 
@@ -151,6 +152,22 @@ fn sender_settings(class: &Class) -> SenderSettings {
         segment: options.payload,
         sack: options.sack,
         limited_transmit: options.limited_transmit,
+        modern: ModernSettings {
+            rack: options.rack,
+            tlp: options.tlp,
+            eifel: options.eifel,
+            dsack: options.dsack,
+            frto: options.frto,
+            rate: rate_based(&class.controller),
+        },
+        prr: !rate_based(&class.controller),
+        ecn: options.ecn,
+        idle: match options.idle {
+            schema::Idle::Keep => Idle::Keep,
+            schema::Idle::Restart => Idle::Restart,
+            schema::Idle::Decay => Idle::Decay,
+        },
+        initial_window: options.initial_window,
         rto: RtoSettings {
             min: options.rto_min,
             floor: match options.rto_floor {
@@ -177,6 +194,7 @@ fn sender_settings(class: &Class) -> SenderSettings {
 fn receiver_settings(options: &Transport) -> ReceiverSettings {
     ReceiverSettings {
         sack: options.sack,
+        dsack: options.dsack,
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),
         buffer: options.receive_buffer,
     }

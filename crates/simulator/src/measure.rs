@@ -21,12 +21,15 @@ struct Tally {
     retransmits: u64,
     timeouts: u64,
     recoveries: u64,
+    marks: u64,
+    undone: u64,
+    probes: u64,
 }
 
 impl Tally {
     fn of(report: &PathReport) -> Self {
-        let PathReport { retransmits, timeouts, recoveries, .. } = *report;
-        Tally { retransmits, timeouts, recoveries }
+        let PathReport { retransmits, timeouts, recoveries, marks, undone, probes, .. } = *report;
+        Tally { retransmits, timeouts, recoveries, marks, undone, probes }
     }
 }
 
@@ -161,6 +164,9 @@ impl<'a> Meter<'a> {
                 retransmits: now.retransmits - then.retransmits,
                 timeouts: now.timeouts - then.timeouts,
                 recoveries: now.recoveries - then.recoveries,
+                marks: now.marks - then.marks,
+                undone: now.undone - then.undone,
+                probes: now.probes - then.probes,
                 cwnd_segments: self.cwnd[number].get(),
                 srtt_s: self.srtt[number].get(),
                 rto_s: self.rto[number].get(),

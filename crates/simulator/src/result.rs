@@ -71,6 +71,12 @@ pub struct PathResult {
     pub timeouts: u64,
     /// Fast recoveries begun.
     pub recoveries: u64,
+    /// Reductions for echoed marks (ECN).
+    pub marks: u64,
+    /// Reductions that were found to be spurious and taken back.
+    pub undone: u64,
+    /// Tail-loss probes sent.
+    pub probes: u64,
     /// Congestion window in segments, mean over samples.
     pub cwnd_segments: f64,
     /// Smoothed round-trip time, mean over samples.

@@ -84,12 +84,18 @@ fn change() -> impl Strategy<Value = String> {
 fn transport() -> impl Strategy<Value = String> {
     let scheduler = prop::sample::select(vec!["min-rtt", "round-robin"]);
     let delayed = prop_oneof![Just(0), Just(40)];
-    (any::<bool>(), any::<bool>(), delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
-        |(sack, limited, delayed, window, buffer, scheduler)| {
+    let modern = (any::<[bool; 6]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
+    (any::<bool>(), any::<bool>(), modern, delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
+        |(sack, limited, (modern, idle), delayed, window, buffer, scheduler)| {
+            let [rack, tlp, eifel, dsack, frto, ecn] = modern;
             format!(
-                "[transport]\nsack = {sack}\nlimited_transmit = {limited}\n\
+                "[transport]\nsack = {sack}\nlimited_transmit = {limited}\nrack = {}\ntlp = {}\n\
+                 dsack = {}\neifel = {eifel}\nfrto = {frto}\necn = {ecn}\nidle = \"{idle}\"\n\
                  delayed_ack = \"{delayed} ms\"\ninitial_window = {window}\n\
-                 receive_buffer = \"{buffer} kB\"\nscheduler = \"{scheduler}\"\n"
+                 receive_buffer = \"{buffer} kB\"\nscheduler = \"{scheduler}\"\n",
+                sack && rack,
+                sack && tlp,
+                sack && dsack
             )
         },
     )
@@ -97,7 +103,19 @@ fn transport() -> impl Strategy<Value = String> {
 
 /// A flow over one or two paths; the second may join late and leave early.
 fn flow(number: usize) -> impl Strategy<Value = String> {
-    let controllers = vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5", "ewtcp"];
+    let controllers = vec![
+        "reno",
+        "lia",
+        "olia",
+        "balia",
+        "fully-coupled",
+        "phi:0.5",
+        "ewtcp",
+        "cubic",
+        "cubic:hystart",
+        "wvegas",
+        "bbr",
+    ];
     let amount = prop_oneof![
         2 => Just(String::new()),
         1 => (1_u32..300).prop_map(|kb| format!("transfer = \"{kb} kB\"")),

@@ -11,6 +11,7 @@
 //! of its own while an ACK is delayed.
 
 mod mapping;
+mod modern;
 mod path;
 mod prr;
 mod ranges;
@@ -22,10 +23,11 @@ mod sender;
 mod settings;
 mod source;
 
+pub use modern::ModernSettings;
 pub use path::PathReport;
 pub use receiver::{Receiver, ReceiverSettings};
 pub use rtt::{RtoFloor, RtoSettings};
 pub use scheduler::Scheduler;
 pub use sender::{Sender, Transmit};
-pub use settings::SenderSettings;
+pub use settings::{Idle, SenderSettings};
 pub use source::Source;

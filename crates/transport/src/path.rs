@@ -6,15 +6,24 @@
 //!     │ timeout                │ timeout                      ▲
 //!     └────────► Loss ◄────────┘ ─────────────────────────────┘
 //! ```
+//!
+//! What arrives is here, what is sent in `path/sending.rs`, and what time does in `path/timer.rs`.
 
 use crate::mapping::Mapping;
+use crate::modern::{Modern, Patience, Seen};
 use crate::prr::Prr;
 use crate::rtt::Rtt;
 use crate::scoreboard::{Progress, Scoreboard};
 use crate::settings::SenderSettings;
-use control::{Acked, Cause, Ensemble, Phase};
+use control::{Acked, Cause, Delivered, Ensemble, Phase};
+use timer::Timer;
 use units::{Span, Time};
-use wire::{Ack, Range};
+use wire::{Ack, Ecn};
+
+mod sending;
+mod timer;
+
+pub(crate) use timer::Fired;
 
 /// Duplicate ACKs that mean a loss when there is no SACK (RFC 5681 §3.2).
 const DUP_ACKS: u32 = 3;
@@ -42,6 +51,12 @@ pub struct PathReport {
     pub timeouts: u64,
     /// Fast recoveries begun.
     pub recoveries: u64,
+    /// Reductions for echoed marks (ECN).
+    pub marks: u64,
+    /// Reductions that were found to be spurious and taken back.
+    pub undone: u64,
+    /// Tail-loss probes sent.
+    pub probes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +64,9 @@ pub(crate) struct Tally {
     pub(crate) retransmits: u64,
     pub(crate) timeouts: u64,
     pub(crate) recoveries: u64,
+    pub(crate) marks: u64,
+    pub(crate) undone: u64,
+    pub(crate) probes: u64,
 }
 
 /// One path of a sender.
@@ -57,8 +75,9 @@ pub(crate) struct Path {
     pub(crate) board: Scoreboard,
     pub(crate) rtt: Rtt,
     pub(crate) tally: Tally,
-    /// When the retransmission timer fires; never while nothing is outstanding.
+    /// When the timer fires; never while nothing is outstanding.
     pub(crate) deadline: Time,
+    timer: Timer,
     /// Whether the window was what ended the last sending.
     pub(crate) cwnd_limited: bool,
     /// Whether new data may be sent, as of the last poll.
@@ -83,15 +102,28 @@ pub(crate) struct Path {
     /// Without SACK: a partial ACK has come, later ones do not restart the timer (RFC 6582 §4).
     partial: bool,
     prr: Prr,
+    /// When something was sent last.
+    last_sent: Time,
+    /// Paced: the time that a byte takes in ns, zero without pacing; and when the next may go.
+    pace: f64,
+    pub(crate) next_send: Time,
+    /// Whether pacing holds the path back, as of the last poll.
+    pub(crate) held: bool,
+    /// ECN: whether the next new data says that the window was reduced.
+    reduced: bool,
+    /// ECN: marks of what was sent below this are answered already.
+    answered: u64,
+    pub(crate) modern: Option<Box<Modern>>,
 }
 
 impl Path {
-    pub(crate) fn new(multipath: bool) -> Self {
+    pub(crate) fn new(multipath: bool, settings: &SenderSettings) -> Self {
         Path {
             board: Scoreboard::default(),
             rtt: Rtt::default(),
             tally: Tally::default(),
             deadline: Time::NEVER,
+            timer: Timer::Retransmission,
             cwnd_limited: true,
             ready: false,
             member: true,
@@ -106,6 +138,13 @@ impl Path {
             backoff: 0,
             partial: false,
             prr: Prr::default(),
+            last_sent: Time::ZERO,
+            pace: 0.0,
+            next_send: Time::ZERO,
+            held: false,
+            reduced: false,
+            answered: 0,
+            modern: Modern::new(settings.modern),
         }
     }
 
@@ -121,7 +160,12 @@ impl Path {
         let segment = u64::from(settings.segment);
         let duplicate = ack.ack == self.board.una && self.board.outstanding() > 0;
         let sacks = if settings.sack { ack.sacks.blocks() } else { &[] };
+        let to_retransmit = self.board.to_retransmit(self.modern.is_some());
         let mut progress = self.board.on_ack(ack.ack, sacks);
+        let seen = match &mut self.modern {
+            Some(modern) => modern.on_ack(now, ack, &self.board, progress),
+            None => Seen::default(),
+        };
         if progress.acked > 0 {
             self.on_progress(now, ack, progress, settings, control, me);
         } else if duplicate {
@@ -131,11 +175,86 @@ impl Path {
                 progress.delivered = segment;
             }
         }
-        if self.phase == Phase::Recovery {
-            self.reduce(progress, settings, control, me);
-        } else if self.phase == Phase::Open && self.loss_detected(settings) {
-            self.enter_recovery(progress, settings, control, me);
+        if settings.ecn && ack.ecn.has(Ecn::ECHO) {
+            self.on_echo(control, me);
         }
+        if seen.spurious {
+            self.undo(control, me);
+        } else if self.phase == Phase::Recovery {
+            self.reduce(now, progress, settings, control, me);
+        } else if self.phase == Phase::Open {
+            if self.loss_detected(now, settings) {
+                self.enter_recovery(now, progress, settings, control, me);
+            }
+        } else if settings.modern.rack {
+            self.detect(now, settings);
+        }
+        if self.modern.is_some() {
+            self.after_ack(now, progress, to_retransmit, seen, settings, control, me);
+        }
+    }
+
+    /// The parts of [`Modern`] that come last: control hears of delivery rates and of what a probe has
+    /// repaired, and the timer is set.
+    #[allow(clippy::too_many_arguments, reason = "one call, of what an ACK has shown so far")]
+    fn after_ack(
+        &mut self,
+        now: Time,
+        progress: Progress,
+        to_retransmit: u64,
+        seen: Seen,
+        settings: &SenderSettings,
+        control: &mut impl Ensemble,
+        me: usize,
+    ) {
+        if seen.repaired && self.phase == Phase::Open {
+            control.on_congestion(me, Cause::FastRetransmit);
+            control.on_recovered(me);
+        }
+        let sample = self.modern.as_ref().and_then(|modern| modern.sample());
+        if let Some(sample) = sample.filter(|_| progress.delivered > 0) {
+            let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
+            let lost = self.board.to_retransmit(true).saturating_sub(to_retransmit);
+            control.on_delivered(
+                me,
+                &Delivered {
+                    now: now.seconds(),
+                    rtt: self.rtt.latest().seconds(),
+                    srtt: self.rtt.srtt().seconds(),
+                    segments: segments(progress.delivered),
+                    total: segments(sample.delivered),
+                    prior: segments(sample.prior),
+                    rate: sample.rate / f64::from(settings.segment),
+                    app_limited: sample.app_limited,
+                    pipe: segments(self.board.pipe()),
+                    lost: segments(lost),
+                    phase: self.phase,
+                },
+            );
+        }
+        self.arm(now);
+    }
+
+    /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window of data.
+    #[cold]
+    fn on_echo(&mut self, control: &mut impl Ensemble, me: usize) {
+        self.reduced = true;
+        if self.phase != Phase::Open || self.board.una < self.answered {
+            return;
+        }
+        self.answered = self.board.nxt;
+        self.tally.marks += 1;
+        control.on_congestion(me, Cause::Mark);
+    }
+
+    /// The last reduction need not have been.
+    #[cold]
+    fn undo(&mut self, control: &mut impl Ensemble, me: usize) {
+        self.tally.undone += 1;
+        self.board.unlose();
+        self.board.forget_duplicates();
+        self.phase = Phase::Open;
+        control.undo(me);
     }
 
     /// New data was acknowledged: estimate, grow, and leave recovery when it is complete.
@@ -160,8 +279,13 @@ impl Path {
             &Acked {
                 segments: progress.acked as i64 as f64 / f64::from(settings.segment),
                 srtt: self.rtt.srtt().seconds(),
-                cwnd_limited: self.cwnd_limited,
+                // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
+                cwnd_limited: self.cwnd_limited && !ack.ecn.has(Ecn::ECHO),
                 phase: self.phase,
+                now: now.seconds(),
+                rtt: self.rtt.latest().seconds(),
+                una: self.board.una,
+                nxt: self.board.nxt,
             },
         );
         let complete = self.board.una >= self.recover;
@@ -172,6 +296,9 @@ impl Path {
         match self.phase {
             Phase::Recovery if complete => {
                 control.on_recovered(me);
+                if let Some(rack) = self.modern.as_mut().and_then(|modern| modern.rack.as_mut()) {
+                    rack.on_recovered();
+                }
                 self.board.forget_duplicates();
                 self.phase = Phase::Open;
             }
@@ -202,9 +329,12 @@ impl Path {
         self.dupacks == DUP_ACKS && beyond
     }
 
-    /// RFC 6675 §5 or, without SACK, RFC 6582 §3.2 step 2.
-    fn loss_detected(&mut self, settings: &SenderSettings) -> bool {
+    /// RFC 6675 §5 or RFC 8985 §6 or, without SACK, RFC 6582 §3.2 step 2.
+    fn loss_detected(&mut self, now: Time, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment);
+        if settings.modern.rack {
+            return self.detect(now, settings);
+        }
         if settings.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
@@ -215,8 +345,20 @@ impl Path {
         lost
     }
 
+    /// RACK looks for losses; whether there is something to send again.
+    fn detect(&mut self, now: Time, settings: &SenderSettings) -> bool {
+        let segment = u64::from(settings.segment);
+        let urgent = self.phase != Phase::Open || self.board.many_sacked(segment);
+        let patience = Patience { srtt: self.rtt.srtt(), urgent };
+        if let Some(modern) = &mut self.modern {
+            modern.detect_loss(now, &mut self.board, patience);
+        }
+        self.board.next_lost().is_some()
+    }
+
     fn enter_recovery(
         &mut self,
+        now: Time,
         progress: Progress,
         settings: &SenderSettings,
         control: &mut impl Ensemble,
@@ -228,125 +370,55 @@ impl Path {
         self.partial = false;
         self.tally.recoveries += 1;
         self.prr = Prr::enter(self.board.outstanding(), segment);
-        control.on_congestion(me, Cause::FastRetransmit);
-        self.reduce(progress, settings, control, me);
+        // What a mark has reduced in this window of data is not reduced again for a loss.
+        if self.board.una >= self.answered {
+            self.before_reduction();
+            control.on_congestion(me, Cause::FastRetransmit);
+        }
+        self.reduce(now, progress, settings, control, me);
         self.prr.allow_first(segment);
     }
 
     /// One ACK's worth of recovery: find further losses, then let PRR say what may be sent.
     fn reduce(
         &mut self,
+        now: Time,
         progress: Progress,
         settings: &SenderSettings,
         control: &impl Ensemble,
         me: usize,
     ) {
         let segment = u64::from(settings.segment);
-        if settings.sack {
+        if settings.modern.rack {
+            self.detect(now, settings);
+        } else if settings.sack {
             self.board.detect_loss(segment);
         }
         let ssthresh = control.window(me).ssthresh;
         self.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
     }
 
-    /// The retransmission timer fired (RFC 6298 §5.4 to §5.6).
-    pub(crate) fn on_timeout(
-        &mut self,
-        now: Time,
-        settings: &SenderSettings,
-        control: &mut impl Ensemble,
-        me: usize,
-    ) {
-        // At most one decrease for a window: a timeout in recovery does not lower ssthresh again.
-        let cause = match self.phase {
-            Phase::Open => Cause::Timeout,
-            Phase::Recovery | Phase::Loss => Cause::TimeoutAgain,
+    /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any more.
+    fn before_reduction(&mut self) {
+        let Some(modern) = &mut self.modern else {
+            return;
         };
-        self.tally.timeouts += 1;
-        self.backoff += 1;
-        self.dupacks = 0;
-        self.phase = Phase::Loss;
-        self.recover = self.board.nxt;
-        self.board.lose_all();
-        control.on_congestion(me, cause);
-        self.restart_timer(now, settings);
-    }
-
-    fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
-        self.deadline = match self.board.outstanding() {
-            0 => Time::NEVER,
-            _ => now + self.rtt.rto(&settings.rto, self.backoff),
-        };
-    }
-
-    /// Takes over the window that control has set.
-    pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) {
-        self.window = u64::from(cwnd as u32) * u64::from(segment);
-    }
-
-    /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
-    pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
-        self.may_use_host(settings) && self.window_has_room(bytes, settings)
-    }
-
-    /// Whether the path belongs to the connection and its part of the host's queue has room.
-    pub(crate) fn may_use_host(&self, settings: &SenderSettings) -> bool {
-        self.member && self.queued < settings.host_limit
-    }
-
-    /// Whether recovery or the window allows `bytes` more.
-    #[inline(always)] // on the way of every ACK
-    pub(crate) fn window_has_room(&self, bytes: u64, settings: &SenderSettings) -> bool {
-        if self.phase == Phase::Recovery {
-            return self.prr.allows(bytes);
+        if let Some(undo) = &mut modern.undo {
+            undo.on_reduction(self.board.una);
         }
-        // Limited transmit (RFC 3042) lets what duplicate ACKs report make room for new data.
-        let in_flight = match settings.limited_transmit || self.phase == Phase::Loss {
-            true => self.board.pipe(),
-            false => self.board.outstanding(),
-        };
-        in_flight + bytes <= self.window
-    }
-
-    /// The next segment to send again, if any is known to be lost.
-    pub(crate) fn next_retransmission(&self, segment: u32) -> Option<Range> {
-        let gap = self.board.next_lost()?;
-        let mut len = gap.len().min(u64::from(segment));
-        if let Some(mapping) = &self.mapping {
-            len = len.min(mapping.find(gap.start)?.1); // a segment carries one mapping
+        if let Some(probe) = &mut modern.probe {
+            probe.forget();
         }
-        Some(Range { start: gap.start, end: gap.start + len })
-    }
-
-    /// A segment was handed over for transmission.
-    pub(crate) fn on_transmit(&mut self, now: Time, bytes: u64, settings: &SenderSettings) {
-        self.queued += bytes;
-        if self.phase == Phase::Recovery {
-            self.prr.on_sent(bytes);
+        if let Some(frto) = &mut modern.frto {
+            frto.forget();
         }
-        if self.deadline == Time::NEVER {
-            self.restart_timer(now, settings);
-        }
-    }
-
-    /// Data ranges that were sent on this path, have not arrived and have not been offered to other
-    /// paths before.
-    pub(crate) fn offer(&mut self) -> Vec<Range> {
-        let Some(mapping) = &self.mapping else {
-            return Vec::new();
-        };
-        let beyond = |range: Range| Range { start: range.start.max(self.offered), end: range.end };
-        let missing = self.board.missing().map(beyond).filter(|range| !range.is_empty());
-        let data = missing.flat_map(|range| mapping.data_ranges(range)).collect();
-        self.offered = self.board.nxt;
-        data
     }
 
     /// The path leaves the connection: nothing of it is outstanding any more.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self, settings: &SenderSettings) {
         let nxt = self.board.nxt;
         let tally = self.tally;
-        *self = Path::new(self.mapping.is_some());
+        *self = Path::new(self.mapping.is_some(), settings);
         self.board.nxt = nxt;
         self.board.abandon();
         self.tally = tally;

@@ -61,6 +61,22 @@ impl RangeSet {
         removed
     }
 
+    /// Takes a range out.
+    pub(crate) fn remove(&mut self, range: Range) {
+        let first = self.ranges.partition_point(|r| r.end <= range.start);
+        let last = self.ranges.partition_point(|r| r.start < range.end);
+        if range.is_empty() || first >= last {
+            return;
+        }
+        let before: u64 = self.ranges[first..last].iter().map(|r| r.len()).sum();
+        let left = Range { start: self.ranges[first].start, end: range.start };
+        let right = Range { start: range.end, end: self.ranges[last - 1].end };
+        let rest = [left, right].into_iter().filter(|r| !r.is_empty());
+        let after: u64 = rest.clone().map(Range::len).sum();
+        self.ranges.splice(first..last, rest);
+        self.bytes -= before - after;
+    }
+
     /// Bytes in the set below `edge`.
     pub(crate) fn bytes_below(&self, edge: u64) -> u64 {
         self.ranges.iter().take_while(|r| r.start < edge).map(|r| r.end.min(edge) - r.start).sum()
@@ -128,6 +144,11 @@ mod tests {
                 prop_assert!((gap.start..gap.end).all(|i| !model[i as usize]));
                 prop_assert!(gap.end == limit || model[gap.end as usize]);
             }
+            let mut without = set.clone();
+            without.remove(Range { start: from, end: limit });
+            let left = |i: u64| model[i as usize] && !(from..limit).contains(&i);
+            prop_assert_eq!(without.bytes(), (0..80).filter(|i| left(*i)).count() as u64);
+            prop_assert!((0..80).all(|i| without.containing(i).is_some() == left(i)));
             prop_assert_eq!(set.remove_below(edge), below);
             prop_assert_eq!(set.bytes_below(edge), 0);
         }

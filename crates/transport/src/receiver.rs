@@ -10,6 +10,8 @@ use wire::{Ack, Data, Ecn, MAX_SACKS, Range, Sacks};
 pub struct ReceiverSettings {
     /// Whether ACKs report what arrived out of order.
     pub sack: bool,
+    /// Whether ACKs report what arrived again (RFC 2883).
+    pub dsack: bool,
     /// How long a single segment may wait for a second one (RFC 5681 §4.2); `None`: never.
     pub delayed_ack: Option<Span>,
     /// The buffer that all paths share, in bytes.
@@ -28,6 +30,10 @@ struct Path {
     echo: Time,
     /// When the delayed ACK is due; never if none is.
     due: Option<Time>,
+    /// ECN: a mark was seen, and the sender has not said yet that it reduced its window.
+    marked: bool,
+    /// What arrived again with the newest segment.
+    duplicate: Option<Range>,
 }
 
 /// The receiving endpoint of one connection. The application reads what is in order at once.
@@ -63,6 +69,12 @@ impl Receiver {
         let end = data.seq + u64::from(data.len);
         let in_order = data.seq <= side.next && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
+        if data.ecn != Ecn::NONE {
+            side.on_ecn(data.ecn);
+        }
+        if self.settings.dsack {
+            side.duplicate = side.arrived_again(Range { start: data.seq, end });
+        }
         if in_order {
             side.next = side.out_of_order.take_front_at(end);
         } else if end > side.next {
@@ -129,12 +141,27 @@ impl Receiver {
             window_edge: self.data_next + self.settings.buffer,
             echo: side.echo,
             sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
-            ecn: Ecn::NONE,
+            ecn: if side.marked { Ecn::ECHO } else { Ecn::NONE },
         }
     }
 }
 
 impl Path {
+    /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.
+    fn on_ecn(&mut self, ecn: Ecn) {
+        self.marked = (self.marked && !ecn.has(Ecn::REDUCED)) || ecn.has(Ecn::MARKED);
+    }
+
+    /// The first bytes of `range` that had arrived before, if any.
+    fn arrived_again(&self, range: Range) -> Option<Range> {
+        let below = Range { start: range.start, end: range.end.min(self.next) };
+        if !below.is_empty() {
+            return Some(below);
+        }
+        let held = self.out_of_order.containing(range.start)?;
+        Some(Range { start: range.start, end: range.end.min(held.end) })
+    }
+
     /// Keeps a range that arrived above a hole.
     fn hold(&mut self, range: Range) {
         self.out_of_order.insert(range);
@@ -147,9 +174,10 @@ impl Path {
     }
 
     /// RFC 2018 §4: the range of the newest segment first, then those reported most recently.
-    fn sacks(&self) -> Sacks {
+    fn sacks(&mut self) -> Sacks {
+        let duplicate = self.duplicate.take();
         if self.out_of_order.is_empty() {
-            return Sacks::default();
+            return Sacks::new(duplicate);
         }
         let newest = self.recent.iter().filter_map(|at| self.out_of_order.containing(*at));
         let mut blocks: [Range; MAX_SACKS] = [Range::default(); MAX_SACKS];
@@ -160,7 +188,7 @@ impl Path {
                 count += 1;
             }
         }
-        Sacks::new(blocks[..count].iter().copied())
+        Sacks::new(duplicate.into_iter().chain(blocks[..count].iter().copied()))
     }
 }
 
@@ -171,7 +199,10 @@ mod tests {
     const MSS: u32 = 1000;
 
     fn receiver(delayed_ack: Option<Span>) -> Receiver {
-        Receiver::new(ReceiverSettings { sack: true, delayed_ack, buffer: 1 << 20 }, 1)
+        Receiver::new(
+            ReceiverSettings { sack: true, dsack: false, delayed_ack, buffer: 1 << 20 },
+            1,
+        )
     }
 
     fn segment(index: u64) -> Data {
@@ -217,8 +248,10 @@ mod tests {
 
     #[test]
     fn data_of_two_paths_is_put_in_order_and_copies_are_delivered_once() {
-        let mut receiver =
-            Receiver::new(ReceiverSettings { sack: true, delayed_ack: None, buffer: 1 << 20 }, 2);
+        let mut receiver = Receiver::new(
+            ReceiverSettings { sack: true, dsack: false, delayed_ack: None, buffer: 1 << 20 },
+            2,
+        );
         let on = |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), ecn: Ecn::NONE };
         receiver.on_data(Time(0), 1, &on(0, 1000));
         assert_eq!(receiver.delivered(), 0);

@@ -10,6 +10,9 @@
 //!    └──── everywhere except in the SACKed ranges, which have arrived ─────────┘
 //! ```
 //!
+//! Loss detection by time (RACK) also finds retransmissions that were lost: those are kept apart, in
+//! `again`, until they are sent once more.
+//!
 //! Not implemented: NextSeg rules 3 and 4 (retransmissions without evidence of loss).
 
 use crate::ranges::RangeSet;
@@ -30,6 +33,8 @@ pub(crate) struct Scoreboard {
     sacked: RangeSet,
     /// Without SACK: bytes that duplicate ACKs say have left the network.
     dup_bytes: u64,
+    /// Retransmissions that were lost, below `rexmit_edge`.
+    again: RangeSet,
 }
 
 /// What an acknowledgement changed.
@@ -42,6 +47,12 @@ pub(crate) struct Progress {
 }
 
 impl Scoreboard {
+    /// All bytes below `nxt` are outstanding.
+    #[cfg(test)]
+    pub(crate) fn outstanding_below(nxt: u64) -> Self {
+        Scoreboard { nxt, ..Scoreboard::default() }
+    }
+
     pub(crate) fn outstanding(&self) -> u64 {
         self.nxt - self.una
     }
@@ -49,12 +60,31 @@ impl Scoreboard {
     /// RFC 6675 §4, SetPipe: bytes thought to be in the network.
     pub(crate) fn pipe(&self) -> u64 {
         let outstanding = self.outstanding();
-        if self.sacked.is_empty() && self.lost_edge <= self.una && self.dup_bytes == 0 {
+        let undisturbed = self.lost_edge <= self.una && self.again.is_empty();
+        if self.sacked.is_empty() && undisturbed && self.dup_bytes == 0 {
             return outstanding;
         }
         let arrived = self.sacked.bytes() + self.dup_bytes;
         let to_retransmit = self.gaps_between(self.rexmit_edge.max(self.una), self.lost_edge);
-        outstanding.saturating_sub(arrived + to_retransmit)
+        outstanding.saturating_sub(arrived + to_retransmit + self.again.bytes())
+    }
+
+    pub(crate) fn rexmit_edge(&self) -> u64 {
+        self.rexmit_edge
+    }
+
+    /// Lost bytes that wait to be sent again; zero if nobody `asks`.
+    pub(crate) fn to_retransmit(&self, asks: bool) -> u64 {
+        if !asks {
+            return 0;
+        }
+        let first = self.gaps_between(self.rexmit_edge.max(self.una), self.lost_edge);
+        first + self.again.bytes()
+    }
+
+    /// Whether at least `DupThresh` segments have arrived out of order.
+    pub(crate) fn many_sacked(&self, segment: u64) -> bool {
+        self.sacked.bytes() > (DUP_THRESH - 1) * segment
     }
 
     pub(crate) fn nothing_sacked(&self) -> bool {
@@ -92,7 +122,48 @@ impl Scoreboard {
                 progress.delivered += self.sacked.insert(clipped);
             }
         }
+        if !self.again.is_empty() {
+            self.again.remove_below(self.una);
+            sacks.iter().for_each(|block| self.again.remove(*block));
+        }
         progress
+    }
+
+    /// Declares a segment lost by itself (RACK): with it all that was sent before it for the first time,
+    /// or, if it was sent again already, that retransmission.
+    pub(crate) fn lose(&mut self, range: Range) {
+        let from = range.start.max(self.una);
+        if from < self.rexmit_edge {
+            let end = range.end.min(self.rexmit_edge);
+            let mut gap = self.sacked.first_gap(from, end);
+            while let Some(lost) = gap {
+                self.again.insert(lost);
+                gap = self.sacked.first_gap(lost.end, end);
+            }
+        }
+        if range.end > self.rexmit_edge {
+            self.lost_edge = self.lost_edge.max(range.end.min(self.nxt));
+        }
+    }
+
+    /// Declares everything outstanding below `edge` lost and nothing retransmitted (timeout under RACK).
+    pub(crate) fn lose_all_below(&mut self, edge: u64) {
+        self.lose_all();
+        self.lost_edge = edge.clamp(self.una, self.nxt);
+    }
+
+    /// Nothing is lost after all.
+    pub(crate) fn unlose(&mut self) {
+        self.lost_edge = self.una;
+        self.again.clear();
+    }
+
+    /// RFC 2018 §8: if the oldest outstanding byte is SACKed and still not acknowledged, the receiver has
+    /// thrown away what it had reported, and what it reported counts no more.
+    pub(crate) fn on_reneging(&mut self) {
+        if self.sacked.containing(self.una).is_some() {
+            self.sacked.clear();
+        }
     }
 
     /// A duplicate ACK without SACK: one more segment has left the network.
@@ -126,6 +197,7 @@ impl Scoreboard {
         self.lost_edge = self.nxt;
         self.rexmit_edge = self.una;
         self.dup_bytes = 0;
+        self.again.clear();
     }
 
     /// Forgets what duplicate ACKs said (recovery is over).
@@ -135,6 +207,9 @@ impl Scoreboard {
 
     /// RFC 6675 §4, NextSeg rule 1: the lowest lost bytes that were not retransmitted.
     pub(crate) fn next_lost(&self) -> Option<Range> {
+        if let Some(lost) = self.again.ranges().first() {
+            return Some(*lost);
+        }
         let from = self.rexmit_edge.max(self.una);
         if self.lost_edge <= from {
             return None;
@@ -142,8 +217,13 @@ impl Scoreboard {
         self.sacked.first_gap(from, self.lost_edge)
     }
 
-    pub(crate) fn on_retransmitted(&mut self, end: u64) {
-        self.rexmit_edge = end;
+    /// The first part of [`Scoreboard::next_lost`] was sent again.
+    pub(crate) fn on_retransmitted(&mut self, range: Range) {
+        if range.end <= self.rexmit_edge {
+            self.again.remove(range);
+        } else {
+            self.rexmit_edge = range.end;
+        }
     }
 
     /// Outstanding bytes that have not been SACKed, as ranges.
@@ -160,6 +240,7 @@ impl Scoreboard {
     pub(crate) fn abandon(&mut self) {
         self.una = self.nxt;
         self.sacked.clear();
+        self.again.clear();
         self.dup_bytes = 0;
     }
 }
@@ -189,7 +270,7 @@ mod tests {
         assert_eq!(board.next_lost(), Some(Range { start: 0, end: MSS }));
         // 10 outstanding, 3 arrived, 1 lost
         assert_eq!(board.pipe(), 6 * MSS);
-        board.on_retransmitted(MSS);
+        board.on_retransmitted(Range { start: 0, end: MSS });
         assert_eq!(board.pipe(), 7 * MSS);
         assert_eq!(board.next_lost(), None);
     }
@@ -227,8 +308,18 @@ mod tests {
         board.lose_all();
         assert_eq!(board.pipe(), 0);
         assert_eq!(board.next_lost(), Some(Range { start: 0, end: 4 * MSS }));
-        board.on_retransmitted(4 * MSS);
+        board.on_retransmitted(Range { start: 0, end: 4 * MSS });
         assert_eq!(board.next_lost(), Some(Range { start: 6 * MSS, end: 10 * MSS }));
         assert_eq!(board.pipe(), 4 * MSS);
+    }
+
+    #[test]
+    fn a_receiver_that_renounces_what_it_reported_is_sent_everything_again() {
+        let mut board = board();
+        sack(&mut board, 0, 9); // says that it has all, and yet acknowledges nothing in order
+        board.lose_all();
+        assert_eq!(board.next_lost(), None);
+        board.on_reneging();
+        assert_eq!(board.next_lost(), Some(Range { start: 0, end: 10 * MSS }));
     }
 }

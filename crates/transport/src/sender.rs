@@ -1,7 +1,7 @@
 //! The sending endpoint of a connection: data, scheduler, windows and paths.
 
-use crate::path::{Path, PathReport};
-use crate::settings::SenderSettings;
+use crate::path::{Fired, Path, PathReport};
+use crate::settings::{Idle, SenderSettings};
 use crate::source::Source;
 use control::Ensemble;
 use std::collections::VecDeque;
@@ -49,7 +49,7 @@ impl<E: Ensemble> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             edge: settings.receive_buffer,
-            paths: (0..paths).map(|_| Path::new(paths > 1)).collect(),
+            paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             settings,
             control,
             start,
@@ -68,6 +68,10 @@ impl<E: Ensemble> Sender<E> {
     /// Brings the window of `me` over from control.
     fn refresh(&mut self, me: usize) {
         self.paths[me].refresh(self.control.window(me).cwnd, self.settings.segment);
+        if self.settings.modern.rate {
+            let segment = f64::from(self.settings.segment);
+            self.paths[me].set_pace(self.control.pacing(me).map(|rate| rate * segment));
+        }
     }
 
     /// An ACK of `path` arrived.
@@ -97,9 +101,9 @@ impl<E: Ensemble> Sender<E> {
             if self.paths[me].deadline > now {
                 continue;
             }
-            self.paths[me].on_timeout(now, &self.settings, &mut self.control, me);
+            let fired = self.paths[me].on_timer(now, &self.settings, &mut self.control, me);
             self.refresh(me);
-            if self.paths.len() > 1 {
+            if self.paths.len() > 1 && fired == Fired::Timeout {
                 self.paths[me].failed = true;
                 self.reinject_from(me);
             }
@@ -115,7 +119,11 @@ impl<E: Ensemble> Sender<E> {
 
     /// When to call [`Sender::on_deadline`], or to poll a paced source again.
     pub fn next_deadline(&self) -> Time {
-        let timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
+        let mut timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
+        if self.settings.modern.rate {
+            let held = self.paths.iter().filter(|path| path.held).map(|path| path.next_send);
+            timers = timers.min(held.min().unwrap_or(Time::NEVER));
+        }
         match self.settings.source.next_write(self.start, self.data_nxt) {
             Some(write) if self.starved => timers.min(write),
             _ => timers,
@@ -127,9 +135,22 @@ impl<E: Ensemble> Sender<E> {
         if self.blocked {
             return None;
         }
-        let transmit = self.poll_retransmission(now).or_else(|| self.poll_new(now));
+        if self.settings.modern.rate {
+            self.paths.iter_mut().for_each(|path| path.held = path.next_send > now);
+        }
+        let probe = if self.settings.modern.tlp { self.poll_probe(now) } else { None };
+        let mut transmit =
+            probe.or_else(|| self.poll_retransmission(now)).or_else(|| self.poll_new(now));
+        if transmit.is_none() && self.settings.modern.frto && self.give_up_waiting() {
+            transmit = self.poll_retransmission(now);
+        }
         self.blocked = transmit.is_none() || self.only_path_is_full();
         transmit
+    }
+
+    /// Whether a path held retransmissions back in vain.
+    fn give_up_waiting(&mut self) -> bool {
+        self.paths.iter_mut().any(Path::give_up_waiting)
     }
 
     /// Whether a connection with one path has used up its window: the common end of a poll.
@@ -150,36 +171,67 @@ impl<E: Ensemble> Sender<E> {
             if !path.has_space(range.len(), &self.settings) {
                 continue;
             }
-            let dsn = match &path.mapping {
-                Some(mapping) => mapping.find(range.start)?.0,
-                None => range.start,
-            };
+            let dsn = path.dsn(range.start)?;
             let path = &mut self.paths[me];
-            path.board.on_retransmitted(range.end);
-            path.tally.retransmits += 1;
-            path.on_transmit(now, range.len(), &self.settings);
-            let len = range.len() as u32;
-            let data = Data { seq: range.start, dsn, len, stamp: now, ecn: Ecn::NONE };
-            return Some(Transmit { path: me, data });
+            path.board.on_retransmitted(range);
+            return Some(self.resend(now, me, range, dsn));
         }
         None
+    }
+
+    /// Sends `range` of `me` again.
+    fn resend(&mut self, now: Time, me: usize, range: Range, dsn: u64) -> Transmit {
+        let path = &mut self.paths[me];
+        path.tally.retransmits += 1;
+        path.on_transmit(now, range, &self.settings);
+        let len = range.len() as u32;
+        let data = Data { seq: range.start, dsn, len, stamp: now, ecn: Ecn::NONE };
+        Transmit { path: me, data }
+    }
+
+    /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the last
+    /// segment again (RFC 8985 §7.3).
+    fn poll_probe(&mut self, now: Time) -> Option<Transmit> {
+        let me = self.paths.iter().position(|path| path.probe_due())?;
+        let new = self.next_data(now);
+        let transmit = match new {
+            Some(range) => self.send(now, me, range),
+            None => {
+                let range = self.paths[me].last_segment(self.settings.segment)?;
+                let dsn = self.paths[me].dsn(range.start)?;
+                self.resend(now, me, range, dsn)
+            }
+        };
+        self.paths[me].on_probed(new.is_none());
+        Some(transmit)
     }
 
     /// What another path may have lost goes before new data.
     fn poll_new(&mut self, now: Time) -> Option<Transmit> {
         let (me, range) = self.reinjection().or_else(|| self.new_data(now))?;
-        let len = range.len();
+        Some(self.send(now, me, range))
+    }
+
+    /// Sends the data in `range` on `me`, for the first time on this path.
+    fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit {
         let path = &mut self.paths[me];
+        if self.settings.idle != Idle::Keep
+            && path.restart_after_idle(now, &self.settings, &mut self.control, me)
+        {
+            path.refresh(self.control.window(me).cwnd, self.settings.segment);
+        }
+        let len = range.len();
         let seq = path.board.nxt;
         if let Some(mapping) = &mut path.mapping {
             mapping.push(seq, range.start, len);
         }
         path.board.nxt += len;
-        path.on_transmit(now, len, &self.settings);
+        path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
         self.data_nxt = self.data_nxt.max(range.end);
         self.last_path = me;
-        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now, ecn: Ecn::NONE };
-        Some(Transmit { path: me, data })
+        let ecn = path.ecn(&self.settings);
+        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now, ecn };
+        Transmit { path: me, data }
     }
 
     /// The next data that the application wrote, and the path to carry it.
@@ -192,11 +244,19 @@ impl<E: Ensemble> Sender<E> {
         }
         self.starved = false;
         let me = self.choose_path()?;
+        Some((me, self.next_data(now)?))
+    }
+
+    /// The next data that the application wrote and the receive window admits.
+    fn next_data(&mut self, now: Time) -> Option<Range> {
         let start = self.data_nxt;
         let written = self.settings.source.written(now.since(self.start), self.settings.segment);
-        let end = (start + segment).min(written);
+        let end = (start + u64::from(self.settings.segment)).min(written);
         self.starved = start >= end;
-        (start < end && end <= self.edge).then_some((me, Range { start, end }))
+        if self.starved && self.settings.modern.rate {
+            self.paths.iter_mut().for_each(Path::on_app_limited);
+        }
+        (start < end && end <= self.edge).then_some(Range { start, end })
     }
 
     fn has_space(&self, me: usize) -> bool {
@@ -256,7 +316,7 @@ impl<E: Ensemble> Sender<E> {
         self.reinject_from(path);
         // Should it join again, it has forgotten this data and may carry it like any other path.
         self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
-        self.paths[path].leave();
+        self.paths[path].leave(&self.settings);
         self.control.set_member(path, false);
     }
 
@@ -290,6 +350,9 @@ impl<E: Ensemble> Sender<E> {
             retransmits: tally.retransmits,
             timeouts: tally.timeouts,
             recoveries: tally.recoveries,
+            marks: tally.marks,
+            undone: tally.undone,
+            probes: tally.probes,
         }
     }
 }

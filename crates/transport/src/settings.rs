@@ -1,5 +1,6 @@
 //! What a sender and its paths are told.
 
+use crate::modern::ModernSettings;
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::source::Source;
@@ -13,6 +14,16 @@ pub struct SenderSettings {
     pub sack: bool,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// What stacks of today do beyond that.
+    pub modern: ModernSettings,
+    /// Proportional rate reduction in recovery; without it the window alone decides, as BBR wants it.
+    pub prr: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
+    /// What an idle time does to the window.
+    pub idle: Idle,
+    /// Window at the start, in segments: the largest after an idle time.
+    pub initial_window: f64,
     /// Bounds of the retransmission timeout.
     pub rto: RtoSettings,
     /// The receive buffer that the peer announced, in bytes.
@@ -23,4 +34,17 @@ pub struct SenderSettings {
     pub host_limit: u64,
     /// Where the data comes from.
     pub source: Source,
+}
+
+/// What happens to the window of a path that had nothing to send for longer than its timeout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Idle {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// It falls to the initial window (RFC 5681 §4.1).
+    Restart,
+    /// It is halved for each timeout of idling, down to the initial window, and the threshold keeps three
+    /// quarters of it (RFC 2861 §2; Linux).
+    Decay,
 }

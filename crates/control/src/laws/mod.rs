@@ -131,13 +131,19 @@ impl core::str::FromStr for AnyLaw {
             Some((name, option)) => (name, Some(option)),
             None => (text, None),
         };
-        by_name(name, option).ok_or_else(|| {
-            let mut nearest: Vec<&'static str> =
-                described().iter().flat_map(|law| law.names).copied().collect();
-            nearest.sort_by_key(|known| distance(known, name));
-            let known = described().into_iter().find(|law| law.names.contains(&name));
-            UnknownLaw { name: text.into(), nearest, options: known.map(|law| law.options) }
-        })
+        by_name(name, option).ok_or_else(|| UnknownLaw::new(text))
+    }
+}
+
+impl UnknownLaw {
+    /// What to say of `text`, which names no law and no scheme.
+    pub(crate) fn new(text: &str) -> Self {
+        let name = text.split_once(':').map_or(text, |(name, _)| name);
+        let all = || described().into_iter().chain(crate::schemes::described());
+        let mut nearest: Vec<&'static str> = all().flat_map(|law| law.names).copied().collect();
+        nearest.sort_by_key(|known| distance(known, name));
+        let known = all().find(|law| law.names.contains(&name));
+        UnknownLaw { name: text.into(), nearest, options: known.map(|law| law.options) }
     }
 }
 

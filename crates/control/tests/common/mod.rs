@@ -22,5 +22,5 @@ pub(crate) fn registered() -> Vec<(String, AnyLaw)> {
 
 /// An acknowledgement that arrived while the window was full.
 pub(crate) fn acked(segments: f64, srtt: f64, phase: Phase) -> Acked {
-    Acked { segments, srtt, cwnd_limited: true, phase }
+    Acked { segments, srtt, cwnd_limited: true, phase, ..Acked::default() }
 }

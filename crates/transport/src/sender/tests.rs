@@ -1,6 +1,7 @@
 //! Two endpoints, one clock, and a network that does what each test says.
 
 use super::*;
+use crate::modern::ModernSettings;
 use crate::receiver::{Receiver, ReceiverSettings};
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
@@ -16,6 +17,11 @@ fn settings(source: Source) -> SenderSettings {
         segment: MSS,
         sack: true,
         limited_transmit: true,
+        modern: ModernSettings::default(),
+        prr: true,
+        ecn: false,
+        idle: Idle::Keep,
+        initial_window: 10.0,
         rto: RtoSettings::default(),
         receive_buffer: 1 << 20,
         scheduler: Scheduler::MinRtt,
@@ -50,6 +56,7 @@ impl Pair {
     fn new(settings: SenderSettings, law: &str, delays: Vec<Span>) -> Self {
         let receiver = ReceiverSettings {
             sack: settings.sack,
+            dsack: settings.modern.dsack,
             delayed_ack: None,
             buffer: settings.receive_buffer,
         };
@@ -344,8 +351,15 @@ fn scripted(script: &[u8]) -> impl FnMut(usize, &Data) -> Option<Span> + '_ {
     }
 }
 
+/// Any selection of what stacks of today do.
+fn modern() -> impl Strategy<Value = ModernSettings> {
+    (any::<[bool; 5]>(), any::<bool>()).prop_map(|([rack, tlp, eifel, dsack, frto], rate)| {
+        ModernSettings { rack, tlp, eifel, dsack, frto, rate }
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// Whatever is lost or late, every byte arrives once and in order, under every recovery.
     #[test]
@@ -353,9 +367,12 @@ proptest! {
         script in prop::collection::vec(0u8..40, 37..120),
         paths in 1usize..4,
         sack: bool,
+        ecn: bool,
+        modern in modern(),
         law in prop::sample::select(vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5"]),
     ) {
-        let settings = SenderSettings { sack, ..settings(transfer(300)) };
+        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, ..modern } };
+        let settings = SenderSettings { sack, ecn, modern, ..settings(transfer(300)) };
         let delays = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
         let mut pair = Pair::new(settings, law, delays);
         pair.run(Time(3_600_000_000_000), scripted(&script));
@@ -369,8 +386,11 @@ proptest! {
     fn no_acknowledgement_makes_the_sender_panic_or_overrun_its_window(
         acks in prop::collection::vec((0u64..60, 0u64..60, 0u64..60, 0u64..60, 0usize..2, any::<bool>()), 1..80),
         sack: bool,
+        modern in modern(),
     ) {
-        let mut sender = sender(SenderSettings { sack, ..settings(Source::Bulk) }, "olia", 2);
+        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, ..modern } };
+        let settings = SenderSettings { sack, modern, ecn: true, ..settings(Source::Bulk) };
+        let mut sender = sender(settings, "olia", 2);
         let mut now = Time::ZERO;
         for (ack, data_ack, start, len, path, timeout) in acks {
             now = now + Span::millis(7);
@@ -385,7 +405,7 @@ proptest! {
                 window_edge: 1 << 20,
                 echo: Time::ZERO,
                 sacks: Sacks::new([block]),
-                ecn: Ecn::NONE,
+                ecn: if start % 7 == 0 { Ecn::ECHO } else { Ecn::NONE },
             });
             while let Some(Transmit { path, data }) = sender.poll_transmit(now) {
                 sender.on_sent(path, data.len);

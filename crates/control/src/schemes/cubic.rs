@@ -1,0 +1,249 @@
+//! CUBIC: a window that is a cubic function of the time since the last reduction.
+//!
+//! Source: RFC 9438 (symbols `C`, `beta_cubic`, `W_max`, `K`, `W_est`, `cwnd_epoch`, `cwnd_prior`). It has
+//! no drift: growth depends on time, not on what was acknowledged, so theory has nothing to solve.
+
+use super::each::Single;
+use super::hystart::{self, HyStart};
+use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::{Acked, Cause, Phase, Settings, Window};
+
+/// `C` in segments/s³.
+const C: f64 = 0.4;
+const BETA_CUBIC: f64 = 0.7;
+/// `alpha_cubic`: as much as a window that falls to `beta_cubic` may grow to be as Reno's (§4.3).
+const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
+/// Floor of ssthresh (§4.6).
+const MIN_SSTHRESH: f64 = 2.0;
+
+/// CUBIC on one path.
+#[derive(Clone, Debug)]
+pub(crate) struct Cubic {
+    settings: Settings,
+    hystart: Option<HyStart>,
+    state: State,
+    /// The state before the last congestion event.
+    before: State,
+    /// When the last ACK came.
+    last: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    window: Window,
+    w_max: f64,
+    /// When the present stage of congestion avoidance began; none in slow start and recovery.
+    epoch: Option<f64>,
+    k: f64,
+    w_est: f64,
+    cwnd_prior: f64,
+}
+
+impl Cubic {
+    pub(crate) fn new(settings: Settings, hystart: bool) -> Self {
+        let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
+        let (w_max, w_est, cwnd_prior) = (0.0, 0.0, 0.0);
+        let state = State { window, w_max, epoch: None, k: 0.0, w_est, cwnd_prior };
+        let hystart = hystart.then(HyStart::new);
+        Cubic { settings, hystart, state, before: state, last: 0.0 }
+    }
+
+    /// Slow start; returns the segments that are left over at its end.
+    fn slow_start(&mut self, ack: &Acked) -> f64 {
+        let mut limit = match ack.phase {
+            Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
+            _ => ACK_LIMIT,
+        };
+        let mut growth = 1.0;
+        if let Some(hystart) = &mut self.hystart {
+            limit = hystart::ACK_LIMIT;
+            match hystart.growth(ack.rtt, ack.una, ack.nxt) {
+                Some(by) => growth = by,
+                None => self.state.window.ssthresh = self.state.window.cwnd,
+            }
+        }
+        let Window { cwnd, ssthresh } = &mut self.state.window;
+        let (segments, room) = (ack.segments.min(limit), *ssthresh - *cwnd);
+        if growth * segments <= room {
+            *cwnd += growth * segments;
+            return 0.0;
+        }
+        *cwnd = *ssthresh;
+        segments - room / growth
+    }
+
+    /// §4.2 to §4.5, for an ACK of so many segments.
+    fn avoid(&mut self, segments: f64, ack: &Acked) {
+        let start = match self.state.epoch {
+            Some(start) => start,
+            None => self.begin(ack.now),
+        };
+        let t = ack.now - start;
+        let State { window: Window { cwnd, .. }, w_est, cwnd_prior, .. } = &mut self.state;
+        let alpha = if *w_est >= *cwnd_prior { 1.0 } else { ALPHA_CUBIC };
+        *w_est += alpha * segments / *cwnd;
+        let (w, w_est) = (*cwnd, *w_est);
+        let grown = if self.w_cubic(t) < w_est {
+            w.max(w_est) // Reno-friendly
+        } else {
+            let target = self.w_cubic(t + ack.srtt).clamp(w, 1.5 * w);
+            w + segments * (target - w) / w
+        };
+        self.state.window.cwnd = grown;
+    }
+
+    /// A stage of congestion avoidance begins (§4.2); without a reduction before it, at its plateau.
+    fn begin(&mut self, now: f64) -> f64 {
+        let state = &mut self.state;
+        let w = state.window.cwnd;
+        state.epoch = Some(now);
+        state.w_est = w;
+        if w < state.w_max {
+            state.k = libm::cbrt((state.w_max - w) / C);
+        } else {
+            (state.k, state.w_max) = (0.0, w);
+        }
+        now
+    }
+
+    /// Eq. 1.
+    fn w_cubic(&self, t: f64) -> f64 {
+        let from_plateau = t - self.state.k;
+        C * from_plateau * from_plateau * from_plateau + self.state.w_max
+    }
+
+    /// §4.6 and §4.7.
+    fn reduce(&mut self) {
+        self.before = self.state;
+        let State { window: Window { cwnd, ssthresh }, w_max, epoch, cwnd_prior, .. } =
+            &mut self.state;
+        *cwnd_prior = *cwnd;
+        *w_max = if *cwnd < *w_max { *cwnd * (1.0 + BETA_CUBIC) / 2.0 } else { *cwnd };
+        *ssthresh = (*cwnd * BETA_CUBIC).max(MIN_SSTHRESH).max(self.settings.min_window);
+        *epoch = None;
+        self.hystart = None; // only the first slow start is one of unknown capacity
+    }
+}
+
+impl Single for Cubic {
+    fn on_ack(&mut self, ack: &Acked) {
+        let since = ack.now - self.last;
+        self.last = ack.now;
+        if ack.phase == Phase::Recovery {
+            return;
+        }
+        if !ack.cwnd_limited {
+            // §5.8: time in which the window was not the limit does not count.
+            self.state.epoch = self.state.epoch.map(|epoch| (epoch + since).min(ack.now));
+            return;
+        }
+        let Window { cwnd, ssthresh } = self.state.window;
+        let left = if cwnd < ssthresh { self.slow_start(ack) } else { ack.segments };
+        if left > 0.0 && self.state.window.cwnd >= self.state.window.ssthresh {
+            self.avoid(left, ack);
+        }
+    }
+
+    fn on_congestion(&mut self, cause: Cause) {
+        if cause != Cause::TimeoutAgain {
+            self.reduce();
+        }
+        self.state.window.cwnd = match cause {
+            Cause::FastRetransmit | Cause::Mark => self.state.window.ssthresh,
+            Cause::Timeout | Cause::TimeoutAgain => {
+                self.state.w_max = 0.0; // §4.8: the next stage begins at its plateau
+                self.settings.min_window
+            }
+        };
+    }
+
+    fn on_recovered(&mut self) {
+        self.state.window.cwnd = self.state.window.ssthresh;
+    }
+
+    /// §4.9.
+    fn undo(&mut self) {
+        let cwnd = self.state.window.cwnd.max(self.before.window.cwnd);
+        self.state = self.before;
+        self.state.window.cwnd = cwnd;
+    }
+
+    fn restart(&mut self, window: Window) {
+        self.state.window = window;
+        self.state.epoch = None;
+    }
+
+    fn window(&self) -> Window {
+        self.state.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips of `rtt`.
+    fn run(cubic: &mut Cubic, from: f64, seconds: f64, rtt: f64) {
+        let mut now = from;
+        while now < from + seconds {
+            let segments = 1.0;
+            now += rtt / cubic.window().cwnd;
+            let ack =
+                Acked { segments, srtt: rtt, cwnd_limited: true, now, rtt, ..Acked::default() };
+            cubic.on_ack(&ack);
+        }
+    }
+
+    fn reduced_at(cwnd: f64) -> Cubic {
+        let settings =
+            Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
+        let mut cubic = Cubic::new(settings, false);
+        cubic.on_congestion(Cause::FastRetransmit);
+        cubic.on_recovered();
+        cubic
+    }
+
+    #[test]
+    fn the_window_returns_to_w_max_after_k_seconds() {
+        // K = cbrt(1000 * 0.3 / 0.4) = 9.086 s
+        let mut cubic = reduced_at(1000.0);
+        assert_eq!(cubic.window().cwnd, 700.0);
+        run(&mut cubic, 5.0, 9.086, 0.1);
+        assert!((cubic.window().cwnd - 1000.0).abs() < 2.0, "{:?}", cubic.window());
+        run(&mut cubic, 14.086, 5.0, 0.1);
+        let later = 1000.0 + 0.4 * 125.0; // C · 5³ more
+        assert!((cubic.window().cwnd - later).abs() < 5.0, "{:?}", cubic.window());
+    }
+
+    #[test]
+    fn with_a_small_window_it_grows_as_a_window_that_is_as_fair_as_renos() {
+        // After a reduction from 20 to 14: 9/17 a round until 20, which takes 11.3 rounds, then 1 a round.
+        let mut cubic = reduced_at(20.0);
+        run(&mut cubic, 0.0, 0.2, 0.01);
+        let expected = 20.0 + 20.0 - 6.0 / (9.0 / 17.0);
+        assert!((cubic.window().cwnd - expected).abs() < 0.5, "{:?}", cubic.window());
+    }
+
+    #[test]
+    fn a_second_reduction_before_the_plateau_releases_bandwidth() {
+        let mut cubic = reduced_at(1000.0);
+        cubic.on_congestion(Cause::FastRetransmit);
+        assert_eq!(cubic.state.w_max, 700.0 * 0.85);
+    }
+
+    #[test]
+    fn an_event_that_was_none_leaves_no_trace() {
+        let mut cubic = reduced_at(100.0);
+        run(&mut cubic, 0.0, 3.0, 0.05);
+        let before = cubic.state;
+        cubic.on_congestion(Cause::Timeout);
+        cubic.undo();
+        assert_eq!((cubic.window(), cubic.state.k), (before.window, before.k));
+        assert_eq!(cubic.state.epoch, before.epoch);
+    }
+
+    #[test]
+    fn the_growth_of_renos_fairness_is_nine_seventeenths() {
+        assert!((ALPHA_CUBIC - 9.0 / 17.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,70 @@
+//! Every path for itself, as the subflows of a connection without coupling.
+
+use crate::{Acked, Cause, Delivered, Ensemble, Window};
+use alloc::boxed::Box;
+
+/// Congestion control of one path that does not look at its siblings; see [`Ensemble`] for what the calls
+/// mean.
+pub(crate) trait Single: Clone {
+    fn on_ack(&mut self, ack: &Acked);
+    fn on_congestion(&mut self, cause: Cause);
+    fn on_recovered(&mut self);
+    fn undo(&mut self);
+    fn restart(&mut self, window: Window);
+    fn window(&self) -> Window;
+    fn on_delivered(&mut self, _delivered: &Delivered) {}
+    fn pacing(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// One copy of a scheme for each path.
+#[derive(Clone, Debug)]
+pub(crate) struct Each<S> {
+    fresh: S,
+    paths: Box<[S]>,
+}
+
+impl<S: Single> Each<S> {
+    pub(crate) fn new(fresh: S, paths: usize) -> Self {
+        Each { paths: alloc::vec![fresh.clone(); paths].into(), fresh }
+    }
+}
+
+impl<S: Single> Ensemble for Each<S> {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        self.paths[path].on_ack(ack);
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        self.paths[path].on_congestion(cause);
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        self.paths[path].on_recovered();
+    }
+
+    fn set_member(&mut self, path: usize, _member: bool) {
+        self.paths[path] = self.fresh.clone();
+    }
+
+    fn undo(&mut self, path: usize) {
+        self.paths[path].undo();
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        self.paths[path].restart(window);
+    }
+
+    fn window(&self, path: usize) -> Window {
+        self.paths[path].window()
+    }
+
+    fn on_delivered(&mut self, path: usize, delivered: &Delivered) {
+        self.paths[path].on_delivered(delivered);
+    }
+
+    fn pacing(&self, path: usize) -> Option<f64> {
+        self.paths[path].pacing()
+    }
+}

@@ -1,0 +1,179 @@
+//! Controllers that are no law in a shell: they act on time, delay or rate, and so have no drift.
+
+use crate::laws::{Described, UnknownLaw};
+use crate::{Acked, Cause, Delivered, Ensemble, Settings, Window};
+use alloc::vec::Vec;
+use bbr::Bbr;
+use cubic::Cubic;
+use each::Each;
+use wvegas::Wvegas;
+
+mod bbr;
+mod cubic;
+mod each;
+mod filter;
+mod hystart;
+mod wvegas;
+
+/// Which scheme, with its option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// CUBIC on each path; `true`: its first slow start is HyStart++'s.
+    Cubic(bool),
+    /// Weighted Vegas.
+    Wvegas,
+    /// BBR on each path.
+    Bbr,
+}
+
+/// What is known of each scheme, in the order of [`Scheme`].
+const DESCRIBED: [Described; 3] = [
+    Described {
+        names: &["cubic"],
+        options: &[("hystart", "HyStart++ in the first slow start")],
+        summary: "CUBIC on every path by itself; a cubic function of the time since the last loss.",
+        formula: "W(t) = C (t − K)³ + W_max; decrease to 0.7 w",
+        source: "RFC 9438; HyStart++: RFC 9406",
+        set_valued: false,
+    },
+    Described {
+        names: &["wvegas"],
+        options: &[],
+        summary: "Weighted Vegas; delay-based, equalises queueing over the paths.",
+        formula: "once a round trip: ±1 towards alpha_r = 10 x_r / Σx queued packets; decrease to w/2",
+        source: "Cao, Xu and Fu, ICNP 2012; draft-xu-mptcp-congestion-control",
+        set_valued: false,
+    },
+    Described {
+        names: &["bbr"],
+        options: &[],
+        summary: "BBR version 1 on every path by itself; paced at the delivery rate, as a competitor.",
+        formula: "pacing = gain · max delivery rate; window = 2 · max rate · min rtt",
+        source: "Cardwell et al. 2016; draft-cardwell-iccrg-bbr-congestion-control-00",
+        set_valued: false,
+    },
+];
+
+/// Every scheme in the order of the registry.
+pub fn described() -> Vec<Described> {
+    DESCRIBED.into()
+}
+
+impl core::str::FromStr for Scheme {
+    type Err = UnknownLaw;
+
+    /// Reads `name` or `name:option`, as in `cubic:hystart`.
+    fn from_str(text: &str) -> Result<Self, UnknownLaw> {
+        match text {
+            "cubic" => Ok(Scheme::Cubic(false)),
+            "cubic:hystart" => Ok(Scheme::Cubic(true)),
+            "wvegas" => Ok(Scheme::Wvegas),
+            "bbr" => Ok(Scheme::Bbr),
+            _ => Err(UnknownLaw::new(text)),
+        }
+    }
+}
+
+impl Scheme {
+    /// Whether it works with delivery rates: it must be told what is delivered, and is paced.
+    pub fn rate_based(self) -> bool {
+        self == Scheme::Bbr
+    }
+}
+
+/// A scheme at work on one connection; dispatch is a match.
+#[derive(Clone, Debug)]
+pub struct AnyScheme(Inner);
+
+#[derive(Clone, Debug)]
+enum Inner {
+    Cubic(Each<Cubic>),
+    Wvegas(Wvegas),
+    Bbr(Each<Bbr>),
+}
+
+impl AnyScheme {
+    /// `scheme` over `paths` paths, all members, none with a round-trip sample yet.
+    pub fn new(scheme: Scheme, settings: Settings, paths: usize) -> Self {
+        AnyScheme(match scheme {
+            Scheme::Cubic(hystart) => Inner::Cubic(Each::new(Cubic::new(settings, hystart), paths)),
+            Scheme::Wvegas => Inner::Wvegas(Wvegas::new(settings, paths)),
+            Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
+        })
+    }
+}
+
+/// Passes a call on to whichever it is.
+macro_rules! pass {
+    ($self:ident.$call:ident($($argument:expr),*)) => {
+        match &mut $self.0 {
+            Inner::Cubic(control) => control.$call($($argument),*),
+            Inner::Wvegas(control) => control.$call($($argument),*),
+            Inner::Bbr(control) => control.$call($($argument),*),
+        }
+    };
+    (&$self:ident.$call:ident($($argument:expr),*)) => {
+        match &$self.0 {
+            Inner::Cubic(control) => control.$call($($argument),*),
+            Inner::Wvegas(control) => control.$call($($argument),*),
+            Inner::Bbr(control) => control.$call($($argument),*),
+        }
+    };
+}
+
+impl Ensemble for AnyScheme {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        pass!(self.on_ack(path, ack));
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        pass!(self.on_congestion(path, cause));
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        pass!(self.on_recovered(path));
+    }
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        pass!(self.set_member(path, member));
+    }
+
+    fn undo(&mut self, path: usize) {
+        pass!(self.undo(path));
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        pass!(self.restart(path, window));
+    }
+
+    fn window(&self, path: usize) -> Window {
+        pass!(&self.window(path))
+    }
+
+    fn on_delivered(&mut self, path: usize, delivered: &Delivered) {
+        pass!(self.on_delivered(path, delivered));
+    }
+
+    fn pacing(&self, path: usize) -> Option<f64> {
+        pass!(&self.pacing(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_described_name_and_option_is_a_scheme() {
+        for scheme in described() {
+            let options = scheme.options.iter().map(|(option, _)| *option);
+            for name in scheme.names {
+                assert!(name.parse::<Scheme>().is_ok());
+                for option in options.clone() {
+                    assert!(alloc::format!("{name}:{option}").parse::<Scheme>().is_ok());
+                }
+            }
+        }
+        assert!("cubic:nonsense".parse::<Scheme>().unwrap_err().options.is_some());
+    }
+}

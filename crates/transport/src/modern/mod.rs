@@ -1,0 +1,198 @@
+//! What stacks of today do beyond what those of 2012 did: each part is an option, and none of it exists
+//! while all are off.
+//!
+//! ```text
+//!   log.rs    when each outstanding segment was sent, and what had been delivered then
+//!    ├─ rack.rs   losses by time instead of by count            (RFC 8985 §6)
+//!    └─ rate.rs   delivery rates                                (for controllers that are paced)
+//!   probe.rs  a segment sent again when ACKs stay away          (RFC 8985 §7)
+//!   undo.rs   reductions that need not have been                (RFC 3522, 2883)
+//!   frto.rs   timeouts that need not have been                  (RFC 5682)
+//! ```
+
+use crate::scoreboard::{Progress, Scoreboard};
+use frto::Frto;
+use log::SentLog;
+use probe::Probe;
+use rack::Rack;
+use rate::Rate;
+use undo::Undo;
+use units::Time;
+use wire::{Ack, Range};
+
+mod frto;
+mod log;
+mod probe;
+mod rack;
+mod rate;
+mod undo;
+
+/// Which parts there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModernSettings {
+    /// Loss detection by time (RACK); needs SACK.
+    pub rack: bool,
+    /// Tail-loss probes; needs SACK.
+    pub tlp: bool,
+    /// Spurious retransmissions are found by time stamps (Eifel), and what they reduced is restored.
+    pub eifel: bool,
+    /// The same by what the receiver reports to have received twice (DSACK).
+    pub dsack: bool,
+    /// Spurious timeouts are found by what is acknowledged after them (F-RTO).
+    pub frto: bool,
+    /// Delivery rates are measured, and sending is paced if control says so.
+    pub rate: bool,
+}
+
+impl ModernSettings {
+    fn any(self) -> bool {
+        self != ModernSettings::default()
+    }
+
+    fn undoes(self) -> bool {
+        self.eifel || self.dsack
+    }
+}
+
+/// The state of one path.
+#[derive(Debug)]
+pub(crate) struct Modern {
+    log: SentLog,
+    pub(crate) rack: Option<Rack>,
+    pub(crate) probe: Option<Probe>,
+    pub(crate) undo: Option<Undo>,
+    pub(crate) frto: Option<Frto>,
+    rate: Option<Rate>,
+    /// When the retransmission timeout ends, whatever the timer stands for.
+    pub(crate) rto_at: Time,
+    /// RACK: when what is late now will be lost.
+    pub(crate) late: Option<Time>,
+}
+
+/// What an acknowledgement showed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Seen {
+    /// The last reduction need not have been.
+    pub(crate) spurious: bool,
+    /// A probe repaired a loss that nobody else has noticed.
+    pub(crate) repaired: bool,
+}
+
+impl Modern {
+    /// `None` if every part is off.
+    pub(crate) fn new(settings: ModernSettings) -> Option<Box<Self>> {
+        settings.any().then(|| {
+            Box::new(Modern {
+                log: SentLog::default(),
+                rack: settings.rack.then(Rack::default),
+                probe: settings.tlp.then(Probe::default),
+                undo: settings.undoes().then(|| Undo::new(settings.eifel, settings.dsack)),
+                frto: settings.frto.then(Frto::default),
+                rate: settings.rate.then(Rate::default),
+                rto_at: Time::NEVER,
+                late: None,
+            })
+        })
+    }
+
+    /// `range` was sent, again or for the first time; `pipe` was in flight before it.
+    pub(crate) fn on_transmit(&mut self, now: Time, range: Range, pipe: u64) {
+        let again = self.log.end() > range.start;
+        let stamp = self.rate.as_mut().map(|rate| rate.on_transmit(now, pipe)).unwrap_or_default();
+        self.log.on_transmit(now, range, stamp);
+        if again && let Some(undo) = &mut self.undo {
+            undo.on_retransmit(now, range);
+        }
+    }
+
+    /// An ACK came in; the scoreboard has taken it in already, and made this progress.
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        ack: &Ack,
+        board: &Scoreboard,
+        progress: Progress,
+    ) -> Seen {
+        let advanced = progress.acked > 0;
+        let Modern { log, rack, probe, undo, frto, rate, .. } = self;
+        let dsack = duplicate(ack);
+        if let Some(rate) = rate {
+            rate.begin();
+        }
+        log.on_ack(board.una, ack.sacks.blocks(), |sent| {
+            if let Some(rack) = rack {
+                rack.on_delivered(now, sent, ack.echo);
+            }
+            if let Some(rate) = rate {
+                rate.on_delivered(now, sent);
+            }
+        });
+        if let Some(rack) = rack.as_mut().filter(|_| dsack.is_some()) {
+            rack.on_duplicate(board.una, board.nxt);
+        }
+        let undone = undo.as_mut().is_some_and(|undo| undo.on_ack(ack, advanced, dsack));
+        let mistaken = frto.as_mut().is_some_and(|frto| frto.on_ack(board, progress));
+        let probed = |probe: &mut Probe| probe.on_ack(board.una, advanced, ack, dsack);
+        let repaired = probe.as_mut().is_some_and(probed);
+        Seen { spurious: undone || mistaken, repaired }
+    }
+
+    /// RACK: marks what is lost by now, and notes until when the rest of what is late is given.
+    pub(crate) fn detect_loss(&mut self, now: Time, board: &mut Scoreboard, patience: Patience) {
+        if let Some(rack) = &mut self.rack {
+            self.late = rack.detect(now, &self.log, board, patience);
+        }
+    }
+
+    /// The retransmission timer fired, `first` for this data. Everything is lost, but under RACK only what
+    /// has been out long enough, and in any case the oldest segment (RFC 8985 §6.3).
+    pub(crate) fn on_timeout(&mut self, now: Time, board: &mut Scoreboard, first: bool) {
+        self.late = None;
+        match &self.rack {
+            None => board.lose_all(),
+            Some(rack) => {
+                let oldest = self.log.sent().next().into_iter();
+                let overdue = self.log.sent().filter(|sent| rack.overdue(now, sent));
+                let edge = oldest.chain(overdue).map(|sent| sent.range.end).max();
+                board.lose_all_below(edge.unwrap_or(board.nxt));
+            }
+        }
+        if let Some(frto) = &mut self.frto {
+            frto.on_timeout(first);
+        }
+    }
+
+    /// F-RTO: whether retransmissions wait for the answer to new data.
+    pub(crate) fn holds_back(&self) -> bool {
+        self.frto.is_some_and(Frto::holds_back)
+    }
+
+    /// What the ACKs so far say about the delivery rate; `None` if nobody asked.
+    pub(crate) fn sample(&self) -> Option<rate::Sample> {
+        self.rate.as_ref().map(Rate::sample)
+    }
+
+    /// The application has nothing to send while `pipe` is in flight.
+    pub(crate) fn on_app_limited(&mut self, pipe: u64) {
+        if let Some(rate) = &mut self.rate {
+            rate.on_app_limited(pipe);
+        }
+    }
+
+    /// The last segment sent for the first time, if it is outstanding still.
+    pub(crate) fn last_segment(&self) -> Option<Range> {
+        self.log.sent().last().filter(|sent| !sent.arrived).map(|sent| sent.range)
+    }
+}
+
+/// RFC 2883 §4: the first block reports data that arrived again, if it lies below the cumulative ACK or
+/// inside of the second block.
+fn duplicate(ack: &Ack) -> Option<Range> {
+    let blocks = ack.sacks.blocks();
+    let first = *blocks.first()?;
+    let inside =
+        blocks.get(1).is_some_and(|next| next.start <= first.start && first.end <= next.end);
+    (first.end <= ack.ack || inside).then_some(first)
+}
+
+pub(crate) use rack::Patience;

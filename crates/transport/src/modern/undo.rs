@@ -1,0 +1,107 @@
+//! Reductions that need not have been: what was sent again had arrived, or was only late.
+//!
+//! Sources: RFC 3522 §3.2 (Eifel detection by time stamps); RFC 2883 and RFC 3708 §2 (every
+//! retransmission is reported to have arrived twice). The response is that of Linux: window and threshold
+//! are restored.
+
+use units::Time;
+use wire::{Ack, Range};
+
+/// The state of one path.
+#[derive(Debug)]
+pub(crate) struct Undo {
+    eifel: bool,
+    dsack: bool,
+    event: Option<Event>,
+}
+
+/// The last reduction.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    /// First byte outstanding when it happened.
+    una: u64,
+    /// When the first retransmission after it was sent.
+    first: Option<Time>,
+    /// Whether the first ACK of new data has come since: Eifel judges that one only.
+    judged: bool,
+    /// Bytes retransmitted, and bytes of them reported to have arrived twice.
+    resent: u64,
+    duplicated: u64,
+}
+
+impl Undo {
+    pub(crate) fn new(eifel: bool, dsack: bool) -> Self {
+        Undo { eifel, dsack, event: None }
+    }
+
+    /// A reduction begins while everything from `una` on is outstanding.
+    pub(crate) fn on_reduction(&mut self, una: u64) {
+        self.event = Some(Event { una, first: None, judged: false, resent: 0, duplicated: 0 });
+    }
+
+    pub(crate) fn on_retransmit(&mut self, now: Time, range: Range) {
+        if let Some(event) = &mut self.event {
+            event.first.get_or_insert(now);
+            event.resent += range.len();
+        }
+    }
+
+    /// Whether this ACK shows that the reduction need not have been.
+    pub(crate) fn on_ack(&mut self, ack: &Ack, advanced: bool, dsack: Option<Range>) -> bool {
+        let Some(event) = &mut self.event else {
+            return false;
+        };
+        let mut spurious = false;
+        if let Some(first) = event.first.filter(|_| advanced && !event.judged) {
+            // The ACK echoes the time stamp of a segment sent before the retransmission: the original.
+            spurious = self.eifel && ack.echo < first;
+            event.judged = true;
+        }
+        if let Some(range) = dsack.filter(|range| range.start >= event.una) {
+            event.duplicated += range.len();
+            spurious |= self.dsack && event.resent > 0 && event.duplicated >= event.resent;
+        }
+        if spurious {
+            self.event = None;
+        }
+        spurious
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{Ecn, Sacks};
+
+    fn ack(echo: u64) -> Ack {
+        let (echo, sacks) = (Time(echo), Sacks::default());
+        Ack { ack: 2_000, data_ack: 2_000, window_edge: 1 << 20, echo, sacks, ecn: Ecn::NONE }
+    }
+
+    const FIRST: Range = Range { start: 1_000, end: 2_000 };
+
+    fn reduced(eifel: bool, dsack: bool) -> Undo {
+        let mut undo = Undo::new(eifel, dsack);
+        undo.on_reduction(1_000);
+        undo.on_retransmit(Time(50), FIRST);
+        undo
+    }
+
+    #[test]
+    fn an_ack_that_echoes_a_stamp_from_before_the_retransmission_is_for_the_original() {
+        assert!(reduced(true, false).on_ack(&ack(49), true, None));
+        assert!(!reduced(true, false).on_ack(&ack(50), true, None));
+        assert!(!reduced(false, true).on_ack(&ack(49), true, None));
+        let mut undo = reduced(true, false);
+        assert!(!undo.on_ack(&ack(50), true, None));
+        assert!(!undo.on_ack(&ack(49), true, None), "only the first ACK is judged");
+    }
+
+    #[test]
+    fn when_every_retransmission_arrived_twice_none_was_needed() {
+        let mut undo = reduced(false, true);
+        undo.on_retransmit(Time(51), Range { start: 2_000, end: 3_000 });
+        assert!(!undo.on_ack(&ack(50), true, Some(FIRST)));
+        assert!(undo.on_ack(&ack(50), true, Some(Range { start: 2_000, end: 3_000 })));
+    }
+}

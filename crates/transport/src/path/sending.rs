@@ -1,0 +1,182 @@
+//! What a path may send, and what it has sent.
+
+use super::Path;
+use crate::settings::{Idle, SenderSettings};
+use control::{Ensemble, Phase, Window};
+use units::{NANOS, Span, Time};
+use wire::{Ecn, Range};
+
+impl Path {
+    /// Takes over the window that control has set.
+    pub(crate) fn refresh(&mut self, cwnd: f64, segment: u32) {
+        self.window = u64::from(cwnd as u32) * u64::from(segment);
+    }
+
+    /// Takes over the rate in bytes per second at which control paces the path.
+    pub(crate) fn set_pace(&mut self, rate: Option<f64>) {
+        self.pace = rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| NANOS as f64 / rate);
+    }
+
+    /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
+    pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
+        self.may_use_host(settings) && self.window_has_room(bytes, settings)
+    }
+
+    /// Whether the path belongs to the connection, is not held back, and its part of the host's queue has
+    /// room.
+    pub(crate) fn may_use_host(&self, settings: &SenderSettings) -> bool {
+        self.member && !self.held && self.queued < settings.host_limit
+    }
+
+    /// Whether recovery or the window allows `bytes` more.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn window_has_room(&self, bytes: u64, settings: &SenderSettings) -> bool {
+        if self.phase == Phase::Recovery && settings.prr {
+            return self.prr.allows(bytes);
+        }
+        // Limited transmit (RFC 3042) lets what duplicate ACKs report make room for new data.
+        let in_flight = match settings.limited_transmit || self.phase != Phase::Open {
+            true => self.board.pipe(),
+            false => self.board.outstanding(),
+        };
+        in_flight + bytes <= self.window
+    }
+
+    /// The next segment to send again, if any is known to be lost.
+    pub(crate) fn next_retransmission(&self, segment: u32) -> Option<Range> {
+        let gap = self.board.next_lost()?;
+        if self.modern.as_ref().is_some_and(|modern| modern.holds_back()) {
+            return None;
+        }
+        self.segment_of(gap, segment)
+    }
+
+    /// The first segment of a range that was sent before; a segment carries one mapping.
+    fn segment_of(&self, range: Range, segment: u32) -> Option<Range> {
+        let mut len = range.len().min(u64::from(segment));
+        if let Some(mapping) = &self.mapping {
+            len = len.min(mapping.find(range.start)?.1);
+        }
+        Some(Range { start: range.start, end: range.start + len })
+    }
+
+    /// The data sequence number of a byte that is outstanding.
+    pub(crate) fn dsn(&self, seq: u64) -> Option<u64> {
+        match &self.mapping {
+            Some(mapping) => Some(mapping.find(seq)?.0),
+            None => Some(seq),
+        }
+    }
+
+    /// Whether a tail-loss probe is to be sent.
+    pub(crate) fn probe_due(&self) -> bool {
+        let probe = self.modern.as_ref().and_then(|modern| modern.probe.as_ref());
+        probe.is_some_and(|probe| probe.due)
+    }
+
+    /// F-RTO waits for the answer to new data, but there is none to send (RFC 5682 §2.1 step 2b): it gives
+    /// up. Returns whether it did.
+    pub(crate) fn give_up_waiting(&mut self) -> bool {
+        let nothing_out = self.board.pipe() == 0;
+        let Some(modern) = self.modern.as_mut().filter(|modern| modern.holds_back()) else {
+            return false;
+        };
+        if nothing_out && let Some(frto) = &mut modern.frto {
+            frto.forget();
+        }
+        nothing_out
+    }
+
+    /// A tail-loss probe was sent; `again`: it was the last segment.
+    pub(crate) fn on_probed(&mut self, again: bool) {
+        self.tally.probes += 1;
+        let nxt = self.board.nxt;
+        if let Some(probe) = self.modern.as_mut().and_then(|modern| modern.probe.as_mut()) {
+            probe.on_sent(nxt, again);
+        }
+    }
+
+    /// The application has nothing to send.
+    pub(crate) fn on_app_limited(&mut self) {
+        let pipe = self.board.pipe();
+        if let Some(modern) = &mut self.modern {
+            modern.on_app_limited(pipe);
+        }
+    }
+
+    /// What a tail-loss probe sends when there is nothing new: the last segment (RFC 8985 §7.3).
+    pub(crate) fn last_segment(&self, segment: u32) -> Option<Range> {
+        self.segment_of(self.modern.as_ref()?.last_segment()?, segment)
+    }
+
+    /// A segment was handed over for transmission.
+    pub(crate) fn on_transmit(&mut self, now: Time, range: Range, settings: &SenderSettings) {
+        let bytes = range.len();
+        self.queued += bytes;
+        self.last_sent = now;
+        if self.phase == Phase::Recovery {
+            self.prr.on_sent(bytes);
+        }
+        if self.deadline == Time::NEVER {
+            self.restart_timer(now, settings);
+        }
+        if let Some(modern) = &mut self.modern {
+            modern.on_transmit(now, range, self.board.pipe().saturating_sub(bytes));
+            if self.pace > 0.0 {
+                self.next_send = self.next_send.max(now) + Span((bytes as f64 * self.pace) as u64);
+            }
+            self.arm(now);
+        }
+    }
+
+    /// The ECN bits of the next new data (RFC 3168 §6.1.2); a retransmission has none (§6.1.5).
+    pub(crate) fn ecn(&mut self, settings: &SenderSettings) -> Ecn {
+        match (settings.ecn, std::mem::take(&mut self.reduced)) {
+            (false, _) => Ecn::NONE,
+            (true, false) => Ecn::CAPABLE,
+            (true, true) => Ecn::CAPABLE.with(Ecn::REDUCED),
+        }
+    }
+
+    /// New data is about to be sent: if the path was idle for longer than its timeout, its window may be
+    /// too old. Returns whether it was changed.
+    pub(crate) fn restart_after_idle(
+        &mut self,
+        now: Time,
+        settings: &SenderSettings,
+        control: &mut impl Ensemble,
+        me: usize,
+    ) -> bool {
+        let rto = self.rtt.rto(&settings.rto, self.backoff);
+        let idle = now.since(self.last_sent);
+        if self.board.outstanding() > 0 || self.last_sent == Time::ZERO || idle <= rto {
+            return false;
+        }
+        let Window { cwnd, ssthresh } = control.window(me);
+        let restart = settings.initial_window.min(cwnd);
+        let window = match settings.idle {
+            Idle::Keep => return false,
+            Idle::Restart => Window { cwnd: restart, ssthresh },
+            Idle::Decay => {
+                let halvings = (idle.0 / rto.0.max(1)).min(64);
+                let decayed = (0..halvings).fold(cwnd, |cwnd, _| cwnd / 2.0);
+                Window { cwnd: decayed.max(restart), ssthresh: ssthresh.max(0.75 * cwnd) }
+            }
+        };
+        control.restart(me, window);
+        true
+    }
+
+    /// Data ranges that were sent on this path, have not arrived and have not been offered to other
+    /// paths before.
+    pub(crate) fn offer(&mut self) -> Vec<Range> {
+        let Some(mapping) = &self.mapping else {
+            return Vec::new();
+        };
+        let beyond = |range: Range| Range { start: range.start.max(self.offered), end: range.end };
+        let missing = self.board.missing().map(beyond).filter(|range| !range.is_empty());
+        let data = missing.flat_map(|range| mapping.data_ranges(range)).collect();
+        self.offered = self.board.nxt;
+        data
+    }
+}
