@@ -238,13 +238,16 @@ impl Path {
     /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window of data.
     #[cold]
     fn on_echo(&mut self, control: &mut impl Ensemble, me: usize) {
-        self.reduced = true;
-        if self.phase != Phase::Open || self.board.una < self.answered {
+        if self.answered > 0 && self.board.una <= self.answered {
             return;
         }
+        // In recovery the window was reduced already, and the receiver must hear of it all the same.
+        self.reduced = true;
         self.answered = self.board.nxt;
-        self.tally.marks += 1;
-        control.on_congestion(me, Cause::Mark);
+        if self.phase == Phase::Open {
+            self.tally.marks += 1;
+            control.on_congestion(me, Cause::Mark);
+        }
     }
 
     /// The last reduction need not have been.
@@ -254,6 +257,7 @@ impl Path {
         self.board.unlose();
         self.board.forget_duplicates();
         self.phase = Phase::Open;
+        self.answered = 0;
         control.undo(me);
     }
 

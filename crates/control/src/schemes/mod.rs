@@ -20,8 +20,8 @@ mod wvegas;
 pub enum Scheme {
     /// CUBIC on each path; `true`: its first slow start is HyStart++'s.
     Cubic(bool),
-    /// Weighted Vegas.
-    Wvegas,
+    /// Weighted Vegas; `true`: it drains queues that have doubled, as Linux' did.
+    Wvegas(bool),
     /// BBR on each path.
     Bbr,
 }
@@ -38,7 +38,7 @@ const DESCRIBED: [Described; 3] = [
     },
     Described {
         names: &["wvegas"],
-        options: &[],
+        options: &[("nodrain", "without draining queues that have doubled")],
         summary: "Weighted Vegas; delay-based, equalises queueing over the paths.",
         formula: "once a round trip: ±1 towards alpha_r = 10 x_r / Σx queued packets; decrease to w/2",
         source: "Cao, Xu and Fu, ICNP 2012; draft-xu-mptcp-congestion-control",
@@ -67,7 +67,8 @@ impl core::str::FromStr for Scheme {
         match text {
             "cubic" => Ok(Scheme::Cubic(false)),
             "cubic:hystart" => Ok(Scheme::Cubic(true)),
-            "wvegas" => Ok(Scheme::Wvegas),
+            "wvegas" => Ok(Scheme::Wvegas(true)),
+            "wvegas:nodrain" => Ok(Scheme::Wvegas(false)),
             "bbr" => Ok(Scheme::Bbr),
             _ => Err(UnknownLaw::new(text)),
         }
@@ -97,7 +98,7 @@ impl AnyScheme {
     pub fn new(scheme: Scheme, settings: Settings, paths: usize) -> Self {
         AnyScheme(match scheme {
             Scheme::Cubic(hystart) => Inner::Cubic(Each::new(Cubic::new(settings, hystart), paths)),
-            Scheme::Wvegas => Inner::Wvegas(Wvegas::new(settings, paths)),
+            Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
         })
     }

@@ -3,6 +3,9 @@
 //! Source: Cao, Xu and Fu, ICNP 2012, and draft-xu-mptcp-congestion-control, as it was in Linux (symbols
 //! `alpha_r`, `weight_r`, `total_alpha`, `gamma`, `diff`, `base_rtt`, `q_min`). It has no drift: it acts
 //! once in a round trip and on delay.
+//!
+//! Linux' module also drains a queue that has doubled since it was smallest. A backlog that starts near zero
+//! doubles long before it is `alpha_r`, so a path that drains never rests there; `wvegas:nodrain` does.
 
 use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
 use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
@@ -23,6 +26,7 @@ const FLOOR: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Wvegas {
     settings: Settings,
+    drains: bool,
     paths: Box<[Path]>,
 }
 
@@ -61,11 +65,11 @@ impl Path {
     }
 
     fn in_slow_start(&self) -> bool {
-        self.window.cwnd < self.window.ssthresh
+        self.window.cwnd <= self.window.ssthresh
     }
 
     fn slow_start(&mut self, segments: f64) {
-        self.window.cwnd = (self.window.cwnd + segments).min(self.window.ssthresh);
+        self.window.cwnd = (self.window.cwnd + segments).min(self.window.ssthresh + 1.0);
     }
 
     /// `diff > alpha_r`: one packet less, and slow start ends.
@@ -80,7 +84,7 @@ impl Path {
         if self.q_min == 0.0 || q < self.q_min {
             self.q_min = q;
         }
-        if q >= 2.0 * self.q_min {
+        if q > 0.0 && q >= 2.0 * self.q_min {
             self.window.cwnd *= self.base_rtt / (2.0 * rtt);
             self.q_min = 0.0;
         }
@@ -88,8 +92,8 @@ impl Path {
 }
 
 impl Wvegas {
-    pub(crate) fn new(settings: Settings, paths: usize) -> Self {
-        Wvegas { paths: alloc::vec![Path::new(&settings); paths].into(), settings }
+    pub(crate) fn new(settings: Settings, drains: bool, paths: usize) -> Self {
+        Wvegas { paths: alloc::vec![Path::new(&settings); paths].into(), drains, settings }
     }
 
     /// A round of `me` is over, with mean round trip `rtt`.
@@ -115,10 +119,13 @@ impl Wvegas {
             } else if diff < path.alpha {
                 path.window.cwnd = w + 1.0;
             }
-            path.drain(rtt);
+            if self.drains {
+                path.drain(rtt);
+            }
         }
-        let window = &mut self.paths[me].window;
-        window.cwnd = window.cwnd.max(FLOOR).max(self.settings.min_window);
+        let Window { cwnd, ssthresh } = &mut self.paths[me].window;
+        *cwnd = cwnd.max(FLOOR).max(self.settings.min_window);
+        *ssthresh = ssthresh.max(0.75 * *cwnd); // so that slow start brings a drained path back
     }
 }
 
@@ -194,7 +201,7 @@ mod tests {
     use super::*;
 
     fn avoiding(windows: &[f64]) -> Wvegas {
-        let mut wvegas = Wvegas::new(Settings::default(), windows.len());
+        let mut wvegas = Wvegas::new(Settings::default(), true, windows.len());
         for (path, w) in wvegas.paths.iter_mut().zip(windows) {
             path.window = Window { cwnd: *w, ssthresh: 2.0 };
             (path.base_rtt, path.round_end) = (0.1, u64::MAX);

@@ -410,7 +410,7 @@ proptest! {
             while let Some(Transmit { path, data }) = sender.poll_transmit(now) {
                 sender.on_sent(path, data.len);
                 let report = sender.report(path);
-                prop_assert!(report.cwnd.is_finite() && report.cwnd >= 1.0);
+                prop_assert!(report.cwnd.is_finite() && report.cwnd >= 1.0, "{report:?}");
                 prop_assert!(data.seq + u64::from(data.len) <= 1 << 20);
             }
         }
