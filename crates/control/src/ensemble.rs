@@ -12,15 +12,28 @@ pub struct Acked {
     pub cwnd_limited: bool,
     /// Which part of loss recovery the path is in.
     pub phase: Phase,
-    /// Seconds since the beginning of time.
-    pub now: f64,
-    /// The newest round-trip sample in seconds.
-    pub rtt: f64,
+    /// Nanoseconds since the beginning of time. Whole numbers, here and below, because most controllers do
+    /// not look at them.
+    pub now_ns: u64,
+    /// The newest round-trip sample in nanoseconds.
+    pub rtt_ns: u64,
     /// First byte of the path that is not acknowledged yet.
     pub una: u64,
     /// Next byte of the path to send for the first time. A round trip that begins now has ended when
     /// `una` has reached this.
     pub nxt: u64,
+}
+
+impl Acked {
+    /// Seconds since the beginning of time.
+    pub fn now(&self) -> f64 {
+        self.now_ns as f64 / 1e9
+    }
+
+    /// The newest round-trip sample in seconds.
+    pub fn rtt(&self) -> f64 {
+        self.rtt_ns as f64 / 1e9
+    }
 }
 
 /// What an acknowledgement of any kind says about the rate at which a path delivers; for controllers

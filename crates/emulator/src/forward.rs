@@ -222,11 +222,12 @@ impl Forwarder {
             }
         }
         self.shed(link);
-        self.expect(link, self.links[index].next_wake());
+        self.expect(link);
     }
 
-    /// A rare link wants to be woken at `at` at the latest.
-    fn expect(&mut self, link: u32, at: Time) {
+    /// Has a rare link woken when it next has something to do.
+    fn expect(&mut self, link: u32) {
+        let at = self.links[link as usize].next_wake();
         if at < self.pending[link as usize] {
             self.pending[link as usize] = at;
             self.agenda.push(Reverse((at, link)));
@@ -260,9 +261,9 @@ impl Forwarder {
         match self.links[link as usize].offer(self.now, packet, &mut chance) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.push(Reverse((at, link))),
-            Offer::Rare(at) => {
+            Offer::Rare => {
                 self.shed(link);
-                self.expect(link, at);
+                self.expect(link);
             }
             Offer::Dropped | Offer::Lost => self.lose(packet),
         }

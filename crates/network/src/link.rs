@@ -70,9 +70,9 @@ pub enum Offer {
     Carried,
     /// Carried, and nothing else is: call [`Link::deliver`] at this time.
     Wake(Time),
-    /// Taken by a link that is [`Link::rare`]: call [`Link::wake`] at this time at the latest, and
-    /// [`Link::shed`] now.
-    Rare(Time),
+    /// Taken by a link that is [`Link::rare`]: call [`Link::shed`] now, and [`Link::wake`] at
+    /// [`Link::next_wake`] at the latest.
+    Rare,
     /// Dropped by the queue.
     Dropped,
     /// Lost at random before the queue, or because the link is down.
@@ -108,8 +108,6 @@ pub struct Link<F> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
     waiting: u32,
-    /// Whether `faults` has a rare part.
-    rare: bool,
 
     /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
     memo: Transmission,
@@ -153,28 +151,6 @@ struct Faults<F> {
     rare: Option<Rare<F>>,
 }
 
-impl Guarded {
-    /// Whether the queue takes `frame`, marked or not.
-    fn judge(
-        &mut self,
-        now: Time,
-        frame: &mut impl Frame,
-        backlog: Backlog,
-        chance: &mut impl Chance,
-    ) -> bool {
-        match self.queue.judge(now, frame.bytes(), frame.ecn_capable(), backlog, chance) {
-            Verdict::Accept => return true,
-            Verdict::Mark => {
-                frame.mark();
-                self.marks += 1;
-                return true;
-            }
-            Verdict::Full | Verdict::Early => self.drops += 1,
-        }
-        false
-    }
-}
-
 impl<F> Faults<F> {
     /// Whether random loss strikes the next frame.
     fn strikes(&mut self, chance: &mut impl Chance) -> bool {
@@ -191,7 +167,6 @@ impl<F: Frame> Link<F> {
     pub fn new(settings: LinkSettings) -> Self {
         let rare = Rare::new(&settings);
         Link {
-            rare: rare.is_some(),
             faults: (settings.loss.is_some() || rare.is_some())
                 .then(|| Faults::new(settings.loss, rare)),
             rate: settings.rate.map_or(0, |rate| rate.0),
@@ -213,12 +188,51 @@ impl<F: Frame> Link<F> {
     }
 
     /// A frame arrives at `now`; times of successive calls never decrease.
-    pub fn offer(&mut self, now: Time, mut frame: F, chance: &mut impl Chance) -> Offer {
+    pub fn offer(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
         self.arrived += 1;
+        if self.faults.is_some() {
+            return self.offer_faulty(now, frame, chance);
+        }
+        match self.judge(now, &frame, chance) {
+            Verdict::Accept => self.carry(now, frame),
+            Verdict::Mark => self.carry_marked(now, frame),
+            Verdict::Full | Verdict::Early => Offer::Dropped,
+        }
+    }
+
+    /// What the queue, if there is one, says to a frame that arrives.
+    #[inline(always)] // on the way of every hop
+    fn judge(&mut self, now: Time, frame: &F, chance: &mut impl Chance) -> Verdict {
+        if self.queue.is_none() {
+            return Verdict::Accept;
+        }
+        let backlog = self.backlog(now);
+        let Some(guarded) = &mut self.queue else {
+            return Verdict::Accept;
+        };
+        let (bytes, capable) = (frame.bytes(), frame.ecn_capable());
+        let verdict = guarded.queue.judge(now, bytes, capable, backlog, chance);
+        match verdict {
+            Verdict::Accept => {}
+            Verdict::Mark => guarded.marks += 1,
+            Verdict::Full | Verdict::Early => guarded.drops += 1,
+        }
+        verdict
+    }
+
+    #[cold]
+    fn carry_marked(&mut self, now: Time, mut frame: F) -> Offer {
+        frame.mark();
+        self.carry(now, frame)
+    }
+
+    /// [`Link::offer`] to a link with random loss, that may be down, or that is rare.
+    #[inline(never)]
+    fn offer_faulty(&mut self, now: Time, mut frame: F, chance: &mut impl Chance) -> Offer {
         let mut doomed = false;
         if let Some(faults) = &mut self.faults {
             let place = faults.loss.map_or(LossPlace::After, |loss| loss.place);
-            let later = self.rare && place == LossPlace::After; // when it comes out
+            let later = faults.rare.is_some() && place == LossPlace::After; // when it comes out
             let lost = !faults.up || (!later && faults.strikes(chance));
             if lost && (!faults.up || place == LossPlace::Before) {
                 faults.losses += 1;
@@ -226,18 +240,19 @@ impl<F: Frame> Link<F> {
             }
             doomed = lost;
         }
-        if self.queue.is_some() {
-            let backlog = self.backlog(now);
-            if let Some(guarded) = &mut self.queue
-                && !guarded.judge(now, &mut frame, backlog, chance)
-            {
-                return Offer::Dropped;
-            }
+        match self.judge(now, &frame, chance) {
+            Verdict::Accept => {}
+            Verdict::Mark => frame.mark(),
+            Verdict::Full | Verdict::Early => return Offer::Dropped,
         }
-        if self.rare {
+        if self.rare() {
             return self.offer_rare(now, frame);
         }
-        self.carry(now, frame, doomed)
+        let offer = self.carry(now, frame);
+        if doomed && let Some(faults) = &mut self.faults {
+            faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
+        }
+        offer
     }
 
     /// The frame that comes out next; `None` if the link carries nothing.
@@ -246,6 +261,7 @@ impl<F: Frame> Link<F> {
     }
 
     /// The frame at the [`Link::front`] comes out, at the time for which the link last asked to be woken.
+    #[inline(always)] // on the way of every hop
     pub fn deliver(&mut self) -> Delivery {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.frame.bytes()));
         if self.queue.is_some() && self.waiting == self.line.head() {
@@ -279,13 +295,17 @@ impl<F: Frame> Link<F> {
     }
 
     /// What waits at `now`, not counting the frame in transmission.
+    #[inline(always)] // on the way of every hop into a queue
     pub fn backlog(&mut self, now: Time) -> Backlog {
         self.settle(now);
-        let (packets, bytes) = if self.rare { self.rare_waiting() } else { (0, 0) };
-        Backlog {
-            packets: packets + u64::from(self.line.tail().wrapping_sub(self.waiting)),
-            bytes: bytes + self.waiting_bytes,
+        let on_line = Backlog {
+            packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
+            bytes: self.waiting_bytes,
             idle_since: self.idle_at,
+        };
+        match &self.faults {
+            None => on_line,
+            Some(_) => self.backlog_rare(on_line),
         }
     }
 
@@ -351,7 +371,8 @@ impl<F: Frame> Link<F> {
         self.last_arrival = earliest;
     }
 
-    fn carry(&mut self, now: Time, frame: F, doomed: bool) -> Offer {
+    #[inline(always)] // on the way of every hop
+    fn carry(&mut self, now: Time, frame: F) -> Offer {
         let bytes = frame.bytes();
         let starts = now.max(self.idle_at);
         self.transmit(starts, bytes);
@@ -364,9 +385,6 @@ impl<F: Frame> Link<F> {
         self.line.push(Carried { starts, arrives, frame });
         if self.queue.is_some() {
             self.waiting_bytes += u64::from(bytes);
-        }
-        if doomed && let Some(faults) = &mut self.faults {
-            faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
         offer
     }

@@ -94,6 +94,7 @@ impl Ensemble for Controller {
         pass!(self.restart(path, window));
     }
 
+    #[inline] // on the way of every ACK
     fn window(&self, path: usize) -> Window {
         pass!(self.window(path))
     }

@@ -162,47 +162,75 @@ impl World {
 
     fn wake_link(&mut self, element: Element) {
         let link = &mut self.links[element as usize];
+        let parcel;
+        if link.faulty() {
+            let Some(out) = self.wake_faulty(element) else {
+                return;
+            };
+            parcel = out;
+        } else {
+            let Some(&front) = link.front() else {
+                return;
+            };
+            parcel = front;
+            if let Some(next) = link.deliver().next {
+                self.agenda.schedule(element, next);
+            }
+        }
+        self.totals.hops += 1;
+        self.hop(parcel);
+    }
+
+    /// The parcel that comes out of a link that may lose some.
+    #[inline(never)]
+    fn wake_faulty(&mut self, element: Element) -> Option<Parcel> {
+        let link = &mut self.links[element as usize];
         if link.rare() {
             return self.wake_rare(element);
         }
-        let Some(&parcel) = link.front() else {
-            return;
-        };
+        let parcel = *link.front()?;
         let delivery = link.deliver();
         if let Some(next) = delivery.next {
             self.agenda.schedule(element, next);
         }
-        self.totals.hops += 1;
-        match delivery.lost {
-            true => self.lose(parcel, element, EventKind::Lost),
-            false => self.hop(parcel),
+        if delivery.lost {
+            self.totals.hops += 1;
+            self.lose(parcel, element, EventKind::Lost);
+        }
+        (!delivery.lost).then_some(parcel)
+    }
+
+    /// A link does one of several things (see `network/src/link/rare.rs`) and, if there is more to do now,
+    /// is woken again at once.
+    fn wake_rare(&mut self, element: Element) -> Option<Parcel> {
+        let index = element as usize;
+        let mut chance = StreamOf { streams: &mut self.streams, index: element };
+        let passage = self.links[index].wake(self.now, &mut chance);
+        self.shed(element);
+        self.expect(element);
+        match passage? {
+            Passage::Out(parcel) => Some(parcel),
+            Passage::Copy(parcel) => {
+                self.totals.copied += 1;
+                Some(parcel.copied(&mut self.sacks))
+            }
+            Passage::Lost(parcel) => {
+                self.totals.hops += 1;
+                self.lose(parcel, element, EventKind::Lost);
+                None
+            }
         }
     }
 
-    /// A link does one of several things: see `network/src/link/rare.rs`.
+    /// Has a rare link woken when it next has something to do.
     #[cold]
-    fn wake_rare(&mut self, element: Element) {
-        let index = element as usize;
-        while let Some(passage) = {
-            let mut chance = StreamOf { streams: &mut self.streams, index: element };
-            self.links[index].wake(self.now, &mut chance)
-        } {
-            self.totals.hops += 1;
-            match passage {
-                Passage::Out(parcel) => self.hop(parcel),
-                Passage::Lost(parcel) => self.lose(parcel, element, EventKind::Lost),
-                Passage::Copy(parcel) => {
-                    self.totals.copied += 1;
-                    let copy = parcel.copied(&mut self.sacks);
-                    self.hop(copy);
-                }
-            }
-        }
-        self.shed(element);
-        self.agenda.advance(element, self.links[index].next_wake());
+    fn expect(&mut self, element: Element) {
+        let next = self.links[element as usize].next_wake();
+        self.agenda.advance(element, next.max(self.now));
     }
 
     /// Takes away what the discipline of a rare link has dropped.
+    #[cold]
     fn shed(&mut self, element: Element) {
         while let Some(parcel) = self.links[element as usize].shed() {
             self.lose(parcel, element, EventKind::Dropped);
@@ -254,9 +282,9 @@ impl World {
         match self.links[link as usize].offer(self.now, parcel, &mut chance) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
-            Offer::Rare(at) => {
+            Offer::Rare => {
                 self.shed(link);
-                self.agenda.advance(link, at);
+                self.expect(link);
             }
             Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
             Offer::Lost => self.lose(parcel, link, EventKind::Lost),

@@ -106,9 +106,9 @@ pub(crate) struct Path {
     last_sent: Time,
     /// Paced: the time that a byte takes in ns, zero without pacing; and when the next may go.
     pace: f64,
-    pub(crate) next_send: Time,
-    /// Whether pacing holds the path back, as of the last poll.
-    pub(crate) held: bool,
+    next_send: Time,
+    /// Whether it is a member and pacing does not hold it back, as of the last poll.
+    usable: bool,
     /// ECN: whether the next new data says that the window was reduced.
     reduced: bool,
     /// ECN: marks of what was sent below this are answered already.
@@ -141,7 +141,7 @@ impl Path {
             last_sent: Time::ZERO,
             pace: 0.0,
             next_send: Time::ZERO,
-            held: false,
+            usable: true,
             reduced: false,
             answered: 0,
             modern: Modern::new(settings.modern),
@@ -160,7 +160,10 @@ impl Path {
         let segment = u64::from(settings.segment);
         let duplicate = ack.ack == self.board.una && self.board.outstanding() > 0;
         let sacks = if settings.sack { ack.sacks.blocks() } else { &[] };
-        let to_retransmit = self.board.to_retransmit(self.modern.is_some());
+        let echo = settings.ecn && ack.ecn.has(Ecn::ECHO);
+        if echo {
+            self.cwnd_limited = false; // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark
+        }
         let mut progress = self.board.on_ack(ack.ack, sacks);
         let seen = match &mut self.modern {
             Some(modern) => modern.on_ack(now, ack, &self.board, progress),
@@ -175,7 +178,7 @@ impl Path {
                 progress.delivered = segment;
             }
         }
-        if settings.ecn && ack.ecn.has(Ecn::ECHO) {
+        if echo {
             self.on_echo(control, me);
         }
         if seen.spurious {
@@ -190,7 +193,7 @@ impl Path {
             self.detect(now, settings);
         }
         if self.modern.is_some() {
-            self.after_ack(now, progress, to_retransmit, seen, settings, control, me);
+            self.after_ack(now, progress, seen, settings, control, me);
         }
     }
 
@@ -201,7 +204,6 @@ impl Path {
         &mut self,
         now: Time,
         progress: Progress,
-        to_retransmit: u64,
         seen: Seen,
         settings: &SenderSettings,
         control: &mut impl Ensemble,
@@ -211,10 +213,10 @@ impl Path {
             control.on_congestion(me, Cause::FastRetransmit);
             control.on_recovered(me);
         }
-        let sample = self.modern.as_ref().and_then(|modern| modern.sample());
+        let lost = self.board.lost_total();
+        let sample = self.modern.as_mut().and_then(|modern| modern.sample(lost));
         if let Some(sample) = sample.filter(|_| progress.delivered > 0) {
             let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
-            let lost = self.board.to_retransmit(true).saturating_sub(to_retransmit);
             control.on_delivered(
                 me,
                 &Delivered {
@@ -227,7 +229,7 @@ impl Path {
                     rate: sample.rate / f64::from(settings.segment),
                     app_limited: sample.app_limited,
                     pipe: segments(self.board.pipe()),
-                    lost: segments(lost),
+                    lost: segments(sample.lost),
                     phase: self.phase,
                 },
             );
@@ -283,11 +285,10 @@ impl Path {
             &Acked {
                 segments: progress.acked as i64 as f64 / f64::from(settings.segment),
                 srtt: self.rtt.srtt().seconds(),
-                // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark.
-                cwnd_limited: self.cwnd_limited && !ack.ecn.has(Ecn::ECHO),
+                cwnd_limited: self.cwnd_limited,
                 phase: self.phase,
-                now: now.seconds(),
-                rtt: self.rtt.latest().seconds(),
+                now_ns: now.0,
+                rtt_ns: self.rtt.latest().0,
                 una: self.board.una,
                 nxt: self.board.nxt,
             },
@@ -426,6 +427,11 @@ impl Path {
         self.board.nxt = nxt;
         self.board.abandon();
         self.tally = tally;
-        self.member = false;
+        (self.member, self.usable) = (false, false);
+    }
+
+    /// The path joins the connection, again or late.
+    pub(crate) fn join(&mut self) {
+        (self.member, self.usable) = (true, true);
     }
 }

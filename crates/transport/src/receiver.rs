@@ -30,8 +30,8 @@ struct Path {
     echo: Time,
     /// When the delayed ACK is due; never if none is.
     due: Option<Time>,
-    /// ECN: a mark was seen, and the sender has not said yet that it reduced its window.
-    marked: bool,
+    /// ECN: a mark is echoed until the sender says that it has reduced its window.
+    echoed: Ecn,
     /// What arrived again with the newest segment.
     duplicate: Option<Range>,
 }
@@ -141,7 +141,7 @@ impl Receiver {
             window_edge: self.data_next + self.settings.buffer,
             echo: side.echo,
             sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
-            ecn: if side.marked { Ecn::ECHO } else { Ecn::NONE },
+            ecn: side.echoed,
         }
     }
 }
@@ -149,7 +149,12 @@ impl Receiver {
 impl Path {
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.
     fn on_ecn(&mut self, ecn: Ecn) {
-        self.marked = (self.marked && !ecn.has(Ecn::REDUCED)) || ecn.has(Ecn::MARKED);
+        if ecn.has(Ecn::REDUCED) {
+            self.echoed = Ecn::NONE;
+        }
+        if ecn.has(Ecn::MARKED) {
+            self.echoed = Ecn::ECHO;
+        }
     }
 
     /// The first bytes of `range` that had arrived before, if any.

@@ -33,8 +33,10 @@ pub(crate) struct Scoreboard {
     sacked: RangeSet,
     /// Without SACK: bytes that duplicate ACKs say have left the network.
     dup_bytes: u64,
-    /// Retransmissions that were lost, below `rexmit_edge`.
+    /// Retransmissions that were lost: below `rexmit_edge`, and so below `lost_edge`.
     again: RangeSet,
+    /// Bytes found lost so far.
+    lost_total: u64,
 }
 
 /// What an acknowledgement changed.
@@ -60,8 +62,7 @@ impl Scoreboard {
     /// RFC 6675 §4, SetPipe: bytes thought to be in the network.
     pub(crate) fn pipe(&self) -> u64 {
         let outstanding = self.outstanding();
-        let undisturbed = self.lost_edge <= self.una && self.again.is_empty();
-        if self.sacked.is_empty() && undisturbed && self.dup_bytes == 0 {
+        if self.sacked.is_empty() && self.lost_edge <= self.una && self.dup_bytes == 0 {
             return outstanding;
         }
         let arrived = self.sacked.bytes() + self.dup_bytes;
@@ -73,13 +74,9 @@ impl Scoreboard {
         self.rexmit_edge
     }
 
-    /// Lost bytes that wait to be sent again; zero if nobody `asks`.
-    pub(crate) fn to_retransmit(&self, asks: bool) -> u64 {
-        if !asks {
-            return 0;
-        }
-        let first = self.gaps_between(self.rexmit_edge.max(self.una), self.lost_edge);
-        first + self.again.bytes()
+    /// Bytes found lost so far, each time they were.
+    pub(crate) fn lost_total(&self) -> u64 {
+        self.lost_total
     }
 
     /// Whether at least `DupThresh` segments have arrived out of order.
@@ -137,13 +134,20 @@ impl Scoreboard {
             let end = range.end.min(self.rexmit_edge);
             let mut gap = self.sacked.first_gap(from, end);
             while let Some(lost) = gap {
-                self.again.insert(lost);
+                self.lost_total += self.again.insert(lost);
                 gap = self.sacked.first_gap(lost.end, end);
             }
         }
         if range.end > self.rexmit_edge {
-            self.lost_edge = self.lost_edge.max(range.end.min(self.nxt));
+            self.lose_below(range.end.min(self.nxt));
         }
+    }
+
+    /// What was sent for the first time below `edge` and has not arrived is lost.
+    fn lose_below(&mut self, edge: u64) {
+        let from = self.lost_edge.max(self.rexmit_edge).max(self.una);
+        self.lost_total += self.gaps_between(from, edge);
+        self.lost_edge = self.lost_edge.max(edge);
     }
 
     /// Declares everything outstanding below `edge` lost and nothing retransmitted (timeout under RACK).
@@ -179,7 +183,7 @@ impl Scoreboard {
         for (count, range) in self.sacked.ranges().iter().rev().enumerate() {
             above += range.len();
             if above > (DUP_THRESH - 1) * segment || count as u64 + 1 >= DUP_THRESH {
-                self.lost_edge = self.lost_edge.max(range.start);
+                self.lose_below(range.start);
                 break;
             }
         }
@@ -194,6 +198,7 @@ impl Scoreboard {
 
     /// Declares everything outstanding lost and nothing retransmitted (timeout).
     pub(crate) fn lose_all(&mut self) {
+        self.lost_total += self.pipe();
         self.lost_edge = self.nxt;
         self.rexmit_edge = self.una;
         self.dup_bytes = 0;
@@ -207,6 +212,9 @@ impl Scoreboard {
 
     /// RFC 6675 §4, NextSeg rule 1: the lowest lost bytes that were not retransmitted.
     pub(crate) fn next_lost(&self) -> Option<Range> {
+        if self.lost_edge <= self.una {
+            return None;
+        }
         if let Some(lost) = self.again.ranges().first() {
             return Some(*lost);
         }

@@ -41,6 +41,8 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
+    /// Whether any part of [`crate::ModernSettings`] is on.
+    modern: bool,
     completed: Option<Time>,
 }
 
@@ -49,6 +51,7 @@ impl<E: Ensemble> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             edge: settings.receive_buffer,
+            modern: settings.modern.any(),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             settings,
             control,
@@ -66,9 +69,10 @@ impl<E: Ensemble> Sender<E> {
     }
 
     /// Brings the window of `me` over from control.
+    #[inline(always)] // on the way of every ACK
     fn refresh(&mut self, me: usize) {
         self.paths[me].refresh(self.control.window(me).cwnd, self.settings.segment);
-        if self.settings.modern.rate {
+        if self.modern {
             let segment = f64::from(self.settings.segment);
             self.paths[me].set_pace(self.control.pacing(me).map(|rate| rate * segment));
         }
@@ -120,8 +124,8 @@ impl<E: Ensemble> Sender<E> {
     /// When to call [`Sender::on_deadline`], or to poll a paced source again.
     pub fn next_deadline(&self) -> Time {
         let mut timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
-        if self.settings.modern.rate {
-            let held = self.paths.iter().filter(|path| path.held).map(|path| path.next_send);
+        if self.modern {
+            let held = self.paths.iter().filter_map(Path::held_until);
             timers = timers.min(held.min().unwrap_or(Time::NEVER));
         }
         match self.settings.source.next_write(self.start, self.data_nxt) {
@@ -135,22 +139,30 @@ impl<E: Ensemble> Sender<E> {
         if self.blocked {
             return None;
         }
-        if self.settings.modern.rate {
-            self.paths.iter_mut().for_each(|path| path.held = path.next_send > now);
-        }
-        let probe = if self.settings.modern.tlp { self.poll_probe(now) } else { None };
+        let probe = if self.modern { self.prepare(now) } else { None };
         let mut transmit =
             probe.or_else(|| self.poll_retransmission(now)).or_else(|| self.poll_new(now));
-        if transmit.is_none() && self.settings.modern.frto && self.give_up_waiting() {
-            transmit = self.poll_retransmission(now);
+        if transmit.is_none() && self.modern {
+            transmit = self.give_up_waiting(now);
         }
         self.blocked = transmit.is_none() || self.only_path_is_full();
         transmit
     }
 
-    /// Whether a path held retransmissions back in vain.
-    fn give_up_waiting(&mut self) -> bool {
-        self.paths.iter_mut().any(Path::give_up_waiting)
+    /// Before a poll: which paths pacing holds back, and a tail-loss probe that is due.
+    #[cold]
+    fn prepare(&mut self, now: Time) -> Option<Transmit> {
+        self.paths.iter_mut().for_each(|path| path.look_at_pace(now));
+        self.poll_probe(now)
+    }
+
+    /// If a path held retransmissions back in vain, the first of them.
+    #[cold]
+    fn give_up_waiting(&mut self, now: Time) -> Option<Transmit> {
+        match self.paths.iter_mut().any(Path::give_up_waiting) {
+            true => self.poll_retransmission(now),
+            false => None,
+        }
     }
 
     /// Whether a connection with one path has used up its window: the common end of a poll.
@@ -163,6 +175,7 @@ impl<E: Ensemble> Sender<E> {
         full
     }
 
+    #[inline(always)] // on the way of every segment
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit> {
         for (me, path) in self.paths.iter().enumerate() {
             let Some(range) = path.next_retransmission(self.settings.segment) else {
@@ -180,6 +193,7 @@ impl<E: Ensemble> Sender<E> {
     }
 
     /// Sends `range` of `me` again.
+    #[cold]
     fn resend(&mut self, now: Time, me: usize, range: Range, dsn: u64) -> Transmit {
         let path = &mut self.paths[me];
         path.tally.retransmits += 1;
@@ -213,6 +227,7 @@ impl<E: Ensemble> Sender<E> {
     }
 
     /// Sends the data in `range` on `me`, for the first time on this path.
+    #[inline(always)] // on the way of every segment
     fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit {
         let path = &mut self.paths[me];
         if self.settings.idle != Idle::Keep
@@ -248,12 +263,13 @@ impl<E: Ensemble> Sender<E> {
     }
 
     /// The next data that the application wrote and the receive window admits.
+    #[inline(always)] // on the way of every segment
     fn next_data(&mut self, now: Time) -> Option<Range> {
         let start = self.data_nxt;
         let written = self.settings.source.written(now.since(self.start), self.settings.segment);
         let end = (start + u64::from(self.settings.segment)).min(written);
         self.starved = start >= end;
-        if self.starved && self.settings.modern.rate {
+        if self.starved {
             self.paths.iter_mut().for_each(Path::on_app_limited);
         }
         (start < end && end <= self.edge).then_some(Range { start, end })
@@ -304,7 +320,7 @@ impl<E: Ensemble> Sender<E> {
     /// which the receiver must be told: see [`crate::Receiver::join`].
     pub fn join(&mut self, path: usize) -> u64 {
         self.blocked = false;
-        self.paths[path].member = true;
+        self.paths[path].join();
         self.control.set_member(path, true);
         self.refresh(path);
         self.paths[path].board.nxt

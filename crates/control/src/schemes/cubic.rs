@@ -57,7 +57,7 @@ impl Cubic {
         let mut growth = 1.0;
         if let Some(hystart) = &mut self.hystart {
             limit = hystart::ACK_LIMIT;
-            match hystart.growth(ack.rtt, ack.una, ack.nxt) {
+            match hystart.growth(ack.rtt(), ack.una, ack.nxt) {
                 Some(by) => growth = by,
                 None => self.state.window.ssthresh = self.state.window.cwnd,
             }
@@ -76,9 +76,9 @@ impl Cubic {
     fn avoid(&mut self, segments: f64, ack: &Acked) {
         let start = match self.state.epoch {
             Some(start) => start,
-            None => self.begin(ack.now),
+            None => self.begin(ack.now()),
         };
-        let t = ack.now - start;
+        let t = ack.now() - start;
         let State { window: Window { cwnd, .. }, w_est, cwnd_prior, .. } = &mut self.state;
         let alpha = if *w_est >= *cwnd_prior { 1.0 } else { ALPHA_CUBIC };
         *w_est += alpha * segments / *cwnd;
@@ -127,14 +127,14 @@ impl Cubic {
 
 impl Single for Cubic {
     fn on_ack(&mut self, ack: &Acked) {
-        let since = ack.now - self.last;
-        self.last = ack.now;
+        let since = ack.now() - self.last;
+        self.last = ack.now();
         if ack.phase == Phase::Recovery {
             return;
         }
         if !ack.cwnd_limited {
             // §5.8: time in which the window was not the limit does not count.
-            self.state.epoch = self.state.epoch.map(|epoch| (epoch + since).min(ack.now));
+            self.state.epoch = self.state.epoch.map(|epoch| (epoch + since).min(ack.now()));
             return;
         }
         let Window { cwnd, ssthresh } = self.state.window;
@@ -188,8 +188,13 @@ mod tests {
         while now < from + seconds {
             let segments = 1.0;
             now += rtt / cubic.window().cwnd;
-            let ack =
-                Acked { segments, srtt: rtt, cwnd_limited: true, now, rtt, ..Acked::default() };
+            let ack = Acked {
+                segments,
+                srtt: rtt,
+                cwnd_limited: true,
+                now_ns: (now * 1e9) as u64,
+                ..Acked::default()
+            };
             cubic.on_ack(&ack);
         }
     }

@@ -132,8 +132,8 @@ impl Wvegas {
 impl Ensemble for Wvegas {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
-        path.base_rtt = path.base_rtt.min(ack.rtt);
-        path.sum += ack.rtt;
+        path.base_rtt = path.base_rtt.min(ack.rtt());
+        path.sum += ack.rtt();
         path.samples += 1;
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
@@ -213,8 +213,14 @@ mod tests {
     fn round(wvegas: &mut Wvegas, me: usize, queued: f64) {
         let w = wvegas.window(me).cwnd;
         let rtt = 0.1 / (1.0 - queued / w); // w (rtt − base) / rtt = queued
-        let ack =
-            Acked { segments: 1.0, cwnd_limited: true, rtt, una: 1, nxt: 1, ..Acked::default() };
+        let ack = Acked {
+            segments: 1.0,
+            cwnd_limited: true,
+            rtt_ns: (rtt * 1e9) as u64,
+            una: 1,
+            nxt: 1,
+            ..Acked::default()
+        };
         for last in [false, false, false, true] {
             wvegas.paths[me].round_end = if last { 0 } else { u64::MAX };
             wvegas.on_ack(me, &ack);

@@ -6,6 +6,7 @@
 use super::{Link, LinkSettings, Offer};
 use crate::codel::Dropped;
 use crate::departing::Departing;
+use crate::queue::Backlog;
 use crate::{Chance, Frame};
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -62,9 +63,15 @@ impl<F: Frame> Rare<F> {
 }
 
 impl<F: Frame> Link<F> {
+    /// Whether it may lose frames, or is rare.
+    #[inline]
+    pub fn faulty(&self) -> bool {
+        self.faults.is_some()
+    }
+
     /// Whether to use [`Link::wake`] instead of [`Link::deliver`].
     pub fn rare(&self) -> bool {
-        self.rare
+        self.rare_part().is_some()
     }
 
     fn rare_part(&self) -> Option<&Rare<F>> {
@@ -76,9 +83,16 @@ impl<F: Frame> Link<F> {
     }
 
     /// Frames and bytes under a discipline that decides when they leave.
-    pub(super) fn rare_waiting(&self) -> (u64, u64) {
+    fn rare_waiting(&self) -> (u64, u64) {
         let waiting = self.rare_part().and_then(|rare| rare.waiting.as_ref());
         waiting.map_or((0, 0), Departing::waiting)
+    }
+
+    /// What waits, given what of it is on the line.
+    #[inline(never)]
+    pub(super) fn backlog_rare(&self, on_line: Backlog) -> Backlog {
+        let (packets, bytes) = self.rare_waiting();
+        Backlog { packets: packets + on_line.packets, bytes: bytes + on_line.bytes, ..on_line }
     }
 
     /// Frames inside the rare part.
@@ -103,9 +117,15 @@ impl<F: Frame> Link<F> {
         };
         match queued {
             true => self.start(now),
-            false => drop(self.carry(now, frame, false)),
+            false => self.transmit_rare(now, frame),
         }
-        Offer::Rare(self.next_wake())
+        Offer::Rare
+    }
+
+    /// The transmitter sends `frame`: what [`Link::carry`] does, out of the way of the common link.
+    #[inline(never)]
+    fn transmit_rare(&mut self, now: Time, frame: F) {
+        self.carry(now, frame);
     }
 
     /// The transmitter takes what it can send at `now`.
@@ -118,12 +138,15 @@ impl<F: Frame> Link<F> {
             let Some(frame) = next else {
                 return;
             };
-            self.carry(now, frame, false);
+            self.transmit_rare(now, frame);
         }
     }
 
     /// When to call [`Link::wake`]; never if nothing is inside.
     pub fn next_wake(&self) -> Time {
+        if self.rare_part().is_some_and(|rare| rare.original.is_some()) {
+            return Time::ZERO; // at once
+        }
         let out = self.line.front().map_or(Time::NEVER, |carried| carried.arrives);
         let late = self.rare_part().and_then(|rare| rare.late.front());
         let held = late.map_or(Time::NEVER, |(at, _)| *at);

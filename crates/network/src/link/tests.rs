@@ -143,7 +143,7 @@ fn run_rare(
             handle(link, link.next_wake(), chance);
         }
         match link.offer(now, frame, chance) {
-            Offer::Rare(_) => handle(link, now, chance),
+            Offer::Rare => handle(link, now, chance),
             offer => assert!(matches!(offer, Offer::Dropped | Offer::Lost), "{offer:?}"),
         }
     }

@@ -45,7 +45,7 @@ pub struct ModernSettings {
 }
 
 impl ModernSettings {
-    fn any(self) -> bool {
+    pub(crate) fn any(self) -> bool {
         self != ModernSettings::default()
     }
 
@@ -167,9 +167,10 @@ impl Modern {
         self.frto.is_some_and(Frto::holds_back)
     }
 
-    /// What the ACKs so far say about the delivery rate; `None` if nobody asked.
-    pub(crate) fn sample(&self) -> Option<rate::Sample> {
-        self.rate.as_ref().map(Rate::sample)
+    /// What the last ACK says about the delivery rate, when so many bytes have been found lost so far;
+    /// `None` if nobody asked.
+    pub(crate) fn sample(&mut self, lost_total: u64) -> Option<rate::Sample> {
+        self.rate.as_mut().map(|rate| rate.sample(lost_total))
     }
 
     /// The application has nothing to send while `pipe` is in flight.

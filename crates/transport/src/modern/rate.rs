@@ -26,6 +26,8 @@ pub(crate) struct Sample {
     pub(crate) rate: f64,
     /// Whether the application limited it.
     pub(crate) app_limited: bool,
+    /// Bytes found lost since the sample before.
+    pub(crate) lost: u64,
 }
 
 /// The state of one path.
@@ -37,6 +39,8 @@ pub(crate) struct Rate {
     /// Until that much is delivered, samples are limited by the application; zero: they are not.
     app_limited: u64,
     min_rtt: Span,
+    /// Bytes found lost as of the last sample.
+    lost: u64,
     /// The newest segment that this ACK delivered: its stamp, and when it was sent.
     newest: Option<(Stamp, Time)>,
 }
@@ -49,6 +53,7 @@ impl Default for Rate {
             first_sent_time: Time::ZERO,
             app_limited: 0,
             min_rtt: Span(u64::MAX),
+            lost: 0,
             newest: None,
         }
     }
@@ -94,9 +99,11 @@ impl Rate {
         self.app_limited = (self.delivered + pipe).max(1);
     }
 
-    /// §3.3: what the last ACK said.
-    pub(crate) fn sample(&self) -> Sample {
-        let none = Sample { delivered: self.delivered, prior: self.delivered, ..Sample::default() };
+    /// §3.3: what the last ACK said, when so many bytes have been found lost so far.
+    pub(crate) fn sample(&mut self, lost_total: u64) -> Sample {
+        let lost = lost_total - std::mem::replace(&mut self.lost, lost_total);
+        let none =
+            Sample { delivered: self.delivered, prior: self.delivered, lost, ..Sample::default() };
         let Some((stamp, at)) = self.newest else {
             return none;
         };
@@ -134,7 +141,7 @@ mod tests {
             rate.on_delivered(ms(at + 40), &sent);
             out.push((at + 40, rate.on_transmit(ms(at + 40), 39_000)));
         }
-        let last = rate.sample();
+        let last = rate.sample(0);
         assert!((last.rate - 1e6).abs() < 1e3, "{last:?}");
         assert_eq!(last.delivered, 200_000);
     }
@@ -150,6 +157,6 @@ mod tests {
             Time(9),
             &Sent { range, at: Time(5), again: false, arrived: false, stamp },
         );
-        assert!(rate.sample().app_limited);
+        assert!(rate.sample(0).app_limited);
     }
 }

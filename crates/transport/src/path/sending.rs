@@ -17,6 +17,16 @@ impl Path {
         self.pace = rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| NANOS as f64 / rate);
     }
 
+    /// Looks whether pacing holds the path back.
+    pub(crate) fn look_at_pace(&mut self, now: Time) {
+        self.usable = self.member && self.next_send <= now;
+    }
+
+    /// When pacing lets the path go on, if it holds it back.
+    pub(crate) fn held_until(&self) -> Option<Time> {
+        (self.member && !self.usable).then_some(self.next_send)
+    }
+
     /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
     pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
         self.may_use_host(settings) && self.window_has_room(bytes, settings)
@@ -25,7 +35,7 @@ impl Path {
     /// Whether the path belongs to the connection, is not held back, and its part of the host's queue has
     /// room.
     pub(crate) fn may_use_host(&self, settings: &SenderSettings) -> bool {
-        self.member && !self.held && self.queued < settings.host_limit
+        self.usable && self.queued < settings.host_limit
     }
 
     /// Whether recovery or the window allows `bytes` more.
@@ -43,6 +53,7 @@ impl Path {
     }
 
     /// The next segment to send again, if any is known to be lost.
+    #[inline] // on the way of every ACK
     pub(crate) fn next_retransmission(&self, segment: u32) -> Option<Range> {
         let gap = self.board.next_lost()?;
         if self.modern.as_ref().is_some_and(|modern| modern.holds_back()) {
@@ -110,6 +121,7 @@ impl Path {
     }
 
     /// A segment was handed over for transmission.
+    #[inline(always)] // on the way of every segment
     pub(crate) fn on_transmit(&mut self, now: Time, range: Range, settings: &SenderSettings) {
         let bytes = range.len();
         self.queued += bytes;
@@ -131,10 +143,12 @@ impl Path {
 
     /// The ECN bits of the next new data (RFC 3168 §6.1.2); a retransmission has none (§6.1.5).
     pub(crate) fn ecn(&mut self, settings: &SenderSettings) -> Ecn {
-        match (settings.ecn, std::mem::take(&mut self.reduced)) {
-            (false, _) => Ecn::NONE,
-            (true, false) => Ecn::CAPABLE,
-            (true, true) => Ecn::CAPABLE.with(Ecn::REDUCED),
+        if !settings.ecn {
+            return Ecn::NONE;
+        }
+        match std::mem::take(&mut self.reduced) {
+            false => Ecn::CAPABLE,
+            true => Ecn::CAPABLE.with(Ecn::REDUCED),
         }
     }
 
