@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plans import link, plan, red, scenario_a, users
 
-from anabranch.theory import Network, Queue, single_user
+from anabranch.theory import Network, Queue, left_out, single_user
 
 
 def test_a_plan_becomes_capacities_counts_and_incidence():
@@ -97,3 +97,27 @@ def test_importing_theory_imports_neither_scipy_nor_cvxpy():
     code = "import sys, anabranch.theory; print('scipy' in sys.modules, 'cvxpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_a_queue_that_theory_does_not_know_is_named_with_its_link():
+    codel = {"kind": "codel", "target_s": 0.005, "interval_s": 0.1, "limit_packets": 100}
+    links = [link("core", 5.0, queue=codel)]
+    with pytest.raises(ValueError, match="link 'core': theory knows queues of kind 'red' and"):
+        Network.from_plan(plan("p", links, [users("a", 1, "reno", [[0]])]))
+
+
+def test_what_theory_does_not_see_of_a_link_is_said():
+    chain = {"to_bad": 0.003, "to_good": 0.3, "good": 0.0, "bad": 1.0}
+    links = [link("air", 5.0, loss=0.01, loss_chain=chain, reorder=0.1, duplicate=0.0)]
+    said = left_out(plan("p", links, [users("a", 1, "reno", [[0]])]))
+    assert "that random losses come in bursts" in said
+    assert "packets that are held back or copied" in said
+    assert left_out(scenario_a(10)) == []
+
+
+@pytest.mark.parametrize("packets", [10.0, 26.0, 40.0, 50.0, 70.0, 99.0])
+@pytest.mark.parametrize("spacing", ["independent", "count"])
+def test_the_curve_and_its_inverse_agree(packets, spacing):
+    queue = Queue.from_plan(red(10e6, spacing=spacing))
+    loss = queue.loss_at(packets)
+    assert queue.length_packets(loss, 1500) == pytest.approx(packets if packets > 25 else 0.0)

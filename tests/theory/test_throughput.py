@@ -78,3 +78,47 @@ def test_losses_out_of_range_are_refused(loss):
 def test_a_round_trip_time_of_zero_is_refused():
     with pytest.raises(ValueError, match="round-trip"):
         t.sqrt_rate_bps(0.01, 0.0)
+
+
+@pytest.mark.parametrize("loss", [1e-5, 1e-3, 0.01, 0.05])
+def test_the_approximation_of_pftk_is_near_the_full_model_at_small_losses(loss):
+    full = t.pftk_rate_bps(loss, 0.1, 0.4)
+    assert t.pftk_approximate_rate_bps(loss, 0.1, 0.4) == pytest.approx(full, rel=0.03)
+
+
+@pytest.mark.parametrize("loss", [1e-4, 0.01, 0.2])
+def test_tfrcs_equation_is_pftks_approximation_while_timeouts_are_not_certain(loss):
+    approximate = t.pftk_approximate_rate_bps(loss, 0.1, 0.4)
+    assert t.tfrc_rate_bps(loss, 0.1) == pytest.approx(approximate, rel=1e-12)
+
+
+def test_where_timeouts_are_certain_tfrcs_equation_asks_for_less_than_pftk():
+    assert t.tfrc_rate_bps(0.5, 0.1) < t.pftk_approximate_rate_bps(0.5, 0.1, 0.4)
+
+
+def test_the_approximation_is_held_by_the_window_limit_exactly():
+    rate_bps = t.pftk_approximate_rate_bps(1e-6, 0.1, 0.3, max_window=20)
+    assert rate_bps == 20 / 0.1 * 1500 * 8
+
+
+def test_the_corrected_equation_of_tses_thesis_gives_eleven_packets_a_round_trip_at_one_percent():
+    # f(1 %) = 0.0890, so X R / s = 1/f.
+    packets = t.tfrc_rate_bps(0.01, 0.1) * 0.1 / (1500 * 8)
+    assert packets == pytest.approx(11.23, abs=0.005)
+
+
+def test_delayed_acks_cost_the_square_root_law_the_root_of_their_number():
+    assert t.sqrt_window(0.01, segments_per_ack=2) == pytest.approx(10.0)
+    with pytest.raises(ValueError, match="segments for an ACK"):
+        t.sqrt_rate_bps(0.01, 0.1, segments_per_ack=0)
+
+
+@pytest.mark.parametrize("loss", [1e-5, 0.003, 0.1, 0.7])
+def test_the_loss_at_a_rate_is_the_one_that_gave_it(loss):
+    for response in (lambda p: t.tfrc_rate_bps(p, 0.1), lambda p: t.pftk_rate_bps(p, 0.1, 0.4)):
+        assert t.loss_at_rate(response, response(loss)) == pytest.approx(loss, rel=1e-9)
+
+
+def test_a_rate_that_no_loss_gives_is_refused_with_those_that_there_are():
+    with pytest.raises(ValueError, match="it is from"):
+        t.loss_at_rate(lambda p: t.tfrc_rate_bps(p, 0.1), 1.0)

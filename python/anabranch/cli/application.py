@@ -8,10 +8,19 @@ from typing import Annotated
 import typer
 
 from .arguments import (
+    AlphaOption,
+    AxesOption,
     Command,
     Commands,
     ControllerOption,
+    FluidOption,
     JsonOption,
+    MapOption,
+    MaxminOption,
+    OfOption,
+    OutOption,
+    ParetoOption,
+    PortraitOption,
     RepeatOption,
     ScenarioArgument,
     SeedOption,
@@ -78,7 +87,14 @@ def run(
     )
 
 
-@app.command(cls=Command, epilog="Example: anabranch theory khalili/scenario-c --controller lia")
+@app.command(
+    cls=Command,
+    epilog="Example: anabranch theory khalili/scenario-c --controller lia\n\n"
+    "Example: anabranch theory khalili/scenario-c --fluid --portrait phase.png\n\n"
+    "Example: anabranch theory khalili/scenario-c --alpha 4 --maxmin --pareto\n\n"
+    'Example: anabranch theory khalili/scenario-c --map "link.ap1.rate=5..15:3 Mb/s" '
+    "--map flow.multipath.count=5,10,30 --out map.png",
+)
 def theory(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
@@ -93,12 +109,24 @@ def theory(
             help="What the optimum maximises: log (proportional fairness) or tcp (TCP's own utility).",
         ),
     ] = "log",
+    alpha: AlphaOption = None,
+    maxmin: MaxminOption = False,
+    pareto: ParetoOption = False,
+    fluid: FluidOption = False,
+    portrait: PortraitOption = None,
+    axes: AxesOption = None,
+    map_: MapOption = None,
+    of: OfOption = "rate",
+    out: OutOption = None,
     json: JsonOption = None,
 ) -> None:
     """Equilibrium of the shipped laws, and the optimum without and with probing cost."""
-    from .predict import theory_command
+    from .predict import Asked, theory_command
 
-    theory_command(scenario, controller, set_ or [], rtt, utility, json)
+    asked = Asked(
+        rtt, utility, alpha, maxmin, pareto, fluid, portrait, axes, tuple(map_ or ()), of, out
+    )
+    theory_command(scenario, controller, set_ or [], asked, json)
 
 
 @app.command(

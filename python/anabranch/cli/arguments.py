@@ -86,3 +86,48 @@ JsonOption = Annotated[
 ThreadsOption = Annotated[
     int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")
 ]
+
+# Of `theory`: what is set beside the equilibrium.
+AlphaOption = Annotated[
+    float | None,
+    typer.Option("--alpha", help="Set the α-fair allocation beside it; α from 0 to 32."),
+]
+MaxminOption = Annotated[
+    bool, typer.Option("--maxmin", help="Set the max-min allocation beside it.")
+]
+ParetoOption = Annotated[
+    bool,
+    typer.Option(
+        "--pareto", help="Say whether the equilibrium is Pareto-optimal, or what dominates it."
+    ),
+]
+FluidOption = Annotated[
+    bool,
+    typer.Option("--fluid", help="Stability of the fluid model, and how long it takes to settle."),
+]
+PortraitOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--portrait", help="Draw trajectories of the fluid model here: .png, .svg or .pdf."
+    ),
+]
+AxesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--axes",
+        help="Axes of the portrait, two of CLASS.PATH and queue:LINK. Default two windows.",
+    ),
+]
+MapOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="Equilibria over a grid: KEY=V1,V2,… or KEY=FIRST..LAST:COUNT UNIT, keys as in --set. Once or twice.",
+    ),
+]
+OfOption = Annotated[
+    str, typer.Option("--of", help="What the map shows: rate (of each class), total or jain.")
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="Draw the map here: .png, .svg or .pdf.")
+]

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from .. import theory
+from .. import plot, theory
 from ..files import check_writable
 from ..result import Result, provenance
 from ..scenario import Scenario
+from . import dynamics, maps
+from .dynamics import axes_from
 from .options import scenario_from
 from .terminal import console, named, table, writing
 
@@ -47,10 +49,36 @@ class Prediction:
     optimum: theory.Optimum
     probing: theory.Optimum | None
     """None where one segment per round trip on every path is more than the links carry."""
+    fair: tuple[theory.Allocation, ...] = ()
+    """The α-fair and max-min allocations that were asked for."""
+    pareto: tuple[theory.ParetoCheck, theory.Allocation | None] | None = None
+    """Whether the equilibrium is Pareto-optimal, and what dominates it, if that was asked."""
 
 
-def predicted(plan: dict[str, Any], rtt: str | float, utility: str = "log") -> Prediction:
-    """Equilibrium and optima of a plan; the optima have the equilibrium's round trips."""
+@dataclass(frozen=True)
+class Asked:
+    """The options of `anabranch theory`, as they were given."""
+
+    rtt: str = "queueing"
+    utility: str = "log"
+    alpha: float | None = None
+    maxmin: bool = False
+    pareto: bool = False
+    fluid: bool = False
+    portrait: Path | None = None
+    axes: str | None = None
+    map: tuple[str, ...] = ()
+    of: str = "rate"
+    out: Path | None = None
+
+
+def predicted(
+    plan: dict[str, Any], rtt: str | float, utility: str = "log", asked: Asked | None = None
+) -> Prediction:
+    """Equilibrium and optima of a plan; the optima have the equilibrium's round trips.
+
+    `asked` says which fair allocations come with them.
+    """
     network = theory.Network.from_plan(plan)
     found = theory.equilibrium(network, rtt=rtt, floor=0.0)
     best = theory.optimum(network, utility=utility, rtt=found.rtts_s)
@@ -58,39 +86,101 @@ def predicted(plan: dict[str, Any], rtt: str | float, utility: str = "log") -> P
         probing = theory.optimum(network, utility=utility, rtt=found.rtts_s, floor=1.0)
     except theory.TheoryError:
         probing = None
-    return Prediction(plan, found, best, probing)
+    asked = asked or Asked()
+    fair = [] if asked.alpha is None else [theory.alpha_fair(network, asked.alpha)]
+    fair += [theory.max_min(network)] if asked.maxmin else []
+    pareto = None
+    if asked.pareto:
+        rates_bps = found.class_rates_bps
+        pareto = theory.pareto_check(network, rates_bps), theory.improvement(network, rates_bps)
+    return Prediction(plan, found, best, probing, tuple(fair), pareto)
 
 
 def theory_command(
     source: str,
     controller: str | None,
     overrides: list[str],
-    rtt: str,
-    utility: str,
+    asked: Asked,
     json: Path | None,
 ) -> None:
-    """Writes the equilibrium and the optima if asked, and prints them."""
-    if utility not in OPTIMA:
-        raise ValueError(f"--utility is {utility!r}; it is one of {', '.join(OPTIMA)}")
-    round_trips = round_trip(rtt)
+    """Writes the equilibrium, the optima and what else was asked for, and prints them."""
+    round_trips = _checked(asked)
+    axes, grid_axes = axes_from(asked.axes), maps.axes_of([*asked.map], asked.of, asked.out)
     scenario = scenario_from(source)
     plan = scenario.plan(overrides=overrides, controller=controller)
+    for file in filter(None, (json, asked.portrait, asked.out)):
+        check_writable(file)
+    what = predicted(plan, round_trips, asked.utility, asked)
+    moving = dynamics.dynamics(plan, follow=asked.fluid) if asked.fluid or asked.portrait else None
+    grid = maps.grid(scenario, grid_axes, controller, overrides, round_trips) if grid_axes else None
     if json:
-        check_writable(json)
-    what = predicted(plan, round_trips, utility)
-    if json:
-        origin = provenance(controller, overrides, rtt=round_trips, utility=utility)
+        origin = provenance(controller, overrides, rtt=round_trips, utility=asked.utility)
+        result = as_result(scenario, what, origin)
+        if moving:
+            result.theory["fluid"] = dynamics.as_data(moving)
+        if grid:
+            result.theory["what_if"] = maps.as_data(grid)
         with writing(json):
-            as_result(scenario, what, origin).save(json)
+            result.save(json)
+    if moving and asked.portrait:
+        dynamics.draw_portrait(moving, asked.portrait, axes)
+    if grid and asked.out:
+        maps.draw(grid, asked.of, plan["name"], asked.out)
+    _show(what, asked)
+    if moving and asked.fluid:
+        dynamics.show(console(), moving)
+    if grid:
+        maps.show(console(), grid, asked.of)
+    tell_left_out(plan)
+
+
+def _checked(asked: Asked) -> str | float:
+    """The round trips of `--rtt`. Raises ValueError for options that are wrong or do not go together."""
+    if asked.utility not in OPTIMA:
+        raise ValueError(f"--utility is {asked.utility!r}; it is one of {', '.join(OPTIMA)}")
+    if asked.axes and not asked.portrait:
+        raise ValueError(
+            f"--axes is {asked.axes!r}, of a portrait; say where to draw it with --portrait"
+        )
+    for file in filter(None, (asked.portrait, asked.out)):
+        plot.check_format(file)
+    if (asked.fluid or asked.portrait) and asked.rtt != "queueing":
+        raise ValueError(
+            f"--rtt is {asked.rtt!r}; the fluid model has queues, whose delays are in its round trips: "
+            "leave --rtt out with --fluid and --portrait"
+        )
+    return round_trip(asked.rtt)
+
+
+def _show(what: Prediction, asked: Asked) -> None:
+    """Prints the equilibrium and what is set beside it."""
     out = console()
     out.print(_classes(what))
     out.print(_links(what))
     rtts = np.concatenate(list(what.equilibrium.rtts_s.values())) * 1e3
     out.print(
-        f"round trips: {rtt} ({rtts.min():.0f} to {rtts.max():.0f} ms); optimum: {OPTIMA[utility]}",
+        f"round trips: {asked.rtt} ({rtts.min():.0f} to {rtts.max():.0f} ms); "
+        f"optimum: {OPTIMA[asked.utility]}",
         style="dim",
     )
-    tell_left_out(plan)
+    for each in what.fair:
+        held = [f"{name} by {' and '.join(links)}" for name, links in each.bottlenecks.items()]
+        if held:
+            out.print(f"{each.criterion}: held are {', '.join(held)}", style="dim", markup=False)
+    if what.pareto:
+        out.print(_pareto(what.pareto[0]), markup=False)
+
+
+def _pareto(check: theory.ParetoCheck) -> str:
+    """The verdict on the equilibrium in words."""
+    if check.optimal:
+        return (
+            "the equilibrium is Pareto-optimal: no class can get more without another getting less"
+        )
+    return (
+        f"the equilibrium is not Pareto-optimal: {check.class_name} could get {100 * check.headroom:.1f} % more "
+        "at no cost to another class"
+    )
 
 
 def tell_left_out(plan: dict[str, Any]) -> None:
@@ -116,10 +206,20 @@ def _classes(what: Prediction) -> Table:
                 ", ".join(f"{w:.2f}" for w in found.windows[name]),
                 f"{best.class_rates_bps[name] / 1e6:.4f}",
                 f"{probing.class_rates_bps[name] / 1e6:.4f}" if probing else "–",
+                *(f"{each.class_rates_bps[name] / 1e6:.4f}" for each in _beside(what)),
             ]
         )
     head = ["class", "controller", "users", "equilibrium Mb/s", "by path", "windows", "optimum"]
-    return table("Per user, wire bytes", [*head, "with probing cost"], rows, left=2)
+    more = [
+        "dominating" if each.criterion == "Pareto" else each.criterion for each in _beside(what)
+    ]
+    return table("Per user, wire bytes", [*head, "with probing cost", *more], rows, left=2)
+
+
+def _beside(what: Prediction) -> list[theory.Allocation]:
+    """The allocations that were asked for, and what dominates the equilibrium, if anything."""
+    dominating = what.pareto[1] if what.pareto else None
+    return [*what.fair, dominating] if dominating else [*what.fair]
 
 
 def _links(what: Prediction) -> Table:
@@ -159,7 +259,27 @@ def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> R
         "optimum_with_probing": what.probing and _plain(what.probing),
         "left_out": theory.left_out(what.plan),
     }
+    if what.fair:
+        parts["fair"] = {each.criterion: _allocated(each) for each in what.fair}
+    if what.pareto:
+        check, better = what.pareto
+        parts["pareto"] = {
+            "optimal": check.optimal,
+            "headroom": check.headroom,
+            "class": check.class_name,
+            "dominating": better and _allocated(better),
+        }
     return Result(scenario, what.plan, [_tables(what)], "theory", origin, parts)
+
+
+def _allocated(given: theory.Allocation) -> dict[str, Any]:
+    """An allocation as data."""
+    return {
+        "throughput_bps": given.class_rates_bps,
+        "path_throughput_bps": given.rates_bps,
+        "link_loads_bps": given.link_loads_bps,
+        "bottlenecks": {name: list(links) for name, links in given.bottlenecks.items()},
+    }
 
 
 def _plain(best: theory.Optimum) -> dict[str, Any]:

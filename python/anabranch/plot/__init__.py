@@ -6,6 +6,8 @@
 A plot function takes one result or several, aggregates for drawing and nothing else, and returns a
 `matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
+
+`phase_portrait` and `heat_map` draw numbers that are no result, such as those of theory.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from .cdf import cdf
 from .inputs import Results
+from .map import heat_map
+from .phase import phase_portrait
 from .queue import queue
 from .rtt import rtt
-from .saving import FORMATS, save, svg
+from .saving import FORMATS, check_format, save, svg
 from .shares import Reference, shares
 from .throughput import throughput
 from .windows import windows
@@ -35,7 +39,10 @@ __all__ = [
     "Reference",
     "Results",
     "cdf",
+    "check_format",
     "draw",
+    "heat_map",
+    "phase_portrait",
     "queue",
     "rtt",
     "save",

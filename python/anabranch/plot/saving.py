@@ -26,11 +26,16 @@ def save(figure: Figure, path: str | Path, *, dpi: float = 160) -> None:
 
     Raises ValueError for another suffix, and OSError when the file cannot be written.
     """
+    atomic_write(path, encoded(figure, check_format(path), dpi=dpi))
+
+
+def check_format(path: str | Path) -> str:
+    """The format that a file's name says. Raises ValueError when it says none that there is."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         known = ", ".join(f".{name}" for name in FORMATS)
         raise ValueError(f"{path}: the name must end in one of {known}, to say which format")
-    atomic_write(path, encoded(figure, suffix, dpi=dpi))
+    return suffix
 
 
 def svg(figure: Figure) -> str:

@@ -1,10 +1,11 @@
-"""What theory says about a scenario: equilibria, optima and response functions.
+"""What theory says about a scenario: equilibria, fluid dynamics, fair allocations, response functions.
 
 Theory sees plans and laws, never simulation results: an oracle must not know what it judges.
 
     >>> network = Network.from_plan(json.loads(_core.plan(text)))
     >>> equilibrium(network).class_rates_bps          # fixed point of the shipped laws
     >>> optimum(network, floor=1.0, rtt=0.150)        # what an optimal algorithm would give
+    >>> stability(Fluid(network)).verdict             # whether it comes back there
 
 SciPy and CVXPY are imported when a function needs them, not with this package.
 """
@@ -12,32 +13,75 @@ SciPy and CVXPY are imported when a function needs them, not with this package.
 from . import closed_forms, khalili, throughput
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
+from .fair import Allocation, alpha_fair, improvement, max_min
+from .fluid import Fluid
 from .network import Link, Network, Path, UserClass, left_out, single_user
 from .optimum import Optimum, ParetoCheck, max_throughput_bps, optimum, pareto_check
+from .portrait import Portrait, portrait
 from .queueing import Queue
-from .throughput import pftk_rate_bps, sqrt_rate_bps, sqrt_window, tfrc_rate_bps
+from .stability import Stability, stability
+from .throughput import (
+    loss_at_rate,
+    pftk_approximate_rate_bps,
+    pftk_rate_bps,
+    sqrt_rate_bps,
+    sqrt_window,
+    tfrc_rate_bps,
+)
+from .trajectory import (
+    Convergence,
+    Trajectory,
+    convergence,
+    settling_time_s,
+    starts,
+    trajectory,
+    watch_s,
+)
+from .whatif import Axis, WhatIf, axis_from, what_if
 
 __all__ = [
+    "Allocation",
+    "Axis",
+    "Convergence",
     "Equilibrium",
+    "Fluid",
     "Link",
     "Network",
     "Optimum",
     "ParetoCheck",
     "Path",
+    "Portrait",
     "Queue",
+    "Stability",
     "TheoryError",
+    "Trajectory",
     "UserClass",
+    "WhatIf",
+    "alpha_fair",
+    "axis_from",
     "closed_forms",
+    "convergence",
     "equilibrium",
+    "improvement",
     "khalili",
     "left_out",
+    "loss_at_rate",
+    "max_min",
     "max_throughput_bps",
     "optimum",
     "pareto_check",
+    "pftk_approximate_rate_bps",
     "pftk_rate_bps",
+    "portrait",
+    "settling_time_s",
     "single_user",
     "sqrt_rate_bps",
     "sqrt_window",
+    "stability",
+    "starts",
     "tfrc_rate_bps",
     "throughput",
+    "trajectory",
+    "watch_s",
+    "what_if",
 ]

@@ -23,11 +23,16 @@ split among equally good paths open: class rates are determined, path rates need
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from .. import _core
+from .errors import TheoryError
 from .network import Floats
+
+AS_THE_KERNEL = "kernel:"
+"""Prefix of a law's port in integers; theory takes the law that it is a port of."""
 
 DIFFERENCE = 1e-6
 """Step in log variables of the central differences that give slopes of smooth laws."""
@@ -35,9 +40,36 @@ DIFFERENCE = 1e-6
 
 def is_set_valued(controller: str) -> bool:
     """Whether the law jumps, so that its drift has to be interpolated: its file says so."""
-    name = controller.split(":", 1)[0]
-    return any(
-        law["set_valued"] for law in _core.controllers() if name in [law["name"], *law["aliases"]]
+    return any(law["set_valued"] for law in _described(controller))
+
+
+def _described(controller: str) -> list[dict[str, Any]]:
+    """What the extension module says of a controller: one row, or none for an unknown name."""
+    name = controller.removeprefix(AS_THE_KERNEL).split(":", 1)[0]
+    return [row for row in _core.controllers() if name in [row["name"], *row["aliases"]]]
+
+
+def check_law(class_name: str, controller: str) -> None:
+    """Raises TheoryError, naming class and controller, where no law answers to the name.
+
+    Some controllers are no pair of growth and backoff, such as CUBIC, whose window is a function of
+    the time since the last loss, and BBR, which has a rate: they have no drift. Which ones, only the
+    extension module knows.
+    """
+    one = np.array([10.0]), np.array([0.1]), np.array([0.01])
+    try:
+        if np.isfinite(_core.drift(controller, *one)).all():
+            return
+        why = "its drift is no number"
+    except ValueError as none:
+        why = str(none)
+    for row in _described(controller):
+        if not row.get("law", True):
+            why = f"its rule is {row['formula']}"
+    raise TheoryError(
+        f"class {class_name!r}: the controller {controller!r} has no drift, so theory has no equilibrium, "
+        "fluid model or stability of it; choose one that is a law, growth per segment and backoff, such as "
+        f"reno or lia ({why})"
     )
 
 
@@ -71,6 +103,17 @@ class Law:
         drift = self._drift(w, rtt, p)
         return -drift / np.hypot(drift, loss_term)
 
+    def drift(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
+        """(n,) segments gained per segment sent, with growth interpolated where the law jumps.
+
+        `w` in segments, `rtt` in seconds, `p` above 0, each (n,).
+        """
+        if self.mesh <= 0.0:
+            return self._drift(w, rtt, p)
+        growth, _ = self._interpolated(np.log(np.concatenate([w, p, rtt])))
+        expected: Floats = growth - p * (w - self._backoff(w, rtt, p))
+        return expected
+
     def slopes(self, place: Floats) -> Floats:
         """(n, 3n) derivatives of `imbalance`: exact in the interpolation, else by differences.
 
@@ -85,13 +128,9 @@ class Law:
         return (by_loss_term - by_corner) / loss_term[:, None]
 
     def _drift(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
-        from anabranch import _core
-
         return np.asarray(_core.drift(self.controller, w, rtt, p))
 
     def _backoff(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
-        from anabranch import _core
-
         return np.asarray(_core.backoff(self.controller, w, rtt, p))
 
     def _log_loss_term(self, place: Floats) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .balance import is_set_valued
+from .balance import check_law, is_set_valued
 from .complementarity import Problem, State
 from .errors import TheoryError
 from .network import Floats, Network
@@ -69,9 +69,11 @@ def equilibrium(
     interpolated, see `anabranch.theory.balance`. Where the solver cycles on so fine a lattice (many
     such classes over paths of very different RTTs), a coarser one is used and reported.
 
-    Raises TheoryError when a path has nothing to limit it, when the floors alone overfill a link,
-    or when the solver does not reach `tolerance`; ValueError for arguments out of range.
+    Raises TheoryError when a controller has no law, when a path has nothing to limit it, when the
+    floors alone overfill a link, or when the solver does not reach `tolerance`; ValueError for arguments out of range.
     """
+    for c in network.classes:
+        check_law(c.name, c.controller)
     problem = Problem(network, _fixed_rtts_s(network, rtt), _checked(floor, mesh), mesh)
     _check_floor(problem, floor)
     solution = solve(problem, tolerance)

@@ -160,6 +160,10 @@ def left_out(plan: Mapping[str, Any]) -> list[str]:
         ),
         "changes of links": any(link.get("changes") for link in links),
         "random loss in the optima (equilibria have it)": any(link.get("loss") for link in links),
+        "that random losses come in bursts": any(link.get("loss_chain") for link in links),
+        "packets that are held back or copied": any(
+            link.get("reorder") or link.get("duplicate") for link in links
+        ),
     }
     return [part for part, present in parts.items() if present]
 
@@ -229,10 +233,17 @@ class _Expansion:
                 name=name,
                 capacity_bps=math.inf if rate_bps is None else float(rate_bps) * copies,
                 loss=float(link.get("loss") or 0.0),
-                queue=Queue.from_plan(link.get("queue")),
+                queue=_queue(link),
                 copies=copies,
             )
         )
+
+
+def _queue(link: Mapping[str, Any]) -> Queue | None:
+    try:
+        return Queue.from_plan(link.get("queue"))
+    except ValueError as error:
+        raise ValueError(f"link {link['name']!r}: {error}") from None
 
 
 def _mean_packet_bytes(link: int, classes: Sequence[UserClass]) -> float:

@@ -106,8 +106,7 @@ def max_throughput_bps(network: Network) -> float:
     """
     from scipy.optimize import linprog
 
-    _check(network, np.zeros(len(network.counts)))
-    used, capacity = _constraints(network)
+    used, capacity = constraints(network)
     found = linprog(-network.counts, A_ub=used, b_ub=capacity, method="highs")
     return -float(found.fun or 0.0) * MEGA
 
@@ -123,14 +122,12 @@ def pareto_check(
     """
     from scipy.optimize import linprog
 
-    _check(network, np.zeros(len(network.counts)))
-    used, capacity = _constraints(network)
-    sums = _class_sums(network)
+    used, capacity = constraints(network)
+    sums = class_sums(network)
     rates = np.array([class_rates_bps[c.name] for c in network.classes]) / MEGA
+    least = rates * fitting(network, rates, 0.1 * tolerance)
     best, who = 0.0, network.classes[0].name
     for index, user_class in enumerate(network.classes):
-        # A hair below the given rates: those of a solver may overfill a link by its tolerance.
-        least = rates * (1.0 - 0.1 * tolerance)
         found = linprog(
             -sums[index],
             A_ub=np.vstack([used, -sums]),
@@ -145,14 +142,44 @@ def pareto_check(
     return ParetoCheck(best <= tolerance, best, who)
 
 
+def fitting(network: Network, rates: Floats, tolerance: float) -> float:
+    """The largest factor, at most 1, by which the network carries the classes' `rates` (C,) in Mb/s.
+
+    Those of a solver may overfill a link by its tolerance; no more is taken off than that, for what a rich class
+    leaves is much for a poor one. Raises TheoryError when it is more than `tolerance` below 1.
+    """
+    from scipy.optimize import linprog
+
+    used, capacity = constraints(network)
+    sums = class_sums(network)
+    found = linprog(
+        np.concatenate([np.zeros(sums.shape[1]), [-1.0]]),
+        A_ub=np.vstack(
+            [
+                np.hstack([used, np.zeros((len(used), 1))]),
+                np.hstack([-sums, rates[:, None]]),
+            ]
+        ),
+        b_ub=np.concatenate([capacity, np.zeros(len(rates))]),
+        bounds=[(0.0, None)] * sums.shape[1] + [(0.0, 1.0)],
+        method="highs",
+    )
+    factor = float(found.x[-1]) if found.status == 0 else 0.0
+    if factor < 1.0 - tolerance:
+        raise TheoryError(
+            f"the rates do not fit network {network.name!r}: it carries {factor:.6g} times them"
+        )
+    return factor
+
+
 class _Program:
     """The convex program in Mb/s, with its utility scaled to the network."""
 
     def __init__(self, network: Network, utility: str, rtts_s: Floats, floors: Floats) -> None:
         self.network = network
         self.floors = floors
-        self.used, self.capacity = _constraints(network)
-        self.sums = _class_sums(network)
+        self.used, self.capacity = constraints(network)
+        self.sums = class_sums(network)
         self.users = np.array([float(c.count) for c in network.classes])
         self.tcp = utility == "tcp"
         # -2 / (rtt² y) with y in segments/s is -weight / y in Mb/s.
@@ -165,20 +192,20 @@ class _Program:
 
     def solve(self) -> tuple[Floats, Floats]:
         """Path rates (P,) in Mb/s per user and prices (L,) as `Optimum` documents them."""
-        cp = _cvxpy()
+        cp = cvxpy()
 
         x = cp.Variable(len(self.floors))
         limits = [self.used @ x <= self.capacity / self.unit]
         lowest = [x >= self.floors / self.unit]
-        _run(cp.Problem(cp.Maximize(self._utility(x)), limits + lowest))
+        run_program(cp.Problem(cp.Maximize(self._utility(x)), limits + lowest))
         prices = np.maximum(np.asarray(limits[0].dual_value), 0.0)
         rates = self._settle(np.asarray(x.value))
         everywhere = np.zeros(len(self.network.links))
-        everywhere[_finite(self.network)] = prices * self._price_unit()
+        everywhere[finite_links(self.network)] = prices * self._price_unit()
         return rates * self.unit, everywhere
 
     def _utility(self, x: Any) -> Any:
-        cp = _cvxpy()
+        cp = cvxpy()
 
         y = self.sums @ x
         if self.tcp:
@@ -261,14 +288,16 @@ def _least_squares_on(matrix: Floats, vector: Floats, limits: Floats, bounds: Fl
     return found
 
 
-def _cvxpy() -> Any:
+def cvxpy() -> Any:
+    """CVXPY, imported when it is needed and untyped."""
     import cvxpy
 
     return cvxpy
 
 
-def _run(problem: Any) -> None:
-    cp = _cvxpy()
+def run_program(problem: Any) -> None:
+    """Solves a CVXPY problem to ten digits where it can. Raises TheoryError when it is not solved."""
+    cp = cvxpy()
 
     try:
         with warnings.catch_warnings():
@@ -281,18 +310,23 @@ def _run(problem: Any) -> None:
         raise TheoryError(f"the convex program ended as {problem.status}")
 
 
-def _finite(network: Network) -> NDArray[np.bool_]:
+def finite_links(network: Network) -> NDArray[np.bool_]:
+    """(L,) which links have a finite rate and a path that crosses them."""
     used = np.asarray(network.incidence.any(axis=1))
     return np.isfinite(network.capacities_bps) & used
 
 
-def _constraints(network: Network) -> tuple[Floats, Floats]:
-    """(K, P) users on each finite link by path, and (K,) capacities in Mb/s."""
-    finite = _finite(network)
+def constraints(network: Network) -> tuple[Floats, Floats]:
+    """(K, P) users on each finite link by path, and (K,) capacities in Mb/s.
+
+    Raises TheoryError when a class has a path without a link of finite rate.
+    """
+    _check(network, np.zeros(len(network.counts)))
+    finite = finite_links(network)
     return network.incidence[finite] * network.counts, network.capacities_bps[finite] / MEGA
 
 
-def _class_sums(network: Network) -> Floats:
+def class_sums(network: Network) -> Floats:
     """(C, P) 1 where the path is one of the class's."""
     sums = np.zeros((len(network.classes), len(network.counts)))
     for row, part in enumerate(network.slices):
@@ -320,7 +354,7 @@ def _rtts_s(network: Network, rtt: RoundTrips) -> Floats:
 
 def _check(network: Network, floors: Floats) -> None:
     """Every path needs a link of finite rate, and the floors (Mb/s) have to fit."""
-    limited = np.asarray(network.incidence[_finite(network)].any(axis=0))
+    limited = np.asarray(network.incidence[finite_links(network)].any(axis=0))
     for c, part in zip(network.classes, network.slices, strict=True):
         for path in np.flatnonzero(~limited[part])[:1]:
             raise TheoryError(f"class {c.name!r}, path {path}: no link of finite rate limits it")

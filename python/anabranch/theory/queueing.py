@@ -7,9 +7,12 @@ such curve; its assumption is stated at `_droptail_packets`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from .. import _core
 
 BUSY_LOSS = 1e-7
 """A loss below this counts as a link that is not congested, whose queue is empty in the limit.
@@ -35,6 +38,8 @@ class Queue:
     max_p: float = 1.0
     gentle: bool = False
     spacing: str = "independent"
+    weight: float = 1.0
+    """Of a new sample in RED's average (w_q), in (0, 1]; 1 takes the queue of the moment."""
 
     @staticmethod
     def from_plan(queue: Mapping[str, Any] | None) -> Queue | None:
@@ -56,6 +61,7 @@ class Queue:
                 max_p=float(queue["max_p"]),
                 gentle=bool(queue.get("gentle", True)),
                 spacing=queue.get("spacing", "independent"),
+                weight=float(queue.get("weight", 1.0)),
             )
         raise ValueError(f"theory knows queues of kind 'red' and 'droptail', not {kind!r}")
 
@@ -70,6 +76,32 @@ class Queue:
         if self.limit_packets is not None:
             length = min(length, float(self.limit_packets))
         return length * min(1.0, loss / BUSY_LOSS)
+
+    def loss_at(self, average_packets: float) -> float:
+        """The drop probability at an average queue: what `length_packets` inverts.
+
+        RED's curve is the simulator's own. Drop-tail has none: 0 here, for what does not fit is no
+        function of the queue.
+        """
+        if self.kind != "red":
+            return 0.0
+        marked: float = _core.red_drop_probability(
+            average_packets,
+            min_th=self.min_packets,
+            max_th=self.max_packets,
+            max_p=self.max_p,
+            gentle=self.gentle,
+        )
+        return 2.0 * marked / (1.0 + marked) if self.spacing == "count" else marked
+
+    def most_packets(self, packet_bytes: float) -> float:
+        """How many packets of `packet_bytes` fit at all; `inf` without a limit."""
+        limits = [math.inf]
+        if self.limit_packets is not None:
+            limits.append(float(self.limit_packets))
+        if self.limit_bytes is not None:
+            limits.append(float(self.limit_bytes) / packet_bytes)
+        return min(limits)
 
     def delay_s(self, loss: float, rate_bps: float, packet_bytes: float) -> float:
         """Queueing delay in seconds behind `rate_bps`; serialisation of the own packet excluded."""
@@ -92,9 +124,5 @@ class Queue:
         That is an upper bound on its mean: the true queue swings between full and what is left
         after the flows have halved. An unlimited queue never drops and is taken as empty.
         """
-        limits = []
-        if self.limit_packets is not None:
-            limits.append(float(self.limit_packets))
-        if self.limit_bytes is not None:
-            limits.append(float(self.limit_bytes) / packet_bytes)
-        return min(limits, default=0.0)
+        most = self.most_packets(packet_bytes)
+        return 0.0 if math.isinf(most) else most

@@ -1,0 +1,130 @@
+"""What `anabranch theory --map` shows: equilibria over a grid of keys and values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from .. import plot, theory
+from ..plot.map import split_unit
+from ..scenario import Scenario
+from ..theory.whatif import QUANTITIES
+from .terminal import named, progress, table, writing
+
+MOST_COLUMNS = 12
+"""Of a printed table; the picture and the file have all."""
+
+
+def axes_of(maps: list[str], of: str, out: Path | None) -> list[theory.Axis]:
+    """The axes of `--map`. Raises ValueError for options that do not go together."""
+    if of not in QUANTITIES:
+        raise ValueError(f"--of is {of!r}; it is one of {', '.join(QUANTITIES)}")
+    if out and not maps:
+        raise ValueError(f"--out is {str(out)!r}, where a map is drawn; say of what with --map")
+    if len(maps) > 2:
+        raise ValueError(f"--map is given {len(maps)} times; a map has one or two axes")
+    return [theory.axis_from(text) for text in maps]
+
+
+def grid(
+    scenario: Scenario,
+    axes: list[theory.Axis],
+    controller: str | None,
+    overrides: list[str],
+    rtt: str | float,
+) -> theory.WhatIf:
+    """The equilibria over the axes."""
+    with progress("solving cells") as tell:
+        return theory.what_if(
+            scenario.text,
+            axes,
+            name=scenario.name,
+            controller=controller,
+            overrides=overrides,
+            rtt=rtt,
+            tell=tell,
+        )
+
+
+def show(out: Console, found: theory.WhatIf, of: str) -> None:
+    """Prints a table: of all classes over one axis, of each class over two."""
+    words, unit = QUANTITIES[of]
+    words += f" ({unit})" if unit else ""
+    panels = found.quantity(of)
+    if len(found.axes) == 1:
+        rows = [
+            [named(value), *(_number(values[i]) for values in panels.values())]
+            for i, value in enumerate(found.axes[0].values)
+        ]
+        out.print(table(words, [named(found.axes[0].key), *map(named, panels)], rows))
+    else:
+        for name, values in panels.items():
+            _show_grid(out, found.axes, values, f"{words}: {name}")
+    for index, why in list(found.failures.items())[:3]:
+        cell = ", ".join(
+            f"{axis.key}={axis.values[i]}" for axis, i in zip(found.axes, index, strict=True)
+        )
+        out.print(f"no equilibrium at {cell}: {why}", style="yellow", markup=False)
+    if len(found.failures) > 3:
+        out.print(f"and in {len(found.failures) - 3} more cells", style="yellow")
+
+
+def draw(found: theory.WhatIf, of: str, title: str, file: Path) -> None:
+    """Draws the map, or lines over a single axis."""
+    words, unit = QUANTITIES[of]
+    axes = found.axes
+    labels = [_label(axis) for axis in axes]
+    figure = plot.heat_map(
+        found.quantity(of),
+        columns=axes[0].values,
+        rows=axes[1].values if len(axes) == 2 else None,
+        labels=(labels[0], labels[-1]),
+        quantity=f"{words} ({unit})" if unit else words,
+        title=f"{title}: {words[0].lower()}{words[1:]} at equilibrium"
+        if of == "rate"
+        else f"{title}: {words}",
+    )
+    with writing(file):
+        plot.save(figure, file)
+
+
+def as_data(found: theory.WhatIf) -> dict[str, Any]:
+    """The numbers for a result file."""
+    return {
+        "axes": [{"key": axis.key, "values": list(axis.values)} for axis in found.axes],
+        "classes": list(found.classes),
+        "throughput_bps": found.rates_bps,
+        "windows_segments": found.windows,
+        "users": found.counts,
+        "failures": [{"cell": list(index), "why": why} for index, why in found.failures.items()],
+    }
+
+
+def _show_grid(
+    out: Console, axes: tuple[theory.Axis, ...], values: NDArray[np.float64], title: str
+) -> None:
+    across, down = axes
+    if len(across.values) > MOST_COLUMNS >= len(down.values):
+        across, down, values = down, across, values.T
+    every = -(-len(across.values) // MOST_COLUMNS)
+    bare, unit = split_unit(across.values)
+    head = f"{down.key} ↓  {across.key} →" + (f" ({unit})" if unit else "")
+    rows = [
+        [named(value), *(_number(values[i, j]) for i in range(0, len(across.values), every))]
+        for j, value in enumerate(down.values)
+    ]
+    title += f", {len(bare[::every])} of {len(bare)} columns" if every > 1 else ""
+    out.print(table(named(title), [named(head), *map(named, bare[::every])], rows))
+
+
+def _label(axis: theory.Axis) -> str:
+    _, unit = split_unit(axis.values)
+    return f"{axis.key} ({unit})" if unit else axis.key
+
+
+def _number(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.4g}"
