@@ -25,6 +25,20 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Codel:
+    """CoDel (RFC 8289), with the parameters that it recommends."""
+
+    target: str | None = None
+    """Acceptable standing delay (TARGET)."""
+    interval: str | None = None
+    """How long the delay must stay above it (INTERVAL): about the largest usual round trip."""
+    ecn: bool | None = None
+    """Whether packets of flows that use ECN are marked instead of dropped."""
+    limit: str | None = None
+    """Packets that fit at all."""
+
+
+@dataclass(frozen=True)
 class DropTail:
     """Drop-tail; with both limits, the first that is reached counts."""
 
@@ -32,6 +46,24 @@ class DropTail:
     """Packets that may wait."""
     bytes: str | None = None
     """Bytes that may wait."""
+
+
+@dataclass(frozen=True)
+class FqCodel:
+    """FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow."""
+
+    target: str | None = None
+    """Acceptable standing delay (TARGET)."""
+    interval: str | None = None
+    """How long the delay must stay above it (INTERVAL)."""
+    ecn: bool | None = None
+    """Whether packets of flows that use ECN are marked instead of dropped."""
+    queues: int | None = None
+    """Number of queues that flows are hashed into."""
+    quantum: str | None = None
+    """Bytes that a queue may send in its turn."""
+    limit: str | None = None
+    """Packets that fit at all."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +77,24 @@ class LinkChange:
     delay: str | None = None
     """New propagation delay."""
     loss: float | None = None
-    """New loss probability."""
+    """New loss probability, for each packet by itself."""
     up: bool | None = None
     """Whether the link carries anything."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Independent random loss."""
+    """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
+1960, Elliott 1963)."""
 
     probability: float
-    """Probability for each packet."""
+    """Probability for each packet; with `burst` in the long run."""
+    burst: float | None = None
+    """Packets in a row that find the bad state, on average; without it there is no chain."""
+    good: float | None = None
+    """Loss in the good state of the chain."""
+    bad: float | None = None
+    """Loss in the bad state of the chain."""
     place: Literal["before", "after"] | None = None
     """Whether a lost packet has used the transmitter, as on a radio."""
 
@@ -72,6 +111,26 @@ class Path:
     """When the path joins the connection; by default from the start."""
     leave: str | None = None
     """When it leaves."""
+
+
+@dataclass(frozen=True)
+class Pie:
+    """PIE (RFC 8033), with the parameters that it recommends."""
+
+    target: str | None = None
+    """Reference delay (QDELAY_REF)."""
+    update: str | None = None
+    """Between two updates of the drop probability (T_UPDATE)."""
+    burst: str | None = None
+    """Bursts that long pass (MAX_BURST)."""
+    alpha: float | None = None
+    """Weight of the distance from the reference, in 1/s."""
+    beta: float | None = None
+    """Weight of the change since the last update, in 1/s."""
+    ecn: bool | None = None
+    """Whether packets of flows that use ECN are marked while the probability is at most 0.1."""
+    limit: str | None = None
+    """Packets that fit at all."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +151,18 @@ class Red:
     """Weight of a new sample in the average (w_q); 1 takes the queue of the moment."""
     spacing: Literal["independent", "count"] | None = None
     """How drops are spread over arrivals."""
+    ecn: bool | None = None
+    """Whether packets of flows that use ECN are marked instead of dropped early."""
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """Packets that are held back at the end of a link."""
+
+    probability: float
+    """Probability for each packet."""
+    delay: str
+    """For how long."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +177,22 @@ class Transport:
     """Selective acknowledgements; without them recovery is NewReno's. Default true."""
     limited_transmit: bool | None = None
     """New data on the first two duplicate ACKs (RFC 3042). Default true."""
+    rack: bool | None = None
+    """Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`. Default false."""
+    tlp: bool | None = None
+    """Tail-loss probes (RFC 8985 §7); needs `sack`. Default false."""
+    eifel: bool | None = None
+    """Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced is
+restored. Default false."""
+    dsack: bool | None = None
+    """Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
+retransmission did; needs `sack`. Default false."""
+    frto: bool | None = None
+    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682). Default false."""
+    ecn: bool | None = None
+    """Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false."""
+    idle: Literal["keep", "restart", "decay"] | None = None
+    """What an idle time of more than a timeout does to the window. Default keep."""
     delayed_ack: str | None = None
     """How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 ms"."""
     initial_window: float | None = None
@@ -166,10 +253,14 @@ class Link:
     """Rate of the transmitter; without it the link is a pure delay."""
     delay: str | None = None
     """Propagation delay, one way."""
-    queue: Literal["unlimited"] | dict[str, DropTail] | dict[str, Red] | None = None
+    queue: Literal["unlimited"] | dict[str, DropTail] | dict[str, Red] | dict[str, Pie] | dict[str, Codel] | dict[str, FqCodel] | None = None
     """The queue before the transmitter; by default drop-tail of 1000 packets."""
     loss: Loss | None = None
     """Random loss."""
+    reorder: Reorder | None = None
+    """Packets that are held back at the end of the line, so that others overtake them."""
+    duplicate: float | None = None
+    """Probability that a packet comes out twice."""
     per_user: bool | None = None
     """Whether every user whose path crosses it has a private copy, as of an access line."""
     from_: str | None = None
