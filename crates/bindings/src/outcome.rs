@@ -58,6 +58,7 @@ fn flows<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound
         goodput_bps: |row| row.goodput_bps,
         start_s: |row| row.start_s,
         completed_s: |row| row.completed_s,
+        fct_s: |row| row.fct_s,
     );
     Ok(table)
 }
@@ -122,6 +123,11 @@ fn classes<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bou
         cwnd_p05_segments: |row| row.cwnd_segments[0],
         cwnd_p50_segments: |row| row.cwnd_segments[1],
         cwnd_p95_segments: |row| row.cwnd_segments[2],
+        completed_flows: |row| row.completed_flows,
+        fct_mean_s: |row| row.fct_mean_s,
+        fct_p50_s: |row| row.fct_s[0],
+        fct_p95_s: |row| row.fct_s[1],
+        fct_p99_s: |row| row.fct_s[2],
     );
     Ok(table)
 }

@@ -16,6 +16,11 @@ impl Mean {
         self.samples += 1;
     }
 
+    /// The number of samples.
+    pub fn count(self) -> u64 {
+        u64::from(self.samples)
+    }
+
     /// The mean; `NaN` if nothing was sampled.
     pub fn get(self) -> f64 {
         self.sum / f64::from(self.samples)

@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::locate::locate;
 use crate::overrides::{self, Override};
-use crate::schema::{self, Choice, Idle, LossPlace, RtoFloor, Scenario, Scheduler, Spacing};
+use crate::schema::{
+    self, Choice, Idle, LossPlace, Pauses, Protocol, RtoFloor, Scenario, Scheduler, Sizes, Spacing,
+};
 use crate::validate::{self, About};
 use core::ops::Range;
 use units::{Bytes, Rate, Span};
@@ -132,10 +134,16 @@ pub struct Class {
     pub start: Span,
     /// Users start uniformly within this span.
     pub spread: Span,
-    /// Bytes to send, if the flow ends.
+    /// Bytes to send, if the flow ends; their mean, if there are `sizes`.
     pub transfer: Option<Bytes>,
+    /// How bytes to send differ from user to user.
+    pub sizes: Option<Sizes>,
     /// Rate of the application, if it is limited.
     pub app_rate: Option<Rate>,
+    /// Pauses of the application.
+    pub pauses: Option<Pauses>,
+    /// Which transport carries it; UDP has `app_rate` and one path.
+    pub protocol: Protocol,
     /// Transport options.
     pub transport: Transport,
 }
@@ -151,6 +159,8 @@ pub struct PlanPath {
     pub join: Span,
     /// When it leaves.
     pub leave: Option<Span>,
+    /// Whether it is a backup.
+    pub backup: bool,
 }
 
 /// Transport options with the defaults filled in; see [`schema::Transport`].
@@ -179,6 +189,10 @@ pub struct Transport {
     pub rto_max: Span,
     pub rto_initial: Span,
     pub receive_buffer: u64,
+    pub autotune: bool,
+    pub handshake: bool,
+    pub opportunistic: bool,
+    pub penalise: bool,
     pub scheduler: Scheduler,
 }
 
@@ -255,15 +269,23 @@ fn expand(scenario: &Scenario) -> Plan {
         let paths = flow.path.iter().enumerate();
         let paths =
             paths.map(|(i, path)| expand_path(scenario, flow, i, path, &mut links)).collect();
+        let lasts = scenario.duration - flow.start;
+        let (count, spread) = match flow.arrivals {
+            Some(rate) => ((rate * lasts.seconds()).round().max(1.0) as u32, lasts),
+            None => (flow.count, flow.spread),
+        };
         classes.push(Class {
             name: flow.name.text.clone(),
-            count: flow.count,
+            count,
             controller: flow.controller.text.clone(),
             paths,
             start: flow.start,
-            spread: flow.spread,
+            spread,
             transfer: flow.transfer,
+            sizes: flow.sizes,
             app_rate: flow.app_rate,
+            pauses: flow.pauses,
+            protocol: flow.protocol,
             transport: expand_transport(&flow.transport, &scenario.transport),
         });
     }
@@ -362,7 +384,8 @@ fn expand_path(
             vec![links.len() - 1]
         }
     };
-    PlanPath { links: forward, back, join: path.join.unwrap_or_default(), leave: path.leave }
+    let (join, leave, backup) = (path.join.unwrap_or_default(), path.leave, path.backup);
+    PlanPath { links: forward, back, join, leave, backup }
 }
 
 fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {
@@ -391,6 +414,10 @@ fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Tra
         rto_max: chosen.rto_max.unwrap_or(Span::millis(120_000)),
         rto_initial: chosen.rto_initial.unwrap_or(Span::millis(1_000)),
         receive_buffer: chosen.receive_buffer.map_or(64 << 20, |bytes| bytes.0),
+        autotune: chosen.autotune.unwrap_or(false),
+        handshake: chosen.handshake.unwrap_or(false),
+        opportunistic: chosen.opportunistic.unwrap_or(false),
+        penalise: chosen.penalise.unwrap_or(false),
         scheduler: chosen.scheduler.unwrap_or(Scheduler::MinRtt),
     }
 }

@@ -1,6 +1,7 @@
 //! A plan as JSON in SI units, for theory, reports and provenance.
 
 use crate::plan::{Class, Plan, PlanLink, PlanPath, PlanQueue};
+use crate::schema::Sizes;
 use serde_json::{Value, json};
 
 impl Plan {
@@ -94,6 +95,14 @@ fn queue(queue: &PlanQueue) -> Value {
     }
 }
 
+fn sizes(sizes: Sizes) -> Value {
+    match sizes {
+        Sizes::Exponential => json!({ "kind": "exponential" }),
+        Sizes::Pareto(shape) => json!({ "kind": "pareto", "shape": shape }),
+        Sizes::Lognormal(sigma) => json!({ "kind": "lognormal", "sigma": sigma }),
+    }
+}
+
 fn class(plan: &Plan, class: &Class) -> Value {
     let t = &class.transport;
     json!({
@@ -103,7 +112,12 @@ fn class(plan: &Plan, class: &Class) -> Value {
         "start_s": class.start.seconds(),
         "spread_s": class.spread.seconds(),
         "transfer_bytes": class.transfer.map(|bytes| bytes.0),
+        "sizes": class.sizes.map(sizes),
         "app_rate_bps": class.app_rate.map(|rate| rate.0),
+        "pauses": class.pauses.map(|it| json!({
+            "on_s": it.on.seconds(), "off_s": it.off.seconds(), "random": it.random,
+        })),
+        "protocol": class.protocol,
         "paths": class.paths.iter().map(|p| path(plan, p)).collect::<Vec<_>>(),
         "packet_bytes": t.packet,
         "payload_bytes": t.payload,
@@ -127,6 +141,10 @@ fn class(plan: &Plan, class: &Class) -> Value {
         "rto_max_s": t.rto_max.seconds(),
         "rto_initial_s": t.rto_initial.seconds(),
         "receive_buffer_bytes": t.receive_buffer,
+        "autotune": t.autotune,
+        "handshake": t.handshake,
+        "opportunistic": t.opportunistic,
+        "penalise": t.penalise,
         "scheduler": t.scheduler,
     })
 }
@@ -138,5 +156,6 @@ fn path(plan: &Plan, path: &PlanPath) -> Value {
         "base_rtt_s": plan.base_rtt(path).seconds(),
         "join_s": path.join.seconds(),
         "leave_s": path.leave.map(|leave| leave.seconds()),
+        "backup": path.backup,
     })
 }

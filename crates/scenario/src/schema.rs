@@ -389,15 +389,64 @@ pub struct Flow {
     /// Each user starts at a random time within this span after `start`.
     #[serde(default)]
     pub spread: Span,
+    /// Users per second that come at random (Poisson) times from `start` to the end of the run, instead of
+    /// `count` and `spread`.
+    #[serde(default)]
+    pub arrivals: Option<f64>,
     /// Bytes to send; without it, and without `app_rate`, the flow never ends.
     #[serde(default)]
     pub transfer: Option<Bytes>,
+    /// How the bytes to send differ from user to user; `transfer` is their mean.
+    #[serde(default)]
+    pub sizes: Option<Sizes>,
     /// Rate of payload at which the application writes.
     #[serde(default)]
     pub app_rate: Option<Rate>,
+    /// Pauses of an application with `app_rate`.
+    #[serde(default)]
+    pub pauses: Option<Pauses>,
+    /// Which transport carries the flow.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// Transport options of this group; they go before those of the scenario.
     #[serde(default)]
     pub transport: Transport,
+}
+
+/// How sizes of transfers are distributed.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Sizes {
+    /// Exponentially.
+    Exponential,
+    /// By Pareto's law with this shape, above 1: the smaller, the heavier the tail.
+    Pareto(f64),
+    /// Lognormally, with this standard deviation of the logarithm.
+    Lognormal(f64),
+}
+
+/// An application that writes and pauses in turn, beginning with writing.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Pauses {
+    /// How long it writes, on average.
+    pub on: Span,
+    /// How long it pauses, on average.
+    pub off: Span,
+    /// Whether each time is drawn (exponentially) or always the same.
+    #[serde(default = "yes")]
+    pub random: bool,
+}
+
+/// A transport protocol.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// TCP or, over several paths, MPTCP.
+    #[default]
+    Tcp,
+    /// UDP: sent at `app_rate`, whatever becomes of it.
+    Udp,
 }
 
 fn one() -> u32 {
@@ -432,6 +481,9 @@ pub struct Path {
     /// When it leaves.
     #[serde(default)]
     pub leave: Option<Span>,
+    /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
+    #[serde(default)]
+    pub backup: bool,
 }
 
 /// Transport options; what is left out is taken from the scenario, then from the default.
@@ -482,8 +534,17 @@ pub struct Transport {
     pub rto_max: Option<Span>,
     /// Timeout before the first round-trip sample. Default "1 s".
     pub rto_initial: Option<Span>,
-    /// Receive buffer of a connection. Default "64 MiB".
+    /// Receive buffer of a connection; with `autotune` the most that it grows to. Default "64 MiB".
     pub receive_buffer: Option<Bytes>,
+    /// The receive buffer begins with 128 KiB and follows what arrives. Default false.
+    pub autotune: Option<bool>,
+    /// Connections and joins begin with their handshakes; otherwise they are there at once. Default false.
+    pub handshake: Option<bool>,
+    /// When the receive window is full, what the receiver waits for is sent on another path too (Raiciu et al.
+    /// 2012). Default false.
+    pub opportunistic: Option<bool>,
+    /// Then also the window of the path that holds it is halved; needs `opportunistic`. Default false.
+    pub penalise: Option<bool>,
     /// Which path carries the next data. Default min-rtt.
     pub scheduler: Option<Scheduler>,
 }
@@ -499,6 +560,7 @@ impl Transport {
         choose!(
             packet payload sack limited_transmit rack tlp eifel dsack frto ecn idle delayed_ack initial_window initial_ssthresh
             min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer
+            autotune handshake opportunistic penalise
             scheduler
         )
     }
@@ -535,6 +597,8 @@ pub enum Scheduler {
     MinRtt,
     /// Each path with window space in turn.
     RoundRobin,
+    /// As min-rtt, and every other path sends the same data too.
+    Redundant,
 }
 
 /// A parameter that the source leaves open.

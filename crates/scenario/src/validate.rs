@@ -1,7 +1,7 @@
 //! What the types cannot check: references, ranges, and times that make no sense together.
 
 use crate::error::{Error, list};
-use crate::schema::{self, Flow, Link, Name, Queue, Scenario};
+use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use core::ops::Range;
 use units::{Bytes, Packets, Span};
 
@@ -41,7 +41,7 @@ pub(crate) fn check(
         let error = Error::new("the scenario has no [[flow]]");
         return Err(about("flow", error.help("add at least one [[flow]] with a path")));
     }
-    let paths = |flow: &Flow| u64::from(flow.count) * flow.path.len() as u64;
+    let paths = |flow: &Flow| users(scenario, flow) * flow.path.len() as u64;
     let total: u64 = scenario.flow.iter().map(paths).sum();
     if total > MOST_PATHS {
         let message = format!("the flows have {total} paths in all (count times paths)");
@@ -59,6 +59,12 @@ pub(crate) fn check(
         }
     }
     Ok(())
+}
+
+/// How many users a flow has.
+fn users(scenario: &Scenario, flow: &Flow) -> u64 {
+    let come = |rate: f64| (rate * (scenario.duration - flow.start).seconds()) as u64;
+    flow.arrivals.map_or(u64::from(flow.count), come)
 }
 
 fn times(scenario: &Scenario) -> Result<(), Placed> {
@@ -254,6 +260,41 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     if flow.transfer == Some(Bytes(0)) {
         return wrong("transfer", "transfer is 0 B", "leave it out for a flow that never ends");
     }
+    if let Some(rate) = flow.arrivals {
+        let most = f64::from(u32::MAX) / scenario.duration.seconds();
+        if !(rate > 0.0 && rate < most) {
+            return wrong(
+                "arrivals",
+                &format!("arrivals is {rate}"),
+                "a number of users per second above 0",
+            );
+        }
+        if flow.count != 1 || flow.spread != Span::ZERO {
+            let message = "`arrivals` and `count` or `spread` are set";
+            return wrong("arrivals", message, "`arrivals` says how many users come, and when");
+        }
+    }
+    if flow.sizes.is_some() && flow.transfer.is_none() {
+        return wrong("sizes", "`sizes` without `transfer`", "`transfer` is the mean of the sizes");
+    }
+    match flow.sizes {
+        Some(Sizes::Pareto(shape)) if !(shape > 1.0 && shape.is_finite()) => {
+            return wrong(
+                "sizes",
+                &format!("sizes.pareto is {shape}"),
+                "a shape above 1 has a mean",
+            );
+        }
+        Some(Sizes::Lognormal(sigma)) if !(sigma > 0.0 && sigma <= 10.0) => {
+            return wrong(
+                "sizes",
+                &format!("sizes.lognormal is {sigma}"),
+                "it lies above 0 and at most at 10",
+            );
+        }
+        _ => {}
+    }
+    check_application(flow).or_else(|(field, message, right)| wrong(field, message, right))?;
     let latest = flow.start + flow.spread;
     if latest >= scenario.duration {
         let message =
@@ -282,6 +323,31 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     let transport = flow.transport.over(&scenario.transport);
     check_transport(&format!("flow `{name}`"), &transport)
         .map_err(|(field, error)| about(format!("flow.{name}.transport.{field}"), error))
+}
+
+/// Whether rate, pauses and protocol go together.
+fn check_application(flow: &Flow) -> Result<(), (&'static str, &'static str, &'static str)> {
+    if let Some(pauses) = flow.pauses {
+        if flow.app_rate.is_none() {
+            return Err((
+                "pauses",
+                "`pauses` without `app_rate`",
+                "give the rate at which it writes",
+            ));
+        }
+        if pauses.on == Span::ZERO || pauses.off == Span::ZERO {
+            return Err(("pauses", "`on` or `off` of its pauses is zero", "both are above zero"));
+        }
+    }
+    if flow.protocol == Protocol::Udp {
+        if flow.app_rate.is_none() {
+            return Err(("app_rate", "UDP without `app_rate`", "give the rate at which it sends"));
+        }
+        if flow.path.len() > 1 {
+            return Err(("path", "UDP over several paths", "it has one path"));
+        }
+    }
+    Ok(())
 }
 
 /// Every link exists, and where nodes are given each link begins where the one before it ends.
@@ -351,6 +417,9 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'st
         if option == Some(true) && options.sack == Some(false) {
             return wrong(field, &"true without sack", "it needs SACK: leave out `sack = false`");
         }
+    }
+    if options.penalise == Some(true) && options.opportunistic != Some(true) {
+        return wrong("penalise", &"true without opportunistic", "set `opportunistic = true` too");
     }
     for (field, value) in [
         ("initial_window", options.initial_window),

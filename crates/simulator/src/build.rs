@@ -3,6 +3,7 @@
 use crate::agenda::Agenda;
 use crate::controller::{Controller, rate_based};
 use crate::parcel::{Parcel, SackStore};
+use crate::traffic;
 use crate::world::{Action, Flow, PathCount, Route, Totals, World};
 use control::Settings;
 use elements::{Copies, Stream, Wiring};
@@ -10,15 +11,16 @@ use scenario::schema;
 use scenario::{Class, Plan, PlanPath, Transport};
 use std::sync::Arc;
 use transport::{
-    Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor, RtoSettings, Scheduler, Sender,
-    SenderSettings, Source,
+    AUTOTUNED_FROM, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor, RtoSettings,
+    Scheduler, Sender, SenderSettings, Source,
 };
 use units::{Span, Time};
 
 /// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of the
 /// plan it is, or is a copy of.
 pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
-    let mut builder = Builder { seed, world: empty(), wiring: Wiring::new(plan, seed) };
+    let (duration, wiring) = (plan.duration, Wiring::new(plan, seed));
+    let mut builder = Builder { seed, duration, world: empty(), wiring };
     builder.script_links();
     for (index, class) in plan.classes.iter().enumerate() {
         builder.add_class(index as u32, class);
@@ -35,6 +37,7 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
 
 struct Builder<'a> {
     seed: u64,
+    duration: Span,
     world: World,
     wiring: Wiring<'a, Parcel>,
 }
@@ -78,7 +81,7 @@ impl Builder<'_> {
         let common = Common {
             index,
             class,
-            sender: Arc::new(sender_settings(class)),
+            sender: Arc::new(sender_settings(class, self.source(class, 0))),
             receiver: Arc::new(receiver_settings(&class.transport)),
             control: control(class),
         };
@@ -86,6 +89,10 @@ impl Builder<'_> {
             let start = Time::from(class.start) + starts.within(class.spread);
             self.add_flow(&common, start, user);
         }
+    }
+
+    fn source(&self, class: &Class, user: u32) -> Source {
+        traffic::source(class, user, self.seed, self.duration)
     }
 
     fn add_flow(&mut self, common: &Common<'_>, start: Time, user: u32) {
@@ -102,7 +109,11 @@ impl Builder<'_> {
         }
         self.script_links();
         let paths = class.paths.len();
-        let mut sender = Sender::new(common.sender.clone(), common.control.clone(), paths, start);
+        let settings = match traffic::differs(class) {
+            false => common.sender.clone(),
+            true => Arc::new(sender_settings(class, self.source(class, user))),
+        };
+        let mut sender = Sender::new(settings, common.control.clone(), paths, start);
         for (path, planned) in class.paths.iter().enumerate() {
             self.script_path(&mut sender, path, planned, first_path);
         }
@@ -124,6 +135,9 @@ impl Builder<'_> {
         first: u32,
     ) {
         let number = first + path as u32;
+        if planned.backup {
+            sender.set_backup(path);
+        }
         if planned.join > Span::ZERO {
             sender.leave(path);
             self.world.script.push((Time::from(planned.join), Action::Join { path: number }));
@@ -146,7 +160,7 @@ fn control(class: &Class) -> Controller {
     Controller::new(&class.controller, settings, class.paths.len())
 }
 
-fn sender_settings(class: &Class) -> SenderSettings {
+fn sender_settings(class: &Class, source: Source) -> SenderSettings {
     let options = &class.transport;
     SenderSettings {
         segment: options.payload,
@@ -159,9 +173,9 @@ fn sender_settings(class: &Class) -> SenderSettings {
             dsack: options.dsack,
             frto: options.frto,
             rate: rate_based(&class.controller),
+            ecn: options.ecn,
         },
         prr: !rate_based(&class.controller),
-        ecn: options.ecn,
         idle: match options.idle {
             schema::Idle::Keep => Idle::Keep,
             schema::Idle::Restart => Idle::Restart,
@@ -177,17 +191,21 @@ fn sender_settings(class: &Class) -> SenderSettings {
             max: options.rto_max,
             initial: options.rto_initial,
         },
-        receive_buffer: options.receive_buffer,
+        receive_buffer: match options.autotune {
+            true => options.receive_buffer.min(AUTOTUNED_FROM),
+            false => options.receive_buffer,
+        },
+        handshake: options.handshake,
+        opportunistic: options.opportunistic,
+        penalise: options.penalise,
         scheduler: match options.scheduler {
             schema::Scheduler::MinRtt => Scheduler::MinRtt,
             schema::Scheduler::RoundRobin => Scheduler::RoundRobin,
+            schema::Scheduler::Redundant => Scheduler::Redundant,
         },
         host_limit: u64::MAX, // no host queue stands before the first link yet
-        source: match (class.transfer, class.app_rate) {
-            (Some(bytes), _) => Source::Transfer(bytes),
-            (None, Some(rate)) => Source::Paced(rate),
-            (None, None) => Source::Bulk,
-        },
+        datagrams: class.protocol == schema::Protocol::Udp,
+        source,
     }
 }
 
@@ -197,5 +215,6 @@ fn receiver_settings(options: &Transport) -> ReceiverSettings {
         dsack: options.dsack,
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),
         buffer: options.receive_buffer,
+        autotune: options.autotune,
     }
 }

@@ -10,6 +10,7 @@ mod parcel;
 mod result;
 mod run;
 mod trace;
+mod traffic;
 mod world;
 
 pub use controller::known_controller;

@@ -119,7 +119,7 @@ impl<'a> Meter<'a> {
             flows: self.flow_results(&world, seconds),
             paths: self.path_results(&world, seconds),
             links: self.links.results(&world.links, seconds),
-            classes: self.class_results(),
+            classes: self.class_results(&world),
             series: self.series,
             planned: self.links.planned(),
             events_log: world.trace,
@@ -144,6 +144,7 @@ impl<'a> Meter<'a> {
                 goodput_bps: 8.0 * goodput as f64 / seconds,
                 start_s: flow.sender.start().seconds(),
                 completed_s: flow.sender.completed().map_or(f64::NAN, Time::seconds),
+                fct_s: completion(flow).unwrap_or(f64::NAN),
             }
         });
         flows.collect()
@@ -175,15 +176,33 @@ impl<'a> Meter<'a> {
         rows.collect()
     }
 
-    fn class_results(&self) -> Vec<ClassResult> {
-        let rows =
-            self.class_rtt.iter().zip(&self.class_cwnd).map(|((mean, rtt), cwnd)| ClassResult {
-                rtt_mean_s: mean.get(),
-                rtt_s: [0.5, 0.95, 0.99].map(|q| rtt.quantile(q)),
-                cwnd_segments: [0.05, 0.5, 0.95].map(|q| cwnd.quantile(q)),
-            });
+    fn class_results(&self, world: &World) -> Vec<ClassResult> {
+        let mut times = vec![(Mean::default(), Histogram::default()); self.plan.classes.len()];
+        let warm = Time::from(self.plan.warmup);
+        let counted = world.flows.iter().filter(|flow| flow.sender.start() >= warm);
+        for flow in counted {
+            if let Some(seconds) = completion(flow) {
+                let (mean, histogram) = &mut times[flow.class as usize];
+                mean.add(seconds);
+                histogram.add(seconds);
+            }
+        }
+        let rows = self.class_rtt.iter().zip(&self.class_cwnd).zip(&times);
+        let rows = rows.map(|(((mean, rtt), cwnd), (fct_mean, fct))| ClassResult {
+            rtt_mean_s: mean.get(),
+            rtt_s: [0.5, 0.95, 0.99].map(|q| rtt.quantile(q)),
+            cwnd_segments: [0.05, 0.5, 0.95].map(|q| cwnd.quantile(q)),
+            completed_flows: fct_mean.count(),
+            fct_mean_s: fct_mean.get(),
+            fct_s: [0.5, 0.95, 0.99].map(|q| fct.quantile(q)),
+        });
         rows.collect()
     }
+}
+
+/// Seconds that a transfer took, if it was completed.
+fn completion(flow: &crate::world::Flow) -> Option<f64> {
+    Some(flow.sender.completed()?.since(flow.sender.start()).seconds())
 }
 
 fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {

@@ -2,7 +2,7 @@
 
 use network::Frame;
 use units::Time;
-use wire::{Ack, Data, Ecn, Sacks, sack_option_bytes};
+use wire::{Ack, Data, Flags, Sacks, sack_option_bytes};
 
 /// A segment on its way. Its fields are whole words, because a parcel is copied right after it was
 /// written, and a processor forwards a store to a load only if one store has all the bytes that the
@@ -24,7 +24,7 @@ pub(crate) struct Parcel {
 /// In `bytes_and_kind`: an ACK, not data.
 const ACK: u64 = 1 << 63;
 /// In `bytes_and_kind`: where the ECN bits stand.
-const ECN_SHIFT: u32 = 32;
+const FLAGS_SHIFT: u32 = 32;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -49,11 +49,11 @@ impl Frame for Parcel {
     }
 
     fn ecn_capable(&self) -> bool {
-        self.ecn().has(Ecn::CAPABLE)
+        self.flags().has(Flags::CAPABLE)
     }
 
     fn mark(&mut self) {
-        self.bytes_and_kind |= u64::from(Ecn::MARKED.0) << ECN_SHIFT;
+        self.bytes_and_kind |= u64::from(Flags::MARKED.0) << FLAGS_SHIFT;
     }
 }
 
@@ -65,7 +65,7 @@ impl Parcel {
             stamp: data.stamp,
             amount_and_sacks: word(data.len, 0),
             cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(data.len + header, u32::from(data.ecn.0)),
+            bytes_and_kind: word(data.len + header, u32::from(data.flags.0)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Parcel {
             stamp: ack.echo,
             amount_and_sacks: word(window, store.put(&ack.sacks)),
             cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(bytes, u32::from(ack.ecn.0)) | ACK,
+            bytes_and_kind: word(bytes, u32::from(ack.flags.0)) | ACK,
         }
     }
 
@@ -109,7 +109,7 @@ impl Parcel {
 
     pub(crate) fn as_data(&self) -> Data {
         let len = low(self.amount_and_sacks);
-        Data { seq: self.seq, dsn: self.dsn, len, stamp: self.stamp, ecn: self.ecn() }
+        Data { seq: self.seq, dsn: self.dsn, len, stamp: self.stamp, flags: self.flags() }
     }
 
     /// The ACK; its SACK blocks leave the store.
@@ -120,7 +120,7 @@ impl Parcel {
             window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
             echo: self.stamp,
             sacks: store.take(high(self.amount_and_sacks)),
-            ecn: self.ecn(),
+            flags: self.flags(),
         }
     }
 
@@ -131,8 +131,8 @@ impl Parcel {
         self
     }
 
-    fn ecn(&self) -> Ecn {
-        Ecn((self.bytes_and_kind >> ECN_SHIFT) as u8)
+    fn flags(&self) -> Flags {
+        Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u8)
     }
 
     /// The parcel will not arrive: what the store holds for it is released.
@@ -188,7 +188,7 @@ mod tests {
             window_edge: 9000 + 65_000,
             echo: Time(17),
             sacks: Sacks::new([Range { start: 6000, end: 7000 }]),
-            ecn: Ecn::ECHO,
+            flags: Flags::ECHO,
         };
         let parcel = Parcel::ack(&ack, 52, 0, 0, &mut store);
         assert_eq!(parcel.copied(&mut store).into_ack(&mut store), ack);

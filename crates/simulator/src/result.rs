@@ -50,6 +50,8 @@ pub struct FlowResult {
     pub start_s: f64,
     /// When a transfer was acknowledged whole; `NaN` if it was not.
     pub completed_s: f64,
+    /// How long the transfer took, from its start; `NaN` if it was not completed.
+    pub fct_s: f64,
 }
 
 /// A path of a connection.
@@ -94,6 +96,12 @@ pub struct ClassResult {
     pub rtt_s: [f64; 3],
     /// 5th, 50th and 95th percentile of the windows of its paths.
     pub cwnd_segments: [f64; 3],
+    /// Transfers that began after the warm-up and were completed.
+    pub completed_flows: u64,
+    /// Mean of their completion times; `NaN` if there is none.
+    pub fct_mean_s: f64,
+    /// 50th, 95th and 99th percentile of them.
+    pub fct_s: [f64; 3],
 }
 
 /// Samples over time. Matrices are stored row by row, one row for each sample.

@@ -82,20 +82,23 @@ fn change() -> impl Strategy<Value = String> {
 
 /// Transport options.
 fn transport() -> impl Strategy<Value = String> {
-    let scheduler = prop::sample::select(vec!["min-rtt", "round-robin"]);
+    let scheduler = prop::sample::select(vec!["min-rtt", "round-robin", "redundant"]);
     let delayed = prop_oneof![Just(0), Just(40)];
-    let modern = (any::<[bool; 6]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
+    let modern = (any::<[bool; 10]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
     (any::<bool>(), any::<bool>(), modern, delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
         |(sack, limited, (modern, idle), delayed, window, buffer, scheduler)| {
-            let [rack, tlp, eifel, dsack, frto, ecn] = modern;
+            let [rack, tlp, eifel, dsack, frto, ecn, handshake, autotune, help, penalise] = modern;
             format!(
                 "[transport]\nsack = {sack}\nlimited_transmit = {limited}\nrack = {}\ntlp = {}\n\
                  dsack = {}\neifel = {eifel}\nfrto = {frto}\necn = {ecn}\nidle = \"{idle}\"\n\
+                 handshake = {handshake}\nautotune = {autotune}\nopportunistic = {help}\n\
+                 penalise = {}\n\
                  delayed_ack = \"{delayed} ms\"\ninitial_window = {window}\n\
                  receive_buffer = \"{buffer} kB\"\nscheduler = \"{scheduler}\"\n",
                 sack && rack,
                 sack && tlp,
-                sack && dsack
+                sack && dsack,
+                help && penalise
             )
         },
     )
@@ -117,21 +120,36 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "bbr",
     ];
     let amount = prop_oneof![
-        2 => Just(String::new()),
-        1 => (1_u32..300).prop_map(|kb| format!("transfer = \"{kb} kB\"")),
-        1 => (50_u32..3000).prop_map(|kbps| format!("app_rate = \"{kbps} kb/s\"")),
+        4 => Just(String::new()),
+        2 => (1_u32..300).prop_map(|kb| format!("transfer = \"{kb} kB\"")),
+        1 => (1_u32..300, prop::sample::select(vec!["\"exponential\"", "{ pareto = 1.3 }", "{ lognormal = 1.0 }"]))
+            .prop_map(|(kb, law)| format!("transfer = \"{kb} kB\"\nsizes = {law}")),
+        2 => (50_u32..3000).prop_map(|kbps| format!("app_rate = \"{kbps} kb/s\"")),
+        1 => (50_u32..3000, 1_u32..900, any::<bool>()).prop_map(|(kbps, ms, random)| {
+            format!(
+                "app_rate = \"{kbps} kb/s\"\npauses = {{ on = \"{ms} ms\", off = \"{} ms\", random = {random} }}",
+                1000 - ms
+            )
+        }),
+        1 => (50_u32..3000).prop_map(|kbps| format!("app_rate = \"{kbps} kb/s\"\nprotocol = \"udp\"")),
     ];
     let way = || prop::sample::select(vec!["[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]"]);
     let back = prop_oneof![Just(String::new()), Just("back = [\"b\"]\n".to_owned())];
     let second = prop::option::of((way(), 0_u32..2000, prop::option::of(1_u32..1000)));
-    let parts = (prop::sample::select(controllers), 1_u32..4, amount, way(), back, second);
-    parts.prop_map(move |(controller, count, amount, first, back, second)| {
+    let users = prop_oneof![
+        4 => (1_u32..4).prop_map(|count| format!("count = {count}\nspread = \"500 ms\"")),
+        1 => (0.5..5.0).prop_map(|rate| format!("arrivals = {rate}")),
+    ];
+    let parts = (prop::sample::select(controllers), users, amount, way(), back, second);
+    parts.prop_map(move |(controller, users, amount, first, back, second)| {
         let mut text = format!(
-            "[[flow]]\nname = \"class{number}\"\ncount = {count}\ncontroller = \"{controller}\"\n\
-             spread = \"500 ms\"\n{amount}\n[[flow.path]]\nlinks = {first}\n{back}"
+            "[[flow]]\nname = \"class{number}\"\ncontroller = \"{controller}\"\n{users}\n\
+             {amount}\n[[flow.path]]\nlinks = {first}\n{back}"
         );
+        let second = second.filter(|_| !amount.contains("udp"));
         if let Some((links, join, stay)) = second {
             text += &format!("[[flow.path]]\nlinks = {links}\njoin = \"{join} ms\"\n");
+            text += if join % 3 == 0 { "backup = true\n" } else { "" };
             if let Some(stay) = stay {
                 text += &format!("leave = \"{} ms\"\n", join + stay);
             }

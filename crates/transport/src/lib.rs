@@ -10,6 +10,7 @@
 //! A [`Receiver`] answers [`Receiver::on_data`] with the ACK to send now, if any, and has a deadline
 //! of its own while an ACK is delayed.
 
+mod autotune;
 mod mapping;
 mod modern;
 mod path;
@@ -23,6 +24,7 @@ mod sender;
 mod settings;
 mod source;
 
+pub use autotune::AUTOTUNED_FROM;
 pub use modern::ModernSettings;
 pub use path::PathReport;
 pub use receiver::{Receiver, ReceiverSettings};
@@ -30,4 +32,4 @@ pub use rtt::{RtoFloor, RtoSettings};
 pub use scheduler::Scheduler;
 pub use sender::{Sender, Transmit};
 pub use settings::{Idle, SenderSettings};
-pub use source::Source;
+pub use source::{Source, Turns};

@@ -41,6 +41,11 @@ impl Mapping {
         Some((run.dsn + offset, run.len - offset))
     }
 
+    /// Whether the byte `dsn` of the connection is among them.
+    pub(crate) fn holds(&self, dsn: u64) -> bool {
+        self.runs.iter().any(|run| (run.dsn..run.dsn + run.len).contains(&dsn))
+    }
+
     /// The data ranges of the path bytes in `range`.
     pub(crate) fn data_ranges(&self, range: Range) -> impl Iterator<Item = Range> + '_ {
         let mut seq = range.start;

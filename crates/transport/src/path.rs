@@ -7,19 +7,23 @@
 //!     └────────► Loss ◄────────┘ ─────────────────────────────┘
 //! ```
 //!
-//! What arrives is here, what is sent in `path/sending.rs`, and what time does in `path/timer.rs`.
+//! What arrives is here, and in `path/look.rs` what stacks of today read from it; what is sent is in
+//! `path/sending.rs`, what time does in `path/timer.rs`, and how a path comes to be in `path/opening.rs`.
 
 use crate::mapping::Mapping;
-use crate::modern::{Modern, Patience, Seen};
+use crate::modern::Modern;
 use crate::prr::Prr;
 use crate::rtt::Rtt;
 use crate::scoreboard::{Progress, Scoreboard};
 use crate::settings::SenderSettings;
-use control::{Acked, Cause, Delivered, Ensemble, Phase};
+use control::{Acked, Cause, Ensemble, Phase};
+use opening::Opening;
 use timer::Timer;
 use units::{Span, Time};
-use wire::{Ack, Ecn};
+use wire::Ack;
 
+mod look;
+mod opening;
 mod sending;
 mod timer;
 
@@ -114,6 +118,17 @@ pub(crate) struct Path {
     /// ECN: marks of what was sent below this are answered already.
     answered: u64,
     pub(crate) modern: Option<Box<Modern>>,
+    opening: Opening,
+    /// A packet of the handshake is to be sent now.
+    ask: bool,
+    /// It is used only while no other path works (RFC 8684 §3.3.8).
+    pub(crate) backup: bool,
+    /// Redundant scheduling: the path has sent the data below this, or will not.
+    pub(crate) copied: u64,
+    /// Opportunistic retransmission: it has sent what the receiver waited for below this.
+    pub(crate) helped: u64,
+    /// Penalisation: its window is not halved again before.
+    pub(crate) punished_until: Time,
 }
 
 impl Path {
@@ -145,6 +160,12 @@ impl Path {
             reduced: false,
             answered: 0,
             modern: Modern::new(settings.modern),
+            opening: if settings.handshake { Opening::Closed } else { Opening::Done },
+            ask: false,
+            backup: false,
+            copied: 0,
+            helped: 0,
+            punished_until: Time::ZERO,
         }
     }
 
@@ -160,15 +181,8 @@ impl Path {
         let segment = u64::from(settings.segment);
         let duplicate = ack.ack == self.board.una && self.board.outstanding() > 0;
         let sacks = if settings.sack { ack.sacks.blocks() } else { &[] };
-        let echo = settings.ecn && ack.ecn.has(Ecn::ECHO);
-        if echo {
-            self.cwnd_limited = false; // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark
-        }
         let mut progress = self.board.on_ack(ack.ack, sacks);
-        let seen = match &mut self.modern {
-            Some(modern) => modern.on_ack(now, ack, &self.board, progress),
-            None => Seen::default(),
-        };
+        let seen = self.look(now, ack, progress);
         if progress.acked > 0 {
             self.on_progress(now, ack, progress, settings, control, me);
         } else if duplicate {
@@ -178,89 +192,14 @@ impl Path {
                 progress.delivered = segment;
             }
         }
-        if echo {
-            self.on_echo(control, me);
+        if let Some(seen) = seen {
+            return self.after_look(now, progress, seen, settings, control, me);
         }
-        if seen.spurious {
-            self.undo(control, me);
-        } else if self.phase == Phase::Recovery {
+        if self.phase == Phase::Recovery {
             self.reduce(now, progress, settings, control, me);
-        } else if self.phase == Phase::Open {
-            if self.loss_detected(now, settings) {
-                self.enter_recovery(now, progress, settings, control, me);
-            }
-        } else if settings.modern.rack {
-            self.detect(now, settings);
+        } else if self.phase == Phase::Open && self.loss_detected(settings) {
+            self.enter_recovery(now, progress, settings, control, me);
         }
-        if self.modern.is_some() {
-            self.after_ack(now, progress, seen, settings, control, me);
-        }
-    }
-
-    /// The parts of [`Modern`] that come last: control hears of delivery rates and of what a probe has
-    /// repaired, and the timer is set.
-    #[allow(clippy::too_many_arguments, reason = "one call, of what an ACK has shown so far")]
-    fn after_ack(
-        &mut self,
-        now: Time,
-        progress: Progress,
-        seen: Seen,
-        settings: &SenderSettings,
-        control: &mut impl Ensemble,
-        me: usize,
-    ) {
-        if seen.repaired && self.phase == Phase::Open {
-            control.on_congestion(me, Cause::FastRetransmit);
-            control.on_recovered(me);
-        }
-        let lost = self.board.lost_total();
-        let sample = self.modern.as_mut().and_then(|modern| modern.sample(lost));
-        if let Some(sample) = sample.filter(|_| progress.delivered > 0) {
-            let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
-            control.on_delivered(
-                me,
-                &Delivered {
-                    now: now.seconds(),
-                    rtt: self.rtt.latest().seconds(),
-                    srtt: self.rtt.srtt().seconds(),
-                    segments: segments(progress.delivered),
-                    total: segments(sample.delivered),
-                    prior: segments(sample.prior),
-                    rate: sample.rate / f64::from(settings.segment),
-                    app_limited: sample.app_limited,
-                    pipe: segments(self.board.pipe()),
-                    lost: segments(sample.lost),
-                    phase: self.phase,
-                },
-            );
-        }
-        self.arm(now);
-    }
-
-    /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window of data.
-    #[cold]
-    fn on_echo(&mut self, control: &mut impl Ensemble, me: usize) {
-        if self.answered > 0 && self.board.una <= self.answered {
-            return;
-        }
-        // In recovery the window was reduced already, and the receiver must hear of it all the same.
-        self.reduced = true;
-        self.answered = self.board.nxt;
-        if self.phase == Phase::Open {
-            self.tally.marks += 1;
-            control.on_congestion(me, Cause::Mark);
-        }
-    }
-
-    /// The last reduction need not have been.
-    #[cold]
-    fn undo(&mut self, control: &mut impl Ensemble, me: usize) {
-        self.tally.undone += 1;
-        self.board.unlose();
-        self.board.forget_duplicates();
-        self.phase = Phase::Open;
-        self.answered = 0;
-        control.undo(me);
     }
 
     /// New data was acknowledged: estimate, grow, and leave recovery when it is complete.
@@ -334,12 +273,9 @@ impl Path {
         self.dupacks == DUP_ACKS && beyond
     }
 
-    /// RFC 6675 §5 or RFC 8985 §6 or, without SACK, RFC 6582 §3.2 step 2.
-    fn loss_detected(&mut self, now: Time, settings: &SenderSettings) -> bool {
+    /// RFC 6675 §5 or, without SACK, RFC 6582 §3.2 step 2.
+    fn loss_detected(&mut self, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment);
-        if settings.modern.rack {
-            return self.detect(now, settings);
-        }
         if settings.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
@@ -348,17 +284,6 @@ impl Path {
             self.board.lose_oldest(segment);
         }
         lost
-    }
-
-    /// RACK looks for losses; whether there is something to send again.
-    fn detect(&mut self, now: Time, settings: &SenderSettings) -> bool {
-        let segment = u64::from(settings.segment);
-        let urgent = self.phase != Phase::Open || self.board.many_sacked(segment);
-        let patience = Patience { srtt: self.rtt.srtt(), urgent };
-        if let Some(modern) = &mut self.modern {
-            modern.detect_loss(now, &mut self.board, patience);
-        }
-        self.board.next_lost().is_some()
     }
 
     fn enter_recovery(
@@ -403,30 +328,13 @@ impl Path {
         self.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
     }
 
-    /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any more.
-    fn before_reduction(&mut self) {
-        let Some(modern) = &mut self.modern else {
-            return;
-        };
-        if let Some(undo) = &mut modern.undo {
-            undo.on_reduction(self.board.una);
-        }
-        if let Some(probe) = &mut modern.probe {
-            probe.forget();
-        }
-        if let Some(frto) = &mut modern.frto {
-            frto.forget();
-        }
-    }
-
     /// The path leaves the connection: nothing of it is outstanding any more.
     pub(crate) fn leave(&mut self, settings: &SenderSettings) {
-        let nxt = self.board.nxt;
-        let tally = self.tally;
+        let (nxt, tally, backup) = (self.board.nxt, self.tally, self.backup);
         *self = Path::new(self.mapping.is_some(), settings);
         self.board.nxt = nxt;
         self.board.abandon();
-        self.tally = tally;
+        (self.tally, self.backup) = (tally, backup);
         (self.member, self.usable) = (false, false);
     }
 

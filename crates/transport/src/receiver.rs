@@ -1,9 +1,10 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
+use crate::autotune::Autotune;
 use crate::ranges::RangeSet;
 use std::sync::Arc;
 use units::{Span, Time};
-use wire::{Ack, Data, Ecn, MAX_SACKS, Range, Sacks};
+use wire::{Ack, Data, Flags, MAX_SACKS, Range, Sacks};
 
 /// What all receivers of a class have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,8 +15,10 @@ pub struct ReceiverSettings {
     pub dsack: bool,
     /// How long a single segment may wait for a second one (RFC 5681 §4.2); `None`: never.
     pub delayed_ack: Option<Span>,
-    /// The buffer that all paths share, in bytes.
+    /// The buffer that all paths share, in bytes; with `autotune` the most that it grows to.
     pub buffer: u64,
+    /// Whether the buffer follows what arrives (dynamic right-sizing).
+    pub autotune: bool,
 }
 
 /// The receiving side of one path.
@@ -31,7 +34,7 @@ struct Path {
     /// When the delayed ACK is due; never if none is.
     due: Option<Time>,
     /// ECN: a mark is echoed until the sender says that it has reduced its window.
-    echoed: Ecn,
+    echoed: Flags,
     /// What arrived again with the newest segment.
     duplicate: Option<Range>,
 }
@@ -45,13 +48,20 @@ pub struct Receiver {
     /// Next byte of the connection expected.
     data_next: u64,
     data_out_of_order: RangeSet,
+    /// The buffer that is announced now, in bytes.
+    buffer: u64,
+    autotune: Option<Box<Autotune>>,
 }
 
 impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
+        let settings: Arc<ReceiverSettings> = settings.into();
+        let autotune = settings.autotune.then(|| Box::new(Autotune::new(settings.buffer)));
         Receiver {
-            settings: settings.into(),
+            buffer: autotune.as_ref().map_or(settings.buffer, |tune| tune.buffer()),
+            autotune,
+            settings,
             paths: (0..paths).map(|_| Path::default()).collect(),
             data_next: 0,
             data_out_of_order: RangeSet::default(),
@@ -60,6 +70,16 @@ impl Receiver {
 
     /// A segment arrived on `path`. Returns the ACK to send now, if it is not delayed.
     pub fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
+        if data.flags != Flags::NONE {
+            if data.len == 0 {
+                return Some(self.answer(path, data));
+            }
+            if data.flags.has(Flags::DATAGRAM) {
+                self.data_next += u64::from(data.len);
+                return None;
+            }
+            self.paths[path].on_ecn(data.flags);
+        }
         let multipath = self.paths.len() > 1;
         if multipath {
             self.deliver(data);
@@ -69,9 +89,6 @@ impl Receiver {
         let end = data.seq + u64::from(data.len);
         let in_order = data.seq <= side.next && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
-        if data.ecn != Ecn::NONE {
-            side.on_ecn(data.ecn);
-        }
         if self.settings.dsack {
             side.duplicate = side.arrived_again(Range { start: data.seq, end });
         }
@@ -83,6 +100,11 @@ impl Receiver {
         if !multipath {
             self.data_next = side.next; // the path's order is the connection's
         }
+        if let Some(tune) = &mut self.autotune {
+            tune.on_data(now, self.data_next, u64::from(data.len));
+            self.buffer = tune.buffer();
+        }
+        let side = &mut self.paths[path];
         // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
         if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
             side.echo = data.stamp;
@@ -95,6 +117,13 @@ impl Receiver {
             }
             _ => Some(self.ack(path)),
         }
+    }
+
+    /// A packet of a handshake is answered in kind.
+    #[cold]
+    fn answer(&mut self, path: usize, data: &Data) -> Ack {
+        self.paths[path].echo = data.stamp;
+        Ack { flags: data.flags, ..self.ack(path) }
     }
 
     /// `path` joins the connection and will number its bytes from `seq` on.
@@ -126,7 +155,7 @@ impl Receiver {
         }
         if range.start <= self.data_next {
             self.data_next = self.data_out_of_order.take_front_at(range.end);
-        } else if range.end <= self.data_next + self.settings.buffer {
+        } else if range.end <= self.data_next + self.buffer {
             self.data_out_of_order.insert(range);
         }
     }
@@ -138,22 +167,22 @@ impl Receiver {
         Ack {
             ack: side.next,
             data_ack: self.data_next,
-            window_edge: self.data_next + self.settings.buffer,
+            window_edge: self.data_next + self.buffer,
             echo: side.echo,
             sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
-            ecn: side.echoed,
+            flags: side.echoed,
         }
     }
 }
 
 impl Path {
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.
-    fn on_ecn(&mut self, ecn: Ecn) {
-        if ecn.has(Ecn::REDUCED) {
-            self.echoed = Ecn::NONE;
+    fn on_ecn(&mut self, ecn: Flags) {
+        if ecn.has(Flags::REDUCED) {
+            self.echoed = Flags::NONE;
         }
-        if ecn.has(Ecn::MARKED) {
-            self.echoed = Ecn::ECHO;
+        if ecn.has(Flags::MARKED) {
+            self.echoed = Flags::ECHO;
         }
     }
 
@@ -205,14 +234,20 @@ mod tests {
 
     fn receiver(delayed_ack: Option<Span>) -> Receiver {
         Receiver::new(
-            ReceiverSettings { sack: true, dsack: false, delayed_ack, buffer: 1 << 20 },
+            ReceiverSettings {
+                sack: true,
+                dsack: false,
+                delayed_ack,
+                buffer: 1 << 20,
+                autotune: false,
+            },
             1,
         )
     }
 
     fn segment(index: u64) -> Data {
         let seq = index * u64::from(MSS);
-        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1), ecn: Ecn::NONE }
+        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1), flags: Flags::NONE }
     }
 
     fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
@@ -254,10 +289,17 @@ mod tests {
     #[test]
     fn data_of_two_paths_is_put_in_order_and_copies_are_delivered_once() {
         let mut receiver = Receiver::new(
-            ReceiverSettings { sack: true, dsack: false, delayed_ack: None, buffer: 1 << 20 },
+            ReceiverSettings {
+                sack: true,
+                dsack: false,
+                delayed_ack: None,
+                buffer: 1 << 20,
+                autotune: false,
+            },
             2,
         );
-        let on = |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), ecn: Ecn::NONE };
+        let on =
+            |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), flags: Flags::NONE };
         receiver.on_data(Time(0), 1, &on(0, 1000));
         assert_eq!(receiver.delivered(), 0);
         receiver.on_data(Time(0), 0, &on(0, 0));

@@ -7,6 +7,8 @@ pub enum Scheduler {
     MinRtt,
     /// Each path with window space in turn.
     RoundRobin,
+    /// New data as `MinRtt`; every other path sends it too.
+    Redundant,
 }
 
 impl Scheduler {
@@ -18,7 +20,9 @@ impl Scheduler {
     ) -> Option<usize> {
         let able = srtts.enumerate().filter_map(|(path, srtt)| Some((path, srtt?)));
         match self {
-            Scheduler::MinRtt => able.min_by_key(|(path, srtt)| (*srtt, *path)),
+            Scheduler::MinRtt | Scheduler::Redundant => {
+                able.min_by_key(|(path, srtt)| (*srtt, *path))
+            }
             // Paths after the last one first, then from the beginning.
             Scheduler::RoundRobin => able.min_by_key(|(path, _)| (*path <= last, *path)),
         }

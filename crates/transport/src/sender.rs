@@ -1,13 +1,13 @@
 //! The sending endpoint of a connection: data, scheduler, windows and paths.
 
 use crate::path::{Fired, Path, PathReport};
-use crate::settings::{Idle, SenderSettings};
+use crate::settings::SenderSettings;
 use crate::source::Source;
 use control::Ensemble;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
-use wire::{Ack, Data, Ecn, Range};
+use wire::{Ack, Data, Flags, Range};
 
 /// A segment to send on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,14 +36,18 @@ pub struct Sender<E> {
     edge: u64,
     /// Data sent on one path that other paths may send again, and that path.
     reinject: VecDeque<(Range, usize)>,
-    last_path: usize,
+    last_path: u32,
     /// Nothing more can be sent until something happens.
     blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
-    /// Whether any part of [`crate::ModernSettings`] is on.
-    modern: bool,
-    completed: Option<Time>,
+    /// Whether anything is on that the common case does without: see [`SenderSettings::special`].
+    special: bool,
+    /// Whether a first path was ever established.
+    opened: bool,
+
+    /// When the last byte of a transfer was acknowledged; never if it was not.
+    completed: Time,
 }
 
 impl<E: Ensemble> Sender<E> {
@@ -51,7 +55,8 @@ impl<E: Ensemble> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             edge: settings.receive_buffer,
-            modern: settings.modern.any(),
+            special: settings.special(),
+            opened: !settings.handshake,
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             settings,
             control,
@@ -62,17 +67,22 @@ impl<E: Ensemble> Sender<E> {
             last_path: 0,
             blocked: false,
             starved: false,
-            completed: None,
+            completed: Time::NEVER,
         };
         (0..paths).for_each(|me| sender.refresh(me));
         sender
+    }
+
+    /// `path` is a backup: it is used only while no other path works.
+    pub fn set_backup(&mut self, path: usize) {
+        self.paths[path].backup = true;
     }
 
     /// Brings the window of `me` over from control.
     #[inline(always)] // on the way of every ACK
     fn refresh(&mut self, me: usize) {
         self.paths[me].refresh(self.control.window(me).cwnd, self.settings.segment);
-        if self.modern {
+        if self.special {
             let segment = f64::from(self.settings.segment);
             self.paths[me].set_pace(self.control.pacing(me).map(|rate| rate * segment));
         }
@@ -81,6 +91,9 @@ impl<E: Ensemble> Sender<E> {
     /// An ACK of `path` arrived.
     pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         self.blocked = false;
+        if self.special && (ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM)) {
+            return self.on_answer(now, path, ack);
+        }
         if self.paths[path].member {
             self.paths[path].on_ack(now, ack, &self.settings, &mut self.control, path);
             self.refresh(path);
@@ -92,9 +105,19 @@ impl<E: Ensemble> Sender<E> {
         self.edge = self.edge.max(ack.window_edge);
         if let Source::Transfer(total) = self.settings.source
             && self.data_una >= total.0
-            && self.completed.is_none()
+            && self.completed == Time::NEVER
         {
-            self.completed = Some(now);
+            self.completed = now;
+        }
+    }
+
+    /// An answer of a handshake arrived.
+    #[cold]
+    fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
+        if self.paths[path].member && self.paths[path].on_answer(now, ack) {
+            self.opened = true;
+            self.edge = self.edge.max(ack.window_edge);
+            self.open_closed();
         }
     }
 
@@ -124,7 +147,7 @@ impl<E: Ensemble> Sender<E> {
     /// When to call [`Sender::on_deadline`], or to poll a paced source again.
     pub fn next_deadline(&self) -> Time {
         let mut timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
-        if self.modern {
+        if self.special {
             let held = self.paths.iter().filter_map(Path::held_until);
             timers = timers.min(held.min().unwrap_or(Time::NEVER));
         }
@@ -139,30 +162,12 @@ impl<E: Ensemble> Sender<E> {
         if self.blocked {
             return None;
         }
-        let probe = if self.modern { self.prepare(now) } else { None };
-        let mut transmit =
-            probe.or_else(|| self.poll_retransmission(now)).or_else(|| self.poll_new(now));
-        if transmit.is_none() && self.modern {
-            transmit = self.give_up_waiting(now);
-        }
+        let transmit = match self.special {
+            false => self.poll_retransmission(now).or_else(|| self.poll_new(now)),
+            true => self.poll_special(now),
+        };
         self.blocked = transmit.is_none() || self.only_path_is_full();
         transmit
-    }
-
-    /// Before a poll: which paths pacing holds back, and a tail-loss probe that is due.
-    #[cold]
-    fn prepare(&mut self, now: Time) -> Option<Transmit> {
-        self.paths.iter_mut().for_each(|path| path.look_at_pace(now));
-        self.poll_probe(now)
-    }
-
-    /// If a path held retransmissions back in vain, the first of them.
-    #[cold]
-    fn give_up_waiting(&mut self, now: Time) -> Option<Transmit> {
-        match self.paths.iter_mut().any(Path::give_up_waiting) {
-            true => self.poll_retransmission(now),
-            false => None,
-        }
     }
 
     /// Whether a connection with one path has used up its window: the common end of a poll.
@@ -199,25 +204,8 @@ impl<E: Ensemble> Sender<E> {
         path.tally.retransmits += 1;
         path.on_transmit(now, range, &self.settings);
         let len = range.len() as u32;
-        let data = Data { seq: range.start, dsn, len, stamp: now, ecn: Ecn::NONE };
+        let data = Data { seq: range.start, dsn, len, stamp: now, flags: Flags::NONE };
         Transmit { path: me, data }
-    }
-
-    /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the last
-    /// segment again (RFC 8985 §7.3).
-    fn poll_probe(&mut self, now: Time) -> Option<Transmit> {
-        let me = self.paths.iter().position(|path| path.probe_due())?;
-        let new = self.next_data(now);
-        let transmit = match new {
-            Some(range) => self.send(now, me, range),
-            None => {
-                let range = self.paths[me].last_segment(self.settings.segment)?;
-                let dsn = self.paths[me].dsn(range.start)?;
-                self.resend(now, me, range, dsn)
-            }
-        };
-        self.paths[me].on_probed(new.is_none());
-        Some(transmit)
     }
 
     /// What another path may have lost goes before new data.
@@ -229,12 +217,8 @@ impl<E: Ensemble> Sender<E> {
     /// Sends the data in `range` on `me`, for the first time on this path.
     #[inline(always)] // on the way of every segment
     fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit {
+        let flags = if self.special { self.before_sending(now, me) } else { Flags::NONE };
         let path = &mut self.paths[me];
-        if self.settings.idle != Idle::Keep
-            && path.restart_after_idle(now, &self.settings, &mut self.control, me)
-        {
-            path.refresh(self.control.window(me).cwnd, self.settings.segment);
-        }
         let len = range.len();
         let seq = path.board.nxt;
         if let Some(mapping) = &mut path.mapping {
@@ -243,14 +227,22 @@ impl<E: Ensemble> Sender<E> {
         path.board.nxt += len;
         path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
         self.data_nxt = self.data_nxt.max(range.end);
-        self.last_path = me;
-        let ecn = path.ecn(&self.settings);
-        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now, ecn };
+        self.last_path = me as u32;
+        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now, flags };
         Transmit { path: me, data }
     }
 
     /// The next data that the application wrote, and the path to carry it.
+    #[inline(always)] // on the way of every segment
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
+        self.look_for_room();
+        let me = self.choose_path()?;
+        Some((me, self.next_data(now)?))
+    }
+
+    /// Which paths could carry new data.
+    #[inline(always)] // on the way of every segment
+    fn look_for_room(&mut self) {
         let segment = u64::from(self.settings.segment);
         for path in &mut self.paths {
             let room = path.window_has_room(segment, &self.settings);
@@ -258,8 +250,6 @@ impl<E: Ensemble> Sender<E> {
             path.ready = room && path.may_use_host(&self.settings);
         }
         self.starved = false;
-        let me = self.choose_path()?;
-        Some((me, self.next_data(now)?))
     }
 
     /// The next data that the application wrote and the receive window admits.
@@ -280,60 +270,16 @@ impl<E: Ensemble> Sender<E> {
     }
 
     /// The path for the next data among those whose window has space.
+    #[inline(always)] // on the way of every segment
     fn choose_path(&self) -> Option<usize> {
         if let [only] = &*self.paths {
             return only.ready.then_some(0);
         }
-        let srtts =
-            self.paths.iter().map(|path| (!path.failed && path.ready).then_some(path.rtt.srtt().0));
-        self.settings.scheduler.choose(srtts, self.last_path)
-    }
-
-    /// Offers what is outstanding on `from` to the other paths.
-    fn reinject_from(&mut self, from: usize) {
-        let missing = self.paths[from].offer();
-        self.reinject.extend(missing.into_iter().map(|range| (range, from)));
-    }
-
-    /// Data that waits to be sent again on another path than before, and a path with space for it.
-    fn reinjection(&mut self) -> Option<(usize, Range)> {
-        if self.reinject.is_empty() {
-            return None;
-        }
-        let data_una = self.data_una;
-        self.reinject.retain_mut(|(range, _)| {
-            range.start = range.start.max(data_una);
-            !range.is_empty()
-        });
-        let able = |me: usize| !self.paths[me].failed && self.has_space(me);
-        let (me, index) = (0..self.paths.len())
-            .filter(|me| able(*me))
-            .find_map(|me| Some((me, self.reinject.iter().position(|(_, from)| *from != me)?)))?;
-        let (range, _) = &mut self.reinject[index];
-        let end = range.end.min(range.start + u64::from(self.settings.segment));
-        let taken = Range { start: range.start, end };
-        range.start = end;
-        Some((me, taken))
-    }
-
-    /// `path` joins the connection, again or late. Returns the first sequence number it will use,
-    /// which the receiver must be told: see [`crate::Receiver::join`].
-    pub fn join(&mut self, path: usize) -> u64 {
-        self.blocked = false;
-        self.paths[path].join();
-        self.control.set_member(path, true);
-        self.refresh(path);
-        self.paths[path].board.nxt
-    }
-
-    /// `path` leaves the connection; what it had outstanding is offered to the others.
-    pub fn leave(&mut self, path: usize) {
-        self.blocked = false;
-        self.reinject_from(path);
-        // Should it join again, it has forgotten this data and may carry it like any other path.
-        self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
-        self.paths[path].leave(&self.settings);
-        self.control.set_member(path, false);
+        let able = |(me, path): (usize, &Path)| {
+            (!path.failed && path.ready && !self.stands_by(me)).then_some(path.rtt.srtt().0)
+        };
+        let srtts = self.paths.iter().enumerate().map(able);
+        self.settings.scheduler.choose(srtts, self.last_path as usize)
     }
 
     /// When the connection starts.
@@ -343,7 +289,7 @@ impl<E: Ensemble> Sender<E> {
 
     /// When the last byte of a transfer was acknowledged.
     pub fn completed(&self) -> Option<Time> {
-        self.completed
+        (self.completed < Time::NEVER).then_some(self.completed)
     }
 
     /// The number of paths, members or not.
@@ -373,5 +319,7 @@ impl<E: Ensemble> Sender<E> {
     }
 }
 
+mod multipath;
+mod special;
 #[cfg(test)]
 mod tests;

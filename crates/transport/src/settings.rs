@@ -18,22 +18,37 @@ pub struct SenderSettings {
     pub modern: ModernSettings,
     /// Proportional rate reduction in recovery; without it the window alone decides, as BBR wants it.
     pub prr: bool,
-    /// Explicit congestion notification (RFC 3168).
-    pub ecn: bool,
     /// What an idle time does to the window.
     pub idle: Idle,
     /// Window at the start, in segments: the largest after an idle time.
     pub initial_window: f64,
     /// Bounds of the retransmission timeout.
     pub rto: RtoSettings,
-    /// The receive buffer that the peer announced, in bytes.
+    /// The receive buffer that the peer announces at first, in bytes.
     pub receive_buffer: u64,
+    /// Whether connection and joins begin with a handshake; otherwise they are there at once.
+    pub handshake: bool,
     /// Which path carries the next data.
     pub scheduler: Scheduler,
+    /// When the receive window is full, the data that the receiver waits for is sent on another path too.
+    pub opportunistic: bool,
+    /// Then also the window of the path that holds it is halved.
+    pub penalise: bool,
     /// Bytes of one path that the host may hold unsent.
     pub host_limit: u64,
+    /// Data is sent as it is written, without window, acknowledgement or retransmission (UDP).
+    pub datagrams: bool,
     /// Where the data comes from.
     pub source: Source,
+}
+
+impl SenderSettings {
+    /// Whether anything is on that the common case does without, and is spared the questions for.
+    pub(crate) fn special(&self) -> bool {
+        let helps = self.opportunistic || self.scheduler == Scheduler::Redundant;
+        let idles = self.idle != Idle::Keep;
+        self.modern.any() || self.handshake || self.datagrams || helps || idles
+    }
 }
 
 /// What happens to the window of a path that had nothing to send for longer than its timeout.

@@ -1,9 +1,10 @@
 //! Where a sender's data comes from.
 
-use units::{Bytes, Rate, Span, Time};
+use std::sync::Arc;
+use units::{Bytes, NANOS, Rate, Span, Time};
 
 /// What the application has to send.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Always more.
     Bulk,
@@ -11,30 +12,81 @@ pub enum Source {
     Transfer(Bytes),
     /// Writes of one segment at a constant rate of payload.
     Paced(Rate),
+    /// The same with pauses.
+    Intermittent(Rate, Arc<Turns>),
+}
+
+/// When an application writes: periods since the start of the connection, in order and disjoint.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turns {
+    /// Beginning, end, and the time spent writing before.
+    periods: Vec<(Span, Span, Span)>,
+}
+
+impl Turns {
+    /// Writing and pausing in turn, for so long each.
+    pub fn new(lengths: impl IntoIterator<Item = (Span, Span)>) -> Self {
+        let (mut at, mut written) = (Span::ZERO, Span::ZERO);
+        let periods = lengths.into_iter().map(|(on, off)| {
+            let period = (at, at + on, written);
+            (at, written) = (at + on + off, written + on);
+            period
+        });
+        Turns { periods: periods.collect() }
+    }
+
+    /// Time spent writing in the first `since_start`.
+    fn active(&self, since_start: Span) -> Span {
+        let index = self.periods.partition_point(|(from, ..)| *from <= since_start);
+        index.checked_sub(1).map_or(Span::ZERO, |last| {
+            let (from, until, before) = self.periods[last];
+            before + (since_start.min(until) - from)
+        })
+    }
+
+    /// When more than `active` will have been spent writing; `None`: never.
+    fn reaches(&self, active: Span) -> Option<Span> {
+        let index = self
+            .periods
+            .partition_point(|(from, until, before)| *before + (*until - *from) <= active);
+        let (from, _, before) = self.periods.get(index)?;
+        Some(*from + (active - *before))
+    }
+}
+
+/// Whole segments of `segment` bytes that `rate` earns in `active`, and the first one, which comes at once.
+fn earned(active: Span, Rate(bps): Rate, segment: u32) -> u64 {
+    let bits = u128::from(active.0) * u128::from(bps) / u128::from(NANOS);
+    (bits / (8 * u128::from(segment)) + 1) as u64 * u64::from(segment)
+}
+
+/// The time in which `rate` earns `bytes`.
+fn earns(bytes: u64, Rate(bps): Rate) -> Span {
+    Span((u128::from(bytes) * 8 * u128::from(NANOS)).div_ceil(u128::from(bps)) as u64)
 }
 
 impl Source {
     /// Payload bytes written in the first `since_start` of the connection, in whole segments of
     /// `segment` bytes for a paced source.
+    #[inline]
     pub(crate) fn written(&self, since_start: Span, segment: u32) -> u64 {
         match self {
             Source::Bulk => u64::MAX,
             Source::Transfer(Bytes(bytes)) => *bytes,
-            Source::Paced(Rate(bps)) => {
-                let bits = u128::from(since_start.0) * u128::from(*bps) / 1_000_000_000;
-                let segments = bits / (8 * u128::from(segment)) + 1; // the first one at once
-                segments as u64 * u64::from(segment)
-            }
+            Source::Paced(rate) => earned(since_start, *rate, segment),
+            Source::Intermittent(rate, turns) => earned(turns.active(since_start), *rate, segment),
         }
     }
 
     /// When more than `bytes` will have been written, if the source is waiting for time to pass.
     pub(crate) fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
-        let Source::Paced(Rate(bps)) = self else {
-            return None;
-        };
-        let ns = (u128::from(bytes) * 8 * 1_000_000_000).div_ceil(u128::from(*bps));
-        Some(start + Span(ns as u64))
+        match self {
+            Source::Bulk | Source::Transfer(_) => None,
+            Source::Paced(rate) => Some(start + earns(bytes, *rate)),
+            Source::Intermittent(rate, turns) => {
+                Some(turns.reaches(earns(bytes, *rate)).map_or(Time::NEVER, |after| start + after))
+            }
+        }
     }
 }
 
@@ -50,5 +102,18 @@ mod tests {
         assert_eq!(next, Time(1_000_000));
         assert_eq!(source.written(next.since(Time::ZERO), 1000), 2000);
         assert_eq!(source.written(Span(next.0 - 1), 1000), 1000);
+    }
+
+    #[test]
+    fn a_source_that_pauses_writes_only_while_it_does_not() {
+        let (on, off) = (Span::millis(10), Span::millis(30));
+        let turns = Arc::new(Turns::new([(on, off), (on, off)]));
+        let source = Source::Intermittent(Rate(8_000_000), turns); // 1000 B each ms of writing
+        let written = |ms| source.written(Span::millis(ms), 1000) / 1000;
+        assert_eq!([0, 5, 10, 39, 40, 45, 50, 90].map(written), [1, 6, 11, 11, 11, 16, 21, 21]);
+        let next = |segments: u64| source.next_write(Time::ZERO, 1000 * segments);
+        assert_eq!(next(5), Some(Time(5_000_000)));
+        assert_eq!(next(10), Some(Time(40_000_000)));
+        assert_eq!(next(20), Some(Time::NEVER));
     }
 }

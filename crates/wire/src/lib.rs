@@ -34,30 +34,39 @@ impl Range {
     }
 }
 
-/// The bits of explicit congestion notification (RFC 3168): two of the IP header, two of TCP's.
+/// Single bits: those of explicit congestion notification (RFC 3168), two of the IP header and two of
+/// TCP's, and those of a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ecn(pub u8);
+pub struct Flags(pub u8);
 
-impl Ecn {
+impl Flags {
     /// No bit is set.
-    pub const NONE: Ecn = Ecn(0);
+    pub const NONE: Flags = Flags(0);
     /// The sender understands marks (ECT).
-    pub const CAPABLE: Ecn = Ecn(1);
+    pub const CAPABLE: Flags = Flags(1);
     /// A queue has marked the packet (CE).
-    pub const MARKED: Ecn = Ecn(2);
+    pub const MARKED: Flags = Flags(2);
     /// The receiver has seen a mark (ECE).
-    pub const ECHO: Ecn = Ecn(4);
+    pub const ECHO: Flags = Flags(4);
     /// The sender has reduced its window (CWR).
-    pub const REDUCED: Ecn = Ecn(8);
+    pub const REDUCED: Flags = Flags(8);
+    /// A connection or a path is asked for, or this is granted (SYN; no payload).
+    pub const SYN: Flags = Flags(16);
+    /// A join is confirmed by its initiator, or this is acknowledged: the third and the fourth packet of a
+    /// join (RFC 8684 §3.2; no payload).
+    pub const CONFIRM: Flags = Flags(32);
+
+    /// It is a datagram: it is not acknowledged.
+    pub const DATAGRAM: Flags = Flags(64);
 
     /// Whether all bits of `other` are set.
-    pub fn has(self, other: Ecn) -> bool {
+    pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
     /// With the bits of `other`.
-    pub fn with(self, other: Ecn) -> Ecn {
-        Ecn(self.0 | other.0)
+    pub fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
     }
 }
 
@@ -68,12 +77,12 @@ pub struct Data {
     pub seq: u64,
     /// The same byte in the connection's data sequence space.
     pub dsn: u64,
-    /// Payload bytes, at least 1.
+    /// Payload bytes, at least 1 but in a handshake.
     pub len: u32,
     /// When the sender sent it (timestamp option, RFC 7323).
     pub stamp: Time,
-    /// Whether it can be marked, is marked, and says that the window was reduced.
-    pub ecn: Ecn,
+    /// Whether it can be marked, is marked, says that the window was reduced, or opens a path.
+    pub flags: Flags,
 }
 
 /// An acknowledgement of one path.
@@ -89,8 +98,8 @@ pub struct Ack {
     pub echo: Time,
     /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,
-    /// Whether it echoes a mark.
-    pub ecn: Ecn,
+    /// Whether it echoes a mark, or answers a handshake.
+    pub flags: Flags,
 }
 
 /// How many SACK blocks fit beside a timestamp option (RFC 2018 §3).

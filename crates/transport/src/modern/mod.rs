@@ -18,7 +18,7 @@ use rack::Rack;
 use rate::Rate;
 use undo::Undo;
 use units::Time;
-use wire::{Ack, Range};
+use wire::{Ack, Flags, Range};
 
 mod frto;
 mod log;
@@ -42,6 +42,8 @@ pub struct ModernSettings {
     pub frto: bool,
     /// Delivery rates are measured, and sending is paced if control says so.
     pub rate: bool,
+    /// Explicit congestion notification (RFC 3168).
+    pub ecn: bool,
 }
 
 impl ModernSettings {
@@ -63,6 +65,7 @@ pub(crate) struct Modern {
     pub(crate) undo: Option<Undo>,
     pub(crate) frto: Option<Frto>,
     rate: Option<Rate>,
+    ecn: bool,
     /// When the retransmission timeout ends, whatever the timer stands for.
     pub(crate) rto_at: Time,
     /// RACK: when what is late now will be lost.
@@ -76,6 +79,8 @@ pub(crate) struct Seen {
     pub(crate) spurious: bool,
     /// A probe repaired a loss that nobody else has noticed.
     pub(crate) repaired: bool,
+    /// The receiver echoes a mark (ECN).
+    pub(crate) echo: bool,
 }
 
 impl Modern {
@@ -89,6 +94,7 @@ impl Modern {
                 undo: settings.undoes().then(|| Undo::new(settings.eifel, settings.dsack)),
                 frto: settings.frto.then(Frto::default),
                 rate: settings.rate.then(Rate::default),
+                ecn: settings.ecn,
                 rto_at: Time::NEVER,
                 late: None,
             })
@@ -134,7 +140,8 @@ impl Modern {
         let mistaken = frto.as_mut().is_some_and(|frto| frto.on_ack(board, progress));
         let probed = |probe: &mut Probe| probe.on_ack(board.una, advanced, ack, dsack);
         let repaired = probe.as_mut().is_some_and(probed);
-        Seen { spurious: undone || mistaken, repaired }
+        let echo = self.ecn && ack.flags.has(Flags::ECHO);
+        Seen { spurious: undone || mistaken, repaired, echo }
     }
 
     /// RACK: marks what is lost by now, and notes until when the rest of what is late is given.

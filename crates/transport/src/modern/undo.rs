@@ -71,11 +71,11 @@ impl Undo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::{Ecn, Sacks};
+    use wire::{Flags, Sacks};
 
     fn ack(echo: u64) -> Ack {
         let (echo, sacks) = (Time(echo), Sacks::default());
-        Ack { ack: 2_000, data_ack: 2_000, window_edge: 1 << 20, echo, sacks, ecn: Ecn::NONE }
+        Ack { ack: 2_000, data_ack: 2_000, window_edge: 1 << 20, echo, sacks, flags: Flags::NONE }
     }
 
     const FIRST: Range = Range { start: 1_000, end: 2_000 };

@@ -4,7 +4,7 @@ use super::Path;
 use crate::settings::{Idle, SenderSettings};
 use control::{Ensemble, Phase, Window};
 use units::{NANOS, Span, Time};
-use wire::{Ecn, Range};
+use wire::{Flags, Range};
 
 impl Path {
     /// Takes over the window that control has set.
@@ -19,12 +19,22 @@ impl Path {
 
     /// Looks whether pacing holds the path back.
     pub(crate) fn look_at_pace(&mut self, now: Time) {
-        self.usable = self.member && self.next_send <= now;
+        self.usable = self.member && self.established() && self.next_send <= now;
+    }
+
+    /// Whether it belongs to the connection, is established and has not failed.
+    pub(crate) fn working(&self) -> bool {
+        self.member && self.established() && !self.failed
+    }
+
+    /// Whether the byte `dsn` of the connection is outstanding on it.
+    pub(crate) fn holds(&self, dsn: u64) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| mapping.holds(dsn))
     }
 
     /// When pacing lets the path go on, if it holds it back.
     pub(crate) fn held_until(&self) -> Option<Time> {
-        (self.member && !self.usable).then_some(self.next_send)
+        (self.member && self.established() && !self.usable).then_some(self.next_send)
     }
 
     /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
@@ -142,13 +152,13 @@ impl Path {
     }
 
     /// The ECN bits of the next new data (RFC 3168 §6.1.2); a retransmission has none (§6.1.5).
-    pub(crate) fn ecn(&mut self, settings: &SenderSettings) -> Ecn {
-        if !settings.ecn {
-            return Ecn::NONE;
+    pub(crate) fn ecn(&mut self, settings: &SenderSettings) -> Flags {
+        if !settings.modern.ecn {
+            return Flags::NONE;
         }
         match std::mem::take(&mut self.reduced) {
-            false => Ecn::CAPABLE,
-            true => Ecn::CAPABLE.with(Ecn::REDUCED),
+            false => Flags::CAPABLE,
+            true => Flags::CAPABLE.with(Flags::REDUCED),
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) enum Timer {
     Probe,
     /// The end of the reordering window (RFC 8985 §6.2).
     Reordering,
+    /// A packet of the handshake was not answered.
+    Opening,
 }
 
 /// What came of the timer.
@@ -41,6 +43,7 @@ impl Path {
                 self.on_timeout(now, settings, control, me);
                 return Fired::Timeout;
             }
+            Timer::Opening => self.ask_again(),
             Timer::Probe => {
                 if let Some(probe) = self.modern.as_mut().and_then(|modern| modern.probe.as_mut()) {
                     probe.due = true;

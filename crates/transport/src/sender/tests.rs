@@ -5,10 +5,11 @@ use crate::modern::ModernSettings;
 use crate::receiver::{Receiver, ReceiverSettings};
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
+use crate::settings::Idle;
 use control::{AnyLaw, Coupled, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
-use wire::{Ecn, Sacks};
+use wire::{Flags, Sacks};
 
 const MSS: u32 = 1000;
 
@@ -19,13 +20,16 @@ fn settings(source: Source) -> SenderSettings {
         limited_transmit: true,
         modern: ModernSettings::default(),
         prr: true,
-        ecn: false,
         idle: Idle::Keep,
         initial_window: 10.0,
         rto: RtoSettings::default(),
         receive_buffer: 1 << 20,
+        handshake: false,
         scheduler: Scheduler::MinRtt,
+        opportunistic: false,
+        penalise: false,
         host_limit: u64::MAX,
+        datagrams: false,
         source,
     }
 }
@@ -59,6 +63,7 @@ impl Pair {
             dsack: settings.modern.dsack,
             delayed_ack: None,
             buffer: settings.receive_buffer,
+            autotune: false,
         };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),
@@ -338,7 +343,7 @@ fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can
 /// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
 fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     let sacks = Sacks::new(sack);
-    Ack { ack, data_ack: ack, window_edge: 1 << 20, echo: Time::ZERO, sacks, ecn: Ecn::NONE }
+    Ack { ack, data_ack: ack, window_edge: 1 << 20, echo: Time::ZERO, sacks, flags: Flags::NONE }
 }
 
 /// Loss and lateness by a fixed list, again and again.
@@ -353,8 +358,14 @@ fn scripted(script: &[u8]) -> impl FnMut(usize, &Data) -> Option<Span> + '_ {
 
 /// Any selection of what stacks of today do.
 fn modern() -> impl Strategy<Value = ModernSettings> {
-    (any::<[bool; 5]>(), any::<bool>()).prop_map(|([rack, tlp, eifel, dsack, frto], rate)| {
-        ModernSettings { rack, tlp, eifel, dsack, frto, rate }
+    any::<[bool; 7]>().prop_map(|[rack, tlp, eifel, dsack, frto, rate, ecn]| ModernSettings {
+        rack,
+        tlp,
+        eifel,
+        dsack,
+        frto,
+        rate,
+        ecn,
     })
 }
 
@@ -367,12 +378,11 @@ proptest! {
         script in prop::collection::vec(0u8..40, 37..120),
         paths in 1usize..4,
         sack: bool,
-        ecn: bool,
         modern in modern(),
         law in prop::sample::select(vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5"]),
     ) {
         let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, ..modern } };
-        let settings = SenderSettings { sack, ecn, modern, ..settings(transfer(300)) };
+        let settings = SenderSettings { sack, modern, ..settings(transfer(300)) };
         let delays = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
         let mut pair = Pair::new(settings, law, delays);
         pair.run(Time(3_600_000_000_000), scripted(&script));
@@ -389,7 +399,7 @@ proptest! {
         modern in modern(),
     ) {
         let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, ..modern } };
-        let settings = SenderSettings { sack, modern, ecn: true, ..settings(Source::Bulk) };
+        let settings = SenderSettings { sack, modern, ..settings(Source::Bulk) };
         let mut sender = sender(settings, "olia", 2);
         let mut now = Time::ZERO;
         for (ack, data_ack, start, len, path, timeout) in acks {
@@ -405,7 +415,7 @@ proptest! {
                 window_edge: 1 << 20,
                 echo: Time::ZERO,
                 sacks: Sacks::new([block]),
-                ecn: if start % 7 == 0 { Ecn::ECHO } else { Ecn::NONE },
+                flags: if start % 7 == 0 { Flags::ECHO } else { Flags::NONE },
             });
             while let Some(Transmit { path, data }) = sender.poll_transmit(now) {
                 sender.on_sent(path, data.len);

@@ -1,0 +1,97 @@
+//! What the users of a class have to send: sizes and pauses, drawn for each of them.
+
+use elements::Stream;
+use network::Chance;
+use scenario::{Class, schema};
+use std::sync::Arc;
+use transport::{Source, Turns};
+use units::{Bytes, Span};
+
+/// What `user` of `class` has to send in a run of `duration` with `seed`.
+pub(crate) fn source(class: &Class, user: u32, seed: u64, duration: Span) -> Source {
+    let mut stream = Stream::new(seed, "traffic", &class.name, u64::from(user));
+    match (class.transfer, class.app_rate) {
+        (Some(mean), _) => Source::Transfer(match class.sizes {
+            None => mean,
+            Some(sizes) => Bytes(size(sizes, mean.0 as f64, &mut stream).round().max(1.0) as u64),
+        }),
+        (None, Some(rate)) => match class.pauses {
+            None => Source::Paced(rate),
+            Some(pauses) => {
+                Source::Intermittent(rate, Arc::new(turns(pauses, duration, &mut stream)))
+            }
+        },
+        (None, None) => Source::Bulk,
+    }
+}
+
+/// Whether each user of `class` draws something of its own.
+pub(crate) fn differs(class: &Class) -> bool {
+    class.sizes.is_some() || class.pauses.is_some_and(|pauses| pauses.random)
+}
+
+/// A size with this mean; largest doubles are out of reach for any stream.
+fn size(sizes: schema::Sizes, mean: f64, chance: &mut impl Chance) -> f64 {
+    match sizes {
+        schema::Sizes::Exponential => exponential(mean, chance),
+        schema::Sizes::Pareto(shape) => {
+            let least = mean * (shape - 1.0) / shape;
+            least * libm::pow(1.0 - chance.uniform(), -1.0 / shape)
+        }
+        schema::Sizes::Lognormal(sigma) => {
+            let mu = libm::log(mean) - sigma * sigma / 2.0;
+            libm::exp(mu + sigma * normal(chance))
+        }
+    }
+}
+
+fn exponential(mean: f64, chance: &mut impl Chance) -> f64 {
+    -mean * libm::log(1.0 - chance.uniform())
+}
+
+/// Box and Muller 1958.
+fn normal(chance: &mut impl Chance) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - chance.uniform()));
+    radius * libm::cos(2.0 * core::f64::consts::PI * chance.uniform())
+}
+
+/// Turns of writing and pausing that last at least for `duration`.
+fn turns(pauses: schema::Pauses, duration: Span, chance: &mut impl Chance) -> Turns {
+    let mut length = |mean: Span| match pauses.random {
+        true => Span::from_seconds(exponential(mean.seconds(), chance)).max(Span(1)),
+        false => mean,
+    };
+    let (mut lengths, mut at) = (Vec::new(), Span::ZERO);
+    while at < duration {
+        let (on, off) = (length(pauses.on), length(pauses.off));
+        at = at + on + off;
+        lengths.push((on, off));
+    }
+    Turns::new(lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean_and_median(sizes: schema::Sizes) -> (f64, f64) {
+        let mut stream = Stream::new(1, "traffic", "x", 0);
+        let mut drawn: Vec<f64> = (0..200_000).map(|_| size(sizes, 1000.0, &mut stream)).collect();
+        drawn.sort_by(f64::total_cmp);
+        (drawn.iter().sum::<f64>() / 2e5, drawn[100_000])
+    }
+
+    #[test]
+    fn sizes_have_the_mean_that_was_asked_for_and_the_median_of_their_law() {
+        let (mean, median) = mean_and_median(schema::Sizes::Exponential);
+        assert!((mean - 1000.0).abs() < 10.0 && (median - 693.1).abs() < 10.0, "{mean} {median}");
+        let (mean, median) = mean_and_median(schema::Sizes::Pareto(2.5));
+        let expected = 600.0 * libm::pow(2.0, 0.4);
+        assert!(
+            (mean - 1000.0).abs() < 20.0 && (median - expected).abs() < 10.0,
+            "{mean} {median}"
+        );
+        let (mean, median) = mean_and_median(schema::Sizes::Lognormal(1.0));
+        assert!((mean - 1000.0).abs() < 20.0 && (median - 606.5).abs() < 10.0, "{mean} {median}");
+    }
+}

@@ -1,0 +1,97 @@
+//! How a path comes to be: the handshake of a connection and of a join.
+//!
+//! ```text
+//!   connection   SYN ──►  ◄── SYN/ACK                             then data   (RFC 9293 §3.5)
+//!   join         SYN ──►  ◄── SYN/ACK   ACK ──►  ◄── ACK          then data   (RFC 8684 §3.2)
+//! ```
+//!
+//! The ACK that ends a connection's handshake goes with its first data.
+
+use super::Path;
+use super::timer::Timer;
+use crate::settings::SenderSettings;
+use units::{Span, Time};
+use wire::{Ack, Flags};
+
+/// How far a path has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// Established.
+    #[default]
+    Done,
+    /// Nothing was sent yet.
+    Closed,
+    /// The request is out, of a join or of the connection.
+    Asked {
+        /// Whether it is a join.
+        join: bool,
+    },
+    /// The join was granted and is confirmed.
+    Confirming,
+}
+
+impl Path {
+    /// Whether data may flow.
+    pub(crate) fn established(&self) -> bool {
+        self.opening == Opening::Done
+    }
+
+    /// Whether it belongs to the connection and has asked for nothing yet.
+    pub(crate) fn closed(&self) -> bool {
+        self.member && self.opening == Opening::Closed
+    }
+
+    /// Whether it has asked and is not established yet.
+    pub(crate) fn asks(&self) -> bool {
+        matches!(self.opening, Opening::Asked { .. } | Opening::Confirming)
+    }
+
+    /// Asks for the connection, or for a join.
+    pub(crate) fn open(&mut self, join: bool) {
+        self.opening = Opening::Asked { join };
+        self.backoff = 0;
+        self.deadline = Time::ZERO;
+        self.timer = Timer::Opening;
+        self.ask = true;
+    }
+
+    /// The next packet of the handshake, if one is due; it is sent again until it is answered.
+    pub(crate) fn poll_opening(&mut self, now: Time, settings: &SenderSettings) -> Option<Flags> {
+        if !std::mem::take(&mut self.ask) {
+            return None;
+        }
+        let wait = settings.rto.initial.0.saturating_mul(1 << self.backoff.min(20));
+        self.deadline = now + Span(wait).min(settings.rto.max);
+        self.timer = Timer::Opening;
+        match self.opening {
+            Opening::Asked { .. } => Some(Flags::SYN),
+            Opening::Confirming => Some(Flags::CONFIRM),
+            Opening::Done | Opening::Closed => None,
+        }
+    }
+
+    /// The timer of the handshake: what was sent is sent again.
+    pub(super) fn ask_again(&mut self) {
+        self.backoff += 1;
+        self.ask = true;
+        self.deadline = Time::NEVER;
+    }
+
+    /// An answer of the handshake; whether the path is established by it.
+    pub(crate) fn on_answer(&mut self, now: Time, ack: &Ack) -> bool {
+        let next = match self.opening {
+            Opening::Asked { join: false } if ack.flags.has(Flags::SYN) => Opening::Done,
+            Opening::Asked { join: true } if ack.flags.has(Flags::SYN) => Opening::Confirming,
+            Opening::Confirming if ack.flags.has(Flags::CONFIRM) => Opening::Done,
+            _ => return false, // answers that come again change nothing
+        };
+        if self.backoff == 0 {
+            self.rtt.sample(now.since(ack.echo)); // Karn: not of what was sent again
+        }
+        self.opening = next;
+        self.backoff = 0;
+        self.deadline = Time::NEVER;
+        self.ask = next == Opening::Confirming;
+        next == Opening::Done
+    }
+}

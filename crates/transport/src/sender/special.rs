@@ -1,0 +1,110 @@
+//! What the common case does without, and is spared the questions for: see
+//! [`SenderSettings::special`](crate::SenderSettings).
+
+use super::{Sender, Transmit};
+use crate::path::Path;
+use crate::settings::Idle;
+use control::Ensemble;
+use units::Time;
+use wire::{Data, Flags, Range};
+
+impl<E: Ensemble> Sender<E> {
+    /// The next segment to send, whatever is on.
+    #[inline(never)]
+    pub(super) fn poll_special(&mut self, now: Time) -> Option<Transmit> {
+        if self.settings.datagrams {
+            return self.poll_datagram(now);
+        }
+        self.prepare(now)
+            .or_else(|| self.poll_retransmission(now))
+            .or_else(|| {
+                let (me, range) = self.reinjection().or_else(|| self.special_data(now))?;
+                Some(self.send(now, me, range))
+            })
+            .or_else(|| self.give_up_waiting(now))
+    }
+
+    /// The next data and its path; copies and help come into it.
+    fn special_data(&mut self, now: Time) -> Option<(usize, Range)> {
+        self.look_for_room();
+        if let Some(copy) = self.redundant_copy() {
+            return Some(copy);
+        }
+        let me = self.choose_path()?;
+        match self.next_data(now) {
+            Some(range) => {
+                self.paths[me].copied = range.end;
+                Some((me, range))
+            }
+            None if self.paths.len() > 1 && !self.starved => self.opportunistic(now, me),
+            None => None,
+        }
+    }
+
+    /// New data is about to be sent on `me`: its window may be too old, and it has ECN bits.
+    #[inline(never)]
+    pub(super) fn before_sending(&mut self, now: Time, me: usize) -> Flags {
+        let path = &mut self.paths[me];
+        if self.settings.idle != Idle::Keep
+            && path.restart_after_idle(now, &self.settings, &mut self.control, me)
+        {
+            path.refresh(self.control.window(me).cwnd, self.settings.segment);
+        }
+        path.ecn(&self.settings)
+    }
+
+    /// What a handshake sends, which paths pacing holds back, and a probe that is due.
+    fn prepare(&mut self, now: Time) -> Option<Transmit> {
+        if !self.opened {
+            self.open_closed();
+        }
+        for (me, path) in self.paths.iter_mut().enumerate() {
+            path.look_at_pace(now);
+            if let Some(flags) = path.poll_opening(now, &self.settings) {
+                let (seq, dsn) = (path.board.nxt, self.data_nxt);
+                return Some(Transmit {
+                    path: me,
+                    data: Data { seq, dsn, len: 0, stamp: now, flags },
+                });
+            }
+        }
+        self.poll_probe(now)
+    }
+
+    /// The next datagram that the application wrote.
+    fn poll_datagram(&mut self, now: Time) -> Option<Transmit> {
+        let next = self.next_data(now);
+        self.blocked = next.is_none();
+        let range = next?;
+        self.data_nxt = range.end;
+        self.edge = self.edge.max(range.end + self.settings.receive_buffer);
+        let (len, flags) = (range.len() as u32, Flags::DATAGRAM);
+        let data = Data { seq: range.start, dsn: range.start, len, stamp: now, flags };
+        Some(Transmit { path: 0, data })
+    }
+
+    /// If a path held retransmissions back in vain, the first of them.
+    fn give_up_waiting(&mut self, now: Time) -> Option<Transmit> {
+        match self.paths.iter_mut().any(Path::give_up_waiting) {
+            true => self.poll_retransmission(now),
+            false => None,
+        }
+    }
+
+    /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the last
+    /// segment again (RFC 8985 §7.3).
+    fn poll_probe(&mut self, now: Time) -> Option<Transmit> {
+        let me = self.paths.iter().position(|path| path.probe_due())?;
+        let new = self.next_data(now);
+        let transmit = match new {
+            Some(range) => self.send(now, me, range),
+            None => {
+                let range = self.paths[me].last_segment(self.settings.segment)?;
+                let dsn = self.paths[me].dsn(range.start)?;
+                self.resend(now, me, range, dsn)
+            }
+        };
+        self.paths[me].on_probed(new.is_none());
+        Some(transmit)
+    }
+}
