@@ -48,15 +48,17 @@ def python_type(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if name and variants(definitions[name]):
         options = variants(definitions[name])
         words = [f'"{o["const"]}"' for o in options if "const" in o]
-        tables = [f"{tagged(o)}" for o in options if "const" not in o]
-        return " | ".join([f"Literal[{', '.join(words)}]"] * bool(words) + tables)
+        tables = [f"{tagged(o, definitions)}" for o in options if "const" not in o]
+        contents = [table.removeprefix("dict[str, ").removesuffix("]") for table in tables]
+        table = [f"dict[str, {' | '.join(dict.fromkeys(contents))}]"] if contents else []
+        return " | ".join([f"Literal[{', '.join(words)}]"] * bool(words) + table)
     return name or inner[str(kind)]
 
 
-def tagged(option: dict[str, Any]) -> str:
-    """A variant with content is a dictionary of its tag and its table."""
+def tagged(option: dict[str, Any], definitions: dict[str, Any]) -> str:
+    """A variant with content is a dictionary of its tag and its content."""
     (content,) = option["properties"].values()
-    return f"dict[str, {str(content['$ref']).rsplit('/', 1)[-1]}]"
+    return f"dict[str, {python_type(content, definitions)}]"
 
 
 def field_line(
@@ -138,9 +140,9 @@ def described(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if name and variants(definitions[name]):
         words = [f'`"{o["const"]}"`' for o in variants(definitions[name]) if "const" in o]
         tables = [
-            f"`{{ {key} = … }}` [{ref(v)}](#{ref(v).lower()})"
-            for o in variants(definitions[name])
-            for key, v in o.get("properties", {}).items()
+            tagged_word(key, content, option)
+            for option in variants(definitions[name])
+            for key, content in option.get("properties", {}).items()
         ]
         return " or ".join(words + tables)
     if name:
@@ -155,9 +157,18 @@ def described(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     }[kind[0] if isinstance(kind, list) else kind] + many
 
 
-def ref(schema: dict[str, Any]) -> str:
-    """Name of the definition referred to."""
-    return str(reference(schema))
+def tagged_word(key: str, content: dict[str, Any], option: dict[str, Any]) -> str:
+    """What to write for a variant with content: a table that is described elsewhere, or a number."""
+    name = reference(content)
+    if name:
+        return f"`{{ {key} = … }}` [{name}](#{name.lower()})"
+    about = str(option.get("description", "")).rstrip(".")
+    return f"`{{ {key} = number }}` ({about[:1].lower()}{about[1:]})"
+
+
+def one_line(text: str) -> str:
+    """A description as a cell of a table wants it."""
+    return " ".join(text.split())
 
 
 def page(schema: dict[str, Any]) -> str:
@@ -185,7 +196,7 @@ def page(schema: dict[str, Any]) -> str:
             note = (
                 f" Default `{json.dumps(default)}`." if default not in (None, "", [], False) else ""
             )
-            text = f"{value.get('description', '')}{note}{must}"
+            text = one_line(f"{value.get('description', '')}{note}{must}")
             lines.append(f"| `{key}` | {described(value, schema['$defs'])} | {text} |")
     return "\n".join(lines) + "\n"
 

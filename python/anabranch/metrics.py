@@ -39,6 +39,12 @@ METRICS = [
         "s",
         "when the last byte of a transfer was acknowledged; NaN if it was not",
     ),
+    Metric(
+        "flows",
+        "fct_s",
+        "s",
+        "how long the transfer took from its start; NaN if it was not completed",
+    ),
     Metric("paths", "throughput_bps", "bit/s", "IP bytes of data packets that arrived on the path"),
     Metric("paths", "sent_packets", "packets", "data packets sent on the path"),
     Metric("paths", "lost_packets", "packets", "data packets dropped by a queue or lost on a link"),
@@ -114,6 +120,11 @@ METRICS = [
         "segments",
         "median window of the class's paths over samples; also p05 and p95",
     ),
+    Metric(
+        "classes", "completed_flows", "flows", "transfers begun after the warm-up and completed"
+    ),
+    Metric("classes", "fct_mean_s", "s", "mean completion time of these transfers"),
+    Metric("classes", "fct_p50_s", "s", "its median; also p95 and p99"),
     Metric("series.paths", "cwnd_segments", "segments", "congestion window over time"),
     Metric(
         "series.paths",

@@ -85,7 +85,7 @@ class LinkChange:
 @dataclass(frozen=True)
 class Loss:
     """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
-1960, Elliott 1963)."""
+    1960, Elliott 1963)."""
 
     probability: float
     """Probability for each packet; with `burst` in the long run."""
@@ -111,6 +111,20 @@ class Path:
     """When the path joins the connection; by default from the start."""
     leave: str | None = None
     """When it leaves."""
+    backup: bool | None = None
+    """Whether it is used only while no other path works (RFC 8684 §3.3.8)."""
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """An application that writes and pauses in turn, beginning with writing."""
+
+    on: str
+    """How long it writes, on average."""
+    off: str
+    """How long it pauses, on average."""
+    random: bool | None = None
+    """Whether each time is drawn (exponentially) or always the same."""
 
 
 @dataclass(frozen=True)
@@ -214,8 +228,17 @@ retransmission did; needs `sack`. Default false."""
     rto_initial: str | None = None
     """Timeout before the first round-trip sample. Default "1 s"."""
     receive_buffer: str | None = None
-    """Receive buffer of a connection. Default "64 MiB"."""
-    scheduler: Literal["min-rtt", "round-robin"] | None = None
+    """Receive buffer of a connection; with `autotune` the most that it grows to. Default "64 MiB"."""
+    autotune: bool | None = None
+    """The receive buffer begins with 128 KiB and follows what arrives. Default false."""
+    handshake: bool | None = None
+    """Connections and joins begin with their handshakes; otherwise they are there at once. Default false."""
+    opportunistic: bool | None = None
+    """When the receive window is full, what the receiver waits for is sent on another path too (Raiciu et al.
+2012). Default false."""
+    penalise: bool | None = None
+    """Then also the window of the path that holds it is halved; needs `opportunistic`. Default false."""
+    scheduler: Literal["min-rtt", "round-robin", "redundant"] | None = None
     """Which path carries the next data. Default min-rtt."""
 
 
@@ -235,10 +258,19 @@ class Flow:
     """When the users start."""
     spread: str | None = None
     """Each user starts at a random time within this span after `start`."""
+    arrivals: float | None = None
+    """Users per second that come at random (Poisson) times from `start` to the end of the run, instead of
+`count` and `spread`."""
     transfer: str | None = None
     """Bytes to send; without it, and without `app_rate`, the flow never ends."""
+    sizes: Literal["exponential"] | dict[str, float] | None = None
+    """How the bytes to send differ from user to user; `transfer` is their mean."""
     app_rate: str | None = None
     """Rate of payload at which the application writes."""
+    pauses: Pauses | None = None
+    """Pauses of an application with `app_rate`."""
+    protocol: Literal["tcp", "udp"] | None = None
+    """Which transport carries the flow."""
     transport: Transport | None = None
     """Transport options of this group; they go before those of the scenario."""
 
@@ -253,7 +285,7 @@ class Link:
     """Rate of the transmitter; without it the link is a pure delay."""
     delay: str | None = None
     """Propagation delay, one way."""
-    queue: Literal["unlimited"] | dict[str, DropTail] | dict[str, Red] | dict[str, Pie] | dict[str, Codel] | dict[str, FqCodel] | None = None
+    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
     """The queue before the transmitter; by default drop-tail of 1000 packets."""
     loss: Loss | None = None
     """Random loss."""

@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from anabranch.linux import LinuxError, fit, run
+from anabranch.linux import LinuxError, fit, run, settings
 from anabranch.linux.sockets import room_for_files
 from anabranch.scenario import Scenario, load, shipped
 
@@ -51,11 +51,40 @@ def test_every_scenario_of_khalili_runs_with_a_controller_of_the_kernel() -> Non
         ('rto_initial = "3 s"', "is 1 s"),
         ('payload = "1000 B"', "52 B of headers"),
         ("initial_window = 2.5", "whole number of segments"),
+        ('idle = "restart"', "does not restart at once"),
+        ("autotune = true", "the size that is set"),
+        ("opportunistic = true", "no opportunistic retransmission"),
     ],
 )
 def test_each_option_that_linux_has_not_is_named(key: str, sentence: str) -> None:
     (found,) = fit.refusals(plan(f"[transport]\n{key}"))
     assert found.startswith("flow `user`: ") and sentence in found
+
+
+@pytest.mark.parametrize(
+    ("flow", "path", "sentence"),
+    [
+        ('app_rate = "1 Mb/s"\nprotocol = "udp"', "", "no senders of UDP"),
+        ('app_rate = "1 Mb/s"\npauses = { on = "1 s", off = "1 s" }', "", "do not pause"),
+        ('transfer = "1 MB"\nsizes = "exponential"', "", "all send as much"),
+        ("", "backup = true", "no path is a backup"),
+    ],
+)
+def test_each_kind_of_traffic_that_the_testbed_has_not_is_named(
+    flow: str, path: str, sentence: str
+) -> None:
+    (found,) = fit.refusals(plan(flow=flow, path=path))
+    assert sentence in found
+
+
+def test_ecn_probes_and_decay_after_idling_are_settings_of_the_kernel() -> None:
+    options = '[transport]\necn = true\ntlp = true\nidle = "decay"'
+    (planned,) = plan(options)["classes"]
+    chosen = settings.wanted(planned)
+    assert chosen["net.ipv4.tcp_ecn"] == "1"
+    assert chosen["net.ipv4.tcp_early_retrans"] == "3"
+    assert chosen["net.ipv4.tcp_slow_start_after_idle"] == "1"
+    assert settings.wanted(plan()["classes"][0])["net.ipv4.tcp_ecn"] == "0"
 
 
 def test_a_path_that_nothing_slows_down_is_refused() -> None:

@@ -13,6 +13,7 @@ pub enum Scheduler {
 
 impl Scheduler {
     /// Chooses among paths `0..srtts.len()`; `None` stands for a path that cannot send now.
+    #[inline(always)] // on the way of every segment
     pub(crate) fn choose(
         self,
         srtts: impl Iterator<Item = Option<u64>>,

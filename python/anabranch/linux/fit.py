@@ -38,6 +38,7 @@ def refusals(plan: dict[str, Any]) -> list[str]:
     for planned in plan["classes"]:
         parts = [
             *refused_paths(plan, planned),
+            *refused_traffic(planned),
             *refused_options(planned),
             *refused_times(planned),
         ]
@@ -58,6 +59,20 @@ def refused_paths(plan: dict[str, Any], planned: dict[str, Any]) -> list[str]:
         links = [plan["links"][index] for index in path["links"]]
         if not any(link["rate_bps"] or link["loss"] for link in links):
             found.append(f"path {number} has neither a rate nor loss: nothing would slow it down")
+    return found
+
+
+def refused_traffic(planned: dict[str, Any]) -> list[str]:
+    """Applications that the testbed has not."""
+    found = []
+    if planned["protocol"] != "tcp":
+        found.append(f"there are no senders of {planned['protocol'].upper()}")
+    if planned["pauses"]:
+        found.append("users do not pause")
+    if planned["sizes"]:
+        found.append("the users of a flow all send as much")
+    if any(path["backup"] for path in planned["paths"]):
+        found.append("no path is a backup")
     return found
 
 
@@ -90,6 +105,14 @@ def refused_options(planned: dict[str, Any]) -> list[str]:
         found.append("`rto_min` bounds the variance term, not the whole timeout")
     if planned["rto_initial_s"] != 1:
         found.append("the timeout before the first sample is 1 s")
+    if planned["idle"] == "restart":
+        found.append("an idle window is kept or decays, it does not restart at once")
+    for option, what in (
+        ("autotune", "the receive buffer has the size that is set"),
+        ("opportunistic", "there is no opportunistic retransmission"),
+    ):
+        if planned[option]:
+            found.append(what)
     if planned["scheduler"] != "min-rtt" and len(planned["paths"]) > 1:
         found.append(f"there is no scheduler {planned['scheduler']}")
     return found

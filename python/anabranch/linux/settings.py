@@ -24,7 +24,7 @@ FIXED = {
     "net.ipv4.tcp_slow_start_after_idle": "0",
     "net.ipv4.tcp_timestamps": "1",
     "net.ipv4.tcp_ecn": "0",
-    "net.ipv4.tcp_early_retrans": "0",  # no tail loss probes: no scenario has them
+    "net.ipv4.tcp_early_retrans": "0",  # no tail-loss probes unless the scenario has them
     "net.ipv4.tcp_moderate_rcvbuf": "0",  # buffers have the size that is set
     "net.ipv4.tcp_rmem": f"4096 131072 {BUFFER_LIMIT}",
     "net.ipv4.tcp_wmem": f"4096 131072 {BUFFER_LIMIT}",
@@ -64,6 +64,12 @@ ONLY_READ = (
 def wanted(planned: dict[str, Any]) -> dict[str, str]:
     """The settings for a class of a plan."""
     chosen = FIXED | {"net.ipv4.tcp_sack": str(int(planned["sack"]))}
+    if planned["ecn"]:
+        chosen["net.ipv4.tcp_ecn"] = "1"
+    if planned["tlp"]:
+        chosen["net.ipv4.tcp_early_retrans"] = "3"
+    if planned["idle"] == "decay":
+        chosen["net.ipv4.tcp_slow_start_after_idle"] = "1"
     if planned["delayed_ack_s"] == 0:
         chosen |= EACH_ACK
     if planned["rto_min_s"] != 0.2:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .sample import FIELDS, Numbers, Sampler, counted, means, of_classes, on_grid
+from .sample import (
+    FIELDS,
+    Numbers,
+    Sampler,
+    add,
+    counted,
+    means,
+    of_classes,
+    on_grid,
+    quantile,
+)
 from .traffic import Connection
 
 
@@ -39,6 +50,7 @@ def tables(
             "goodput_bps": 8 * goodput_bytes / seconds,
             "start_s": np.array([c.start_s for c in connections]),
             "completed_s": np.array([c.completed_s for c in connections]),
+            "fct_s": np.array([c.completed_s - c.start_s for c in connections]),
         },
         "paths": {
             "flow": flow,
@@ -49,7 +61,11 @@ def tables(
             "loss": lost / np.maximum(sent, 1),
             "retransmits": grown["retransmits"],
             "timeouts": grown["timeouts"],
-            "recoveries": np.full(len(flow), np.nan),  # the kernel counts none for each socket
+            # the kernel counts none of these for each socket
+            **{
+                name: np.full(len(flow), np.nan)
+                for name in ("recoveries", "marks", "undone", "probes")
+            },
             "cwnd_segments": mean["cwnd_segments"],
             "srtt_s": mean["srtt_s"],
             "rto_s": mean["rto_s"],
@@ -62,7 +78,7 @@ def tables(
             "starved": mean["starved"],
         },
         "links": report["links"],
-        "classes": of_classes(plan, classes, table, times_s),
+        "classes": of_classes(plan, classes, table, times_s) | completions(plan, connections),
         "series": None,
         "events_log": None,
     }
@@ -88,3 +104,17 @@ def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[s
         },
         "links": emulated["links"],
     }
+
+
+def completions(plan: dict[str, Any], connections: Sequence[Connection]) -> dict[str, Any]:
+    """Columns of the table `classes`: completion times of transfers begun after the warm-up."""
+    columns: dict[str, list[float]] = {}
+    for class_ in range(len(plan["classes"])):
+        counted = [c for c in connections if c.class_ == class_ and c.start_s >= plan["warmup_s"]]
+        times = np.array([c.completed_s - c.start_s for c in counted])
+        times = times[~np.isnan(times)]
+        add(columns, "completed_flows", len(times))
+        add(columns, "fct_mean_s", float(times.mean()) if times.size else math.nan)
+        for percent in (50, 95, 99):
+            add(columns, f"fct_p{percent}_s", quantile(times, percent))
+    return {name: np.array(values) for name, values in columns.items()}

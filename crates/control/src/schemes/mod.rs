@@ -41,7 +41,7 @@ const DESCRIBED: [Described; 3] = [
         options: &[("nodrain", "without draining queues that have doubled")],
         summary: "Weighted Vegas; delay-based, equalises queueing over the paths.",
         formula: "once a round trip: ±1 towards alpha_r = 10 x_r / Σx queued packets; decrease to w/2",
-        source: "Cao, Xu and Fu, ICNP 2012; draft-xu-mptcp-congestion-control",
+        source: "Cao, Xu and Fu, ICNP 2012; Internet-Draft of Xu et al.",
         set_valued: false,
     },
     Described {
@@ -49,7 +49,7 @@ const DESCRIBED: [Described; 3] = [
         options: &[],
         summary: "BBR version 1 on every path by itself; paced at the delivery rate, as a competitor.",
         formula: "pacing = gain · max delivery rate; window = 2 · max rate · min rtt",
-        source: "Cardwell et al. 2016; draft-cardwell-iccrg-bbr-congestion-control-00",
+        source: "Cardwell et al. 2016; Internet-Draft of 2017",
         set_valued: false,
     },
 ];
