@@ -326,6 +326,9 @@ impl Path {
         }
         let ssthresh = control.window(me).ssthresh;
         self.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
+        if !settings.sack && progress.acked > 0 {
+            self.prr.allow_first(segment); // RFC 6582 §3.2: a partial ACK sends the next hole at once
+        }
     }
 
     /// The path leaves the connection: nothing of it is outstanding any more.

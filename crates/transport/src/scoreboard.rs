@@ -74,6 +74,11 @@ impl Scoreboard {
         self.rexmit_edge
     }
 
+    /// Outstanding bytes below `edge` that have not arrived.
+    pub(crate) fn missing_below(&self, edge: u64) -> u64 {
+        self.gaps_between(self.una, edge)
+    }
+
     /// Bytes found lost so far, each time they were.
     pub(crate) fn lost_total(&self) -> u64 {
         self.lost_total

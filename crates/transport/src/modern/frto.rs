@@ -5,43 +5,60 @@
 
 use crate::scoreboard::{Progress, Scoreboard};
 
-/// The state of one path.
+/// How far the doubt about a timeout has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Frto {
+enum Doubt {
     /// No timeout is in doubt.
     #[default]
-    Off,
+    None,
     /// One segment was sent again.
     First,
     /// It was acknowledged alone: new data is sent now.
     Second,
 }
 
+/// The state of one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Frto {
+    doubt: Doubt,
+    /// What was outstanding at the timeout lies below.
+    recover: u64,
+    /// Bytes of it that have not arrived.
+    missing: u64,
+}
+
 impl Frto {
     /// Step 1: the timer fired; not for the first time, it is in no doubt.
-    pub(crate) fn on_timeout(&mut self, first: bool) {
-        *self = if first { Frto::First } else { Frto::Off };
+    pub(crate) fn on_timeout(&mut self, board: &Scoreboard, first: bool) {
+        let recover = board.nxt;
+        let missing = board.missing_below(recover);
+        let doubt = if first { Doubt::First } else { Doubt::None };
+        *self = Frto { doubt, recover, missing };
     }
 
     pub(crate) fn forget(&mut self) {
-        *self = Frto::Off;
+        self.doubt = Doubt::None;
     }
 
     /// Whether retransmissions are held back.
     pub(crate) fn holds_back(self) -> bool {
-        self == Frto::Second
+        self.doubt == Doubt::Second
     }
 
-    /// Steps 2 and 3; whether the timeout was spurious: more was delivered than had been sent again.
+    /// Steps 2 and 3; whether the timeout was spurious: of what was outstanding at it, more has arrived than
+    /// was sent again.
     pub(crate) fn on_ack(&mut self, board: &Scoreboard, progress: Progress) -> bool {
-        let una_before = board.una - progress.acked;
-        let sent_again = board.rexmit_edge().saturating_sub(una_before);
+        if self.doubt == Doubt::None {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.missing, board.missing_below(self.recover));
+        let arrived = before.saturating_sub(self.missing);
+        let sent_again = board.rexmit_edge().saturating_sub(board.una - progress.acked);
         let advanced = progress.acked > 0;
-        let others = progress.delivered > sent_again && (advanced || *self == Frto::Second);
-        let spurious = *self != Frto::Off && others;
-        *self = match self {
-            Frto::First if advanced && !spurious => Frto::Second,
-            _ => Frto::Off,
+        let spurious = arrived > sent_again && (advanced || self.doubt == Doubt::Second);
+        self.doubt = match self.doubt {
+            Doubt::First if advanced && !spurious => Doubt::Second,
+            _ => Doubt::None,
         };
         spurious
     }
@@ -58,9 +75,9 @@ mod tests {
     fn after_timeout() -> (Scoreboard, Frto) {
         let mut board = Scoreboard::outstanding_below(10 * MSS);
         board.lose_all();
-        board.on_retransmitted(Range { start: 0, end: MSS });
         let mut frto = Frto::default();
-        frto.on_timeout(true);
+        frto.on_timeout(&board, true);
+        board.on_retransmitted(Range { start: 0, end: MSS });
         (board, frto)
     }
 
@@ -81,10 +98,10 @@ mod tests {
         let progress = board.on_ack(MSS, &[]);
         frto.on_ack(&board, progress);
         assert!(!frto.on_ack(&board, Progress::default()));
-        assert_eq!(frto, Frto::Off);
+        assert_eq!(frto.doubt, Doubt::None);
         let (board, mut frto) = after_timeout();
         assert!(!frto.on_ack(&board, Progress::default()));
-        assert_eq!(frto, Frto::Off);
+        assert_eq!(frto.doubt, Doubt::None);
     }
 
     #[test]
@@ -92,9 +109,21 @@ mod tests {
         let mut board = Scoreboard::outstanding_below(10 * MSS);
         board.on_ack(0, &[Range { start: MSS, end: 5 * MSS }]);
         board.lose_all();
+        let mut frto = Frto::default();
+        frto.on_timeout(&board, true);
         board.on_retransmitted(Range { start: 0, end: MSS });
-        let mut frto = Frto::First;
         let progress = board.on_ack(5 * MSS, &[]); // the hole is filled, by the retransmission
         assert!(!frto.on_ack(&board, progress));
+    }
+
+    #[test]
+    fn what_was_sent_after_the_timeout_proves_nothing() {
+        let (mut board, mut frto) = after_timeout();
+        let progress = board.on_ack(MSS, &[]);
+        frto.on_ack(&board, progress);
+        board.nxt += 2 * MSS;
+        let progress = board.on_ack(MSS, &[Range { start: 10 * MSS, end: 11 * MSS }]);
+        assert!(!frto.on_ack(&board, progress));
+        assert_eq!(frto.doubt, Doubt::None);
     }
 }

@@ -165,7 +165,7 @@ impl Modern {
             }
         }
         if let Some(frto) = &mut self.frto {
-            frto.on_timeout(first);
+            frto.on_timeout(board, first);
         }
     }
 

@@ -101,8 +101,9 @@ impl Rack {
         self.reo_wnd = match patience.urgent && !self.reordering_seen {
             true => Span::ZERO,
             false => {
-                let quarter = self.reo_wnd_mult * (self.min_rtt.0 / 4);
-                Span(quarter).min(patience.srtt)
+                let quarter = Span(self.reo_wnd_mult.saturating_mul(self.min_rtt.0 / 4));
+                // Before the first sample of an ACK in order there is no SRTT to bound it.
+                if patience.srtt == Span::ZERO { quarter } else { quarter.min(patience.srtt) }
             }
         };
         let mut timeout = None;

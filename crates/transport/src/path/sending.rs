@@ -109,12 +109,13 @@ impl Path {
     }
 
     /// A tail-loss probe was sent; `again`: it was the last segment.
-    pub(crate) fn on_probed(&mut self, again: bool) {
+    pub(crate) fn on_probed(&mut self, now: Time, again: bool) {
         self.tally.probes += 1;
         let nxt = self.board.nxt;
         if let Some(probe) = self.modern.as_mut().and_then(|modern| modern.probe.as_mut()) {
             probe.on_sent(nxt, again);
         }
+        self.arm(now); // for the timeout: no second probe follows an unanswered one
     }
 
     /// The application has nothing to send.

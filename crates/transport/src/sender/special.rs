@@ -104,7 +104,7 @@ impl<E: Ensemble> Sender<E> {
                 self.resend(now, me, range, dsn)
             }
         };
-        self.paths[me].on_probed(new.is_none());
+        self.paths[me].on_probed(now, new.is_none());
         Some(transmit)
     }
 }
