@@ -85,7 +85,7 @@ class LinkChange:
 @dataclass(frozen=True)
 class Loss:
     """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
-    1960, Elliott 1963)."""
+1960, Elliott 1963)."""
 
     probability: float
     """Probability for each packet; with `burst` in the long run."""
