@@ -42,7 +42,7 @@ impl Acked {
 pub struct Delivered {
     /// Seconds since the beginning of time.
     pub now: f64,
-    /// The newest round-trip sample in seconds.
+    /// The round-trip sample of this acknowledgement in seconds; zero if it has none.
     pub rtt: f64,
     /// Smoothed round-trip time in seconds.
     pub srtt: f64,
@@ -50,8 +50,9 @@ pub struct Delivered {
     pub segments: f64,
     /// Segments delivered on the path so far (`C.delivered`).
     pub total: f64,
-    /// The same when the newest delivered packet was sent (`P.delivered`).
-    pub prior: f64,
+    /// The same when the newest delivered packet was sent (`P.delivered`); none if it is not known which was
+    /// delivered.
+    pub prior: Option<f64>,
     /// Delivery rate in segments per second; zero if there is no sample.
     pub rate: f64,
     /// Whether the application limited the sample.
@@ -119,7 +120,7 @@ pub trait Ensemble {
     /// restored.
     fn undo(&mut self, path: usize);
 
-    /// `path` was idle and goes on with this window.
+    /// `path` goes on with this window: it was idle, or is penalised.
     fn restart(&mut self, path: usize, window: Window);
 
     /// The window of `path` now.

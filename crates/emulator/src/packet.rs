@@ -143,7 +143,7 @@ pub(crate) mod tests {
     }
 
     /// The checksum of an IPv4 header: the ones' complement of the sum of its words.
-    fn checksum(header: &[u8]) -> u16 {
+    pub(crate) fn checksum(header: &[u8]) -> u16 {
         let words = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]])));
         let sum: u32 = words.sum();
         !((sum & 0xffff) + (sum >> 16)) as u16

@@ -40,7 +40,7 @@ pub struct LinkSettings {
 pub struct Change {
     /// New rate. The frame in transmission ends at the old one, those that wait go at the new one.
     pub rate: Option<Rate>,
-    /// New propagation delay, for frames that arrive from now on. Frames never overtake.
+    /// New propagation delay, for frames that arrive from now on; on the line none overtakes another.
     pub delay: Option<Span>,
     /// New loss probability, each frame by itself.
     pub loss: Option<f64>,

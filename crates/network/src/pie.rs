@@ -78,7 +78,8 @@ impl Pie {
         }
         let target = self.settings.target.seconds();
         let calm = self.qdelay_old < target / 2.0;
-        if self.drop_prob == 0.0 && calm && backlog.idle_since <= now {
+        let short = backlog.idle_since.since(now) < Span(self.settings.target.0 / 2);
+        if self.drop_prob == 0.0 && calm && short {
             self.burst_allowance = self.settings.burst;
         }
         let safe = (calm && self.drop_prob < 0.2) || backlog.bytes <= 2 * u64::from(bytes);

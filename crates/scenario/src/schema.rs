@@ -389,8 +389,8 @@ pub struct Flow {
     /// Each user starts at a random time within this span after `start`.
     #[serde(default)]
     pub spread: Span,
-    /// Users per second that come at random (Poisson) times from `start` to the end of the run, instead of
-    /// `count` and `spread`.
+    /// Users per second that come at random from `start` to the end of the run, instead of `count` and `spread`:
+    /// as many as a Poisson process has on average, at its times.
     #[serde(default)]
     pub arrivals: Option<f64>,
     /// Bytes to send; without it, and without `app_rate`, the flow never ends.
@@ -508,7 +508,8 @@ pub struct Transport {
     /// Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
     /// retransmission did; needs `sack`. Default false.
     pub dsack: Option<bool>,
-    /// Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682). Default false.
+    /// Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs `sack`.
+    /// Default false.
     pub frto: Option<bool>,
     /// Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false.
     pub ecn: Option<bool>,

@@ -5,6 +5,9 @@ use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use core::ops::Range;
 use units::{Bytes, Packets, Span};
 
+/// Of what happens again and again whatever the traffic: shorter ones are work without end.
+const SHORTEST: Span = Span::millis(1);
+
 /// Paths of all flows together: at 2 kB each, 20 GB.
 const MOST_PATHS: u64 = 10_000_000;
 
@@ -63,7 +66,7 @@ pub(crate) fn check(
 
 /// How many users a flow has.
 fn users(scenario: &Scenario, flow: &Flow) -> u64 {
-    let come = |rate: f64| (rate * (scenario.duration - flow.start).seconds()) as u64;
+    let come = |rate: f64| (rate * (scenario.duration - flow.start).seconds()).round() as u64;
     flow.arrivals.map_or(u64::from(flow.count), come)
 }
 
@@ -201,7 +204,9 @@ fn check_queue(link: &Link) -> Result<(), Wrong> {
             check_red(red).or_else(|(field, value, right)| wrong(field, value, right))
         }
         Some(Queue::Pie(pie)) => {
-            positive("queue.pie.update".into(), &pie.update)?;
+            if pie.update < SHORTEST {
+                return wrong("queue.pie.update", pie.update, "it is at least 1 ms");
+            }
             for (field, value) in [("queue.pie.alpha", pie.alpha), ("queue.pie.beta", pie.beta)] {
                 if !(0.0..=1e6).contains(&value) {
                     return wrong(field, value, "it is a weight in 1/s, not below 0");
@@ -260,40 +265,7 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     if flow.transfer == Some(Bytes(0)) {
         return wrong("transfer", "transfer is 0 B", "leave it out for a flow that never ends");
     }
-    if let Some(rate) = flow.arrivals {
-        let most = f64::from(u32::MAX) / scenario.duration.seconds();
-        if !(rate > 0.0 && rate < most) {
-            return wrong(
-                "arrivals",
-                &format!("arrivals is {rate}"),
-                "a number of users per second above 0",
-            );
-        }
-        if flow.count != 1 || flow.spread != Span::ZERO {
-            let message = "`arrivals` and `count` or `spread` are set";
-            return wrong("arrivals", message, "`arrivals` says how many users come, and when");
-        }
-    }
-    if flow.sizes.is_some() && flow.transfer.is_none() {
-        return wrong("sizes", "`sizes` without `transfer`", "`transfer` is the mean of the sizes");
-    }
-    match flow.sizes {
-        Some(Sizes::Pareto(shape)) if !(shape > 1.0 && shape.is_finite()) => {
-            return wrong(
-                "sizes",
-                &format!("sizes.pareto is {shape}"),
-                "a shape above 1 has a mean",
-            );
-        }
-        Some(Sizes::Lognormal(sigma)) if !(sigma > 0.0 && sigma <= 10.0) => {
-            return wrong(
-                "sizes",
-                &format!("sizes.lognormal is {sigma}"),
-                "it lies above 0 and at most at 10",
-            );
-        }
-        _ => {}
-    }
+    check_users(scenario, flow).or_else(|(field, message, right)| wrong(field, &message, right))?;
     check_application(flow).or_else(|(field, message, right)| wrong(field, message, right))?;
     let latest = flow.start + flow.spread;
     if latest >= scenario.duration {
@@ -325,6 +297,56 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
         .map_err(|(field, error)| about(format!("flow.{name}.transport.{field}"), error))
 }
 
+/// Whether arrivals, sizes and what goes with them make sense.
+fn check_users(
+    scenario: &Scenario,
+    flow: &Flow,
+) -> Result<(), (&'static str, String, &'static str)> {
+    if let Some(rate) = flow.arrivals {
+        let most = f64::from(u32::MAX) / scenario.duration.seconds();
+        if !(rate > 0.0 && rate < most) {
+            return Err((
+                "arrivals",
+                format!("arrivals is {rate}"),
+                "a number of users per second above 0",
+            ));
+        }
+        if flow.count != 1 || flow.spread != Span::ZERO {
+            let message = "`arrivals` and `count` or `spread` are set";
+            return Err((
+                "arrivals",
+                message.into(),
+                "`arrivals` says how many users come, and when",
+            ));
+        }
+    }
+    if flow.sizes.is_some() && flow.transfer.is_none() {
+        return Err((
+            "sizes",
+            "`sizes` without `transfer`".into(),
+            "`transfer` is the mean of the sizes",
+        ));
+    }
+    match flow.sizes {
+        Some(Sizes::Pareto(shape)) if !(shape > 1.0 && shape.is_finite()) => {
+            return Err((
+                "sizes",
+                format!("sizes.pareto is {shape}"),
+                "a shape above 1 has a mean",
+            ));
+        }
+        Some(Sizes::Lognormal(sigma)) if !(sigma > 0.0 && sigma <= 10.0) => {
+            return Err((
+                "sizes",
+                format!("sizes.lognormal is {sigma}"),
+                "it lies above 0 and at most at 10",
+            ));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
 /// Whether rate, pauses and protocol go together.
 fn check_application(flow: &Flow) -> Result<(), (&'static str, &'static str, &'static str)> {
     if let Some(pauses) = flow.pauses {
@@ -335,8 +357,12 @@ fn check_application(flow: &Flow) -> Result<(), (&'static str, &'static str, &'s
                 "give the rate at which it writes",
             ));
         }
-        if pauses.on == Span::ZERO || pauses.off == Span::ZERO {
-            return Err(("pauses", "`on` or `off` of its pauses is zero", "both are above zero"));
+        if pauses.on.min(pauses.off) < SHORTEST {
+            return Err((
+                "pauses",
+                "`on` or `off` of its pauses is below 1 ms",
+                "both are at least 1 ms",
+            ));
         }
     }
     if flow.protocol == Protocol::Udp {
@@ -412,8 +438,12 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'st
             "it is above 0 B and leaves room for headers in `packet`",
         );
     }
-    for (field, option) in [("rack", options.rack), ("tlp", options.tlp), ("dsack", options.dsack)]
-    {
+    for (field, option) in [
+        ("rack", options.rack),
+        ("tlp", options.tlp),
+        ("dsack", options.dsack),
+        ("frto", options.frto),
+    ] {
         if option == Some(true) && options.sack == Some(false) {
             return wrong(field, &"true without sack", "it needs SACK: leave out `sack = false`");
         }

@@ -279,7 +279,7 @@ fn faults_of_a_link_that_cannot_be_are_refused() {
 #[test]
 fn parameters_of_the_disciplines_that_cannot_be_are_refused() {
     for (edited, words) in [
-        ("pie = { update = \"0 s\" }", ["queue.pie.update is 0", "above zero"]),
+        ("pie = { update = \"0 s\" }", ["queue.pie.update is 0", "at least 1 ms"]),
         ("pie = { alpha = -1.0 }", ["queue.pie.alpha is -1", "not below 0"]),
         ("pie = { limit = \"0 packets\" }", ["queue.pie.limit is 0", "at least 1 packet"]),
         ("codel = { interval = \"0 s\" }", ["queue.codel.interval is 0", "above zero"]),
@@ -313,6 +313,42 @@ fn flows_that_cannot_be_are_refused() {
     refused("count = 3", "transfer = \"0 B\"", "32:1", &["transfer is 0 B", "leave it out"]);
     let both = "transfer = \"1 MB\"\napp_rate = \"1 Mb/s\"";
     refused("count = 3", both, "32:1", &["`transfer`", "`app_rate`", "choose one"]);
+}
+
+#[test]
+fn traffic_that_cannot_be_is_refused() {
+    for (edited, words) in [
+        ("arrivals = -1.0", ["arrivals is -1", "above 0"]),
+        ("count = 2\narrivals = 1.0", ["`arrivals` and `count`", "how many users come"]),
+        ("sizes = \"exponential\"", ["`sizes` without `transfer`", "mean of the sizes"]),
+        ("transfer = \"1 MB\"\nsizes = { pareto = 1.0 }", ["sizes.pareto is 1", "above 1"]),
+        ("transfer = \"1 MB\"\nsizes = { lognormal = 0.0 }", ["sizes.lognormal is 0", "above 0"]),
+        ("pauses = { on = \"1 s\", off = \"1 s\" }", ["`pauses` without `app_rate`", "rate"]),
+        (
+            "app_rate = \"1 Mb/s\"\npauses = { on = \"1 s\", off = \"1 us\" }",
+            ["`off` of its pauses", "at least 1 ms"],
+        ),
+        ("protocol = \"udp\"", ["UDP without `app_rate`", "rate at which it sends"]),
+        ("protocol = \"udp\"\napp_rate = \"1 Mb/s\"", ["UDP over several paths", "one path"]),
+    ] {
+        let text = format!("spread = \"0 s\"\n{edited}");
+        let text = RIGHT.replacen("spread = \"1 s\"", &text, 1).replacen("count = 3", "", 1);
+        let error = read(&text, &[]).map(|_| ()).expect_err(edited);
+        for word in ["flow `users`", words[0], words[1]] {
+            assert!(error.contains(word), "`{word}` is missing:\n{error}");
+        }
+    }
+}
+
+#[test]
+fn transport_options_that_need_another_one_are_refused_without_it() {
+    for option in ["rack", "tlp", "dsack", "frto"] {
+        let edited = format!("sack = false\n{option} = true");
+        let whose = format!("transport.{option} is true without sack");
+        refused("initial_window = 4.0", &edited, "7:1", &[&whose, "it needs SACK"]);
+    }
+    let words = ["transport.penalise is true without opportunistic", "opportunistic = true"];
+    refused("initial_window = 4.0", "penalise = true", "6:1", &words);
 }
 
 #[test]

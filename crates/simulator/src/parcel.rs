@@ -17,13 +17,13 @@ pub(crate) struct Parcel {
     amount_and_sacks: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. High half: the ECN bits, and [`ACK`] for an ACK.
+    /// Low half: bytes with headers. High half: the flags, and [`ACK`] for an ACK.
     bytes_and_kind: u64,
 }
 
 /// In `bytes_and_kind`: an ACK, not data.
 const ACK: u64 = 1 << 63;
-/// In `bytes_and_kind`: where the ECN bits stand.
+/// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
 
 /// Two halves of a word.

@@ -90,7 +90,7 @@ fn transport() -> impl Strategy<Value = String> {
             let [rack, tlp, eifel, dsack, frto, ecn, handshake, autotune, help, penalise] = modern;
             format!(
                 "[transport]\nsack = {sack}\nlimited_transmit = {limited}\nrack = {}\ntlp = {}\n\
-                 dsack = {}\neifel = {eifel}\nfrto = {frto}\necn = {ecn}\nidle = \"{idle}\"\n\
+                 dsack = {}\neifel = {eifel}\nfrto = {}\necn = {ecn}\nidle = \"{idle}\"\n\
                  handshake = {handshake}\nautotune = {autotune}\nopportunistic = {help}\n\
                  penalise = {}\n\
                  delayed_ack = \"{delayed} ms\"\ninitial_window = {window}\n\
@@ -98,6 +98,7 @@ fn transport() -> impl Strategy<Value = String> {
                 sack && rack,
                 sack && tlp,
                 sack && dsack,
+                sack && frto,
                 help && penalise
             )
         },

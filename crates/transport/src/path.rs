@@ -300,10 +300,11 @@ impl Path {
         self.partial = false;
         self.tally.recoveries += 1;
         self.prr = Prr::enter(self.board.outstanding(), segment);
-        // What a mark has reduced in this window of data is not reduced again for a loss.
-        if self.board.una >= self.answered {
-            self.before_reduction();
-            control.on_congestion(me, Cause::FastRetransmit);
+        self.before_reduction();
+        // What a mark has reduced in this window of data is not reduced again for a loss, nor taken back.
+        match self.board.una >= self.answered {
+            true => control.on_congestion(me, Cause::FastRetransmit),
+            false => self.forget_reduction(),
         }
         self.reduce(now, progress, settings, control, me);
         self.prr.allow_first(segment);

@@ -163,7 +163,7 @@ impl Scoreboard {
 
     /// Nothing is lost after all.
     pub(crate) fn unlose(&mut self) {
-        self.lost_edge = self.una;
+        self.lost_edge = self.rexmit_edge.max(self.una);
         self.again.clear();
     }
 

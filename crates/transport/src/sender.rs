@@ -117,7 +117,6 @@ impl<E: Ensemble> Sender<E> {
         if self.paths[path].member && self.paths[path].on_answer(now, ack) {
             self.opened = true;
             self.edge = self.edge.max(ack.window_edge);
-            self.open_closed();
         }
     }
 

@@ -168,7 +168,7 @@ class Session:
             wrong = [f"{NOT_CALIBRATED}: {text}" for text in measured.pop("wrong")]
             if wrong and not insist:
                 raise NotCalibrated("; ".join(wrong))
-            if not self._calibration:
+            if not self.runs:  # until one counts: what is on record is what the first of them had
                 self._calibration = measured
                 self._settings = {side.planned["name"]: side.settings for side in network.senders}
             run = replicate(self.order, network, seed, controllers, tell)

@@ -56,6 +56,9 @@ pub(crate) struct Bbr {
     prior_cwnd: f64,
     /// In the first round of recovery no more is sent than was delivered.
     packet_conservation: bool,
+    conservation_begins: bool,
+    /// Samples are limited by `PROBE_RTT` until so much is delivered.
+    probed_until: f64,
     phase: Phase,
 }
 
@@ -78,6 +81,8 @@ impl Bbr {
             filled_pipe: false,
             prior_cwnd: 0.0,
             packet_conservation: false,
+            conservation_begins: false,
+            probed_until: 0.0,
             phase: Phase::Open,
         }
     }
@@ -101,13 +106,22 @@ impl Bbr {
 
     /// `BBRUpdateBtlBw`.
     fn update_btl_bw(&mut self, sample: &Delivered) {
-        self.round_start = sample.prior >= self.next_round_delivered;
+        if self.conservation_begins {
+            self.conservation_begins = false; // it lasts for a round, which begins now
+            self.next_round_delivered = sample.total;
+        }
+        self.round_start = sample.prior.is_some_and(|prior| prior >= self.next_round_delivered);
         if self.round_start {
             self.next_round_delivered = sample.total;
             self.round_count += 1;
             self.packet_conservation = false;
         }
-        let counts = sample.rate >= self.btl_bw.max() || !sample.app_limited;
+        // The small window of PROBE_RTT limits what was sent in it (`BBRHandleProbeRTT`).
+        if matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.probed_until = sample.total + sample.pipe;
+        }
+        let limited = sample.app_limited || sample.total <= self.probed_until;
+        let counts = sample.rate >= self.btl_bw.max() || !limited;
         if sample.rate > 0.0 && counts {
             self.btl_bw.update(self.round_count, sample.rate, BTL_BW_ROUNDS);
         }
@@ -176,8 +190,8 @@ impl Bbr {
     /// `BBRCheckProbeRTT`.
     fn check_probe_rtt(&mut self, sample: &Delivered) {
         if self.rtprop_expired && !matches!(self.mode, Mode::ProbeRtt { .. }) {
-            self.mode = Mode::ProbeRtt { until: None, round_done: false };
             self.save_cwnd();
+            self.mode = Mode::ProbeRtt { until: None, round_done: false };
         }
         let Mode::ProbeRtt { until, round_done } = self.mode else {
             return;
@@ -203,8 +217,7 @@ impl Bbr {
 
     /// `BBRSaveCwnd`.
     fn save_cwnd(&mut self) {
-        let undisturbed = self.phase == Phase::Open
-            && !matches!(self.mode, Mode::ProbeRtt { until: Some(_), .. });
+        let undisturbed = self.phase == Phase::Open && !matches!(self.mode, Mode::ProbeRtt { .. });
         self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
@@ -268,7 +281,7 @@ impl Single for Bbr {
             }
             _ => {
                 self.phase = Phase::Recovery;
-                self.packet_conservation = true;
+                (self.packet_conservation, self.conservation_begins) = (true, true);
                 self.cwnd = self.settings.min_window; // what is in flight is added with the next sample
             }
         }
@@ -284,7 +297,7 @@ impl Single for Bbr {
         self.on_recovered();
     }
 
-    /// After idling it sends at the rate of its model (`BBRHandleRestartFromIdle`): no window is restarted.
+    /// It sends at the rate of its model: no window is restarted or taken over.
     fn restart(&mut self, _window: Window) {}
 
     fn window(&self) -> Window {
@@ -333,7 +346,7 @@ mod tests {
                 srtt: rtt,
                 segments: 1.0,
                 total,
-                prior,
+                prior: Some(prior),
                 rate: delivering,
                 pipe,
                 ..Delivered::default()

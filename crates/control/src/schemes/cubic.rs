@@ -54,13 +54,17 @@ impl Cubic {
             Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
             _ => ACK_LIMIT,
         };
-        let mut growth = 1.0;
+        let (mut growth, mut over) = (1.0, false);
         if let Some(hystart) = &mut self.hystart {
             limit = hystart::ACK_LIMIT;
             match hystart.growth(ack.rtt(), ack.una, ack.nxt) {
                 Some(by) => growth = by,
-                None => self.state.window.ssthresh = self.state.window.cwnd,
+                None => over = true,
             }
+        }
+        if over {
+            self.hystart = None; // only the first slow start is one of unknown capacity
+            self.state.window.ssthresh = self.state.window.cwnd;
         }
         let Window { cwnd, ssthresh } = &mut self.state.window;
         let (segments, room) = (ack.segments.min(limit), *ssthresh - *cwnd);

@@ -183,12 +183,9 @@ impl Ensemble for Wvegas {
         window.ssthresh = window.ssthresh.max(before.ssthresh);
     }
 
-    /// After an idle time the path may be another one: the base is measured anew.
+    /// The smallest round trip is kept: it would be measured anew while the queue is full.
     fn restart(&mut self, me: usize, window: Window) {
-        let path = &mut self.paths[me];
-        path.window = window;
-        path.base_rtt = f64::INFINITY;
-        (path.sum, path.samples) = (0.0, 0);
+        self.paths[me].window = window;
     }
 
     fn window(&self, me: usize) -> Window {

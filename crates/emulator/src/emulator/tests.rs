@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::device::Side;
-use crate::packet::tests::built;
+use crate::packet::tests::{built, checksum};
 use crate::report::Reason;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
@@ -316,4 +316,63 @@ fn devices_that_do_not_fit_the_plan_are_refused() {
     let settings = Settings { first_port: u16::MAX, ..settings(1) };
     let error = Emulator::new(&two, devices, settings).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("2 users") && error.contains("only 1"), "{error}");
+}
+
+#[test]
+fn a_link_that_copies_writes_every_packet_twice_and_gives_its_buffers_back() {
+    let link = "[[link]]\nname = 'a'\nrate = '10 Mb/s'\ndelay = '5 ms'\nduplicate = 1.0\n";
+    let Laboratory { emulator, ends } = laboratory(&format!("{link}{FLOW}"), 1);
+    let [sender, receiver] = &ends[0];
+    (0..20).for_each(|tag| send(sender, 0, 1250, tag));
+    let (report, out) = run(emulator, 300, receiver);
+    assert_eq!(tags(&out), (0..20).flat_map(|tag| [tag, tag]).collect::<Vec<_>>());
+    let counts = report.own.conservation;
+    assert_eq!((counts.read, counts.copied, counts.written, counts.in_flight), (20, 20, 40, 0));
+}
+
+#[test]
+fn what_is_held_back_comes_out_so_much_later() {
+    let link = "[[link]]\nname = 'a'\nrate = '10 Mb/s'\nreorder = { probability = 1.0, delay = '60 ms' }\n";
+    let Laboratory { emulator, ends } = laboratory(&format!("{link}{FLOW}"), 1);
+    let [sender, receiver] = &ends[0];
+    (0..20).for_each(|tag| send(sender, 0, 1250, tag));
+    let (_, out) = run(emulator, 400, receiver);
+    assert_eq!(tags(&out), (0..20).collect::<Vec<_>>());
+    for (at, tag) in &out {
+        assert!(at.0 >= Span::millis(60 + u64::from(*tag) + 1).0, "packet {tag} at {at}");
+    }
+}
+
+#[test]
+fn codel_marks_real_packets_with_ce_and_a_right_checksum() {
+    let codel = "queue = { codel = { target = '1 ms', interval = '20 ms', ecn = true } }";
+    let link = format!("[[link]]\nname = 'a'\nrate = '2 Mb/s'\n{codel}\n");
+    let plan = plan(&format!("{link}{FLOW}"));
+    let (devices, ends) = devices(&[(0, 0)]);
+    let emulator = Emulator::new(&plan, devices, settings(1)).unwrap();
+    let [sender, receiver] = &ends[0];
+    for tag in 0..60 {
+        let mut packet = built(TCP, 0, 40_000, PORT, 1250);
+        (packet[1], packet[30]) = (2, tag); // ECT(0)
+        let sum = checksum(&packet[..20]);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+        sender.send(&packet).unwrap();
+    }
+    let clock = Clock::start();
+    let watch = Watch::default();
+    let mut marked = 0;
+    let report = std::thread::scope(|scope| {
+        let report = scope.spawn(|| emulator.run(&watch, Some(Span::millis(600))));
+        let mut buffer = [0; 2048];
+        while clock.now() < Time::ZERO + Span::millis(650) {
+            if receiver.recv(&mut buffer).is_ok() {
+                assert_eq!(checksum(&buffer[..20]), 0);
+                marked += u64::from(buffer[1] & 3 == 3);
+            }
+        }
+        report.join().unwrap().unwrap()
+    });
+    assert!(marked > 3, "{marked}");
+    assert_eq!((report.links[0].marked_packets, report.links[0].dropped_packets), (marked, 0));
+    assert_eq!(report.own.conservation.written, 60);
 }

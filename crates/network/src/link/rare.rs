@@ -97,7 +97,9 @@ impl<F: Frame> Link<F> {
 
     /// Frames inside the rare part.
     pub(super) fn rare_carried(&self) -> usize {
-        let inside = |rare: &Rare<F>| rare.late.len() + rare.dropped.frames.len();
+        let inside = |rare: &Rare<F>| {
+            rare.late.len() + rare.dropped.frames.len() + usize::from(rare.original.is_some())
+        };
         self.rare_part().map_or(0, inside) + self.rare_waiting().0 as usize
     }
 

@@ -3,7 +3,7 @@
 use super::rate::Stamp;
 use std::collections::VecDeque;
 use units::Time;
-use wire::Range;
+use wire::{MAX_SACKS, Range};
 
 /// A segment as it was sent for the first time.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,12 @@ impl SentLog {
             }
             self.sent.pop_front();
         }
-        for block in sacks {
+        // In the order of their bytes: the newest block stands first, and would make older ones look reordered.
+        let mut blocks = [Range::default(); MAX_SACKS];
+        let blocks = &mut blocks[..sacks.len()];
+        blocks.copy_from_slice(sacks);
+        blocks.sort_unstable_by_key(|block| block.start);
+        for block in blocks {
             let first = self.sent.partition_point(|sent| sent.range.start < block.start);
             let inside = self.sent.iter_mut().skip(first);
             for sent in inside.take_while(|it| it.range.end <= block.end).filter(|it| !it.arrived) {

@@ -21,7 +21,7 @@ pub(crate) struct Sample {
     /// Bytes delivered so far (`C.delivered`).
     pub(crate) delivered: u64,
     /// The same when the newest delivered segment was sent (`rs.prior_delivered`).
-    pub(crate) prior: u64,
+    pub(crate) prior: Option<u64>,
     /// Bytes per second; zero if there is no sample.
     pub(crate) rate: f64,
     /// Whether the application limited it.
@@ -102,8 +102,7 @@ impl Rate {
     /// §3.3: what the last ACK said, when so many bytes have been found lost so far.
     pub(crate) fn sample(&mut self, lost_total: u64) -> Sample {
         let lost = lost_total - std::mem::replace(&mut self.lost, lost_total);
-        let none =
-            Sample { delivered: self.delivered, prior: self.delivered, lost, ..Sample::default() };
+        let none = Sample { delivered: self.delivered, lost, ..Sample::default() };
         let Some((stamp, at)) = self.newest else {
             return none;
         };
@@ -114,7 +113,7 @@ impl Rate {
         let valid = interval >= self.min_rtt && interval > Span::ZERO;
         let delivered = (self.delivered - stamp.delivered) as f64;
         Sample {
-            prior: stamp.delivered,
+            prior: Some(stamp.delivered),
             rate: if valid { delivered / interval.seconds() } else { 0.0 },
             app_limited: stamp.app_limited,
             ..none

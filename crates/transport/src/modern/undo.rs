@@ -4,6 +4,7 @@
 //! retransmission is reported to have arrived twice). The response is that of Linux: window and threshold
 //! are restored.
 
+use crate::ranges::RangeSet;
 use units::Time;
 use wire::{Ack, Range};
 
@@ -16,17 +17,14 @@ pub(crate) struct Undo {
 }
 
 /// The last reduction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Event {
-    /// First byte outstanding when it happened.
-    una: u64,
     /// When the first retransmission after it was sent.
     first: Option<Time>,
     /// Whether the first ACK of new data has come since: Eifel judges that one only.
     judged: bool,
-    /// Bytes retransmitted, and bytes of them reported to have arrived twice.
-    resent: u64,
-    duplicated: u64,
+    /// What was sent again and was not reported to have arrived twice.
+    resent: RangeSet,
 }
 
 impl Undo {
@@ -34,15 +32,20 @@ impl Undo {
         Undo { eifel, dsack, event: None }
     }
 
-    /// A reduction begins while everything from `una` on is outstanding.
-    pub(crate) fn on_reduction(&mut self, una: u64) {
-        self.event = Some(Event { una, first: None, judged: false, resent: 0, duplicated: 0 });
+    /// A reduction begins.
+    pub(crate) fn on_reduction(&mut self) {
+        self.event = Some(Event::default());
+    }
+
+    /// There is nothing to take back any more.
+    pub(crate) fn forget(&mut self) {
+        self.event = None;
     }
 
     pub(crate) fn on_retransmit(&mut self, now: Time, range: Range) {
         if let Some(event) = &mut self.event {
             event.first.get_or_insert(now);
-            event.resent += range.len();
+            event.resent.insert(range);
         }
     }
 
@@ -57,9 +60,10 @@ impl Undo {
             spurious = self.eifel && ack.echo < first;
             event.judged = true;
         }
-        if let Some(range) = dsack.filter(|range| range.start >= event.una) {
-            event.duplicated += range.len();
-            spurious |= self.dsack && event.resent > 0 && event.duplicated >= event.resent;
+        // What the network copied, and was never sent again, proves nothing.
+        if let Some(range) = dsack.filter(|_| self.dsack && !event.resent.is_empty()) {
+            event.resent.remove(range);
+            spurious |= event.resent.is_empty();
         }
         if spurious {
             self.event = None;
@@ -82,7 +86,7 @@ mod tests {
 
     fn reduced(eifel: bool, dsack: bool) -> Undo {
         let mut undo = Undo::new(eifel, dsack);
-        undo.on_reduction(1_000);
+        undo.on_reduction();
         undo.on_retransmit(Time(50), FIRST);
         undo
     }
@@ -103,5 +107,13 @@ mod tests {
         undo.on_retransmit(Time(51), Range { start: 2_000, end: 3_000 });
         assert!(!undo.on_ack(&ack(50), true, Some(FIRST)));
         assert!(undo.on_ack(&ack(50), true, Some(Range { start: 2_000, end: 3_000 })));
+    }
+
+    #[test]
+    fn what_the_network_copied_is_no_retransmission_that_arrived_twice() {
+        let mut undo = reduced(false, true);
+        assert!(!undo.on_ack(&ack(50), true, Some(Range { start: 7_000, end: 8_000 })));
+        assert!(!undo.on_ack(&ack(50), true, Some(Range { start: 8_000, end: 9_000 })));
+        assert!(undo.on_ack(&ack(50), true, Some(FIRST)));
     }
 }

@@ -48,6 +48,7 @@ impl Path {
             }
         }
         if seen.repaired && self.phase == Phase::Open {
+            self.forget_reduction();
             control.on_congestion(me, Cause::FastRetransmit);
             control.on_recovered(me);
         }
@@ -73,11 +74,11 @@ impl Path {
         let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
         let delivered = Delivered {
             now: now.seconds(),
-            rtt: self.rtt.latest().seconds(),
+            rtt: if progress.acked > 0 { self.rtt.latest().seconds() } else { 0.0 },
             srtt: self.rtt.srtt().seconds(),
             segments: segments(progress.delivered),
             total: segments(sample.delivered),
-            prior: segments(sample.prior),
+            prior: sample.prior.map(segments),
             rate: sample.rate / f64::from(settings.segment),
             app_limited: sample.app_limited,
             pipe: segments(self.board.pipe()),
@@ -97,6 +98,7 @@ impl Path {
         self.answered = self.board.nxt;
         if self.phase == Phase::Open {
             self.tally.marks += 1;
+            self.forget_reduction();
             control.on_congestion(me, Cause::Mark);
         }
     }
@@ -122,13 +124,20 @@ impl Path {
         self.board.next_lost().is_some()
     }
 
+    /// A reduction is about to begin that is not taken back: nor is any before it.
+    pub(super) fn forget_reduction(&mut self) {
+        if let Some(undo) = self.modern.as_mut().and_then(|modern| modern.undo.as_mut()) {
+            undo.forget();
+        }
+    }
+
     /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any more.
     pub(super) fn before_reduction(&mut self) {
         let Some(modern) = &mut self.modern else {
             return;
         };
         if let Some(undo) = &mut modern.undo {
-            undo.on_reduction(self.board.una);
+            undo.on_reduction();
         }
         if let Some(probe) = &mut modern.probe {
             probe.forget();

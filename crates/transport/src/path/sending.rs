@@ -120,6 +120,9 @@ impl Path {
 
     /// The application has nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
+        if self.cwnd_limited {
+            return; // its window is what limits it
+        }
         let pipe = self.board.pipe();
         if let Some(modern) = &mut self.modern {
             modern.on_app_limited(pipe);

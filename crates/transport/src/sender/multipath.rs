@@ -94,7 +94,6 @@ impl<E: Ensemble> Sender<E> {
         self.paths[path].join();
         self.control.set_member(path, true);
         self.refresh(path);
-        self.open_closed();
         self.paths[path].board.nxt
     }
 

@@ -55,9 +55,7 @@ impl<E: Ensemble> Sender<E> {
 
     /// What a handshake sends, which paths pacing holds back, and a probe that is due.
     fn prepare(&mut self, now: Time) -> Option<Transmit> {
-        if !self.opened {
-            self.open_closed();
-        }
+        self.open_closed();
         for (me, path) in self.paths.iter_mut().enumerate() {
             path.look_at_pace(now);
             if let Some(flags) = path.poll_opening(now, &self.settings) {
@@ -73,7 +71,8 @@ impl<E: Ensemble> Sender<E> {
 
     /// The next datagram that the application wrote.
     fn poll_datagram(&mut self, now: Time) -> Option<Transmit> {
-        let next = self.next_data(now);
+        let member = self.paths.iter().any(|path| path.member);
+        let next = self.next_data(now).filter(|_| member);
         self.blocked = next.is_none();
         let range = next?;
         self.data_nxt = range.end;
@@ -97,7 +96,10 @@ impl<E: Ensemble> Sender<E> {
         let me = self.paths.iter().position(|path| path.probe_due())?;
         let new = self.next_data(now);
         let transmit = match new {
-            Some(range) => self.send(now, me, range),
+            Some(range) => {
+                self.paths[me].copied = range.end;
+                self.send(now, me, range)
+            }
             None => {
                 let range = self.paths[me].last_segment(self.settings.segment)?;
                 let dsn = self.paths[me].dsn(range.start)?;

@@ -381,7 +381,7 @@ proptest! {
         modern in modern(),
         law in prop::sample::select(vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5"]),
     ) {
-        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, ..modern } };
+        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, frto: false, ..modern } };
         let settings = SenderSettings { sack, modern, ..settings(transfer(300)) };
         let delays = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
         let mut pair = Pair::new(settings, law, delays);
@@ -398,7 +398,7 @@ proptest! {
         sack: bool,
         modern in modern(),
     ) {
-        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, ..modern } };
+        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, frto: false, ..modern } };
         let settings = SenderSettings { sack, modern, ..settings(Source::Bulk) };
         let mut sender = sender(settings, "olia", 2);
         let mut now = Time::ZERO;
