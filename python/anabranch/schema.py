@@ -202,7 +202,8 @@ restored. Default false."""
     """Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
 retransmission did; needs `sack`. Default false."""
     frto: bool | None = None
-    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682). Default false."""
+    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs `sack`.
+Default false."""
     ecn: bool | None = None
     """Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false."""
     idle: Literal["keep", "restart", "decay"] | None = None
@@ -259,8 +260,8 @@ class Flow:
     spread: str | None = None
     """Each user starts at a random time within this span after `start`."""
     arrivals: float | None = None
-    """Users per second that come at random (Poisson) times from `start` to the end of the run, instead of
-`count` and `spread`."""
+    """Users per second that come at random from `start` to the end of the run, instead of `count` and `spread`:
+as many as a Poisson process has on average, at its times."""
     transfer: str | None = None
     """Bytes to send; without it, and without `app_rate`, the flow never ends."""
     sizes: Literal["exponential"] | dict[str, float] | None = None
