@@ -23,8 +23,12 @@ struct Event {
     first: Option<Time>,
     /// Whether the first ACK of new data has come since: Eifel judges that one only.
     judged: bool,
-    /// What was sent again and was not reported to have arrived twice.
+    /// What was sent again.
     resent: RangeSet,
+    /// Its bytes, each time that they were sent, and those that were reported to have arrived twice: what was
+    /// sent again two times over a real loss is reported once.
+    sent: u64,
+    duplicated: u64,
 }
 
 impl Undo {
@@ -46,6 +50,7 @@ impl Undo {
         if let Some(event) = &mut self.event {
             event.first.get_or_insert(now);
             event.resent.insert(range);
+            event.sent += range.len();
         }
     }
 
@@ -61,9 +66,10 @@ impl Undo {
             event.judged = true;
         }
         // What the network copied, and was never sent again, proves nothing.
-        if let Some(range) = dsack.filter(|_| self.dsack && !event.resent.is_empty()) {
-            event.resent.remove(range);
-            spurious |= event.resent.is_empty();
+        let of_ours = |range: &Range| event.resent.containing(range.start).is_some();
+        if let Some(range) = dsack.filter(of_ours) {
+            event.duplicated += range.len();
+            spurious |= self.dsack && event.duplicated >= event.sent;
         }
         if spurious {
             self.event = None;
@@ -115,5 +121,12 @@ mod tests {
         assert!(!undo.on_ack(&ack(50), true, Some(Range { start: 7_000, end: 8_000 })));
         assert!(!undo.on_ack(&ack(50), true, Some(Range { start: 8_000, end: 9_000 })));
         assert!(undo.on_ack(&ack(50), true, Some(FIRST)));
+    }
+
+    #[test]
+    fn a_loss_that_was_repaired_twice_was_a_loss() {
+        let mut undo = reduced(false, true);
+        undo.on_retransmit(Time(90), FIRST);
+        assert!(!undo.on_ack(&ack(90), true, Some(FIRST)));
     }
 }
