@@ -14,16 +14,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import fairness, papers, plot, report, theory
+    from . import capture, fairness, papers, plot, report, theory
     from ._core import ScenarioError, __version__
-    from .result import Result, run
+    from .result import Recording, Result, run
     from .scenario import Scenario, load
 
 __all__ = [
+    "Recording",
     "Result",
     "Scenario",
     "ScenarioError",
     "__version__",
+    "capture",
     "fairness",
     "load",
     "papers",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Recording": "result",
     "Result": "result",
     "Scenario": "scenario",
     "ScenarioError": "_core",
@@ -41,7 +44,7 @@ _HOMES = {
     "load": "scenario",
     "run": "result",
 }
-_MODULES = ("fairness", "papers", "plot", "report", "theory")
+_MODULES = ("capture", "fairness", "papers", "plot", "report", "theory")
 
 
 def __getattr__(name: str) -> Any:

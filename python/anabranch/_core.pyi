@@ -1,6 +1,7 @@
 """The Rust extension module."""
 
 from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
 from typing import Any
 
 from numpy import float64
@@ -32,13 +33,24 @@ def simulate(
     threads: int = ...,
     series: bool = ...,
     events: bool = ...,
+    pcap: str | PathLike[str] | None = ...,
+    qlog: str | PathLike[str] | None = ...,
+    until_s: float | None = ...,
+    keep_bytes: int | None = ...,
     progress: Callable[[float, float], object] | None = ...,
 ) -> list[dict[str, Any]]:
     """One dictionary for each seed, in their order.
 
     `threads` 0 takes every core. `progress` is told simulated seconds done and in all. After an
-    interrupt the replications that had finished are returned, if any.
-    Raises ScenarioError.
+    interrupt the replications that had finished are returned, if any. With one seed, `pcap` and `qlog`
+    name files that are written: packets up to `until_s`, of each the first `keep_bytes` bytes.
+    Raises ScenarioError, ValueError for a plan that no capture can hold, and OSError.
+    """
+
+def read_capture(path: str | PathLike[str], bin_s: float) -> dict[str, Any]:
+    """Tables `flows` (connections), `paths` (subflows) and `series` of a capture, and what it is.
+
+    `broken` says where it breaks off, if it does. Raises OSError, and ValueError if it is no capture.
     """
 
 def controllers() -> list[dict[str, Any]]:

@@ -24,6 +24,27 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
             _write_beside(Path(os.path.realpath(path)), content)
 
 
+@contextmanager
+def beside(path: str | Path | None) -> Iterator[Path | None]:
+    """A file beside `path` to write to, which is moved there at the end; on an error nothing is left.
+
+    Gives None for None, and `path` itself where it is a device or a pipe.
+    """
+    if path is None or _is_special(path):
+        yield Path(path) if path else None
+        return
+    target = Path(os.path.realpath(path))
+    with _named(path):
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
+    try:
+        yield Path(name)
+        with _named(path):
+            _move(name, target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
 def write_json(path: str | Path, content: object) -> None:
     """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
     data = json.dumps(content, separators=(",", ":")).encode()
@@ -49,13 +70,18 @@ def _write_beside(target: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, target)
+        _move(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _move(name: str, target: Path) -> None:
+    """Moves a temporary file to its place, with the rights that a new file has."""
+    umask = os.umask(0)
+    os.umask(umask)
+    os.chmod(name, 0o666 & ~umask)
+    os.replace(name, target)
 
 
 def _is_special(path: str | Path) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .files import write_json
+from .files import beside, check_writable, write_json
 from .scenario import Scenario
 from .statistics import Interval, interval, jain
 
@@ -178,6 +178,44 @@ class Result:
         return cls(scenario, content["plan"], runs, content["world"], content["provenance"], theory)
 
 
+@dataclass(frozen=True)
+class Recording:
+    """What a run writes down while it goes on, at the hosts that send.
+
+    `pcap` is a capture (pcapng) and `qlog` a log of every path (qlog 0.3), both up to `until_s` seconds;
+    a capture keeps the first `keep_bytes` bytes of each packet, or all of them.
+    """
+
+    pcap: str | Path | None = None
+    qlog: str | Path | None = None
+    until_s: float | None = None
+    keep_bytes: int | None = None
+
+    def check(self, seeds: Sequence[int]) -> None:
+        """Raises ValueError if it cannot be, OSError if a file cannot be written."""
+        files = [file for file in (self.pcap, self.qlog) if file is not None]
+        if files and len(seeds) > 1:
+            raise ValueError(
+                f"{files[0]} would be of one run, and there are {len(seeds)} seeds; give one"
+            )
+        if self.until_s is not None and not 0 <= self.until_s < LONGEST_S:
+            raise ValueError(f"{self.until_s} s is not a time to record up to; write 0 or more")
+        if self.keep_bytes is not None and self.keep_bytes < LEAST_KEPT:
+            raise ValueError(
+                f"{self.keep_bytes} bytes of each packet; headers take up to {LEAST_KEPT}, keep at "
+                "least those"
+            )
+        for file in files:
+            check_writable(file)
+
+
+LONGEST_S = 366 * 86_400
+"""Longer than any run, in seconds."""
+
+LEAST_KEPT = 80
+"""Bytes of the longest headers: 20 of IP, 60 of TCP."""
+
+
 def run(
     scenario: Scenario | str,
     seeds: Iterable[int] = (1,),
@@ -187,16 +225,19 @@ def run(
     threads: int = 0,
     series: bool = False,
     events: bool = False,
+    recording: Recording | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
     """Simulates `scenario` once for each seed, on every core.
 
     `controller` replaces that of all flows with several paths (of all flows, if none has);
     `overrides` are texts like "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events`
-    every drop, loss, recovery and timeout. `progress` is told simulated seconds done and in all.
+    every drop, loss, recovery and timeout. `recording` has packets of the only run written down.
+    `progress` is told simulated seconds done and in all.
 
-    Raises ScenarioError, and ValueError for a seed or a number of threads out of range. After an
-    interrupt the replications that had finished are returned.
+    Raises ScenarioError, ValueError for a seed or a number of threads out of range and for a recording
+    of several runs, and OSError if a recording cannot be written. After an interrupt the replications
+    that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
@@ -210,21 +251,28 @@ def run(
             raise ValueError(f"the seed {seed} is not from 0 to {LAST_SEED}")
     if threads < 0:
         raise ValueError(f"{threads} threads; write 0 for every core, or how many")
+    recording = recording or Recording()
+    recording.check(wanted)
     options: dict[str, Any] = {
         "name": scenario.name,
         "overrides": list(overrides),
         "controller": controller,
     }
     plan = json.loads(_core.plan(scenario.text, **options))
-    runs = _core.simulate(
-        scenario.text,
-        wanted,
-        threads=threads,
-        series=series,
-        events=events,
-        progress=progress,
-        **options,
-    )
+    with beside(recording.pcap) as pcap, beside(recording.qlog) as qlog:
+        runs = _core.simulate(
+            scenario.text,
+            wanted,
+            threads=threads,
+            series=series,
+            events=events,
+            pcap=pcap,
+            qlog=qlog,
+            until_s=recording.until_s,
+            keep_bytes=recording.keep_bytes,
+            progress=progress,
+            **options,
+        )
     origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
     return Result(scenario, plan, runs, provenance=origin)
 

@@ -2,6 +2,7 @@
 //! interpreter is released, Rust is called, results are converted. Signatures and meanings are in
 //! `python/anabranch/_core.pyi`.
 
+mod capture;
 #[cfg(target_os = "linux")]
 mod emulate;
 #[cfg(all(target_os = "linux", feature = "kernel"))]
@@ -30,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::drift, module)?)?;
     module.add_function(wrap_pyfunction!(laws::growth, module)?)?;

@@ -13,7 +13,6 @@ macro_rules! columns {
         $( $table.set_item(stringify!($name), $rows.iter().map($value).collect::<Vec<_>>().into_pyarray($py))?; )*
     };
 }
-#[cfg(target_os = "linux")]
 pub(crate) use columns;
 
 pub(crate) fn to_dict<'py>(

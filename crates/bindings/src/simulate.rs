@@ -3,19 +3,25 @@
 
 use crate::outcome::to_dict;
 use crate::read;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simulator::{Observe, Progress, replicate};
+use scenario::Plan;
+use simulator::{Observe, Outcome, Progress, Recording, record, replicate};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc;
 use std::sync::mpsc::RecvTimeoutError::{Disconnected, Timeout};
 use std::time::Duration;
+use units::{Span, Time};
 
 /// How often progress is told and an interrupt is noticed.
 const BREATH: Duration = Duration::from_millis(50);
 
 #[pyfunction]
-#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, threads=0, series=false, events=false, progress=None))]
+#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -27,26 +33,71 @@ pub(crate) fn simulate<'py>(
     threads: usize,
     series: bool,
     events: bool,
+    pcap: Option<PathBuf>,
+    qlog: Option<PathBuf>,
+    until_s: Option<f64>,
+    keep_bytes: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
-    let observe = Observe { series, events };
+    let work = Work { plan: &plan, seeds, observe: Observe { series, events }, threads };
+    let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
+    let recording = Recording { pcap: open(pcap)?, qlog: open(qlog)?, until, keep: keep_bytes };
+    let outcomes = watched(py, work, recording, progress)?;
+    outcomes.iter().map(|outcome| to_dict(py, &plan, outcome)).collect()
+}
+
+/// A new file to write to.
+fn open(path: Option<PathBuf>) -> io::Result<Option<Box<dyn Write + Send>>> {
+    let create = |path| File::create(path).map(|file| Box::new(BufWriter::new(file)) as Box<_>);
+    path.map(create).transpose()
+}
+
+/// What is to be run.
+struct Work<'a> {
+    plan: &'a Plan,
+    seeds: Vec<u64>,
+    observe: Observe,
+    threads: usize,
+}
+
+impl Work<'_> {
+    /// A recording is of one run; whoever asks for one has given one seed.
+    fn run(&self, recording: Recording, state: &Progress) -> io::Result<Vec<Outcome>> {
+        let Work { plan, seeds, observe, threads } = self;
+        match **seeds {
+            [seed] => {
+                let outcome = record(plan, seed, *observe, recording, state)?;
+                Ok(outcome.into_iter().collect())
+            }
+            _ => Ok(replicate(plan, seeds, *observe, *threads, state)),
+        }
+    }
+}
+
+/// Runs while the interpreter is released, tells progress, and notices interrupts.
+fn watched(
+    py: Python<'_>,
+    work: Work<'_>,
+    recording: Recording,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Vec<Outcome>> {
     let state = Progress::default();
-    let total_s = plan.duration.seconds() * seeds.len() as f64;
+    let total_s = work.plan.duration.seconds() * work.seeds.len() as f64;
     let mut interrupted = None;
     let outcomes = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         let receiver = Mutex::new(receiver); // shared with the moments without the interpreter
-        let (plan, state) = (&plan, &state);
+        let state = &state;
         scope.spawn(move || {
-            let outcomes = replicate(plan, &seeds, observe, threads, state);
+            let outcomes = work.run(recording, state);
             sender.send(outcomes).ok(); // the receiver lives until the scope ends
         });
         loop {
             let wait = || receiver.lock().map_or(Err(Disconnected), |r| r.recv_timeout(BREATH));
             match py.detach(wait) {
                 Ok(outcomes) => return outcomes,
-                Err(Disconnected) => return Vec::new(),
+                Err(Disconnected) => return Ok(Vec::new()),
                 Err(Timeout) => {}
             }
             let told = progress.as_ref().map_or(Ok(()), |progress| {
@@ -58,12 +109,16 @@ pub(crate) fn simulate<'py>(
             }
         }
     });
+    let outcomes = outcomes.map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
+        _ => error.into(),
+    })?;
     match interrupted {
         // An interrupt leaves the finished replications usable; any other error is the caller's.
         Some(error) if !error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
             Err(error)
         }
         Some(error) if outcomes.is_empty() => Err(error),
-        _ => outcomes.iter().map(|outcome| to_dict(py, &plan, outcome)).collect(),
+        _ => Ok(outcomes),
     }
 }

@@ -62,7 +62,7 @@ fn empty() -> World {
         hops: Vec::new(),
         script: Vec::new(),
         agenda: Agenda::new(0),
-        trace: None,
+        watch: None,
         sacks: SackStore::default(),
         totals: Totals::default(),
     }

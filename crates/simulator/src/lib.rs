@@ -11,10 +11,12 @@ mod result;
 mod run;
 mod trace;
 mod traffic;
+mod watch;
 mod world;
 
 pub use controller::known_controller;
 pub use result::{ClassResult, FlowResult, Outcome, PathResult, PathSeries, Series};
-pub use run::{Observe, Progress, replicate, run};
+pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};
+pub use watch::Recording;
 pub use world::Conservation;

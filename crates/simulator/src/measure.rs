@@ -2,6 +2,7 @@
 //! whatever is sampled.
 
 use crate::result::{ClassResult, FlowResult, Outcome, PathResult, PathSeries, Series};
+use crate::trace::Trace;
 use crate::world::{PathCount, World};
 use elements::{Histogram, LinkMeter, Mean};
 use scenario::Plan;
@@ -107,7 +108,7 @@ impl<'a> Meter<'a> {
     }
 
     /// The results of the run.
-    pub(crate) fn finish(self, seed: u64, world: World) -> Outcome {
+    pub(crate) fn finish(self, seed: u64, world: World, events: Option<Box<Trace>>) -> Outcome {
         let seconds = world.now.seconds() - self.plan.warmup.seconds();
         Outcome {
             seed,
@@ -122,7 +123,7 @@ impl<'a> Meter<'a> {
             classes: self.class_results(&world),
             series: self.series,
             planned: self.links.planned(),
-            events_log: world.trace,
+            events_log: events,
         }
     }
 

@@ -114,12 +114,22 @@ impl Parcel {
 
     /// The ACK; its SACK blocks leave the store.
     pub(crate) fn into_ack(self, store: &mut SackStore) -> Ack {
+        self.ack_with(store.take(high(self.amount_and_sacks)))
+    }
+
+    /// The ACK; its SACK blocks stay in the store.
+    pub(crate) fn as_ack(&self, store: &SackStore) -> Ack {
+        self.ack_with(store.get(high(self.amount_and_sacks)))
+    }
+
+    #[inline(always)] // on the way of every ACK
+    fn ack_with(&self, sacks: Sacks) -> Ack {
         Ack {
             ack: self.seq,
             data_ack: self.dsn,
             window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
             echo: self.stamp,
-            sacks: store.take(high(self.amount_and_sacks)),
+            sacks,
             flags: self.flags(),
         }
     }

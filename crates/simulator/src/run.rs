@@ -3,8 +3,11 @@
 use crate::build::build;
 use crate::measure::Meter;
 use crate::result::Outcome;
+use crate::watch::{Recording, Watch};
+use crate::world::World;
 use rayon::prelude::*;
 use scenario::Plan;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{Span, Time};
 
@@ -42,21 +45,52 @@ impl Progress {
 /// # Panics
 /// If packets appear or vanish: that is a fault of the simulator.
 pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Option<Outcome> {
+    // Nothing is written, so nothing can fail to be.
+    record(plan, seed, observe, Recording::default(), progress).ok().flatten()
+}
+
+/// Runs `plan` once, and writes down what `recording` asks for; `None` if it was stopped.
+///
+/// # Errors
+/// If that cannot be written or, with [`io::ErrorKind::InvalidInput`], the plan has what captures have not.
+///
+/// # Panics
+/// If packets appear or vanish: that is a fault of the simulator.
+pub fn record(
+    plan: &Plan,
+    seed: u64,
+    observe: Observe,
+    recording: Recording,
+    progress: &Progress,
+) -> io::Result<Option<Outcome>> {
     let (mut world, planned) = build(plan, seed);
-    if observe.events {
-        world.trace = Some(Box::default());
-    }
+    world.watch = Watch::new(plan, seed, observe.events, recording)?.map(Box::new);
     let mut meter = Meter::new(plan, planned, &world, observe.series);
+    if !advance(plan, &mut world, &mut meter, progress) {
+        return Ok(None);
+    }
+    let counts = world.conservation();
+    assert!(
+        counts.holds(),
+        "{} with seed {seed}: packets were lost track of: {counts:?}",
+        plan.name
+    );
+    let events = world.watch.take().map(|watch| watch.finish()).transpose()?.flatten();
+    Ok(Some(meter.finish(seed, world, events)))
+}
+
+/// Runs a world to the end of its plan; whether it was not stopped.
+fn advance(plan: &Plan, world: &mut World, meter: &mut Meter<'_>, progress: &Progress) -> bool {
     let (end, warmup) = (Time::from(plan.duration), Time::from(plan.warmup));
     // Without a warm-up, what happens at time zero counts too.
     let mut warm = warmup == Time::ZERO;
     if warm {
-        meter.start(&world);
+        meter.start(world);
     }
     let mut next_sample = Time::ZERO;
     loop {
         if progress.stop.load(Ordering::Relaxed) {
-            return None;
+            return false;
         }
         // The next moment to look: a sample, the end of the warm-up, or the end.
         let moment = if warm { next_sample } else { next_sample.min(warmup) }.min(end);
@@ -67,24 +101,17 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
             continue;
         }
         if !warm && moment >= warmup {
-            meter.start(&world);
+            meter.start(world);
             warm = true;
         }
         if moment == next_sample {
-            meter.sample(&mut world, warm);
+            meter.sample(world, warm);
             next_sample = next_sample + plan.sample;
         }
         if moment == end {
-            break;
+            return true;
         }
     }
-    let counts = world.conservation();
-    assert!(
-        counts.holds(),
-        "{} with seed {seed}: packets were lost track of: {counts:?}",
-        plan.name
-    );
-    Some(meter.finish(seed, world))
 }
 
 /// Runs `plan` once for each seed on `threads` threads (0: one for each core), but no more than there

@@ -7,7 +7,8 @@
 use crate::agenda::{Agenda, Element};
 use crate::controller::Controller;
 use crate::parcel::{Parcel, SackStore};
-use crate::trace::{Event, EventKind, Trace};
+use crate::trace::{Event, EventKind};
+use crate::watch::Watch;
 use elements::{ARRIVED, Stream, StreamOf};
 use network::{Change, Link, Offer, Passage};
 use transport::{Receiver, Sender};
@@ -94,7 +95,8 @@ pub(crate) struct World {
     /// Sorted by time, next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) agenda: Agenda,
-    pub(crate) trace: Option<Box<Trace>>,
+    /// Whoever looks on, if anybody does.
+    pub(crate) watch: Option<Box<Watch>>,
     pub(crate) sacks: SackStore,
     pub(crate) totals: Totals,
 }
@@ -212,6 +214,9 @@ impl World {
             Passage::Out(parcel) => Some(parcel),
             Passage::Copy(parcel) => {
                 self.totals.copied += 1;
+                if let Some(watch) = self.watch.as_mut().filter(|_| parcel.is_ack()) {
+                    watch.copied(parcel.path(), &parcel.as_ack(&self.sacks));
+                }
                 Some(parcel.copied(&mut self.sacks))
             }
             Passage::Lost(parcel) => {
@@ -295,8 +300,11 @@ impl World {
     fn lose(&mut self, parcel: Parcel, link: u32, kind: EventKind) {
         self.totals.dropped += 1;
         self.counts[parcel.path() as usize].lost += u64::from(!parcel.is_ack());
-        if let Some(trace) = &mut self.trace {
-            trace.push(Event { at: self.now, kind, path: parcel.path(), link: Some(link) });
+        if let Some(watch) = &mut self.watch {
+            watch.note(Event { at: self.now, kind, path: parcel.path(), link: Some(link) });
+            if parcel.is_ack() {
+                watch.gone(parcel.path(), &parcel.as_ack(&self.sacks));
+            }
         }
         parcel.discard(&mut self.sacks);
     }
@@ -308,9 +316,9 @@ impl World {
         let path = (parcel.path() - endpoint.first_path) as usize;
         if parcel.is_ack() {
             let ack = parcel.into_ack(&mut self.sacks);
-            match self.trace {
+            match self.watch {
                 None => endpoint.sender.on_ack(self.now, path, &ack),
-                Some(_) => self.traced_ack(flow, path, &ack),
+                Some(_) => self.watched_ack(flow, path, &ack),
             }
             self.pump(flow);
         } else {
@@ -339,6 +347,9 @@ impl World {
             let cursor = self.routes[path as usize].forward;
             let parcel = Parcel::data(&transmit.data, *header, path, cursor);
             self.counts[path as usize].sent += 1;
+            if let Some(watch) = &mut self.watch {
+                watch.sent(self.now, path, &transmit.data);
+            }
             self.launch(parcel);
         }
         let deadline = self.flows[flow as usize].sender.next_deadline();
@@ -351,6 +362,9 @@ impl World {
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
         let parcel = Parcel::ack(ack, header, path, cursor, &mut self.sacks);
+        if let Some(watch) = &mut self.watch {
+            watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
+        }
         self.launch(parcel);
     }
 
@@ -376,6 +390,9 @@ impl World {
         let local = (path - *first_path) as usize;
         let seq = sender.join(local);
         receiver.join(local, seq);
+        if let Some(watch) = &mut self.watch {
+            watch.joined(path, seq);
+        }
         if sender.start() <= self.now {
             self.trace_path(path, EventKind::Joined);
             self.pump(flow);
@@ -387,6 +404,9 @@ impl World {
         let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
         sender.leave((path - *first_path) as usize);
         let started = sender.start() <= self.now;
+        if let Some(watch) = &mut self.watch {
+            watch.left(self.now, path);
+        }
         self.trace_path(path, EventKind::Left);
         if started {
             self.pump(flow);
@@ -405,14 +425,14 @@ impl World {
     }
 
     fn trace_path(&mut self, path: u32, kind: EventKind) {
-        if let Some(trace) = &mut self.trace {
-            trace.push(Event { at: self.now, kind, path, link: None });
+        if let Some(watch) = &mut self.watch {
+            watch.note(Event { at: self.now, kind, path, link: None });
         }
     }
 
     /// Retransmissions, timeouts and recoveries of a flow so far, for the trace.
     fn tally(&self, flow: u32) -> Vec<[u64; 3]> {
-        if self.trace.is_none() {
+        if self.watch.is_none() {
             return Vec::new();
         }
         let sender = &self.flows[flow as usize].sender;
@@ -424,20 +444,36 @@ impl World {
     }
 
     #[cold]
-    fn traced_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
+    fn watched_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
         let before = self.tally(flow);
-        self.flows[flow as usize].sender.on_ack(self.now, path, ack);
+        let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
+        sender.on_ack(self.now, path, ack);
+        if let Some(watch) = &mut self.watch {
+            watch.heard(self.now, *first_path + path as u32, ack, &sender.report(path));
+        }
         self.trace_changes(flow, before);
     }
 
     fn trace_changes(&mut self, flow: u32, before: Vec<[u64; 3]>) {
+        if self.watch.is_none() {
+            return;
+        }
         let first = self.flows[flow as usize].first_path;
         for (path, (old, new)) in (first..).zip(before.iter().zip(self.tally(flow))) {
             for (kind, count) in [(EventKind::Timeout, 1), (EventKind::Recovery, 2)] {
                 if new[count] > old[count] {
                     self.trace_path(path, kind);
+                    self.watch_timer(flow, path, kind);
                 }
             }
+        }
+    }
+
+    /// After a timeout the window is another one.
+    fn watch_timer(&mut self, flow: u32, path: u32, kind: EventKind) {
+        let Flow { sender, first_path, .. } = &self.flows[flow as usize];
+        if let Some(watch) = self.watch.as_mut().filter(|_| kind == EventKind::Timeout) {
+            watch.fired(self.now, path, &sender.report((path - first_path) as usize));
         }
     }
 }

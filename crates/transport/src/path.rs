@@ -49,6 +49,8 @@ pub struct PathReport {
     pub pipe: u64,
     /// Whether the path belongs to the connection now; if not, the window says nothing.
     pub member: bool,
+    /// Whether it repairs losses: in fast recovery, or after a timeout.
+    pub recovering: bool,
     /// Segments sent again.
     pub retransmits: u64,
     /// Retransmission timeouts.

@@ -3,7 +3,7 @@
 use crate::path::{Fired, Path, PathReport};
 use crate::settings::SenderSettings;
 use crate::source::Source;
-use control::Ensemble;
+use control::{Ensemble, Phase};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
@@ -299,7 +299,7 @@ impl<E: Ensemble> Sender<E> {
     /// The state of `path`.
     pub fn report(&self, path: usize) -> PathReport {
         let window = self.control.window(path);
-        let Path { rtt, tally, board, member, .. } = &self.paths[path];
+        let Path { rtt, tally, board, member, phase, .. } = &self.paths[path];
         PathReport {
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,
@@ -308,6 +308,7 @@ impl<E: Ensemble> Sender<E> {
             rto: rtt.rto(&self.settings.rto, 0),
             pipe: board.pipe(),
             member: *member,
+            recovering: *phase != Phase::Open,
             retransmits: tally.retransmits,
             timeouts: tally.timeouts,
             recoveries: tally.recoveries,

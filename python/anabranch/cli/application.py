@@ -20,7 +20,11 @@ from .arguments import (
     OfOption,
     OutOption,
     ParetoOption,
+    PcapKeepOption,
+    PcapOption,
     PortraitOption,
+    QlogOption,
+    RecordUntilOption,
     RepeatOption,
     ScenarioArgument,
     SeedOption,
@@ -54,7 +58,8 @@ def root(
 
 @app.command(
     cls=Command,
-    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz",
+    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz\n\n"
+    "Example: anabranch run khalili/scenario-c --pcap c.pcapng --qlog c.qlog --record-until 10s",
 )
 def run(
     scenario: ScenarioArgument,
@@ -69,10 +74,14 @@ def run(
     events: Annotated[
         bool, typer.Option("--events", help="Keep every drop, loss, recovery and timeout.")
     ] = False,
+    pcap: PcapOption = None,
+    qlog: QlogOption = None,
+    record_until: RecordUntilOption = None,
+    pcap_keep: PcapKeepOption = None,
     threads: ThreadsOption = 0,
 ) -> None:
     """Simulate a scenario packet by packet and print what each class of users gets."""
-    from .options import checked_threads, seeds_from
+    from .options import checked_threads, recording_from, seeds_from
     from .simulate import run_command
 
     run_command(
@@ -83,8 +92,39 @@ def run(
         json,
         series,
         events,
+        recording_from(pcap, qlog, record_until, pcap_keep),
         checked_threads(threads),
     )
+
+
+@app.command(
+    cls=Command,
+    epilog="Example: anabranch capture c.pcapng --from 2s --plot c.png\n\n"
+    "Example: anabranch capture real.pcap --bin 1s --json real.json",
+)
+def capture(
+    file: Annotated[Path, typer.Argument(help="pcapng or pcap, captured here or anywhere.")],
+    json: Annotated[
+        Path | None, typer.Option("--json", help="Write tables and series here.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Draw throughput over time here: .png, .svg or .pdf."),
+    ] = None,
+    from_: Annotated[str, typer.Option("--from", help="Take rates from this time on.")] = "0s",
+    to: Annotated[str | None, typer.Option("--to", help="Take rates up to this time.")] = None,
+    bin_: Annotated[str, typer.Option("--bin", help="Length of the bins over time.")] = "100ms",
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Take what can be read of a broken capture.")
+    ] = False,
+) -> None:
+    """Read a capture: throughput, shares of subflows, what was sent again, round-trip times."""
+    from .capture import capture_command
+    from .options import time_from
+
+    end_s = time_from("--to", to) if to is not None else None
+    span_s = (time_from("--from", from_), end_s)
+    capture_command(file, json, plot, span_s, time_from("--bin", bin_), partial)
 
 
 @app.command(

@@ -87,6 +87,24 @@ ThreadsOption = Annotated[
     int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")
 ]
 
+# Of `run`: what is written down while it goes on.
+PcapOption = Annotated[
+    Path | None,
+    typer.Option("--pcap", help="Capture packets at the hosts that send, as pcapng; one seed."),
+]
+QlogOption = Annotated[
+    Path | None, typer.Option("--qlog", help="Log every path, as qlog 0.3; one seed.")
+]
+RecordUntilOption = Annotated[
+    str | None, typer.Option("--record-until", help="Capture and log up to this time, such as 10s.")
+]
+PcapKeepOption = Annotated[
+    int | None,
+    typer.Option(
+        "--pcap-keep", help="Bytes of each packet that are kept, at least 80; all if none."
+    ),
+]
+
 # Of `theory`: what is set beside the equilibrium.
 AlphaOption = Annotated[
     float | None,

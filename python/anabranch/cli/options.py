@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from .._core import ScenarioError
-from ..result import LAST_SEED
+from ..result import LAST_SEED, Recording
 from ..scenario import Scenario, load
 
 MOST_THREADS = 1024
@@ -53,3 +53,33 @@ def checked_threads(threads: int) -> int:
             f"and this machine has {os.cpu_count()} cores"
         )
     return threads
+
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+def time_from(option: str, text: str, hint: str = 'a time such as "150 ms"') -> float:
+    """Seconds of a time with its unit. Raises ValueError that names the option."""
+    number = text.strip().rstrip("mus").strip()
+    unit = text.strip()[len(number) :].strip()
+    try:
+        seconds = float(number) * UNITS[unit]
+    except (ValueError, KeyError):
+        raise ValueError(f"{option} is {text!r}; write {hint}") from None
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"{option} is {text!r}; it is not below zero")
+    return seconds
+
+
+def recording_from(
+    pcap: Path | None, qlog: Path | None, until: str | None, keep_bytes: int | None
+) -> Recording:
+    """What `run` writes down. Raises ValueError for options that do not go together."""
+    if until is not None and not (pcap or qlog):
+        raise ValueError(f"--record-until is {until!r}; say what to record with --pcap or --qlog")
+    if keep_bytes is not None and not pcap:
+        raise ValueError(f"--pcap-keep is {keep_bytes}; say where to with --pcap")
+    if pcap and qlog and os.path.realpath(pcap) == os.path.realpath(qlog):
+        raise ValueError(f"--pcap and --qlog are both {pcap}; name two files")
+    until_s = time_from("--record-until", until) if until is not None else None
+    return Recording(pcap, qlog, until_s, keep_bytes)

@@ -15,10 +15,9 @@ from ..result import Result, provenance
 from ..scenario import Scenario
 from . import dynamics, maps
 from .dynamics import axes_from
-from .options import scenario_from
+from .options import scenario_from, time_from
 from .terminal import console, named, table, writing
 
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}
 PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
 
@@ -27,14 +26,7 @@ def round_trip(text: str) -> str | float:
     """`base`, `queueing`, or seconds from a time with its unit. Raises ValueError."""
     if text in ("base", "queueing"):
         return text
-    number = text.strip().rstrip("mus").strip()
-    unit = text.strip()[len(number) :].strip()
-    try:
-        seconds = float(number) * UNITS[unit]
-    except (ValueError, KeyError):
-        raise ValueError(
-            f'--rtt is {text!r}; write base, queueing, or a time such as "150 ms"'
-        ) from None
+    seconds = time_from("--rtt", text, 'base, queueing, or a time such as "150 ms"')
     if seconds <= 0:
         raise ValueError(f"--rtt is {text!r}; it is above zero")
     return seconds

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import check_writable
-from ..result import Result, run, scaled
+from ..result import Recording, Result, run, scaled
 from ..scenario import Scenario
 from .options import scenario_from
 from .terminal import console, named, progress, stopped, table, writing
@@ -21,6 +21,7 @@ def run_command(
     json: Path | None,
     series: bool,
     events: bool,
+    recording: Recording,
     threads: int,
 ) -> None:
     """Simulates, writes the result if asked, and prints it."""
@@ -34,7 +35,11 @@ def run_command(
         threads=threads,
         series=series,
         events=events,
+        recording=recording,
     )
+    for file in (recording.pcap, recording.qlog):
+        if file:
+            console().print(f"written to {file}", highlight=False, markup=False)
     check_complete(result, seeds)
 
 

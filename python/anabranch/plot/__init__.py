@@ -7,7 +7,8 @@ A plot function takes one result or several, aggregates for drawing and nothing 
 `matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
 
-`phase_portrait` and `heat_map` draw numbers that are no result, such as those of theory.
+`phase_portrait` and `heat_map` draw numbers that are no result, such as those of theory; `capture` draws
+what a capture says.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .capture import capture
 from .cdf import cdf
 from .inputs import Results
 from .map import heat_map
@@ -38,6 +40,7 @@ __all__ = [
     "Kind",
     "Reference",
     "Results",
+    "capture",
     "cdf",
     "check_format",
     "draw",

@@ -1,0 +1,142 @@
+//! Whoever looks on while packets go: the log of events, a capture, a qlog. None of them changes a run.
+
+mod capture;
+mod qlog;
+mod subflow;
+
+use crate::trace::{Event, Trace};
+use capture::Capture;
+use qlog::Qlog;
+use scenario::Plan;
+use std::io::{self, Write};
+use transport::PathReport;
+use units::Time;
+use wire::{Ack, Data};
+
+/// What is written down while a run goes on; each is written by its end.
+#[derive(Default)]
+pub struct Recording {
+    /// A capture at the hosts that send, as pcapng.
+    pub pcap: Option<Box<dyn Write + Send>>,
+    /// A log of every path, as qlog 0.3.
+    pub qlog: Option<Box<dyn Write + Send>>,
+    /// Nothing after this time is written down.
+    pub until: Option<Time>,
+    /// Bytes of each packet that a capture keeps; all if there is none.
+    pub keep: Option<usize>,
+}
+
+/// Everybody who looks on.
+#[derive(Default)]
+pub(crate) struct Watch {
+    pub(crate) events: Option<Box<Trace>>,
+    capture: Option<Capture>,
+    qlog: Option<Qlog>,
+    until: Time,
+}
+
+impl Watch {
+    /// Whoever `recording` asks for, and the log of `events`; `None` if nobody looks on.
+    pub(crate) fn new(
+        plan: &Plan,
+        seed: u64,
+        events: bool,
+        recording: Recording,
+    ) -> io::Result<Option<Self>> {
+        let Recording { pcap, qlog, until, keep } = recording;
+        if !events && pcap.is_none() && qlog.is_none() {
+            return Ok(None);
+        }
+        let keep = keep.unwrap_or(usize::MAX);
+        Ok(Some(Watch {
+            events: events.then(Box::default),
+            capture: pcap.map(|out| Capture::new(out, plan, seed, keep)).transpose()?,
+            qlog: qlog.map(|out| Qlog::new(out, plan, seed)),
+            until: until.unwrap_or(Time::NEVER),
+        }))
+    }
+
+    /// Adds to the log of events.
+    pub(crate) fn note(&mut self, event: Event) {
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+    }
+
+    /// A sender has sent `data`.
+    pub(crate) fn sent(&mut self, now: Time, path: u32, data: &Data) {
+        if now > self.until {
+            return;
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.sent(now, path, data);
+        }
+        if let Some(qlog) = &mut self.qlog {
+            qlog.sent(now, path, data);
+        }
+    }
+
+    /// A receiver has sent `ack`.
+    pub(crate) fn answered(&mut self, now: Time, path: u32, ack: &Ack) {
+        if let Some(capture) = &mut self.capture {
+            capture.answered(now, path, ack);
+        }
+    }
+
+    /// `ack` arrived, and this is what the sender made of it.
+    pub(crate) fn heard(&mut self, now: Time, path: u32, ack: &Ack, report: &PathReport) {
+        if let Some(capture) = &mut self.capture {
+            capture.heard(now, path, ack, now <= self.until);
+        }
+        if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
+            qlog.heard(now, path, ack);
+            qlog.state(now, path, report);
+        }
+    }
+
+    /// A timer of the sender has fired, and this is what it made of it.
+    pub(crate) fn fired(&mut self, now: Time, path: u32, report: &PathReport) {
+        if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
+            qlog.state(now, path, report);
+        }
+    }
+
+    /// `ack` will not arrive.
+    pub(crate) fn gone(&mut self, path: u32, ack: &Ack) {
+        if let Some(capture) = &mut self.capture {
+            capture.gone(path, ack);
+        }
+    }
+
+    /// `ack` will arrive once more.
+    pub(crate) fn copied(&mut self, path: u32, ack: &Ack) {
+        if let Some(capture) = &mut self.capture {
+            capture.copied(path, ack);
+        }
+    }
+
+    /// `path` has joined and numbers its bytes from `seq` on.
+    pub(crate) fn joined(&mut self, path: u32, seq: u64) {
+        if let Some(capture) = &mut self.capture {
+            capture.joined(path, seq);
+        }
+    }
+
+    /// `path` has left.
+    pub(crate) fn left(&mut self, now: Time, path: u32) {
+        if let Some(capture) = self.capture.as_mut().filter(|_| now <= self.until) {
+            capture.left(now, path);
+        }
+    }
+
+    /// The run has ended: what is written is written whole. Gives the log of events.
+    pub(crate) fn finish(self) -> io::Result<Option<Box<Trace>>> {
+        if let Some(capture) = self.capture {
+            capture.finish()?;
+        }
+        if let Some(qlog) = self.qlog {
+            qlog.finish()?;
+        }
+        Ok(self.events)
+    }
+}

@@ -1,0 +1,216 @@
+//! A qlog of every path (draft-ietf-quic-qlog-main-schema-03 and -quic-events-02, version 0.3), for qvis.
+//!
+//! A path is a trace. A segment is a packet with one stream frame whose offset is its data sequence number;
+//! packets of a path are numbered as they are sent, so that a segment that is sent again has a number of its
+//! own. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
+
+use scenario::Plan;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use transport::PathReport;
+use units::Time;
+use wire::{Ack, Data, Flags};
+
+/// A packet that is not acknowledged yet.
+struct Outstanding {
+    number: u64,
+    seq: u64,
+    end: u64,
+}
+
+/// The trace of a path.
+struct Path {
+    title: String,
+    group: String,
+    segment: u32,
+    /// Events, written already and parted by commas.
+    events: Vec<u8>,
+    outstanding: VecDeque<Outstanding>,
+    sent: u64,
+    received: u64,
+    metrics: Value,
+    state: &'static str,
+    counts: (u64, u64),
+}
+
+/// A log that is being written.
+pub(super) struct Qlog {
+    out: Box<dyn Write + Send>,
+    title: String,
+    paths: Vec<Path>,
+}
+
+impl Qlog {
+    pub(super) fn new(out: Box<dyn Write + Send>, plan: &Plan, seed: u64) -> Self {
+        let users = plan.classes.iter().flat_map(|c| (0..c.count).map(move |user| (c, user)));
+        let paths = users.flat_map(|(class, user)| {
+            let group = format!("{}.{user}", class.name);
+            (0..class.paths.len()).map(move |path| Path {
+                title: format!("{group}.path{path}"),
+                group: group.clone(),
+                segment: class.transport.payload,
+                events: Vec::new(),
+                outstanding: VecDeque::new(),
+                sent: 0,
+                received: 0,
+                metrics: Value::Null,
+                state: "",
+                counts: (0, 0),
+            })
+        });
+        let title = format!("{} with seed {seed}", plan.name);
+        Qlog { out, title, paths: paths.collect() }
+    }
+
+    /// A sender has sent `data`.
+    pub(super) fn sent(&mut self, now: Time, path: u32, data: &Data) {
+        self.paths[path as usize].on_sent(now, data);
+    }
+
+    /// `ack` arrived at the sender.
+    pub(super) fn heard(&mut self, now: Time, path: u32, ack: &Ack) {
+        self.paths[path as usize].on_ack(now, ack);
+    }
+
+    /// What the sender's window and clock are now.
+    pub(super) fn state(&mut self, now: Time, path: u32, report: &PathReport) {
+        self.paths[path as usize].on_state(now, report);
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        let head = json!({
+            "qlog_version": "0.3",
+            "qlog_format": "JSON",
+            "title": self.title,
+            "description": concat!("anabranch ", env!("CARGO_PKG_VERSION"), ", at the hosts that send"),
+        });
+        let head = head.to_string();
+        write!(self.out, "{},\"traces\":[", head.trim_end_matches('}'))?;
+        for (number, path) in self.paths.iter().enumerate() {
+            let trace = json!({
+                "title": path.title,
+                "vantage_point": { "name": path.title, "type": "client" },
+                "common_fields": {
+                    "time_format": "relative",
+                    "reference_time": 0.0,
+                    "protocol_type": ["TCP"],
+                    "group_id": path.group,
+                },
+            });
+            let comma = if number > 0 { "," } else { "" };
+            let trace = trace.to_string();
+            write!(self.out, "{comma}\n{},\"events\":[", trace.trim_end_matches("}"))?;
+            self.out.write_all(&path.events)?;
+            self.out.write_all(b"]}")?;
+        }
+        self.out.write_all(b"\n]}\n")?;
+        self.out.flush()
+    }
+}
+
+fn ms(at: Time) -> f64 {
+    at.0 as f64 / 1e6
+}
+
+impl Path {
+    fn event(&mut self, now: Time, name: &str, data: Value) {
+        if !self.events.is_empty() {
+            self.events.extend(b",\n");
+        }
+        let event = json!({ "time": ms(now), "name": name, "data": data });
+        self.events.extend(event.to_string().bytes());
+    }
+
+    fn on_sent(&mut self, now: Time, data: &Data) {
+        let end = data.seq + u64::from(data.len);
+        let again = self.outstanding.iter().position(|one| one.seq == data.seq && data.len > 0);
+        if let Some(lost) = again.and_then(|index| self.outstanding.remove(index)) {
+            let header = json!({ "packet_type": "1RTT", "packet_number": lost.number });
+            self.event(now, "recovery:packet_lost", json!({ "header": header }));
+        }
+        let number = self.sent;
+        self.sent += 1;
+        if data.len > 0 && !data.flags.has(Flags::DATAGRAM) {
+            self.outstanding.push_back(Outstanding { number, seq: data.seq, end });
+        }
+        let kind = if data.len == 0 { "handshake" } else { "1RTT" };
+        let mut packet = json!({
+            "header": { "packet_type": kind, "packet_number": number },
+            "raw": { "payload_length": data.len },
+        });
+        if data.len > 0 {
+            packet["frames"] = json!([{
+                "frame_type": "stream", "stream_id": 0, "offset": data.dsn, "length": data.len,
+            }]);
+        }
+        self.event(now, "transport:packet_sent", packet);
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        let covered = |one: &Outstanding| {
+            let within = |block: &wire::Range| block.start <= one.seq && one.end <= block.end;
+            one.end <= ack.ack || ack.sacks.blocks().iter().any(within)
+        };
+        let mut numbers = Vec::new();
+        self.outstanding.retain(|one| {
+            let acked = covered(one);
+            if acked {
+                numbers.push(one.number);
+            }
+            !acked
+        });
+        numbers.sort_unstable();
+        let mut ranges: Vec<[u64; 2]> = Vec::new();
+        for number in numbers {
+            match ranges.last_mut() {
+                Some([_, end]) if *end + 1 == number => *end = number,
+                _ => ranges.push([number, number]),
+            }
+        }
+        let number = self.received;
+        self.received += 1;
+        let kind = if ack.flags.has(Flags::SYN) { "handshake" } else { "1RTT" };
+        let mut packet = json!({ "header": { "packet_type": kind, "packet_number": number } });
+        if !ranges.is_empty() {
+            packet["frames"] = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
+        }
+        self.event(now, "transport:packet_received", packet);
+    }
+
+    /// Logs what has changed.
+    fn on_state(&mut self, now: Time, report: &PathReport) {
+        let segment = f64::from(self.segment);
+        let mut metrics = json!({
+            "congestion_window": (report.cwnd * segment) as u64,
+            "bytes_in_flight": report.pipe,
+        });
+        if report.srtt.0 > 0 {
+            metrics["smoothed_rtt"] = json!(report.srtt.0 as f64 / 1e6);
+            metrics["latest_rtt"] = json!(report.latest_rtt.0 as f64 / 1e6);
+        }
+        if report.ssthresh.is_finite() {
+            metrics["ssthresh"] = json!((report.ssthresh * segment) as u64);
+        }
+        if metrics != self.metrics {
+            self.metrics = metrics.clone();
+            self.event(now, "recovery:metrics_updated", metrics);
+        }
+        let state = match self.counts {
+            (recoveries, _) if report.recoveries > recoveries => "recovery",
+            (_, timeouts) if report.timeouts > timeouts => "slow_start",
+            _ if report.recovering => self.state,
+            _ if report.cwnd < report.ssthresh => "slow_start",
+            _ => "congestion_avoidance",
+        };
+        self.counts = (report.recoveries, report.timeouts);
+        if state != self.state && !state.is_empty() {
+            let mut update = json!({ "new": state });
+            if !self.state.is_empty() {
+                update["old"] = json!(self.state);
+            }
+            self.state = state;
+            self.event(now, "recovery:congestion_state_updated", update);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A packet as a segment: what of it the counts need.
+
+use super::file::Packet;
+use crate::tcp::{self, TcpOption};
+use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TransportSlice};
+use std::net::{IpAddr, SocketAddr};
+
+/// A TCP segment, as far as its packet was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// From where.
+    pub from: SocketAddr,
+    /// To where.
+    pub to: SocketAddr,
+    /// Sequence number of its first byte, or of its SYN.
+    pub seq: u32,
+    /// Acknowledgement number, if there is one.
+    pub ack: Option<u32>,
+    /// SYN.
+    pub syn: bool,
+    /// FIN.
+    pub fin: bool,
+    /// Bytes of the IP packet.
+    pub ip_bytes: u32,
+    /// Bytes of payload.
+    pub payload: u32,
+    /// Options; `None` if they are malformed.
+    pub options: Option<Vec<TcpOption>>,
+}
+
+/// The headers that begin with what `link` says.
+fn slice<'a>(link: i32, bytes: &'a [u8]) -> Option<LaxSlicedPacket<'a>> {
+    const NULL: i32 = 0;
+    const ETHERNET: i32 = 1;
+    const RAW: [i32; 5] = [12, 14, 101, 228, 229]; // raw IP, IPv4, IPv6
+    const LOOP: i32 = 108;
+    const COOKED: i32 = 113;
+    const COOKED_2: i32 = 276;
+    let ether = |kind: usize, header: usize| {
+        let kind = u16::from_be_bytes([*bytes.get(kind)?, *bytes.get(kind + 1)?]);
+        Some(LaxSlicedPacket::from_ether_type(EtherType(kind), bytes.get(header..)?))
+    };
+    match link {
+        ETHERNET => LaxSlicedPacket::from_ethernet(bytes).ok(),
+        NULL | LOOP => LaxSlicedPacket::from_ip(bytes.get(4..)?).ok(),
+        COOKED => ether(14, 16),
+        COOKED_2 => ether(0, 20),
+        _ if RAW.contains(&link) => LaxSlicedPacket::from_ip(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// The segment in a packet, if there is one and its headers are whole.
+pub(super) fn dissect(packet: &Packet<'_>) -> Option<Seen> {
+    let sliced = slice(packet.link, packet.bytes)?;
+    let (source, destination, headers, ip_bytes) = match sliced.net.as_ref()? {
+        LaxNetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            let (from, to) = (header.source_addr().into(), header.destination_addr().into());
+            let extensions = ip.extensions().auth.map_or(0, |auth| auth.slice().len());
+            (from, to, header.slice().len() + extensions, u32::from(header.total_len()))
+        }
+        LaxNetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            let from: IpAddr = header.source_addr().into();
+            let extensions = ip.extensions().slice().len();
+            let total = 40 + u32::from(header.payload_length());
+            (from, header.destination_addr().into(), 40 + extensions, total)
+        }
+        LaxNetSlice::Arp(_) => return None,
+    };
+    let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else {
+        return None;
+    };
+    // A segment that the card is to cut up says no length: it is what was captured.
+    let ip_bytes = if ip_bytes <= headers as u32 { packet.length } else { ip_bytes };
+    let header = tcp.header_slice().len();
+    Some(Seen {
+        from: SocketAddr::new(source, tcp.source_port()),
+        to: SocketAddr::new(destination, tcp.destination_port()),
+        seq: tcp.sequence_number(),
+        ack: tcp.ack().then(|| tcp.acknowledgment_number()),
+        syn: tcp.syn(),
+        fin: tcp.fin(),
+        ip_bytes,
+        payload: ip_bytes.saturating_sub((headers + header) as u32),
+        options: tcp::read(tcp.options()),
+    })
+}

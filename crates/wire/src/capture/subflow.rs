@@ -1,0 +1,235 @@
+//! TCP connections of a capture: what went each way, what was sent again, how long answers took.
+
+use super::dissect::Seen;
+use crate::mptcp::Mptcp;
+use crate::tcp::TcpOption;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+use units::{Span, Time};
+
+/// What went one way.
+#[derive(Clone, Debug, Default)]
+pub struct Direction {
+    /// Packets.
+    pub packets: u64,
+    /// Packets with payload.
+    pub data_packets: u64,
+    /// Their IP bytes.
+    pub data_ip_bytes: u64,
+    /// Their payload, copies included.
+    pub payload_bytes: u64,
+    /// Packets with payload that was seen before, in part or whole.
+    pub again_packets: u64,
+    /// Payload that was seen before.
+    pub again_bytes: u64,
+    /// Payload that the other side has acknowledged.
+    pub acked_bytes: u64,
+    /// From a segment to the first acknowledgement of it, where it was captured: mean over segments that
+    /// were sent once, in seconds; `NaN` if there is none.
+    pub rtt_s: f64,
+    /// IP bytes of packets with payload in each bin.
+    pub binned: Vec<u64>,
+    rtt: (f64, u64),
+    /// Next sequence number, unwrapped, and the first one.
+    space: Option<Space>,
+    /// Ends of segments not acknowledged yet: when sent, and whether once only.
+    outstanding: VecDeque<(u64, Time, bool)>,
+    times: Vec<(Time, u32)>,
+}
+
+/// A sequence space, unwrapped to 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct Space {
+    first: u64,
+    next: u64,
+    acked: u64,
+}
+
+/// `value` with the upper half that brings it closest to `near`.
+pub(super) fn unwrap(near: u64, value: u32) -> u64 {
+    let moved = value.wrapping_sub(near as u32) as i32;
+    near.wrapping_add_signed(i64::from(moved))
+}
+
+/// Where unwrapped sequence numbers begin: far enough from zero for segments that come late.
+const BASE: u64 = 1 << 40;
+
+impl Direction {
+    fn send(&mut self, at: Time, seen: &Seen) {
+        self.packets += 1;
+        if seen.payload == 0 && !seen.syn {
+            return;
+        }
+        let begin = |seq: u32| {
+            let first = BASE + u64::from(seq) + u64::from(seen.syn);
+            Space { first, next: first, acked: first }
+        };
+        let space = self.space.get_or_insert_with(|| begin(seen.seq));
+        if seen.syn {
+            if space.next == space.first {
+                *space = begin(seen.seq);
+            }
+            return;
+        }
+        let payload = u64::from(seen.payload);
+        self.data_packets += 1;
+        self.data_ip_bytes += u64::from(seen.ip_bytes);
+        self.payload_bytes += payload;
+        self.times.push((at, seen.ip_bytes));
+        let start = unwrap(space.next, seen.seq);
+        let end = start.saturating_add(payload);
+        let again = space.next.saturating_sub(start).min(payload);
+        if again > 0 {
+            self.again_packets += 1;
+            self.again_bytes += again;
+            for (_, _, once) in self.outstanding.iter_mut().filter(|(upto, ..)| *upto > start) {
+                *once = false;
+            }
+        }
+        if end > space.next {
+            space.next = end;
+            self.outstanding.push_back((end, at, again == 0));
+        }
+    }
+
+    fn acknowledge(&mut self, at: Time, ack: u32) {
+        let Some(space) = &mut self.space else {
+            return;
+        };
+        let ack = unwrap(space.acked, ack).min(space.next);
+        if ack <= space.acked {
+            return;
+        }
+        space.acked = ack;
+        let mut newest = None;
+        while let Some(&(upto, sent, once)) = self.outstanding.front() {
+            if upto > ack {
+                break;
+            }
+            newest = once.then_some(sent);
+            self.outstanding.pop_front();
+        }
+        if let Some(sent) = newest {
+            self.rtt.0 += at.since(sent.min(at)).seconds();
+            self.rtt.1 += 1;
+        }
+    }
+
+    /// Payload that was acknowledged so far.
+    pub(super) fn acked(&self) -> u64 {
+        self.space.map_or(0, |space| space.acked - space.first)
+    }
+
+    fn finish(&mut self, first: Time, bin: Span) {
+        self.acked_bytes = self.acked();
+        self.rtt_s = self.rtt.0 / self.rtt.1 as f64;
+        for (at, bytes) in std::mem::take(&mut self.times) {
+            let index = (at.since(first).0 / bin.0) as usize;
+            self.binned.resize(self.binned.len().max(index + 1), 0);
+            self.binned[index] += u64::from(bytes);
+        }
+        self.outstanding = VecDeque::new();
+    }
+}
+
+/// A TCP connection: by itself, or a subflow of one with several paths.
+#[derive(Clone, Debug)]
+pub struct Subflow {
+    /// Who opened it or, if that was not captured, who was seen first.
+    pub initiator: SocketAddr,
+    /// The other one.
+    pub responder: SocketAddr,
+    /// Whether it speaks MPTCP.
+    pub multipath: bool,
+    /// When it was first seen.
+    pub first: Time,
+    /// When it was last seen.
+    pub last: Time,
+    /// From the initiator.
+    pub forth: Direction,
+    /// To the initiator.
+    pub back: Direction,
+}
+
+impl Subflow {
+    /// The way that more payload went.
+    pub fn main(&self) -> &Direction {
+        match self.forth.payload_bytes >= self.back.payload_bytes {
+            true => &self.forth,
+            false => &self.back,
+        }
+    }
+}
+
+/// All TCP connections so far.
+#[derive(Default)]
+pub(super) struct Subflows {
+    pub(super) all: Vec<Subflow>,
+    known: BTreeMap<(SocketAddr, SocketAddr), usize>,
+}
+
+impl Subflows {
+    /// Counts a segment, and says of which subflow it is.
+    pub(super) fn add(&mut self, at: Time, seen: &Seen) -> usize {
+        let pair = (seen.from.min(seen.to), seen.from.max(seen.to));
+        let opens = seen.syn && seen.ack.is_none();
+        let known = self.known.get(&pair).copied();
+        // Ports that are used again make a new connection.
+        let number = known.filter(|&number| !opens || self.all[number].is_young(seen));
+        let number = number.unwrap_or_else(|| {
+            let (initiator, responder) = match seen.syn && seen.ack.is_some() {
+                true => (seen.to, seen.from),
+                false => (seen.from, seen.to),
+            };
+            self.all.push(Subflow {
+                initiator,
+                responder,
+                multipath: false,
+                first: at,
+                last: at,
+                forth: Direction::default(),
+                back: Direction::default(),
+            });
+            self.known.insert(pair, self.all.len() - 1);
+            self.all.len() - 1
+        });
+        self.all[number].count(at, seen);
+        number
+    }
+
+    pub(super) fn finish(mut self, first: Time, bin: Span) -> Vec<Subflow> {
+        for subflow in &mut self.all {
+            subflow.forth.finish(first, bin);
+            subflow.back.finish(first, bin);
+        }
+        self.all
+    }
+}
+
+impl Subflow {
+    /// Whether a SYN is of this connection, sent again.
+    fn is_young(&self, seen: &Seen) -> bool {
+        let again = self.initiator == seen.from && self.forth.payload_bytes == 0;
+        again
+            && self.forth.space.is_some_and(|space| space.first as u32 == seen.seq.wrapping_add(1))
+    }
+
+    fn count(&mut self, at: Time, seen: &Seen) {
+        self.first = self.first.min(at);
+        self.last = self.last.max(at);
+        let is_mptcp = |option: &TcpOption| match option {
+            TcpOption::Mptcp(Mptcp::Capable { .. }) => !seen.syn || seen.ack.is_some(),
+            TcpOption::Mptcp(_) => true,
+            _ => false,
+        };
+        self.multipath |= seen.options.iter().flatten().any(is_mptcp);
+        let (sent, answered) = match seen.from == self.initiator {
+            true => (&mut self.forth, &mut self.back),
+            false => (&mut self.back, &mut self.forth),
+        };
+        sent.send(at, seen);
+        if let Some(ack) = seen.ack {
+            answered.acknowledge(at, ack);
+        }
+    }
+}

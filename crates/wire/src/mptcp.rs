@@ -1,0 +1,8 @@
+//! The option of Multipath TCP (RFC 8684 §3), and what follows from the keys of a connection.
+
+mod keys;
+mod option;
+
+pub use keys::{Hash, Keys, initial_data_sequence, token};
+pub(crate) use option::KIND;
+pub use option::{Mapping, Mptcp};

@@ -1,0 +1,144 @@
+"""Captures, of this laboratory or of any other place, judged by the measures of a result.
+
+Tables and columns have the names that they have in a result, where they mean the same: docs/reference/capture.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .files import write_json
+from .result import plain
+from .statistics import jain
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What a capture says: `flows` has one row for each connection, `paths` one for each subflow.
+
+    `series` has IP bytes of data packets in bins of `bin_s`, shape (bins, subflows). `span_s` is what
+    rates are taken over, in seconds since the first packet.
+    """
+
+    name: str
+    facts: dict[str, Any]
+    flows: dict[str, Any]
+    paths: dict[str, Any]
+    series: dict[str, Any]
+    span_s: tuple[float, float]
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Each subflow's part of its connection's throughput, shape (subflows,); NaN of nothing."""
+        rates, flows = self.paths["throughput_bps"], self.paths["flow"]
+        totals = np.bincount(flows, weights=rates, minlength=len(self.flows["token"]))[flows]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(rates / totals, dtype=float)
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the connections' throughputs, of those that sent data; NaN if none did."""
+        rates = self.flows["throughput_bps"]
+        return float(jain(rates[rates > 0])) if (rates > 0).any() else float("nan")
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        content = {
+            "format": 1,
+            "kind": "anabranch capture",
+            "name": self.name,
+            **self.facts,
+            "span_s": list(self.span_s),
+            "jain": self.jain,
+            "flows": self.flows,
+            "paths": self.paths | {"share": self.shares},
+            "series": self.series,
+            "warnings": self.warnings,
+        }
+        return {key: plain(value) for key, value in content.items()}
+
+    def save(self, path: str | Path) -> None:
+        """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
+        write_json(path, self.to_json())
+
+
+def read(
+    path: str | Path,
+    *,
+    bin_s: float = 0.1,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    partial: bool = False,
+) -> Capture:
+    """Reads pcapng or pcap. Rates are taken from `start_s` to `end_s`, to whole bins of `bin_s`.
+
+    Raises OSError, and ValueError if it is no capture, has no TCP, or breaks off; with `partial` one that
+    breaks off is what it was up to there.
+    """
+    if not bin_s >= LEAST_BIN_S:
+        raise ValueError(f"bins of {bin_s:g} s; they are at least {LEAST_BIN_S:g} s")
+    try:
+        raw = _core.read_capture(path, bin_s)
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} is not a capture: {error}") from None
+    warnings = []
+    if raw["broken"]:
+        if not partial:
+            raise ValueError(f"{path} is broken: {raw['broken']}; `--partial` takes what was read")
+        warnings.append(f"broken: {raw['broken']}")
+    if not len(raw["paths"]["flow"]):
+        raise ValueError(f"{path} has no TCP among its {raw['packets']} packets")
+    if raw["malformed_packets"]:
+        warnings.append(f"{raw['malformed_packets']} packets have malformed TCP options")
+    span_s = bounds(raw, start_s, end_s)
+    paths, flows = raw["paths"], raw["flows"]
+    paths["throughput_bps"] = rates(raw, span_s)
+    sums = np.bincount(
+        paths["flow"], weights=paths["throughput_bps"], minlength=len(flows["token"])
+    )
+    flows["throughput_bps"] = sums
+    lasted = np.maximum(raw["duration_s"], 1e-9)
+    flows["goodput_bps"] = 8.0 * flows["acked_bytes"] / lasted
+    facts = {
+        key: raw[key]
+        for key in ("packets", "other_packets", "malformed_packets", "first_s", "duration_s")
+    }
+    return Capture(str(path), facts, flows, paths, raw["series"], span_s, warnings)
+
+
+LEAST_BIN_S = 1e-4
+"""Shorter bins would have less than a packet each."""
+
+
+def bounds(raw: dict[str, Any], start_s: float, end_s: float | None) -> tuple[float, float]:
+    """The span in whole bins. Raises ValueError if there is nothing in it."""
+    bin_s, lasted = raw["series"]["bin_s"], raw["duration_s"]
+    first = round(start_s / bin_s)
+    if end_s is None or end_s >= lasted:
+        last_s = lasted
+    else:
+        last_s = round(end_s / bin_s) * bin_s
+    if not 0 <= first * bin_s < max(last_s, 1e-9):
+        raise ValueError(
+            f"there is nothing from {start_s:g} s to {last_s:g} s; the capture lasts {lasted:g} s"
+        )
+    return first * bin_s, max(last_s, 1e-9)
+
+
+def rates(raw: dict[str, Any], span_s: tuple[float, float]) -> NDArray[np.float64]:
+    """IP bits of data packets in a second, shape (subflows,)."""
+    series = raw["series"]
+    inside = (series["t_s"] >= span_s[0] - 1e-9) & (series["t_s"] < span_s[1] - 1e-12)
+    if not len(series["t_s"]):
+        return np.zeros(len(raw["paths"]["flow"]))
+    total = series["data_ip_bytes"][inside].sum(axis=0)
+    return np.asarray(8.0 * total / (span_s[1] - span_s[0]), dtype=float)

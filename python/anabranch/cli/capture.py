@@ -1,0 +1,90 @@
+"""`anabranch capture`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..capture import Capture, read
+from ..files import check_writable
+from .terminal import console, named, table, writing
+
+MOST_ROWS = 40
+"""Subflows that are shown; all are in the file that `--json` writes."""
+
+
+def capture_command(
+    file: Path,
+    json: Path | None,
+    plot: Path | None,
+    span_s: tuple[float, float | None],
+    bin_s: float,
+    partial: bool,
+) -> None:
+    """Reads a capture, writes and draws what was asked for, and prints it."""
+    for target in (json, plot):
+        if target:
+            check_writable(target)
+    capture = read(file, bin_s=bin_s, start_s=span_s[0], end_s=span_s[1], partial=partial)
+    if json:
+        with writing(json):
+            capture.save(json)
+    if plot:
+        from ..plot import capture as draw
+        from ..plot import save
+
+        with writing(plot):
+            save(draw(capture), plot)
+    show(capture)
+
+
+def show(capture: Capture) -> None:
+    """Connections and subflows as a table."""
+    out, paths, flows = console(), capture.paths, capture.flows
+    head = [
+        "connection",
+        "subflow",
+        "throughput Mb/s",
+        "share %",
+        "data packets",
+        "sent again",
+        "RTT ms",
+        "goodput Mb/s",
+    ]
+    rows: list[list[str]] = []
+    seen: set[int] = set()
+    order = sorted(range(len(paths["flow"])), key=lambda number: int(paths["flow"][number]))
+    for number in order[:MOST_ROWS]:
+        flow = int(paths["flow"][number])
+        up = paths["upward"][number]
+        ends = [paths["initiator"][number], paths["responder"][number]]
+        source, sink = ends if up else reversed(ends)
+        token = flows["token"][flow]
+        first = flow not in seen
+        seen.add(flow)
+        name = f"{flow} (token {token})" if token else str(flow)
+        rows.append(
+            [
+                named(name) if first else "",
+                named(f"{source} → {sink}"),
+                f"{paths['throughput_bps'][number] / 1e6:.4g}",
+                f"{100 * capture.shares[number]:.1f}",
+                str(paths["sent_packets"][number]),
+                str(paths["retransmits"][number]),
+                f"{1e3 * paths['rtt_s'][number]:.1f}",
+                f"{flows['goodput_bps'][flow] / 1e6:.4g}" if first else "",
+            ]
+        )
+    title = "Throughput counts IP bytes of data packets in the span, goodput payload acknowledged in all"
+    out.print(table(title, head, rows, left=2))
+    if len(order) > MOST_ROWS:
+        out.print(f"{len(order) - MOST_ROWS} more subflows; --json has all", style="dim")
+    start_s, end_s = capture.span_s
+    facts = capture.facts
+    out.print(
+        f"{facts['packets']} packets in {facts['duration_s']:.3f} s, "
+        f"{facts['other_packets']} of them not TCP; rates from {start_s:g} s to {end_s:.3f} s; "
+        f"Jain's index of {len(flows['token'])} connections {capture.jain:.3f}",
+        style="dim",
+    )
+    for warning in capture.warnings:
+        out.print(named(warning), style="yellow")
