@@ -10,7 +10,7 @@ ifeq ($(shell uname -s),Linux)
 export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
 endif
 
-.PHONY: help install build demo test test-rust test-python test-linux check bench reproduce clean
+.PHONY: help install build demo test test-rust test-python test-linux check generate site bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,10 +44,25 @@ test-linux: ## the tests of the real kernel, on what is built: sudo make test-li
 check: build ## formatting, lints, types, layers (as CI does)
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff check python tests tools
+	$(VENV)/bin/ruff check python tests tools docs
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python tests/layers.py
 	$(VENV)/bin/python tools/generate_schema.py --check
+	$(VENV)/bin/python tools/generate_reference.py --check
+
+generate: build ## write anew what is generated from the code: dataclasses, reference pages
+	$(VENV)/bin/python tools/generate_schema.py
+	$(VENV)/bin/python tools/generate_reference.py
+
+site: $(VENV)/.docs ## the documentation as a site in out/site, every warning an error and every link checked
+	$(VENV)/bin/python tools/generate_reference.py --check
+	rm -rf out/site
+	$(VENV)/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -c docs/site -d out/doctrees . out/site
+	$(VENV)/bin/python tools/check_site.py out/site
+
+$(VENV)/.docs: pyproject.toml | build
+	$(VENV)/bin/pip install --quiet $$($(VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	touch $@
 
 bench: ## instructions per packet-hop, memory per flow, the curve over flows (valgrind)
 	$(PYTHON) benches/measure.py

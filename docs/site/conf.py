@@ -1,0 +1,50 @@
+"""The documentation as a site: Sphinx over the Markdown of the repository, as it stands.
+
+The root of the sources is that of the repository, so links out of `docs` work here as they do in a
+checkout. The pages and their order are those of docs/README.md, which is the landing page.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+project = "Anabranch"
+html_title = "Anabranch"
+extensions = ["myst_parser"]
+root_doc = "docs/README"
+include_patterns = ["*.md", "docs/**"]
+exclude_patterns = [path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "docs"]
+
+nitpicky = True
+smartquotes = False  # two dashes are an option's
+myst_heading_anchors = 4
+
+html_theme = "furo"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_additional_pages = {"index": "index.html"}
+templates_path = ["."]
+
+SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^\* \[(.+?)\]\((.+?)\.md\)", flags=re.MULTILINE)
+
+
+def navigation(_app: Any, page: str, source: list[str]) -> None:
+    """Adds to the landing page what the sidebar is made of: its own sections with their links."""
+    if page != root_doc:
+        return
+    for kind, text in SECTION.findall(source[0]):
+        entries = "\n".join(f"{title} <{target}>" for title, target in ENTRY.findall(text))
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {kind}\n\n{entries}\n```\n"
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.connect("source-read", navigation)
+    return {"parallel_read_safe": True}

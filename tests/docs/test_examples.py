@@ -1,0 +1,159 @@
+"""Every example in the documentation runs, or says why it does not."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages import EXAMPLES, PAGES, ROOT, Block, blocks, name, of_the_program, prose, read, shortened
+
+WITH_EXAMPLES = [page for page in PAGES if any(b.reason is None for b in blocks(page, *EXAMPLES))]
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+def test_the_examples_of_a_page_run_one_after_the_other(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("measurements").symlink_to(ROOT / "measurements")
+    Path("out").mkdir()
+    Path("out/measurements").symlink_to(ROOT / "measurements")
+    scope: dict[str, Any] = {"__name__": "example"}
+    for block in blocks(page, *EXAMPLES):
+        if block.reason is not None:
+            continue
+        if block.language == "toml":
+            save_scenario(block)
+        elif block.language == "python":
+            exec(compile(block.text, block.place, "exec"), scope)
+        else:
+            run_commands(block)
+    capsys.readouterr()
+
+
+def save_scenario(block: Block) -> None:
+    """A scenario is checked, and lies there for the commands that follow under its own name."""
+    import anabranch as ab
+
+    file = Path(f"{tomllib.loads(block.text)['name']}.toml")
+    file.write_text(block.text, encoding="utf-8")
+    assert ab.load(file).plan()["classes"]
+
+
+def run_commands(block: Block) -> None:
+    """The program's commands in this process, which saves its start; others as they are."""
+    from anabranch.cli.application import app
+
+    for words in block.commands:
+        ours = of_the_program(words)
+        assert words[0] != "sudo", f"{block.place}: what needs root is marked as not run"
+        if ours is None:
+            subprocess.run(words, check=True, capture_output=True)
+        else:
+            status = app(shortened(ours), standalone_mode=False)
+            assert status in (None, 0), f"{block.place}: {words} ended with {status}"
+
+
+SHELL = [block for page in PAGES for block in blocks(page, "sh", "console")]
+
+
+@pytest.mark.parametrize("block", SHELL, ids=lambda block: block.place)
+def test_what_a_command_names_is_there_whether_it_is_run_or_not(block: Block) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    for words in block.commands:
+        words = words[1:] if words[0] == "sudo" else words
+        if of_the_program(words) is not None:
+            parse(of_the_program(words) or [])
+        elif words[0] == "make":
+            assert set(words[1:]) <= set(targets), block.place
+        elif words[:1] == [".venv/bin/python"] and not words[1].startswith("-"):
+            assert (ROOT / words[1]).exists(), block.place
+        elif words[0] == "cargo" and "-p" in words:
+            assert (ROOT / "crates" / words[words.index("-p") + 1]).is_dir(), block.place
+
+
+def parse(words: list[str]) -> None:
+    """Raises for a word that the program does not know."""
+    from typer.main import get_command
+
+    from anabranch.cli.application import app
+
+    words = words[: words.index("&&")] if "&&" in words else words
+    command: Any = get_command(app)
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    assert not getattr(command, "commands", {}), f"there is no command {words[0]}"
+    command.make_context("example", list(words))
+
+
+def test_no_block_escapes_being_an_example() -> None:
+    """A fence that is indented, or has no language, would be neither run nor marked."""
+    for page in PAGES:
+        fences = re.findall(r"^\s*(?:```|~~~)", read(page), flags=re.MULTILINE)
+        assert len(fences) == 2 * len(blocks(page)), name(page)
+        assert "<!-- not run: " not in prose(read(page)), f"{name(page)}: a mark without a block"
+
+
+def test_examples_in_docstrings_are_python() -> None:
+    for page in PAGES:
+        for block in blocks(page, "pycon"):
+            lines = [line for line in block.text.splitlines() if line.startswith((">>> ", "... "))]
+            compile("\n".join(line[4:] for line in lines), block.place, "exec")
+
+
+def test_the_unit_on_the_page_is_the_one_that_ships() -> None:
+    page = ROOT / "docs/how-to/coupled-congestion-control-on-linux.md"
+    shipped = read(ROOT / "packaging/anabranch-controller@.service")
+    shipped = re.sub(r"^#.*\n", "", shipped, flags=re.MULTILINE)
+    assert shipped in [block.text for block in blocks(page, "ini")]
+
+
+def test_the_worked_example_of_a_law_has_what_a_law_must_have() -> None:
+    """Whether it compiles is seen when somebody follows the page."""
+    example = blocks(ROOT / "docs/how-to/add-a-law.md", "rust")[0].text
+    shipped = (ROOT / "crates/control/src/laws/semicoupled.rs").read_text(encoding="utf-8")
+    for line in (
+        "use super::{Described, Registered};",
+        "use crate::{Law, PathView, usable};",
+        "fn growth(&self, _me: usize, paths: &[PathView]) -> f64 {",
+        "const DESCRIBED: Described = Described {",
+        "fn with_option(option: Option<&str>) -> Option<Self> {",
+    ):
+        assert line in example and line in shipped
+
+
+def test_what_is_generated_is_fresh() -> None:
+    """Of the pages whatever the program has: laws, metrics, commands, the scenario's keys, Python."""
+    for tool in ("generate_schema.py", "generate_reference.py"):
+        done = subprocess.run(
+            [sys.executable, f"tools/{tool}", "--check"], cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_bands_on_the_page_are_those_of_the_test() -> None:
+    spec = importlib.util.spec_from_file_location("worlds", ROOT / "tests/test_worlds.py")
+    assert spec and spec.loader
+    worlds = sys.modules.setdefault("worlds", importlib.util.module_from_spec(spec))
+    spec.loader.exec_module(worlds)  # its dataclasses are looked up by the module's name
+    page = read(ROOT / "docs/explanation/bands.md")
+    called = {"DISUSED": "in disuse"}
+    for constant, reason in vars(worlds).items():
+        if isinstance(reason, worlds.Reason):
+            low, high = round(100 * reason.low), round(100 * reason.high)
+            band = f"±{high} %" if low == -high else f"{low} to {high} %".replace("-", "−")
+            assert f"| {called.get(constant, constant.lower())} | {band} |" in page
+
+
+def test_names_in_the_kernel_are_on_the_page() -> None:
+    from anabranch.linux.controllers import built, names
+
+    page = read(ROOT / "docs/reference/linux.md")
+    if built():
+        assert all(f"`{law}`" in page and f"`{there}`" in page for law, there in names().items())

@@ -1,0 +1,108 @@
+"""The ranges of a scenario's keys: what the program says of a value that is wrong.
+
+The schema has types only; ranges are rules of the validator in Rust. So every key is given values that no
+key takes, in a scenario that is right without, and the answer is the range.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import tomli_w
+
+from anabranch import _core
+
+Content = dict[str, Any]
+
+WRONG: dict[str, list[Any]] = {
+    "Span": ["0 s", "1000000 s"],
+    "Bytes": ["0 B"],
+    "Packets": ["0 packets"],
+    "Rate": ["0 b/s"],
+    "number": [-1.0, 0.0, 1e12],
+    "integer": [0],
+}
+"""What hardly any key of a kind takes."""
+
+ADVICE = ("write", "leave", "shorten", "at most 1")
+"""How a help begins that is no range."""
+
+
+def scenario(link: Content | None = None, flow: Content | None = None, **top: Any) -> Content:
+    """A scenario that is right, with something else in its link, its flow or beside them."""
+    links = [{"name": "line", "rate": "10 Mb/s", "delay": "10 ms"} | (link or {})]
+    flows = [{"name": "users", "controller": "reno", "path": [{"links": ["line"]}]} | (flow or {})]
+    return {"name": "probe", "duration": "60 s", "link": links, "flow": flows} | top
+
+
+def queue(kind: str, content: Content) -> Content:
+    """A scenario whose link has such a queue."""
+    return scenario(link={"queue": {kind: content}})
+
+
+RED = {"min": "5 packets", "max": "10 packets", "max_p": 0.1, "limit": "100 packets"}
+
+ROWS = "t_s,rate_bps\n0,1e6\n1,2e6\n"
+
+WITH: dict[str, Callable[[Content], Content]] = {
+    "Scenario": lambda given: scenario(**given),
+    "Link": lambda given: scenario(link=given),
+    "Flow": lambda given: scenario(flow=given),
+    "Transport": lambda given: scenario(transport=given),
+    "Path": lambda given: scenario(flow={"path": [{"links": ["line"]} | given]}),
+    "Loss": lambda given: scenario(link={"loss": {"probability": 0.1} | given}),
+    "Reorder": lambda given: scenario(
+        link={"reorder": {"probability": 0.1, "delay": "1 ms"} | given}
+    ),
+    "LinkChange": lambda given: scenario(link={"change": [{"at": "1 s"} | given]}),
+    "Trace": lambda given: scenario(link={"trace": {"rows": ROWS} | given}),
+    "Pauses": lambda given: scenario(
+        flow={"app_rate": "1 Mb/s", "pauses": {"on": "1 s", "off": "1 s"} | given}
+    ),
+    "Red": lambda given: queue("red", RED | given),
+    "Pie": lambda given: queue("pie", given),
+    "Codel": lambda given: queue("codel", given),
+    "FqCodel": lambda given: queue("fq-codel", given),
+    "DropTail": lambda given: queue("droptail", {"packets": "9 packets"} | given),
+    "Choice": lambda given: scenario(choice=[{"what": "a", "value": "b", "why": "c"} | given]),
+}
+"""For each table a scenario that has it, with a key set to a value."""
+
+
+def answer(content: Content) -> str:
+    """What the program says of a scenario; nothing when it is right."""
+    try:
+        _core.plan(tomli_w.dumps(content))
+    except _core.ScenarioError as error:
+        return str(error)
+    return ""
+
+
+def range_of(table: str, key: str, kind: str) -> str:
+    """What a key takes beyond what its kind says. Raises LookupError for a table that nobody put in `WITH`."""
+    if table not in WITH or answer(WITH[table]({})):
+        raise LookupError(f"tools/reference/ranges.py has no right scenario with a table {table}")
+    return once(stated(answer(WITH[table]({key: value}))) for value in WRONG.get(kind, []))
+
+
+def stated(said: str) -> str:
+    """The range in an error: its help, or what its first line says."""
+    first, help_ = said.partition("\n")[0], said.partition("\nhelp: ")[2]
+    if found := re.search(r"; it is a whole number (from .*)", first):
+        return found[1]
+    if help_ and not help_.startswith(ADVICE):
+        return re.sub(r"^it (is|lies) |, such as .*", "", help_)
+    return "above zero" if re.search(r"is zero| is 0 ", first) else ""
+
+
+def units_of(content: Callable[[str], Content]) -> str:
+    """The units that the program knows for a quantity."""
+    found = re.search(r"is not one of its units \((.*?)\)", answer(content("1 parsec")))
+    return found[1] if found else ""
+
+
+def once(texts: Iterable[str]) -> str:
+    """Different texts, each once."""
+    return "; ".join(dict.fromkeys(text for text in texts if text))
