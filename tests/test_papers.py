@@ -108,9 +108,12 @@ TRANSPORT = {"packet_bytes", "sack", "initial_window", "min_ssthresh", "rto_min_
 
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_scenario_names_its_source_and_its_choices(name: str) -> None:
-    """Each open parameter once, with the value that the plan has and a reason."""
+    """Those of documents each open parameter once, with the value that the plan has and a reason."""
     plan = ab.load(name).plan()
     assert plan["title"] and plan["source"]
+    if name.split("/")[0] not in {*PAPERS, "linux"}:
+        assert all(choice["value"] and choice["why"] for choice in plan["choices"])
+        return
     assert len({str({key: c[key] for key in sorted(TRANSPORT)}) for c in plan["classes"]}) == 1
     choices = {choice["what"]: choice for choice in plan["choices"]}
     assert len(choices) == len(plan["choices"])

@@ -20,6 +20,12 @@ def plan(
     Raises ScenarioError.
     """
 
+def with_traces(text: str, name: str, folder: str | PathLike[str]) -> str:
+    """The scenario with the files of its traces inside it, as rows; they are found from `folder`.
+
+    Raises ScenarioError.
+    """
+
 def schema() -> str:
     """The JSON Schema of a scenario file."""
 

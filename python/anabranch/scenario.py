@@ -70,6 +70,8 @@ def shipped() -> dict[str, Path]:
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, or one that comes with the package by its name.
 
+    Files of traces that it names, found from where it is, come into it as rows: so a result has them.
+
     Raises ScenarioError when there is no such file, it is not text, or it is wrong.
     """
     path = Path(source)
@@ -92,4 +94,5 @@ def load(source: str | Path) -> Scenario:
         raise ScenarioError(f"{path} is not text; a scenario is a TOML file in UTF-8") from None
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
+    text = _core.with_traces(text, str(source), path.parent)
     return Scenario.parse(text, str(source))

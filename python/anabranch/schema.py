@@ -180,6 +180,19 @@ class Reorder:
 
 
 @dataclass(frozen=True)
+class Trace:
+    """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
+`rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on."""
+
+    file: str | None = None
+    """A file with the rows (CSV), found from where the scenario file is."""
+    rows: str | None = None
+    """The rows themselves."""
+    repeat: str | None = None
+    """After how long it begins again; without it the last row holds to the end."""
+
+
+@dataclass(frozen=True)
 class Transport:
     """Transport options; what is left out is taken from the scenario, then from the default."""
 
@@ -302,6 +315,8 @@ class Link:
     """Node at which it ends."""
     change: Sequence[LinkChange] | None = None
     """Changes while the run lasts."""
+    trace: Trace | None = None
+    """Rate, delay and loss over time, as they were recorded or computed."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Plan};
 use simulator::known_controller;
+use std::path::PathBuf;
 
 pyo3::create_exception!(
     _core,
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(with_traces, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
@@ -67,6 +69,18 @@ fn plan(
     controller: Option<&str>,
 ) -> PyResult<String> {
     Ok(read(text, name, &overrides, controller)?.to_json().to_string())
+}
+
+/// The scenario with the files of its traces inside it; they are found from `folder`.
+#[pyfunction]
+fn with_traces(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
+    let read = |file: &str| {
+        let bytes = std::fs::read(folder.join(file)).map_err(|error| error.to_string())?;
+        String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
+    };
+    let embedded = scenario::with_traces(text, name, &read);
+    let embedded = embedded.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    Ok(embedded.unwrap_or_else(|| text.to_owned()))
 }
 
 #[pyfunction]

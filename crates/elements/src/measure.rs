@@ -40,6 +40,8 @@ pub struct LinkSeries {
 /// What the figures need of a link of the plan.
 struct Planned {
     rate: Option<Rate>,
+    /// Mean rate after the warm-up, changes included, in bit/s; `NaN` without a rate.
+    capacity: f64,
     per_user: bool,
     /// Whether packets may have to wait.
     queues: bool,
@@ -61,6 +63,7 @@ impl LinkMeter {
     pub fn new(plan: &Plan, planned: Vec<u32>) -> Self {
         let rows = plan.links.iter().map(|link| Planned {
             rate: link.rate,
+            capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
             queues: link.queue != PlanQueue::Unlimited || link.rate.is_some(),
             waiting: Mean::default(),
@@ -123,8 +126,7 @@ impl LinkMeter {
             results[*planned as usize].copies += 1;
         }
         for (result, row) in results.iter_mut().zip(&self.rows) {
-            let rate = row.rate.map_or(f64::NAN, |rate| rate.0 as f64);
-            result.utilisation = result.throughput_bps / (rate * f64::from(result.copies));
+            result.utilisation = result.throughput_bps / (row.capacity * f64::from(result.copies));
             if row.queues {
                 result.queue_packets = row.waiting.get();
                 result.queue_delay_s = [0.5, 0.95, 0.99].map(|q| row.delay.quantile(q));

@@ -129,12 +129,22 @@ impl Forwarder {
             if let Some(link) = pop_due(&mut self.agenda, due) {
                 self.wake(link, outside);
             } else if let Some((_, link, change)) = self.script.pop_if(|(at, ..)| *at == due) {
-                self.links[link as usize].change(due, change);
+                self.change(link, due, change);
             } else {
                 self.meter.look(due, &mut self.links, &self.counts);
             }
         }
         self.now = until;
+    }
+
+    /// Changes a link; when it is to be woken may have moved.
+    fn change(&mut self, link: u32, now: Time, change: Change) {
+        self.links[link as usize].change(now, change);
+        self.agenda.retain(|Reverse((_, pending))| *pending != link);
+        let due = self.links[link as usize].due();
+        if due != Time::NEVER {
+            self.agenda.push(Reverse((due.max(now), link)));
+        }
     }
 
     /// Reads what has waited at `devices[index]`, for `waited` at most, but no more than a batch, and

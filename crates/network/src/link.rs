@@ -326,7 +326,7 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// Change the link at `now`.
+    /// Change the link at `now`. What it was to be called for may have moved: see [`Link::due`].
     pub fn change(&mut self, now: Time, change: Change) {
         if let Some(delay) = change.delay {
             self.delay = delay;
@@ -344,19 +344,32 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// Frames that wait are timed anew at `rate`; the one in transmission keeps its end.
+    /// When to call for the link next, after a change that may have moved it; never if nothing is inside.
+    pub fn due(&self) -> Time {
+        match self.rare() {
+            true => self.next_wake(),
+            false => self.line.front().map_or(Time::NEVER, |carried| carried.arrives),
+        }
+    }
+
+    /// Frames that wait, and what is left of the one in transmission, are timed anew at `rate`.
     fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
-        self.rate = rate.0;
+        let before = std::mem::replace(&mut self.rate, rate.0);
         self.memo = Transmission::default();
         self.remainder = 0;
-        let Some(first) = self.line.get(self.waiting) else {
-            return; // idle, or the last frame is in transmission: `idle_at` is its end
-        };
-        self.idle_at = first.starts;
-        let mut earliest = Time::ZERO;
-        if let Some(before) = self.line.get(self.waiting.wrapping_sub(1)) {
-            earliest = before.arrives;
+        let sending = self.waiting.wrapping_sub(1);
+        let ends = self.line.get(self.waiting).map_or(self.idle_at, |first| first.starts);
+        let earlier = self.line.get(sending.wrapping_sub(1)).map_or(now, |carried| carried.arrives);
+        let mut earliest = self.line.get(sending).map_or(now, |carried| carried.arrives);
+        self.idle_at = ends;
+        if ends > now && before > 0 {
+            let left = u128::from(ends.since(now).0) * u128::from(before);
+            self.idle_at = now + Span(left.div_ceil(u128::from(rate.0)) as u64);
+            earliest = earlier.max(self.idle_at + self.delay);
+            if let Some(carried) = self.line.get_mut(sending) {
+                carried.arrives = earliest;
+            }
         }
         for offset in 0..self.line.tail().wrapping_sub(self.waiting) {
             let ordinal = self.waiting.wrapping_add(offset);

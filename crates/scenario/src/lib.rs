@@ -11,11 +11,13 @@ mod overrides;
 mod plan;
 mod plan_json;
 pub mod schema;
+mod trace;
 mod validate;
 
 pub use error::Error;
 pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};
+pub use trace::with_traces;
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {

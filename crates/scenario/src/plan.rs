@@ -6,6 +6,7 @@ use crate::overrides::{self, Override};
 use crate::schema::{
     self, Choice, Idle, LossPlace, Pauses, Protocol, RtoFloor, Scenario, Scheduler, Sizes, Spacing,
 };
+use crate::trace;
 use crate::validate::{self, About};
 use core::ops::Range;
 use units::{Bytes, Rate, Span};
@@ -54,6 +55,25 @@ pub struct PlanLink {
     pub per_user: bool,
     /// Changes in order of time.
     pub changes: Vec<schema::LinkChange>,
+}
+
+impl PlanLink {
+    /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time.
+    pub fn mean_rate_bps(&self, start: Span, end: Span) -> f64 {
+        let Some(mut rate) = self.rate else {
+            return f64::NAN;
+        };
+        let (mut bits, mut since) = (0.0, start);
+        for change in self.changes.iter().filter(|change| change.at < end) {
+            if let Some(new) = change.rate {
+                let until = change.at.max(since);
+                bits += rate.0 as f64 * (until.seconds() - since.seconds());
+                (rate, since) = (new, until);
+            }
+        }
+        bits += rate.0 as f64 * (end.seconds() - since.seconds());
+        bits / (end.seconds() - start.seconds())
+    }
 }
 
 /// Random loss of a link.
@@ -263,7 +283,10 @@ fn place(
 
 /// Resolves names and fills in defaults; the scenario has been checked.
 fn expand(scenario: &Scenario) -> Plan {
-    let mut links: Vec<PlanLink> = scenario.link.iter().map(expand_link).collect();
+    let mut links: Vec<PlanLink> = {
+        let links = scenario.link.iter();
+        links.map(|link| expand_link(link, scenario.duration)).collect()
+    };
     let mut classes = Vec::new();
     for flow in &scenario.flow {
         let paths = flow.path.iter().enumerate();
@@ -302,8 +325,9 @@ fn expand(scenario: &Scenario) -> Plan {
     }
 }
 
-fn expand_link(link: &schema::Link) -> PlanLink {
+fn expand_link(link: &schema::Link, duration: Span) -> PlanLink {
     let mut changes = link.change.clone();
+    changes.extend(link.trace.iter().flat_map(|trace| trace::changes(trace, duration)));
     changes.sort_by_key(|change| change.at);
     PlanLink {
         name: link.name.text.clone(),

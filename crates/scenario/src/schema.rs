@@ -115,6 +115,25 @@ pub struct Link {
     /// Changes while the run lasts.
     #[serde(default)]
     pub change: Vec<LinkChange>,
+    /// Rate, delay and loss over time, as they were recorded or computed.
+    #[serde(default)]
+    pub trace: Option<Trace>,
+}
+
+/// Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
+/// `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// A file with the rows (CSV), found from where the scenario file is.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The rows themselves.
+    #[serde(default)]
+    pub rows: Option<String>,
+    /// After how long it begins again; without it the last row holds to the end.
+    #[serde(default)]
+    pub repeat: Option<Span>,
 }
 
 /// A queue discipline. Waiting packets are counted; the one in transmission is not.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, list};
 use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
+use crate::trace;
 use core::ops::Range;
 use units::{Bytes, Packets, Span};
 
@@ -38,7 +39,7 @@ pub(crate) fn check(
     unique("link", scenario.link.iter().map(|link| &link.name))?;
     unique("flow", scenario.flow.iter().map(|flow| &flow.name))?;
     for link in &scenario.link {
-        check_link(link)?;
+        check_link(link, scenario.duration)?;
     }
     if scenario.flow.is_empty() {
         let error = Error::new("the scenario has no [[flow]]");
@@ -108,7 +109,7 @@ fn probability(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 
-fn check_link(link: &Link) -> Result<(), Placed> {
+fn check_link(link: &Link, duration: Span) -> Result<(), Placed> {
     let placed = |(field, value, right): Wrong| {
         let name = &link.name.text;
         let error = Error::new(format!("link `{name}`: {field} is {value}")).help(right);
@@ -116,7 +117,19 @@ fn check_link(link: &Link) -> Result<(), Placed> {
     };
     check_faults(link).map_err(placed)?;
     check_changes(link).map_err(placed)?;
+    if let Some(trace) = &link.trace {
+        trace::check(trace, duration).map_err(placed)?;
+        if link.rate.is_none() && traced(link, duration).any(|change| change.rate.is_some()) {
+            let right = "give the link a rate, which holds until the first row";
+            wrong("trace", "of rates, but the link has none", right).map_err(placed)?;
+        }
+    }
     check_queue(link).map_err(placed)
+}
+
+/// The changes of a link's trace.
+fn traced(link: &Link, duration: Span) -> impl Iterator<Item = schema::LinkChange> {
+    link.trace.iter().flat_map(move |trace| trace::changes(trace, duration))
 }
 
 /// A wrong field of a link, its value, and what would be right.
@@ -406,7 +419,9 @@ fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Re
     let links =
         way.filter_map(|name| scenario.link.iter().find(|link| link.name.text == name.text));
     let takes_time = |link: &Link| {
-        let stays = link.change.iter().all(|change| change.delay != Some(Span::ZERO));
+        let traced: Vec<_> = traced(link, scenario.duration).collect();
+        let stays =
+            link.change.iter().chain(&traced).all(|change| change.delay != Some(Span::ZERO));
         link.rate.is_some() || (link.delay > Span::ZERO && stays)
     };
     if links.into_iter().any(takes_time) {

@@ -149,6 +149,18 @@ impl Agenda {
         self.insert(element, when);
     }
 
+    /// Wakes `element` at `when`, whatever was pending.
+    pub(crate) fn reschedule(&mut self, element: Element, when: Time) {
+        let pending = self.entries[element as usize].when;
+        if pending != Time::NEVER {
+            self.remove(element, pending);
+            self.entries[element as usize].when = Time::NEVER;
+        }
+        if when != Time::NEVER {
+            self.insert(element, when);
+        }
+    }
+
     /// The next wake-up at or before `end`.
     #[inline]
     pub(crate) fn pop(&mut self, end: Time) -> Option<(Time, Element)> {
@@ -284,13 +296,13 @@ mod tests {
         /// Against a plain sorted map: the same wake-ups in the same order, whatever is asked.
         #[test]
         fn wake_ups_come_in_the_order_of_time_and_then_of_element(
-            steps in prop::collection::vec((0u32..20, 0u64..(1 << 40), 0u32..40, any::<bool>()), 1..300),
+            steps in prop::collection::vec((0u32..20, 0u64..(1 << 40), 0u32..40, 0u8..5), 1..300),
         ) {
             let mut agenda = Agenda::new(20);
             let mut model: BTreeMap<u32, Time> = BTreeMap::new();
             let mut now = Time::ZERO;
-            for (element, gap, shrink, pop) in steps {
-                if pop {
+            for (element, gap, shrink, what) in steps {
+                if what < 2 {
                     let expected = model.iter().map(|(e, t)| (*t, *e)).min();
                     let got = agenda.pop(Time::NEVER);
                     prop_assert_eq!(got, expected);
@@ -298,6 +310,13 @@ mod tests {
                         now = when;
                         model.remove(&element);
                     }
+                } else if what == 2 {
+                    let when = Time(now.0 + (gap >> shrink));
+                    agenda.reschedule(element, when);
+                    model.insert(element, when);
+                } else if what == 3 && gap % 4 == 0 {
+                    agenda.reschedule(element, Time::NEVER);
+                    model.remove(&element);
                 } else {
                     let when = Time(now.0 + (gap >> shrink));
                     agenda.advance(element, when);

@@ -374,6 +374,8 @@ impl World {
             match action {
                 Action::Change { link, change } => {
                     self.links[link as usize].change(self.now, change);
+                    let due = self.links[link as usize].due();
+                    self.agenda.reschedule(link, due.max(self.now));
                 }
                 Action::Join { path } => self.join(path),
                 Action::Leave { path } => self.leave(path),

@@ -35,7 +35,7 @@ fn link(name: &'static str) -> impl Strategy<Value = String> {
         1 => (0.0..0.3, prop::sample::select(vec!["before", "after"])).prop_map(|(p, place)| {
             format!("loss = {{ probability = {p}, place = \"{place}\" }}")
         }),
-        1 => (0.0..0.3, 1.0..9.0, 0.5..1.0).prop_map(|(p, burst, bad)| {
+        1 => (0.0..0.3, 1.6..9.0, 0.5..1.0).prop_map(|(p, burst, bad)| {
             format!("loss = {{ probability = {p}, burst = {burst}, bad = {bad} }}")
         }),
     ];

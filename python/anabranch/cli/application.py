@@ -58,7 +58,7 @@ def root(
 
 @app.command(
     cls=Command,
-    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --json c.json.gz\n\n"
+    epilog="Example: anabranch run khalili/scenario-c --controller olia --repeat 5 --series --json c.json.gz\n\n"
     "Example: anabranch run khalili/scenario-c --pcap c.pcapng --qlog c.qlog --record-until 10s",
 )
 def run(

@@ -69,14 +69,27 @@ fn a_byte_limit_counts_bytes() {
 }
 
 #[test]
-fn a_new_rate_applies_to_the_frames_that_wait() {
+fn a_new_rate_applies_to_what_is_left_of_the_frame_in_transmission_and_to_those_that_wait() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     for _ in 0..3 {
         link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms each
     }
     link.change(Time(500_000), Change { rate: Some(Rate(1_000_000)), ..Change::default() });
-    let times = drain(&mut link, Some(Time(1_000_000)));
-    assert_eq!(times, [Time(1_000_000), Time(11_000_000), Time(21_000_000)]);
+    assert_eq!(link.due(), Time(5_500_000)); // half of the first frame was left
+    let next = Some(link.due());
+    let times = drain(&mut link, next);
+    assert_eq!(times, [Time(5_500_000), Time(15_500_000), Time(25_500_000)]);
+}
+
+#[test]
+fn an_outage_holds_a_frame_and_the_rest_of_it_goes_at_the_rate_that_comes_after() {
+    let mut link = link(10_000_000, 0, Queue::Unlimited);
+    link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms
+    link.change(Time(250_000), Change { rate: Some(Rate(1)), ..Change::default() });
+    let back = Time(2_000_000_000);
+    link.change(back, Change { rate: Some(Rate(10_000_000)), ..Change::default() });
+    let late = link.due().since(back).0;
+    assert!((749_000..=750_000).contains(&late), "{late}"); // two bits went meanwhile
 }
 
 #[test]
@@ -241,9 +254,12 @@ proptest! {
             match kind {
                 0 => link.change(now, Change { rate: Some(Rate(1_000_000 + gap)), ..Change::default() }),
                 1 => link.change(now, Change { delay: Some(Span(gap)), ..Change::default() }),
-                _ => if let Offer::Wake(at) = link.offer(now, Packet::of(size), &mut Never) { next = Some(at) },
+                2 => link.change(now, Change { rate: Some(Rate(1 + gap % 1000)), ..Change::default() }),
+                _ => _ = link.offer(now, Packet::of(size), &mut Never),
             }
             prop_assert!(link.backlog(now).packets <= limit);
+            next = Some(link.due()).filter(|at| *at != Time::NEVER);
+            prop_assert!(next.is_none_or(|at| at >= now));
         }
         out.extend(drain(&mut link, next));
         let Counters { arrived, queue_drops, losses, .. } = link.counters();
