@@ -38,7 +38,7 @@ pub struct LinkSettings {
 /// A change of a running link; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// New rate. The frame in transmission ends at the old one, those that wait go at the new one.
+    /// New rate, for what is left of the frame in transmission and for those that wait.
     pub rate: Option<Rate>,
     /// New propagation delay, for frames that arrive from now on; on the line none overtakes another.
     pub delay: Option<Span>,

@@ -26,24 +26,33 @@ pub(crate) fn rate_based(name: &str) -> bool {
     name.parse().is_ok_and(Scheme::rate_based)
 }
 
-/// The control of one connection; dispatch is a match, without boxing.
+/// The control of one connection; dispatch is a match, without a table of functions.
 #[derive(Clone, Debug)]
 pub(crate) enum Controller {
     /// A readable law in its shell.
     Readable(Coupled),
-    /// A law in C in the kernel's shell; boxed, so that the common case stays small.
-    Kernel(Box<Ported>),
-    /// What is no law.
-    Scheme(Box<AnyScheme>),
+    /// Anything else; boxed and apart, so that the common case stays small and is told by one comparison.
+    Other(Box<Other>),
 }
 
-/// Passes a call on to whichever it is.
+/// What is no readable law.
+#[derive(Clone, Debug)]
+pub(crate) enum Other {
+    /// A law in C in the kernel's shell.
+    Kernel(Ported),
+    /// What is no law.
+    Scheme(AnyScheme),
+}
+
+/// Passes a call on to whichever it is; `by` says how an [`Other`] is looked at.
 macro_rules! pass {
-    ($self:ident.$call:ident($($argument:expr),*)) => {
+    ($self:ident.$call:ident($($argument:expr),*), $by:ident) => {
         match $self {
             Controller::Readable(control) => control.$call($($argument),*),
-            Controller::Kernel(control) => control.$call($($argument),*),
-            Controller::Scheme(control) => control.$call($($argument),*),
+            Controller::Other(other) => match other.$by() {
+                Other::Kernel(control) => control.$call($($argument),*),
+                Other::Scheme(control) => control.$call($($argument),*),
+            },
         }
     };
 }
@@ -53,13 +62,15 @@ impl Controller {
     pub(crate) fn new(name: &str, settings: Settings, paths: usize) -> Self {
         const KNOWN: &str = "the controller was validated";
         match name.strip_prefix(KERNEL) {
-            Some(law) => Controller::Kernel(Box::new(Ported::new(
-                law.parse().expect(KNOWN),
-                settings,
-                paths,
-            ))),
+            Some(law) => {
+                let ported = Ported::new(law.parse().expect(KNOWN), settings, paths);
+                Controller::Other(Box::new(Other::Kernel(ported)))
+            }
             None => match name.parse::<Scheme>() {
-                Ok(scheme) => Controller::Scheme(Box::new(AnyScheme::new(scheme, settings, paths))),
+                Ok(scheme) => {
+                    let scheme = AnyScheme::new(scheme, settings, paths);
+                    Controller::Other(Box::new(Other::Scheme(scheme)))
+                }
                 Err(_) => {
                     let law: AnyLaw = name.parse().expect(KNOWN);
                     Controller::Readable(Coupled::new(law, settings, paths))
@@ -71,39 +82,39 @@ impl Controller {
 
 impl Ensemble for Controller {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        pass!(self.on_ack(path, ack));
+        pass!(self.on_ack(path, ack), as_mut);
     }
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
-        pass!(self.on_congestion(path, cause));
+        pass!(self.on_congestion(path, cause), as_mut);
     }
 
     fn on_recovered(&mut self, path: usize) {
-        pass!(self.on_recovered(path));
+        pass!(self.on_recovered(path), as_mut);
     }
 
     fn set_member(&mut self, path: usize, member: bool) {
-        pass!(self.set_member(path, member));
+        pass!(self.set_member(path, member), as_mut);
     }
 
     fn undo(&mut self, path: usize) {
-        pass!(self.undo(path));
+        pass!(self.undo(path), as_mut);
     }
 
     fn restart(&mut self, path: usize, window: Window) {
-        pass!(self.restart(path, window));
+        pass!(self.restart(path, window), as_mut);
     }
 
     #[inline] // on the way of every ACK
     fn window(&self, path: usize) -> Window {
-        pass!(self.window(path))
+        pass!(self.window(path), as_ref)
     }
 
     fn on_delivered(&mut self, path: usize, delivered: &Delivered) {
-        pass!(self.on_delivered(path, delivered));
+        pass!(self.on_delivered(path, delivered), as_mut);
     }
 
     fn pacing(&self, path: usize) -> Option<f64> {
-        pass!(self.pacing(path))
+        pass!(self.pacing(path), as_ref)
     }
 }

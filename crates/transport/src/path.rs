@@ -136,7 +136,7 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn new(multipath: bool, settings: &SenderSettings) -> Self {
         Path {
-            board: Scoreboard::default(),
+            board: Scoreboard::new(settings.modern.rate),
             rtt: Rtt::default(),
             tally: Tally::default(),
             deadline: Time::NEVER,

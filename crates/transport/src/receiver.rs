@@ -94,7 +94,7 @@ impl Receiver {
         }
         if in_order {
             side.next = side.out_of_order.take_front_at(end);
-        } else if end > side.next {
+        } else if end > side.next.max(data.seq) {
             side.hold(Range { start: data.seq, end });
         }
         if !multipath {
@@ -150,8 +150,8 @@ impl Receiver {
     /// Puts the segment of one of several paths into the connection's order.
     fn deliver(&mut self, data: &Data) {
         let range = Range { start: data.dsn, end: data.dsn + u64::from(data.len) };
-        if range.end <= self.data_next {
-            return;
+        if range.end <= self.data_next.max(range.start) {
+            return; // nothing new, or nothing at all
         }
         if range.start <= self.data_next {
             self.data_next = self.data_out_of_order.take_front_at(range.end);
@@ -193,7 +193,8 @@ impl Path {
             return Some(below);
         }
         let held = self.out_of_order.containing(range.start)?;
-        Some(Range { start: range.start, end: range.end.min(held.end) })
+        let again = Range { start: range.start, end: range.end.min(held.end) };
+        (!again.is_empty()).then_some(again)
     }
 
     /// Keeps a range that arrived above a hole.
@@ -209,9 +210,11 @@ impl Path {
 
     /// RFC 2018 §4: the range of the newest segment first, then those reported most recently.
     fn sacks(&mut self) -> Sacks {
-        let duplicate = self.duplicate.take();
         if self.out_of_order.is_empty() {
-            return Sacks::new(duplicate);
+            return match self.duplicate {
+                None => Sacks::default(),
+                Some(_) => Sacks::new(self.duplicate.take()),
+            };
         }
         let newest = self.recent.iter().filter_map(|at| self.out_of_order.containing(*at));
         let mut blocks: [Range; MAX_SACKS] = [Range::default(); MAX_SACKS];
@@ -222,7 +225,13 @@ impl Path {
                 count += 1;
             }
         }
-        Sacks::new(duplicate.into_iter().chain(blocks[..count].iter().copied()))
+        match self.duplicate {
+            None => Sacks::first(count, blocks),
+            Some(_) => {
+                let duplicate = self.duplicate.take();
+                Sacks::new(duplicate.into_iter().chain(blocks[..count].iter().copied()))
+            }
+        }
     }
 }
 
@@ -284,6 +293,16 @@ mod tests {
         assert_eq!(receiver.on_data(Time(7), 0, &segment(2)), None);
         let (path, ack) = receiver.on_deadline(receiver.next_deadline()).unwrap();
         assert_eq!((path, ack.ack, receiver.next_deadline()), (0, 3000, Time::NEVER));
+    }
+
+    #[test]
+    fn a_segment_without_payload_is_answered_and_leaves_no_trace() {
+        let mut receiver = receiver(None);
+        let empty = Data { len: 0, ..segment(5) };
+        let ack = receiver.on_data(Time(0), 0, &empty).unwrap();
+        assert!(ack.ack == 0 && ack.sacks.is_empty());
+        let ack = receiver.on_data(Time(0), 0, &segment(5)).unwrap();
+        assert_eq!(ranges(&ack), [(5, 6)]);
     }
 
     #[test]

@@ -12,22 +12,27 @@ pub enum Scheduler {
 }
 
 impl Scheduler {
-    /// Chooses among paths `0..srtts.len()`; `None` stands for a path that cannot send now.
+    /// Chooses among paths `0..paths`; `srtt` says how fast one is, in nanoseconds, or that it cannot send
+    /// now. Of equal paths the first one is taken.
     #[inline(always)] // on the way of every segment
     pub(crate) fn choose(
         self,
-        srtts: impl Iterator<Item = Option<u64>>,
+        paths: usize,
         last: usize,
+        srtt: impl Fn(usize) -> Option<u64>,
     ) -> Option<usize> {
-        let able = srtts.enumerate().filter_map(|(path, srtt)| Some((path, srtt?)));
-        match self {
-            Scheduler::MinRtt | Scheduler::Redundant => {
-                able.min_by_key(|(path, srtt)| (*srtt, *path))
-            }
-            // Paths after the last one first, then from the beginning.
-            Scheduler::RoundRobin => able.min_by_key(|(path, _)| (*path <= last, *path)),
+        if self == Scheduler::RoundRobin {
+            let (after, before) = (last + 1..paths, 0..paths.min(last + 1));
+            return after.chain(before).find(|path| srtt(*path).is_some());
         }
-        .map(|(path, _)| path)
+        let (mut fastest, mut least) = (None, u64::MAX);
+        for path in 0..paths {
+            let Some(srtt) = srtt(path).filter(|srtt| *srtt < least) else {
+                continue;
+            };
+            (fastest, least) = (Some(path), srtt);
+        }
+        fastest
     }
 }
 
@@ -38,12 +43,12 @@ mod tests {
     #[test]
     fn the_fastest_path_with_space_is_chosen_and_round_robin_takes_turns() {
         let srtts = [Some(30), Some(20), None, Some(10)];
-        assert_eq!(Scheduler::MinRtt.choose(srtts.into_iter(), 0), Some(3));
-        let turns: Vec<_> = [0, 1, 3]
-            .iter()
-            .map(|last| Scheduler::RoundRobin.choose(srtts.into_iter(), *last).unwrap())
-            .collect();
+        let choose = |scheduler: Scheduler, last| scheduler.choose(4, last, |path| srtts[path]);
+        assert_eq!(choose(Scheduler::MinRtt, 0), Some(3));
+        let turns: Vec<_> =
+            [0, 1, 3].iter().map(|last| choose(Scheduler::RoundRobin, *last).unwrap()).collect();
         assert_eq!(turns, [1, 3, 0]);
-        assert_eq!(Scheduler::MinRtt.choose([None, None].into_iter(), 0), None);
+        assert_eq!(Scheduler::MinRtt.choose(2, 0, |_| None), None);
+        assert_eq!(Scheduler::RoundRobin.choose(2, 0, |_| None), None);
     }
 }

@@ -35,8 +35,8 @@ pub(crate) struct Scoreboard {
     dup_bytes: u64,
     /// Retransmissions that were lost: below `rexmit_edge`, and so below `lost_edge`.
     again: RangeSet,
-    /// Bytes found lost so far.
-    lost_total: u64,
+    /// Bytes found lost so far, where somebody asks.
+    lost_total: Option<u64>,
 }
 
 /// What an acknowledgement changed.
@@ -53,6 +53,18 @@ impl Scoreboard {
     #[cfg(test)]
     pub(crate) fn outstanding_below(nxt: u64) -> Self {
         Scoreboard { nxt, ..Scoreboard::default() }
+    }
+
+    /// A board that counts the bytes that it finds lost if `counts`.
+    pub(crate) fn new(counts: bool) -> Self {
+        Scoreboard { lost_total: counts.then_some(0), ..Scoreboard::default() }
+    }
+
+    /// Counts bytes that were found lost; they are worked out only where somebody asks.
+    fn count(&mut self, lost: impl FnOnce(&Scoreboard) -> u64) {
+        if let Some(total) = self.lost_total {
+            self.lost_total = Some(total + lost(self));
+        }
     }
 
     pub(crate) fn outstanding(&self) -> u64 {
@@ -81,7 +93,7 @@ impl Scoreboard {
 
     /// Bytes found lost so far, each time they were.
     pub(crate) fn lost_total(&self) -> u64 {
-        self.lost_total
+        self.lost_total.unwrap_or(0)
     }
 
     /// Whether at least `DupThresh` segments have arrived out of order.
@@ -139,7 +151,8 @@ impl Scoreboard {
             let end = range.end.min(self.rexmit_edge);
             let mut gap = self.sacked.first_gap(from, end);
             while let Some(lost) = gap {
-                self.lost_total += self.again.insert(lost);
+                let found = self.again.insert(lost);
+                self.count(|_| found);
                 gap = self.sacked.first_gap(lost.end, end);
             }
         }
@@ -151,7 +164,7 @@ impl Scoreboard {
     /// What was sent for the first time below `edge` and has not arrived is lost.
     fn lose_below(&mut self, edge: u64) {
         let from = self.lost_edge.max(self.rexmit_edge).max(self.una);
-        self.lost_total += self.gaps_between(from, edge);
+        self.count(|board| board.gaps_between(from, edge));
         self.lost_edge = self.lost_edge.max(edge);
     }
 
@@ -203,7 +216,7 @@ impl Scoreboard {
 
     /// Declares everything outstanding lost and nothing retransmitted (timeout).
     pub(crate) fn lose_all(&mut self) {
-        self.lost_total += self.pipe();
+        self.count(Scoreboard::pipe);
         self.lost_edge = self.nxt;
         self.rexmit_edge = self.una;
         self.dup_bytes = 0;

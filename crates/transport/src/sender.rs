@@ -78,14 +78,11 @@ impl<E: Ensemble> Sender<E> {
         self.paths[path].backup = true;
     }
 
-    /// Brings the window of `me` over from control.
-    #[inline(always)] // on the way of every ACK
+    /// Brings window and pace of `me` over from control.
     fn refresh(&mut self, me: usize) {
-        self.paths[me].refresh(self.control.window(me).cwnd, self.settings.segment);
-        if self.special {
-            let segment = f64::from(self.settings.segment);
-            self.paths[me].set_pace(self.control.pacing(me).map(|rate| rate * segment));
-        }
+        let path = &mut self.paths[me];
+        path.refresh(self.control.window(me).cwnd, self.settings.segment);
+        path.set_pace(self.control.pacing(me), &self.settings);
     }
 
     /// An ACK of `path` arrived.
@@ -94,9 +91,10 @@ impl<E: Ensemble> Sender<E> {
         if self.special && (ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM)) {
             return self.on_answer(now, path, ack);
         }
-        if self.paths[path].member {
-            self.paths[path].on_ack(now, ack, &self.settings, &mut self.control, path);
-            self.refresh(path);
+        let side = &mut self.paths[path];
+        if side.member {
+            side.on_ack(now, ack, &self.settings, &mut self.control, path);
+            side.refresh(self.control.window(path).cwnd, self.settings.segment);
         }
         self.data_una = match &*self.paths {
             [only] if only.member => only.board.una,
@@ -150,10 +148,11 @@ impl<E: Ensemble> Sender<E> {
             let held = self.paths.iter().filter_map(Path::held_until);
             timers = timers.min(held.min().unwrap_or(Time::NEVER));
         }
-        match self.settings.source.next_write(self.start, self.data_nxt) {
-            Some(write) if self.starved => timers.min(write),
-            _ => timers,
+        if !self.starved {
+            return timers;
         }
+        let write = self.settings.source.next_write(self.start, self.data_nxt);
+        timers.min(write.unwrap_or(Time::NEVER))
     }
 
     /// The next segment to send at `now`; call until `None`.
@@ -165,7 +164,7 @@ impl<E: Ensemble> Sender<E> {
             false => self.poll_retransmission(now).or_else(|| self.poll_new(now)),
             true => self.poll_special(now),
         };
-        self.blocked = transmit.is_none() || self.only_path_is_full();
+        self.blocked |= transmit.is_none() || self.only_path_is_full();
         transmit
     }
 
@@ -209,8 +208,24 @@ impl<E: Ensemble> Sender<E> {
 
     /// What another path may have lost goes before new data.
     fn poll_new(&mut self, now: Time) -> Option<Transmit> {
-        let (me, range) = self.reinjection().or_else(|| self.new_data(now))?;
-        Some(self.send(now, me, range))
+        if let Some((me, range)) = self.reinjection() {
+            return Some(self.send(now, me, range));
+        }
+        let (me, range) = self.new_data(now)?;
+        let transmit = self.send(now, me, range);
+        self.blocked = self.all_are_full(me);
+        Some(transmit)
+    }
+
+    /// Whether a connection with several paths has used up all of their windows with what `me` has just
+    /// sent: the common end of a poll. What [`Sender::look_for_room`] found of the others still holds.
+    #[inline(always)] // on the way of every segment
+    fn all_are_full(&mut self, me: usize) -> bool {
+        if self.paths.len() == 1 {
+            return false; // see `only_path_is_full`
+        }
+        self.paths[me].look_for_room(&self.settings);
+        !self.paths.iter().any(|path| path.ready || path.board.next_lost().is_some())
     }
 
     /// Sends the data in `range` on `me`, for the first time on this path.
@@ -242,12 +257,7 @@ impl<E: Ensemble> Sender<E> {
     /// Which paths could carry new data.
     #[inline(always)] // on the way of every segment
     fn look_for_room(&mut self) {
-        let segment = u64::from(self.settings.segment);
-        for path in &mut self.paths {
-            let room = path.window_has_room(segment, &self.settings);
-            path.cwnd_limited = !room;
-            path.ready = room && path.may_use_host(&self.settings);
-        }
+        self.paths.iter_mut().for_each(|path| path.look_for_room(&self.settings));
         self.starved = false;
     }
 
@@ -274,11 +284,11 @@ impl<E: Ensemble> Sender<E> {
         if let [only] = &*self.paths {
             return only.ready.then_some(0);
         }
-        let able = |(me, path): (usize, &Path)| {
-            (!path.failed && path.ready && !self.stands_by(me)).then_some(path.rtt.srtt().0)
+        let srtt = |me: usize| {
+            let path = &self.paths[me];
+            (path.ready && !path.failed && !self.stands_by(me)).then_some(path.rtt.srtt().0)
         };
-        let srtts = self.paths.iter().enumerate().map(able);
-        self.settings.scheduler.choose(srtts, self.last_path as usize)
+        self.settings.scheduler.choose(self.paths.len(), self.last_path as usize, srtt)
     }
 
     /// When the connection starts.

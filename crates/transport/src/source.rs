@@ -68,8 +68,16 @@ fn earns(bytes: u64, Rate(bps): Rate) -> Span {
 impl Source {
     /// Payload bytes written in the first `since_start` of the connection, in whole segments of
     /// `segment` bytes for a paced source.
-    #[inline]
+    #[inline(always)] // on the way of every segment
     pub(crate) fn written(&self, since_start: Span, segment: u32) -> u64 {
+        match self {
+            Source::Bulk => u64::MAX,
+            _ => self.written_in(since_start, segment),
+        }
+    }
+
+    #[inline(never)]
+    fn written_in(&self, since_start: Span, segment: u32) -> u64 {
         match self {
             Source::Bulk => u64::MAX,
             Source::Transfer(Bytes(bytes)) => *bytes,

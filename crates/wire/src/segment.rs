@@ -123,6 +123,11 @@ impl Sacks {
         sacks
     }
 
+    /// The first `count` of `blocks`, at most all of them.
+    pub fn first(count: usize, blocks: [Range; MAX_SACKS]) -> Self {
+        Sacks { blocks, count: count.min(MAX_SACKS) }
+    }
+
     /// The blocks.
     pub fn blocks(&self) -> &[Range] {
         &self.blocks[..self.count]

@@ -158,7 +158,8 @@ impl Ensemble for Wvegas {
         let path = &mut self.paths[me];
         if cause != Cause::TimeoutAgain {
             path.before = path.window;
-            path.window.ssthresh = (path.window.cwnd / 2.0).max(FLOOR);
+            path.window.ssthresh =
+                (path.window.cwnd / 2.0).max(FLOOR).max(self.settings.min_window);
         }
         path.window.cwnd = match cause {
             Cause::FastRetransmit | Cause::Mark => path.window.ssthresh,

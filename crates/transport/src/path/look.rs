@@ -10,7 +10,7 @@ use wire::Ack;
 
 impl Path {
     /// Before an ACK has any effect but on the scoreboard; `None` if nothing of the kind is on.
-    #[inline]
+    #[inline(always)] // on the way of every ACK
     pub(super) fn look(&mut self, now: Time, ack: &Ack, progress: Progress) -> Option<Seen> {
         let modern = self.modern.as_mut()?;
         let seen = modern.on_ack(now, ack, &self.board, progress);
@@ -55,6 +55,7 @@ impl Path {
         if progress.delivered > 0 {
             self.tell_delivered(now, progress, settings, control, me);
         }
+        self.set_pace(control.pacing(me), settings);
         self.arm(now);
     }
 

@@ -12,9 +12,10 @@ impl Path {
         self.window = u64::from(cwnd as u32) * u64::from(segment);
     }
 
-    /// Takes over the rate in bytes per second at which control paces the path.
-    pub(crate) fn set_pace(&mut self, rate: Option<f64>) {
-        self.pace = rate.filter(|rate| *rate > 0.0).map_or(0.0, |rate| NANOS as f64 / rate);
+    /// Takes over the rate in segments per second at which control paces the path.
+    pub(crate) fn set_pace(&mut self, rate: Option<f64>, settings: &SenderSettings) {
+        let rate = rate.map(|rate| rate * f64::from(settings.segment)).filter(|rate| *rate > 0.0);
+        self.pace = rate.map_or(0.0, |rate| NANOS as f64 / rate);
     }
 
     /// Looks whether pacing holds the path back.
@@ -46,6 +47,14 @@ impl Path {
     /// room.
     pub(crate) fn may_use_host(&self, settings: &SenderSettings) -> bool {
         self.usable && self.queued < settings.host_limit
+    }
+
+    /// Looks whether it could carry new data.
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) {
+        let room = self.window_has_room(u64::from(settings.segment), settings);
+        self.cwnd_limited = !room;
+        self.ready = room && self.may_use_host(settings);
     }
 
     /// Whether recovery or the window allows `bytes` more.

@@ -99,16 +99,16 @@ impl Path {
             0 => Time::NEVER,
             _ => now + self.rtt.rto(&settings.rto, self.backoff),
         };
-        if let Some(modern) = &mut self.modern {
-            modern.rto_at = self.deadline;
-        }
     }
 
     /// Sets the timer for what comes before the retransmission timeout, if anything does.
     pub(super) fn arm(&mut self, now: Time) {
-        let Some(modern) = &self.modern else {
+        let Some(modern) = &mut self.modern else {
             return;
         };
+        if self.timer == Timer::Retransmission {
+            modern.rto_at = self.deadline;
+        }
         let outstanding = self.board.outstanding();
         if outstanding == 0 {
             return;

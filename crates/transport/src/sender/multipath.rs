@@ -8,9 +8,15 @@ use wire::Range;
 
 impl<E: Ensemble> Sender<E> {
     /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path works.
+    #[inline(always)] // on the way of every segment
     pub(super) fn stands_by(&self, me: usize) -> bool {
-        let works = |path: &crate::path::Path| !path.backup && path.working();
-        self.paths[me].backup && self.paths.iter().any(works)
+        self.paths[me].backup && self.another_works()
+    }
+
+    /// Whether any path works that is no backup.
+    #[cold]
+    fn another_works(&self) -> bool {
+        self.paths.iter().any(|path| !path.backup && path.working())
     }
 
     /// The redundant scheduler: the next data that some path with space has not sent, and that path. What

@@ -1,0 +1,157 @@
+//! A hostile peer: ACKs of what was never sent, windows that shrink, SACK blocks that overlap, stale data
+//! acks, echoes from the future. The sender does not panic and never sends beyond its windows.
+#![no_main]
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use fuzz::{Boxed, SEGMENT};
+use libfuzzer_sys::fuzz_target;
+use transport::Sender;
+use units::{Span, Time};
+use wire::{Ack, Flags, Range, Sacks};
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Ack {
+        path: u8,
+        ack: u16,
+        data_ack: u16,
+        window: i32,
+        echo: i16,
+        blocks: [(u16, u8); 3],
+        flags: u8,
+    },
+    /// The same with numbers of any size.
+    Wild {
+        path: u8,
+        ack: u64,
+        data_ack: u64,
+        window: u64,
+        echo: u64,
+        block: (u64, u64),
+    },
+    Wait {
+        millis: u16,
+    },
+    Timer,
+    Join {
+        path: u8,
+    },
+    Leave {
+        path: u8,
+    },
+}
+
+struct Peer {
+    sender: Sender<Boxed>,
+    name: String,
+    paths: usize,
+    now: Time,
+    /// Right edge of the receive window, the furthest that was ever announced.
+    edge: u64,
+    /// The largest window so far on each path.
+    peak: Vec<f64>,
+    next: Vec<u64>,
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = play(&mut Unstructured::new(bytes));
+});
+
+fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
+    let paths = bytes.int_in_range(1..=3)?;
+    let (sender, settings, name) = fuzz::sender(bytes, paths, None)?;
+    let (now, edge) = (Time(1_000_000_000), settings.receive_buffer);
+    let (peak, next) = (vec![settings.initial_window; paths], vec![0; paths]);
+    let mut peer = Peer { sender, name, paths, now, edge, peak, next };
+    peer.send();
+    for _ in 0..200 {
+        if bytes.is_empty() {
+            break;
+        }
+        peer.step(Step::arbitrary(bytes)?);
+        peer.send();
+    }
+    Ok(())
+}
+
+fn flags(bits: u8) -> Flags {
+    let known = [Flags::ECHO, Flags::SYN, Flags::CONFIRM, Flags::MARKED];
+    let chosen = known.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
+    chosen.fold(Flags::NONE, |all, (_, one)| all.with(*one))
+}
+
+impl Peer {
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Ack { path, ack, data_ack, window, echo, blocks, flags: bits } => {
+                let unit = |number: u16| u64::from(number) * u64::from(SEGMENT) / 2;
+                let sacks = blocks.map(|(start, segments)| {
+                    let start = unit(start);
+                    Range { start, end: start + u64::from(segments) * u64::from(SEGMENT) / 2 }
+                });
+                let data_ack = unit(data_ack);
+                self.acknowledge(
+                    path,
+                    Ack {
+                        ack: unit(ack),
+                        data_ack,
+                        window_edge: data_ack.saturating_add_signed(i64::from(window)),
+                        echo: Time(self.now.0.saturating_add_signed(i64::from(echo) * 1_000_000)),
+                        sacks: Sacks::new(sacks.into_iter().filter(|block| !block.is_empty())),
+                        flags: flags(bits),
+                    },
+                );
+            }
+            Step::Wild { path, ack, data_ack, window, echo, block } => {
+                let sack = Range { start: block.0, end: block.1 };
+                let sacks = Sacks::new(Some(sack));
+                let (echo, flags) = (Time(echo), Flags::NONE);
+                // A window of 2^40 bytes is more than TCP can announce.
+                let window_edge = data_ack.saturating_add(window % (1 << 40));
+                self.acknowledge(path, Ack { ack, data_ack, window_edge, echo, sacks, flags });
+            }
+            Step::Wait { millis } => self.now = self.now + Span::millis(u64::from(millis)),
+            Step::Timer => {
+                let due = self.sender.next_deadline();
+                if due < self.now + Span::millis(3_600_000) {
+                    self.now = self.now.max(due);
+                }
+                self.sender.on_deadline(self.now);
+            }
+            Step::Join { path } => {
+                let path = usize::from(path) % self.paths;
+                self.sender.leave(path);
+                self.next[path] = self.sender.join(path);
+            }
+            Step::Leave { path } => self.sender.leave(usize::from(path) % self.paths),
+        }
+    }
+
+    fn acknowledge(&mut self, path: u8, ack: Ack) {
+        self.edge = self.edge.max(ack.window_edge);
+        self.sender.on_ack(self.now, usize::from(path) % self.paths, &ack);
+    }
+
+    fn send(&mut self) {
+        let peaks = self.peak.iter_mut().zip(0..);
+        peaks.for_each(|(peak, path)| *peak = peak.max(self.sender.report(path).cwnd));
+        for count in 0.. {
+            assert!(count < 100_000, "{}: it does not stop", self.name);
+            let Some(sent) = self.sender.poll_transmit(self.now) else {
+                break;
+            };
+            let (path, data) = (sent.path, sent.data);
+            self.sender.on_sent(path, data.len);
+            assert!(data.len <= SEGMENT);
+            assert!(data.dsn + u64::from(data.len) <= self.edge, "beyond the receive window");
+            // No byte is skipped: new data follows what was sent before.
+            assert!(data.seq <= self.next[path], "{}: a hole before {}", self.name, data.seq);
+            self.next[path] = self.next[path].max(data.seq + u64::from(data.len));
+            let report = self.sender.report(path);
+            self.peak[path] = self.peak[path].max(report.cwnd);
+            // Limited transmit sends two segments beyond it (RFC 3042), a probe one (RFC 8985 §7).
+            let most = (self.peak[path] + 3.0) * f64::from(SEGMENT);
+            assert!(report.pipe as f64 <= most, "{}: {report:?}, {most}", self.name);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Every controller under any legal history: windows are finite and at least the floor.
+#![no_main]
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use control::{Acked, Cause, Delivered, Ensemble, Phase, Window};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Ack { path: u8, segments: u8, rtt_ms: u16, limited: bool },
+    Delivered { path: u8, segments: u8, rtt_ms: u16, rate: u16, lost: u8 },
+    Congestion { path: u8, kind: u8 },
+    Recovered { path: u8 },
+    Member { path: u8, joins: bool },
+    Undo { path: u8 },
+    Restart { path: u8, cwnd: u8, ssthresh: u8 },
+}
+
+/// What a transport knows of a path, so that only legal histories are told.
+#[derive(Clone, Copy)]
+struct Path {
+    member: bool,
+    phase: Phase,
+    una: u64,
+    total: f64,
+    /// Whether a reduction can be taken back.
+    reduced: bool,
+}
+
+struct Harness {
+    name: String,
+    control: Box<dyn Ensemble>,
+    paths: Vec<Path>,
+    floor: f64,
+    now_ns: u64,
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = play(&mut Unstructured::new(bytes));
+});
+
+fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
+    let paths = bytes.int_in_range(1..=4)?;
+    let settings = fuzz::windows(bytes)?;
+    let (name, control) = fuzz::control(bytes, settings, paths)?;
+    let open = Path { member: true, phase: Phase::Open, una: 0, total: 0.0, reduced: false };
+    // After a timeout the kernel goes on with one segment, whatever else is set.
+    let floor = if name.starts_with("kernel:") { 1.0 } else { settings.min_window };
+    let paths = vec![open; paths];
+    let mut harness = Harness { name, control, paths, floor, now_ns: 1 };
+    while !bytes.is_empty() {
+        harness.step(Step::arbitrary(bytes)?);
+    }
+    Ok(())
+}
+
+impl Harness {
+    fn step(&mut self, step: Step) {
+        self.now_ns += 1_000_000;
+        let count = self.paths.len();
+        match step {
+            Step::Ack { path, segments, rtt_ms, limited } => {
+                self.ack(usize::from(path) % count, segments, rtt_ms, limited);
+            }
+            Step::Delivered { path, segments, rtt_ms, rate, lost } => {
+                self.delivered(usize::from(path) % count, segments, rtt_ms, rate, lost);
+            }
+            Step::Congestion { path, kind } => self.congestion(usize::from(path) % count, kind),
+            Step::Recovered { path } => self.recovered(usize::from(path) % count),
+            Step::Member { path, joins } => self.member(usize::from(path) % count, joins),
+            Step::Undo { path } => self.undo(usize::from(path) % count),
+            Step::Restart { path, cwnd, ssthresh } => {
+                let (cwnd, ssthresh) =
+                    (self.floor + f64::from(cwnd), self.floor + f64::from(ssthresh));
+                self.control.restart(usize::from(path) % count, Window { cwnd, ssthresh });
+            }
+        }
+        for path in 0..count {
+            let Window { cwnd, ssthresh } = self.control.window(path);
+            let name = &self.name;
+            assert!(cwnd.is_finite() && cwnd >= self.floor, "{name}: cwnd {cwnd} on {path}");
+            assert!(ssthresh > 0.0, "{name}: ssthresh {ssthresh} on {path}");
+            let pacing = self.control.pacing(path);
+            assert!(pacing.is_none_or(|rate| rate.is_finite() && rate > 0.0), "{name}: {pacing:?}");
+        }
+    }
+
+    fn ack(&mut self, me: usize, segments: u8, rtt_ms: u16, cwnd_limited: bool) {
+        let path = &mut self.paths[me];
+        if !path.member {
+            return;
+        }
+        path.una += u64::from(segments) * 1000 + 1;
+        let rtt = f64::from(rtt_ms) / 1e3;
+        let ack = Acked {
+            segments: f64::from(segments) + 0.001,
+            srtt: rtt,
+            cwnd_limited,
+            phase: path.phase,
+            now_ns: self.now_ns,
+            rtt_ns: u64::from(rtt_ms) * 1_000_000,
+            una: path.una,
+            nxt: path.una + 20_000,
+        };
+        self.control.on_ack(me, &ack);
+    }
+
+    fn delivered(&mut self, me: usize, segments: u8, rtt_ms: u16, rate: u16, lost: u8) {
+        let path = &mut self.paths[me];
+        if !path.member {
+            return;
+        }
+        let prior = path.total;
+        path.total += f64::from(segments);
+        let rtt = f64::from(rtt_ms) / 1e3;
+        let delivered = Delivered {
+            now: self.now_ns as f64 / 1e9,
+            rtt,
+            srtt: rtt,
+            segments: f64::from(segments),
+            total: path.total,
+            prior: (segments % 5 > 0).then_some(prior),
+            rate: f64::from(rate),
+            app_limited: rate % 7 == 0,
+            pipe: f64::from(lost),
+            lost: f64::from(lost),
+            phase: path.phase,
+        };
+        self.control.on_delivered(me, &delivered);
+    }
+
+    fn congestion(&mut self, me: usize, kind: u8) {
+        let path = &mut self.paths[me];
+        let open = path.phase == Phase::Open;
+        let (cause, phase) = match kind % 4 {
+            0 if open => (Cause::FastRetransmit, Phase::Recovery),
+            1 if open => (Cause::Mark, Phase::Open),
+            _ if open => (Cause::Timeout, Phase::Loss),
+            _ => (Cause::TimeoutAgain, Phase::Loss),
+        };
+        if path.member {
+            path.phase = phase;
+            path.reduced = cause != Cause::Mark;
+            self.control.on_congestion(me, cause);
+        }
+    }
+
+    fn recovered(&mut self, me: usize) {
+        let path = &mut self.paths[me];
+        if path.member && path.phase == Phase::Recovery {
+            self.control.on_recovered(me);
+        }
+        path.phase = Phase::Open;
+    }
+
+    fn member(&mut self, me: usize, joins: bool) {
+        if self.paths[me].member != joins {
+            self.control.set_member(me, joins);
+            let Path { una, total, .. } = self.paths[me];
+            self.paths[me] = Path { member: joins, phase: Phase::Open, una, total, reduced: false };
+        }
+    }
+
+    fn undo(&mut self, me: usize) {
+        let path = &mut self.paths[me];
+        if path.member && std::mem::take(&mut path.reduced) {
+            path.phase = Phase::Open;
+            self.control.undo(me);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A link of any kind under any arrivals and changes: what came in came out, was dropped, was lost or is
+//! inside, and never goes back in time.
+#![no_main]
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use network::{
+    Chance, Change, CodelSettings, FqCodelSettings, Frame, GilbertElliott, Link, LinkSettings,
+    Loss, LossModel, LossPlace, Offer, Passage, Pie, PieSettings, Queue, Red, RedSettings, Reorder,
+    Spacing,
+};
+use units::{Rate, Span, Time};
+
+#[derive(Clone, Copy, Default)]
+struct Packet(u32, u32);
+
+impl Frame for Packet {
+    fn bytes(&self) -> u32 {
+        self.0
+    }
+
+    fn flow(&self) -> u32 {
+        self.1
+    }
+
+    fn ecn_capable(&self) -> bool {
+        self.1 % 2 == 0
+    }
+
+    fn mark(&mut self) {}
+}
+
+struct Lcg(u64);
+
+impl Chance for Lcg {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Offer { gap_us: u16, bytes: u16, flow: u8 },
+    Rate { kbps: u16 },
+    Delay { ms: u8 },
+    Fault { loss: u8, up: bool },
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = play(&mut Unstructured::new(bytes));
+});
+
+fn queue(bytes: &mut Unstructured<'_>) -> Result<Queue> {
+    let limit = u64::from(bytes.int_in_range(1..=60u8)?);
+    let ecn = bool::arbitrary(bytes)?;
+    let codel = CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn };
+    let (min_th, max_th) = (limit as f64 / 4.0, limit as f64 / 2.0);
+    Ok(match bytes.int_in_range(0..=5u8)? {
+        0 => Queue::Unlimited,
+        1 => Queue::DropTail { packets: limit, bytes: limit * 700 },
+        2 => Queue::Codel { codel, limit },
+        3 => Queue::FqCodel(FqCodelSettings { codel, queues: 3, quantum: 300, limit }),
+        4 => Queue::Pie(Box::new(Pie::new(PieSettings {
+            target: Span::millis(15),
+            update: Span::millis(15),
+            burst: Span::millis(150),
+            alpha: 0.125,
+            beta: 1.25,
+            ecn,
+            limit,
+        }))),
+        _ => Queue::Red(Box::new(Red::new(RedSettings {
+            min_th,
+            max_th,
+            max_p: 0.1,
+            gentle: bool::arbitrary(bytes)?,
+            w_q: 0.25,
+            spacing: *bytes.choose(&[Spacing::Independent, Spacing::Count])?,
+            packet_time: 0.001,
+            ecn,
+            limit,
+        }))),
+    })
+}
+
+fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
+    let share = |bytes: &mut Unstructured<'_>| Ok(f64::from(bytes.int_in_range(0..=9u8)?) / 10.0);
+    let model = match bool::arbitrary(bytes)? {
+        true => LossModel::Independent(share(bytes)?),
+        false => LossModel::GilbertElliott(GilbertElliott {
+            to_bad: share(bytes)?,
+            to_good: share(bytes)?,
+            loss_good: 0.0,
+            loss_bad: share(bytes)?,
+            bad: false,
+        }),
+    };
+    let place = *bytes.choose(&[LossPlace::Before, LossPlace::After])?;
+    let reorder = Reorder { probability: share(bytes)?, delay: Span::millis(7) };
+    Ok(LinkSettings {
+        rate: Some(Rate(1 + u64::from(u32::arbitrary(bytes)?))),
+        delay: Span::millis(u64::from(u8::arbitrary(bytes)?)),
+        queue: queue(bytes)?,
+        loss: bool::arbitrary(bytes)?.then_some(Loss { model, place }),
+        reorder: bool::arbitrary(bytes)?.then_some(reorder),
+        duplicate: if bool::arbitrary(bytes)? { share(bytes)? } else { 0.0 },
+    })
+}
+
+/// A link, and what has come out of it.
+struct World {
+    link: Link<Packet>,
+    chance: Lcg,
+    now: Time,
+    out: u64,
+    copies: u64,
+    lost: u64,
+    dropped: u64,
+}
+
+fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
+    let link = Link::new(settings(bytes)?);
+    let chance = Lcg(u64::arbitrary(bytes)?);
+    let mut world = World { link, chance, now: Time::ZERO, out: 0, copies: 0, lost: 0, dropped: 0 };
+    for _ in 0..400 {
+        if bytes.is_empty() {
+            break;
+        }
+        world.step(Step::arbitrary(bytes)?);
+    }
+    world.check();
+    Ok(())
+}
+
+impl World {
+    fn step(&mut self, step: Step) {
+        let none = Change::default();
+        let change = match step {
+            Step::Offer { gap_us, bytes, flow } => {
+                let arrival = self.now + Span(u64::from(gap_us) * 1000);
+                self.drain(arrival);
+                self.now = arrival;
+                let packet = Packet(u32::from(bytes) + 1, u32::from(flow));
+                match self.link.offer(self.now, packet, &mut self.chance) {
+                    Offer::Dropped => self.dropped += 1,
+                    Offer::Lost => self.lost += 1,
+                    Offer::Rare => self.shed(),
+                    Offer::Carried | Offer::Wake(_) => {}
+                }
+                return;
+            }
+            Step::Rate { kbps } => {
+                Change { rate: Some(Rate((u64::from(kbps) * 1000).max(1))), ..none }
+            }
+            Step::Delay { ms } => Change { delay: Some(Span::millis(u64::from(ms))), ..none },
+            Step::Fault { loss, up } => {
+                Change { loss: Some(f64::from(loss) / 256.0), up: Some(up), ..none }
+            }
+        };
+        self.link.change(self.now, change);
+    }
+
+    fn shed(&mut self) {
+        while self.link.shed().is_some() {
+            self.dropped += 1;
+        }
+    }
+
+    /// Everything that comes out until `end`.
+    fn drain(&mut self, end: Time) {
+        for turn in 0.. {
+            assert!(turn < 100_000, "it does not stop");
+            let due = self.link.due().max(self.now);
+            if due > end {
+                return;
+            }
+            self.now = due;
+            if !self.link.rare() {
+                match self.link.deliver().lost {
+                    true => self.lost += 1,
+                    false => self.out += 1,
+                }
+                continue;
+            }
+            while let Some(passage) = self.link.wake(self.now, &mut self.chance) {
+                match passage {
+                    Passage::Out(_) => self.out += 1,
+                    Passage::Copy(_) => (self.out, self.copies) = (self.out + 1, self.copies + 1),
+                    Passage::Lost(_) => self.lost += 1,
+                }
+            }
+            self.shed();
+        }
+    }
+
+    fn check(&mut self) {
+        let counters = self.link.counters();
+        assert_eq!((self.dropped, self.lost), (counters.queue_drops, counters.losses));
+        let inside = self.link.carried() as u64;
+        assert_eq!(counters.arrived + self.copies, self.out + self.dropped + self.lost + inside);
+        self.drain(Time(u64::MAX - 1));
+        assert_eq!(self.link.carried(), 0, "something stays inside for ever");
+    }
+}

@@ -1,0 +1,87 @@
+//! A hostile sender: segments of any number, length and mapping. The receiver does not panic, acknowledges
+//! no byte that did not come, and never takes back what it has acknowledged.
+#![no_main]
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use transport::{Receiver, ReceiverSettings};
+use units::{Span, Time};
+use wire::{Ack, Data, Flags};
+
+#[derive(Arbitrary, Debug)]
+enum Step {
+    Data { path: u8, seq: u16, dsn: u16, len: u8, flags: u8 },
+    Wild { path: u8, seq: u64, dsn: u64, len: u16 },
+    Wait { millis: u8 },
+    Join { path: u8, seq: u16 },
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = play(&mut Unstructured::new(bytes));
+});
+
+fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
+    let paths = bytes.int_in_range(1..=3)?;
+    let settings = ReceiverSettings {
+        sack: bool::arbitrary(bytes)?,
+        dsack: bool::arbitrary(bytes)?,
+        delayed_ack: bool::arbitrary(bytes)?.then_some(Span::millis(40)),
+        buffer: 1 << bytes.int_in_range(10..=20u8)?,
+        autotune: bool::arbitrary(bytes)?,
+    };
+    let mut receiver = Receiver::new(settings, paths);
+    let mut now = Time(1);
+    let mut acked = vec![0; paths];
+    let mut most = 0;
+    let mut data_acked = 0;
+    for _ in 0..300 {
+        if bytes.is_empty() {
+            break;
+        }
+        let (path, data) = match Step::arbitrary(bytes)? {
+            Step::Data { path, seq, dsn, len, flags } => {
+                let flags = [Flags::NONE, Flags::MARKED, Flags::REDUCED, Flags::SYN]
+                    [usize::from(flags) % 4];
+                let (seq, dsn, len) = (u64::from(seq), u64::from(dsn), u32::from(len));
+                (path, Data { seq, dsn, len, stamp: now, flags })
+            }
+            Step::Wild { path, seq, dsn, len } => {
+                // Numbers are 64 bits wide so that they never wrap: no end is beyond them.
+                let (seq, dsn) = (seq >> 1, dsn >> 1);
+                (path, Data { seq, dsn, len: u32::from(len), stamp: now, flags: Flags::NONE })
+            }
+            Step::Wait { millis } => {
+                now = now + Span::millis(u64::from(millis));
+                while let Some((path, ack)) = receiver.on_deadline(now) {
+                    check(&ack, &mut acked[path], &mut data_acked, most);
+                }
+                continue;
+            }
+            // A connection of one path is that path: it is not joined.
+            Step::Join { .. } if paths == 1 => continue,
+            Step::Join { path, seq } => {
+                let path = usize::from(path) % paths;
+                receiver.join(path, u64::from(seq));
+                acked[path] = u64::from(seq);
+                most = most.max(u64::from(seq));
+                continue;
+            }
+        };
+        let path = usize::from(path) % paths;
+        most = most.max(data.seq.max(data.dsn) + u64::from(data.len));
+        if let Some(ack) = receiver.on_data(now, path, &data) {
+            check(&ack, &mut acked[path], &mut data_acked, most);
+        }
+    }
+    Ok(())
+}
+
+fn check(ack: &Ack, acked: &mut u64, data_acked: &mut u64, most: u64) {
+    assert!(ack.ack >= *acked && ack.data_ack >= *data_acked, "{ack:?} took back {acked}");
+    assert!(ack.ack <= most && ack.data_ack <= most, "{ack:?} of what was never sent");
+    assert!(ack.window_edge >= ack.data_ack);
+    for block in ack.sacks.blocks() {
+        assert!(!block.is_empty() && block.end <= most, "{ack:?}");
+    }
+    (*acked, *data_acked) = (ack.ack, ack.data_ack);
+}

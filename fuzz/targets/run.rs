@@ -1,0 +1,116 @@
+//! Any small scenario that is right, simulated and captured: packets are neither made nor lost, and the
+//! capture that is read back has the packets of the run.
+#![no_main]
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use libfuzzer_sys::fuzz_target;
+use scenario::Plan;
+use simulator::{Observe, Progress, Recording, known_controller, record};
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+use units::Span;
+
+/// A file in memory that several may hold.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("nobody panicked").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(text) = scenario_text(&mut Unstructured::new(bytes)) else {
+        return;
+    };
+    let Ok(plan) = Plan::read(&text, "fuzz", &[], &known_controller) else {
+        return;
+    };
+    let file = Shared::default();
+    let recording = Recording { pcap: Some(Box::new(file.clone())), ..Recording::default() };
+    let observe = Observe { series: true, events: true };
+    let progress = Progress::default();
+    let outcome = record(&plan, 1, observe, recording, &progress).expect("memory takes everything");
+    let outcome = outcome.expect("nobody stops it");
+    assert!(outcome.conservation.holds());
+    let written = file.0.lock().expect("nobody panicked");
+    let capture = wire::capture::read(&**written, Span::millis(100)).expect("it is a capture");
+    assert!(capture.broken.is_none() && capture.malformed == 0, "{text}");
+    let again: u64 = capture.subflows.iter().map(|subflow| subflow.forth.again_packets).sum();
+    let retransmits: u64 = outcome.paths.iter().map(|path| path.retransmits).sum();
+    assert_eq!(again, retransmits, "{text}");
+    assert!(capture.connections.iter().all(|connection| connection.proofs.1 == 0));
+});
+
+fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
+    let mut text = "name = 'fuzz'\nduration = '400 ms'\nwarmup = '0 s'\n".to_owned();
+    let links = bytes.int_in_range(1..=3u8)?;
+    for link in 0..links {
+        let rate = bytes.int_in_range(100..=20_000u16)?;
+        let delay = bytes.int_in_range(0..=40u8)?;
+        let limit = bytes.int_in_range(1..=60u8)?;
+        let queue = match bytes.int_in_range(0..=4u8)? {
+            0 => format!("{{ droptail = {{ packets = '{limit} packets' }} }}"),
+            1 => format!("{{ codel = {{ limit = '{limit} packets' }} }}"),
+            2 => format!("{{ fq-codel = {{ limit = '{limit} packets', ecn = true }} }}"),
+            3 => format!("{{ pie = {{ limit = '{limit} packets', ecn = true }} }}"),
+            _ => "{ red = { min = '2 packets', max = '9 packets', max_p = 0.2, limit = '30 packets' } }".into(),
+        };
+        let loss = f64::from(bytes.int_in_range(0..=30u8)?) / 100.0;
+        let other = *bytes.choose(&[
+            "",
+            "duplicate = 0.1\n",
+            "reorder = { probability = 0.1, delay = '9 ms' }\n",
+        ])?;
+        text += &format!(
+            "[[link]]\nname = '{link}'\nrate = '{rate} kb/s'\ndelay = '{delay} ms'\nqueue = {queue}\n\
+             loss = {{ probability = {loss} }}\n{other}"
+        );
+        if bool::arbitrary(bytes)? {
+            let (at, rate) = (bytes.int_in_range(0..=400u16)?, bytes.int_in_range(1..=9_000u16)?);
+            text += &format!("[[link.change]]\nat = '{at} ms'\nrate = '{rate} kb/s'\n");
+        }
+    }
+    for flow in 0..bytes.int_in_range(1..=3u8)? {
+        text += &flow_text(bytes, flow, links)?;
+    }
+    Ok(text)
+}
+
+fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String> {
+    let names = ["reno", "lia", "olia", "balia", "cubic", "wvegas", "bbr", "kernel:olia"];
+    let controller = *bytes.choose(&names)?;
+    let mut options = String::new();
+    for option in ["handshake", "ecn", "eifel", "opportunistic", "autotune", "limited_transmit"] {
+        options += &format!("{option} = {}, ", bool::arbitrary(bytes)?);
+    }
+    let sack = bool::arbitrary(bytes)?;
+    for option in ["rack", "tlp", "dsack", "frto"] {
+        options += &format!("{option} = {}, ", sack && bool::arbitrary(bytes)?);
+    }
+    let scheduler = *bytes.choose(&["min-rtt", "round-robin", "redundant"])?;
+    let end = *bytes.choose(&["", "transfer = '20 kB'\n", "app_rate = '1 Mb/s'\n"])?;
+    let mut text = format!(
+        "[[flow]]\nname = 'f{flow}'\ncontroller = '{controller}'\n{end}\
+         transport = {{ {options}sack = {sack}, scheduler = '{scheduler}' }}\n"
+    );
+    for path in 0..bytes.int_in_range(1..=3u8)? {
+        let link = bytes.int_in_range(0..=links - 1)?;
+        let join = bytes.int_in_range(0..=300u16)?;
+        let join =
+            if path > 0 && join > 100 { format!("join = '{join} ms'\n") } else { String::new() };
+        let leave = bytes.int_in_range(0..=900u16)?;
+        let leave = if leave > 300 && leave < 400 {
+            format!("leave = '{leave} ms'\n")
+        } else {
+            String::new()
+        };
+        text += &format!("[[flow.path]]\nlinks = ['{link}']\n{join}{leave}");
+    }
+    Ok(text)
+}
