@@ -34,9 +34,11 @@ RUST = {
     },
     "emulator": {"elements", "scenario", "network", "units"},
     "kernel": {"ports"},
-    # `network` for the curve of RED, which theory needs as the simulator has it.
+    # `network` for the curve of RED, which theory needs as the simulator has it; `wire` for captures that
+    # are read.
     "bindings": {
         "control",
+        "wire",
         "network",
         "elements",
         "scenario",
@@ -62,8 +64,9 @@ PYTHON = {
     "theory": {"theory", "_core"},
     "scenario": {"scenario", "schema", "_core", "statistics", "files"},
     "result": {"result", "scenario", "_core", "statistics", "files"},
+    "capture": {"capture", "result", "_core", "statistics", "files"},
     "report": {"report", "plot", "files"},
-    "plot": {"plot", "result", "fairness", "statistics", "metrics", "files"},
+    "plot": {"plot", "capture", "result", "fairness", "statistics", "metrics", "files"},
     "fairness": {"fairness", "statistics"},
     "linux": {"linux", "result", "scenario", "_core", "statistics", "files"},
     "statistics": set(),

@@ -5,6 +5,7 @@ Tables and columns have the names that they have in a result, where they mean th
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,12 +83,17 @@ def read(
     Raises OSError, and ValueError if it is no capture, has no TCP, or breaks off; with `partial` one that
     breaks off is what it was up to there.
     """
-    if not bin_s >= LEAST_BIN_S:
-        raise ValueError(f"bins of {bin_s:g} s; they are at least {LEAST_BIN_S:g} s")
+    if not LEAST_BIN_S * (1 - 1e-9) <= bin_s <= LONGEST_BIN_S:
+        raise ValueError(
+            f"bins of {bin_s:g} s; they have from {LEAST_BIN_S:g} s to {LONGEST_BIN_S:g} s"
+        )
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"{path} is a directory; name a file")
     try:
         raw = _core.read_capture(path, bin_s)
     except OSError as error:
-        raise OSError(f"{path} cannot be read: {error.strerror or error}") from None
+        why = os.strerror(error.errno) if error.errno else error
+        raise OSError(f"{path} cannot be read: {why}") from None
     except ValueError as error:
         raise ValueError(f"{path} is not a capture: {error}") from None
     warnings = []
@@ -98,7 +104,7 @@ def read(
     if not len(raw["paths"]["flow"]):
         raise ValueError(f"{path} has no TCP among its {raw['packets']} packets")
     if raw["malformed_packets"]:
-        warnings.append(f"{raw['malformed_packets']} packets have malformed TCP options")
+        warnings.append(f"packets with malformed TCP options: {raw['malformed_packets']}")
     span_s = bounds(raw, start_s, end_s)
     paths, flows = raw["paths"], raw["flows"]
     paths["throughput_bps"] = rates(raw, span_s)
@@ -106,8 +112,7 @@ def read(
         paths["flow"], weights=paths["throughput_bps"], minlength=len(flows["token"])
     )
     flows["throughput_bps"] = sums
-    lasted = np.maximum(raw["duration_s"], 1e-9)
-    flows["goodput_bps"] = 8.0 * flows["acked_bytes"] / lasted
+    flows["goodput_bps"] = 8.0 * flows["acked_bytes"] / (raw["duration_s"] or np.nan)
     facts = {
         key: raw[key]
         for key in ("packets", "other_packets", "malformed_packets", "first_s", "duration_s")
@@ -118,27 +123,28 @@ def read(
 LEAST_BIN_S = 1e-4
 """Shorter bins would have less than a packet each."""
 
+LONGEST_BIN_S = 86_400
+"""A day."""
+
 
 def bounds(raw: dict[str, Any], start_s: float, end_s: float | None) -> tuple[float, float]:
     """The span in whole bins. Raises ValueError if there is nothing in it."""
     bin_s, lasted = raw["series"]["bin_s"], raw["duration_s"]
-    first = round(start_s / bin_s)
-    if end_s is None or end_s >= lasted:
-        last_s = lasted
-    else:
-        last_s = round(end_s / bin_s) * bin_s
-    if not 0 <= first * bin_s < max(last_s, 1e-9):
+    last_s = lasted if end_s is None or end_s >= lasted else round(end_s / bin_s) * bin_s
+    first_s = round(start_s / bin_s) * bin_s if 0 <= start_s <= lasted else np.inf
+    if first_s > last_s or (first_s == last_s and lasted > 0):
         raise ValueError(
-            f"there is nothing from {start_s:g} s to {last_s:g} s; the capture lasts {lasted:g} s"
+            f"there is nothing from {start_s:g} s to {lasted if end_s is None else end_s:g} s in bins of "
+            f"{bin_s:g} s; the capture lasts {lasted:g} s"
         )
-    return first * bin_s, max(last_s, 1e-9)
+    return first_s, last_s
 
 
 def rates(raw: dict[str, Any], span_s: tuple[float, float]) -> NDArray[np.float64]:
-    """IP bits of data packets in a second, shape (subflows,)."""
-    series = raw["series"]
+    """IP bits of data packets in a second, shape (subflows,); NaN if the capture is of one instant."""
+    series, lasted = raw["series"], span_s[1] - span_s[0]
     inside = (series["t_s"] >= span_s[0] - 1e-9) & (series["t_s"] < span_s[1] - 1e-12)
     if not len(series["t_s"]):
         return np.zeros(len(raw["paths"]["flow"]))
     total = series["data_ip_bytes"][inside].sum(axis=0)
-    return np.asarray(8.0 * total / (span_s[1] - span_s[0]), dtype=float)
+    return np.asarray(8.0 * total / (lasted or np.nan), dtype=float)

@@ -31,6 +31,9 @@ SHORT = {
 """What is added to a command, so that it takes seconds: the last of two words of a kind counts. A short
 run need not agree with theory, none is measured in real time, and pictures want series."""
 
+RECORDED = SHORT["run"][2:]
+"""What is added to a run that is recorded: there is one replication."""
+
 ONE_CLAIM = {"khalili": "khalili.table3.n10"}
 """A whole document takes minutes; one claim of it stands for all."""
 
@@ -106,6 +109,7 @@ def of_the_program(words: list[str]) -> list[str] | None:
 def shortened(words: list[str]) -> list[str]:
     """A command of the program in the form in which it is run here."""
     more = [] if "--from" in words else SHORT.get(words[0], [])
+    more = RECORDED if {"--pcap", "--qlog"} & set(words) else more
     if words[0] == "reproduce":
         words = [ONE_CLAIM.get(word, word) for word in words]
     return [*words, *more]

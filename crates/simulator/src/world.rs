@@ -465,16 +465,16 @@ impl World {
             for (kind, count) in [(EventKind::Timeout, 1), (EventKind::Recovery, 2)] {
                 if new[count] > old[count] {
                     self.trace_path(path, kind);
-                    self.watch_timer(flow, path, kind);
+                    self.watch_timer(flow, path);
                 }
             }
         }
     }
 
-    /// After a timeout the window is another one.
-    fn watch_timer(&mut self, flow: u32, path: u32, kind: EventKind) {
+    /// After a timeout, or a recovery that a timer has begun, the window is another one.
+    fn watch_timer(&mut self, flow: u32, path: u32) {
         let Flow { sender, first_path, .. } = &self.flows[flow as usize];
-        if let Some(watch) = self.watch.as_mut().filter(|_| kind == EventKind::Timeout) {
+        if let Some(watch) = &mut self.watch {
             watch.fired(self.now, path, &sender.report((path - first_path) as usize));
         }
     }

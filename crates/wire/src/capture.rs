@@ -42,8 +42,8 @@ pub struct Capture {
     pub broken: Option<Broken>,
 }
 
-/// Most bins that bytes over time are counted in.
-const MOST_BINS: u64 = 10_000;
+/// Most bins that bytes over time are counted in, of each subflow and of all.
+const MOST_BINS: (u64, u64) = (10_000, 10_000_000);
 
 /// Reads a capture; bytes over time are counted in bins of `bin`, or longer ones where there would be very
 /// many.
@@ -72,7 +72,8 @@ pub fn read(input: impl Read + Send, bin: Span) -> Result<Capture, Error> {
     }
     capture.broken = broken;
     capture.connections = connections.finish(&subflows.all);
-    capture.bin = bin.max(Span(capture.last.since(capture.first).0 / MOST_BINS + 1));
+    let most = (MOST_BINS.1 / subflows.all.len().max(1) as u64).clamp(1, MOST_BINS.0);
+    capture.bin = bin.max(Span(capture.last.since(capture.first).0 / most + 1));
     capture.subflows = subflows.finish(capture.first, capture.bin);
     Ok(capture)
 }

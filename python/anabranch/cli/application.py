@@ -100,7 +100,7 @@ def run(
 @app.command(
     cls=Command,
     epilog="Example: anabranch capture c.pcapng --from 2s --plot c.png\n\n"
-    "Example: anabranch capture real.pcap --bin 1s --json real.json",
+    "Example: anabranch capture c.pcapng --bin 1s --json c.json",
 )
 def capture(
     file: Annotated[Path, typer.Argument(help="pcapng or pcap, captured here or anywhere.")],

@@ -66,12 +66,12 @@ def show(capture: Capture) -> None:
             [
                 named(name) if first else "",
                 named(f"{source} → {sink}"),
-                f"{paths['throughput_bps'][number] / 1e6:.4g}",
-                f"{100 * capture.shares[number]:.1f}",
+                shown(paths["throughput_bps"][number] / 1e6, ".4g"),
+                shown(100 * capture.shares[number], ".1f"),
                 str(paths["sent_packets"][number]),
                 str(paths["retransmits"][number]),
-                f"{1e3 * paths['rtt_s'][number]:.1f}",
-                f"{flows['goodput_bps'][flow] / 1e6:.4g}" if first else "",
+                shown(1e3 * paths["rtt_s"][number], ".1f"),
+                shown(flows["goodput_bps"][flow] / 1e6, ".4g") if first else "",
             ]
         )
     title = "Throughput counts IP bytes of data packets in the span, goodput payload acknowledged in all"
@@ -80,11 +80,17 @@ def show(capture: Capture) -> None:
         out.print(f"{len(order) - MOST_ROWS} more subflows; --json has all", style="dim")
     start_s, end_s = capture.span_s
     facts = capture.facts
+    sending = int((flows["throughput_bps"] > 0).sum())
     out.print(
-        f"{facts['packets']} packets in {facts['duration_s']:.3f} s, "
-        f"{facts['other_packets']} of them not TCP; rates from {start_s:g} s to {end_s:.3f} s; "
-        f"Jain's index of {len(flows['token'])} connections {capture.jain:.3f}",
+        f"packets: {facts['packets']} in {facts['duration_s']:.3f} s, "
+        f"{facts['other_packets']} of them not TCP; rates from {start_s:g} s to {end_s:.3f} s"
+        + (f"; Jain's index of {sending} connections {capture.jain:.3f}" if sending > 1 else ""),
         style="dim",
     )
     for warning in capture.warnings:
         out.print(named(warning), style="yellow")
+
+
+def shown(value: float, how: str) -> str:
+    """A number, or a dash where there is none."""
+    return "–" if value != value else format(value, how)

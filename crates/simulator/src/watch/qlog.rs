@@ -5,6 +5,7 @@
 //! own. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
 
 use scenario::Plan;
+use scenario::schema::Protocol;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -23,7 +24,10 @@ struct Outstanding {
 struct Path {
     title: String,
     group: String,
+    /// Bytes of payload of a full segment, and of the headers of every packet.
     segment: u32,
+    header: u32,
+    protocol: &'static str,
     /// Events, written already and parted by commas.
     events: Vec<u8>,
     outstanding: VecDeque<Outstanding>,
@@ -50,6 +54,11 @@ impl Qlog {
                 title: format!("{group}.path{path}"),
                 group: group.clone(),
                 segment: class.transport.payload,
+                header: class.transport.packet - class.transport.payload,
+                protocol: match class.protocol {
+                    Protocol::Tcp => "TCP",
+                    Protocol::Udp => "UDP",
+                },
                 events: Vec::new(),
                 outstanding: VecDeque::new(),
                 sent: 0,
@@ -85,28 +94,35 @@ impl Qlog {
             "title": self.title,
             "description": concat!("anabranch ", env!("CARGO_PKG_VERSION"), ", at the hosts that send"),
         });
-        let head = head.to_string();
-        write!(self.out, "{},\"traces\":[", head.trim_end_matches('}'))?;
-        for (number, path) in self.paths.iter().enumerate() {
+        write!(self.out, "{},\"traces\":[", opened(&head))?;
+        // A trace without events is refused by qvis: of a path that was never used there is none.
+        let used = self.paths.iter().filter(|path| !path.events.is_empty());
+        for (number, path) in used.enumerate() {
             let trace = json!({
                 "title": path.title,
                 "vantage_point": { "name": path.title, "type": "client" },
                 "common_fields": {
                     "time_format": "relative",
                     "reference_time": 0.0,
-                    "protocol_type": ["TCP"],
+                    "protocol_type": [path.protocol],
                     "group_id": path.group,
                 },
             });
             let comma = if number > 0 { "," } else { "" };
-            let trace = trace.to_string();
-            write!(self.out, "{comma}\n{},\"events\":[", trace.trim_end_matches("}"))?;
+            write!(self.out, "{comma}\n{},\"events\":[", opened(&trace))?;
             self.out.write_all(&path.events)?;
             self.out.write_all(b"]}")?;
         }
         self.out.write_all(b"\n]}\n")?;
         self.out.flush()
     }
+}
+
+/// An object without its closing brace.
+fn opened(object: &Value) -> String {
+    let mut text = object.to_string();
+    text.pop();
+    text
 }
 
 fn ms(at: Time) -> f64 {
@@ -137,7 +153,7 @@ impl Path {
         let kind = if data.len == 0 { "handshake" } else { "1RTT" };
         let mut packet = json!({
             "header": { "packet_type": kind, "packet_number": number },
-            "raw": { "payload_length": data.len },
+            "raw": { "length": data.len + self.header, "payload_length": data.len },
         });
         if data.len > 0 {
             packet["frames"] = json!([{
@@ -171,7 +187,10 @@ impl Path {
         let number = self.received;
         self.received += 1;
         let kind = if ack.flags.has(Flags::SYN) { "handshake" } else { "1RTT" };
-        let mut packet = json!({ "header": { "packet_type": kind, "packet_number": number } });
+        let mut packet = json!({
+            "header": { "packet_type": kind, "packet_number": number },
+            "raw": { "length": self.header + wire::sack_option_bytes(ack.sacks.blocks().len()) },
+        });
         if !ranges.is_empty() {
             packet["frames"] = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
         }

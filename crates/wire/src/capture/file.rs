@@ -36,7 +36,8 @@ pub struct Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Broken { packets, offset, why } = self;
-        write!(f, "{why} at byte {offset}, after {packets} packets")
+        let noun = if *packets == 1 { "packet" } else { "packets" };
+        write!(f, "{why} at byte {offset}, after {packets} {noun}")
     }
 }
 
@@ -63,6 +64,15 @@ impl Interface {
         let offset = i128::from(self.offset_s) * 1_000_000_000;
         let at = (ns as i128).saturating_add(offset).clamp(0, i128::from(u64::MAX - 1));
         Time(at as u64)
+    }
+}
+
+/// Ticks in a second: ten or, with the highest bit, two to the power of the others.
+fn ticks(resolution: u8) -> Option<u64> {
+    let exponent = u32::from(resolution & 0x7f);
+    match resolution & 0x80 {
+        0 => 10_u64.checked_pow(exponent),
+        _ => 1_u64.checked_shl(exponent),
     }
 }
 
@@ -126,7 +136,7 @@ fn look(
         }
         PcapBlockOwned::NG(Block::SectionHeader(_)) => interfaces.clear(),
         PcapBlockOwned::NG(Block::InterfaceDescription(described)) => {
-            let ticks = described.ts_resolution().ok_or("the unit of times is not known")?;
+            let ticks = ticks(described.if_tsresol).ok_or("the unit of times is not known")?;
             let (link, offset_s) = (described.linktype.0, described.ts_offset());
             interfaces.push(Interface { link, ticks, offset_s });
         }
