@@ -32,7 +32,7 @@ RUST = {
         "wire",
         "units",
     },
-    "emulator": {"elements", "scenario", "network", "units"},
+    "emulator": {"elements", "scenario", "network", "units", "wire"},
     "kernel": {"ports"},
     # `network` for the curve of RED, which theory needs as the simulator has it; `wire` for captures that
     # are read.

@@ -110,6 +110,8 @@ class Emulator:
         overrides: Sequence[str] = ...,
         controller: str | None = ...,
         series: bool = ...,
+        pcap: str | PathLike[str] | None = ...,
+        keep_bytes: int | None = ...,
     ) -> None: ...
     def run(self, seconds: float | None = None) -> dict[str, Any]:
         """Moves packets in the calling thread until the plan's duration, or `seconds`, has passed since

@@ -97,7 +97,12 @@ METRICS = [
         "bit/s",
         "bytes that it carried to its end, those lost on the line included",
     ),
-    Metric("links", "utilisation", "fraction", "throughput over rate, the mean of which is taken where it changes"),
+    Metric(
+        "links",
+        "utilisation",
+        "fraction",
+        "throughput over rate, the mean of which is taken where it changes",
+    ),
     Metric(
         "links",
         "queue_packets",

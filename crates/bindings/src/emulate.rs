@@ -2,6 +2,7 @@
 
 use crate::outcome::{columns, link_series, links, matrix};
 use crate::read;
+use crate::simulate::open;
 use emulator::{Device, Own, PathResult, Reason, Report, Series, Settings, Side, Watch};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -10,6 +11,7 @@ use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::Span;
 
@@ -27,7 +29,7 @@ pub(crate) struct Emulator {
 #[pymethods]
 impl Emulator {
     #[new]
-    #[pyo3(signature = (text, devices, *, first_port, seed=1, name="<scenario>", overrides=Vec::new(), controller=None, series=false))]
+    #[pyo3(signature = (text, devices, *, first_port, seed=1, name="<scenario>", overrides=Vec::new(), controller=None, series=false, pcap=None, keep_bytes=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         text: &str,
@@ -38,12 +40,17 @@ impl Emulator {
         overrides: Vec<String>,
         controller: Option<&str>,
         series: bool,
+        pcap: Option<PathBuf>,
+        keep_bytes: Option<usize>,
     ) -> PyResult<Self> {
         let plan = read(text, name, &overrides, controller)?;
         let devices = devices.into_iter().map(device).collect::<io::Result<Vec<_>>>()?;
         let settings = Settings { first_port, seed, series };
-        let ready = emulator::Emulator::new(&plan, devices, settings)
+        let mut ready = emulator::Emulator::new(&plan, devices, settings)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        if let Some(out) = open(pcap)? {
+            ready.record(&plan, out, keep_bytes.unwrap_or(usize::MAX))?;
+        }
         Ok(Emulator { plan, watch: Watch::default(), ready: Mutex::new(Some(ready)) })
     }
 

@@ -48,7 +48,7 @@ pub(crate) fn simulate<'py>(
 }
 
 /// A new file to write to.
-fn open(path: Option<PathBuf>) -> io::Result<Option<Box<dyn Write + Send>>> {
+pub(crate) fn open(path: Option<PathBuf>) -> io::Result<Option<Box<dyn Write + Send>>> {
     let create = |path| File::create(path).map(|file| Box::new(BufWriter::new(file)) as Box<_>);
     path.map(create).transpose()
 }

@@ -1,5 +1,6 @@
 //! One emulation: the loop that sleeps, reads and writes.
 
+use crate::capture::Capture;
 use crate::clock::{Clock, PreciseSleep, thread_cpu, thread_waited};
 use crate::device::{Device, SetupError};
 use crate::forward::{Forwarder, Outside, Settings};
@@ -7,7 +8,7 @@ use crate::report::{Processor, Report};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use scenario::Plan;
-use std::io;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{NANOS, Span, Time};
 
@@ -55,11 +56,26 @@ impl Emulator {
         Ok(Emulator { devices, forwarder, duration: plan.duration })
     }
 
+    /// Has what passes the senders' devices written to `out` as pcapng, of each packet the first `keep`
+    /// bytes; `plan` is the one that it was built from. The clock is that of the emulation.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn record(
+        &mut self,
+        plan: &Plan,
+        out: Box<dyn Write + Send>,
+        keep: usize,
+    ) -> io::Result<()> {
+        self.forwarder.capture = Some(Capture::new(out, plan, &self.devices, keep)?);
+        Ok(())
+    }
+
     /// Moves packets in the calling thread for `duration`, or as long as the plan says, or until it is
     /// stopped. The clock starts with the call.
     ///
     /// # Errors
-    /// A device is gone.
+    /// A device is gone, or a capture cannot be written.
     ///
     /// # Panics
     /// If packets appear or vanish: that is a fault of the emulator.
@@ -92,6 +108,9 @@ impl Emulator {
             counts.holds() && counts.in_flight == buffers,
             "packets were lost track of: {counts:?}, {buffers} buffers in use"
         );
+        if let Some(capture) = forwarder.capture.take() {
+            capture.finish()?;
+        }
         let elapsed = clock.now().seconds();
         let fraction = |before: Span, after: Span| (after - before).seconds() / elapsed;
         Ok(forwarder.finish(Processor {

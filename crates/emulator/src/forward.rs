@@ -4,8 +4,9 @@
 //! time, however late it is called, so that several hops add no jitter. Simultaneous events happen as
 //! in the simulator: links by their number, then changes in the order of the file, then measurement.
 
+use crate::capture::Capture;
 use crate::clock::Clock;
-use crate::device::{Device, SetupError, check};
+use crate::device::{Device, SetupError, Side, check};
 use crate::measure::{Meter, PathCount};
 use crate::packet::{Packet, mark, parse};
 use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
@@ -71,6 +72,8 @@ pub(crate) struct Forwarder {
     lateness: LatenessMeter,
     waiting: LatenessMeter,
     largest: u32,
+    /// A capture, if one is wanted.
+    pub(crate) capture: Option<Capture>,
 }
 
 impl Forwarder {
@@ -107,6 +110,7 @@ impl Forwarder {
             lateness: LatenessMeter::default(),
             waiting: LatenessMeter::default(),
             largest: 0,
+            capture: None,
         })
     }
 
@@ -139,11 +143,22 @@ impl Forwarder {
 
     /// Changes a link; when it is to be woken may have moved.
     fn change(&mut self, link: u32, now: Time, change: Change) {
-        self.links[link as usize].change(now, change);
+        let element = &mut self.links[link as usize];
+        element.change(now, change);
+        let due = element.due().max(now);
         self.agenda.retain(|Reverse((_, pending))| *pending != link);
-        let due = self.links[link as usize].due();
+        if element.rare() {
+            self.pending[link as usize] = due;
+        }
         if due != Time::NEVER {
-            self.agenda.push(Reverse((due.max(now), link)));
+            self.agenda.push(Reverse((due, link)));
+        }
+    }
+
+    /// Writes a packet that passes a sender's device into the capture, if there is one.
+    fn record(&mut self, slot: u32, device: u32, bytes: usize) {
+        if let Some(capture) = &mut self.capture {
+            capture.packet(self.now, device, &self.slab.buffer(Some(slot))[..bytes]);
         }
     }
 
@@ -187,6 +202,9 @@ impl Forwarder {
             Ok((route, slot)) => {
                 self.slab.take();
                 self.counts[path(route)].sent += u64::from(is_data(route));
+                if device.side == Side::Sender {
+                    self.record(slot, index as u32, bytes as usize);
+                }
                 let hop = self.routes.get(route).hop;
                 let ecn = header.map_or(0, |header| header.ecn);
                 let bytes = bytes as u16; // no longer than a packet of its class
@@ -287,11 +305,16 @@ impl Forwarder {
 
     /// A packet is at the end of its route, and written.
     fn arrive(&mut self, packet: Packet, outside: Outside<'_>) {
-        let exit = &outside.devices[self.routes.get(packet.route).exit as usize].fd;
-        let contents = &mut self.slab.buffer(Some(packet.slot))[..usize::from(packet.bytes)];
+        let exit = self.routes.get(packet.route).exit;
+        let bytes = usize::from(packet.bytes);
         if packet.marked {
-            mark(contents);
+            mark(&mut self.slab.buffer(Some(packet.slot))[..bytes]);
         }
+        if !is_data(packet.route) {
+            self.record(packet.slot, exit, bytes);
+        }
+        let exit = &outside.devices[exit as usize].fd;
+        let contents = &mut self.slab.buffer(Some(packet.slot))[..usize::from(packet.bytes)];
         // Before the write: the receiving system handles the packet, and often answers, inside of it.
         self.lateness.add(outside.clock.now().since(self.now));
         let data = is_data(packet.route);

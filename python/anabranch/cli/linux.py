@@ -11,6 +11,8 @@ from .arguments import (
     Commands,
     ControllerOption,
     JsonOption,
+    PcapKeepOption,
+    PcapOption,
     RepeatOption,
     ScenarioArgument,
     SeedOption,
@@ -50,13 +52,22 @@ def run(
             "--keep-invalid", help="Keep replications that are not valid, marked as such."
         ),
     ] = False,
+    pcap: PcapOption = None,
+    pcap_keep: PcapKeepOption = None,
 ) -> None:
     """Run a scenario on the real kernel, in real time, and print what each class of users gets."""
-    from .options import seeds_from
+    from .options import recording_from, seeds_from
     from .realtime import run_command
 
     run_command(
-        scenario, controller, seeds_from(seed, repeat), set_ or [], json, series, keep_invalid
+        scenario,
+        controller,
+        seeds_from(seed, repeat),
+        set_ or [],
+        json,
+        series,
+        keep_invalid,
+        recording_from(pcap, None, None, pcap_keep),
     )
 
 

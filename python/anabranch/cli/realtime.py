@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..result import Result
+from ..result import Recording, Result
 from ..scenario import Scenario
 from .simulate import check_complete, perform, watched
 from .terminal import console
@@ -20,6 +20,7 @@ def run_command(
     json: Path | None,
     series: bool,
     keep_invalid: bool,
+    recording: Recording,
 ) -> None:
     """Runs on the real kernel, writes the result if asked, and prints it with the emulator's error."""
     result = perform(
@@ -31,7 +32,10 @@ def run_command(
         overrides=overrides,
         series=series,
         keep_invalid=keep_invalid,
+        recording=recording,
     )
+    if recording.pcap:
+        console().print(f"written to {recording.pcap}", highlight=False, markup=False)
     show_error(result)
     check_complete(result, seeds)
 

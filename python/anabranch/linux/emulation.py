@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from .. import _core
@@ -31,6 +32,8 @@ class Emulation:
         overrides: Sequence[str],
         controller: str | None,
         series: bool = False,
+        pcap: Path | None = None,
+        keep_bytes: int | None = None,
     ) -> None:
         """Does not start it. Raises ScenarioError, and LinuxError for parts that it has not."""
         self._emulator = _core.Emulator(
@@ -42,6 +45,8 @@ class Emulation:
             overrides=list(overrides),
             controller=controller,
             series=series,
+            pcap=pcap,
+            keep_bytes=keep_bytes,
         )
         self.real_time = False
         self.awake = 0

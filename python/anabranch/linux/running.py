@@ -6,9 +6,11 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from ..result import LAST_SEED, Result, plain, provenance
+from ..files import beside
+from ..result import LAST_SEED, Recording, Result, plain, provenance
 from ..scenario import Scenario, load
 from . import fit
 from .controllers import Attached, attached, sources
@@ -53,6 +55,7 @@ def run(
     keep_invalid: bool = False,
     skips_per_million: int = 0,
     record: Callable[[Attached], object] | None = None,
+    recording: Recording | None = None,
     progress: Callable[[float, float], object] | None = None,
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
@@ -61,10 +64,10 @@ def run(
     they should be, is tried twice more; one that never comes out valid is left out, or kept and marked
     with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a million calls,
     for tests. With `record` they keep every step of their laws, and it is handed them after each
-    replication.
+    replication. A `recording` is a capture of the only replication, without a limit in time.
 
-    Raises LinuxError, ScenarioError, and ValueError for a seed out of range. After an interrupt the
-    replications that had finished are returned, if any.
+    Raises LinuxError, ScenarioError, and ValueError for a seed out of range or a recording that cannot be.
+    After an interrupt the replications that had finished are returned, if any.
     """
     if isinstance(scenario, str):
         scenario = load(scenario)
@@ -78,11 +81,17 @@ def run(
     if refused := fit.refusals(plan):
         raise LinuxError(f"{scenario.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
     checked_kernel(plan)
-    session = Session(Order(scenario, plan, controller, overrides, series), wanted, progress)
+    recording = recording or Recording()
+    recording.check(wanted)
+    if recording.qlog or recording.until_s is not None:
+        raise ValueError("on the real kernel there is a capture only, of the whole run")
     with (
+        beside(recording.pcap) as pcap,
         room_for_files(plan),
         loaded(plan, skips_per_million, record is not None) as controllers,
     ):
+        order = Order(scenario, plan, controller, overrides, series, replace(recording, pcap=pcap))
+        session = Session(order, wanted, progress)
         session.run(controllers, keep_invalid, record)
     origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
     return Result(scenario, plan, session.runs, "linux", origin)

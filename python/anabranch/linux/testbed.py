@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..result import Recording
 from ..scenario import Scenario
 from . import check
 from .controllers import Attached
@@ -40,16 +42,31 @@ class Order:
     controller: str | None
     overrides: Sequence[str]
     series: bool
+    recording: Recording = field(default_factory=Recording)
 
-    def emulation(self, network: Network, seed: int, *, series: bool = False) -> Emulation:
-        """The emulator for it, not started."""
+    def emulation(self, network: Network, seed: int) -> Emulation:
+        """The emulator that looks at its links, not started."""
+        return self._emulation(network, seed)
+
+    def observed(self, network: Network, seed: int) -> Emulation:
+        """The emulator for a replication, with what is to be kept of it; not started."""
+        pcap = self.recording.pcap
+        return self._emulation(
+            network,
+            seed,
+            series=self.series,
+            pcap=Path(pcap) if pcap else None,
+            keep_bytes=self.recording.keep_bytes,
+        )
+
+    def _emulation(self, network: Network, seed: int, **kept: Any) -> Emulation:
         return Emulation(
             self.scenario,
             network,
             seed=seed,
             overrides=self.overrides,
             controller=self.controller,
-            series=series,
+            **kept,
         )
 
 
@@ -122,7 +139,7 @@ def replicate(
 
     `tell` is told the seconds of the run that have passed. Raises LinuxError and OSError.
     """
-    emulation = order.emulation(network, seed, series=order.series)
+    emulation = order.observed(network, seed)
     traffic = Traffic(connections(order.plan, network, seed, controllers), emulation.clock)
     try:
         watch = Watch(order.plan, traffic, emulation, tell)

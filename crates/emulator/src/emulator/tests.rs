@@ -376,3 +376,47 @@ fn codel_marks_real_packets_with_ce_and_a_right_checksum() {
     assert_eq!((report.links[0].marked_packets, report.links[0].dropped_packets), (marked, 0));
     assert_eq!(report.own.conservation.written, 60);
 }
+
+#[test]
+fn a_capture_has_what_passes_the_senders_device_each_way() {
+    let text = format!("[[link]]\nname = 'a'\nrate = '10 Mb/s'\ndelay = '1 ms'\n{FLOW}");
+    let mut laboratory = laboratory(&text, 1);
+    let (file, plan) = (tempfile(), plan(&text));
+    laboratory.emulator.record(&plan, Box::new(file.try_clone().unwrap()), 60).unwrap();
+    let [sender, receiver] = &laboratory.ends[0];
+    (0..3).for_each(|tag| send(sender, 0, 1000, tag));
+    receiver.send(&built(TCP, 0, PORT, 40_000, 52)).unwrap();
+    run(laboratory.emulator, 30, receiver);
+    let capture = wire::capture::read(rewound(file), Span::millis(100)).unwrap();
+    assert_eq!(capture.packets, 4);
+    // The packet from the receiver is written after the delay.
+    assert!(capture.broken.is_none() && capture.last.since(capture.first) >= Span(1_000_000));
+}
+
+fn tempfile() -> std::fs::File {
+    let path = std::env::temp_dir().join(format!("anabranch-{}.pcapng", std::process::id()));
+    let options =
+        std::fs::File::options().read(true).write(true).create(true).truncate(true).open(&path);
+    std::fs::remove_file(&path).unwrap(); // it is there as long as it is open
+    options.unwrap()
+}
+
+fn rewound(mut file: std::fs::File) -> std::fs::File {
+    use std::io::Seek;
+    file.rewind().unwrap();
+    file
+}
+
+#[test]
+fn a_new_rate_is_that_of_the_frame_in_transmission_on_every_kind_of_link() {
+    for queue in ["droptail = { packets = '9 packets' }", "codel = { limit = '9 packets' }"] {
+        let text = format!(
+            "[[link]]\nname = 'a'\nrate = '10 kb/s'\ndelay = '1 ms'\nqueue = {{ {queue} }}\n\
+             [[link.change]]\nat = '20 ms'\nrate = '10 Mb/s'\n{FLOW}"
+        );
+        let Laboratory { emulator, ends } = laboratory(&text, 1);
+        (0..3).for_each(|tag| send(&ends[0][0], 0, 1000, tag)); // 0.8 s each at first
+        let (report, out) = run(emulator, 80, &ends[0][1]);
+        assert_eq!(tags(&out), [0, 1, 2], "{queue}: {:?}", report.own.conservation);
+    }
+}
