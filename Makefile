@@ -10,7 +10,7 @@ ifeq ($(shell uname -s),Linux)
 export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
 endif
 
-.PHONY: help install build demo test test-rust test-python test-linux check generate site bench reproduce clean
+.PHONY: help install build demo test test-rust test-python test-linux check generate site fuzz bench reproduce clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -35,6 +35,7 @@ test-rust: install
 	cargo test --quiet --package kernel -- --nocapture # says which tests it skipped, and why
 
 test-python: build
+	@sh tools/install.sh tests
 	$(VENV)/bin/python -m pytest
 
 test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
@@ -63,6 +64,9 @@ site: $(VENV)/.docs ## the documentation as a site in out/site, every warning an
 $(VENV)/.docs: pyproject.toml | build
 	$(VENV)/bin/pip install --quiet $$($(VENV)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
 	touch $@
+
+fuzz: ## ten minutes of coverage-guided fuzzing of each target (FUZZ_SECONDS=600, JOBS=2); needs a C++ compiler
+	fuzz/run
 
 bench: ## instructions per packet-hop, memory per flow, the curve over flows (valgrind)
 	$(PYTHON) benches/measure.py

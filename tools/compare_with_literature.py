@@ -3,9 +3,10 @@
     .venv/bin/python tools/compare_with_literature.py cubic    # twelve minutes on two cores
     .venv/bin/python tools/compare_with_literature.py bbr      # four minutes
 
-writes measurements/literature/cubic.json and bbr.json. The scenarios lie there too, with sources and
-choices. docs/pictures/beside-the-literature.py draws them; docs/explanation/beside-the-literature.md says what they
-mean.
+writes measurements/literature/cubic.json and bbr.json, or the same in another folder (--out). With --quick
+one point of each part is simulated, twice: that shows in seconds what is written, and is no result. The
+scenarios lie there too, with sources and choices. docs/pictures/beside-the-literature.py draws them;
+docs/explanation/beside-the-literature.md says what they mean.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ CAPACITIES_MBPS = (2, 10, 50, 200)
 ROUND_TRIPS_MS = (5, 10, 20, 50, 100, 200)
 BUFFERS_10 = (0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32)
 BUFFERS_80 = (0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 4, 8, 16, 30)
+QUICK = range(1, 3)
+"""Seeds of the quick form."""
 
 
 def load(name: str) -> ab.Scenario:
@@ -247,11 +250,13 @@ def beside_cubic(
     }
 
 
-def cubic_sweep() -> dict[str, Any]:
+def cubic_sweep(quick: bool = False) -> dict[str, Any]:
     """Windows, the map, and what more flows change."""
-    seeds, few = range(1, 7), range(1, 5)
-    cells = [(c, p, rtt) for rtt in RTTS_S for p in LOSSES for c in ("reno", "cubic")]
+    seeds, few = (QUICK, QUICK) if quick else (range(1, 7), range(1, 5))
+    points = 1 if quick else None
+    cells = [(c, p, rtt) for rtt in RTTS_S for p in LOSSES for c in ("reno", "cubic")][:points]
     pairs = [(rate, rtt) for rate in CAPACITIES_MBPS for rtt in ROUND_TRIPS_MS]
+    friendly = [pair for pair in pairs if region(pair[0] * 1e6, pair[1] / 1e3) == "friendly"]
     return {
         "windows_random": [
             told(window_random(*cell, seeds if cell[1] > 2e-6 else few) | ideals(*cell))
@@ -261,28 +266,28 @@ def cubic_sweep() -> dict[str, Any]:
         "map": [
             told(sharing(rate, rtt, queue, seeds))
             for queue in ("red", "drop-tail")
-            for rate, rtt in pairs
+            for rate, rtt in pairs[:points]
         ],
         "equal_delays": [
             told(sharing(rate, rtt, "drop-tail", few, spread=0.0))
-            for rate, rtt in pairs
-            if region(rate * 1e6, rtt / 1e3) == "friendly"
+            for rate, rtt in friendly[:points]
         ],
         "reno_beside_reno": [
             told(sharing(rate, rtt, "drop-tail", seeds, first="reno"))
-            for rate, rtt in ((10, 50), (50, 20), (50, 100))
+            for rate, rtt in ((10, 50), (50, 20), (50, 100))[:points]
         ],
         "more_flows": [
             told(sharing(10 * flows, 50, queue, seeds, flows))
             for queue in ("red", "drop-tail")
-            for flows in (1, 2, 5)
+            for flows in (1, 2, 5)[:points]
         ],
     }
 
 
-def bbr_sweep() -> dict[str, Any]:
+def bbr_sweep(quick: bool = False) -> dict[str, Any]:
     """Shares by buffer in the set-ups of two sources, and what Linux has that these have not."""
-    seeds = range(1, 11)
+    seeds = QUICK if quick else range(1, 11)
+    points = 1 if quick else None
     from_start = ("duration=240 s", "warmup=0 s")
     variants = {
         "as in the scenario": (),
@@ -290,20 +295,21 @@ def bbr_sweep() -> dict[str, Any]:
         "HyStart++": ("flow.cubic.controller=cubic:hystart",),
         "RACK and tail-loss probes": ("transport.rack=true", "transport.tlp=true"),
     }
+    tens, eighties = BUFFERS_10[:points], BUFFERS_80[:points]
     return {
-        "converged_10": [told(beside_cubic("bbr-beside-cubic-10", x, seeds)) for x in BUFFERS_10],
+        "converged_10": [told(beside_cubic("bbr-beside-cubic-10", x, seeds)) for x in tens],
         "from_start_10": [
-            told(beside_cubic("bbr-beside-cubic-10", x, seeds, from_start)) for x in BUFFERS_10
+            told(beside_cubic("bbr-beside-cubic-10", x, seeds, from_start)) for x in tens
         ],
         "four_cubic_10": [
             told(beside_cubic("bbr-beside-cubic-10", x, seeds, ("flow.cubic.count=4",)))
-            for x in (1, 4, 8, 16)
+            for x in (1, 4, 8, 16)[:points]
         ],
-        "steady_80": [told(beside_cubic("bbr-beside-cubic-80", x, seeds)) for x in BUFFERS_80],
+        "steady_80": [told(beside_cubic("bbr-beside-cubic-80", x, seeds)) for x in eighties],
         "sensitivity_80": [
             told({"variant": name} | beside_cubic("bbr-beside-cubic-80", x, seeds, changes))
-            for name, changes in variants.items()
-            for x in (1.25, 2, 4, 8)
+            for name, changes in list(variants.items())[:points]
+            for x in (1.25, 2, 4, 8)[:points]
         ],
     }
 
@@ -318,16 +324,19 @@ def main() -> None:
     """Runs a sweep and writes its file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sweep", choices=("cubic", "bbr"))
-    parser.add_argument("--json", type=Path, help="another file than that of measurements/")
+    parser.add_argument("--out", type=Path, help="another folder than measurements/literature")
+    parser.add_argument("--quick", action="store_true", help="one point of each part, two seeds")
     words = parser.parse_args()
+    if words.quick and (words.out is None or words.out.resolve() == FOLDER):
+        parser.error("--quick needs --out: its numbers are not those of measurements/literature")
     begun = time.monotonic()
-    content = cubic_sweep() if words.sweep == "cubic" else bbr_sweep()
+    content = (cubic_sweep if words.sweep == "cubic" else bbr_sweep)(words.quick)
     head = {
-        "command": f"tools/compare_with_literature.py {words.sweep}",
+        "command": f"tools/compare_with_literature.py {words.sweep}{' --quick' * words.quick}",
         "version": ab.__version__,
         "intervals": "mean and half-width of the 95 % Student interval over seeds",
     }
-    write_json(words.json or FOLDER / f"{words.sweep}.json", head | content)
+    write_json((words.out or FOLDER) / f"{words.sweep}.json", head | content)
     print(f"{time.monotonic() - begun:.0f} s")
 
 

@@ -30,6 +30,12 @@ if [ "$(uname -s)" = Linux ]; then
   [ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
   [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
 fi
+# With the word `tests` also what only tests need; where that cannot be installed they are skipped.
+if [ "${1:-}" = tests ] && ! command -v tshark >/dev/null; then
+  if [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; then missing="$missing tshark"
+  else echo "tshark is missing, and so is root to install it: its tests are skipped"
+  fi
+fi
 # Debian 12's own cargo is too old; its cargo-web and rustc-web are not.
 rust_is_there || missing="$missing cargo-web rustc-web"
 

@@ -1,11 +1,12 @@
 """Draws docs/pictures/cubic-and-reno.png and bbr-and-cubic.png and prints the tables of the page.
 
 From measurements/literature, which tools/compare_with_literature.py writes. Run it from the root of the
-repository: .venv/bin/python docs/pictures/beside-the-literature.py
+repository: .venv/bin/python docs/pictures/beside-the-literature.py; with --out the pictures lie elsewhere.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ def short(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio < 9.95 else f"{ratio:.0f}"
 
 
-def draw_map(cells: list[dict[str, Any]]) -> None:
+def draw_map(cells: list[dict[str, Any]], folder: Path) -> None:
     """Ratios over round trip and capacity, with the boundary of RFC 9438, for both queues."""
     figure, axes = plt.subplots(1, 2, figsize=(11, 5), sharey=True, layout="constrained")
     rtts = sorted({c["rtt_ms"] for c in cells})
@@ -89,7 +90,7 @@ def draw_map(cells: list[dict[str, Any]]) -> None:
     bar = figure.colorbar(mesh, ax=axes, label="rate of CUBIC over rate of Reno", extend="both")
     ticks = range(-5, 6)
     bar.set_ticks(list(ticks), labels=[f"1/{2**-t}" if t < 0 else f"{2**t}" for t in ticks])
-    figure.savefig(HERE / "cubic-and-reno.png", dpi=120)
+    figure.savefig(folder / "cubic-and-reno.png", dpi=120)
 
 
 def boundary(axis: Any, rtts: np.ndarray, rates: np.ndarray) -> None:
@@ -104,7 +105,7 @@ def boundary(axis: Any, rtts: np.ndarray, rates: np.ndarray) -> None:
     axis.set(xlim=(rtts[0], rtts[-1]), ylim=(rates[0], rates[-1]))
 
 
-def draw_bbr(ours: dict[str, Any], published: dict[str, Any]) -> None:
+def draw_bbr(ours: dict[str, Any], published: dict[str, Any], folder: Path) -> None:
     """BBR's share by buffer, in both set-ups."""
     figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.2), sharey=True, layout="constrained")
     left, right = axes
@@ -131,7 +132,7 @@ def draw_bbr(ours: dict[str, Any], published: dict[str, Any]) -> None:
     left.set_ylabel("share of BBR in what both get")
     left.legend(fontsize=8, loc="lower left")
     right.legend(fontsize=8, loc="lower left")
-    figure.savefig(HERE / "bbr-and-cubic.png", dpi=120)
+    figure.savefig(folder / "bbr-and-cubic.png", dpi=120)
 
 
 def simulated(axis: Any, rows: list[dict[str, Any]], colour: str, name: str) -> None:
@@ -209,9 +210,12 @@ def print_shares(cubic: dict[str, Any], bbr: dict[str, Any], published: dict[str
 
 def main() -> None:
     """Draws and prints."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=HERE, help="folder of the pictures")
+    folder = parser.parse_args().out
     cubic, bbr, published = read("cubic"), read("bbr"), read("published")
-    draw_map(cubic["map"])
-    draw_bbr(bbr, published)
+    draw_map(cubic["map"], folder)
+    draw_bbr(bbr, published, folder)
     print_windows(cubic)
     print_shares(cubic, bbr, published)
 

@@ -85,7 +85,7 @@ class LinkChange:
 @dataclass(frozen=True)
 class Loss:
     """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
-    1960, Elliott 1963)."""
+1960, Elliott 1963)."""
 
     probability: float
     """Probability for each packet; with `burst` in the long run."""
@@ -182,7 +182,7 @@ class Reorder:
 @dataclass(frozen=True)
 class Trace:
     """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-    `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on."""
+`rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on."""
 
     file: str | None = None
     """A file with the rows (CSV), found from where the scenario file is."""
