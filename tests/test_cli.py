@@ -352,7 +352,15 @@ def test_what_was_simulated_is_written_before_it_is_shown(
     file = tmp_path / "x.json"
     with pytest.raises(KeyboardInterrupt):
         simulate.run_command(
-            "khalili/scenario-c", None, range(1, 3), SHORT[1::2], file, False, False, 0
+            "khalili/scenario-c",
+            None,
+            range(1, 3),
+            SHORT[1::2],
+            file,
+            False,
+            False,
+            ab.Recording(),
+            0,
         )
     assert ab.Result.load(file).seeds == [1, 2]
 
@@ -372,7 +380,15 @@ def test_an_interrupt_before_any_replication_finished_says_so(
     monkeypatch.setattr(simulate, "run", interrupt)
     with pytest.raises(typer.Exit) as ended:
         simulate.run_command(
-            "khalili/scenario-c", None, range(1, 4), [], tmp_path / "x.json", False, False, 0
+            "khalili/scenario-c",
+            None,
+            range(1, 4),
+            [],
+            tmp_path / "x.json",
+            False,
+            False,
+            ab.Recording(),
+            0,
         )
     assert ended.value.exit_code == 130
     assert "interrupted: 0 of 3 replications" in capsys.readouterr().out

@@ -84,6 +84,11 @@ impl Pair {
             self.sender.on_sent(sent.path, sent.data.len);
             self.put(bytes, Moving::Data(sent.path, sent.data));
         }
+        // A timer that is looked at too early brings nothing forth.
+        if self.sender.next_deadline() > self.now {
+            self.sender.on_deadline(self.now);
+            assert!(self.sender.poll_transmit(self.now).is_none(), "it sends too early");
+        }
     }
 
     /// The next thing happens; whether there was one.

@@ -171,7 +171,9 @@ impl World {
     fn drain(&mut self, end: Time) {
         for turn in 0.. {
             assert!(turn < 100_000, "it does not stop");
-            let due = self.link.due().max(self.now);
+            let due = self.link.due();
+            assert!(self.link.rare() || due >= self.now, "it was due at {due:?}, before now");
+            let due = due.max(self.now);
             if due > end {
                 return;
             }

@@ -5,7 +5,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use scenario::Plan;
-use simulator::{Observe, Progress, Recording, known_controller, record};
+use simulator::{Observe, Progress, Recording, known_controller, record, run};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use units::Span;
@@ -38,13 +38,19 @@ fuzz_target!(|bytes: &[u8]| {
     let outcome = record(&plan, 1, observe, recording, &progress).expect("memory takes everything");
     let outcome = outcome.expect("nobody stops it");
     assert!(outcome.conservation.holds());
+    let unseen = run(&plan, 1, Observe::default(), &progress).expect("nobody stops it");
+    assert_eq!(outcome.digest, unseen.digest, "looking changes nothing: {text}");
     let written = file.0.lock().expect("nobody panicked");
     let capture = wire::capture::read(&**written, Span::millis(100)).expect("it is a capture");
     assert!(capture.broken.is_none() && capture.malformed == 0, "{text}");
     let again: u64 = capture.subflows.iter().map(|subflow| subflow.forth.again_packets).sum();
     let retransmits: u64 = outcome.paths.iter().map(|path| path.retransmits).sum();
     assert_eq!(again, retransmits, "{text}");
-    assert!(capture.connections.iter().all(|connection| connection.proofs.1 == 0));
+    for connection in &capture.connections {
+        assert_eq!(connection.proofs.1, 0, "{text}");
+        let sent = |number: &usize| capture.subflows[*number].forth.payload_bytes;
+        assert!(connection.acked_bytes <= connection.subflows.iter().map(sent).sum(), "{text}");
+    }
 });
 
 fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {

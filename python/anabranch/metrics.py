@@ -113,7 +113,7 @@ METRICS = [
         "links",
         "queue_delay_p50_s",
         "s",
-        "median over samples of waiting bytes over rate; also p95 and p99",
+        "median over samples of waiting bytes over the rate of the moment; also p95 and p99",
     ),
     Metric(
         "classes", "rtt_mean_s", "s", "mean over samples and users of the newest round-trip sample"

@@ -26,7 +26,7 @@ WANTED = {
     "tcp.options": ["sack_perm", "sack.count"],
     "tcp.options.mptcp": [
         *("subtype", "sendkey", "recvkey", "recvtok", "sendrand", "sendtrunchmac", "sendhmac"),
-        *("rawdataseqno", "datalvllen", "backup.flag"),
+        *("rawdataseqno", "rawdataack", "datalvllen", "backup.flag"),
         *("echo", "addrid", "ipv4", "addaddrtrunchmac"),
     ],
     "mptcp": ["stream", "expected_token", "expected_idsn"],

@@ -156,6 +156,24 @@ def test_tokens_and_first_data_sequence_numbers_are_made_of_the_keys(
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_what_a_connection_acknowledged_reaches_from_its_first_byte_to_its_last_data_ack(
+    name: str, recorded: Run, dissected: Dissected
+) -> None:
+    seen, reached = dissected(name), defaultdict(int)
+    exchanged = keys(seen)
+    for packet in seen:
+        if packet.path is None and (ack := packet["tcp.options.mptcp.rawdataack"]):
+            stream = packet["mptcp.stream"]
+            first = int.from_bytes(digest(exchanged[stream][0])[-8:]) + 1
+            reached[stream] = max(reached[stream], (int(ack) - first) % 2**32)
+    tokens = {stream: digest(initiator)[:4].hex() for stream, (initiator, _) in exchanged.items()}
+    flows = read(recorded(name).pcap).flows
+    ours = {token: int(acked) for token, acked in zip(flows["token"], flows["acked_bytes"]) if token}
+    assert {tokens[stream]: acked for stream, acked in reached.items()} == ours
+    assert sum(ours.values()) > 0 or not ours
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_each_join_and_each_announced_address_proves_the_keys(
     name: str, recorded: Run, dissected: Dissected
 ) -> None:

@@ -15,10 +15,17 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = ("sh", "console", "python", "toml")
 """Languages of which every block is run, or marked as not run with a reason."""
 
+MARK = r"<!-- (?:not run: (?P<reason>.+?)|(?P<need>[^:\n]+?): run by (?P<elsewhere>\S+)) -->"
+"""Why a block is not run, or what it needs and which file of the repository runs it."""
 FENCE = re.compile(
-    r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    rf"(?:^{MARK}\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
     flags=re.MULTILINE | re.DOTALL,
 )
+
+LINUX = "tests/linux/test_documented.py"
+CI = ".ci/run"
+ELSEWHERE = {LINUX: "needs root", CI: "builds the whole program"}
+"""What runs the blocks that `tests/docs` does not, and why it is left to it."""
 
 SHORT = {
     "run": ["--repeat", "2", "--set", "duration=12 s", "--set", "warmup=4 s"],
@@ -34,6 +41,32 @@ run need not agree with theory, none is measured in real time, and pictures want
 RECORDED = SHORT["run"][2:]
 """What is added to a run that is recorded: there is one replication."""
 
+SCRIPTS = {
+    "tools/compare_with_literature.py": ["--quick", "--out", "."],
+    "docs/pictures/beside-the-literature.py": ["--out", "."],
+}
+"""What is added to a script of the repository: it takes seconds, and writes nothing that is committed."""
+
+REAL_TIME = [
+    *("--repeat", "1", "--set", "duration=4 s", "--set", "warmup=2 s"),
+    *("--set", "flow.multipath.spread=1 s", "--set", "flow.single-path.spread=1 s"),
+]
+ON_LINUX = {
+    "linux run": [*REAL_TIME, "--keep-invalid"],
+    "compare": [*REAL_TIME, "--tolerance", "9"],
+}
+"""What is added to a command that measures in real time: scenario C, whose users start within a second."""
+
+FOR_A_MOMENT = ("--watch", "reproduce", "tcpdump")
+"""Words of what would go on for ever, or for hours: it is ended by Ctrl-C a few seconds after it began."""
+
+INSTEAD = {
+    "tcp_congestion_control=cubic": "tcp_congestion_control=reno",
+    "--from 30s": "--from 2s",
+}
+"""What a network namespace that stands for the machine may not have, and what it gets; and the end of the
+warm-up, which is earlier in a short run."""
+
 ONE_CLAIM = {"khalili": "khalili.table3.n10"}
 """A whole document takes minutes; one claim of it stands for all."""
 
@@ -47,7 +80,11 @@ class Block:
     language: str
     text: str
     reason: str | None
-    """Why it is not run."""
+    """Why it is not run at all."""
+    elsewhere: str | None
+    """What runs it, if it is not `tests/docs`."""
+    need: str | None
+    """Why it is run there."""
 
     @property
     def place(self) -> str:
@@ -55,11 +92,21 @@ class Block:
         return f"{name(self.page)}:{self.line}"
 
     @property
-    def commands(self) -> list[list[str]]:
-        """The command lines of a shell's block, each split into words."""
+    def is_run_here(self) -> bool:
+        """Whether `tests/docs` runs it."""
+        return self.reason is None and self.elsewhere is None
+
+    @property
+    def lines(self) -> list[str]:
+        """The command lines of a shell's block, without prompts, comments and what is empty."""
         lines = self.text.replace("\\\n", " ").splitlines()
-        words = (shlex.split(line.removeprefix("$ "), comments=True) for line in lines)
-        return [line for line in words if line]
+        plain = (re.sub(r"(^|\s)#\s.*", "", line.removeprefix("$ ")).strip() for line in lines)
+        return [line for line in plain if line]
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The command lines, each split into words."""
+        return [shlex.split(line, comments=True) for line in self.lines]
 
 
 def name(page: Path) -> str:
@@ -87,6 +134,8 @@ def blocks(page: Path, *languages: str) -> list[Block]:
             found["language"],
             found["text"],
             found["reason"],
+            found["elsewhere"],
+            found["need"],
         )
         for found in FENCE.finditer(text)
         if not languages or found["language"] in languages
@@ -115,26 +164,57 @@ def shortened(words: list[str]) -> list[str]:
     return [*words, *more]
 
 
+def script(words: list[str]) -> list[str] | None:
+    """A script of the repository with its words, in the form in which it is run here; None for another
+    command."""
+    if words[0] != ".venv/bin/python" or words[1].startswith("-"):
+        return None
+    return [*words[1:], *SCRIPTS.get(words[1], [])]
+
+
+def on_linux(line: str) -> str:
+    """A line that needs root, in the form in which root runs it."""
+    line = re.sub(r"(?<!\S)sudo ", "", line)
+    for there, here in INSTEAD.items():
+        line = line.replace(there, here)
+    words = of_the_program(line.split()) or []
+    more = ON_LINUX.get(" ".join(words[:2]), ON_LINUX.get(words[0], []) if words else [])
+    return " ".join([line, shlex.join(more)]) if more else line
+
+
+def for_a_moment(line: str) -> bool:
+    """Whether a line is ended by Ctrl-C."""
+    return bool(set(FOR_A_MOMENT) & set(line.split()))
+
+
 def account() -> Iterator[str]:
     """What becomes of the examples, in lines for people."""
     examples = [block for page in PAGES for block in blocks(page, *EXAMPLES)]
-    run = [block for block in examples if block.reason is None]
+    run = [block for block in examples if block.is_run_here]
     words = [
         line for block in run if block.language in ("sh", "console") for line in block.commands
     ]
     commands = [line for line in map(of_the_program, words) if line]
     short = sum(shortened(line) != line for line in commands)
+    short += sum(line[1] in SCRIPTS for line in words if script(line))
     kinds = Counter(block.language for block in run)
     listed = ", ".join(f"{number} {language}" for language, number in sorted(kinds.items()))
-    yield f"{len(examples)} examples: {len(run)} run ({listed}), {len(examples) - len(run)} not run"
-    yield f"{len(words)} commands run, {short} of them in a shorter form: {forms()}"
-    for reason, number in Counter(block.reason for block in examples).most_common():
-        if reason:
-            yield f"{number} not run: {reason}"
+    never = Counter(block.reason for block in examples if block.reason)
+    yield f"{len(examples)} examples: {len(run)} run here ({listed}), {never.total()} run nowhere"
+    yield f"{len(words)} commands run here, {short} of them in a shorter form: {forms()}"
+    for (where, need), number in Counter((b.elsewhere, b.need) for b in examples).items():
+        if where:
+            yield f"{number} run by {where}: {need}"
+    more = "; ".join(f"{command} {shlex.join(words)}" for command, words in ON_LINUX.items())
+    yield f"shorter forms there: {more}; ended by Ctrl-C: {', '.join(FOR_A_MOMENT)}"
+    for reason, number in never.most_common():
+        yield f"{number} run nowhere: {reason}"
 
 
 def forms() -> str:
     """What shorter forms are."""
-    added = "; ".join(f"{command} {shlex.join(words)}" for command, words in SHORT.items())
+    added = "; ".join(
+        f"{command} {shlex.join(words)}" for command, words in {**SHORT, **SCRIPTS}.items()
+    )
     replaced = ", ".join(f"{one} for {whole}" for whole, one in ONE_CLAIM.items())
     return f"{added}; {replaced}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,9 +14,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pages import EXAMPLES, PAGES, ROOT, Block, blocks, name, of_the_program, prose, read, shortened
+from pages import (
+    CI,
+    ELSEWHERE,
+    EXAMPLES,
+    LINUX,
+    MARK,
+    PAGES,
+    ROOT,
+    Block,
+    blocks,
+    name,
+    of_the_program,
+    prose,
+    read,
+    script,
+    shortened,
+)
 
-WITH_EXAMPLES = [page for page in PAGES if any(b.reason is None for b in blocks(page, *EXAMPLES))]
+WITH_EXAMPLES = [page for page in PAGES if any(b.is_run_here for b in blocks(page, *EXAMPLES))]
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
@@ -26,7 +45,7 @@ def test_the_examples_of_a_page_run_one_after_the_other(
     Path("out/measurements").symlink_to(ROOT / "measurements")
     scope: dict[str, Any] = {"__name__": "example"}
     for block in blocks(page, *EXAMPLES):
-        if block.reason is not None:
+        if not block.is_run_here:
             continue
         if block.language == "toml":
             save_scenario(block)
@@ -52,15 +71,19 @@ def run_commands(block: Block) -> None:
 
     for words in block.commands:
         ours = of_the_program(words)
-        assert words[0] != "sudo", f"{block.place}: what needs root is marked as not run"
+        assert words[0] != "sudo", f"{block.place}: what needs root is run by {LINUX}"
         if ours is None:
-            subprocess.run(words, check=True, capture_output=True)
+            theirs = (
+                [sys.executable, ROOT / named[0], *named[1:]] if (named := script(words)) else words
+            )
+            subprocess.run(theirs, check=True, capture_output=True)
         else:
             status = app(shortened(ours), standalone_mode=False)
             assert status in (None, 0), f"{block.place}: {words} ended with {status}"
 
 
 SHELL = [block for page in PAGES for block in blocks(page, "sh", "console")]
+ELSEWHERE_RUN = [block for page in PAGES for block in blocks(page, *EXAMPLES) if block.elsewhere]
 
 
 @pytest.mark.parametrize("block", SHELL, ids=lambda block: block.place)
@@ -97,7 +120,47 @@ def test_no_block_escapes_being_an_example() -> None:
     for page in PAGES:
         fences = re.findall(r"^\s*(?:```|~~~)", read(page), flags=re.MULTILINE)
         assert len(fences) == 2 * len(blocks(page)), name(page)
-        assert "<!-- not run: " not in prose(read(page)), f"{name(page)}: a mark without a block"
+        alone = re.search(MARK, prose(read(page)))
+        assert alone is None, f"{name(page)}: a mark without a block: {alone}"
+
+
+@pytest.mark.parametrize("block", ELSEWHERE_RUN, ids=lambda block: block.place)
+def test_what_runs_a_block_that_is_not_run_here_is_known(block: Block) -> None:
+    """By its mark tests/linux/test_documented.py finds what it runs; of .ci/run it is looked up."""
+    assert block.elsewhere in ELSEWHERE and (ROOT / block.elsewhere).is_file()
+    assert block.need == ELSEWHERE[block.elsewhere]
+    assert block.language in ("sh", "console")
+    if block.elsewhere == LINUX:
+        assert "pages.LINUX" in read(ROOT / LINUX)
+        assert any(words[0] == "sudo" or "sudo" in words for words in block.commands)
+        return
+    lines = read(ROOT / CI).splitlines()
+    for words in block.commands:
+        assert shlex.join(words) in lines or words == ["make", "demo"]  # of which the next test is
+
+
+def recipe(target: str) -> list[list[str]]:
+    """The commands of a target of the Makefile, but for those of what it depends on."""
+    found = re.search(
+        rf"^{re.escape(target)}:.*\n((?:\t.*\n)+)", read(ROOT / "Makefile"), flags=re.MULTILINE
+    )
+    assert found, target
+    return [shlex.split(line.replace("$(VENV)", ".venv")) for line in found[1].splitlines()]
+
+
+def test_ci_builds_by_pip_and_the_demo_is_one_command_on_what_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The demo is run here in its short form."""
+    from anabranch.cli.application import app
+
+    assert "make build" in read(ROOT / CI).splitlines()
+    assert [".venv/bin/pip", "install", "--quiet", "--editable", ".[test]"] in recipe("$(BUILT)")
+    (demo,) = recipe("demo")
+    monkeypatch.chdir(tmp_path)
+    assert app(shortened(of_the_program(demo) or []), standalone_mode=False) in (None, 0)
+    capsys.readouterr()
+    assert list((tmp_path / "out/demo").glob("*.html"))
 
 
 def test_examples_in_docstrings_are_python() -> None:
@@ -115,7 +178,7 @@ def test_the_unit_on_the_page_is_the_one_that_ships() -> None:
 
 
 def test_the_worked_example_of_a_law_has_what_a_law_must_have() -> None:
-    """Whether it compiles is seen when somebody follows the page."""
+    """Where there is no compiler, this is what is looked at."""
     example = blocks(ROOT / "docs/how-to/add-a-law.md", "rust")[0].text
     shipped = (ROOT / "crates/control/src/laws/semicoupled.rs").read_text(encoding="utf-8")
     for line in (
@@ -126,6 +189,32 @@ def test_the_worked_example_of_a_law_has_what_a_law_must_have() -> None:
         "fn with_option(option: Option<&str>) -> Option<Self> {",
     ):
         assert line in example and line in shipped
+
+
+def test_the_worked_example_of_a_law_compiles_and_its_test_holds(tmp_path: Path) -> None:
+    """The compiler alone, on a copy of the crate with the page's file and its line of registration."""
+    libm = sorted((ROOT / "target/debug/deps").glob("liblibm-*.rlib"), key=os.path.getmtime)
+    if not shutil.which("rustc") or not libm:
+        pytest.skip("there is no rustc, or `cargo test` has not built libm yet")
+    law, registration = (block.text for block in blocks(ROOT / "docs/how-to/add-a-law.md", "rust"))
+    source = shutil.copytree(ROOT / "crates/control/src", tmp_path / "src")
+    (source / "laws/gentle.rs").write_text(law, encoding="utf-8")
+    before, added = registration.splitlines()[2:4]
+    registry = (source / "laws/mod.rs").read_text(encoding="utf-8")
+    assert registry.count(f"{before}\n") == 1
+    registry = registry.replace(f"{before}\n", f"{before}\n{added}\n")
+    (source / "laws/mod.rs").write_text(registry, encoding="utf-8")
+    compiler = ["rustc", "--edition=2024", "--test", "--crate-name=control", str(source / "lib.rs")]
+    linked = [f"--extern=libm={libm[-1]}", f"-Ldependency={libm[-1].parent}"]
+    program = tmp_path / "control"
+    done = subprocess.run(
+        [*compiler, *linked, "-o", program], cwd=ROOT, capture_output=True, text=True
+    )
+    if "E0514" in done.stderr:
+        pytest.skip("what target/debug has is of another compiler")
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([program, "gentle"], capture_output=True, text=True)
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
 def test_what_is_generated_is_fresh() -> None:

@@ -18,7 +18,7 @@ from .markdown import block, table, together
 
 TAKES = {bool: "", int: "whole number", float: "number", str: "text", Path: "path"}
 
-HOLDS_FOR_ROOT = "<!-- not run: needs root -->"
+HOLDS_FOR_ROOT = "<!-- needs root: run by tests/linux/test_documented.py -->"
 
 
 class Word(NamedTuple):

@@ -37,9 +37,11 @@ pub struct LinkSeries {
     pub dropped_packets: Vec<f64>,
 }
 
+/// The rate that stands for none: nobody knows how long a packet waits.
+const OUTAGE: Rate = Rate(1);
+
 /// What the figures need of a link of the plan.
 struct Planned {
-    rate: Option<Rate>,
     /// Mean rate after the warm-up, changes included, in bit/s; `NaN` without a rate.
     capacity: f64,
     per_user: bool,
@@ -62,7 +64,6 @@ impl LinkMeter {
     /// A meter for the links of `plan`, when `planned` says which of them each link of the world is.
     pub fn new(plan: &Plan, planned: Vec<u32>) -> Self {
         let rows = plan.links.iter().map(|link| Planned {
-            rate: link.rate,
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
             queues: link.queue != PlanQueue::Unlimited || link.rate.is_some(),
@@ -88,8 +89,10 @@ impl LinkMeter {
             }
             let backlog = link.backlog(now);
             row.waiting.add(backlog.packets as f64);
-            let rate = row.rate.unwrap_or(Rate(u64::MAX));
-            row.delay.add(8.0 * backlog.bytes as f64 / rate.0 as f64);
+            let rate = link.rate().unwrap_or(Rate(u64::MAX));
+            if rate > OUTAGE {
+                row.delay.add(8.0 * backlog.bytes as f64 / rate.0 as f64);
+            }
         }
     }
 

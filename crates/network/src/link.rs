@@ -40,7 +40,7 @@ pub struct LinkSettings {
 pub struct Change {
     /// New rate, for what is left of the frame in transmission and for those that wait.
     pub rate: Option<Rate>,
-    /// New propagation delay, for frames that arrive from now on; on the line none overtakes another.
+    /// New propagation delay, for frames whose transmission has not ended; on the line none overtakes another.
     pub delay: Option<Span>,
     /// New loss probability, each frame by itself.
     pub loss: Option<f64>,
@@ -78,6 +78,9 @@ pub enum Offer {
     /// Lost at random before the queue, or because the link is down.
     Lost,
 }
+
+/// Later than the end of any run: 146 years.
+const FAR: Time = Time(1 << 62);
 
 #[derive(Clone, Copy, Default)]
 struct Carried<F> {
@@ -339,9 +342,15 @@ impl<F: Frame> Link<F> {
             }
             faults.up = change.up.unwrap_or(faults.up);
         }
-        if let Some(rate) = change.rate {
+        let rate = change.rate.or(change.delay.and(self.rate()));
+        if let Some(rate) = rate {
             self.rerate(now, rate);
         }
+    }
+
+    /// The rate now; none for a pure delay.
+    pub fn rate(&self) -> Option<Rate> {
+        (self.rate > 0).then_some(Rate(self.rate))
     }
 
     /// When to call for the link next, after a change that may have moved it; never if nothing is inside.
@@ -352,7 +361,8 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// Frames that wait, and what is left of the one in transmission, are timed anew at `rate`.
+    /// Frames that wait, and what is left of the one in transmission, are timed anew at `rate` and with the
+    /// present delay.
     fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
         let before = std::mem::replace(&mut self.rate, rate.0);
@@ -365,7 +375,8 @@ impl<F: Frame> Link<F> {
         self.idle_at = ends;
         if ends > now && before > 0 {
             let left = u128::from(ends.since(now).0) * u128::from(before);
-            self.idle_at = now + Span(left.div_ceil(u128::from(rate.0)) as u64);
+            let left = left.div_ceil(u128::from(rate.0)).min(u128::from(FAR.0));
+            self.idle_at = now + Span(left as u64);
             earliest = earlier.max(self.idle_at + self.delay);
             if let Some(carried) = self.line.get_mut(sending) {
                 carried.arrives = earliest;
@@ -427,7 +438,8 @@ impl<F: Frame> Link<F> {
             let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for frames below 2 GB
             let (whole, remainder) = (product / self.rate, product % self.rate);
             let Ok(ns) = u32::try_from(whole) else {
-                return (whole, remainder);
+                // A queue that waits for an outage to end may not wait beyond the end of time.
+                return if self.idle_at > FAR { (0, 0) } else { (whole, remainder) };
             };
             self.memo = Transmission { bytes, ns, remainder };
         }

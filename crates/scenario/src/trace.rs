@@ -5,8 +5,9 @@ use crate::schema::{LinkChange, Trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 use units::{Rate, Span};
 
-/// Most changes that a trace may stand for, repetitions included: each takes some tens of bytes.
-const MOST_CHANGES: u64 = 10_000_000;
+/// Most changes that a trace may stand for, with its repetitions and on all copies of its link: a plan and
+/// its result have each of them, which takes about 2 kB.
+const MOST_CHANGES: u64 = 1_000_000;
 
 const COLUMNS: [&str; 4] = ["t_s", "rate_bps", "delay_s", "loss"];
 
@@ -25,6 +26,7 @@ fn bad<T>(line: usize, why: String) -> Result<T, BadRow> {
 
 /// The changes that `rows` stand for, each once.
 pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadRow> {
+    let rows = rows.trim_start_matches('\u{feff}'); // what some programs begin a file with
     let plain = |line: &str| line.split('#').next().unwrap_or("").trim().to_owned();
     let lines = (1..).zip(rows.lines().map(plain)).filter(|(_, line)| !line.is_empty());
     let mut columns = Vec::new();
@@ -113,8 +115,13 @@ pub(crate) fn changes(trace: &Trace, duration: Span) -> Vec<LinkChange> {
     begins.flat_map(moved).collect()
 }
 
-/// What is wrong with a trace: its field, its value, and what would be right.
-pub(crate) fn check(trace: &Trace, duration: Span) -> Result<(), (String, String, &'static str)> {
+/// What is wrong with a trace of a link that has so many copies: its field, its value, and what would be
+/// right.
+pub(crate) fn check(
+    trace: &Trace,
+    duration: Span,
+    copies: u64,
+) -> Result<(), (String, String, &'static str)> {
     let wrong = |field: &str, value: String, right| Err((field.to_owned(), value, right));
     let rows = match (&trace.file, &trace.rows) {
         (None, Some(rows)) => rows,
@@ -133,17 +140,19 @@ pub(crate) fn check(trace: &Trace, duration: Span) -> Result<(), (String, String
         }
     };
     let last = once.last().map_or(Span::ZERO, |change| change.at);
-    let Some(period) = trace.repeat else {
-        return Ok(());
-    };
-    if period <= last {
+    if let Some(period) = trace.repeat.filter(|period| *period <= last) {
         return wrong("trace.repeat", period.to_string(), "it is longer than the trace");
     }
-    if (duration.0 / period.0 + 1).saturating_mul(once.len() as u64) > MOST_CHANGES {
-        let right = "with its repetitions a trace has at most 10,000,000 rows in a run";
-        return wrong("trace.repeat", period.to_string(), right);
+    let turns = trace.repeat.map_or(1, |period| duration.0 / period.0 + 1);
+    let changes = turns.saturating_mul(once.len() as u64).saturating_mul(copies);
+    match changes > MOST_CHANGES {
+        true => {
+            let right =
+                "a trace has at most 1,000,000 rows, repetitions and copies of the link included";
+            wrong("trace", format!("{changes} rows in all"), right)
+        }
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// The scenario with the files of its traces inside it, as rows; `None` if it names none.
@@ -162,7 +171,8 @@ pub fn with_traces(
         let Some(trace) = link.get_mut("trace").and_then(Item::as_table_like_mut) else {
             continue;
         };
-        let Some(file) = trace.get("file").and_then(Item::as_str).map(str::to_owned) else {
+        let file = trace.get("file").and_then(Item::as_str).map(str::to_owned);
+        let Some(file) = file.filter(|_| trace.get("rows").is_none()) else {
             continue;
         };
         let rows = read(&file)
@@ -173,10 +183,24 @@ pub fn with_traces(
             )
         })?;
         trace.remove("file");
-        trace.insert("rows", toml_edit::value(rows));
+        trace.insert("rows", Item::Value(on_one_line(&rows)));
         found = true;
     }
     Ok(found.then(|| document.to_string()))
+}
+
+/// A string without a line break in the file, so that errors behind it have the lines that they had.
+fn on_one_line(text: &str) -> toml_edit::Value {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            '\n' => "\\n".into(),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.into(),
+        })
+        .collect();
+    format!("\"{escaped}\"").parse().unwrap_or_else(|_| text.into())
 }
 
 /// The tables of a list, however it is written.
@@ -240,6 +264,21 @@ mod tests {
             let error = wrong(rows);
             assert!(error.line == line && error.why.contains(why), "{rows:?}: {error:?}");
         }
+    }
+
+    #[test]
+    fn rows_of_a_file_come_in_without_moving_a_line() {
+        let text =
+            "[[link]]\nname = 'a'\ntrace = { file = 'f' }\n[[link]]\n[link.trace]\nfile = 'f'\nend";
+        let text = format!("{text} = 1\n");
+        let rows = "\u{feff}t_s,loss\n0,0.5 # \"so\" \\ \u{e9}\t\n";
+        let within = with_traces(&text, "x", &|_| Ok(rows.into())).unwrap().unwrap();
+        assert_eq!(within.lines().count(), text.lines().count());
+        let document: DocumentMut = within.parse().unwrap();
+        assert_eq!(document["link"][1]["trace"]["rows"].as_str(), Some(rows));
+        assert_eq!(parse(rows).unwrap()[0].loss, Some(0.5));
+        let both = "[[link]]\ntrace = { file = 'f', rows = 'r' }\n";
+        assert_eq!(with_traces(both, "x", &|_| Ok(rows.into())), Ok(None));
     }
 
     proptest! {

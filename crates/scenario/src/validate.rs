@@ -39,7 +39,7 @@ pub(crate) fn check(
     unique("link", scenario.link.iter().map(|link| &link.name))?;
     unique("flow", scenario.flow.iter().map(|flow| &flow.name))?;
     for link in &scenario.link {
-        check_link(link, scenario.duration)?;
+        check_link(link, scenario)?;
     }
     if scenario.flow.is_empty() {
         let error = Error::new("the scenario has no [[flow]]");
@@ -109,7 +109,8 @@ fn probability(value: f64) -> bool {
     (0.0..=1.0).contains(&value)
 }
 
-fn check_link(link: &Link, duration: Span) -> Result<(), Placed> {
+fn check_link(link: &Link, scenario: &Scenario) -> Result<(), Placed> {
+    let duration = scenario.duration;
     let placed = |(field, value, right): Wrong| {
         let name = &link.name.text;
         let error = Error::new(format!("link `{name}`: {field} is {value}")).help(right);
@@ -118,7 +119,9 @@ fn check_link(link: &Link, duration: Span) -> Result<(), Placed> {
     check_faults(link).map_err(placed)?;
     check_changes(link).map_err(placed)?;
     if let Some(trace) = &link.trace {
-        trace::check(trace, duration).map_err(placed)?;
+        let all: u64 = scenario.flow.iter().map(|flow| users(scenario, flow)).sum();
+        let copies = if link.per_user { all.max(1) } else { 1 };
+        trace::check(trace, duration, copies).map_err(placed)?;
         if link.rate.is_none() && traced(link, duration).any(|change| change.rate.is_some()) {
             let right = "give the link a rate, which holds until the first row";
             wrong("trace", "of rates, but the link has none", right).map_err(placed)?;

@@ -96,10 +96,34 @@ fn an_outage_holds_a_frame_and_the_rest_of_it_goes_at_the_rate_that_comes_after(
 fn frames_never_overtake_when_the_delay_shrinks() {
     let mut link = link(10_000_000, 50, Queue::Unlimited);
     link.offer(Time::ZERO, Packet::of(1250), &mut Never);
-    link.change(Time(1), Change { delay: Some(Span::ZERO), ..Change::default() });
+    link.change(Time(1_000_000), Change { delay: Some(Span::ZERO), ..Change::default() });
     link.offer(Time(2_000_000), Packet::of(1250), &mut Never);
     let times = drain(&mut link, Some(Time(51_000_000)));
     assert_eq!(times, [Time(51_000_000), Time(51_000_000)]);
+}
+
+#[test]
+fn a_frame_takes_the_delay_that_there_is_when_its_transmission_ends() {
+    let mut link = link(10_000_000, 50, Queue::Unlimited);
+    for _ in 0..3 {
+        link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms each
+    }
+    let delay = Some(Span::millis(80));
+    link.change(Time(1_500_000), Change { delay, ..Change::default() });
+    let next = Some(link.due());
+    let times = drain(&mut link, next);
+    assert_eq!(times, [Time(51_000_000), Time(82_000_000), Time(83_000_000)]);
+}
+
+#[test]
+fn more_than_an_outage_can_ever_send_waits_until_it_ends() {
+    let mut link = link(1, 0, Queue::Unlimited);
+    for _ in 0..600_000 {
+        link.offer(Time::ZERO, Packet::of(1500), &mut Never); // 12,000 s each
+    }
+    link.change(Time(1_000_000), Change { rate: Some(Rate(1 << 40)), ..Change::default() });
+    let next = Some(link.due());
+    assert_eq!(drain(&mut link, next).len(), 600_000);
 }
 
 #[test]

@@ -21,8 +21,9 @@ use wire::{Ack, Data, Flags};
 struct Transit {
     ack: Ack,
     sent: Time,
-    /// The subflow that it is of, which may have ended meanwhile.
+    /// The subflow that it is of, which may have ended meanwhile, and whether that joined.
     subflow: Subflow,
+    join: bool,
 }
 
 /// A path of a connection.
@@ -224,8 +225,8 @@ impl Capture {
         self.paths[path].heard = Subflow::clock(now);
         self.forth(now, path, None, Some(ADDED), |subflow, sent| subflow.confirm(sent, join));
         if join {
-            let data_ack = self.flows[self.paths[path].flow].data_ack;
-            let fourth = |subflow: &Subflow| fourth(subflow, data_ack, now);
+            let Flow { data_ack, terms, .. } = self.flows[self.paths[path].flow];
+            let fourth = |subflow: &Subflow| fourth(subflow, &terms, data_ack, now);
             self.back(now, path, |subflow, sent| subflow.ack(sent, &fourth(subflow), None, 0));
         }
     }
@@ -269,7 +270,11 @@ impl Capture {
         let path = path as usize;
         let (was_open, id) = (self.paths[path].open, self.paths[path].subflow.id);
         (self.paths[path].open, self.paths[path].member) = (false, false);
-        let initial = self.flows[self.paths[path].flow].initial == Some(path);
+        let flow = &mut self.flows[self.paths[path].flow];
+        let initial = flow.initial == Some(path);
+        if initial && !was_open {
+            flow.initial = None; // its request was not granted: the next path asks for the connection
+        }
         if let Some(other) = self.sibling(path).filter(|_| was_open) {
             let ids = vec![if initial { 0 } else { id }];
             self.notify(now, other, Mptcp::RemoveAddress { ids });
@@ -278,8 +283,10 @@ impl Capture {
 
     /// A receiver has sent `ack`.
     pub(super) fn answered(&mut self, now: Time, path: u32, ack: &Ack) {
-        let path = &mut self.paths[path as usize];
-        path.transit.push_back(Transit { ack: *ack, sent: now, subflow: path.subflow });
+        let number = path as usize;
+        let path = &mut self.paths[number];
+        let join = self.flows[path.flow].initial != Some(number);
+        path.transit.push_back(Transit { ack: *ack, sent: now, subflow: path.subflow, join });
     }
 
     fn find(&self, path: u32, ack: &Ack) -> Option<usize> {
@@ -313,7 +320,7 @@ impl Capture {
         };
         let flow = &mut self.flows[self.paths[path].flow];
         flow.data_ack = flow.data_ack.max(ack.data_ack);
-        let join = flow.initial != Some(path);
+        let join = transit.join;
         self.paths[path].heard = self.paths[path].heard.max(Subflow::clock(transit.sent));
         if ack.flags.has(Flags::SYN) {
             self.arrive(now, path, &transit, |subflow, sent| subflow.grant(sent, join));
@@ -415,8 +422,8 @@ impl Capture {
 }
 
 /// The ACK that ends a join (RFC 8684 §3.2): nothing has arrived on `subflow` yet.
-fn fourth(subflow: &Subflow, data_ack: u64, now: Time) -> Ack {
-    let (ack, window_edge) = (subflow.base(), data_ack + 65_535);
+fn fourth(subflow: &Subflow, terms: &Terms, data_ack: u64, now: Time) -> Ack {
+    let (ack, window_edge) = (subflow.base(), data_ack + (65_535 << terms.scale));
     let (sacks, flags) = (wire::Sacks::default(), Flags::NONE);
     Ack { ack, data_ack, window_edge, echo: now, sacks, flags }
 }

@@ -7,7 +7,7 @@
 use scenario::Plan;
 use scenario::schema::Protocol;
 use serde_json::{Value, json};
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use transport::PathReport;
 use units::Time;
@@ -16,7 +16,6 @@ use wire::{Ack, Data, Flags};
 /// A packet that is not acknowledged yet.
 struct Outstanding {
     number: u64,
-    seq: u64,
     end: u64,
 }
 
@@ -30,7 +29,8 @@ struct Path {
     protocol: &'static str,
     /// Events, written already and parted by commas.
     events: Vec<u8>,
-    outstanding: VecDeque<Outstanding>,
+    /// By its first byte.
+    outstanding: BTreeMap<u64, Outstanding>,
     sent: u64,
     received: u64,
     metrics: Value,
@@ -60,7 +60,7 @@ impl Qlog {
                     Protocol::Udp => "UDP",
                 },
                 events: Vec::new(),
-                outstanding: VecDeque::new(),
+                outstanding: BTreeMap::new(),
                 sent: 0,
                 received: 0,
                 metrics: Value::Null,
@@ -140,15 +140,14 @@ impl Path {
 
     fn on_sent(&mut self, now: Time, data: &Data) {
         let end = data.seq + u64::from(data.len);
-        let again = self.outstanding.iter().position(|one| one.seq == data.seq && data.len > 0);
-        if let Some(lost) = again.and_then(|index| self.outstanding.remove(index)) {
-            let header = json!({ "packet_type": "1RTT", "packet_number": lost.number });
-            self.event(now, "recovery:packet_lost", json!({ "header": header }));
-        }
         let number = self.sent;
         self.sent += 1;
         if data.len > 0 && !data.flags.has(Flags::DATAGRAM) {
-            self.outstanding.push_back(Outstanding { number, seq: data.seq, end });
+            let lost = self.outstanding.insert(data.seq, Outstanding { number, end });
+            if let Some(Outstanding { number, .. }) = lost {
+                let header = json!({ "packet_type": "1RTT", "packet_number": number });
+                self.event(now, "recovery:packet_lost", json!({ "header": header }));
+            }
         }
         let kind = if data.len == 0 { "handshake" } else { "1RTT" };
         let mut packet = json!({
@@ -164,18 +163,20 @@ impl Path {
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
-        let covered = |one: &Outstanding| {
-            let within = |block: &wire::Range| block.start <= one.seq && one.end <= block.end;
-            one.end <= ack.ack || ack.sacks.blocks().iter().any(within)
-        };
         let mut numbers = Vec::new();
-        self.outstanding.retain(|one| {
-            let acked = covered(one);
-            if acked {
-                numbers.push(one.number);
+        while let Some(oldest) = self.outstanding.first_entry() {
+            if oldest.get().end > ack.ack {
+                break;
             }
-            !acked
-        });
+            numbers.push(oldest.remove().number);
+        }
+        for block in ack.sacks.blocks() {
+            let within = self.outstanding.range(block.start..block.end.max(block.start));
+            let within = within.filter(|(_, one)| one.end <= block.end).map(|(seq, _)| *seq);
+            for seq in within.collect::<Vec<_>>() {
+                numbers.extend(self.outstanding.remove(&seq).map(|one| one.number));
+            }
+        }
         numbers.sort_unstable();
         let mut ranges: Vec<[u64; 2]> = Vec::new();
         for number in numbers {

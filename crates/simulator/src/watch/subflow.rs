@@ -43,7 +43,7 @@ pub(super) fn word(chance: &mut impl Chance) -> u32 {
 
 /// A host's clock in milliseconds, which never shows zero (RFC 7323 §3.2: zero is "no echo").
 fn clock(at: Time) -> u32 {
-    (at.0 / 1_000_000) as u32 + 1
+    ((at.0 / 1_000_000) as u32).wrapping_add(1).max(1)
 }
 
 /// A packet that a host sends.

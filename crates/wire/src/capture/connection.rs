@@ -4,7 +4,7 @@ use super::dissect::Seen;
 use super::subflow::{Subflow, unwrap};
 use crate::mptcp::{Hash, Keys, Mptcp, initial_data_sequence, token};
 use crate::tcp::TcpOption;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A connection: a TCP connection, or one over several subflows.
 #[derive(Clone, Debug, Default)]
@@ -18,10 +18,20 @@ pub struct Connection {
     pub acked_bytes: u64,
     /// Joins whose proofs are right, and those whose proofs are wrong; only where all was seen.
     pub proofs: (u64, u64),
-    /// Addresses that were announced.
+    /// Addresses that were announced, each once.
     pub announced: u64,
-    /// Addresses that were withdrawn.
+    /// Addresses that were withdrawn, each once.
     pub withdrawn: u64,
+}
+
+/// Data acks of one side on one subflow: the first one, and how far the others are below and above it.
+#[derive(Clone, Copy, Debug)]
+struct Acks {
+    first: u64,
+    low: i64,
+    high: i64,
+    /// Whether the upper half of the first one is known.
+    whole: bool,
 }
 
 /// What is known about a subflow's place.
@@ -33,10 +43,12 @@ struct Opening {
     names: Option<u32>,
     nonces: [Option<u32>; 2],
     codes: (Option<u64>, Option<[u8; 20]>),
-    /// First and last data ack: of the responder, and of the initiator.
-    data_acks: [Option<(u64, u64)>; 2],
-    announced: u64,
-    withdrawn: u64,
+    /// Newest data sequence number of each side that was seen in all of its 64 bits.
+    sequence: [Option<u64>; 2],
+    /// Of the initiator, and of the responder.
+    data_acks: [Option<Acks>; 2],
+    announced: BTreeSet<u8>,
+    withdrawn: BTreeSet<u8>,
 }
 
 /// Openings of all subflows so far.
@@ -57,28 +69,23 @@ impl Connections {
         }
     }
 
-    /// Puts subflows together.
+    /// Puts subflows together: a join may stand before what it joins.
     pub(super) fn finish(self, subflows: &[Subflow]) -> Vec<Connection> {
-        let mut connections: Vec<Connection> = Vec::new();
-        let mut by_token = BTreeMap::new();
+        let mut owners = BTreeMap::new();
         for (number, opening) in self.openings.iter().enumerate() {
-            let at = opening.names.and_then(|token| by_token.get(&token).copied());
-            let at = at.unwrap_or_else(|| {
-                connections.push(Connection::default());
+            owners.extend(opening.tokens().map(|token| (token, number)));
+        }
+        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut connections: Vec<Connection> = Vec::new();
+        for (number, opening) in self.openings.iter().enumerate() {
+            let owner = opening.names.and_then(|token| owners.get(&token).copied());
+            let owner = owner.unwrap_or(number);
+            let at = *places.entry(owner).or_insert_with(|| {
+                connections.push(Connection { subflows: vec![owner], ..Connection::default() });
                 connections.len() - 1
             });
-            let connection = &mut connections[at];
-            connection.subflows.push(number);
-            connection.announced += opening.announced;
-            connection.withdrawn += opening.withdrawn;
-            for (key, who) in
-                opening.keys.iter().zip(0..).filter_map(|(k, who)| Some((k.as_ref()?, who)))
-            {
-                let token = token(Hash::of_version(opening.version), *key);
-                by_token.insert(token, at);
-                if who == 0 {
-                    connection.token = Some(token);
-                }
+            if number != owner {
+                connections[at].subflows.push(number);
             }
         }
         for connection in &mut connections {
@@ -92,41 +99,54 @@ impl Connection {
     /// Counts what was acknowledged, and looks at the proofs of its joins.
     fn judge(&mut self, openings: &[Opening], subflows: &[Subflow]) {
         let first = &openings[self.subflows[0]];
-        for &number in &self.subflows {
-            match first.keys().and_then(|keys| openings[number].proof(&keys)) {
-                Some(true) => self.proofs.0 += 1,
-                Some(false) => self.proofs.1 += 1,
-                None => {}
-            }
-        }
-        if !self.subflows.iter().any(|&number| subflows[number].multipath) {
-            let tcp = &subflows[self.subflows[0]];
-            self.acked_bytes = tcp.forth.acked() + tcp.back.acked();
-            return;
-        }
-        self.acked_bytes = (0..2).map(|who| self.data_acked(openings, who)).sum();
-    }
-
-    /// Payload that data acks of `who` cover.
-    fn data_acked(&self, openings: &[Opening], who: usize) -> u64 {
-        let acks = self.subflows.iter().filter_map(|&number| openings[number].data_acks[who]);
-        let (low, high) =
-            acks.fold((None, None), |(low, high): (Option<u64>, Option<u64>), (a, b)| {
-                let base = low.unwrap_or(a);
-                let (a, b) = (unwrap(base, a as u32), unwrap(base, b as u32));
-                (Some(low.map_or(a, |low| low.min(a))), Some(high.map_or(b, |high| high.max(b))))
-            });
-        let (Some(low), Some(high)) = (low, high) else {
-            return 0;
+        let mine = || self.subflows.iter().map(|&number| &openings[number]);
+        let hash = Hash::of_version(first.version);
+        self.token = first.keys[0].map(|key| token(hash, key));
+        let distinct = |ids: fn(&Opening) -> &BTreeSet<u8>| {
+            mine().flat_map(|opening| ids(opening).iter()).collect::<BTreeSet<_>>().len() as u64
         };
-        // The key of the other side says where its data began, be it before the first data ack.
-        let opening = &openings[self.subflows[0]];
-        let begun = opening.keys[1 - who].map(|key| {
-            let first = initial_data_sequence(Hash::of_version(opening.version), key);
-            unwrap(low, (first as u32).wrapping_add(1))
+        let announced = distinct(|opening| &opening.announced);
+        let withdrawn = distinct(|opening| &opening.withdrawn);
+        let proofs = first.keys().map(|keys| {
+            let judged = mine().filter_map(move |opening| opening.proof(&keys));
+            judged.fold((0, 0), |(right, wrong), proof| match proof {
+                true => (right + 1, wrong),
+                false => (right, wrong + 1),
+            })
         });
-        high - begun.map_or(low, |begun| begun.min(low))
+        let tcp = |number: &usize| {
+            subflows[*number].forth.acked().saturating_add(subflows[*number].back.acked())
+        };
+        let data: Vec<u64> =
+            (0..2).filter_map(|who| acknowledged(&self.subflows, openings, who)).collect();
+        self.acked_bytes = match data.is_empty() {
+            true => self.subflows.iter().map(tcp).fold(0, u64::saturating_add), // no data acks: plain TCP
+            false => data.into_iter().fold(0, u64::saturating_add),
+        };
+        (self.announced, self.withdrawn) = (announced, withdrawn);
+        self.proofs = proofs.unwrap_or_default();
     }
+}
+
+/// Payload that data acks of `who` cover; none if there are none.
+fn acknowledged(subflows: &[usize], openings: &[Opening], who: usize) -> Option<u64> {
+    let first = &openings[subflows[0]];
+    let acks: Vec<Acks> =
+        subflows.iter().filter_map(|&number| openings[number].data_acks[who]).collect();
+    // The key of the other side says where its data began, be it before the first data ack.
+    let begun = first.keys[1 - who]
+        .map(|key| initial_data_sequence(Hash::of_version(first.version), key).wrapping_add(1));
+    let known = acks.iter().find(|acks| acks.whole).or(acks.first())?;
+    let newest = known.first.wrapping_add_signed(known.high);
+    let from = begun.unwrap_or(known.first);
+    let place = |acks: &Acks, by: i64| {
+        let first = if acks.whole { acks.first } else { unwrap(newest, acks.first as u32) };
+        (first.wrapping_sub(from) as i64).saturating_add(by)
+    };
+    let high = acks.iter().map(|acks| place(acks, acks.high)).max()?;
+    let low = acks.iter().map(|acks| place(acks, acks.low)).min()?;
+    let low = if begun.is_some() { low.min(0) } else { low };
+    Some(high.saturating_sub(low).max(0) as u64)
 }
 
 impl Opening {
@@ -147,16 +167,43 @@ impl Opening {
                 self.codes.0 = Some(code);
             }
             Mptcp::JoinProof { code } => self.codes.1 = Some(code),
-            Mptcp::Data { ack: Some((ack, _)), .. } => {
-                let (low, high) =
-                    self.data_acks[me].unwrap_or((BASE + (ack & LOW), BASE + (ack & LOW)));
-                let ack = unwrap(high, ack as u32);
-                self.data_acks[me] = Some((low.min(ack), high.max(ack)));
+            Mptcp::Data { ack, mapping, .. } => {
+                if let Some(mapping) = mapping.filter(|mapping| mapping.wide) {
+                    self.sequence[me] = Some(mapping.data_sequence);
+                }
+                if let Some((ack, wide)) = ack {
+                    self.acknowledge(me, ack, wide);
+                }
             }
-            Mptcp::AddAddress { echo: false, .. } => self.announced += 1,
-            Mptcp::RemoveAddress { ref ids } => self.withdrawn += ids.len() as u64,
+            Mptcp::AddAddress { echo: false, id, .. } => _ = self.announced.insert(id),
+            Mptcp::RemoveAddress { ref ids } => self.withdrawn.extend(ids),
             _ => {}
         }
+    }
+
+    /// Puts a data ack of `me` beside the others; its upper half is that of what it is closest to.
+    fn acknowledge(&mut self, me: usize, ack: u64, wide: bool) {
+        let hash = Hash::of_version(self.version);
+        let begun = || self.keys[1 - me].map(|key| initial_data_sequence(hash, key));
+        let before = self.data_acks[me];
+        let newest = before.map(|acks| acks.first.wrapping_add_signed(acks.high));
+        let known = before.filter(|acks| acks.whole).and(newest);
+        let near = self.sequence[1 - me].or(known).or_else(begun);
+        let ack =
+            if wide { ack } else { near.or(newest).map_or(ack, |near| unwrap(near, ack as u32)) };
+        let whole = wide || near.is_some();
+        let acks = self.data_acks[me].get_or_insert(Acks { first: ack, low: 0, high: 0, whole });
+        if whole && !acks.whole {
+            (acks.first, acks.whole) = (unwrap(ack, acks.first as u32), true);
+        }
+        let by = ack.wrapping_sub(acks.first) as i64;
+        (acks.low, acks.high) = (acks.low.min(by), acks.high.max(by));
+    }
+
+    /// Tokens by which joins may name it.
+    fn tokens(&self) -> impl Iterator<Item = u32> {
+        let hash = Hash::of_version(self.version);
+        self.keys.into_iter().flatten().map(move |key| token(hash, key))
     }
 
     fn keys(&self) -> Option<Keys> {
@@ -172,6 +219,60 @@ impl Opening {
     }
 }
 
-const LOW: u64 = 0xffff_ffff;
-/// Where unwrapped data sequence numbers begin.
-const BASE: u64 = 1 << 40;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mptcp::Mapping;
+
+    fn mapped(data_sequence: u64) -> Mptcp {
+        let mapping = Mapping {
+            data_sequence,
+            wide: true,
+            subflow_sequence: 1,
+            length: 1000,
+            checksum: None,
+        };
+        Mptcp::Data { ack: None, mapping: Some(mapping), fin: false }
+    }
+
+    fn acked(ack: u64) -> Mptcp {
+        Mptcp::Data { ack: Some((ack & 0xffff_ffff, false)), mapping: None, fin: false }
+    }
+
+    #[test]
+    fn data_acks_of_32_bits_count_beyond_four_gigabytes_and_on_a_subflow_that_joins_late() {
+        let begun = 0xffff_fff0_0000_0000;
+        let (mut first, mut second) = (Opening::default(), Opening::default());
+        for at in (0..=5_000_000_000).step_by(100_000_000) {
+            first.add(&mapped(begun + at), 0);
+            first.add(&acked(begun + at), 1);
+            if at >= 2_900_000_000 {
+                second.add(&mapped(begun + at + 1000), 0);
+                second.add(&acked(begun + at + 1000), 1);
+            }
+        }
+        let openings = [first, second];
+        assert_eq!(acknowledged(&[0, 1], &openings, 1), Some(5_000_001_000));
+        assert_eq!(acknowledged(&[1], &openings, 1), Some(2_100_000_000));
+        assert_eq!(acknowledged(&[0, 1], &openings, 0), None);
+    }
+
+    #[test]
+    fn a_data_ack_before_any_mapping_of_its_subflow_has_the_place_of_the_others() {
+        let begun = 0xffff_fff0_ffff_0000;
+        let (mut first, mut early, mut bare) =
+            (Opening::default(), Opening::default(), Opening::default());
+        first.add(&mapped(begun), 0);
+        first.add(&acked(begun + 1000), 1);
+        early.add(&acked(begun), 1);
+        early.add(&mapped(begun + 90_000), 0);
+        early.add(&acked(begun + 90_000), 1);
+        bare.add(&acked(begun + 50_000), 1);
+        bare.add(&acked(begun + 100_000), 1);
+        let openings = [first, early, bare];
+        for subflows in [[0, 1, 2], [0, 2, 1], [2, 1, 0]] {
+            assert_eq!(acknowledged(&subflows, &openings, 1), Some(100_000), "{subflows:?}");
+        }
+        assert_eq!(acknowledged(&[2], &openings, 1), Some(50_000));
+    }
+}

@@ -53,27 +53,33 @@ fn slice<'a>(link: i32, bytes: &'a [u8]) -> Option<LaxSlicedPacket<'a>> {
 /// The segment in a packet, if there is one and its headers are whole.
 pub(super) fn dissect(packet: &Packet<'_>) -> Option<Seen> {
     let sliced = slice(packet.link, packet.bytes)?;
-    let (source, destination, headers, ip_bytes) = match sliced.net.as_ref()? {
+    let (source, destination, headers, start, ip_bytes) = match sliced.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();
             let (from, to) = (header.source_addr().into(), header.destination_addr().into());
             let extensions = ip.extensions().auth.map_or(0, |auth| auth.slice().len());
-            (from, to, header.slice().len() + extensions, u32::from(header.total_len()))
+            let (slice, total) = (header.slice(), u32::from(header.total_len()));
+            (from, to, slice.len() + extensions, slice.as_ptr(), total)
         }
         LaxNetSlice::Ipv6(ip) => {
             let header = ip.header();
             let from: IpAddr = header.source_addr().into();
             let extensions = ip.extensions().slice().len();
             let total = 40 + u32::from(header.payload_length());
-            (from, header.destination_addr().into(), 40 + extensions, total)
+            let to = header.destination_addr().into();
+            (from, to, 40 + extensions, header.slice().as_ptr(), total)
         }
         LaxNetSlice::Arp(_) => return None,
     };
     let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else {
         return None;
     };
-    // A segment that the card is to cut up says no length: it is what was captured.
-    let ip_bytes = if ip_bytes <= headers as u32 { packet.length } else { ip_bytes };
+    // A segment that the card is to cut up says no length: it is what follows the link's header.
+    let link_header = start.addr().saturating_sub(packet.bytes.as_ptr().addr()) as u32;
+    let ip_bytes = match ip_bytes <= headers as u32 {
+        true => packet.length.saturating_sub(link_header),
+        false => ip_bytes,
+    };
     let header = tcp.header_slice().len();
     Some(Seen {
         from: SocketAddr::new(source, tcp.source_port()),

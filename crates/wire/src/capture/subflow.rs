@@ -32,8 +32,10 @@ pub struct Direction {
     rtt: (f64, u64),
     /// Next sequence number, unwrapped, and the first one.
     space: Option<Space>,
-    /// Ends of segments not acknowledged yet: when sent, and whether once only.
-    outstanding: VecDeque<(u64, Time, bool)>,
+    /// Ends of segments not acknowledged yet, and when they were sent.
+    outstanding: VecDeque<(u64, Time)>,
+    /// What was sent more than once, in order and disjoint.
+    again: VecDeque<(u64, u64)>,
     times: Vec<(Time, u32)>,
 }
 
@@ -82,14 +84,34 @@ impl Direction {
         if again > 0 {
             self.again_packets += 1;
             self.again_bytes += again;
-            for (_, _, once) in self.outstanding.iter_mut().filter(|(upto, ..)| *upto > start) {
-                *once = false;
-            }
         }
+        let upto = end.max(space.next);
         if end > space.next {
             space.next = end;
-            self.outstanding.push_back((end, at, again == 0));
+            self.outstanding.push_back((end, at));
         }
+        if again > 0 {
+            self.taint(start, upto);
+        }
+    }
+
+    /// Everything from `start` to `upto`, which is all that was sent, tells no round trip any more: what was
+    /// sent later may have waited for what was sent again.
+    fn taint(&mut self, start: u64, upto: u64) {
+        let mut from = start;
+        while let Some(&(begun, _)) = self.again.back().filter(|(_, ended)| *ended >= start) {
+            from = from.min(begun);
+            self.again.pop_back();
+        }
+        self.again.push_back((from, upto));
+    }
+
+    /// Whether a segment that ends at `upto` was sent once; asked in order.
+    fn is_clean(&mut self, upto: u64) -> bool {
+        while self.again.front().is_some_and(|(_, ended)| *ended < upto) {
+            self.again.pop_front();
+        }
+        self.again.front().is_none_or(|(begun, _)| *begun >= upto)
     }
 
     fn acknowledge(&mut self, at: Time, ack: u32) {
@@ -102,14 +124,13 @@ impl Direction {
         }
         space.acked = ack;
         let mut newest = None;
-        while let Some(&(upto, sent, once)) = self.outstanding.front() {
-            if upto > ack {
-                break;
-            }
-            newest = once.then_some(sent);
+        while let Some(&oldest) = self.outstanding.front().filter(|(upto, _)| *upto <= ack) {
+            newest = Some(oldest);
             self.outstanding.pop_front();
         }
-        if let Some(sent) = newest {
+        if let Some((upto, sent)) = newest
+            && self.is_clean(upto)
+        {
             self.rtt.0 += at.since(sent.min(at)).seconds();
             self.rtt.1 += 1;
         }
@@ -128,7 +149,7 @@ impl Direction {
             self.binned.resize(self.binned.len().max(index + 1), 0);
             self.binned[index] += u64::from(bytes);
         }
-        self.outstanding = VecDeque::new();
+        (self.outstanding, self.again) = (VecDeque::new(), VecDeque::new());
     }
 }
 
@@ -207,7 +228,7 @@ impl Subflows {
 }
 
 impl Subflow {
-    /// Whether a SYN is of this connection, sent again.
+    /// Whether a SYN is of this connection, sent or copied again.
     fn is_young(&self, seen: &Seen) -> bool {
         let again = self.initiator == seen.from && self.forth.payload_bytes == 0;
         again
