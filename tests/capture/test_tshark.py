@@ -168,7 +168,8 @@ def test_what_a_connection_acknowledged_reaches_from_its_first_byte_to_its_last_
             reached[stream] = max(reached[stream], (int(ack) - first) % 2**32)
     tokens = {stream: digest(initiator)[:4].hex() for stream, (initiator, _) in exchanged.items()}
     flows = read(recorded(name).pcap).flows
-    ours = {token: int(acked) for token, acked in zip(flows["token"], flows["acked_bytes"]) if token}
+    pairs = zip(flows["token"], flows["acked_bytes"], strict=True)
+    ours = {token: int(acked) for token, acked in pairs if token}
     assert {tokens[stream]: acked for stream, acked in reached.items()} == ours
     assert sum(ours.values()) > 0 or not ours
 

@@ -48,9 +48,9 @@ MARKED = {
 
 MACHINE = """
 set -e
-mount -t tmpfs none /run
-mount -t bpf none /sys/fs/bpf
-if [ -d /etc/systemd/system ]; then mount -t tmpfs none /etc/systemd/system; fi
+mount --no-mtab -t tmpfs none /run
+mount --no-mtab -t bpf none /sys/fs/bpf
+if [ -d /etc/systemd/system ]; then mount --no-mtab -t tmpfs none /etc/systemd/system; fi
 ip link set lo up
 ip tuntap add dev line mode tun
 ip address add 198.51.100.2/24 dev line
@@ -58,7 +58,8 @@ ip link set line up
 echo ready
 exec sleep 600
 """
-"""What is the reader's machine: 198.51.100.1 of a page is a neighbour."""
+"""What is the reader's machine: 198.51.100.1 of a page is a neighbour. With a table of its own, mount would
+leave /run/mount on the host."""
 
 TRAFFIC = """
 import socket, threading
