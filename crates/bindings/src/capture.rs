@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use std::fs::File;
 use std::path::PathBuf;
 use units::Span;
-use wire::capture::{Capture, Direction, Error, Subflow};
+use wire::capture::{Capture, Error, Subflow};
 
 #[pyfunction]
 pub(crate) fn read_capture(
@@ -51,11 +51,6 @@ fn connections<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, P
     Ok(table)
 }
 
-/// The way that more payload went.
-fn main(row: &Subflow) -> &Direction {
-    row.main()
-}
-
 fn subflows<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let mut flows = vec![0u32; capture.subflows.len()];
@@ -74,23 +69,23 @@ fn subflows<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDi
         upward: |row| row.forth.payload_bytes >= row.back.payload_bytes,
         start_s: |row| row.first.since(first).seconds(),
         end_s: |row| row.last.since(first).seconds(),
-        sent_packets: |row| main(row).data_packets,
-        data_ip_bytes: |row| main(row).data_ip_bytes,
-        payload_bytes: |row| main(row).payload_bytes,
-        retransmits: |row| main(row).again_packets,
-        retransmitted_bytes: |row| main(row).again_bytes,
-        acked_bytes: |row| main(row).acked_bytes,
-        rtt_s: |row| main(row).rtt_s,
+        sent_packets: |row| row.main().data_packets,
+        data_ip_bytes: |row| row.main().data_ip_bytes,
+        payload_bytes: |row| row.main().payload_bytes,
+        retransmits: |row| row.main().again_packets,
+        retransmitted_bytes: |row| row.main().again_bytes,
+        acked_bytes: |row| row.main().acked_bytes,
+        rtt_s: |row| row.main().rtt_s,
     );
     Ok(table)
 }
 
 /// IP bytes of data packets, one row for each bin, one column for each subflow.
 fn series<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
-    let bins = capture.subflows.iter().map(|row| main(row).binned.len()).max().unwrap_or(0);
+    let bins = capture.subflows.iter().map(|row| row.main().binned.len()).max().unwrap_or(0);
     let mut bytes = vec![0.0; bins * capture.subflows.len()];
     for (column, row) in capture.subflows.iter().enumerate() {
-        for (bin, count) in main(row).binned.iter().enumerate() {
+        for (bin, count) in row.main().binned.iter().enumerate() {
             bytes[bin * capture.subflows.len() + column] = *count as f64;
         }
     }

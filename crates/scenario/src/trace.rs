@@ -158,6 +158,10 @@ pub(crate) fn check(
 /// The scenario with the files of its traces inside it, as rows; `None` if it names none.
 ///
 /// `read` gives the text of a file.
+///
+/// # Errors
+///
+/// If `read` fails: its message, at the line that names the file.
 pub fn with_traces(
     text: &str,
     name: &str,

@@ -10,7 +10,6 @@ mod file;
 mod subflow;
 
 pub use connection::Connection;
-pub use dissect::Seen;
 pub use file::{Broken, Error, Packet, packets};
 pub use subflow::{Direction, Subflow};
 

@@ -36,6 +36,10 @@ fn pad(out: &mut Vec<u8>) {
 
 impl<W: Write> Writer<W> {
     /// Begins a file that `application` writes; `comment` says what is in it.
+    ///
+    /// # Errors
+    ///
+    /// If `out` does not take it; so for everything that is written.
     pub fn new(out: W, application: &str, comment: &str) -> io::Result<Self> {
         let mut writer = Writer { out };
         let mut body = Vec::new();

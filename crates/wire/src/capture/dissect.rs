@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// A TCP segment, as far as its packet was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub(super) struct Seen {
     /// From where.
     pub from: SocketAddr,
     /// To where.
@@ -18,8 +18,6 @@ pub struct Seen {
     pub ack: Option<u32>,
     /// SYN.
     pub syn: bool,
-    /// FIN.
-    pub fin: bool,
     /// Bytes of the IP packet.
     pub ip_bytes: u32,
     /// Bytes of payload.
@@ -87,7 +85,6 @@ pub(super) fn dissect(packet: &Packet<'_>) -> Option<Seen> {
         seq: tcp.sequence_number(),
         ack: tcp.ack().then(|| tcp.acknowledgment_number()),
         syn: tcp.syn(),
-        fin: tcp.fin(),
         ip_bytes,
         payload: ip_bytes.saturating_sub((headers + header) as u32),
         options: tcp::read(tcp.options()),

@@ -77,6 +77,10 @@ fn ticks(resolution: u8) -> Option<u64> {
 }
 
 /// Shows every packet to `visit`; says where the file broke off, if it did.
+///
+/// # Errors
+///
+/// If the file is no capture, or its beginning cannot be read.
 pub fn packets(
     input: impl Read + Send,
     mut visit: impl FnMut(&Packet<'_>),
