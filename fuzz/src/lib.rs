@@ -17,9 +17,25 @@ pub fn control(
     settings: Settings,
     paths: usize,
 ) -> Result<(String, Box<dyn Ensemble>)> {
-    let laws = ["reno", "lia", "lia:uncapped", "olia", "balia", "fully-coupled", "semicoupled"];
-    let more =
-        ["ewtcp", "phi:0.5", "phi:2", "cubic", "cubic:hystart", "wvegas", "wvegas:nodrain", "bbr"];
+    let laws =
+        ["reno", "lia", "lia:uncapped", "olia", "balia", "fully-coupled", "semicoupled", "hacker"];
+    let more = [
+        "ewtcp",
+        "phi:0.5",
+        "phi:2",
+        "cubic",
+        "cubic:hystart",
+        "wvegas",
+        "wvegas:nodrain",
+        "bbr",
+        "lp",
+        "lp:reset",
+        "multi-priority",
+        "multi-priority:naive",
+        "multi-priority:literal",
+        "multi-priority:switching",
+        "bilevel",
+    ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {
         let port = PORTS[port];
@@ -133,6 +149,10 @@ impl Ensemble for Boxed {
     fn pacing(&self, path: usize) -> Option<f64> {
         self.0.pacing(path)
     }
+
+    fn moves_siblings(&self) -> bool {
+        self.0.moves_siblings()
+    }
 }
 
 /// A sender of any kind, its name and its settings.
@@ -146,7 +166,7 @@ pub fn sender(
     let windows = windows(bytes)?;
     settings.initial_window = windows.initial_window;
     let (name, control) = control(bytes, windows, paths)?;
-    settings.modern.rate |= name == "bbr";
+    settings.modern.rate |= name == "bbr" || name == "bilevel";
     settings.prr &= name != "bbr";
     let sender = Sender::new(settings.clone().into(), Boxed(control), paths, Time::ZERO);
     Ok((sender, settings, name))

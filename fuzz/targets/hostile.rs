@@ -108,7 +108,10 @@ impl Peer {
                 let (echo, flags) = (Time(echo), Flags::NONE);
                 // A window of 2^40 bytes is more than TCP can announce.
                 let window_edge = data_ack.saturating_add(window % (1 << 40));
-                self.acknowledge(path, Ack { ack, data_ack, window_edge, echo, sacks, flags });
+                self.acknowledge(
+                    path,
+                    Ack { ack, data_ack, window_edge, echo, transit: Span::ZERO, sacks, flags },
+                );
             }
             Step::Wait { millis } => self.now = self.now + Span::millis(u64::from(millis)),
             Step::Timer => {

@@ -89,7 +89,19 @@ fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
 }
 
 fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String> {
-    let names = ["reno", "lia", "olia", "balia", "cubic", "wvegas", "bbr", "kernel:olia"];
+    let names = [
+        "reno",
+        "lia",
+        "olia",
+        "balia",
+        "cubic",
+        "wvegas",
+        "bbr",
+        "kernel:olia",
+        "lp",
+        "multi-priority",
+        "bilevel",
+    ];
     let controller = *bytes.choose(&names)?;
     let mut options = String::new();
     for option in ["handshake", "ecn", "eifel", "opportunistic", "autotune", "limited_transmit"] {

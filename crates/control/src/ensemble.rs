@@ -17,6 +17,9 @@ pub struct Acked {
     pub now_ns: u64,
     /// The newest round-trip sample in nanoseconds.
     pub rtt_ns: u64,
+    /// One-way delay of the segment of that sample in nanoseconds, up to an offset of the clocks: only
+    /// differences mean anything.
+    pub delay_ns: u64,
     /// First byte of the path that is not acknowledged yet.
     pub una: u64,
     /// Next byte of the path to send for the first time. A round trip that begins now has ended when
@@ -33,6 +36,11 @@ impl Acked {
     /// The newest round-trip sample in seconds.
     pub fn rtt(&self) -> f64 {
         self.rtt_ns as f64 / 1e9
+    }
+
+    /// The one-way delay in seconds.
+    pub fn delay(&self) -> f64 {
+        self.delay_ns as f64 / 1e9
     }
 }
 
@@ -129,6 +137,12 @@ pub trait Ensemble {
     /// Data of `path` was delivered. Only those that work with rates are told: the others have windows
     /// that move with [`Ensemble::on_ack`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
+
+    /// Whether what happens on one path may move the windows of others at once: the transport then reads all
+    /// of them.
+    fn moves_siblings(&self) -> bool {
+        false
+    }
 
     /// The rate in segments per second at which `path` sends, if it is paced.
     fn pacing(&self, _path: usize) -> Option<f64> {

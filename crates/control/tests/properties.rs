@@ -141,7 +141,8 @@ proptest! {
         }),
     ) {
         let shuffled: Vec<PathView> = order.iter().map(|old| paths[*old]).collect();
-        for (name, law) in registered() {
+        // Of `hacker` the first path is another one than the others.
+        for (name, law) in registered().into_iter().filter(|(name, _)| name != "hacker") {
             for (new, old) in order.iter().enumerate() {
                 let (growth, was) = (law.growth(new, &shuffled), law.growth(*old, &paths));
                 prop_assert!(close(growth, was), "{name}: growth {was} becomes {growth}");

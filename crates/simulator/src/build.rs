@@ -1,7 +1,7 @@
 //! From a plan to a world.
 
 use crate::agenda::Agenda;
-use crate::controller::{Controller, rate_based};
+use crate::controller::{Controller, paced, rate_based};
 use crate::parcel::{Parcel, SackStore};
 use crate::traffic;
 use crate::world::{Action, Flow, PathCount, Route, Totals, World};
@@ -172,7 +172,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
             eifel: options.eifel,
             dsack: options.dsack,
             frto: options.frto,
-            rate: rate_based(&class.controller),
+            rate: paced(&class.controller),
             ecn: options.ecn,
         },
         prr: !rate_based(&class.controller),

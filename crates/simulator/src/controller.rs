@@ -21,7 +21,12 @@ pub fn known_controller(name: &str) -> Result<(), String> {
     }
 }
 
-/// Whether the controller called `name` must be told of delivery rates, and is paced.
+/// Whether the controller called `name` paces what it sends, and is told what is delivered.
+pub(crate) fn paced(name: &str) -> bool {
+    name.parse().is_ok_and(Scheme::paced)
+}
+
+/// Whether the controller called `name` works with delivery rates alone.
 pub(crate) fn rate_based(name: &str) -> bool {
     name.parse().is_ok_and(Scheme::rate_based)
 }
@@ -116,5 +121,9 @@ impl Ensemble for Controller {
 
     fn pacing(&self, path: usize) -> Option<f64> {
         pass!(self.pacing(path), as_ref)
+    }
+
+    fn moves_siblings(&self) -> bool {
+        pass!(self.moves_siblings(), as_ref)
     }
 }

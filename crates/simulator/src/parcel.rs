@@ -1,7 +1,7 @@
 //! Segments as they travel through the links: 48 plain bytes, moved by value.
 
 use network::Frame;
-use units::Time;
+use units::{Span, Time};
 use wire::{Ack, Data, Flags, Sacks, sack_option_bytes};
 
 /// A segment on its way. Its fields are whole words, because a parcel is copied right after it was
@@ -17,7 +17,8 @@ pub(crate) struct Parcel {
     amount_and_sacks: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. High half: the flags, and [`ACK`] for an ACK.
+    /// Low half: bytes with headers. High half: the flags, microseconds of transit of an ACK, and [`ACK`]
+    /// for an ACK.
     bytes_and_kind: u64,
 }
 
@@ -25,6 +26,9 @@ pub(crate) struct Parcel {
 const ACK: u64 = 1 << 63;
 /// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
+/// In `bytes_and_kind`: where the transit stands, up to [`ACK`]: at most 8.4 seconds.
+const TRANSIT_SHIFT: u32 = 40;
+const MAX_TRANSIT: u64 = (1 << 23) - 1;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -78,13 +82,14 @@ impl Parcel {
     ) -> Self {
         let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
         let bytes = header + sack_option_bytes(ack.sacks.blocks().len());
+        let transit = (ack.transit.0 / 1000).min(MAX_TRANSIT);
         Parcel {
             seq: ack.ack,
             dsn: ack.data_ack,
             stamp: ack.echo,
             amount_and_sacks: word(window, store.put(&ack.sacks)),
             cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(bytes, u32::from(ack.flags.0)) | ACK,
+            bytes_and_kind: word(bytes, u32::from(ack.flags.0)) | transit << TRANSIT_SHIFT | ACK,
         }
     }
 
@@ -129,6 +134,7 @@ impl Parcel {
             data_ack: self.dsn,
             window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
             echo: self.stamp,
+            transit: Span((self.bytes_and_kind >> TRANSIT_SHIFT & MAX_TRANSIT) * 1000),
             sacks,
             flags: self.flags(),
         }
@@ -197,6 +203,7 @@ mod tests {
             data_ack: 9000,
             window_edge: 9000 + 65_000,
             echo: Time(17),
+            transit: Span::millis(8_000),
             sacks: Sacks::new([Range { start: 6000, end: 7000 }]),
             flags: Flags::ECHO,
         };

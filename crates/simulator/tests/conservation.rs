@@ -119,6 +119,11 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "cubic:hystart",
         "wvegas",
         "bbr",
+        "lp",
+        "multi-priority",
+        "multi-priority:switching",
+        "bilevel",
+        "hacker",
     ];
     let amount = prop_oneof![
         4 => Just(String::new()),

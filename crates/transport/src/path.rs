@@ -230,6 +230,7 @@ impl Path {
                 phase: self.phase,
                 now_ns: now.0,
                 rtt_ns: self.rtt.latest().0,
+                delay_ns: ack.transit.0,
                 una: self.board.una,
                 nxt: self.board.nxt,
             },

@@ -31,6 +31,8 @@ struct Path {
     recent: [u64; MAX_SACKS],
     /// Time stamp that the next ACK echoes: of the oldest segment not acknowledged yet.
     echo: Time,
+    /// How long that segment was on its way.
+    transit: Span,
     /// When the delayed ACK is due; never if none is.
     due: Option<Time>,
     /// ECN: a mark is echoed until the sender says that it has reduced its window.
@@ -72,7 +74,7 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         if data.flags != Flags::NONE {
             if data.len == 0 {
-                return Some(self.answer(path, data));
+                return Some(self.answer(now, path, data));
             }
             if data.flags.has(Flags::DATAGRAM) {
                 self.data_next += u64::from(data.len);
@@ -107,7 +109,7 @@ impl Receiver {
         let side = &mut self.paths[path];
         // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
         if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
-            side.echo = data.stamp;
+            (side.echo, side.transit) = (data.stamp, now.since(data.stamp));
         }
         match delayed_ack {
             // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
@@ -121,8 +123,9 @@ impl Receiver {
 
     /// A packet of a handshake is answered in kind.
     #[cold]
-    fn answer(&mut self, path: usize, data: &Data) -> Ack {
-        self.paths[path].echo = data.stamp;
+    fn answer(&mut self, now: Time, path: usize, data: &Data) -> Ack {
+        let side = &mut self.paths[path];
+        (side.echo, side.transit) = (data.stamp, now.since(data.stamp));
         Ack { flags: data.flags, ..self.ack(path) }
     }
 
@@ -169,6 +172,7 @@ impl Receiver {
             data_ack: self.data_next,
             window_edge: self.data_next + self.buffer,
             echo: side.echo,
+            transit: side.transit,
             sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
             flags: side.echoed,
         }

@@ -45,7 +45,6 @@ pub struct Sender<E> {
     special: bool,
     /// Whether a first path was ever established.
     opened: bool,
-
     /// When the last byte of a transfer was acknowledged; never if it was not.
     completed: Time,
 }
@@ -55,7 +54,7 @@ impl<E: Ensemble> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             edge: settings.receive_buffer,
-            special: settings.special(),
+            special: settings.special() || control.moves_siblings(),
             opened: !settings.handshake,
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             settings,
@@ -85,6 +84,13 @@ impl<E: Ensemble> Sender<E> {
         path.set_pace(self.control.pacing(me), &self.settings);
     }
 
+    /// If control may have moved the windows of all paths, reads them.
+    fn refresh_siblings(&mut self) {
+        if self.control.moves_siblings() {
+            (0..self.paths.len()).for_each(|me| self.refresh(me));
+        }
+    }
+
     /// An ACK of `path` arrived.
     pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         self.blocked = false;
@@ -101,6 +107,9 @@ impl<E: Ensemble> Sender<E> {
             _ => self.data_una.max(ack.data_ack.min(self.data_nxt)),
         };
         self.edge = self.edge.max(ack.window_edge);
+        if self.special {
+            self.refresh_siblings();
+        }
         if let Source::Transfer(total) = self.settings.source
             && self.data_una >= total.0
             && self.completed == Time::NEVER
@@ -127,6 +136,7 @@ impl<E: Ensemble> Sender<E> {
             }
             let fired = self.paths[me].on_timer(now, &self.settings, &mut self.control, me);
             self.refresh(me);
+            self.refresh_siblings();
             if self.paths.len() > 1 && fired == Fired::Timeout {
                 self.paths[me].failed = true;
                 self.reinject_from(me);

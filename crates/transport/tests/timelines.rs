@@ -215,7 +215,7 @@ impl Case {
         }
         let data_ack = if self.options.deaf { 0 } else { data };
         let sacks = Sacks::new(blocks);
-        (path, Ack { ack, data_ack, window_edge: window, echo, sacks, flags })
+        (path, Ack { ack, data_ack, window_edge: window, echo, transit: Span::ZERO, sacks, flags })
     }
 
     fn expect_sent(&mut self, line: &str, words: &[&str]) {

@@ -3,7 +3,7 @@
 //! Sequence numbers count bytes from 0 and are 64 bits wide, so they never wrap inside the
 //! laboratory. `seq` numbers the bytes of one path (subflow), `dsn` those of the connection.
 
-use units::Time;
+use units::{Span, Time};
 
 /// IPv4 and TCP headers with the timestamp option: 20 + 20 + 12 bytes.
 pub const HEADER_BYTES: u32 = 52;
@@ -96,6 +96,9 @@ pub struct Ack {
     pub window_edge: u64,
     /// Time stamp of the segment that caused this ACK (RFC 7323 §4.3).
     pub echo: Time,
+    /// How long that segment was on its way: the receiver's stamp less the sender's, up to an offset of their
+    /// clocks.
+    pub transit: Span,
     /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,
     /// Whether it echoes a mark, or answers a handshake.

@@ -120,7 +120,11 @@ laws! {
     lia::Lia,
     olia::Olia,
     balia::Balia,
+    hacker::Hacker,
 }
+
+/// TCP, for schemes that have one inside.
+pub(crate) const RENO: AnyLaw = AnyLaw::Reno(reno::Reno);
 
 impl core::str::FromStr for AnyLaw {
     type Err = UnknownLaw;

@@ -4,16 +4,25 @@ use crate::laws::{Described, UnknownLaw};
 use crate::{Acked, Cause, Delivered, Ensemble, Settings, Window};
 use alloc::vec::Vec;
 use bbr::Bbr;
+use bilevel::Bilevel;
 use cubic::Cubic;
 use each::Each;
+use lp::Lp;
+use multi_priority::MultiPriority;
 use wvegas::Wvegas;
 
 mod bbr;
+mod bilevel;
 mod cubic;
 mod each;
 mod filter;
 mod hystart;
+mod lp;
+mod multi_priority;
+mod switching;
 mod wvegas;
+
+pub use multi_priority::Priorities;
 
 /// Which scheme, with its option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,10 +33,16 @@ pub enum Scheme {
     Wvegas(bool),
     /// BBR on each path.
     Bbr,
+    /// TCP-LP on each path; `true`: as Linux does it.
+    Lp(bool),
+    /// TCP on the first path, TCP-LP on the others.
+    MultiPriority(Priorities),
+    /// A master window, divided by the windows of the paths.
+    Bilevel,
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 3] = [
+const DESCRIBED: [Described; 6] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -52,6 +67,37 @@ const DESCRIBED: [Described; 3] = [
         source: "Cardwell et al. 2016; Internet-Draft of 2017",
         set_valued: false,
     },
+    Described {
+        names: &["lp"],
+        options: &[(
+            "reset",
+            "extremes of the delay are forgotten at each indication, as in Linux",
+        )],
+        summary: "TCP-LP on every path by itself; a background transport that yields when a queue grows.",
+        formula: "Reno; one-way delay above d_min + 0.15 (d_max − d_min): w/2, within 3 round trips again: 1",
+        source: "Kuzmanovic and Knightly, ToN 2006; Tse 2006, §2.2",
+        set_valued: false,
+    },
+    Described {
+        names: &["multi-priority"],
+        options: &[
+            ("naive", "without borrowing and returning"),
+            ("literal", "a borrowed packet does not come back"),
+            ("switching", "the base moves to the path with the highest response-function rate"),
+        ],
+        summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes it pays for.",
+        formula: "base: Reno, window less probes outstanding, + 1/w_B for a slow one; others: TCP-LP",
+        source: "Tse 2006, §2.2 and §3.1",
+        set_valued: false,
+    },
+    Described {
+        names: &["bilevel"],
+        options: &[],
+        summary: "Bilevel TCP: a window for each path says how the paths divide a master window.",
+        formula: "path i: w_M w_i / Σw; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
+        source: "Tse 2006, §2.3, eq. 2.2",
+        set_valued: false,
+    },
 ];
 
 /// Every scheme in the order of the registry.
@@ -70,15 +116,27 @@ impl core::str::FromStr for Scheme {
             "wvegas" => Ok(Scheme::Wvegas(true)),
             "wvegas:nodrain" => Ok(Scheme::Wvegas(false)),
             "bbr" => Ok(Scheme::Bbr),
+            "bilevel" => Ok(Scheme::Bilevel),
+            "lp" => Ok(Scheme::Lp(false)),
+            "lp:reset" => Ok(Scheme::Lp(true)),
+            "multi-priority" => Ok(Scheme::MultiPriority(Priorities::Borrowing)),
+            "multi-priority:naive" => Ok(Scheme::MultiPriority(Priorities::Naive)),
+            "multi-priority:literal" => Ok(Scheme::MultiPriority(Priorities::Literal)),
+            "multi-priority:switching" => Ok(Scheme::MultiPriority(Priorities::Switching)),
             _ => Err(UnknownLaw::new(text)),
         }
     }
 }
 
 impl Scheme {
-    /// Whether it works with delivery rates: it must be told what is delivered, and is paced.
+    /// Whether it works with delivery rates alone: recovery is not to reduce what it sends.
     pub fn rate_based(self) -> bool {
         self == Scheme::Bbr
+    }
+
+    /// Whether it paces what it sends, and is told what is delivered.
+    pub fn paced(self) -> bool {
+        matches!(self, Scheme::Bbr | Scheme::Bilevel)
     }
 }
 
@@ -91,6 +149,9 @@ enum Inner {
     Cubic(Each<Cubic>),
     Wvegas(Wvegas),
     Bbr(Each<Bbr>),
+    Lp(Each<Lp>),
+    MultiPriority(MultiPriority),
+    Bilevel(Bilevel),
 }
 
 impl AnyScheme {
@@ -100,6 +161,11 @@ impl AnyScheme {
             Scheme::Cubic(hystart) => Inner::Cubic(Each::new(Cubic::new(settings, hystart), paths)),
             Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
+            Scheme::Bilevel => Inner::Bilevel(Bilevel::new(settings, paths)),
+            Scheme::Lp(resets) => Inner::Lp(Each::new(Lp::new(settings, resets), paths)),
+            Scheme::MultiPriority(priorities) => {
+                Inner::MultiPriority(MultiPriority::new(priorities, settings, paths))
+            }
         })
     }
 }
@@ -111,6 +177,9 @@ macro_rules! pass {
             Inner::Cubic(control) => control.$call($($argument),*),
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
+            Inner::Lp(control) => control.$call($($argument),*),
+            Inner::MultiPriority(control) => control.$call($($argument),*),
+            Inner::Bilevel(control) => control.$call($($argument),*),
         }
     };
     (&$self:ident.$call:ident($($argument:expr),*)) => {
@@ -118,6 +187,9 @@ macro_rules! pass {
             Inner::Cubic(control) => control.$call($($argument),*),
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
+            Inner::Lp(control) => control.$call($($argument),*),
+            Inner::MultiPriority(control) => control.$call($($argument),*),
+            Inner::Bilevel(control) => control.$call($($argument),*),
         }
     };
 }
@@ -157,6 +229,10 @@ impl Ensemble for AnyScheme {
 
     fn pacing(&self, path: usize) -> Option<f64> {
         pass!(&self.pacing(path))
+    }
+
+    fn moves_siblings(&self) -> bool {
+        pass!(&self.moves_siblings())
     }
 }
 

@@ -10,7 +10,7 @@ use scenario::{Class, Plan, schema};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
-use units::Time;
+use units::{Span, Time};
 use wire::mptcp::{Hash, Keys, Mptcp};
 use wire::packet::{Endpoint, MAX_PAYLOAD, Segment, datagram, ruler};
 use wire::pcapng::Writer;
@@ -425,5 +425,5 @@ impl Capture {
 fn fourth(subflow: &Subflow, terms: &Terms, data_ack: u64, now: Time) -> Ack {
     let (ack, window_edge) = (subflow.base(), data_ack + (65_535 << terms.scale));
     let (sacks, flags) = (wire::Sacks::default(), Flags::NONE);
-    Ack { ack, data_ack, window_edge, echo: now, sacks, flags }
+    Ack { ack, data_ack, window_edge, echo: now, transit: Span::ZERO, sacks, flags }
 }

@@ -72,7 +72,15 @@ mod tests {
 
     fn ack(ack: u64, sacks: Option<Range>) -> Ack {
         let (echo, sacks) = (Time::ZERO, Sacks::new(sacks));
-        Ack { ack, data_ack: ack, window_edge: 1 << 20, echo, sacks, flags: Flags::NONE }
+        Ack {
+            ack,
+            data_ack: ack,
+            window_edge: 1 << 20,
+            echo,
+            transit: Span::ZERO,
+            sacks,
+            flags: Flags::NONE,
+        }
     }
 
     /// Whether a probe that sent 9000..10000 again is found to have repaired a loss by these ACKs.

@@ -85,7 +85,15 @@ mod tests {
 
     fn ack(echo: u64) -> Ack {
         let (echo, sacks) = (Time(echo), Sacks::default());
-        Ack { ack: 2_000, data_ack: 2_000, window_edge: 1 << 20, echo, sacks, flags: Flags::NONE }
+        Ack {
+            ack: 2_000,
+            data_ack: 2_000,
+            window_edge: 1 << 20,
+            echo,
+            transit: units::Span::ZERO,
+            sacks,
+            flags: Flags::NONE,
+        }
     }
 
     const FIRST: Range = Range { start: 1_000, end: 2_000 };

@@ -100,6 +100,7 @@ impl<E: Ensemble> Sender<E> {
         self.paths[path].join();
         self.control.set_member(path, true);
         self.refresh(path);
+        self.refresh_siblings();
         self.paths[path].board.nxt
     }
 
@@ -111,6 +112,7 @@ impl<E: Ensemble> Sender<E> {
         self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
         self.paths[path].leave(&self.settings);
         self.control.set_member(path, false);
+        self.refresh_siblings();
     }
 
     /// With a handshake: paths that are closed ask for a join once the connection is established; before,

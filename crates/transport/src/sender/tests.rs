@@ -343,7 +343,15 @@ fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can
 /// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
 fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     let sacks = Sacks::new(sack);
-    Ack { ack, data_ack: ack, window_edge: 1 << 20, echo: Time::ZERO, sacks, flags: Flags::NONE }
+    Ack {
+        ack,
+        data_ack: ack,
+        window_edge: 1 << 20,
+        echo: Time::ZERO,
+        transit: Span::ZERO,
+        sacks,
+        flags: Flags::NONE,
+    }
 }
 
 /// Loss and lateness by a fixed list, again and again.
@@ -414,6 +422,7 @@ proptest! {
                 data_ack: data_ack * 500,
                 window_edge: 1 << 20,
                 echo: Time::ZERO,
+                transit: Span::ZERO,
                 sacks: Sacks::new([block]),
                 flags: if start % 7 == 0 { Flags::ECHO } else { Flags::NONE },
             });

@@ -1,0 +1,220 @@
+//! Bilevel TCP: a window for each path says how the paths divide what a master window admits.
+//!
+//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). Of what §2.3 leaves open: losses of several paths within one
+//! round trip of the master, the rate-weighted mean of theirs, are one event to it; slow start ends for the
+//! master with the first loss on any path; `cwnd_M` is at least one and `cwnd_i` at least 1/64; a timeout takes `cwnd_i` to one, and
+//! no path uses more than `cwnd_i`, so that it begins anew as TCP does. A path whose part is below one segment sends one at a time, paced so that it has its part on average.
+
+use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
+use alloc::boxed::Box;
+
+/// Smallest window of a path, in segments.
+const FLOOR: f64 = 1.0 / 64.0;
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    window: Window,
+    srtt: f64,
+    member: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Master {
+    window: Window,
+    /// Before this, in seconds, a loss belongs to the event that has been answered.
+    next_event: f64,
+}
+
+/// Bilevel TCP over all paths of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Bilevel {
+    settings: Settings,
+    master: Master,
+    paths: Box<[Path]>,
+    /// The master and the path that was reduced last, before that.
+    before: (Master, Window),
+    now: f64,
+}
+
+/// `w += 1` for each segment in slow start, `1/w` beyond.
+fn grow(window: &mut Window, segments: f64) {
+    let quickly = segments.min((window.ssthresh - window.cwnd).max(0.0));
+    window.cwnd += quickly;
+    window.cwnd += (segments - quickly) / window.cwnd;
+}
+
+fn halve(window: &mut Window, floor: f64) {
+    let half = (window.cwnd / 2.0).max(floor);
+    *window = Window { cwnd: half, ssthresh: half };
+}
+
+impl Bilevel {
+    pub(crate) fn new(settings: Settings, paths: usize) -> Self {
+        let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
+        let master = Master { window, next_event: f64::NEG_INFINITY };
+        let path = Path { window, srtt: 0.0, member: true };
+        let paths = alloc::vec![path; paths].into();
+        Bilevel { settings, master, paths, before: (master, window), now: 0.0 }
+    }
+
+    fn total(&self) -> f64 {
+        self.paths.iter().filter(|path| path.member).map(|path| path.window.cwnd).sum()
+    }
+
+    /// Eq. 2.2: what `me` may use of the master window.
+    fn part(&self, me: usize) -> f64 {
+        let own = self.paths[me].window.cwnd;
+        (self.master.window.cwnd * own / self.total().max(FLOOR)).min(own)
+    }
+
+    /// Mean round trip of the paths, weighted by their rates, in seconds.
+    fn srtt(&self) -> f64 {
+        let known = || self.paths.iter().filter(|path| path.member && path.srtt > 0.0);
+        let rates: f64 = known().map(|path| path.window.cwnd / path.srtt).sum();
+        let windows: f64 = known().map(|path| path.window.cwnd).sum();
+        if rates > 0.0 { windows / rates } else { 0.0 }
+    }
+}
+
+impl Ensemble for Bilevel {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        self.now = ack.now();
+        self.paths[path].srtt = ack.srtt;
+        let limit = match ack.phase {
+            Phase::Open => ACK_LIMIT,
+            Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
+            Phase::Recovery => return,
+        };
+        if ack.cwnd_limited {
+            let segments = ack.segments.min(limit);
+            grow(&mut self.paths[path].window, segments);
+            grow(&mut self.master.window, segments);
+        }
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        if cause != Cause::TimeoutAgain {
+            self.before = (self.master, self.paths[path].window);
+            if self.now >= self.master.next_event {
+                halve(&mut self.master.window, self.settings.min_window);
+                self.master.next_event = self.now + self.srtt();
+            }
+            halve(&mut self.paths[path].window, FLOOR);
+        }
+        if matches!(cause, Cause::Timeout | Cause::TimeoutAgain) {
+            let cwnd = &mut self.paths[path].window.cwnd;
+            *cwnd = cwnd.min(self.settings.min_window);
+        }
+    }
+
+    fn on_recovered(&mut self, _path: usize) {}
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = self.settings;
+        self.paths[path] = Path { window: Window { cwnd, ssthresh }, srtt: 0.0, member };
+    }
+
+    fn undo(&mut self, path: usize) {
+        let (master, window) = self.before;
+        if master.window.cwnd > self.master.window.cwnd {
+            self.master = master;
+        }
+        if window.cwnd > self.paths[path].window.cwnd {
+            self.paths[path].window = window;
+        }
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        self.paths[path].window = window;
+    }
+
+    fn window(&self, path: usize) -> Window {
+        let cwnd = self.part(path).max(self.settings.min_window);
+        Window { cwnd, ssthresh: cwnd } // in recovery, the window that it ends with
+    }
+
+    fn moves_siblings(&self) -> bool {
+        true
+    }
+
+    fn pacing(&self, path: usize) -> Option<f64> {
+        let (part, srtt) = (self.part(path), self.paths[path].srtt);
+        (part < self.settings.min_window && srtt > 0.0).then(|| part / srtt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn avoiding(windows: [f64; 2], master: f64) -> Bilevel {
+        let mut bilevel = Bilevel::new(Settings::default(), 2);
+        for (path, cwnd) in bilevel.paths.iter_mut().zip(windows) {
+            *path = Path { window: Window { cwnd, ssthresh: 1.0 }, srtt: 0.1, member: true };
+        }
+        bilevel.master.window = Window { cwnd: master, ssthresh: 1.0 };
+        bilevel
+    }
+
+    fn acked(seconds: f64) -> Acked {
+        let now_ns = (seconds * 1e9) as u64;
+        Acked { segments: 1.0, srtt: 0.1, cwnd_limited: true, now_ns, ..Acked::default() }
+    }
+
+    #[test]
+    fn paths_divide_the_master_window_as_their_own_windows_say() {
+        let bilevel = avoiding([30.0, 10.0], 20.0);
+        assert_eq!((bilevel.window(0).cwnd, bilevel.window(1).cwnd), (15.0, 5.0));
+        assert_eq!(bilevel.pacing(0), None);
+    }
+
+    #[test]
+    fn an_ack_grows_path_and_master_each_by_its_own_window() {
+        let mut bilevel = avoiding([8.0, 4.0], 10.0);
+        bilevel.on_ack(1, &acked(1.0));
+        assert_eq!(bilevel.paths[1].window.cwnd, 4.25);
+        assert_eq!(bilevel.master.window.cwnd, 10.1);
+        assert_eq!(bilevel.paths[0].window.cwnd, 8.0);
+    }
+
+    #[test]
+    fn a_loss_halves_its_path_and_the_master_and_the_master_once_in_a_round_trip() {
+        let mut bilevel = avoiding([8.0, 4.0], 10.0);
+        bilevel.now = 1.0;
+        bilevel.on_congestion(0, Cause::FastRetransmit);
+        assert_eq!((bilevel.paths[0].window.cwnd, bilevel.master.window.cwnd), (4.0, 5.0));
+        bilevel.now = 1.05;
+        bilevel.on_congestion(1, Cause::FastRetransmit);
+        assert_eq!((bilevel.paths[1].window.cwnd, bilevel.master.window.cwnd), (2.0, 5.0));
+        bilevel.now = 1.11;
+        bilevel.on_congestion(1, Cause::FastRetransmit);
+        assert_eq!((bilevel.paths[1].window.cwnd, bilevel.master.window.cwnd), (1.0, 2.5));
+    }
+
+    #[test]
+    fn a_part_below_one_segment_is_one_segment_at_a_time_and_its_part_on_average() {
+        let bilevel = avoiding([39.0, 1.0], 20.0);
+        assert_eq!(bilevel.window(1).cwnd, 1.0);
+        assert_eq!(bilevel.pacing(1), Some(0.5 / 0.1));
+    }
+
+    #[test]
+    fn windows_of_a_path_may_be_fractions_and_the_master_s_is_at_least_one() {
+        let mut bilevel = avoiding([1.0, 1.0], 2.0);
+        for round in 1..20 {
+            bilevel.now = f64::from(round);
+            bilevel.on_congestion(0, Cause::FastRetransmit);
+        }
+        assert_eq!((bilevel.paths[0].window.cwnd, bilevel.master.window.cwnd), (FLOOR, 1.0));
+    }
+
+    #[test]
+    fn a_spurious_event_is_taken_back_on_both_levels() {
+        let mut bilevel = avoiding([8.0, 4.0], 10.0);
+        bilevel.on_congestion(0, Cause::Timeout);
+        assert_eq!((bilevel.paths[0].window.cwnd, bilevel.window(0).cwnd), (1.0, 1.0));
+        bilevel.undo(0);
+        assert_eq!((bilevel.paths[0].window.cwnd, bilevel.master.window.cwnd), (8.0, 10.0));
+    }
+}

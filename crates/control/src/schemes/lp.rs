@@ -1,0 +1,322 @@
+//! TCP-LP: a TCP for the background, which yields when a queue grows and not only when it overflows.
+//!
+//! Source: Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control", ToN 2006
+//! (symbols `sd`, `d_min`, `d_max`, `δ`, `itt`); Tse 2006 §2.2. Delay is looked at once in a round trip, and
+//! after an indication not before what was under way has been acknowledged: its delays are those of the old window, and
+//! would be a second indication each time. Linux' `tcp_lp` looks on every ACK and forgets both
+//! extremes at each indication instead: `lp:reset`.
+
+use super::each::Single;
+use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::{Acked, Cause, Phase, Settings, Window};
+
+/// Part of the range of delays beyond which a path counts as congested.
+const DELTA: f64 = 0.15;
+/// Gain of the smoothed delay.
+const GAIN: f64 = 1.0 / 8.0;
+/// `itt`: round trips without growth after an indication.
+const INFERENCE: f64 = 3.0;
+
+/// One-way delays of a path, in seconds, up to an offset.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    sd: f64,
+    d_min: f64,
+    /// The second largest sample: a single one that is far off does not count.
+    d_max: f64,
+    largest: f64,
+}
+
+impl Delays {
+    const NONE: Delays = Delays {
+        sd: f64::NAN,
+        d_min: f64::INFINITY,
+        d_max: f64::NEG_INFINITY,
+        largest: f64::NEG_INFINITY,
+    };
+
+    fn sample(&mut self, delay: f64) {
+        self.sd = if self.sd.is_nan() { delay } else { self.sd + GAIN * (delay - self.sd) };
+        self.d_min = self.d_min.min(delay);
+        self.d_max = self.d_max.max(delay.min(self.largest));
+        self.largest = self.largest.max(delay);
+    }
+
+    /// `sd ≥ d_min + δ (d_max − d_min)`, once the two differ.
+    fn congested(&self) -> bool {
+        self.d_max > self.d_min && self.sd >= self.d_min + DELTA * (self.d_max - self.d_min)
+    }
+
+    fn reset(&mut self) {
+        self.d_min = self.sd;
+        (self.d_max, self.largest) = (2.0 * self.sd, 2.0 * self.sd);
+    }
+}
+
+/// TCP-LP on one path.
+#[derive(Clone, Debug)]
+pub(crate) struct Lp {
+    settings: Settings,
+    /// As Linux does it.
+    resets: bool,
+    state: State,
+    before: State,
+    delays: Delays,
+    /// Delay is looked at again when this is acknowledged, unless it was sent before an indication.
+    round_end: u64,
+    settling: bool,
+    /// What has been acknowledged, and sent.
+    una: u64,
+    nxt: u64,
+    /// When the last ACK came, and the smoothed round trip then.
+    now: f64,
+    srtt: f64,
+    /// Whether the first slow start is over, in which both extremes of the delay are found.
+    started: bool,
+    /// Whether the last ACK found the path congested, or within an inference: the window did not grow.
+    slow: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    window: Window,
+    /// Until when the window does not grow, and another indication takes it to one segment.
+    inference_until: f64,
+}
+
+impl Lp {
+    pub(crate) fn new(settings: Settings, resets: bool) -> Self {
+        let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
+        let state = State { window, inference_until: f64::NEG_INFINITY };
+        Lp {
+            settings,
+            resets,
+            state,
+            before: state,
+            delays: Delays::NONE,
+            round_end: 0,
+            settling: false,
+            una: 0,
+            nxt: 0,
+            now: 0.0,
+            srtt: 0.0,
+            started: false,
+            slow: false,
+        }
+    }
+
+    /// Learns delays while somebody else controls the path.
+    pub(crate) fn listen(&mut self, ack: &Acked) {
+        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        self.delays.sample(ack.delay());
+        self.started = true;
+    }
+
+    /// Whether it has backed off to the smallest window.
+    pub(crate) fn at_floor(&self) -> bool {
+        self.state.window.cwnd < self.settings.min_window + 1.0
+    }
+
+    /// Whether the last ACK was slow.
+    pub(crate) fn slow(&self) -> bool {
+        self.slow
+    }
+
+    fn inferring(&self) -> bool {
+        self.now < self.state.inference_until
+    }
+
+    /// Early congestion indication, or a loss: half the window, and one segment if it is the second.
+    fn indicate(&mut self) {
+        let half = self.state.window.cwnd / 2.0;
+        let cwnd = if self.inferring() { 0.0 } else { half };
+        let cwnd = cwnd.max(self.settings.min_window);
+        self.state.window = Window { cwnd, ssthresh: cwnd };
+        self.state.inference_until = self.now + INFERENCE * self.srtt;
+        self.started = true;
+        (self.settling, self.round_end) = (self.nxt > self.una, self.nxt);
+    }
+
+    /// Whether a round trip is over in which everything was sent after the last indication.
+    fn round_over(&mut self) -> bool {
+        if self.una < self.round_end {
+            return false;
+        }
+        self.round_end = self.nxt;
+        !core::mem::take(&mut self.settling)
+    }
+
+    fn grow(&mut self, segments: f64) {
+        let Window { cwnd, ssthresh } = &mut self.state.window;
+        let quickly = segments.min((*ssthresh - *cwnd).max(0.0));
+        *cwnd += quickly;
+        *cwnd += (segments - quickly) / *cwnd;
+    }
+}
+
+impl Single for Lp {
+    fn on_ack(&mut self, ack: &Acked) {
+        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        (self.una, self.nxt) = (ack.una, ack.nxt);
+        self.delays.sample(ack.delay());
+        self.slow = self.inferring() || (self.started && self.delays.congested());
+        let limit = match ack.phase {
+            Phase::Open => ACK_LIMIT,
+            Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
+            Phase::Recovery => return,
+        };
+        let round = self.round_over();
+        if self.started && (round || self.resets) && self.delays.congested() {
+            self.indicate();
+            if self.resets {
+                self.delays.reset();
+            }
+        } else if ack.cwnd_limited && !self.inferring() {
+            self.grow(ack.segments.min(limit));
+        }
+    }
+
+    fn on_congestion(&mut self, cause: Cause) {
+        if cause != Cause::TimeoutAgain {
+            self.before = self.state;
+            self.indicate();
+        }
+        if matches!(cause, Cause::Timeout | Cause::TimeoutAgain) {
+            self.state.window.cwnd = self.settings.min_window;
+        }
+    }
+
+    fn on_recovered(&mut self) {
+        self.state.window.cwnd = self.state.window.ssthresh;
+    }
+
+    fn undo(&mut self) {
+        let cwnd = self.state.window.cwnd.max(self.before.window.cwnd);
+        self.state = self.before;
+        self.state.window.cwnd = cwnd;
+    }
+
+    fn restart(&mut self, window: Window) {
+        self.state.window = window;
+    }
+
+    fn window(&self) -> Window {
+        self.state.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: f64 = 0.05;
+
+    /// A flow of TCP-LP that has found delays from 10 to 30 ms and has `cwnd` segments.
+    fn settled(cwnd: f64, resets: bool) -> (Lp, u64) {
+        let mut lp = Lp::new(Settings { initial_window: cwnd, ..Settings::default() }, resets);
+        let mut round = 0;
+        for delay in [0.03, 0.03, 0.01, 0.01, 0.01] {
+            round += 1;
+            let frozen = Acked { cwnd_limited: false, ..ack(round, delay) };
+            lp.on_ack(&frozen);
+        }
+        lp.delays.sd = 0.01;
+        lp.started = true;
+        lp.restart(Window { cwnd, ssthresh: cwnd });
+        (lp, round)
+    }
+
+    /// The ACK that ends round trip number `round`.
+    fn ack(round: u64, delay: f64) -> Acked {
+        let (una, nxt) = (round * 1000, (round + 1) * 1000);
+        let now_ns = (round as f64 * RTT * 1e9) as u64;
+        let delay_ns = (delay * 1e9) as u64;
+        let (segments, srtt, cwnd_limited) = (1.0, RTT, true);
+        Acked { segments, srtt, cwnd_limited, now_ns, una, nxt, delay_ns, ..Acked::default() }
+    }
+
+    #[test]
+    fn the_second_indication_takes_any_window_to_one_where_tcp_halves_and_halves() {
+        for cwnd in [8.0, 32.0, 128.0] {
+            let (mut lp, mut round) = settled(cwnd, false);
+            let mut rounds = 0;
+            while lp.window().cwnd > 1.0 {
+                round += 1;
+                rounds += u64::from(lp.window().cwnd < cwnd); // from the first indication on
+                lp.on_ack(&ack(round, 0.03));
+            }
+            assert!(rounds <= 3, "{rounds} round trips from {cwnd}");
+        }
+    }
+
+    #[test]
+    fn a_delay_below_the_threshold_lets_it_grow_as_reno_does() {
+        let (mut lp, round) = settled(10.0, false);
+        lp.on_ack(&ack(round + 1, 0.0129)); // sd = 10.4 ms of at most 13
+        assert_eq!(lp.window().cwnd, 10.1);
+        assert!(!lp.slow());
+    }
+
+    #[test]
+    fn three_round_trips_after_an_indication_it_grows_again() {
+        let (mut lp, round) = settled(10.0, false);
+        lp.on_ack(&ack(round + 1, 0.05));
+        assert_eq!(lp.window().cwnd, 5.0);
+        lp.delays.sd = 0.01;
+        for later in 2..4 {
+            lp.on_ack(&ack(round + later, 0.01));
+            assert_eq!((lp.window().cwnd, lp.slow()), (5.0, true));
+        }
+        lp.on_ack(&ack(round + 4, 0.01));
+        assert_eq!((lp.window().cwnd, lp.slow()), (5.2, false));
+    }
+
+    #[test]
+    fn delay_is_looked_at_once_in_a_round_trip() {
+        let (mut lp, round) = settled(16.0, false);
+        lp.on_ack(&ack(round + 1, 0.05));
+        let within = Acked { una: (round + 1) * 1000 + 1, ..ack(round + 1, 0.05) };
+        (0..5).for_each(|_| lp.on_ack(&within));
+        assert_eq!(lp.window().cwnd, 8.0);
+    }
+
+    #[test]
+    fn as_linux_does_it_an_indication_forgets_both_extremes() {
+        let (mut lp, round) = settled(16.0, true);
+        lp.on_ack(&ack(round + 1, 0.05));
+        assert_eq!(lp.window().cwnd, 8.0);
+        let within = Acked { una: (round + 1) * 1000 + 1, ..ack(round + 1, 0.016) };
+        (0..5).for_each(|_| lp.on_ack(&within));
+        assert_eq!(lp.window().cwnd, 8.0, "sd is now below its new threshold");
+    }
+
+    #[test]
+    fn a_loss_is_an_indication_and_a_spurious_one_is_taken_back() {
+        let (mut lp, _) = settled(16.0, false);
+        lp.on_congestion(Cause::FastRetransmit);
+        assert_eq!(lp.window(), Window { cwnd: 8.0, ssthresh: 8.0 });
+        lp.on_congestion(Cause::FastRetransmit);
+        assert_eq!(lp.window().cwnd, 1.0);
+        lp.undo();
+        assert_eq!(lp.window().cwnd, 8.0);
+        lp.on_congestion(Cause::Timeout);
+        assert_eq!(lp.window().cwnd, 1.0);
+    }
+
+    #[test]
+    fn one_sample_that_is_far_off_does_not_widen_the_range() {
+        let (mut lp, round) = settled(10.0, false);
+        let before = lp.delays.d_max;
+        lp.on_ack(&ack(round + 1, 9.0));
+        assert_eq!(lp.delays.d_max, before);
+    }
+
+    #[test]
+    fn in_the_first_slow_start_delay_is_only_learned() {
+        let mut lp = Lp::new(Settings { initial_window: 2.0, ..Settings::default() }, false);
+        for round in 1..5 {
+            lp.on_ack(&ack(round, 0.01 * round as f64));
+        }
+        assert_eq!(lp.window().cwnd, 6.0);
+    }
+}

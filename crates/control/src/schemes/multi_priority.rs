@@ -1,0 +1,366 @@
+//! Multi-Priority TCP: one TCP on the base path, TCP-LP in the background on all others.
+//!
+//! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one probes. *Borrowing* (§3.1.1)
+//! charges its packet to the base window while it is outstanding, *returning* (§3.1.2) gives the base flow what it would
+//! have earned with it, `1/w_B`, if the answer is slow, and all background flows together send one probe in a
+//! round trip of the base flow. `multi-priority:naive` has neither; `:literal` takes a packet off the base
+//! window for good, as §3.1.1 can be read; `:switching` moves the base (`switching.rs`).
+
+use super::each::Single;
+use super::lp::Lp;
+use super::switching::Switching;
+use crate::laws::RENO;
+use crate::{Acked, Cause, Coupled, Ensemble, Phase, Settings, Window};
+use alloc::boxed::Box;
+
+/// Which reading of the thesis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priorities {
+    /// With borrowing and returning; a packet is borrowed until it is acknowledged.
+    #[default]
+    Borrowing,
+    /// Every background flow probes for itself.
+    Naive,
+    /// A borrowed packet does not come back.
+    Literal,
+    /// As `Borrowing`, and the base role moves to the path with the highest response-function rate.
+    Switching,
+}
+
+/// Multi-Priority TCP over all paths of a connection; the first one begins as its base.
+#[derive(Clone, Debug)]
+pub(crate) struct MultiPriority {
+    priorities: Priorities,
+    settings: Settings,
+    base: usize,
+    /// The base flow: Reno over one path.
+    tcp: Coupled,
+    /// Whether the base flow has timed out and not been answered since: there is nothing to borrow from.
+    base_lost: bool,
+    base_recovers: bool,
+    base_srtt: f64,
+    paths: Box<[Background]>,
+    /// The next probe is lent no earlier, in seconds.
+    lends_at: f64,
+    /// The path that was lent a packet last.
+    turn: usize,
+    switching: Switching,
+}
+
+#[derive(Clone, Debug)]
+struct Background {
+    lp: Lp,
+    member: bool,
+    /// At window one: it may send the packet that it has been lent, or repair it.
+    may_send: bool,
+    /// That packet is charged to the base flow.
+    charged: bool,
+}
+
+impl Background {
+    /// It begins with a probe.
+    fn new(settings: Settings, member: bool) -> Self {
+        let settings = Settings { initial_window: settings.min_window, ..settings };
+        Background { lp: Lp::new(settings, false), member, may_send: false, charged: false }
+    }
+
+    /// The smallest window is all that it may have under way.
+    fn probes(&self) -> bool {
+        self.lp.at_floor()
+    }
+}
+
+impl MultiPriority {
+    pub(crate) fn new(priorities: Priorities, settings: Settings, paths: usize) -> Self {
+        let fresh = Background::new(settings, true);
+        MultiPriority {
+            priorities,
+            settings,
+            base: 0,
+            tcp: Coupled::new(RENO, settings, 1),
+            base_lost: false,
+            base_recovers: false,
+            base_srtt: 0.0,
+            paths: alloc::vec![fresh; paths].into(),
+            lends_at: 0.0,
+            turn: 0,
+            switching: Switching::new(paths),
+        }
+    }
+
+    fn borrows(&self) -> bool {
+        self.priorities != Priorities::Naive
+    }
+
+    /// Packets that are charged to the base window.
+    fn outstanding(&self) -> f64 {
+        self.paths.iter().filter(|path| path.charged).count() as f64
+    }
+
+    /// `w_B` less what is borrowed, at least the smallest window.
+    fn usable(&self) -> f64 {
+        let lent = if self.base_lost { 0.0 } else { self.outstanding() };
+        (self.tcp.window(0).cwnd - lent).max(self.settings.min_window)
+    }
+
+    /// Moves `w_B` by so many segments.
+    fn move_base(&mut self, by: f64) {
+        let Window { cwnd, ssthresh } = self.tcp.window(0);
+        self.tcp.restart(0, Window { cwnd: (cwnd + by).max(self.settings.min_window), ssthresh });
+    }
+
+    /// At most one probe in a round trip of the base flow, in turn.
+    fn lend(&mut self, now: f64) {
+        let ready = self.base_srtt > 0.0 && !self.base_recovers && now >= self.lends_at;
+        if !self.borrows() || !ready || self.usable() < self.settings.min_window + 1.0 {
+            return;
+        }
+        let count = self.paths.len();
+        let mut next = (1..=count).map(|step| (self.turn + step) % count);
+        let wants = |path: &Background| path.member && path.probes() && !path.may_send;
+        let Some(me) = next.find(|&me| me != self.base && wants(&self.paths[me])) else {
+            return;
+        };
+        self.paths[me].may_send = true;
+        match self.priorities {
+            Priorities::Literal => self.move_base(-1.0),
+            _ => self.paths[me].charged = true,
+        }
+        (self.turn, self.lends_at) = (me, now + self.base_srtt);
+    }
+
+    /// The answer to what `me` was lent has come: the base flow has its packet back and, if the answer is
+    /// slow, what that packet would have earned.
+    fn give_back(&mut self, me: usize) {
+        let path = &mut self.paths[me];
+        let lent = core::mem::take(&mut path.may_send);
+        path.charged = false;
+        if lent && path.lp.slow() && self.borrows() {
+            self.move_base(1.0 / self.tcp.window(0).cwnd);
+        }
+    }
+
+    /// The base role moves to `to`: both paths keep their windows.
+    fn switch(&mut self, to: usize) {
+        let from = self.base;
+        let lp = self.paths[to].lp.window();
+        let Window { cwnd, .. } = self.tcp.window(0);
+        self.paths[from].lp.restart(Window { cwnd, ssthresh: cwnd });
+        self.paths[from].may_send = self.base_lost; // what it repairs, it may go on to repair
+        self.paths[to].charged = false;
+        self.tcp.restart(0, lp);
+        (self.base, self.base_lost, self.base_recovers) = (to, false, false);
+    }
+}
+
+impl Ensemble for MultiPriority {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        if path == self.base {
+            (self.base_srtt, self.base_lost) = (ack.srtt, false);
+            self.base_recovers = ack.phase == Phase::Recovery;
+            self.paths[path].lp.listen(ack);
+            self.tcp.on_ack(0, ack);
+        } else {
+            self.paths[path].lp.on_ack(ack);
+            self.give_back(path);
+        }
+        if self.priorities == Priorities::Switching {
+            self.switching.on_ack(path, ack);
+            let now_base = self.switching.better(self.base, ack.now());
+            if let Some(to) = now_base.filter(|&to| self.paths[to].member && !self.base_recovers) {
+                self.switch(to);
+            }
+        }
+        self.lend(ack.now());
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        let timeout = matches!(cause, Cause::Timeout | Cause::TimeoutAgain);
+        self.switching.on_congestion(path, cause);
+        if path == self.base {
+            self.base_lost = timeout;
+            self.base_recovers = cause == Cause::FastRetransmit;
+            return self.tcp.on_congestion(0, cause);
+        }
+        let background = &mut self.paths[path];
+        background.lp.on_congestion(cause);
+        // A lost packet is no longer charged; that it may be repaired is not a question of turns.
+        (background.charged, background.may_send) = (false, true);
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        match path == self.base {
+            true => {
+                self.base_recovers = false;
+                self.tcp.on_recovered(0);
+            }
+            false => self.paths[path].lp.on_recovered(),
+        }
+    }
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        self.paths[path] = Background::new(self.settings, member);
+        self.switching.forget(path);
+        if path == self.base {
+            self.tcp.set_member(0, member);
+            (self.base_srtt, self.base_lost, self.base_recovers) = (0.0, !member, false);
+        }
+        // Somebody must be the base: the first path that is there.
+        let first = self.paths.iter().position(|path| path.member);
+        if let Some(first) = first.filter(|_| !self.paths[self.base].member) {
+            self.switch(first);
+        }
+    }
+
+    fn undo(&mut self, path: usize) {
+        match path == self.base {
+            true => {
+                (self.base_lost, self.base_recovers) = (false, false);
+                self.tcp.undo(0);
+            }
+            false => self.paths[path].lp.undo(),
+        }
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        match path == self.base {
+            true => self.tcp.restart(0, window),
+            false => self.paths[path].lp.restart(window),
+        }
+    }
+
+    fn window(&self, path: usize) -> Window {
+        if path == self.base {
+            return Window { cwnd: self.usable(), ..self.tcp.window(0) };
+        }
+        let background = &self.paths[path];
+        let window = background.lp.window();
+        let free = !self.borrows() || self.base_lost || background.may_send;
+        match background.probes() && !free {
+            true => Window { cwnd: 0.0, ..window },
+            false => window,
+        }
+    }
+
+    fn moves_siblings(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: f64 = 0.1;
+
+    fn ack(seconds: f64, una: u64) -> Acked {
+        let now_ns = (seconds * 1e9) as u64;
+        let (segments, srtt, cwnd_limited, nxt) = (1.0, RTT, true, una + 1000);
+        Acked { segments, srtt, cwnd_limited, now_ns, una, nxt, ..Acked::default() }
+    }
+
+    /// A base flow in congestion avoidance with `cwnd` segments, and backed-off flows in the background.
+    fn backed_off(priorities: Priorities, cwnd: f64, paths: usize) -> MultiPriority {
+        let mut ensemble = MultiPriority::new(priorities, Settings::default(), paths);
+        ensemble.restart(0, Window { cwnd, ssthresh: 1.0 });
+        for path in 1..paths {
+            ensemble.on_congestion(path, Cause::Timeout);
+            ensemble.paths[path].may_send = false;
+        }
+        ensemble
+    }
+
+    #[test]
+    fn each_probe_is_charged_to_the_base_window_by_one_until_it_is_answered() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 3);
+        ensemble.on_ack(0, &ack(1.0, 1000));
+        assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), (9.1, 1.0));
+        assert_eq!(ensemble.window(2).cwnd, 0.0, "one in a round trip");
+        ensemble.on_ack(0, &ack(1.11, 2000));
+        assert_eq!(ensemble.window(2).cwnd, 1.0);
+        let before = ensemble.window(0).cwnd;
+        ensemble.lends_at = f64::INFINITY;
+        ensemble.on_ack(1, &ack(9.0, 1000));
+        assert_eq!(ensemble.window(0).cwnd, before + 1.0, "the answer was fast: nothing more");
+        assert_eq!(ensemble.window(1).cwnd, 2.0);
+    }
+
+    #[test]
+    fn a_slow_answer_also_gives_what_the_packet_would_have_earned() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        ensemble.on_ack(0, &ack(1.0, 1000));
+        let w_b = ensemble.tcp.window(0).cwnd;
+        ensemble.paths[1].lp.listen(&ack(1.0, 1000));
+        ensemble.paths[1].lp.on_congestion(Cause::FastRetransmit); // an inference begins
+        ensemble.lends_at = f64::INFINITY;
+        ensemble.on_ack(1, &ack(1.1, 2000));
+        assert_eq!(ensemble.tcp.window(0).cwnd, w_b + 1.0 / w_b);
+        assert_eq!(ensemble.window(1).cwnd, 0.0, "it waits for its next turn");
+    }
+
+    #[test]
+    fn the_base_window_never_falls_below_one_and_lends_nothing_it_has_not() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 3.0, 9);
+        for round in 1..40 {
+            ensemble.on_ack(0, &Acked { cwnd_limited: false, ..ack(f64::from(round), 1000) });
+            assert!(ensemble.window(0).cwnd >= 1.0);
+        }
+        assert_eq!(ensemble.outstanding(), 2.0);
+    }
+
+    #[test]
+    fn sixteen_flows_send_one_probe_in_a_base_round_trip() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 20.0, 17);
+        let mut probes = 0;
+        for step in 0..1000 {
+            let now = 1.0 + 0.01 * f64::from(step); // ten seconds, ten ACKs of the base in a round trip
+            ensemble.on_ack(0, &Acked { cwnd_limited: false, ..ack(now, 1000) });
+            for path in 1..17 {
+                if ensemble.window(path).cwnd > 0.0 {
+                    probes += 1;
+                    ensemble.paths[path].lp.on_congestion(Cause::Timeout);
+                    ensemble.give_back(path);
+                }
+            }
+        }
+        assert!((90..=110).contains(&probes), "{probes} in 100 round trips");
+    }
+
+    #[test]
+    fn nothing_is_lent_while_the_base_flow_repairs_losses() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        ensemble.on_congestion(0, Cause::FastRetransmit);
+        ensemble.on_ack(0, &Acked { phase: Phase::Recovery, ..ack(1.0, 1000) });
+        assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), (5.0, 0.0));
+    }
+
+    #[test]
+    fn without_a_base_that_answers_background_flows_probe_for_themselves() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 3);
+        ensemble.on_congestion(0, Cause::Timeout);
+        assert_eq!((ensemble.window(1).cwnd, ensemble.window(2).cwnd), (1.0, 1.0));
+        ensemble.set_member(0, false);
+        assert_eq!(ensemble.base, 1);
+    }
+
+    #[test]
+    fn naive_flows_probe_whenever_they_like_and_a_literal_loan_is_for_good() {
+        let naive = backed_off(Priorities::Naive, 10.0, 3);
+        assert_eq!((naive.window(0).cwnd, naive.window(2).cwnd), (10.0, 1.0));
+        let mut literal = backed_off(Priorities::Literal, 10.0, 2);
+        literal.on_ack(0, &Acked { cwnd_limited: false, ..ack(1.0, 1000) });
+        literal.lends_at = f64::INFINITY;
+        literal.on_ack(1, &ack(9.0, 1000));
+        assert_eq!(literal.window(0).cwnd, 9.0);
+    }
+
+    #[test]
+    fn the_base_moves_without_loss_or_burst() {
+        let mut ensemble = backed_off(Priorities::Switching, 12.0, 2);
+        ensemble.paths[1].lp.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
+        let before = (ensemble.window(0).cwnd, ensemble.window(1).cwnd);
+        ensemble.switch(1);
+        assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), before);
+        assert_eq!(ensemble.base, 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! What the thesis' schemes (Tse 2006) do on the networks that it draws; its figures with intervals are
+//! reproduced elsewhere.
+
+mod common;
+
+use common::{plan, run};
+use simulator::Outcome;
+
+/// 5 Mb/s, 25 ms one way, gentle RED of the thesis' simulator for a BDP of 21 packets.
+const RED: &str = "rate = \"5 Mb/s\"\ndelay = \"25 ms\"\nqueue = { red = { min = \"5.25 packets\", \
+                   max = \"15.75 packets\", max_p = 0.1, weight = 0.002, limit = \"42 packets\" } }\n";
+
+/// `controller` over paths of one link each, beside so many TCPs on each link.
+fn outcome(controller: &str, paths: &[usize], tcps: &[usize], seconds: u32) -> Outcome {
+    let mut text = format!(
+        "name = \"t\"\nduration = \"{seconds} s\"\nwarmup = \"{} s\"\n[transport]\ndelayed_ack = \"0 s\"\n",
+        seconds / 4
+    );
+    for (link, tcps) in tcps.iter().enumerate() {
+        text += &format!("[[link]]\nname = \"l{link}\"\n{RED}");
+        if *tcps > 0 {
+            text += &format!(
+                "[[flow]]\nname = \"t{link}\"\ncount = {tcps}\ncontroller = \"reno\"\nspread = \"1 s\"\n\
+                 path = [{{ links = [\"l{link}\"] }}]\n"
+            );
+        }
+    }
+    let list: Vec<String> =
+        paths.iter().map(|link| format!("{{ links = [\"l{link}\"] }}")).collect();
+    text += &format!(
+        "[[flow]]\nname = \"m\"\ncontroller = \"{controller}\"\nstart = \"2 s\"\npath = [{}]\n",
+        list.join(", ")
+    );
+    run(&plan(&text, &[]), 1)
+}
+
+/// What the flow under test has, and all flows together, in bit/s.
+fn rates(outcome: &Outcome) -> (f64, f64) {
+    let rates: Vec<f64> = outcome.flows.iter().map(|flow| flow.throughput_bps).collect();
+    (rates[rates.len() - 1], rates.iter().sum())
+}
+
+fn share(outcome: &Outcome) -> f64 {
+    let (ours, all) = rates(outcome);
+    ours / all
+}
+
+#[test]
+fn tcp_lp_leaves_the_link_to_a_tcp_and_fills_it_alone() {
+    // As Linux does it, d_max is twice a delay that has the propagation in it: the threshold is lower.
+    for (controller, least) in [("lp", 0.75), ("lp:reset", 0.5)] {
+        let beside = share(&outcome(controller, &[0], &[1], 120));
+        assert!(beside < 0.15, "{controller}: {beside}");
+        let (alone, _) = rates(&outcome(controller, &[0], &[0], 120));
+        assert!(alone > least * 5e6, "{controller}: {alone}");
+    }
+}
+
+#[test]
+fn multi_priority_takes_one_share_however_many_flows_it_has_and_the_naive_one_takes_more() {
+    for flows in [1, 4, 16] {
+        let fair = share(&outcome("multi-priority", &vec![0; flows], &[1], 240));
+        assert!((0.44..0.56).contains(&fair), "{flows}: {fair}");
+    }
+    let naive = share(&outcome("multi-priority:naive", &[0; 16], &[1], 240));
+    assert!(naive > 0.65, "{naive}");
+}
+
+#[test]
+fn multi_priority_uses_paths_that_are_empty_and_leaves_those_that_are_not() {
+    let (one, _) = rates(&outcome("reno", &[0], &[0], 120));
+    let (empty, _) = rates(&outcome("multi-priority", &[0, 1, 2, 3], &[0; 4], 120));
+    assert!((0.9..1.1).contains(&(empty / (4.0 * one))), "{empty} of 4 × {one}");
+    let contested = outcome("multi-priority", &[0, 1, 2, 3], &[1; 4], 240);
+    let (ours, all) = rates(&contested);
+    assert!((0.08..0.2).contains(&(ours / all)), "an eighth is fair: {ours} of {all}");
+}
+
+#[test]
+fn the_base_moves_to_the_larger_path() {
+    let wrong = |controller: &str| {
+        let mut text = format!(
+            "name = \"t\"\nduration = \"300 s\"\nwarmup = \"100 s\"\n[[link]]\nname = \"l0\"\n{RED}"
+        );
+        text += "[[link]]\nname = \"l1\"\nrate = \"1.5 Mb/s\"\ndelay = \"25 ms\"\nqueue = { droptail = { packets = \"20 packets\" } }\n";
+        for link in 0..2 {
+            text +=
+                &format!("[[flow]]\nname = \"t{link}\"\npath = [{{ links = [\"l{link}\"] }}]\n");
+        }
+        text += &format!("[[flow]]\nname = \"m\"\ncontroller = \"{controller}\"\n");
+        text += "path = [{ links = [\"l1\"] }, { links = [\"l0\"] }]\n";
+        rates(&run(&plan(&text, &[]), 1)).0
+    };
+    let (stays, moves) = (wrong("multi-priority"), wrong("multi-priority:switching"));
+    assert!(moves > 1.6 * stays, "{stays} {moves}");
+}
+
+#[test]
+fn reduced_flows_together_have_the_weight_of_the_square_root_law() {
+    // 1 + (N − 1)/√N TCPs of N = 4: 2.5 against one.
+    let four = share(&outcome("hacker", &[0; 4], &[1], 240));
+    assert!((0.64..0.78).contains(&four), "{four}");
+    let alone = share(&outcome("hacker", &[0], &[1], 240));
+    assert!((0.42..0.58).contains(&alone), "{alone}");
+}
+
+#[test]
+fn bilevel_tcp_is_one_tcp_on_a_shared_link_and_a_third_of_two_contested_ones() {
+    for flows in [1, 2, 16] {
+        let fair = share(&outcome("bilevel", &vec![0; flows], &[1], 240));
+        assert!((0.38..0.56).contains(&fair), "{flows}: {fair}");
+    }
+    let third = share(&outcome("bilevel", &[0, 1], &[1, 1], 240));
+    assert!((0.27..0.39).contains(&third), "{third}");
+}
+
+#[test]
+fn every_scheme_goes_on_when_its_first_path_is_cut() {
+    for controller in ["multi-priority", "multi-priority:switching", "bilevel", "hacker", "lp"] {
+        let text = format!(
+            "name = \"cut\"\nduration = \"40 s\"\nwarmup = \"20 s\"\n[[link]]\nname = \"l0\"\n{RED}\
+             change = [{{ at = \"10 s\", up = false }}]\n[[link]]\nname = \"l1\"\n{RED}[[flow]]\nname = \"m\"\n\
+             controller = \"{controller}\"\npath = [{{ links = [\"l0\"] }}, {{ links = [\"l1\"] }}]\n"
+        );
+        let (ours, _) = rates(&run(&plan(&text, &[]), 1));
+        assert!(ours > 0.7 * 5e6, "{controller}: {ours}");
+    }
+}
