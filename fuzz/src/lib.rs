@@ -150,6 +150,14 @@ impl Ensemble for Boxed {
         self.0.pacing(path)
     }
 
+    fn on_delay(&mut self, path: usize, delay: f64) {
+        self.0.on_delay(path, delay);
+    }
+
+    fn reads_delay(&self) -> bool {
+        self.0.reads_delay()
+    }
+
     fn moves_siblings(&self) -> bool {
         self.0.moves_siblings()
     }

@@ -35,6 +35,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let (sender, settings, name) = fuzz::sender(bytes, paths, Some(TRANSFER))?;
     let receiver = Receiver::new(
         ReceiverSettings {
+            transit: false,
             sack: settings.sack,
             dsack: settings.modern.dsack,
             delayed_ack: bytes.arbitrary::<bool>()?.then_some(Span::millis(40)),

@@ -104,10 +104,10 @@ impl Harness {
             phase: path.phase,
             now_ns: self.now_ns,
             rtt_ns: u64::from(rtt_ms) * 1_000_000,
-            delay_ns: u64::from(rtt_ms) * 400_000,
             una: path.una,
             nxt: path.una + 20_000,
         };
+        self.control.on_delay(me, f64::from(rtt_ms) / 2.5e3);
         self.control.on_ack(me, &ack);
     }
 

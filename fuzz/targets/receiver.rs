@@ -23,6 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
     let settings = ReceiverSettings {
+        transit: true,
         sack: bool::arbitrary(bytes)?,
         dsack: bool::arbitrary(bytes)?,
         delayed_ack: bool::arbitrary(bytes)?.then_some(Span::millis(40)),

@@ -17,9 +17,6 @@ pub struct Acked {
     pub now_ns: u64,
     /// The newest round-trip sample in nanoseconds.
     pub rtt_ns: u64,
-    /// One-way delay of the segment of that sample in nanoseconds, up to an offset of the clocks: only
-    /// differences mean anything.
-    pub delay_ns: u64,
     /// First byte of the path that is not acknowledged yet.
     pub una: u64,
     /// Next byte of the path to send for the first time. A round trip that begins now has ended when
@@ -36,11 +33,6 @@ impl Acked {
     /// The newest round-trip sample in seconds.
     pub fn rtt(&self) -> f64 {
         self.rtt_ns as f64 / 1e9
-    }
-
-    /// The one-way delay in seconds.
-    pub fn delay(&self) -> f64 {
-        self.delay_ns as f64 / 1e9
     }
 }
 
@@ -115,6 +107,14 @@ pub trait Ensemble {
     /// New data was acknowledged on `path`.
     fn on_ack(&mut self, path: usize, ack: &Acked);
 
+    /// The same, where what is told is put together only for those that look at it.
+    fn on_ack_of(&mut self, path: usize, ack: impl Fn() -> Acked)
+    where
+        Self: Sized,
+    {
+        self.on_ack(path, &ack());
+    }
+
     /// A congestion event began on `path`.
     fn on_congestion(&mut self, path: usize, cause: Cause);
 
@@ -137,6 +137,15 @@ pub trait Ensemble {
     /// Data of `path` was delivered. Only those that work with rates are told: the others have windows
     /// that move with [`Ensemble::on_ack`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
+
+    /// New data on `path`, of which [`Ensemble::on_ack`] will tell, was under way for `delay` seconds, up to an
+    /// offset of the clocks: only differences mean anything. Only those that ask are told.
+    fn on_delay(&mut self, _path: usize, _delay: f64) {}
+
+    /// Whether one-way delays are asked for.
+    fn reads_delay(&self) -> bool {
+        false
+    }
 
     /// Whether what happens on one path may move the windows of others at once: the transport then reads all
     /// of them.

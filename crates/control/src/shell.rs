@@ -88,10 +88,12 @@ impl Coupled {
     }
 
     /// Whether the law sees siblings; one usable path alone is exactly Reno.
+    #[inline(always)] // on the way of every ACK
     fn consults_law(&self, me: usize) -> bool {
         self.views.len() > 1 && self.views[me].usable && usable(&self.views).nth(1).is_some()
     }
 
+    #[inline(always)] // on the way of every ACK
     fn growth(&self, me: usize) -> f64 {
         match self.consults_law(me) {
             true => self.law.growth(me, &self.views),
@@ -109,6 +111,7 @@ impl Coupled {
     }
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.
+    #[inline(always)] // on the way of every ACK
     fn grow(&mut self, me: usize, mut segments: f64) {
         let Window { cwnd, ssthresh } = self.windows[me].now;
         if cwnd < ssthresh {
@@ -137,6 +140,7 @@ impl Coupled {
 }
 
 impl Ensemble for Coupled {
+    #[inline(always)] // on the way of every ACK
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let view = &mut self.views[path];
         view.srtt = ack.srtt;

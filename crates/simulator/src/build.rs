@@ -5,10 +5,10 @@ use crate::controller::{Controller, paced, rate_based};
 use crate::parcel::{Parcel, SackStore};
 use crate::traffic;
 use crate::world::{Action, Flow, PathCount, Route, Totals, World};
-use control::Settings;
+use control::{Ensemble, Settings};
 use elements::{Copies, Stream, Wiring};
 use scenario::schema;
-use scenario::{Class, Plan, PlanPath, Transport};
+use scenario::{Class, Plan, PlanPath};
 use std::sync::Arc;
 use transport::{
     AUTOTUNED_FROM, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor, RtoSettings,
@@ -82,7 +82,7 @@ impl Builder<'_> {
             index,
             class,
             sender: Arc::new(sender_settings(class, self.source(class, 0))),
-            receiver: Arc::new(receiver_settings(&class.transport)),
+            receiver: Arc::new(receiver_settings(class)),
             control: control(class),
         };
         for user in 0..class.count {
@@ -209,8 +209,10 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
     }
 }
 
-fn receiver_settings(options: &Transport) -> ReceiverSettings {
+fn receiver_settings(class: &Class) -> ReceiverSettings {
+    let options = &class.transport;
     ReceiverSettings {
+        transit: control(class).reads_delay(),
         sack: options.sack,
         dsack: options.dsack,
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),

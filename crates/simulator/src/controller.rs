@@ -85,9 +85,27 @@ impl Controller {
     }
 }
 
+impl Other {
+    #[inline(never)] // it would crowd the way of a law's ACK
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        match self {
+            Other::Kernel(control) => control.on_ack(path, ack),
+            Other::Scheme(control) => control.on_ack(path, ack),
+        }
+    }
+}
+
 impl Ensemble for Controller {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         pass!(self.on_ack(path, ack), as_mut);
+    }
+
+    #[inline(always)] // on the way of every ACK
+    fn on_ack_of(&mut self, path: usize, ack: impl Fn() -> Acked) {
+        match self {
+            Controller::Readable(control) => control.on_ack(path, &ack()),
+            Controller::Other(other) => other.on_ack(path, &ack()),
+        }
     }
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
@@ -121,6 +139,14 @@ impl Ensemble for Controller {
 
     fn pacing(&self, path: usize) -> Option<f64> {
         pass!(self.pacing(path), as_ref)
+    }
+
+    fn on_delay(&mut self, path: usize, delay: f64) {
+        pass!(self.on_delay(path, delay), as_mut);
+    }
+
+    fn reads_delay(&self) -> bool {
+        pass!(self.reads_delay(), as_ref)
     }
 
     fn moves_siblings(&self) -> bool {

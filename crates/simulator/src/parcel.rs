@@ -13,12 +13,11 @@ pub(crate) struct Parcel {
     dsn: u64,
     stamp: Time,
     /// Low half: payload bytes of data, bytes of receive window beyond `dsn` of an ACK. High half:
-    /// which entry of the [`SackStore`] holds its SACK blocks, plus one; zero for none.
+    /// which entry of the [`SackStore`] holds its SACK blocks and transit, plus one; zero for none.
     amount_and_sacks: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. High half: the flags, microseconds of transit of an ACK, and [`ACK`]
-    /// for an ACK.
+    /// Low half: bytes with headers. High half: the flags, and [`ACK`] for an ACK.
     bytes_and_kind: u64,
 }
 
@@ -26,9 +25,6 @@ pub(crate) struct Parcel {
 const ACK: u64 = 1 << 63;
 /// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
-/// In `bytes_and_kind`: where the transit stands, up to [`ACK`]: at most 8.4 seconds.
-const TRANSIT_SHIFT: u32 = 40;
-const MAX_TRANSIT: u64 = (1 << 23) - 1;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -82,14 +78,13 @@ impl Parcel {
     ) -> Self {
         let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
         let bytes = header + sack_option_bytes(ack.sacks.blocks().len());
-        let transit = (ack.transit.0 / 1000).min(MAX_TRANSIT);
         Parcel {
             seq: ack.ack,
             dsn: ack.data_ack,
             stamp: ack.echo,
-            amount_and_sacks: word(window, store.put(&ack.sacks)),
+            amount_and_sacks: word(window, store.put(&ack.sacks, ack.transit)),
             cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(bytes, u32::from(ack.flags.0)) | transit << TRANSIT_SHIFT | ACK,
+            bytes_and_kind: word(bytes, u32::from(ack.flags.0)) | ACK,
         }
     }
 
@@ -128,13 +123,13 @@ impl Parcel {
     }
 
     #[inline(always)] // on the way of every ACK
-    fn ack_with(&self, sacks: Sacks) -> Ack {
+    fn ack_with(&self, Rest { sacks, transit }: Rest) -> Ack {
         Ack {
             ack: self.seq,
             data_ack: self.dsn,
             window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
             echo: self.stamp,
-            transit: Span((self.bytes_and_kind >> TRANSIT_SHIFT & MAX_TRANSIT) * 1000),
+            transit,
             sacks,
             flags: self.flags(),
         }
@@ -142,8 +137,8 @@ impl Parcel {
 
     /// The same once more, as the network copies it.
     pub(crate) fn copied(mut self, store: &mut SackStore) -> Self {
-        let sacks = store.get(high(self.amount_and_sacks));
-        self.amount_and_sacks = word(low(self.amount_and_sacks), store.put(&sacks));
+        let Rest { sacks, transit } = store.get(high(self.amount_and_sacks));
+        self.amount_and_sacks = word(low(self.amount_and_sacks), store.put(&sacks, transit));
         self
     }
 
@@ -157,33 +152,40 @@ impl Parcel {
     }
 }
 
-/// SACK blocks of the ACKs on their way; most ACKs have none.
+/// What most ACKs have none of.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    sacks: Sacks,
+    transit: Span,
+}
+
+/// SACK blocks and transits of the ACKs on their way; most ACKs have none.
 #[derive(Default)]
 pub(crate) struct SackStore {
-    entries: Vec<Sacks>,
+    entries: Vec<Rest>,
     free: Vec<u32>,
 }
 
 impl SackStore {
-    fn put(&mut self, sacks: &Sacks) -> u32 {
-        if sacks.is_empty() {
+    fn put(&mut self, sacks: &Sacks, transit: Span) -> u32 {
+        if sacks.is_empty() && transit == Span::ZERO {
             return 0;
         }
         let index = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Sacks::default());
+            self.entries.push(Default::default());
             self.entries.len() as u32 - 1
         });
-        self.entries[index as usize] = *sacks;
+        self.entries[index as usize] = Rest { sacks: *sacks, transit };
         index + 1
     }
 
-    fn get(&self, place: u32) -> Sacks {
-        place.checked_sub(1).map_or(Sacks::default(), |index| self.entries[index as usize])
+    fn get(&self, place: u32) -> Rest {
+        place.checked_sub(1).map_or(Default::default(), |index| self.entries[index as usize])
     }
 
-    fn take(&mut self, place: u32) -> Sacks {
+    fn take(&mut self, place: u32) -> Rest {
         let Some(index) = place.checked_sub(1) else {
-            return Sacks::default();
+            return Default::default();
         };
         self.free.push(index);
         self.entries[index as usize]
@@ -203,7 +205,7 @@ mod tests {
             data_ack: 9000,
             window_edge: 9000 + 65_000,
             echo: Time(17),
-            transit: Span::millis(8_000),
+            transit: Span(5),
             sacks: Sacks::new([Range { start: 6000, end: 7000 }]),
             flags: Flags::ECHO,
         };

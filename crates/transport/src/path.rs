@@ -172,6 +172,7 @@ impl Path {
     }
 
     /// An ACK of this path arrived.
+    #[inline(always)] // on the way of every ACK
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -205,6 +206,7 @@ impl Path {
     }
 
     /// New data was acknowledged: estimate, grow, and leave recovery when it is complete.
+    #[inline(always)] // on the way of every ACK
     fn on_progress(
         &mut self,
         now: Time,
@@ -221,20 +223,16 @@ impl Path {
         if let Some(mapping) = &mut self.mapping {
             mapping.remove_below(self.board.una);
         }
-        control.on_ack(
-            me,
-            &Acked {
-                segments: progress.acked as i64 as f64 / f64::from(settings.segment),
-                srtt: self.rtt.srtt().seconds(),
-                cwnd_limited: self.cwnd_limited,
-                phase: self.phase,
-                now_ns: now.0,
-                rtt_ns: self.rtt.latest().0,
-                delay_ns: ack.transit.0,
-                una: self.board.una,
-                nxt: self.board.nxt,
-            },
-        );
+        control.on_ack_of(me, || Acked {
+            segments: progress.acked as i64 as f64 / f64::from(settings.segment),
+            srtt: self.rtt.srtt().seconds(),
+            cwnd_limited: self.cwnd_limited,
+            phase: self.phase,
+            now_ns: now.0,
+            rtt_ns: self.rtt.latest().0,
+            una: self.board.una,
+            nxt: self.board.nxt,
+        });
         let complete = self.board.una >= self.recover;
         let impatient = self.phase == Phase::Recovery && !settings.sack && !complete;
         if !(impatient && self.partial) {

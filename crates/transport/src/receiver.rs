@@ -17,6 +17,8 @@ pub struct ReceiverSettings {
     pub delayed_ack: Option<Span>,
     /// The buffer that all paths share, in bytes; with `autotune` the most that it grows to.
     pub buffer: u64,
+    /// Whether ACKs say how long segments were on their way.
+    pub transit: bool,
     /// Whether the buffer follows what arrives (dynamic right-sizing).
     pub autotune: bool,
 }
@@ -31,7 +33,7 @@ struct Path {
     recent: [u64; MAX_SACKS],
     /// Time stamp that the next ACK echoes: of the oldest segment not acknowledged yet.
     echo: Time,
-    /// How long that segment was on its way.
+    /// How long that segment was on its way, if ACKs say so.
     transit: Span,
     /// When the delayed ACK is due; never if none is.
     due: Option<Time>,
@@ -74,7 +76,7 @@ impl Receiver {
     pub fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         if data.flags != Flags::NONE {
             if data.len == 0 {
-                return Some(self.answer(now, path, data));
+                return Some(self.answer(path, data));
             }
             if data.flags.has(Flags::DATAGRAM) {
                 self.data_next += u64::from(data.len);
@@ -109,7 +111,10 @@ impl Receiver {
         let side = &mut self.paths[path];
         // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
         if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
-            (side.echo, side.transit) = (data.stamp, now.since(data.stamp));
+            side.echo = data.stamp;
+            if self.settings.transit {
+                side.transit = now.since(data.stamp);
+            }
         }
         match delayed_ack {
             // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
@@ -123,9 +128,8 @@ impl Receiver {
 
     /// A packet of a handshake is answered in kind.
     #[cold]
-    fn answer(&mut self, now: Time, path: usize, data: &Data) -> Ack {
-        let side = &mut self.paths[path];
-        (side.echo, side.transit) = (data.stamp, now.since(data.stamp));
+    fn answer(&mut self, path: usize, data: &Data) -> Ack {
+        self.paths[path].echo = data.stamp;
         Ack { flags: data.flags, ..self.ack(path) }
     }
 
@@ -248,6 +252,7 @@ mod tests {
     fn receiver(delayed_ack: Option<Span>) -> Receiver {
         Receiver::new(
             ReceiverSettings {
+                transit: false,
                 sack: true,
                 dsack: false,
                 delayed_ack,
@@ -313,6 +318,7 @@ mod tests {
     fn data_of_two_paths_is_put_in_order_and_copies_are_delivered_once() {
         let mut receiver = Receiver::new(
             ReceiverSettings {
+                transit: false,
                 sack: true,
                 dsack: false,
                 delayed_ack: None,

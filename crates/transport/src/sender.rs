@@ -54,7 +54,7 @@ impl<E: Ensemble> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             edge: settings.receive_buffer,
-            special: settings.special() || control.moves_siblings(),
+            special: settings.special() || control.moves_siblings() || control.reads_delay(),
             opened: !settings.handshake,
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             settings,
@@ -84,19 +84,17 @@ impl<E: Ensemble> Sender<E> {
         path.set_pace(self.control.pacing(me), &self.settings);
     }
 
-    /// If control may have moved the windows of all paths, reads them.
-    fn refresh_siblings(&mut self) {
-        if self.control.moves_siblings() {
-            (0..self.paths.len()).for_each(|me| self.refresh(me));
-        }
-    }
-
     /// An ACK of `path` arrived.
     pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         self.blocked = false;
-        if self.special && (ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM)) {
-            return self.on_answer(now, path, ack);
+        match self.special {
+            false => self.on_plain_ack(now, path, ack),
+            true => self.on_special_ack(now, path, ack),
         }
+    }
+
+    #[inline(always)] // on the way of every ACK
+    fn on_plain_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         let side = &mut self.paths[path];
         if side.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
@@ -107,23 +105,11 @@ impl<E: Ensemble> Sender<E> {
             _ => self.data_una.max(ack.data_ack.min(self.data_nxt)),
         };
         self.edge = self.edge.max(ack.window_edge);
-        if self.special {
-            self.refresh_siblings();
-        }
         if let Source::Transfer(total) = self.settings.source
             && self.data_una >= total.0
             && self.completed == Time::NEVER
         {
             self.completed = now;
-        }
-    }
-
-    /// An answer of a handshake arrived.
-    #[cold]
-    fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
-        if self.paths[path].member && self.paths[path].on_answer(now, ack) {
-            self.opened = true;
-            self.edge = self.edge.max(ack.window_edge);
         }
     }
 

@@ -96,8 +96,8 @@ pub struct Ack {
     pub window_edge: u64,
     /// Time stamp of the segment that caused this ACK (RFC 7323 §4.3).
     pub echo: Time,
-    /// How long that segment was on its way: the receiver's stamp less the sender's, up to an offset of their
-    /// clocks.
+    /// How long that segment was on its way, if the sender wants to know: the receiver's stamp less the
+    /// sender's, up to an offset of their clocks; zero otherwise.
     pub transit: Span,
     /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,

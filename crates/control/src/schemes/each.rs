@@ -13,6 +13,10 @@ pub(crate) trait Single: Clone {
     fn restart(&mut self, window: Window);
     fn window(&self) -> Window;
     fn on_delivered(&mut self, _delivered: &Delivered) {}
+    fn on_delay(&mut self, _delay: f64) {}
+    fn reads_delay(&self) -> bool {
+        false
+    }
     fn pacing(&self) -> Option<f64> {
         None
     }
@@ -62,6 +66,14 @@ impl<S: Single> Ensemble for Each<S> {
 
     fn on_delivered(&mut self, path: usize, delivered: &Delivered) {
         self.paths[path].on_delivered(delivered);
+    }
+
+    fn on_delay(&mut self, path: usize, delay: f64) {
+        self.paths[path].on_delay(delay);
+    }
+
+    fn reads_delay(&self) -> bool {
+        self.fresh.reads_delay()
     }
 
     fn pacing(&self, path: usize) -> Option<f64> {

@@ -105,10 +105,9 @@ impl Lp {
         }
     }
 
-    /// Learns delays while somebody else controls the path.
+    /// Follows time while somebody else controls the path.
     pub(crate) fn listen(&mut self, ack: &Acked) {
         (self.now, self.srtt) = (ack.now(), ack.srtt);
-        self.delays.sample(ack.delay());
         self.started = true;
     }
 
@@ -158,7 +157,6 @@ impl Single for Lp {
     fn on_ack(&mut self, ack: &Acked) {
         (self.now, self.srtt) = (ack.now(), ack.srtt);
         (self.una, self.nxt) = (ack.una, ack.nxt);
-        self.delays.sample(ack.delay());
         self.slow = self.inferring() || (self.started && self.delays.congested());
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
@@ -174,6 +172,14 @@ impl Single for Lp {
         } else if ack.cwnd_limited && !self.inferring() {
             self.grow(ack.segments.min(limit));
         }
+    }
+
+    fn on_delay(&mut self, delay: f64) {
+        self.delays.sample(delay);
+    }
+
+    fn reads_delay(&self) -> bool {
+        true
     }
 
     fn on_congestion(&mut self, cause: Cause) {
@@ -217,8 +223,8 @@ mod tests {
         let mut round = 0;
         for delay in [0.03, 0.03, 0.01, 0.01, 0.01] {
             round += 1;
-            let frozen = Acked { cwnd_limited: false, ..ack(round, delay) };
-            lp.on_ack(&frozen);
+            lp.on_delay(delay);
+            lp.on_ack(&Acked { cwnd_limited: false, ..ack(round) });
         }
         lp.delays.sd = 0.01;
         lp.started = true;
@@ -227,12 +233,16 @@ mod tests {
     }
 
     /// The ACK that ends round trip number `round`.
-    fn ack(round: u64, delay: f64) -> Acked {
+    fn ack(round: u64) -> Acked {
         let (una, nxt) = (round * 1000, (round + 1) * 1000);
         let now_ns = (round as f64 * RTT * 1e9) as u64;
-        let delay_ns = (delay * 1e9) as u64;
         let (segments, srtt, cwnd_limited) = (1.0, RTT, true);
-        Acked { segments, srtt, cwnd_limited, now_ns, una, nxt, delay_ns, ..Acked::default() }
+        Acked { segments, srtt, cwnd_limited, now_ns, una, nxt, ..Acked::default() }
+    }
+
+    fn hear(lp: &mut Lp, round: u64, delay: f64) {
+        lp.on_delay(delay);
+        lp.on_ack(&ack(round));
     }
 
     #[test]
@@ -243,7 +253,7 @@ mod tests {
             while lp.window().cwnd > 1.0 {
                 round += 1;
                 rounds += u64::from(lp.window().cwnd < cwnd); // from the first indication on
-                lp.on_ack(&ack(round, 0.03));
+                hear(&mut lp, round, 0.03);
             }
             assert!(rounds <= 3, "{rounds} round trips from {cwnd}");
         }
@@ -252,7 +262,7 @@ mod tests {
     #[test]
     fn a_delay_below_the_threshold_lets_it_grow_as_reno_does() {
         let (mut lp, round) = settled(10.0, false);
-        lp.on_ack(&ack(round + 1, 0.0129)); // sd = 10.4 ms of at most 13
+        hear(&mut lp, round + 1, 0.0129); // sd = 10.4 ms of at most 13
         assert_eq!(lp.window().cwnd, 10.1);
         assert!(!lp.slow());
     }
@@ -260,22 +270,22 @@ mod tests {
     #[test]
     fn three_round_trips_after_an_indication_it_grows_again() {
         let (mut lp, round) = settled(10.0, false);
-        lp.on_ack(&ack(round + 1, 0.05));
+        hear(&mut lp, round + 1, 0.05);
         assert_eq!(lp.window().cwnd, 5.0);
         lp.delays.sd = 0.01;
         for later in 2..4 {
-            lp.on_ack(&ack(round + later, 0.01));
+            hear(&mut lp, round + later, 0.01);
             assert_eq!((lp.window().cwnd, lp.slow()), (5.0, true));
         }
-        lp.on_ack(&ack(round + 4, 0.01));
+        hear(&mut lp, round + 4, 0.01);
         assert_eq!((lp.window().cwnd, lp.slow()), (5.2, false));
     }
 
     #[test]
     fn delay_is_looked_at_once_in_a_round_trip() {
         let (mut lp, round) = settled(16.0, false);
-        lp.on_ack(&ack(round + 1, 0.05));
-        let within = Acked { una: (round + 1) * 1000 + 1, ..ack(round + 1, 0.05) };
+        hear(&mut lp, round + 1, 0.05);
+        let within = Acked { una: (round + 1) * 1000 + 1, ..ack(round + 1) };
         (0..5).for_each(|_| lp.on_ack(&within));
         assert_eq!(lp.window().cwnd, 8.0);
     }
@@ -283,9 +293,10 @@ mod tests {
     #[test]
     fn as_linux_does_it_an_indication_forgets_both_extremes() {
         let (mut lp, round) = settled(16.0, true);
-        lp.on_ack(&ack(round + 1, 0.05));
+        hear(&mut lp, round + 1, 0.05);
         assert_eq!(lp.window().cwnd, 8.0);
-        let within = Acked { una: (round + 1) * 1000 + 1, ..ack(round + 1, 0.016) };
+        let within = Acked { una: (round + 1) * 1000 + 1, ..ack(round + 1) };
+        lp.delays.sd = 0.016;
         (0..5).for_each(|_| lp.on_ack(&within));
         assert_eq!(lp.window().cwnd, 8.0, "sd is now below its new threshold");
     }
@@ -307,7 +318,7 @@ mod tests {
     fn one_sample_that_is_far_off_does_not_widen_the_range() {
         let (mut lp, round) = settled(10.0, false);
         let before = lp.delays.d_max;
-        lp.on_ack(&ack(round + 1, 9.0));
+        hear(&mut lp, round + 1, 9.0);
         assert_eq!(lp.delays.d_max, before);
     }
 
@@ -315,7 +326,7 @@ mod tests {
     fn in_the_first_slow_start_delay_is_only_learned() {
         let mut lp = Lp::new(Settings { initial_window: 2.0, ..Settings::default() }, false);
         for round in 1..5 {
-            lp.on_ack(&ack(round, 0.01 * round as f64));
+            hear(&mut lp, round, 0.01 * round as f64);
         }
         assert_eq!(lp.window().cwnd, 6.0);
     }

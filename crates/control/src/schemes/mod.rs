@@ -231,6 +231,14 @@ impl Ensemble for AnyScheme {
         pass!(&self.pacing(path))
     }
 
+    fn on_delay(&mut self, path: usize, delay: f64) {
+        pass!(self.on_delay(path, delay));
+    }
+
+    fn reads_delay(&self) -> bool {
+        pass!(&self.reads_delay())
+    }
+
     fn moves_siblings(&self) -> bool {
         pass!(&self.moves_siblings())
     }

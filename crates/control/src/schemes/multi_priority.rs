@@ -242,6 +242,14 @@ impl Ensemble for MultiPriority {
         }
     }
 
+    fn on_delay(&mut self, path: usize, delay: f64) {
+        self.paths[path].lp.on_delay(delay);
+    }
+
+    fn reads_delay(&self) -> bool {
+        true
+    }
+
     fn moves_siblings(&self) -> bool {
         true
     }

@@ -6,9 +6,37 @@ use crate::path::Path;
 use crate::settings::Idle;
 use control::Ensemble;
 use units::Time;
-use wire::{Data, Flags, Range};
+use wire::{Ack, Data, Flags, Range};
 
 impl<E: Ensemble> Sender<E> {
+    /// An ACK of `path` arrived, whatever is on.
+    #[inline(never)]
+    pub(super) fn on_special_ack(&mut self, now: Time, path: usize, ack: &Ack) {
+        if ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM) {
+            return self.on_answer(now, path, ack);
+        }
+        if ack.ack > self.paths[path].board.una {
+            self.control.on_delay(path, ack.transit.seconds());
+        }
+        self.on_plain_ack(now, path, ack);
+        self.refresh_siblings();
+    }
+
+    /// An answer of a handshake arrived.
+    fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
+        if self.paths[path].member && self.paths[path].on_answer(now, ack) {
+            self.opened = true;
+            self.edge = self.edge.max(ack.window_edge);
+        }
+    }
+
+    /// If control may have moved the windows of all paths, reads them.
+    pub(super) fn refresh_siblings(&mut self) {
+        if self.control.moves_siblings() {
+            (0..self.paths.len()).for_each(|me| self.refresh(me));
+        }
+    }
+
     /// The next segment to send, whatever is on.
     #[inline(never)]
     pub(super) fn poll_special(&mut self, now: Time) -> Option<Transmit> {

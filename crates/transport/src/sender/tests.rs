@@ -59,6 +59,7 @@ struct Pair {
 impl Pair {
     fn new(settings: SenderSettings, law: &str, delays: Vec<Span>) -> Self {
         let receiver = ReceiverSettings {
+            transit: false,
             sack: settings.sack,
             dsack: settings.modern.dsack,
             delayed_ack: None,
