@@ -97,6 +97,7 @@ impl Peer {
                         data_ack,
                         window_edge: data_ack.saturating_add_signed(i64::from(window)),
                         echo: Time(self.now.0.saturating_add_signed(i64::from(echo) * 1_000_000)),
+                        transit: Span(u64::from(echo.unsigned_abs()) * 1_000_000),
                         sacks: Sacks::new(sacks.into_iter().filter(|block| !block.is_empty())),
                         flags: flags(bits),
                     },
@@ -105,12 +106,12 @@ impl Peer {
             Step::Wild { path, ack, data_ack, window, echo, block } => {
                 let sack = Range { start: block.0, end: block.1 };
                 let sacks = Sacks::new(Some(sack));
-                let (echo, flags) = (Time(echo), Flags::NONE);
+                let (echo, transit, flags) = (Time(echo), Span(echo), Flags::NONE);
                 // A window of 2^40 bytes is more than TCP can announce.
                 let window_edge = data_ack.saturating_add(window % (1 << 40));
                 self.acknowledge(
                     path,
-                    Ack { ack, data_ack, window_edge, echo, transit: Span::ZERO, sacks, flags },
+                    Ack { ack, data_ack, window_edge, echo, transit, sacks, flags },
                 );
             }
             Step::Wait { millis } => self.now = self.now + Span::millis(u64::from(millis)),
