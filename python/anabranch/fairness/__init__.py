@@ -2,15 +2,23 @@
 
 from .definitions import Goals, balances_congestion, design_goals, do_no_harm, p1, p2
 from .dynamics import dominance, settling_time, swaps
+from .ensemble import Fairness, OnLink, ensemble_fairness
+from .reference import Reference, fairness, reference
 
 __all__ = [
+    "Fairness",
     "Goals",
+    "OnLink",
+    "Reference",
     "balances_congestion",
     "design_goals",
     "do_no_harm",
     "dominance",
+    "ensemble_fairness",
+    "fairness",
     "p1",
     "p2",
+    "reference",
     "settling_time",
     "swaps",
 ]

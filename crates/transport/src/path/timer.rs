@@ -82,6 +82,7 @@ impl Path {
         self.backoff += 1;
         self.dupacks = 0;
         self.phase = Phase::Loss;
+        self.next_send = self.next_send.min(now); // pacing does not delay what has waited for a timeout
         self.recover = self.board.nxt;
         self.board.on_reneging();
         match &mut self.modern {

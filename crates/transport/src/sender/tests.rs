@@ -341,6 +341,50 @@ fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can
     assert_eq!(pair.receiver.delivered(), 3_000_000);
 }
 
+/// Reno, paced at one segment in a thousand seconds.
+struct Slow(Coupled);
+
+impl Ensemble for Slow {
+    fn on_ack(&mut self, path: usize, ack: &control::Acked) {
+        self.0.on_ack(path, ack);
+    }
+    fn on_congestion(&mut self, path: usize, cause: control::Cause) {
+        self.0.on_congestion(path, cause);
+    }
+    fn on_recovered(&mut self, path: usize) {
+        self.0.on_recovered(path);
+    }
+    fn set_member(&mut self, path: usize, member: bool) {
+        self.0.set_member(path, member);
+    }
+    fn undo(&mut self, path: usize) {
+        self.0.undo(path);
+    }
+    fn restart(&mut self, path: usize, window: control::Window) {
+        self.0.restart(path, window);
+    }
+    fn window(&self, path: usize) -> control::Window {
+        self.0.window(path)
+    }
+    fn pacing(&self, _path: usize) -> Option<f64> {
+        Some(1e-3)
+    }
+}
+
+#[test]
+fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
+    let modern = ModernSettings { rate: true, ..ModernSettings::default() };
+    let settings = SenderSettings { modern, ..settings(transfer(3_000)) };
+    let control = Slow(Coupled::new("reno".parse().unwrap(), Settings::default(), 1));
+    let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
+    assert_eq!(sender.poll_transmit(Time::ZERO).map(|sent| sent.data.seq), Some(0));
+    assert!(sender.poll_transmit(Time::ZERO).is_none());
+    let timeout = Time(1_000_000_000);
+    assert_eq!(sender.next_deadline(), timeout);
+    sender.on_deadline(timeout);
+    assert_eq!(sender.poll_transmit(timeout).map(|sent| sent.data.seq), Some(0));
+}
+
 /// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
 fn duplicate_ack(ack: u64, sack: Option<Range>) -> Ack {
     let sacks = Sacks::new(sack);

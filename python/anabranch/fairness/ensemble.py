@@ -1,0 +1,121 @@
+"""The two definitions of multipath TCP-fairness, over rates of any world (Tse 2006, §1.3).
+
+*Lenient* (Definition 1, eq. 1.2 and 1.3): on no link does an ensemble take more than one TCP in its place
+would. *Stringent* (Definition 2, eq. 1.4): besides, all together no more than a TCP on the best path and what
+nobody else uses on the others, `M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis prints `arg max` and `M_p` where
+`max` and the share of a TCP are meant.
+
+Links are the bottlenecks of the paths: on a link that does not limit any of them, flows over several
+bottlenecks may add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class OnLink:
+    """What an ensemble takes of one bottleneck, and what one TCP would."""
+
+    link: str
+    ensemble_bps: float
+    tcp_bps: float
+    capacity_bps: float
+
+    @property
+    def excess(self) -> float:
+        """By what fraction of the link a TCP is exceeded; negative if it is not."""
+        return (self.ensemble_bps - self.tcp_bps) / self.capacity_bps
+
+
+@dataclass(frozen=True)
+class Fairness:
+    """Whether an ensemble is TCP-fair: both definitions, with the figures that decide."""
+
+    links: tuple[OnLink, ...]
+    total_bps: float
+    bound_bps: float
+    """Right side of eq. 1.4."""
+    best_path: int
+    """The path `p` of that maximum."""
+    margin: float
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """Bottlenecks of which the ensemble takes more than a TCP would, by more than the margin."""
+        return tuple(link.link for link in self.links if link.excess > self.margin)
+
+    @property
+    def lenient(self) -> bool:
+        """Definition 1."""
+        return not self.violated
+
+    @property
+    def excess(self) -> float:
+        """By what fraction the ensemble exceeds the bound of eq. 1.4; negative if it does not."""
+        return excess(self.total_bps, self.bound_bps)
+
+    @property
+    def stringent(self) -> bool:
+        """Definition 2, which includes Definition 1."""
+        return self.lenient and self.excess <= self.margin
+
+
+def excess(rate: float, bound: float) -> float:
+    """`rate / bound − 1`; of nothing that is allowed, anything is infinitely too much."""
+    if bound > 0:
+        return rate / bound - 1
+    return float("inf") if rate > 0 else 0.0
+
+
+def ensemble_fairness(
+    path_rates: Sequence[float],
+    bottlenecks: Sequence[str],
+    tcp_rates: Sequence[float],
+    spare: Mapping[str, float],
+    capacities: Mapping[str, float],
+    *,
+    margin: float = 0.05,
+) -> Fairness:
+    """Both definitions for an ensemble with one rate, bottleneck and rate of a TCP for each path, in bit/s.
+
+    `tcp_rates[p]` is what one TCP gets on path `p` in place of the ensemble; `spare[l]` what nobody uses of
+    bottleneck `l` without the ensemble. `margin` is a fraction of a link's capacity in Definition 1, and of
+    the bound in Definition 2. Paths that share a
+    bottleneck are one path to eq. 1.4: its spare capacity counts once, and not beside a TCP on it.
+
+    Raises ValueError if there is no path, lengths differ, a rate is negative, or a bottleneck has no spare
+    capacity (which may be zero) or no capacity.
+    """
+    counts = {len(path_rates), len(bottlenecks), len(tcp_rates)}
+    if counts == {0} or len(counts) > 1:
+        raise ValueError(
+            f"{len(path_rates)} rates, {len(bottlenecks)} bottlenecks and {len(tcp_rates)} rates of TCP; "
+            "give one of each for every path"
+        )
+    if missing := sorted(set(bottlenecks) - set(spare)):
+        raise ValueError(
+            f"there is no spare capacity of {', '.join(missing)}; zero if there is none"
+        )
+    if missing := sorted(link for link in set(bottlenecks) if capacities.get(link, 0) <= 0):
+        raise ValueError(f"there is no capacity of {', '.join(missing)}; a bottleneck has one")
+    if (least := min(*path_rates, *tcp_rates, *spare.values())) < 0:
+        raise ValueError(f"{least} bit/s is no rate; rates and spare capacities are at least 0")
+    paths = range(len(path_rates))
+    links = tuple(
+        OnLink(
+            link,
+            sum(path_rates[p] for p in paths if bottlenecks[p] == link),
+            max(tcp_rates[p] for p in paths if bottlenecks[p] == link),
+            capacities[link],
+        )
+        for link in dict.fromkeys(bottlenecks)
+    )
+    elsewhere = {
+        link: sum(spare[other] for other in set(bottlenecks) if other != link)
+        for link in set(bottlenecks)
+    }
+    bound, best = max((tcp_rates[p] + elsewhere[bottlenecks[p]], -p) for p in paths)
+    return Fairness(links, float(sum(path_rates)), bound, -best, margin)
