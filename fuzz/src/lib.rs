@@ -35,6 +35,8 @@ pub fn control(
         "multi-priority:literal",
         "multi-priority:switching",
         "bilevel",
+        "multi-priority:trial",
+        "mtcp",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {

@@ -79,7 +79,7 @@ impl Harness {
             let Window { cwnd, ssthresh } = self.control.window(path);
             let name = &self.name;
             // A flow in the background may have to wait for its turn.
-            let waits = cwnd == 0.0 && name.starts_with("multi-priority");
+            let waits = cwnd == 0.0 && (name.starts_with("multi-priority") || name == "mtcp");
             assert!(
                 cwnd.is_finite() && (waits || cwnd >= self.floor),
                 "{name}: cwnd {cwnd} on {path}"

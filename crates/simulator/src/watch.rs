@@ -94,7 +94,7 @@ impl Watch {
         }
     }
 
-    /// A timer of the sender has fired, and this is what it made of it.
+    /// A timer of the sender has fired, or a sibling was heard of, and this is what it made of it.
     pub(crate) fn fired(&mut self, now: Time, path: u32, report: &PathReport) {
         if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
             qlog.state(now, path, report);

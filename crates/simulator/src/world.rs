@@ -465,14 +465,15 @@ impl World {
             for (kind, count) in [(EventKind::Timeout, 1), (EventKind::Recovery, 2)] {
                 if new[count] > old[count] {
                     self.trace_path(path, kind);
-                    self.watch_timer(flow, path);
                 }
             }
+            self.watch_window(flow, path);
         }
     }
 
-    /// After a timeout, or a recovery that a timer has begun, the window is another one.
-    fn watch_timer(&mut self, flow: u32, path: u32) {
+    /// After a timeout, a recovery that a timer has begun, or an ACK of a sibling, the window may be another
+    /// one.
+    fn watch_window(&mut self, flow: u32, path: u32) {
         let Flow { sender, first_path, .. } = &self.flows[flow as usize];
         if let Some(watch) = &mut self.watch {
             watch.fired(self.now, path, &sender.report((path - first_path) as usize));

@@ -122,6 +122,8 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "lp",
         "multi-priority",
         "multi-priority:switching",
+        "multi-priority:trial",
+        "mtcp",
         "bilevel",
         "hacker",
     ];

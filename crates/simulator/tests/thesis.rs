@@ -96,6 +96,41 @@ fn the_base_moves_to_the_larger_path() {
 }
 
 #[test]
+fn by_trial_the_base_finds_the_contested_path_when_the_other_is_empty() {
+    // Figure 4-11: two TCPs on one path, none on the other, where the base begins.
+    let rate =
+        |controller: &str, paths: &[usize]| rates(&outcome(controller, paths, &[2, 0], 300)).0;
+    let (right, wrong) = (rate("multi-priority", &[0, 1]), rate("multi-priority", &[1, 0]));
+    assert!(wrong < 0.85 * right, "{wrong} {right}");
+    let by_rate = rate("multi-priority:switching", &[1, 0]);
+    assert!(
+        by_rate < 0.85 * right,
+        "an empty path has the highest rate of a TCP: {by_rate} {right}"
+    );
+    let by_trial = rate("multi-priority:trial", &[1, 0]);
+    assert!(by_trial > 0.95 * right, "{by_trial} {right}");
+}
+
+#[test]
+fn mtcp_keeps_one_of_the_paths_that_share_a_drop_tail_queue_and_all_that_do_not() {
+    let text = |paths: &str| {
+        format!(
+            "name = \"t\"\nduration = \"300 s\"\nwarmup = \"120 s\"\n[transport]\ndelayed_ack = \"0 s\"\n\
+             [[link]]\nname = \"a\"\nrate = \"5 Mb/s\"\ndelay = \"25 ms\"\n\
+             queue = {{ droptail = {{ packets = \"21 packets\" }} }}\n[[link]]\nname = \"b\"\n\
+             rate = \"5 Mb/s\"\ndelay = \"31 ms\"\nqueue = {{ droptail = {{ packets = \"25 packets\" }} }}\n\
+             [[flow]]\nname = \"m\"\ncontroller = \"mtcp\"\npath = [{paths}]\n"
+        )
+    };
+    let used = |paths: &str| {
+        let run = run(&plan(&text(paths), &[]), 1);
+        run.paths.iter().filter(|path| path.throughput_bps > 0.5e6).count()
+    };
+    assert_eq!(used("{ links = [\"a\"] }, { links = [\"a\"] }"), 1);
+    assert_eq!(used("{ links = [\"a\"] }, { links = [\"b\"] }"), 2);
+}
+
+#[test]
 fn reduced_flows_together_have_the_weight_of_the_square_root_law() {
     // 1 + (N − 1)/√N TCPs of N = 4: 2.5 against one.
     let four = share(&outcome("hacker", &[0; 4], &[1], 240));
@@ -116,7 +151,15 @@ fn bilevel_tcp_is_one_tcp_on_a_shared_link_and_a_third_of_two_contested_ones() {
 
 #[test]
 fn every_scheme_goes_on_when_its_first_path_is_cut() {
-    for controller in ["multi-priority", "multi-priority:switching", "bilevel", "hacker", "lp"] {
+    for controller in [
+        "multi-priority",
+        "multi-priority:switching",
+        "multi-priority:trial",
+        "bilevel",
+        "hacker",
+        "lp",
+        "mtcp",
+    ] {
         let text = format!(
             "name = \"cut\"\nduration = \"40 s\"\nwarmup = \"20 s\"\n[[link]]\nname = \"l0\"\n{RED}\
              change = [{{ at = \"10 s\", up = false }}]\n[[link]]\nname = \"l1\"\n{RED}[[flow]]\nname = \"m\"\n\

@@ -8,6 +8,7 @@ use bilevel::Bilevel;
 use cubic::Cubic;
 use each::Each;
 use lp::Lp;
+use mtcp::Mtcp;
 use multi_priority::MultiPriority;
 use wvegas::Wvegas;
 
@@ -18,8 +19,10 @@ mod each;
 mod filter;
 mod hystart;
 mod lp;
+mod mtcp;
 mod multi_priority;
 mod switching;
+mod trial;
 mod wvegas;
 
 pub use multi_priority::Priorities;
@@ -39,10 +42,12 @@ pub enum Scheme {
     MultiPriority(Priorities),
     /// A master window, divided by the windows of the paths.
     Bilevel,
+    /// A TCP on each path but for those that share a bottleneck.
+    Mtcp,
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 6] = [
+const DESCRIBED: [Described; 7] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -84,6 +89,7 @@ const DESCRIBED: [Described; 6] = [
             ("naive", "without borrowing and returning"),
             ("literal", "a borrowed packet does not come back"),
             ("switching", "the base moves to the path with the highest response-function rate"),
+            ("trial", "the base moves where all paths together turn out to be faster"),
         ],
         summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes it pays for.",
         formula: "base: Reno, window less probes outstanding, + 1/w_B for a slow one; others: TCP-LP",
@@ -96,6 +102,14 @@ const DESCRIBED: [Described; 6] = [
         summary: "Bilevel TCP: a window for each path says how the paths divide a master window.",
         formula: "path i: w_M w_i / Σw; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
         source: "Tse 2006, §2.3, eq. 2.2",
+        set_valued: false,
+    },
+    Described {
+        names: &["mtcp"],
+        options: &[],
+        summary: "A TCP on every path, but only on the better one of two that lose at the same times.",
+        formula: "Reno; more than half of the fast retransmits within a round trip: one bottleneck",
+        source: "Zhang et al., USENIX 2004; Tse 2006, §2.1",
         set_valued: false,
     },
 ];
@@ -117,12 +131,14 @@ impl core::str::FromStr for Scheme {
             "wvegas:nodrain" => Ok(Scheme::Wvegas(false)),
             "bbr" => Ok(Scheme::Bbr),
             "bilevel" => Ok(Scheme::Bilevel),
+            "mtcp" => Ok(Scheme::Mtcp),
             "lp" => Ok(Scheme::Lp(false)),
             "lp:reset" => Ok(Scheme::Lp(true)),
             "multi-priority" => Ok(Scheme::MultiPriority(Priorities::Borrowing)),
             "multi-priority:naive" => Ok(Scheme::MultiPriority(Priorities::Naive)),
             "multi-priority:literal" => Ok(Scheme::MultiPriority(Priorities::Literal)),
             "multi-priority:switching" => Ok(Scheme::MultiPriority(Priorities::Switching)),
+            "multi-priority:trial" => Ok(Scheme::MultiPriority(Priorities::Trial)),
             _ => Err(UnknownLaw::new(text)),
         }
     }
@@ -152,6 +168,7 @@ enum Inner {
     Lp(Each<Lp>),
     MultiPriority(MultiPriority),
     Bilevel(Bilevel),
+    Mtcp(Mtcp),
 }
 
 impl AnyScheme {
@@ -161,6 +178,7 @@ impl AnyScheme {
             Scheme::Cubic(hystart) => Inner::Cubic(Each::new(Cubic::new(settings, hystart), paths)),
             Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
+            Scheme::Mtcp => Inner::Mtcp(Mtcp::new(settings, paths)),
             Scheme::Bilevel => Inner::Bilevel(Bilevel::new(settings, paths)),
             Scheme::Lp(resets) => Inner::Lp(Each::new(Lp::new(settings, resets), paths)),
             Scheme::MultiPriority(priorities) => {
@@ -180,6 +198,7 @@ macro_rules! pass {
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::Mtcp(control) => control.$call($($argument),*),
         }
     };
     (&$self:ident.$call:ident($($argument:expr),*)) => {
@@ -190,6 +209,7 @@ macro_rules! pass {
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::Mtcp(control) => control.$call($($argument),*),
         }
     };
 }

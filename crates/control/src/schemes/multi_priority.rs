@@ -4,11 +4,12 @@
 //! charges its packet to the base window while it is outstanding, *returning* (§3.1.2) gives the base flow what it would
 //! have earned with it, `1/w_B`, if the answer is slow, and all background flows together send one probe in a
 //! round trip of the base flow. `multi-priority:naive` has neither; `:literal` takes a packet off the base
-//! window for good, as §3.1.1 can be read; `:switching` moves the base (`switching.rs`).
+//! window for good, as §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`).
 
 use super::each::Single;
 use super::lp::Lp;
 use super::switching::Switching;
+use super::trial::Trial;
 use crate::laws::RENO;
 use crate::{Acked, Cause, Coupled, Ensemble, Phase, Settings, Window};
 use alloc::boxed::Box;
@@ -25,6 +26,8 @@ pub enum Priorities {
     Literal,
     /// As `Borrowing`, and the base role moves to the path with the highest response-function rate.
     Switching,
+    /// As `Borrowing`, and the base role moves where all paths together turn out to be faster.
+    Trial,
 }
 
 /// Multi-Priority TCP over all paths of a connection; the first one begins as its base.
@@ -45,6 +48,7 @@ pub(crate) struct MultiPriority {
     /// The path that was lent a packet last.
     turn: usize,
     switching: Switching,
+    trial: Trial,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +89,7 @@ impl MultiPriority {
             lends_at: 0.0,
             turn: 0,
             switching: Switching::new(paths),
+            trial: Trial::new(),
         }
     }
 
@@ -140,6 +145,29 @@ impl MultiPriority {
         }
     }
 
+    /// Where the base is to move after an ACK of `path`, if anywhere.
+    fn better_base(&mut self, path: usize, ack: &Acked) -> Option<usize> {
+        self.switching.on_ack(path, ack);
+        self.trial.count(ack.segments);
+        if self.base_recovers {
+            return None; // it would leave its recovery behind
+        }
+        let to = match self.priorities {
+            Priorities::Switching => self.switching.better(self.base, ack.now()),
+            Priorities::Trial => {
+                let backed_off = |me: usize| {
+                    let path = &self.paths[me];
+                    me != self.base && path.member && path.probes()
+                };
+                let candidate = self.switching.best(backed_off);
+                let slowest = self.switching.slowest();
+                self.trial.turn(ack.now(), slowest, self.base, candidate)
+            }
+            _ => None,
+        };
+        to.filter(|&to| self.paths[to].member && to != self.base)
+    }
+
     /// The base role moves to `to`: both paths keep their windows.
     fn switch(&mut self, to: usize) {
         let from = self.base;
@@ -164,12 +192,8 @@ impl Ensemble for MultiPriority {
             self.paths[path].lp.on_ack(ack);
             self.give_back(path);
         }
-        if self.priorities == Priorities::Switching {
-            self.switching.on_ack(path, ack);
-            let now_base = self.switching.better(self.base, ack.now());
-            if let Some(to) = now_base.filter(|&to| self.paths[to].member && !self.base_recovers) {
-                self.switch(to);
-            }
+        if let Some(to) = self.better_base(path, ack) {
+            self.switch(to);
         }
         self.lend(ack.now());
     }
@@ -201,6 +225,7 @@ impl Ensemble for MultiPriority {
     fn set_member(&mut self, path: usize, member: bool) {
         self.paths[path] = Background::new(self.settings, member);
         self.switching.forget(path);
+        self.trial.reset();
         if path == self.base {
             self.tcp.set_member(0, member);
             (self.base_srtt, self.base_lost, self.base_recovers) = (0.0, !member, false);

@@ -77,6 +77,17 @@ impl Switching {
         }
     }
 
+    /// The path with the highest rate among those that `may` be it and have been measured.
+    pub(super) fn best(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let known = (0..self.0.len()).filter(|&me| self.0[me].srtt > 0.0 && may(me));
+        known.max_by(|&a, &b| self.0[a].rate().total_cmp(&self.0[b].rate()))
+    }
+
+    /// Round trip of the slowest path, in seconds.
+    pub(super) fn slowest(&self) -> f64 {
+        self.0.iter().map(|path| path.srtt).fold(0.0, f64::max)
+    }
+
     /// The path that is to become the base, if another one has been better than `base` for long.
     pub(super) fn better(&mut self, base: usize, now: f64) -> Option<usize> {
         let level = BETTER * self.0[base].rate();

@@ -1,0 +1,244 @@
+//! mTCP: a TCP on each path, but for paths that are found to share their bottleneck with a better one.
+//!
+//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, as Tse 2006 §2.1 has it. Subflows
+//! that share a drop-tail queue lose at the same times: of two paths, the fast retransmits of the one with
+//! fewer that have one of the other within a round trip are counted. Where they are more than half, the
+//! path that carried less is suppressed, and tried again later. What the sources leave open: ten fast retransmits of
+//! each at least, a look every 15 s, and a minute until a path is tried again.
+
+use crate::laws::RENO;
+use crate::{Acked, Cause, Coupled, Ensemble, Settings, Window};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Seconds between two looks, and until a path that was suppressed is tried again.
+const LOOK: f64 = 15.0;
+const RETRY: f64 = 60.0;
+/// Fast retransmits without which nothing is concluded, and as many as are kept.
+const LEAST: usize = 10;
+const KEPT: usize = 64;
+/// Part of them that must coincide.
+const SHARED: f64 = 0.5;
+
+#[derive(Clone, Debug, Default)]
+struct Path {
+    member: bool,
+    srtt: f64,
+    /// Segments acknowledged since it was last tried.
+    acked: f64,
+    /// When it retransmitted fast, in seconds, oldest first.
+    retransmits: Vec<f64>,
+    /// Whether its last congestion event was one of them.
+    fast: bool,
+    /// When it is tried again, if it is suppressed.
+    suppressed_until: Option<f64>,
+    /// It is suppressed, and what it has outstanding may be repaired.
+    drains: bool,
+}
+
+/// mTCP over all paths of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Mtcp {
+    tcp: Coupled,
+    paths: Box<[Path]>,
+    now: f64,
+    looks_at: f64,
+    floor: f64,
+}
+
+/// Part of the events of the flow with fewer of them that have one of the other within `interval`; each
+/// counts for one.
+fn coincide(a: &[f64], b: &[f64], interval: f64) -> f64 {
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let (mut found, mut next) = (0, 0);
+    for at in few {
+        while next < many.len() && many[next] < at - interval {
+            next += 1;
+        }
+        if next < many.len() && many[next] <= at + interval {
+            found += 1;
+            next += 1;
+        }
+    }
+    f64::from(found) / few.len().max(1) as f64
+}
+
+impl Mtcp {
+    pub(crate) fn new(settings: Settings, paths: usize) -> Self {
+        let path = Path { member: true, ..Path::default() };
+        let paths: Box<[Path]> = alloc::vec![path; paths].into();
+        let (tcp, floor) = (Coupled::new(RENO, settings, paths.len()), settings.min_window);
+        Mtcp { tcp, paths, now: 0.0, looks_at: LOOK, floor }
+    }
+
+    /// Whether two paths are found to share a bottleneck.
+    fn share(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (&self.paths[a], &self.paths[b]);
+        let enough = a.retransmits.len().min(b.retransmits.len()) >= LEAST;
+        enough && coincide(&a.retransmits, &b.retransmits, a.srtt.max(b.srtt)) > SHARED
+    }
+
+    fn active(&self, me: usize) -> bool {
+        self.paths[me].member && self.paths[me].suppressed_until.is_none()
+    }
+
+    /// Of each pair of paths that share, the one that carried less is suppressed.
+    fn look(&mut self) {
+        for a in 0..self.paths.len() {
+            for b in a + 1..self.paths.len() {
+                if self.active(a) && self.active(b) && self.share(a, b) {
+                    let worse = if self.paths[a].acked < self.paths[b].acked { a } else { b };
+                    self.paths[worse].suppressed_until = Some(self.now + RETRY);
+                    self.paths[worse].drains = true;
+                }
+            }
+        }
+    }
+
+    /// Every path may send again.
+    fn release(&mut self) {
+        self.paths.iter_mut().for_each(|path| path.suppressed_until = None);
+    }
+
+    /// Paths whose time has come begin anew.
+    fn retry(&mut self) {
+        for me in 0..self.paths.len() {
+            let path = &mut self.paths[me];
+            if path.suppressed_until.is_some_and(|until| until <= self.now) {
+                *path = Path { member: path.member, srtt: path.srtt, ..Path::default() };
+                self.tcp.set_member(me, path.member);
+            }
+        }
+    }
+}
+
+impl Ensemble for Mtcp {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        self.now = ack.now();
+        self.paths[path].srtt = ack.srtt;
+        self.paths[path].acked += ack.segments;
+        self.paths[path].drains &= ack.una < ack.nxt;
+        self.tcp.on_ack(path, ack);
+        self.retry();
+        if self.now >= self.looks_at {
+            self.looks_at = self.now + LOOK;
+            self.look();
+        }
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        self.paths[path].fast = cause == Cause::FastRetransmit;
+        if cause == Cause::TimeoutAgain && self.active(path) {
+            self.release(); // it has failed, and another one may do
+        }
+        if self.paths[path].fast {
+            let events = &mut self.paths[path].retransmits;
+            if events.len() == KEPT {
+                events.remove(0);
+            }
+            events.push(self.now);
+        }
+        self.tcp.on_congestion(path, cause);
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        self.tcp.on_recovered(path);
+    }
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        self.paths[path] = Path { member, ..Path::default() };
+        self.tcp.set_member(path, member);
+        if !member {
+            self.release(); // whom it was better than may be needed now
+        }
+    }
+
+    fn undo(&mut self, path: usize) {
+        if core::mem::take(&mut self.paths[path].fast) {
+            self.paths[path].retransmits.pop();
+        }
+        self.tcp.undo(path);
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        self.tcp.restart(path, window);
+    }
+
+    fn window(&self, path: usize) -> Window {
+        let window = self.tcp.window(path);
+        match self.paths[path] {
+            Path { suppressed_until: None, .. } => window,
+            Path { drains: true, .. } => Window { cwnd: self.floor, ..window },
+            _ => Window { cwnd: 0.0, ..window },
+        }
+    }
+
+    fn moves_siblings(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two paths of 100 ms that retransmit at these times, and one look.
+    fn looked(a: &[f64], b: &[f64]) -> Mtcp {
+        let mut mtcp = Mtcp::new(Settings::default(), 2);
+        for (path, events) in [(0, a), (1, b)] {
+            mtcp.paths[path].srtt = 0.1;
+            for at in events {
+                mtcp.now = *at;
+                mtcp.on_congestion(path, Cause::FastRetransmit);
+                mtcp.on_recovered(path);
+            }
+        }
+        mtcp.paths[0].acked = 100.0;
+        mtcp.now = 100.0;
+        mtcp.look();
+        mtcp
+    }
+
+    fn every(seconds: f64, shift: f64) -> Vec<f64> {
+        (0..20).map(|number| f64::from(number) * seconds + shift).collect()
+    }
+
+    #[test]
+    fn paths_that_lose_together_are_one_and_the_better_one_stays() {
+        let mtcp = looked(&every(4.0, 0.0), &every(4.0, 0.05));
+        assert!(mtcp.window(0).cwnd > 0.0);
+        assert_eq!(mtcp.window(1).cwnd, 1.0, "it repairs what it has outstanding");
+        let mut drained = mtcp;
+        drained.on_ack(1, &Acked { una: 5, nxt: 5, now_ns: 100_000_000_000, ..Acked::default() });
+        assert_eq!(drained.window(1).cwnd, 0.0);
+    }
+
+    #[test]
+    fn paths_that_lose_at_other_times_stay_both() {
+        let mtcp = looked(&every(4.0, 0.0), &every(4.0, 2.0));
+        assert!(mtcp.active(0) && mtcp.active(1));
+    }
+
+    #[test]
+    fn a_few_losses_prove_nothing() {
+        let few = &every(4.0, 0.0)[..LEAST - 1];
+        assert!(looked(few, few).active(1));
+    }
+
+    #[test]
+    fn a_path_that_was_suppressed_is_tried_again_after_a_minute_and_at_once_if_another_leaves() {
+        let mut mtcp = looked(&every(4.0, 0.0), &every(4.0, 0.05));
+        let mut later = mtcp.clone();
+        (later.now, later.looks_at) = (161.0, f64::INFINITY);
+        later.retry();
+        assert_eq!(later.window(1).cwnd, 10.0);
+        mtcp.set_member(0, false);
+        assert!(mtcp.active(1));
+    }
+
+    #[test]
+    fn each_event_counts_for_one_partner() {
+        assert_eq!(coincide(&[1.0, 1.05, 1.1], &[1.0, 9.0, 9.5], 0.2), 1.0 / 3.0);
+        assert_eq!(coincide(&[], &[1.0], 0.2), 0.0);
+    }
+}
