@@ -160,6 +160,10 @@ impl Ensemble for Boxed {
         self.0.reads_delay()
     }
 
+    fn on_stalled(&mut self) {
+        self.0.on_stalled();
+    }
+
     fn moves_siblings(&self) -> bool {
         self.0.moves_siblings()
     }

@@ -153,6 +153,10 @@ pub trait Ensemble {
         false
     }
 
+    /// No path has anything outstanding, there is data, and no window lets it out: if that is for want of an
+    /// event, this is one.
+    fn on_stalled(&mut self) {}
+
     /// The rate in segments per second at which `path` sends, if it is paced.
     fn pacing(&self, _path: usize) -> Option<f64> {
         None

@@ -149,6 +149,10 @@ impl Ensemble for Controller {
         pass!(self.reads_delay(), as_ref)
     }
 
+    fn on_stalled(&mut self) {
+        pass!(self.on_stalled(), as_mut);
+    }
+
     fn moves_siblings(&self) -> bool {
         pass!(self.moves_siblings(), as_ref)
     }

@@ -82,7 +82,8 @@ fn the_base_moves_to_the_larger_path() {
         let mut text = format!(
             "name = \"t\"\nduration = \"300 s\"\nwarmup = \"100 s\"\n[[link]]\nname = \"l0\"\n{RED}"
         );
-        text += "[[link]]\nname = \"l1\"\nrate = \"1.5 Mb/s\"\ndelay = \"25 ms\"\nqueue = { droptail = { packets = \"20 packets\" } }\n";
+        text += "[[link]]\nname = \"l1\"\nrate = \"1.5 Mb/s\"\ndelay = \"25 ms\"\n";
+        text += "queue = { droptail = { packets = \"20 packets\" } }\n";
         for link in 0..2 {
             text +=
                 &format!("[[flow]]\nname = \"t{link}\"\npath = [{{ links = [\"l{link}\"] }}]\n");
@@ -168,4 +169,31 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         let (ours, _) = rates(&run(&plan(&text, &[]), 1));
         assert!(ours > 0.7 * 5e6, "{controller}: {ours}");
     }
+}
+
+#[test]
+fn multi_priority_works_where_its_base_path_stands_by() {
+    for controller in ["multi-priority", "multi-priority:switching", "multi-priority:trial"] {
+        let text = format!(
+            "name = \"by\"\nduration = \"40 s\"\nwarmup = \"20 s\"\n[[link]]\nname = \"l0\"\n{RED}\
+             [[link]]\nname = \"l1\"\n{RED}change = [{{ at = \"4 s\", up = false }}, {{ at = \"9 s\", up = true }}]\n\
+             [[flow]]\nname = \"m\"\ncontroller = \"{controller}\"\n\
+             path = [{{ links = [\"l0\"], backup = true }}, {{ links = [\"l1\"] }}]\n"
+        );
+        let (ours, _) = rates(&run(&plan(&text, &[]), 1));
+        assert!(ours > 0.6 * 5e6, "{controller}: {ours}");
+    }
+}
+
+#[test]
+fn mtcp_goes_on_when_the_path_that_it_kept_is_cut_before_the_bottleneck() {
+    let text = "name = \"cut\"\nduration = \"300 s\"\nwarmup = \"240 s\"\n[transport]\ndelayed_ack = \"0 s\"\n\
+                [[link]]\nname = \"shared\"\nrate = \"5 Mb/s\"\ndelay = \"25 ms\"\n\
+                queue = { droptail = { packets = \"21 packets\" } }\n\
+                [[link]]\nname = \"a\"\ndelay = \"1 ms\"\nchange = [{ at = \"200 s\", up = false }]\n\
+                [[link]]\nname = \"b\"\ndelay = \"3 ms\"\n\
+                [[flow]]\nname = \"m\"\ncontroller = \"mtcp\"\n\
+                path = [{ links = [\"a\", \"shared\"] }, { links = [\"b\", \"shared\"] }]\n";
+    let (ours, _) = rates(&run(&plan(text, &[]), 1));
+    assert!(ours > 0.8 * 5e6, "{ours}");
 }

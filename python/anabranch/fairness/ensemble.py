@@ -113,9 +113,9 @@ def ensemble_fairness(
         )
         for link in dict.fromkeys(bottlenecks)
     )
+    distinct = tuple(dict.fromkeys(bottlenecks))
     elsewhere = {
-        link: sum(spare[other] for other in set(bottlenecks) if other != link)
-        for link in set(bottlenecks)
+        link: sum(spare[other] for other in distinct if other != link) for link in distinct
     }
     bound, best = max((tcp_rates[p] + elsewhere[bottlenecks[p]], -p) for p in paths)
     return Fairness(links, float(sum(path_rates)), bound, -best, margin)

@@ -1,9 +1,10 @@
 //! Bilevel TCP: a window for each path says how the paths divide what a master window admits.
 //!
-//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). Of what §2.3 leaves open: losses of several paths within one
-//! round trip of the master, the rate-weighted mean of theirs, are one event to it; slow start ends for the
-//! master with the first loss on any path; `cwnd_M` is at least one and `cwnd_i` at least 1/64; a timeout takes `cwnd_i` to one, and
-//! no path uses more than `cwnd_i`, so that it begins anew as TCP does. A path whose part is below one segment sends one at a time, paced so that it has its part on average.
+//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). What §2.3 leaves open: losses of several
+//! paths within one round trip of the master, the rate-weighted mean of theirs, are one event to it; its slow
+//! start ends with the first loss on any path; `cwnd_M` is at least one and `cwnd_i` at least 1/64. A timeout
+//! takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so that it begins anew as TCP does. A path whose
+//! part is below one segment sends one at a time, paced so that it has its part on average.
 
 use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
 use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
@@ -15,6 +16,8 @@ const FLOOR: f64 = 1.0 / 64.0;
 #[derive(Clone, Copy, Debug)]
 struct Path {
     window: Window,
+    /// Before its last reduction.
+    before: Window,
     srtt: f64,
     member: bool,
 }
@@ -32,16 +35,16 @@ pub(crate) struct Bilevel {
     settings: Settings,
     master: Master,
     paths: Box<[Path]>,
-    /// The master and the path that was reduced last, before that.
-    before: (Master, Window),
+    /// The master before its last reduction, and the path that caused it.
+    before: (Master, usize),
     now: f64,
 }
 
-/// `w += 1` for each segment in slow start, `1/w` beyond.
+/// `w += 1` for each segment in slow start, `1/w` beyond, but no more than in slow start.
 fn grow(window: &mut Window, segments: f64) {
     let quickly = segments.min((window.ssthresh - window.cwnd).max(0.0));
     window.cwnd += quickly;
-    window.cwnd += (segments - quickly) / window.cwnd;
+    window.cwnd += (segments - quickly) / window.cwnd.max(1.0);
 }
 
 fn halve(window: &mut Window, floor: f64) {
@@ -53,9 +56,9 @@ impl Bilevel {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let master = Master { window, next_event: f64::NEG_INFINITY };
-        let path = Path { window, srtt: 0.0, member: true };
+        let path = Path { window, before: window, srtt: 0.0, member: true };
         let paths = alloc::vec![path; paths].into();
-        Bilevel { settings, master, paths, before: (master, window), now: 0.0 }
+        Bilevel { settings, master, paths, before: (master, 0), now: 0.0 }
     }
 
     fn total(&self) -> f64 {
@@ -95,8 +98,9 @@ impl Ensemble for Bilevel {
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
         if cause != Cause::TimeoutAgain {
-            self.before = (self.master, self.paths[path].window);
+            self.paths[path].before = self.paths[path].window;
             if self.now >= self.master.next_event {
+                self.before = (self.master, path);
                 halve(&mut self.master.window, self.settings.min_window);
                 self.master.next_event = self.now + self.srtt();
             }
@@ -112,21 +116,26 @@ impl Ensemble for Bilevel {
 
     fn set_member(&mut self, path: usize, member: bool) {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = self.settings;
-        self.paths[path] = Path { window: Window { cwnd, ssthresh }, srtt: 0.0, member };
+        let window = Window { cwnd, ssthresh };
+        self.paths[path] = Path { window, before: window, srtt: 0.0, member };
     }
 
     fn undo(&mut self, path: usize) {
-        let (master, window) = self.before;
-        if master.window.cwnd > self.master.window.cwnd {
+        let (master, by) = self.before;
+        if by == path && master.window.cwnd > self.master.window.cwnd {
             self.master = master;
         }
-        if window.cwnd > self.paths[path].window.cwnd {
-            self.paths[path].window = window;
+        let Path { window, before, .. } = &mut self.paths[path];
+        if before.cwnd > window.cwnd {
+            *window = *before;
         }
     }
 
     fn restart(&mut self, path: usize, window: Window) {
-        self.paths[path].window = window;
+        // It is told of the part, and keeps what the part is a part of.
+        let scale = self.paths[path].window.cwnd / self.part(path);
+        let Window { cwnd, ssthresh } = window;
+        self.paths[path].window = Window { cwnd: cwnd * scale, ssthresh: ssthresh * scale };
     }
 
     fn window(&self, path: usize) -> Window {
@@ -151,7 +160,8 @@ mod tests {
     fn avoiding(windows: [f64; 2], master: f64) -> Bilevel {
         let mut bilevel = Bilevel::new(Settings::default(), 2);
         for (path, cwnd) in bilevel.paths.iter_mut().zip(windows) {
-            *path = Path { window: Window { cwnd, ssthresh: 1.0 }, srtt: 0.1, member: true };
+            let window = Window { cwnd, ssthresh: 1.0 };
+            *path = Path { window, before: window, srtt: 0.1, member: true };
         }
         bilevel.master.window = Window { cwnd: master, ssthresh: 1.0 };
         bilevel
@@ -207,6 +217,26 @@ mod tests {
             bilevel.on_congestion(0, Cause::FastRetransmit);
         }
         assert_eq!((bilevel.paths[0].window.cwnd, bilevel.master.window.cwnd), (FLOOR, 1.0));
+    }
+
+    #[test]
+    fn a_path_takes_back_its_own_reduction_and_no_other() {
+        let mut bilevel = avoiding([8.0, 40.0], 20.0);
+        bilevel.now = 1.0;
+        bilevel.on_congestion(0, Cause::FastRetransmit);
+        bilevel.now = 2.0;
+        bilevel.on_congestion(1, Cause::FastRetransmit);
+        bilevel.undo(0);
+        assert_eq!((bilevel.paths[0].window.cwnd, bilevel.master.window.cwnd), (8.0, 5.0));
+        bilevel.undo(1);
+        assert_eq!((bilevel.paths[1].window.cwnd, bilevel.master.window.cwnd), (40.0, 10.0));
+    }
+
+    #[test]
+    fn to_halve_what_a_path_uses_is_to_halve_its_window() {
+        let mut bilevel = avoiding([30.0, 10.0], 20.0);
+        bilevel.restart(0, Window { cwnd: 7.5, ssthresh: 7.5 });
+        assert_eq!(bilevel.paths[0].window, Window { cwnd: 15.0, ssthresh: 15.0 });
     }
 
     #[test]

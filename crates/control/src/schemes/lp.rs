@@ -2,8 +2,8 @@
 //!
 //! Source: Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control", ToN 2006
 //! (symbols `sd`, `d_min`, `d_max`, `δ`, `itt`); Tse 2006 §2.2. Delay is looked at once in a round trip, and
-//! after an indication not before what was under way has been acknowledged: its delays are those of the old window, and
-//! would be a second indication each time. Linux' `tcp_lp` looks on every ACK and forgets both
+//! after an indication not before what was under way has been acknowledged: its delays are those of the old
+//! window, and would be a second indication each time. Linux' `tcp_lp` looks on every ACK and forgets both
 //! extremes at each indication instead: `lp:reset`.
 
 use super::each::Single;
@@ -157,7 +157,7 @@ impl Single for Lp {
     fn on_ack(&mut self, ack: &Acked) {
         (self.now, self.srtt) = (ack.now(), ack.srtt);
         (self.una, self.nxt) = (ack.una, ack.nxt);
-        self.slow = self.inferring() || (self.started && self.delays.congested());
+        self.slow = false;
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
             Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
@@ -166,10 +166,14 @@ impl Single for Lp {
         let round = self.round_over();
         if self.started && (round || self.resets) && self.delays.congested() {
             self.indicate();
+            self.before = self.state; // delays are not mistaken, as losses may be
+            self.slow = true;
             if self.resets {
                 self.delays.reset();
             }
-        } else if ack.cwnd_limited && !self.inferring() {
+        } else if self.inferring() {
+            self.slow = true;
+        } else if ack.cwnd_limited {
             self.grow(ack.segments.min(limit));
         }
     }
@@ -204,6 +208,7 @@ impl Single for Lp {
 
     fn restart(&mut self, window: Window) {
         self.state.window = window;
+        self.before = self.state; // what was reduced before is not to be taken back now
     }
 
     fn window(&self) -> Window {

@@ -100,7 +100,7 @@ const DESCRIBED: [Described; 7] = [
         names: &["bilevel"],
         options: &[],
         summary: "Bilevel TCP: a window for each path says how the paths divide a master window.",
-        formula: "path i: w_M w_i / Σw; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
+        formula: "path i: w_M w_i / Σw, at most w_i; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
         source: "Tse 2006, §2.3, eq. 2.2",
         set_valued: false,
     },
@@ -257,6 +257,10 @@ impl Ensemble for AnyScheme {
 
     fn reads_delay(&self) -> bool {
         pass!(&self.reads_delay())
+    }
+
+    fn on_stalled(&mut self) {
+        pass!(self.on_stalled());
     }
 
     fn moves_siblings(&self) -> bool {

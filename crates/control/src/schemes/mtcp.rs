@@ -1,10 +1,11 @@
 //! mTCP: a TCP on each path, but for paths that are found to share their bottleneck with a better one.
 //!
-//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, as Tse 2006 §2.1 has it. Subflows
-//! that share a drop-tail queue lose at the same times: of two paths, the fast retransmits of the one with
-//! fewer that have one of the other within a round trip are counted. Where they are more than half, the
-//! path that carried less is suppressed, and tried again later. What the sources leave open: ten fast retransmits of
-//! each at least, a look every 15 s, and a minute until a path is tried again.
+//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, as Tse 2006 §2.1 has it. Subflows that
+//! share a drop-tail queue lose at the same times: of two paths, the fast retransmits of the one with fewer
+//! that have one of the other within a round trip are counted. Where they are more than half, the path that
+//! carried less is suppressed, and tried again later. What the sources leave open: ten fast retransmits of each
+//! at least, a look every 15 s, which compares what was carried since the last one, and a minute until a path is
+//! tried again.
 
 use crate::laws::RENO;
 use crate::{Acked, Cause, Coupled, Ensemble, Settings, Window};
@@ -24,7 +25,9 @@ const SHARED: f64 = 0.5;
 struct Path {
     member: bool,
     srtt: f64,
-    /// Segments acknowledged since it was last tried.
+    /// It has timed out again and not been answered since.
+    failed: bool,
+    /// Segments acknowledged since paths were compared last.
     acked: f64,
     /// When it retransmitted fast, in seconds, oldest first.
     retransmits: Vec<f64>,
@@ -79,7 +82,8 @@ impl Mtcp {
     }
 
     fn active(&self, me: usize) -> bool {
-        self.paths[me].member && self.paths[me].suppressed_until.is_none()
+        let path = &self.paths[me];
+        path.member && !path.failed && path.suppressed_until.is_none()
     }
 
     /// Of each pair of paths that share, the one that carried less is suppressed.
@@ -93,11 +97,15 @@ impl Mtcp {
                 }
             }
         }
+        self.paths.iter_mut().for_each(|path| path.acked = 0.0);
     }
 
-    /// Every path may send again.
+    /// Every path may send again, and what was seen before proves nothing.
     fn release(&mut self) {
-        self.paths.iter_mut().for_each(|path| path.suppressed_until = None);
+        for path in &mut self.paths {
+            path.suppressed_until = None;
+            path.retransmits.clear();
+        }
     }
 
     /// Paths whose time has come begin anew.
@@ -105,7 +113,8 @@ impl Mtcp {
         for me in 0..self.paths.len() {
             let path = &mut self.paths[me];
             if path.suppressed_until.is_some_and(|until| until <= self.now) {
-                *path = Path { member: path.member, srtt: path.srtt, ..Path::default() };
+                let Path { member, srtt, failed, .. } = *path;
+                *path = Path { member, srtt, failed, ..Path::default() };
                 self.tcp.set_member(me, path.member);
             }
         }
@@ -116,6 +125,7 @@ impl Ensemble for Mtcp {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now();
         self.paths[path].srtt = ack.srtt;
+        self.paths[path].failed = false;
         self.paths[path].acked += ack.segments;
         self.paths[path].drains &= ack.una < ack.nxt;
         self.tcp.on_ack(path, ack);
@@ -129,7 +139,8 @@ impl Ensemble for Mtcp {
     fn on_congestion(&mut self, path: usize, cause: Cause) {
         self.paths[path].fast = cause == Cause::FastRetransmit;
         if cause == Cause::TimeoutAgain && self.active(path) {
-            self.release(); // it has failed, and another one may do
+            self.paths[path].failed = true;
+            self.release(); // another one may do
         }
         if self.paths[path].fast {
             let events = &mut self.paths[path].retransmits;
@@ -171,6 +182,10 @@ impl Ensemble for Mtcp {
             Path { drains: true, .. } => Window { cwnd: self.floor, ..window },
             _ => Window { cwnd: 0.0, ..window },
         }
+    }
+
+    fn on_stalled(&mut self) {
+        self.release();
     }
 
     fn moves_siblings(&self) -> bool {

@@ -1,10 +1,13 @@
 //! Multi-Priority TCP: one TCP on the base path, TCP-LP in the background on all others.
 //!
-//! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one probes. *Borrowing* (§3.1.1)
-//! charges its packet to the base window while it is outstanding, *returning* (§3.1.2) gives the base flow what it would
-//! have earned with it, `1/w_B`, if the answer is slow, and all background flows together send one probe in a
-//! round trip of the base flow. `multi-priority:naive` has neither; `:literal` takes a packet off the base
-//! window for good, as §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`).
+//! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one probes.
+//! *Borrowing* (§3.1.1) charges its packet to the base window while it is outstanding, *returning* (§3.1.2)
+//! gives the base flow what it would have earned with it, `1/w_B`, if the answer is slow, and all background
+//! flows together send one probe in a round trip of the base flow. Until the base flow has been answered, and
+//! while it has timed out, there is nothing to borrow from: then they probe for themselves.
+//!
+//! `multi-priority:naive` does nothing of the kind; `:literal` takes a packet off the base window for good, as
+//! §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`).
 
 use super::each::Single;
 use super::lp::Lp;
@@ -38,10 +41,14 @@ pub(crate) struct MultiPriority {
     base: usize,
     /// The base flow: Reno over one path.
     tcp: Coupled,
-    /// Whether the base flow has timed out and not been answered since: there is nothing to borrow from.
+    /// Whether there is nothing to borrow from: the base flow has timed out, or nothing was sent for want of a
+    /// loan, and it has not been answered since.
     base_lost: bool,
     base_recovers: bool,
+    /// Whether the last congestion event of the base path was one of the base flow, which it can take back.
+    base_reduced: bool,
     base_srtt: f64,
+    now: f64,
     paths: Box<[Background]>,
     /// The next probe is lent no earlier, in seconds.
     lends_at: f64,
@@ -57,15 +64,24 @@ struct Background {
     member: bool,
     /// At window one: it may send the packet that it has been lent, or repair it.
     may_send: bool,
-    /// That packet is charged to the base flow.
-    charged: bool,
+    /// It has been lent a packet, and that has not been answered.
+    lent: bool,
+    /// Until when that packet is charged to the base flow, in seconds; a path that does not send it, since it
+    /// stands by or is not established, does not cost the base a packet for ever.
+    charged_until: f64,
+    /// It has timed out again and not been answered since.
+    failed: bool,
 }
+
+/// Round trips of the base flow for which a packet is charged if it is not answered.
+const CHARGED: f64 = 4.0;
 
 impl Background {
     /// It begins with a probe.
     fn new(settings: Settings, member: bool) -> Self {
         let settings = Settings { initial_window: settings.min_window, ..settings };
-        Background { lp: Lp::new(settings, false), member, may_send: false, charged: false }
+        let lp = Lp::new(settings, false);
+        Background { lp, member, may_send: false, lent: false, charged_until: 0.0, failed: false }
     }
 
     /// The smallest window is all that it may have under way.
@@ -84,7 +100,9 @@ impl MultiPriority {
             tcp: Coupled::new(RENO, settings, 1),
             base_lost: false,
             base_recovers: false,
+            base_reduced: false,
             base_srtt: 0.0,
+            now: 0.0,
             paths: alloc::vec![fresh; paths].into(),
             lends_at: 0.0,
             turn: 0,
@@ -99,7 +117,7 @@ impl MultiPriority {
 
     /// Packets that are charged to the base window.
     fn outstanding(&self) -> f64 {
-        self.paths.iter().filter(|path| path.charged).count() as f64
+        self.paths.iter().filter(|path| path.charged_until > self.now).count() as f64
     }
 
     /// `w_B` less what is borrowed, at least the smallest window.
@@ -115,8 +133,8 @@ impl MultiPriority {
     }
 
     /// At most one probe in a round trip of the base flow, in turn.
-    fn lend(&mut self, now: f64) {
-        let ready = self.base_srtt > 0.0 && !self.base_recovers && now >= self.lends_at;
+    fn lend(&mut self) {
+        let ready = self.base_srtt > 0.0 && !self.base_recovers && self.now >= self.lends_at;
         if !self.borrows() || !ready || self.usable() < self.settings.min_window + 1.0 {
             return;
         }
@@ -126,21 +144,22 @@ impl MultiPriority {
         let Some(me) = next.find(|&me| me != self.base && wants(&self.paths[me])) else {
             return;
         };
-        self.paths[me].may_send = true;
+        (self.paths[me].may_send, self.paths[me].lent) = (true, true);
         match self.priorities {
             Priorities::Literal => self.move_base(-1.0),
-            _ => self.paths[me].charged = true,
+            _ => self.paths[me].charged_until = self.now + CHARGED * self.base_srtt,
         }
-        (self.turn, self.lends_at) = (me, now + self.base_srtt);
+        (self.turn, self.lends_at) = (me, self.now + self.base_srtt);
     }
 
     /// The answer to what `me` was lent has come: the base flow has its packet back and, if the answer is
     /// slow, what that packet would have earned.
-    fn give_back(&mut self, me: usize) {
+    fn give_back(&mut self, me: usize, repairs: bool) {
         let path = &mut self.paths[me];
-        let lent = core::mem::take(&mut path.may_send);
-        path.charged = false;
-        if lent && path.lp.slow() && self.borrows() {
+        let lent = core::mem::take(&mut path.lent);
+        path.may_send &= repairs; // of what was lost, the rest does not wait for turns either
+        path.charged_until = 0.0;
+        if lent && path.lp.slow() {
             self.move_base(1.0 / self.tcp.window(0).cwnd);
         }
     }
@@ -157,7 +176,7 @@ impl MultiPriority {
             Priorities::Trial => {
                 let backed_off = |me: usize| {
                     let path = &self.paths[me];
-                    me != self.base && path.member && path.probes()
+                    me != self.base && path.member && !path.failed && path.probes()
                 };
                 let candidate = self.switching.best(backed_off);
                 let slowest = self.switching.slowest();
@@ -165,7 +184,7 @@ impl MultiPriority {
             }
             _ => None,
         };
-        to.filter(|&to| self.paths[to].member && to != self.base)
+        to.filter(|&to| self.paths[to].member && !self.paths[to].failed && to != self.base)
     }
 
     /// The base role moves to `to`: both paths keep their windows.
@@ -175,14 +194,18 @@ impl MultiPriority {
         let Window { cwnd, .. } = self.tcp.window(0);
         self.paths[from].lp.restart(Window { cwnd, ssthresh: cwnd });
         self.paths[from].may_send = self.base_lost; // what it repairs, it may go on to repair
-        self.paths[to].charged = false;
+        self.paths[to].charged_until = 0.0;
         self.tcp.restart(0, lp);
-        (self.base, self.base_lost, self.base_recovers) = (to, false, false);
+        self.base_srtt = self.switching.srtt(to);
+        (self.base_lost, self.base_recovers, self.base_reduced) = (false, false, false);
+        self.base = to;
     }
 }
 
 impl Ensemble for MultiPriority {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
+        self.now = ack.now();
+        self.paths[path].failed = false;
         if path == self.base {
             (self.base_srtt, self.base_lost) = (ack.srtt, false);
             self.base_recovers = ack.phase == Phase::Recovery;
@@ -190,26 +213,28 @@ impl Ensemble for MultiPriority {
             self.tcp.on_ack(0, ack);
         } else {
             self.paths[path].lp.on_ack(ack);
-            self.give_back(path);
+            self.give_back(path, ack.phase == Phase::Loss);
         }
         if let Some(to) = self.better_base(path, ack) {
             self.switch(to);
         }
-        self.lend(ack.now());
+        self.lend();
     }
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
         let timeout = matches!(cause, Cause::Timeout | Cause::TimeoutAgain);
         self.switching.on_congestion(path, cause);
+        self.paths[path].failed |= cause == Cause::TimeoutAgain;
         if path == self.base {
             self.base_lost = timeout;
             self.base_recovers = cause == Cause::FastRetransmit;
+            self.base_reduced = true;
             return self.tcp.on_congestion(0, cause);
         }
         let background = &mut self.paths[path];
         background.lp.on_congestion(cause);
         // A lost packet is no longer charged; that it may be repaired is not a question of turns.
-        (background.charged, background.may_send) = (false, true);
+        (background.charged_until, background.lent, background.may_send) = (0.0, false, true);
     }
 
     fn on_recovered(&mut self, path: usize) {
@@ -228,10 +253,12 @@ impl Ensemble for MultiPriority {
         self.trial.reset();
         if path == self.base {
             self.tcp.set_member(0, member);
-            (self.base_srtt, self.base_lost, self.base_recovers) = (0.0, !member, false);
+            (self.base_srtt, self.base_reduced) = (0.0, false);
+            (self.base_lost, self.base_recovers) = (!member, false);
         }
-        // Somebody must be the base: the first path that is there.
-        let first = self.paths.iter().position(|path| path.member);
+        // Somebody must be the base: the first path that is there, and answers if one does.
+        let answers = self.paths.iter().position(|path| path.member && !path.failed);
+        let first = answers.or(self.paths.iter().position(|path| path.member));
         if let Some(first) = first.filter(|_| !self.paths[self.base].member) {
             self.switch(first);
         }
@@ -241,7 +268,9 @@ impl Ensemble for MultiPriority {
         match path == self.base {
             true => {
                 (self.base_lost, self.base_recovers) = (false, false);
-                self.tcp.undo(0);
+                if core::mem::take(&mut self.base_reduced) {
+                    self.tcp.undo(0);
+                }
             }
             false => self.paths[path].lp.undo(),
         }
@@ -260,7 +289,8 @@ impl Ensemble for MultiPriority {
         }
         let background = &self.paths[path];
         let window = background.lp.window();
-        let free = !self.borrows() || self.base_lost || background.may_send;
+        let alone = self.base_lost || self.base_srtt == 0.0;
+        let free = !self.borrows() || alone || background.may_send;
         match background.probes() && !free {
             true => Window { cwnd: 0.0, ..window },
             false => window,
@@ -273,6 +303,10 @@ impl Ensemble for MultiPriority {
 
     fn reads_delay(&self) -> bool {
         true
+    }
+
+    fn on_stalled(&mut self) {
+        self.base_lost = true;
     }
 
     fn moves_siblings(&self) -> bool {
@@ -296,6 +330,7 @@ mod tests {
     fn backed_off(priorities: Priorities, cwnd: f64, paths: usize) -> MultiPriority {
         let mut ensemble = MultiPriority::new(priorities, Settings::default(), paths);
         ensemble.restart(0, Window { cwnd, ssthresh: 1.0 });
+        ensemble.base_srtt = RTT;
         for path in 1..paths {
             ensemble.on_congestion(path, Cause::Timeout);
             ensemble.paths[path].may_send = false;
@@ -313,7 +348,7 @@ mod tests {
         assert_eq!(ensemble.window(2).cwnd, 1.0);
         let before = ensemble.window(0).cwnd;
         ensemble.lends_at = f64::INFINITY;
-        ensemble.on_ack(1, &ack(9.0, 1000));
+        ensemble.on_ack(1, &ack(1.12, 1000));
         assert_eq!(ensemble.window(0).cwnd, before + 1.0, "the answer was fast: nothing more");
         assert_eq!(ensemble.window(1).cwnd, 2.0);
     }
@@ -334,11 +369,14 @@ mod tests {
     #[test]
     fn the_base_window_never_falls_below_one_and_lends_nothing_it_has_not() {
         let mut ensemble = backed_off(Priorities::Borrowing, 3.0, 9);
+        let mut most: f64 = 0.0;
         for round in 1..40 {
-            ensemble.on_ack(0, &Acked { cwnd_limited: false, ..ack(f64::from(round), 1000) });
+            let now = 0.1 * f64::from(round);
+            ensemble.on_ack(0, &Acked { cwnd_limited: false, ..ack(now, 1000) });
             assert!(ensemble.window(0).cwnd >= 1.0);
+            most = most.max(ensemble.outstanding());
         }
-        assert_eq!(ensemble.outstanding(), 2.0);
+        assert_eq!(most, 2.0);
     }
 
     #[test]
@@ -352,7 +390,7 @@ mod tests {
                 if ensemble.window(path).cwnd > 0.0 {
                     probes += 1;
                     ensemble.paths[path].lp.on_congestion(Cause::Timeout);
-                    ensemble.give_back(path);
+                    ensemble.give_back(path, false);
                 }
             }
         }
@@ -374,6 +412,68 @@ mod tests {
         assert_eq!((ensemble.window(1).cwnd, ensemble.window(2).cwnd), (1.0, 1.0));
         ensemble.set_member(0, false);
         assert_eq!(ensemble.base, 1);
+    }
+
+    #[test]
+    fn what_another_path_s_tcp_had_reduced_is_not_taken_back_on_the_new_base() {
+        let mut ensemble = backed_off(Priorities::Switching, 80.0, 2);
+        ensemble.on_congestion(0, Cause::FastRetransmit);
+        ensemble.on_recovered(0);
+        ensemble.paths[1].lp.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
+        ensemble.switch(1);
+        ensemble.undo(1);
+        assert_eq!(ensemble.window(1).cwnd, 5.0);
+        ensemble.undo(0);
+        assert_eq!(ensemble.window(0).cwnd, 40.0);
+    }
+
+    #[test]
+    fn a_loss_of_its_own_returns_nothing_and_its_repair_waits_for_no_turn() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        ensemble.paths[1].lp.restart(Window { cwnd: 8.0, ssthresh: 8.0 });
+        ensemble.lends_at = f64::INFINITY;
+        ensemble.on_congestion(1, Cause::Timeout);
+        let w_b = ensemble.tcp.window(0).cwnd;
+        ensemble.on_ack(1, &Acked { phase: Phase::Loss, ..ack(1.0, 1000) });
+        assert_eq!(ensemble.tcp.window(0).cwnd, w_b);
+        assert!(ensemble.window(1).cwnd >= 1.0 && ensemble.paths[1].may_send);
+    }
+
+    #[test]
+    fn a_loan_that_is_never_sent_is_not_charged_for_ever() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        let still = |seconds| Acked { cwnd_limited: false, ..ack(seconds, 1000) };
+        ensemble.on_ack(0, &still(1.0));
+        assert_eq!(ensemble.window(0).cwnd, 9.0);
+        ensemble.on_ack(0, &still(1.5));
+        assert_eq!(ensemble.window(0).cwnd, 10.0);
+    }
+
+    #[test]
+    fn if_nothing_is_sent_for_want_of_a_loan_background_flows_are_free() {
+        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        assert_eq!(ensemble.window(1).cwnd, 0.0);
+        ensemble.on_stalled();
+        assert_eq!(ensemble.window(1).cwnd, 1.0);
+        ensemble.on_ack(0, &ack(1.0, 1000));
+        assert!(!ensemble.base_lost);
+    }
+
+    #[test]
+    fn a_path_that_does_not_answer_never_becomes_the_base() {
+        let mut ensemble = backed_off(Priorities::Switching, 10.0, 3);
+        for path in 0..3 {
+            ensemble.on_ack(path, &ack(1.0, 1000));
+        }
+        ensemble.on_congestion(1, Cause::TimeoutAgain);
+        ensemble.set_member(0, false);
+        assert_eq!(ensemble.base, 2);
+    }
+
+    #[test]
+    fn until_the_base_flow_is_answered_others_probe_for_themselves() {
+        let ensemble = MultiPriority::new(Priorities::Borrowing, Settings::default(), 3);
+        assert_eq!((ensemble.window(1).cwnd, ensemble.window(2).cwnd), (1.0, 1.0));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Which path should carry the base flow: the one where TCP's response function gives the highest rate.
 //!
-//! Source: Tse 2006, §4.3.1, §4.4 and §5.2, which proposes it and leaves open how: here loss is the inverse mean
-//! length of the intervals between congestion events, the open one included (RFC 5348 §5.4 without its synthetic first
-//! one), and another path must be a quarter better for ten of its round trips.
+//! Source: Tse 2006, §4.3.1, §4.4 and §5.2, which proposes it and leaves open how. Here loss is the inverse mean
+//! length of the intervals between congestion events, the open one included (RFC 5348 §5.4 without its
+//! synthetic first one), and another path must be a quarter better for ten of its round trips.
 
 use crate::{Acked, Cause};
 use alloc::boxed::Box;
@@ -45,8 +45,11 @@ impl Path {
         (sum / weights).max(closed).max(1.0)
     }
 
-    /// Segments per second of a TCP here (Padhye et al. 1998, with `t_RTO = 4 R` and `b = 1`).
+    /// Segments per second of a TCP here, none on a path that does not answer (Padhye et al. 1998, with `t_RTO = 4 R` and `b = 1`).
     fn rate(&self) -> f64 {
+        if self.srtt == 0.0 {
+            return 0.0;
+        }
         let (p, r) = (1.0 / self.interval(), self.srtt);
         let halving = r * libm::sqrt(2.0 * p / 3.0);
         let timeouts = 4.0 * r * 3.0 * libm::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p);
@@ -69,8 +72,10 @@ impl Switching {
     }
 
     pub(super) fn on_congestion(&mut self, path: usize, cause: Cause) {
-        if cause != Cause::TimeoutAgain {
-            let path = &mut self.0[path];
+        let path = &mut self.0[path];
+        if cause == Cause::TimeoutAgain {
+            path.srtt = 0.0; // it may be dead: it has no rate until it is answered
+        } else {
             path.closed.rotate_right(1);
             path.closed[0] = path.open.max(1.0);
             path.open = 0.0;
@@ -81,6 +86,11 @@ impl Switching {
     pub(super) fn best(&self, may: impl Fn(usize) -> bool) -> Option<usize> {
         let known = (0..self.0.len()).filter(|&me| self.0[me].srtt > 0.0 && may(me));
         known.max_by(|&a, &b| self.0[a].rate().total_cmp(&self.0[b].rate()))
+    }
+
+    /// Round trip of `path` in seconds; zero while it does not answer.
+    pub(super) fn srtt(&self, path: usize) -> f64 {
+        self.0[path].srtt
     }
 
     /// Round trip of the slowest path, in seconds.

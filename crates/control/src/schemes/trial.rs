@@ -1,9 +1,9 @@
 //! Which path should carry the base flow, found out by trying.
 //!
-//! This rule is ours, where the response function of `switching.rs` misleads: moving the base to a path gains what a TCP
-//! gets there beyond what a background flow does, and on a path that nobody else uses that is nothing,
-//! however high its rate. So the base goes to a path on which the background flow has backed off, the rate of all
-//! paths together is measured, and it goes back if that is not better. Whichever path is the base,
+//! This rule is ours, where the response function of `switching.rs` misleads: moving the base to a path gains
+//! what a TCP gets there beyond what a background flow does, and on a path that nobody else uses that is
+//! nothing, however high its rate. So the base goes to a path on which the background flow has backed off, the
+//! rate of all paths together is measured, and it goes back if that is not better. Whichever path is the base,
 //! the ensemble is fair.
 
 /// Round trips of the slowest path in an epoch: some sawteeth of a TCP.

@@ -54,6 +54,7 @@ impl<E: Ensemble> Sender<E> {
                 .restart(owner, Window { cwnd: half, ssthresh: ssthresh.min(half.max(2.0)) });
             self.paths[owner].punished_until = now + self.paths[owner].rtt.srtt();
             self.refresh(owner);
+            self.refresh_siblings();
         }
         let end = (start + u64::from(self.settings.segment)).min(self.data_nxt);
         self.paths[me].helped = end;

@@ -50,6 +50,7 @@ impl<E: Ensemble> Sender<E> {
                 Some(self.send(now, me, range))
             })
             .or_else(|| self.give_up_waiting(now))
+            .or_else(|| self.after_stall(now))
     }
 
     /// The next data and its path; copies and help come into it.
@@ -77,7 +78,9 @@ impl<E: Ensemble> Sender<E> {
             && path.restart_after_idle(now, &self.settings, &mut self.control, me)
         {
             path.refresh(self.control.window(me).cwnd, self.settings.segment);
+            self.refresh_siblings();
         }
+        let path = &mut self.paths[me];
         path.ecn(&self.settings)
     }
 
@@ -108,6 +111,18 @@ impl<E: Ensemble> Sender<E> {
         let (len, flags) = (range.len() as u32, Flags::DATAGRAM);
         let data = Data { seq: range.start, dsn: range.start, len, stamp: now, flags };
         Some(Transmit { path: 0, data })
+    }
+
+    /// If nothing is outstanding and nothing could be sent, what control then lets out.
+    fn after_stall(&mut self, now: Time) -> Option<Transmit> {
+        let out = self.paths.iter().any(|path| path.board.outstanding() > 0);
+        if out || self.starved || !self.control.moves_siblings() {
+            return None;
+        }
+        self.control.on_stalled();
+        self.refresh_siblings();
+        let (me, range) = self.special_data(now)?;
+        Some(self.send(now, me, range))
     }
 
     /// If a path held retransmissions back in vain, the first of them.
