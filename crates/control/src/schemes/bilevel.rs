@@ -132,10 +132,12 @@ impl Ensemble for Bilevel {
     }
 
     fn restart(&mut self, path: usize, window: Window) {
-        // It is told of the part, and keeps what the part is a part of.
-        let scale = self.paths[path].window.cwnd / self.part(path);
-        let Window { cwnd, ssthresh } = window;
-        self.paths[path].window = Window { cwnd: cwnd * scale, ssthresh: ssthresh * scale };
+        // It is told of the part, and keeps what the part is a part of. A path that goes on with less has less;
+        // more it gets by growth only.
+        let own = self.paths[path].window.cwnd;
+        let scale = own / self.part(path);
+        let cwnd = (window.cwnd * scale).clamp(FLOOR, own);
+        self.paths[path].window = Window { cwnd, ssthresh: window.ssthresh * scale };
     }
 
     fn window(&self, path: usize) -> Window {
@@ -237,6 +239,13 @@ mod tests {
         let mut bilevel = avoiding([30.0, 10.0], 20.0);
         bilevel.restart(0, Window { cwnd: 7.5, ssthresh: 7.5 });
         assert_eq!(bilevel.paths[0].window, Window { cwnd: 15.0, ssthresh: 15.0 });
+    }
+
+    #[test]
+    fn to_go_on_with_more_than_its_part_gives_a_path_no_more() {
+        let mut bilevel = avoiding([30.0, 10.0], 2.0);
+        (0..1000).for_each(|_| bilevel.restart(0, Window { cwnd: 200.0, ssthresh: 200.0 }));
+        assert_eq!((bilevel.window(0).cwnd, bilevel.pacing(1)), (1.5, Some(0.5 / 0.1)));
     }
 
     #[test]
