@@ -46,6 +46,14 @@ impl Default for Settings {
 pub(crate) const ACK_LIMIT: f64 = 2.0;
 pub(crate) const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
 
+/// `w += 1` for each segment in slow start, `1/w` beyond; no more than in slow start where windows are
+/// fractions. For schemes without a law.
+pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
+    let quickly = segments.min((window.ssthresh - window.cwnd).max(0.0));
+    window.cwnd += quickly;
+    window.cwnd += (segments - quickly) / window.cwnd.max(1.0);
+}
+
 /// Floor of ssthresh for a path that is congestion-controlled by itself (RFC 5681 eq. 4).
 const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 

@@ -6,7 +6,7 @@
 //! takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so that it begins anew as TCP does. A path whose
 //! part is below one segment sends one at a time, paced so that it has its part on average.
 
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, grow_as_tcp};
 use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
 use alloc::boxed::Box;
 
@@ -38,13 +38,6 @@ pub(crate) struct Bilevel {
     /// The master before its last reduction, and the path that caused it.
     before: (Master, usize),
     now: f64,
-}
-
-/// `w += 1` for each segment in slow start, `1/w` beyond, but no more than in slow start.
-fn grow(window: &mut Window, segments: f64) {
-    let quickly = segments.min((window.ssthresh - window.cwnd).max(0.0));
-    window.cwnd += quickly;
-    window.cwnd += (segments - quickly) / window.cwnd.max(1.0);
 }
 
 fn halve(window: &mut Window, floor: f64) {
@@ -91,8 +84,8 @@ impl Ensemble for Bilevel {
         };
         if ack.cwnd_limited {
             let segments = ack.segments.min(limit);
-            grow(&mut self.paths[path].window, segments);
-            grow(&mut self.master.window, segments);
+            grow_as_tcp(&mut self.paths[path].window, segments);
+            grow_as_tcp(&mut self.master.window, segments);
         }
     }
 

@@ -7,7 +7,7 @@
 //! extremes at each indication instead: `lp:reset`.
 
 use super::each::Single;
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, grow_as_tcp};
 use crate::{Acked, Cause, Phase, Settings, Window};
 
 /// Part of the range of delays beyond which a path counts as congested.
@@ -144,13 +144,6 @@ impl Lp {
         self.round_end = self.nxt;
         !core::mem::take(&mut self.settling)
     }
-
-    fn grow(&mut self, segments: f64) {
-        let Window { cwnd, ssthresh } = &mut self.state.window;
-        let quickly = segments.min((*ssthresh - *cwnd).max(0.0));
-        *cwnd += quickly;
-        *cwnd += (segments - quickly) / *cwnd;
-    }
 }
 
 impl Single for Lp {
@@ -174,7 +167,7 @@ impl Single for Lp {
         } else if self.inferring() {
             self.slow = true;
         } else if ack.cwnd_limited {
-            self.grow(ack.segments.min(limit));
+            grow_as_tcp(&mut self.state.window, ack.segments.min(limit));
         }
     }
 

@@ -4,11 +4,11 @@
 //! what a TCP gets there beyond what a background flow does, and on a path that nobody else uses that is
 //! nothing, however high its rate. So the base goes to a path on which the background flow has backed off, the
 //! rate of all paths together is measured, and it goes back if that is not better. Whichever path is the base,
-//! the ensemble is fair.
+//! the ensemble is fair. The constants were chosen on the scenarios of docs/explanation/fair-by-definition.md.
 
 /// Round trips of the slowest path in an epoch: some sawteeth of a TCP.
 const EPOCH: f64 = 100.0;
-/// By what factor all paths together must be better: about twice the noise of an epoch.
+/// By what factor all paths together must be better.
 const BETTER: f64 = 1.15;
 /// Epochs before the first trial, after one that succeeded, which says that the other place is worse, and at
 /// most; four times as many after each that failed.
