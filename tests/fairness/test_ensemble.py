@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.fairness import ensemble_fairness, fairness, reference
+from anabranch.fairness import ensemble_fairness, reference, tcp_fairness
 from anabranch.result import run
 from anabranch.scenario import Scenario
 
@@ -128,16 +128,16 @@ def test_multi_priority_is_fair_where_tcps_are_not_and_an_access_link_does_not_c
     assert twin.tcp_bps.shape == (2, 2)
     assert np.all((twin.tcp_bps > 1.8e6) & (twin.tcp_bps < 3.2e6))
     assert all((spare < 0.15 * 5e6).all() for spare in twin.spare_bps.values())
-    fair = fairness(run(two("multi-priority"), [1, 2]), twin, margin=0.1)
+    fair = tcp_fairness(run(two("multi-priority"), [1, 2]), twin, margin=0.1)
     assert fair.stringent
-    unfair = fairness(run(two("reno"), [1, 2]), twin, margin=0.1)
+    unfair = tcp_fairness(run(two("reno"), [1, 2]), twin, margin=0.1)
     assert unfair.lenient and not unfair.stringent
 
 
 def test_tcps_over_one_bottleneck_violate_even_the_lenient_definition() -> None:
     twin = reference(two("reno", second="a"), "ensemble")
     assert twin.bottlenecks == ("a", "a")
-    found = fairness(run(two("reno", second="a")), twin)
+    found = tcp_fairness(run(two("reno", second="a")), twin)
     assert found.violated == ("a",)
     assert found.links[0].excess > 0.15
 
@@ -180,4 +180,4 @@ def test_a_reference_that_cannot_be_is_refused() -> None:
     twin = reference(two("reno"), "ensemble")
     shorter = Scenario.parse(two("reno").text.replace(', { links = ["access", "b"] }', ""))
     with pytest.raises(ValueError, match="has 1 paths and the reference 2"):
-        fairness(run(shorter, overrides=["duration=5 s", "warmup=1 s"]), twin)
+        tcp_fairness(run(shorter, overrides=["duration=5 s", "warmup=1 s"]), twin)

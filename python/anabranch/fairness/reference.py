@@ -112,7 +112,7 @@ def bottleneck(result: Result, flow: str) -> str:
     return max(names, key=lambda name: float(result.link(name, "utilisation").mean()))
 
 
-def fairness(result: Result, reference: Reference, *, margin: float = 0.05) -> Fairness:
+def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) -> Fairness:
     """Both definitions for a result of any world, by means over its replications.
 
     `result` is of the scenario that `reference` was made for. Raises KeyError if the flow is not in it,
