@@ -1,6 +1,7 @@
 //! What the targets share: transports to be fuzzed, and any choice among a few things.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+use control::tfrc::Feedback;
 use control::{AnyLaw, AnyScheme, Coupled, Ensemble, Scheme, Settings, Window};
 use ports::{PORTS, Ported};
 use transport::{
@@ -37,6 +38,10 @@ pub fn control(
         "bilevel",
         "multi-priority:trial",
         "mtcp",
+        "tfrc",
+        "tfrc:discounting",
+        "tfrc:fractional",
+        "bilevel-tfrc",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {
@@ -108,6 +113,7 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         penalise: opportunistic && bool::arbitrary(bytes)?,
         host_limit: u64::MAX,
         datagrams: false,
+        tfrc: false,
         source,
     })
 }
@@ -167,6 +173,14 @@ impl Ensemble for Boxed {
     fn moves_siblings(&self) -> bool {
         self.0.moves_siblings()
     }
+
+    fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
+        self.0.on_feedback(path, feedback);
+    }
+
+    fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+        self.0.on_silence(path, now, idle);
+    }
 }
 
 /// A sender of any kind, its name and its settings.
@@ -182,6 +196,7 @@ pub fn sender(
     let (name, control) = control(bytes, windows, paths)?;
     settings.modern.rate |= name == "bbr" || name == "bilevel";
     settings.prr &= name != "bbr";
+    settings.tfrc = name.contains("tfrc");
     let sender = Sender::new(settings.clone().into(), Boxed(control), paths, Time::ZERO);
     Ok((sender, settings, name))
 }

@@ -8,14 +8,15 @@ use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use transport::{Receiver, ReceiverSettings, Sender};
 use units::{Span, Time};
-use wire::{Ack, Data};
+use wire::{Ack, Data, Report};
 
 const TRANSFER: u64 = 60_000;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Moving {
     Data(usize, Data),
     Ack(usize, Ack),
+    Report(usize, Ack, Report),
 }
 
 struct Pair {
@@ -41,6 +42,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
             delayed_ack: bytes.arbitrary::<bool>()?.then_some(Span::millis(40)),
             buffer: settings.receive_buffer,
             autotune: false,
+            tfrc: settings.tfrc,
         },
         paths,
     );
@@ -65,7 +67,7 @@ impl Pair {
     /// What the network does with the next packet; when the bytes are used up, it carries everything.
     fn put(&mut self, bytes: &mut Unstructured<'_>, moving: Moving) {
         let path = match moving {
-            Moving::Data(path, _) | Moving::Ack(path, _) => path as u64,
+            Moving::Data(path, _) | Moving::Ack(path, _) | Moving::Report(path, ..) => path as u64,
         };
         let fate = if bytes.is_empty() { 255 } else { bytes.arbitrary::<u8>().unwrap_or(255) };
         let delay = Span::millis(10 + 10 * path);
@@ -76,7 +78,7 @@ impl Pair {
         };
         for _ in 0..if (61..=70).contains(&fate) { 2 } else { 1 } {
             self.count += 1;
-            self.moving.insert((self.now + delay + late, self.count), moving);
+            self.moving.insert((self.now + delay + late, self.count), moving.clone());
         }
     }
 
@@ -110,11 +112,17 @@ impl Pair {
                     }
                 }
                 Some(Moving::Ack(path, ack)) => self.sender.on_ack(self.now, path, &ack),
+                Some(Moving::Report(path, ack, report)) => {
+                    self.sender.on_report(self.now, path, &ack, &report);
+                }
                 None => {}
             }
         } else if next == delayed {
             while let Some((path, ack)) = self.receiver.on_deadline(self.now) {
-                self.put(bytes, Moving::Ack(path, ack));
+                match self.receiver.report(self.now, path) {
+                    None => self.put(bytes, Moving::Ack(path, ack)),
+                    Some(report) => self.put(bytes, Moving::Report(path, ack, report)),
+                }
             }
         } else {
             self.sender.on_deadline(self.now);

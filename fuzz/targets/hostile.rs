@@ -7,7 +7,7 @@ use fuzz::{Boxed, SEGMENT};
 use libfuzzer_sys::fuzz_target;
 use transport::Sender;
 use units::{Span, Time};
-use wire::{Ack, Flags, Range, Sacks};
+use wire::{Ack, Flags, Range, Report, Sacks};
 
 #[derive(Arbitrary, Debug)]
 enum Step {
@@ -28,6 +28,18 @@ enum Step {
         window: u64,
         echo: u64,
         block: (u64, u64),
+    },
+    /// What a receiver of TFRC might say.
+    Report {
+        path: u8,
+        heard: u64,
+        data_ack: u16,
+        echo: u64,
+        delay: u64,
+        received: f64,
+        events: u64,
+        intervals: [u64; 3],
+        missing: [(u64, u64); 2],
     },
     Wait {
         millis: u16,
@@ -114,6 +126,32 @@ impl Peer {
                     Ack { ack, data_ack, window_edge, echo, transit, sacks, flags },
                 );
             }
+            Step::Report {
+                path,
+                heard,
+                data_ack,
+                echo,
+                delay,
+                received,
+                events,
+                intervals,
+                missing,
+            } => {
+                let data_ack = u64::from(data_ack) * u64::from(SEGMENT);
+                let missing = missing.map(|(start, end)| Range { start, end }).to_vec();
+                let (delay, intervals) = (Span(delay), intervals.to_vec());
+                let report = Report { delay, received, events, intervals, missing };
+                let ack = Ack {
+                    ack: heard,
+                    data_ack,
+                    window_edge: data_ack,
+                    echo: Time(echo),
+                    transit: Span::ZERO,
+                    sacks: Sacks::default(),
+                    flags: Flags::RATED,
+                };
+                self.sender.on_report(self.now, usize::from(path) % self.paths, &ack, &report);
+            }
             Step::Wait { millis } => self.now = self.now + Span::millis(u64::from(millis)),
             Step::Timer => {
                 let due = self.sender.next_deadline();
@@ -149,6 +187,9 @@ impl Peer {
             self.sender.on_sent(path, data.len);
             assert!(data.len <= SEGMENT);
             assert!(data.dsn + u64::from(data.len) <= self.edge, "beyond the receive window");
+            if data.flags.has(Flags::RATED) {
+                continue; // it has no window
+            }
             // No byte is skipped: new data follows what was sent before.
             assert!(data.seq <= self.next[path], "{}: a hole before {}", self.name, data.seq);
             self.next[path] = self.next[path].max(data.seq + u64::from(data.len));

@@ -12,6 +12,7 @@ use wire::{Ack, Data, Flags};
 enum Step {
     Data { path: u8, seq: u16, dsn: u16, len: u8, flags: u8 },
     Wild { path: u8, seq: u64, dsn: u64, len: u16 },
+    Rated { path: u8, number: u64, near: bool, dsn: u16, len: u8, rtt_us: u32 },
     Wait { millis: u8 },
     Join { path: u8, seq: u16 },
 }
@@ -29,6 +30,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
         delayed_ack: bool::arbitrary(bytes)?.then_some(Span::millis(40)),
         buffer: 1 << bytes.int_in_range(10..=20u8)?,
         autotune: bool::arbitrary(bytes)?,
+        tfrc: bool::arbitrary(bytes)?,
     };
     let mut receiver = Receiver::new(settings, paths);
     let mut now = Time(1);
@@ -44,16 +46,32 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
                 let flags = [Flags::NONE, Flags::MARKED, Flags::REDUCED, Flags::SYN]
                     [usize::from(flags) % 4];
                 let (seq, dsn, len) = (u64::from(seq), u64::from(dsn), u32::from(len));
-                (path, Data { seq, dsn, len, stamp: now, flags })
+                (path, Data { seq, dsn, len, rtt_us: 0, stamp: now, flags })
             }
             Step::Wild { path, seq, dsn, len } => {
                 // Numbers are 64 bits wide so that they never wrap: no end is beyond them.
                 let (seq, dsn) = (seq >> 1, dsn >> 1);
-                (path, Data { seq, dsn, len: u32::from(len), stamp: now, flags: Flags::NONE })
+                (path, Data { seq, dsn, len: u32::from(len), stamp: now, ..Data::default() })
+            }
+            Step::Rated { path, number, near, dsn, len, rtt_us } => {
+                let seq = if near { number % 200 } else { number };
+                let (dsn, len) = (u64::from(dsn), u32::from(len).max(1));
+                let path = usize::from(path) % paths;
+                let data = Data { seq, dsn, len, rtt_us, stamp: now, flags: Flags::RATED };
+                most = most.max(dsn + u64::from(len));
+                assert!(receiver.on_data(now, path, &data).is_none(), "it reports by deadline");
+                continue;
             }
             Step::Wait { millis } => {
                 now = now + Span::millis(u64::from(millis));
                 while let Some((path, ack)) = receiver.on_deadline(now) {
+                    if let Some(report) = receiver.report(now, path) {
+                        assert!(report.intervals.len() <= 9 && report.received.is_finite());
+                        assert!(
+                            report.missing.iter().all(|gap| !gap.is_empty() && gap.end <= most)
+                        );
+                        continue;
+                    }
                     check(&ack, &mut acked[path], &mut data_acked, most);
                 }
                 continue;

@@ -263,11 +263,13 @@ class Flow:
     name: str
     """Name of the class."""
     count: int | None = None
-    """How many users."""
+    """How many users; a flow without users is left out."""
     controller: str | None = None
     """The congestion controller; see `anabranch list controllers`."""
     path: Sequence[Path] | None = None
     """The paths of each user; one for plain TCP."""
+    striped: bool | None = None
+    """One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is."""
     start: str | None = None
     """When the users start."""
     spread: str | None = None

@@ -1,6 +1,8 @@
 //! The contract between a connection and its congestion control: events of the paths in, windows
 //! of the paths out.
 
+use crate::tfrc::Feedback;
+
 /// An acknowledgement of new data on one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Acked {
@@ -156,6 +158,13 @@ pub trait Ensemble {
     /// No path has anything outstanding, there is data, and no window lets it out: if that is for want of an
     /// event, this is one.
     fn on_stalled(&mut self) {}
+
+    /// The receiver of `path` reports. Only those that ask for it are told, and of nothing else.
+    fn on_feedback(&mut self, _path: usize, _feedback: &Feedback<'_>) {}
+
+    /// For those that are told by reports: none came on `path` until `now`, in seconds, for longer than one may
+    /// take; `idle`: nothing was sent meanwhile.
+    fn on_silence(&mut self, _path: usize, _now: f64, _idle: bool) {}
 
     /// The rate in segments per second at which `path` sends, if it is paced.
     fn pacing(&self, _path: usize) -> Option<f64> {

@@ -16,6 +16,7 @@ mod law;
 pub mod laws;
 pub mod schemes;
 mod shell;
+pub mod tfrc;
 
 pub use ensemble::{Acked, Cause, Delivered, Ensemble, Phase, Window};
 pub use law::{Law, Note, PathView, drift, usable};

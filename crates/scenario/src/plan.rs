@@ -175,6 +175,8 @@ pub struct PlanPath {
     pub links: Vec<usize>,
     /// Indices of the links that ACKs cross.
     pub back: Vec<usize>,
+    /// Further ways, as `links` and `back`, that its packets take in turn with these.
+    pub turns: Vec<(Vec<usize>, Vec<usize>)>,
     /// When it joins; zero means with the connection.
     pub join: Span,
     /// When it leaves.
@@ -288,10 +290,14 @@ fn expand(scenario: &Scenario) -> Plan {
         links.map(|link| expand_link(link, scenario.duration)).collect()
     };
     let mut classes = Vec::new();
-    for flow in &scenario.flow {
+    for flow in scenario.flow.iter().filter(|flow| flow.count > 0) {
         let paths = flow.path.iter().enumerate();
-        let paths =
+        let mut paths: Vec<PlanPath> =
             paths.map(|(i, path)| expand_path(scenario, flow, i, path, &mut links)).collect();
+        if flow.striped {
+            let others = paths.drain(1..).map(|path| (path.links, path.back)).collect();
+            paths[0].turns = others;
+        }
         let lasts = scenario.duration - flow.start;
         let (count, spread) = match flow.arrivals {
             Some(rate) => ((rate * lasts.seconds()).round().max(1.0) as u32, lasts),
@@ -409,7 +415,7 @@ fn expand_path(
         }
     };
     let (join, leave, backup) = (path.join.unwrap_or_default(), path.leave, path.backup);
-    PlanPath { links: forward, back, join, leave, backup }
+    PlanPath { links: forward, back, turns: Vec::new(), join, leave, backup }
 }
 
 fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {

@@ -153,6 +153,7 @@ fn path(plan: &Plan, path: &PlanPath) -> Value {
     json!({
         "links": path.links,
         "back": path.back,
+        "turns": path.turns,
         "base_rtt_s": plan.base_rtt(path).seconds(),
         "join_s": path.join.seconds(),
         "leave_s": path.leave.map(|leave| leave.seconds()),

@@ -393,7 +393,7 @@ pub struct LinkChange {
 pub struct Flow {
     /// Name of the class.
     pub name: Name,
-    /// How many users.
+    /// How many users; a flow without users is left out.
     #[serde(default = "one", deserialize_with = "users")]
     pub count: u32,
     /// The congestion controller; see `anabranch list controllers`.
@@ -402,6 +402,9 @@ pub struct Flow {
     /// The paths of each user; one for plain TCP.
     #[serde(default)]
     pub path: Vec<Path>,
+    /// One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.
+    #[serde(default)]
+    pub striped: bool,
     /// When the users start.
     #[serde(default)]
     pub start: Span,
@@ -475,10 +478,10 @@ fn one() -> u32 {
 fn users<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let count = i64::deserialize(deserializer)?;
     let wrong = || {
-        let message = format!("count is {count}; it is a whole number from 1 to {}", u32::MAX);
+        let message = format!("count is {count}; it is a whole number from 0 to {}", u32::MAX);
         serde::de::Error::custom(message)
     };
-    u32::try_from(count).ok().filter(|count| *count > 0).ok_or_else(wrong)
+    u32::try_from(count).map_err(|_| wrong())
 }
 
 fn reno() -> Name {

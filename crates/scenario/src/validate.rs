@@ -45,6 +45,10 @@ pub(crate) fn check(
         let error = Error::new("the scenario has no [[flow]]");
         return Err(about("flow", error.help("add at least one [[flow]] with a path")));
     }
+    if scenario.flow.iter().all(|flow| flow.count == 0) {
+        let error = Error::new("no flow has a user: count is 0 for all of them");
+        return Err(about("flow", error.help("one of them has a `count` of 1 or more")));
+    }
     let paths = |flow: &Flow| users(scenario, flow) * flow.path.len() as u64;
     let total: u64 = scenario.flow.iter().map(paths).sum();
     if total > MOST_PATHS {
@@ -307,6 +311,11 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
             check_way(scenario, flow, back)?;
         }
         check_round_trip(scenario, flow, path)?;
+        let moves = path.join.is_some() || path.leave.is_some() || path.backup;
+        if flow.striped && moves {
+            let message = "a path of a striped flow joins, leaves or is a backup";
+            return wrong("striped", message, "its paths are those of one TCP, from start to end");
+        }
     }
     let transport = flow.transport.over(&scenario.transport);
     check_transport(&format!("flow `{name}`"), &transport)

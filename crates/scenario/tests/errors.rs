@@ -306,8 +306,8 @@ fn a_queue_that_cannot_be_is_refused() {
 
 #[test]
 fn flows_that_cannot_be_are_refused() {
-    for count in ["0", "-1", "4294967296"] {
-        let message = format!("count is {count}; it is a whole number from 1 to 4294967295");
+    for count in ["-1", "4294967296"] {
+        let message = format!("count is {count}; it is a whole number from 0 to 4294967295");
         refused("count = 3", &format!("count = {count}"), "32:9", &[&message]);
     }
     refused("count = 3", "transfer = \"0 B\"", "32:1", &["transfer is 0 B", "leave it out"]);
@@ -415,7 +415,7 @@ fn a_path_without_a_rate_and_a_delay_is_refused_as_it_would_stand_still_in_time(
 #[test]
 fn what_is_wrong_in_an_override_is_not_looked_for_in_the_file() {
     for (change, words) in [
-        ("flow.users.count=0", "override `flow.users.count=0`: count is 0"),
+        ("flow.users.count=-2", "override `flow.users.count=-2`: count is -2"),
         ("transport.sack=maybe", "override `transport.sack=maybe`: invalid type"),
         ("warmup=20 s", "override `warmup=20 s`: warmup (20 s)"),
         ("flow.users.count=20000000", "override `flow.users.count=20000000`: the flows have"),

@@ -1,14 +1,15 @@
 //! From a plan to a world.
 
 use crate::agenda::Agenda;
-use crate::controller::{Controller, paced, rate_based};
+use crate::controller::{Controller, by_feedback, paced, rate_based};
 use crate::parcel::{Parcel, SackStore};
 use crate::traffic;
-use crate::world::{Action, Flow, PathCount, Route, Totals, World};
+use crate::world::{Action, FORKS, Flow, Fork, PathCount, Route, Totals, World};
 use control::{Ensemble, Settings};
 use elements::{Copies, Stream, Wiring};
 use scenario::schema;
 use scenario::{Class, Plan, PlanPath};
+use std::iter;
 use std::sync::Arc;
 use transport::{
     AUTOTUNED_FROM, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor, RtoSettings,
@@ -57,9 +58,11 @@ fn empty() -> World {
         links: Vec::new(),
         streams: Vec::new(),
         flows: Vec::new(),
+        classes: Vec::new(),
         routes: Vec::new(),
         counts: Vec::new(),
         hops: Vec::new(),
+        forks: Vec::new(),
         script: Vec::new(),
         agenda: Agenda::new(0),
         watch: None,
@@ -102,8 +105,15 @@ impl Builder<'_> {
         let owner = (class.name.as_str(), user);
         let mut copies = Copies::new();
         for path in &class.paths {
-            let forward = self.wiring.lay(&path.links, &mut copies, owner);
-            let back = self.wiring.lay(&path.back, &mut copies, owner);
+            let ways = iter::once((&path.links, &path.back));
+            let ways = ways.chain(path.turns.iter().map(|(links, back)| (links, back)));
+            let (forward, back) = ways
+                .map(|(links, back)| {
+                    [links, back].map(|way| self.wiring.lay(way, &mut copies, owner))
+                })
+                .map(|[forward, back]| (forward, back))
+                .unzip();
+            let (forward, back) = (self.join_ways(forward), self.join_ways(back));
             self.world.routes.push(Route { flow, forward, back });
             self.world.counts.push(PathCount::default());
         }
@@ -117,13 +127,24 @@ impl Builder<'_> {
         for (path, planned) in class.paths.iter().enumerate() {
             self.script_path(&mut sender, path, planned, first_path);
         }
+        self.world.classes.push(index);
         self.world.flows.push(Flow {
             sender,
             receiver: Receiver::new(common.receiver.clone(), paths),
             first_path,
-            class: index,
             header: class.transport.packet - class.transport.payload,
         });
+    }
+
+    /// Where a path begins that takes `ways` in turn; the only way, if there is one.
+    fn join_ways(&mut self, ways: Vec<u32>) -> u32 {
+        if let [only] = *ways {
+            return only;
+        }
+        let begin = self.wiring.hops.len() as u32;
+        self.wiring.hops.push(FORKS + self.world.forks.len() as u32);
+        self.world.forks.push(Fork { ways, next: 0 });
+        begin
     }
 
     /// A path that joins late is absent at first; joining and leaving stand in the script.
@@ -205,6 +226,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
         },
         host_limit: u64::MAX, // no host queue stands before the first link yet
         datagrams: class.protocol == schema::Protocol::Udp,
+        tfrc: rated(class),
         source,
     }
 }
@@ -218,5 +240,11 @@ fn receiver_settings(class: &Class) -> ReceiverSettings {
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),
         buffer: options.receive_buffer,
         autotune: options.autotune,
+        tfrc: rated(class),
     }
+}
+
+/// Whether TFRC carries the class.
+fn rated(class: &Class) -> bool {
+    class.protocol == schema::Protocol::Tcp && by_feedback(&class.controller)
 }

@@ -1,6 +1,7 @@
 //! Which congestion control a class has: a readable law, a scheme that is no law, or `kernel:NAME`, the
 //! kernel's own.
 
+use control::tfrc::Feedback;
 use control::{
     Acked, AnyLaw, AnyScheme, Cause, Coupled, Delivered, Ensemble, Scheme, Settings, Window,
 };
@@ -29,6 +30,11 @@ pub(crate) fn paced(name: &str) -> bool {
 /// Whether the controller called `name` works with delivery rates alone.
 pub(crate) fn rate_based(name: &str) -> bool {
     name.parse().is_ok_and(Scheme::rate_based)
+}
+
+/// Whether receivers report to the controller called `name` instead of acknowledging.
+pub(crate) fn by_feedback(name: &str) -> bool {
+    name.parse().is_ok_and(Scheme::by_feedback)
 }
 
 /// The control of one connection; dispatch is a match, without a table of functions.
@@ -151,6 +157,14 @@ impl Ensemble for Controller {
 
     fn on_stalled(&mut self) {
         pass!(self.on_stalled(), as_mut);
+    }
+
+    fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
+        pass!(self.on_feedback(path, feedback), as_mut);
+    }
+
+    fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+        pass!(self.on_silence(path, now, idle), as_mut);
     }
 
     fn moves_siblings(&self) -> bool {

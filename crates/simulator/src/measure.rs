@@ -87,8 +87,9 @@ impl<'a> Meter<'a> {
     }
 
     fn sample_paths(&mut self, world: &World) {
-        for flow in world.flows.iter().filter(|flow| flow.sender.start() <= world.now) {
-            let class = flow.class as usize;
+        let started = world.flows.iter().zip(&world.classes);
+        for (flow, class) in started.filter(|(flow, _)| flow.sender.start() <= world.now) {
+            let class = *class as usize;
             for path in 0..flow.sender.paths() {
                 let report = flow.sender.report(path);
                 if !report.member {
@@ -129,8 +130,9 @@ impl<'a> Meter<'a> {
 
     fn flow_results(&self, world: &World, seconds: f64) -> Vec<FlowResult> {
         let mut users = vec![0; self.plan.classes.len()];
-        let flows = world.flows.iter().enumerate().map(|(index, flow)| {
-            let user = &mut users[flow.class as usize];
+        let flows = world.flows.iter().zip(&world.classes).enumerate();
+        let flows = flows.map(|(index, (flow, class))| {
+            let user = &mut users[*class as usize];
             *user += 1;
             let paths = flow.first_path as usize..flow.first_path as usize + flow.sender.paths();
             let arrived = |counts: &[PathCount]| -> u64 {
@@ -139,7 +141,7 @@ impl<'a> Meter<'a> {
             let wire = arrived(&world.counts) - arrived(&self.baseline.counts);
             let goodput = flow.receiver.delivered() - self.baseline.goodput[index];
             FlowResult {
-                class: flow.class,
+                class: *class,
                 user: *user - 1,
                 throughput_bps: 8.0 * wire as f64 / seconds,
                 goodput_bps: 8.0 * goodput as f64 / seconds,
@@ -180,10 +182,10 @@ impl<'a> Meter<'a> {
     fn class_results(&self, world: &World) -> Vec<ClassResult> {
         let mut times = vec![(Mean::default(), Histogram::default()); self.plan.classes.len()];
         let warm = Time::from(self.plan.warmup);
-        let counted = world.flows.iter().filter(|flow| flow.sender.start() >= warm);
-        for flow in counted {
+        let flows = world.flows.iter().zip(&world.classes);
+        for (flow, class) in flows.filter(|(flow, _)| flow.sender.start() >= warm) {
             if let Some(seconds) = completion(flow) {
-                let (mean, histogram) = &mut times[flow.class as usize];
+                let (mean, histogram) = &mut times[*class as usize];
                 mean.add(seconds);
                 histogram.add(seconds);
             }

@@ -1,8 +1,9 @@
 //! Segments as they travel through the links: 48 plain bytes, moved by value.
 
 use network::Frame;
+use std::collections::BTreeMap;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags, Sacks, sack_option_bytes};
+use wire::{Ack, Data, Flags, Report, Sacks, sack_option_bytes};
 
 /// A segment on its way. Its fields are whole words, because a parcel is copied right after it was
 /// written, and a processor forwards a store to a load only if one store has all the bytes that the
@@ -12,8 +13,9 @@ pub(crate) struct Parcel {
     seq: u64,
     dsn: u64,
     stamp: Time,
-    /// Low half: payload bytes of data, bytes of receive window beyond `dsn` of an ACK. High half:
-    /// which entry of the [`SackStore`] holds its SACK blocks and transit, plus one; zero for none.
+    /// Low half: payload bytes of data, bytes of receive window beyond `dsn` of an ACK. High half of data: the
+    /// sender's round trip in microseconds, if it says so. High half of an ACK: which entry of the
+    /// [`SackStore`] holds its SACK blocks and transit, plus one; zero for none.
     amount_and_sacks: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
@@ -63,7 +65,7 @@ impl Parcel {
             seq: data.seq,
             dsn: data.dsn,
             stamp: data.stamp,
-            amount_and_sacks: word(data.len, 0),
+            amount_and_sacks: word(data.len, data.rtt_us),
             cursor_and_path: word(cursor, path),
             bytes_and_kind: word(data.len + header, u32::from(data.flags.0)),
         }
@@ -88,6 +90,20 @@ impl Parcel {
         }
     }
 
+    /// An acknowledgement of TFRC, with its report.
+    pub(crate) fn report(
+        ack: &Ack,
+        report: Report,
+        header: u32,
+        path: u32,
+        cursor: u32,
+        store: &mut SackStore,
+    ) -> Self {
+        let mut parcel = Parcel::ack(ack, header + report.bytes(), path, cursor, store);
+        parcel.amount_and_sacks = word(low(parcel.amount_and_sacks), store.put_report(report));
+        parcel
+    }
+
     /// The path it belongs to.
     pub(crate) fn path(&self) -> u32 {
         high(self.cursor_and_path)
@@ -96,6 +112,11 @@ impl Parcel {
     /// Where it is on its route: an index into the world's hops.
     pub(crate) fn cursor(&self) -> u32 {
         low(self.cursor_and_path)
+    }
+
+    /// It goes on from another place among the hops.
+    pub(crate) fn put_at(&mut self, cursor: u32) {
+        self.cursor_and_path = word(cursor, self.path());
     }
 
     /// One hop further.
@@ -107,9 +128,15 @@ impl Parcel {
         self.bytes_and_kind & ACK != 0
     }
 
+    /// Whether it is an acknowledgement with a report.
+    pub(crate) fn is_report(&self) -> bool {
+        const BOTH: u64 = ACK | (Flags::RATED.0 as u64) << FLAGS_SHIFT;
+        self.bytes_and_kind & BOTH == BOTH
+    }
+
     pub(crate) fn as_data(&self) -> Data {
-        let len = low(self.amount_and_sacks);
-        Data { seq: self.seq, dsn: self.dsn, len, stamp: self.stamp, flags: self.flags() }
+        let (len, rtt_us) = (low(self.amount_and_sacks), high(self.amount_and_sacks));
+        Data { seq: self.seq, dsn: self.dsn, len, rtt_us, stamp: self.stamp, flags: self.flags() }
     }
 
     /// The ACK; its SACK blocks leave the store.
@@ -135,8 +162,23 @@ impl Parcel {
         }
     }
 
+    /// The acknowledgement and its report, which leaves the store.
+    pub(crate) fn into_report(self, store: &mut SackStore) -> (Ack, Report) {
+        let report = store.reports.remove(&high(self.amount_and_sacks)).unwrap_or_default();
+        (self.into_ack(store), report)
+    }
+
     /// The same once more, as the network copies it.
     pub(crate) fn copied(mut self, store: &mut SackStore) -> Self {
+        if self.is_report() {
+            let report = store.reports.get(&high(self.amount_and_sacks)).cloned();
+            let place = store.put_report(report.unwrap_or_default());
+            self.amount_and_sacks = word(low(self.amount_and_sacks), place);
+            return self;
+        }
+        if !self.is_ack() {
+            return self;
+        }
         let Rest { sacks, transit } = store.get(high(self.amount_and_sacks));
         self.amount_and_sacks = word(low(self.amount_and_sacks), store.put(&sacks, transit));
         self
@@ -148,7 +190,12 @@ impl Parcel {
 
     /// The parcel will not arrive: what the store holds for it is released.
     pub(crate) fn discard(self, store: &mut SackStore) {
-        store.take(high(self.amount_and_sacks));
+        if self.is_report() {
+            store.reports.remove(&high(self.amount_and_sacks));
+        }
+        if self.is_ack() {
+            store.take(high(self.amount_and_sacks));
+        }
     }
 }
 
@@ -164,6 +211,8 @@ struct Rest {
 pub(crate) struct SackStore {
     entries: Vec<Rest>,
     free: Vec<u32>,
+    /// Reports by the place that they have among the entries.
+    reports: BTreeMap<u32, Report>,
 }
 
 impl SackStore {
@@ -171,11 +220,21 @@ impl SackStore {
         if sacks.is_empty() && transit == Span::ZERO {
             return 0;
         }
+        self.put_entry(Rest { sacks: *sacks, transit })
+    }
+
+    fn put_report(&mut self, report: Report) -> u32 {
+        let place = self.put_entry(Rest::default());
+        self.reports.insert(place, report);
+        place
+    }
+
+    fn put_entry(&mut self, rest: Rest) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Default::default());
             self.entries.len() as u32 - 1
         });
-        self.entries[index as usize] = Rest { sacks: *sacks, transit };
+        self.entries[index as usize] = rest;
         index + 1
     }
 
@@ -214,6 +273,29 @@ mod tests {
         assert_eq!(parcel.bytes(), 64);
         assert_eq!(parcel.into_ack(&mut store), ack);
         assert_eq!(store.free.len(), store.entries.len());
+    }
+
+    #[test]
+    fn a_report_travels_with_its_acknowledgement_and_leaves_nothing_behind() {
+        let mut store = SackStore::default();
+        let ack = Ack {
+            ack: 50,
+            data_ack: 9000,
+            window_edge: 9000,
+            echo: Time(17),
+            transit: Span::ZERO,
+            sacks: Sacks::default(),
+            flags: Flags::RATED,
+        };
+        let intervals = vec![3, 40];
+        let report = Report { received: 12.5, events: 1, intervals, ..Report::default() };
+        let parcel = Parcel::report(&ack, report.clone(), 52, 0, 0, &mut store);
+        assert!(parcel.is_report() && parcel.is_ack());
+        assert_eq!(parcel.bytes(), 52 + 12 + 8);
+        let copy = parcel.copied(&mut store);
+        parcel.discard(&mut store);
+        assert_eq!(copy.into_report(&mut store), (ack, report));
+        assert!(store.reports.is_empty() && store.free.len() == store.entries.len());
     }
 
     #[test]

@@ -94,6 +94,20 @@ impl Watch {
         }
     }
 
+    /// A report of TFRC with so many bytes arrived, and this is what the sender made of it.
+    pub(crate) fn reported(&mut self, now: Time, path: u32, bytes: u32, report: &PathReport) {
+        if now > self.until {
+            return;
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.reported(now, path, bytes);
+        }
+        if let Some(qlog) = &mut self.qlog {
+            qlog.reported(now, path, bytes);
+            qlog.state(now, path, report);
+        }
+    }
+
     /// A timer of the sender has fired, or a sibling was heard of, and this is what it made of it.
     pub(crate) fn fired(&mut self, now: Time, path: u32, report: &PathReport) {
         if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {

@@ -13,7 +13,7 @@ use elements::{ARRIVED, Stream, StreamOf};
 use network::{Change, Link, Offer, Passage};
 use transport::{Receiver, Sender};
 use units::Time;
-use wire::Ack;
+use wire::{Ack, Report};
 
 /// Events after which whoever runs the world is asked whether to go on: a fraction of a second. A
 /// power of two, as it is looked at on every event.
@@ -26,8 +26,6 @@ pub(crate) struct Flow {
     pub(crate) receiver: Receiver,
     /// Number of its first path in the world.
     pub(crate) first_path: u32,
-    /// Index of its class in the plan.
-    pub(crate) class: u32,
     /// Header bytes of its packets.
     pub(crate) header: u32,
 }
@@ -38,6 +36,17 @@ pub(crate) struct Route {
     pub(crate) flow: u32,
     pub(crate) forward: u32,
     pub(crate) back: u32,
+}
+
+/// Among the hops: the first number of a fork. No world has as many links.
+pub(crate) const FORKS: u32 = 1 << 31;
+
+/// Where packets of a path take one of several ways in turn (striping).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fork {
+    /// Where the ways begin among the hops.
+    pub(crate) ways: Vec<u32>,
+    pub(crate) next: usize,
 }
 
 /// Packets and bytes of one path since the start.
@@ -88,10 +97,13 @@ pub(crate) struct World {
     /// The randomness of each link.
     pub(crate) streams: Vec<Stream>,
     pub(crate) flows: Vec<Flow>,
+    /// For each flow the index of its class in the plan; apart from what every packet touches.
+    pub(crate) classes: Vec<u32>,
     pub(crate) routes: Vec<Route>,
     pub(crate) counts: Vec<PathCount>,
-    /// Routes one after another: links, then [`ARRIVED`].
+    /// Routes one after another: links, then [`ARRIVED`]; a number from [`FORKS`] on is a fork.
     pub(crate) hops: Vec<u32>,
+    pub(crate) forks: Vec<Fork>,
     /// Sorted by time, next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) agenda: Agenda,
@@ -255,7 +267,10 @@ impl World {
         } else if index < 2 * flows {
             let flow = index - flows;
             while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
-                self.send_ack(flow, path, &ack);
+                match self.flows[flow as usize].receiver.report(self.now, path) {
+                    None => self.send_ack(flow, path, &ack),
+                    Some(report) => self.send_report(flow, path, &ack, report),
+                }
             }
             // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
             let due = self.flows[flow as usize].receiver.next_deadline();
@@ -284,7 +299,10 @@ impl World {
     fn offer(&mut self, mut parcel: Parcel, link: u32) {
         parcel.advance();
         let mut chance = StreamOf { streams: &mut self.streams, index: link };
-        match self.links[link as usize].offer(self.now, parcel, &mut chance) {
+        let Some(element) = self.links.get_mut(link as usize) else {
+            return self.fork(parcel, link - FORKS);
+        };
+        match element.offer(self.now, parcel, &mut chance) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
             Offer::Rare => {
@@ -294,6 +312,15 @@ impl World {
             Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
             Offer::Lost => self.lose(parcel, link, EventKind::Lost),
         }
+    }
+
+    /// A parcel takes the next way of a fork.
+    #[cold]
+    fn fork(&mut self, mut parcel: Parcel, fork: u32) {
+        let Fork { ways, next } = &mut self.forks[fork as usize];
+        parcel.put_at(ways[*next]);
+        *next = (*next + 1) % ways.len();
+        self.hop(parcel);
     }
 
     #[cold]
@@ -314,7 +341,9 @@ impl World {
         let Route { flow, .. } = self.routes[parcel.path() as usize];
         let endpoint = &mut self.flows[flow as usize];
         let path = (parcel.path() - endpoint.first_path) as usize;
-        if parcel.is_ack() {
+        if parcel.is_report() {
+            self.arrive_report(flow, path, parcel);
+        } else if parcel.is_ack() {
             let ack = parcel.into_ack(&mut self.sacks);
             match self.watch {
                 None => endpoint.sender.on_ack(self.now, path, &ack),
@@ -366,6 +395,31 @@ impl World {
             watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
         }
         self.launch(parcel);
+    }
+
+    /// A receiver of TFRC reports.
+    #[cold]
+    fn send_report(&mut self, flow: u32, path: usize, ack: &Ack, report: Report) {
+        let Flow { first_path, header, .. } = self.flows[flow as usize];
+        let path = first_path + path as u32;
+        let cursor = self.routes[path as usize].back;
+        let parcel = Parcel::report(ack, report, header, path, cursor, &mut self.sacks);
+        self.launch(parcel);
+    }
+
+    /// A report has arrived at the sender.
+    #[cold]
+    fn arrive_report(&mut self, flow: u32, path: usize, parcel: Parcel) {
+        let (ack, report) = parcel.into_report(&mut self.sacks);
+        let before = self.tally(flow);
+        let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
+        sender.on_report(self.now, path, &ack, &report);
+        if let Some(watch) = &mut self.watch {
+            let number = *first_path + path as u32;
+            watch.reported(self.now, number, report.bytes(), &sender.report(path));
+        }
+        self.trace_changes(flow, before);
+        self.pump(flow);
     }
 
     /// Everything that the script has for now.

@@ -126,6 +126,10 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "mtcp",
         "bilevel",
         "hacker",
+        "tfrc",
+        "tfrc:discounting",
+        "tfrc:fractional",
+        "bilevel-tfrc",
     ];
     let amount = prop_oneof![
         4 => Just(String::new()),

@@ -162,6 +162,8 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         "hacker",
         "lp",
         "mtcp",
+        "tfrc",
+        "bilevel-tfrc",
     ] {
         let text = format!(
             "name = \"cut\"\nduration = \"40 s\"\nwarmup = \"20 s\"\n[[link]]\nname = \"l0\"\n{RED}\
@@ -198,4 +200,69 @@ fn mtcp_goes_on_when_the_path_that_it_kept_is_cut_before_the_bottleneck() {
                 path = [{ links = [\"a\", \"shared\"] }, { links = [\"b\", \"shared\"] }]\n";
     let (ours, _) = rates(&run(&plan(text, &[]), 1));
     assert!(ours > 0.8 * 5e6, "{ours}");
+}
+
+#[test]
+fn tfrc_shares_a_link_with_a_tcp() {
+    let one = share(&outcome("tfrc", &[0], &[1], 240));
+    assert!((0.4..0.62).contains(&one), "{one}");
+    let four = outcome("tfrc", &[0; 4], &[4], 240);
+    let fair = share(&four);
+    assert!((0.4..0.62).contains(&fair), "four of each: {fair}");
+}
+
+#[test]
+fn fractions_of_tfrc_and_bilevel_tfrc_are_one_tcp_on_a_shared_link() {
+    for flows in [1, 4, 16] {
+        for (controller, band) in [("tfrc:fractional", 0.35..0.62), ("bilevel-tfrc", 0.38..0.6)] {
+            let fair = share(&outcome(controller, &vec![0; flows], &[1], 240));
+            assert!(band.contains(&fair), "{controller} {flows}: {fair}");
+        }
+    }
+}
+
+#[test]
+fn bilevel_tfrc_has_a_third_of_two_contested_paths_and_most_of_empty_ones() {
+    let third = share(&outcome("bilevel-tfrc", &[0, 1], &[1, 1], 240));
+    assert!((0.25..0.39).contains(&third), "{third}");
+    let (one, _) = rates(&outcome("reno", &[0], &[0], 120));
+    let (empty, _) = rates(&outcome("bilevel-tfrc", &[0, 1, 2, 3], &[0; 4], 240));
+    assert!(empty > 0.75 * 4.0 * one, "{empty} of 4 × {one}");
+}
+
+#[test]
+fn two_hundred_thousand_packets_leave_the_loss_estimate_of_tfrc_right() {
+    // Random loss alone: what TFRC sends is what its response function says of the loss that there is.
+    let text = "name = \"long\"\nduration = \"1600 s\"\nwarmup = \"1500 s\"\n[[link]]\nname = \"l\"\n\
+                rate = \"100 Mb/s\"\ndelay = \"25 ms\"\nloss = { probability = 0.01 }\n\
+                [[flow]]\nname = \"m\"\ncontroller = \"tfrc\"\npath = [{ links = [\"l\"] }]\n";
+    let early = run(&plan(text, &["warmup=20 s", "duration=120 s"]), 1);
+    let late = run(&plan(text, &[]), 1);
+    assert!(late.conservation.sent > 200_000);
+    let (early, late) = (rates(&early).0, rates(&late).0);
+    assert!((0.85..1.15).contains(&(late / early)), "{early} {late}");
+    let predicted = 12_000.0 * control::tfrc::response(0.01, 0.05);
+    assert!((0.8..1.2).contains(&(late / predicted)), "{late} {predicted}");
+}
+
+#[test]
+fn one_tcp_striped_over_unequal_paths_takes_reordering_for_loss() {
+    let rate = |delay: u32, striped: bool| {
+        let text = format!(
+            "name = \"s\"\nduration = \"60 s\"\nwarmup = \"10 s\"\n[[link]]\nname = \"a\"\nrate = \"5 Mb/s\"\n\
+             delay = \"25 ms\"\nqueue = {{ droptail = {{ packets = \"200 packets\" }} }}\n\
+             [[link]]\nname = \"b\"\nrate = \"5 Mb/s\"\ndelay = \"{delay} ms\"\n\
+             queue = {{ droptail = {{ packets = \"200 packets\" }} }}\n[[flow]]\nname = \"m\"\n\
+             striped = {striped}\npath = [{{ links = [\"a\"] }}, {{ links = [\"b\"] }}]\n"
+        );
+        let outcome = run(&plan(&text, &[]), 1);
+        let dropped: u64 = outcome.links.iter().map(|link| link.dropped_packets).sum();
+        let again: u64 = outcome.paths.iter().map(|path| path.retransmits).sum();
+        (rates(&outcome).0 / 10e6, again.saturating_sub(dropped))
+    };
+    assert_eq!(rate(25, true).1, 0, "paths of one length keep the order");
+    let (striped, spurious) = rate(75, true);
+    assert!(striped < 0.5 && spurious > 0, "{striped} {spurious}");
+    let (split, spurious) = rate(75, false);
+    assert!(split > 0.9 && spurious == 0, "{split} {spurious}");
 }

@@ -7,6 +7,9 @@
 //! * after any of them call [`Sender::poll_transmit`] until it returns `None`, and then
 //!   [`Sender::next_deadline`], which may have changed.
 //!
+//! TFRC is a mode of the same endpoints: its receiver reports when a deadline has come, and its sender
+//! is told by [`Sender::on_report`] instead of [`Sender::on_ack`].
+//!
 //! A [`Receiver`] answers [`Receiver::on_data`] with the ACK to send now, if any, and has a deadline
 //! of its own while an ACK is delayed.
 
@@ -23,6 +26,7 @@ mod scoreboard;
 mod sender;
 mod settings;
 mod source;
+mod tfrc;
 
 pub use autotune::AUTOTUNED_FROM;
 pub use modern::ModernSettings;

@@ -101,6 +101,13 @@ impl RangeSet {
         (start < end).then_some(Range { start, end })
     }
 
+    /// What is not in the set from `from` on, below its last byte.
+    pub(crate) fn gaps(&self, from: u64) -> impl Iterator<Item = Range> + '_ {
+        let ends = std::iter::once(from).chain(self.ranges.iter().map(|range| range.end));
+        let gaps = ends.zip(&self.ranges).map(|(start, next)| Range { start, end: next.start });
+        gaps.filter(|gap| !gap.is_empty())
+    }
+
     /// If the set begins at `edge`, takes that first range out and returns its end.
     pub(crate) fn take_front_at(&mut self, edge: u64) -> u64 {
         match self.ranges.first() {

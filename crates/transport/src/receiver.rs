@@ -2,9 +2,10 @@
 
 use crate::autotune::Autotune;
 use crate::ranges::RangeSet;
+use crate::tfrc::Hearing;
 use std::sync::Arc;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags, MAX_SACKS, Range, Sacks};
+use wire::{Ack, Data, Flags, MAX_SACKS, Range, Report, Sacks};
 
 /// What all receivers of a class have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +22,12 @@ pub struct ReceiverSettings {
     pub transit: bool,
     /// Whether the buffer follows what arrives (dynamic right-sizing).
     pub autotune: bool,
+    /// Whether it reports once in a round trip instead of acknowledging every segment (TFRC).
+    pub tfrc: bool,
 }
+
+/// Missing ranges that a report has room for.
+const MISSING: usize = 64;
 
 /// The receiving side of one path.
 #[derive(Debug, Default)]
@@ -41,6 +47,8 @@ struct Path {
     echoed: Flags,
     /// What arrived again with the newest segment.
     duplicate: Option<Range>,
+    /// TFRC: what arrived, for reports.
+    hearing: Option<Box<Hearing>>,
 }
 
 /// The receiving endpoint of one connection. The application reads what is in order at once.
@@ -65,8 +73,8 @@ impl Receiver {
         Receiver {
             buffer: autotune.as_ref().map_or(settings.buffer, |tune| tune.buffer()),
             autotune,
+            paths: (0..paths).map(|_| Path::new(settings.tfrc)).collect(),
             settings,
-            paths: (0..paths).map(|_| Path::default()).collect(),
             data_next: 0,
             data_out_of_order: RangeSet::default(),
         }
@@ -77,6 +85,10 @@ impl Receiver {
         if data.flags != Flags::NONE {
             if data.len == 0 {
                 return Some(self.answer(path, data));
+            }
+            if data.flags.has(Flags::RATED) {
+                self.on_rated(now, path, data);
+                return None;
             }
             if data.flags.has(Flags::DATAGRAM) {
                 self.data_next += u64::from(data.len);
@@ -133,9 +145,27 @@ impl Receiver {
         Ack { flags: data.flags, ..self.ack(path) }
     }
 
-    /// `path` joins the connection and will number its bytes from `seq` on.
+    /// A packet of TFRC arrived.
+    #[cold]
+    fn on_rated(&mut self, now: Time, path: usize, data: &Data) {
+        self.deliver(data);
+        let side = &mut self.paths[path];
+        if let Some(hearing) = &mut side.hearing {
+            let due = hearing.on_data(now, data);
+            side.due = Some(side.due.map_or(due, |before| before.min(due)));
+        }
+    }
+
+    /// The report that goes with an acknowledgement of `path`, in TFRC.
+    #[cold]
+    pub fn report(&mut self, now: Time, path: usize) -> Option<Report> {
+        let missing = self.data_out_of_order.gaps(self.data_next).take(MISSING).collect();
+        Some(self.paths[path].hearing.as_mut()?.report(now, missing))
+    }
+
+    /// `path` joins the connection and will number its bytes, in TFRC its packets, from `seq` on.
     pub fn join(&mut self, path: usize, seq: u64) {
-        self.paths[path] = Path { next: seq, ..Path::default() };
+        self.paths[path] = Path { next: seq, ..Path::new(self.settings.tfrc) };
     }
 
     /// When to call [`Receiver::on_deadline`].
@@ -143,10 +173,17 @@ impl Receiver {
         self.paths.iter().filter_map(|side| side.due).min().unwrap_or(Time::NEVER)
     }
 
-    /// A delayed ACK that is due at `now`, with its path; call until `None`.
+    /// A delayed ACK that is due at `now`, with its path; call until `None`. In TFRC [`Receiver::report`]
+    /// goes with it.
     pub fn on_deadline(&mut self, now: Time) -> Option<(usize, Ack)> {
         let path = self.paths.iter().position(|side| side.due.is_some_and(|due| due <= now))?;
-        Some((path, self.ack(path)))
+        let ack = self.ack(path);
+        let Some(hearing) = &self.paths[path].hearing else {
+            return Some((path, ack));
+        };
+        let (next, echo) = hearing.next();
+        let (sacks, flags) = (Sacks::default(), Flags::RATED);
+        Some((path, Ack { ack: next, echo, sacks, flags, ..ack }))
     }
 
     /// Bytes delivered in order to the application.
@@ -184,6 +221,10 @@ impl Receiver {
 }
 
 impl Path {
+    fn new(tfrc: bool) -> Self {
+        Path { hearing: tfrc.then(Box::default), ..Path::default() }
+    }
+
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.
     fn on_ecn(&mut self, ecn: Flags) {
         if ecn.has(Flags::REDUCED) {
@@ -258,6 +299,7 @@ mod tests {
                 delayed_ack,
                 buffer: 1 << 20,
                 autotune: false,
+                tfrc: false,
             },
             1,
         )
@@ -265,7 +307,7 @@ mod tests {
 
     fn segment(index: u64) -> Data {
         let seq = index * u64::from(MSS);
-        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1), flags: Flags::NONE }
+        Data { seq, dsn: seq, len: MSS, stamp: Time(index + 1), ..Data::default() }
     }
 
     fn ranges(ack: &Ack) -> Vec<(u64, u64)> {
@@ -324,11 +366,12 @@ mod tests {
                 delayed_ack: None,
                 buffer: 1 << 20,
                 autotune: false,
+                tfrc: false,
             },
             2,
         );
         let on =
-            |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), flags: Flags::NONE };
+            |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), ..Data::default() };
         receiver.on_data(Time(0), 1, &on(0, 1000));
         assert_eq!(receiver.delivered(), 0);
         receiver.on_data(Time(0), 0, &on(0, 0));

@@ -3,6 +3,7 @@
 use crate::path::{Fired, Path, PathReport};
 use crate::settings::SenderSettings;
 use crate::source::Source;
+use crate::tfrc::Rated;
 use control::{Ensemble, Phase};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
+    /// TFRC: what was sent and is not known to have arrived.
+    rated: Option<Box<Rated>>,
     /// Whether anything is on that the common case does without: see [`SenderSettings::special`].
     special: bool,
     /// Whether a first path was ever established.
@@ -56,6 +59,7 @@ impl<E: Ensemble> Sender<E> {
             edge: settings.receive_buffer,
             special: settings.special() || control.moves_siblings() || control.reads_delay(),
             opened: !settings.handshake,
+            rated: settings.tfrc.then(|| Box::new(Rated::new(paths))),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             settings,
             control,
@@ -105,6 +109,11 @@ impl<E: Ensemble> Sender<E> {
             _ => self.data_una.max(ack.data_ack.min(self.data_nxt)),
         };
         self.edge = self.edge.max(ack.window_edge);
+        self.look_whether_completed(now);
+    }
+
+    #[inline(always)] // on the way of every ACK
+    fn look_whether_completed(&mut self, now: Time) {
         if let Source::Transfer(total) = self.settings.source
             && self.data_una >= total.0
             && self.completed == Time::NEVER
@@ -116,6 +125,9 @@ impl<E: Ensemble> Sender<E> {
     /// The time of [`Sender::next_deadline`] has come; early calls do no harm.
     pub fn on_deadline(&mut self, now: Time) {
         self.blocked = false;
+        if self.rated.is_some() {
+            return self.on_silence(now);
+        }
         for me in 0..self.paths.len() {
             if self.paths[me].deadline > now {
                 continue;
@@ -143,6 +155,7 @@ impl<E: Ensemble> Sender<E> {
         if self.special {
             let held = self.paths.iter().filter_map(Path::held_until);
             timers = timers.min(held.min().unwrap_or(Time::NEVER));
+            timers = self.rated.as_ref().map_or(timers, |rated| rated.next_deadline());
         }
         if !self.starved {
             return timers;
@@ -198,7 +211,7 @@ impl<E: Ensemble> Sender<E> {
         path.tally.retransmits += 1;
         path.on_transmit(now, range, &self.settings);
         let len = range.len() as u32;
-        let data = Data { seq: range.start, dsn, len, stamp: now, flags: Flags::NONE };
+        let data = Data { seq: range.start, dsn, len, stamp: now, ..Data::default() };
         Transmit { path: me, data }
     }
 
@@ -238,7 +251,7 @@ impl<E: Ensemble> Sender<E> {
         path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
         self.data_nxt = self.data_nxt.max(range.end);
         self.last_path = me as u32;
-        let data = Data { seq, dsn: range.start, len: len as u32, stamp: now, flags };
+        let data = Data { seq, dsn: range.start, len: len as u32, rtt_us: 0, stamp: now, flags };
         Transmit { path: me, data }
     }
 
@@ -304,6 +317,9 @@ impl<E: Ensemble> Sender<E> {
 
     /// The state of `path`.
     pub fn report(&self, path: usize) -> PathReport {
+        if let Some(rated) = &self.rated {
+            return self.rated_report(rated, path);
+        }
         let window = self.control.window(path);
         let Path { rtt, tally, board, member, phase, .. } = &self.paths[path];
         PathReport {
@@ -326,6 +342,7 @@ impl<E: Ensemble> Sender<E> {
 }
 
 mod multipath;
+mod rated;
 mod special;
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,8 @@ pub struct SenderSettings {
     pub host_limit: u64,
     /// Data is sent as it is written, without window, acknowledgement or retransmission (UDP).
     pub datagrams: bool,
+    /// Data is paced at the rate that reports of the receiver allow (TFRC).
+    pub tfrc: bool,
     /// Where the data comes from.
     pub source: Source,
 }
@@ -47,7 +49,7 @@ impl SenderSettings {
     pub(crate) fn special(&self) -> bool {
         let helps = self.opportunistic || self.scheduler == Scheduler::Redundant;
         let idles = self.idle != Idle::Keep;
-        self.modern.any() || self.handshake || self.datagrams || helps || idles
+        self.modern.any() || self.handshake || self.datagrams || self.tfrc || helps || idles
     }
 }
 

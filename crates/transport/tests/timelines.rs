@@ -59,6 +59,7 @@ impl Options {
             penalise: false,
             host_limit: u64::MAX,
             datagrams: false,
+            tfrc: false,
             source: Source::Bulk,
         };
         let (law, ssthresh) = ("reno".to_owned(), f64::INFINITY);

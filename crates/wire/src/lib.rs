@@ -8,4 +8,6 @@ pub mod pcapng;
 mod segment;
 pub mod tcp;
 
-pub use segment::{Ack, Data, Flags, HEADER_BYTES, MAX_SACKS, Range, Sacks, sack_option_bytes};
+pub use segment::{
+    Ack, Data, Flags, HEADER_BYTES, MAX_SACKS, Range, Report, Sacks, sack_option_bytes,
+};

@@ -58,6 +58,8 @@ impl Flags {
 
     /// It is a datagram: it is not acknowledged.
     pub const DATAGRAM: Flags = Flags(64);
+    /// TFRC: data whose receiver reports once in a round trip, or such a report.
+    pub const RATED: Flags = Flags(128);
 
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
@@ -71,14 +73,16 @@ impl Flags {
 }
 
 /// A data segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Data {
-    /// First payload byte in the path's sequence space.
+    /// First payload byte in the path's sequence space; in TFRC, the number of the packet on the path.
     pub seq: u64,
     /// The same byte in the connection's data sequence space.
     pub dsn: u64,
     /// Payload bytes, at least 1 but in a handshake.
     pub len: u32,
+    /// TFRC: the sender's round-trip time in microseconds, zero before it has one and in other transports.
+    pub rtt_us: u32,
     /// When the sender sent it (timestamp option, RFC 7323).
     pub stamp: Time,
     /// Whether it can be marked, is marked, says that the window was reduced, or opens a path.
@@ -103,6 +107,29 @@ pub struct Ack {
     pub sacks: Sacks,
     /// Whether it echoes a mark, or answers a handshake.
     pub flags: Flags,
+}
+
+/// What a receiver of TFRC reports beside an acknowledgement (RFC 5348 §3.2.2). Its loss intervals are
+/// reported as they are (RFC 4342 §8.6), and so is what the connection misses (Tse 2006, §3.2.2).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// How long before the report the packet arrived whose stamp the acknowledgement echoes (`t_delay`).
+    pub delay: Span,
+    /// Segments per second that arrived on the path in the last round trip (`X_recv`).
+    pub received: f64,
+    /// Loss events on the path so far.
+    pub events: u64,
+    /// Loss intervals of the path in packets, the open one first.
+    pub intervals: Vec<u64>,
+    /// The first bytes of the connection that are missing below others that have arrived.
+    pub missing: Vec<Range>,
+}
+
+impl Report {
+    /// Bytes that it adds to a packet: four each for delay, rate and loss events, eight for a pair of numbers.
+    pub fn bytes(&self) -> u32 {
+        12 + 4 * self.intervals.len() as u32 + 8 * self.missing.len() as u32
+    }
 }
 
 /// How many SACK blocks fit beside a timestamp option (RFC 2018 §3).

@@ -73,6 +73,8 @@ def refused_traffic(planned: dict[str, Any]) -> list[str]:
         found.append("the users of a flow all send as much")
     if any(path["backup"] for path in planned["paths"]):
         found.append("no path is a backup")
+    if any(path["turns"] for path in planned["paths"]):
+        found.append("packets of one connection do not take several ways in turn")
     return found
 
 

@@ -1,6 +1,7 @@
 //! Controllers that are no law in a shell: they act on time, delay or rate, and so have no drift.
 
 use crate::laws::{Described, UnknownLaw};
+use crate::tfrc::Feedback;
 use crate::{Acked, Cause, Delivered, Ensemble, Settings, Window};
 use alloc::vec::Vec;
 use bbr::Bbr;
@@ -10,6 +11,7 @@ use each::Each;
 use lp::Lp;
 use mtcp::Mtcp;
 use multi_priority::MultiPriority;
+use tfrc::Tfrc;
 use wvegas::Wvegas;
 
 mod bbr;
@@ -22,10 +24,12 @@ mod lp;
 mod mtcp;
 mod multi_priority;
 mod switching;
+mod tfrc;
 mod trial;
 mod wvegas;
 
 pub use multi_priority::Priorities;
+pub use tfrc::Division;
 
 /// Which scheme, with its option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +48,12 @@ pub enum Scheme {
     Bilevel,
     /// A TCP on each path but for those that share a bottleneck.
     Mtcp,
+    /// TFRC; `true`: with history discounting.
+    Tfrc(Division, bool),
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 7] = [
+const DESCRIBED: [Described; 9] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -112,6 +118,25 @@ const DESCRIBED: [Described; 7] = [
         source: "Zhang et al., USENIX 2004; Tse 2006, §2.1",
         set_valued: false,
     },
+    Described {
+        names: &["tfrc"],
+        options: &[
+            ("discounting", "old loss intervals count less while the open one is long"),
+            ("fractional", "each of N paths sends 1/N of what TFRC allows"),
+        ],
+        summary: "TFRC on every path by itself: a rate by TCP's response function, without a window.",
+        formula: "X = 1 / (R √(2p/3) + 12 R √(3p/8) p (1 + 32 p²)), at most twice what arrived",
+        source: "RFC 5348; fractional: Tse 2006, §2.1",
+        set_valued: false,
+    },
+    Described {
+        names: &["bilevel-tfrc"],
+        options: &[],
+        summary: "Bilevel TFRC: a master rate of the paths' mean loss, divided as their own TFRCs have it.",
+        formula: "path i: R_M R_i / ΣR, R_M = X(f_M), f_M = Σ f_i R_i / ΣR",
+        source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
+        set_valued: false,
+    },
 ];
 
 /// Every scheme in the order of the registry.
@@ -132,6 +157,10 @@ impl core::str::FromStr for Scheme {
             "bbr" => Ok(Scheme::Bbr),
             "bilevel" => Ok(Scheme::Bilevel),
             "mtcp" => Ok(Scheme::Mtcp),
+            "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
+            "tfrc:discounting" => Ok(Scheme::Tfrc(Division::Alone, true)),
+            "tfrc:fractional" => Ok(Scheme::Tfrc(Division::Fractional, false)),
+            "bilevel-tfrc" => Ok(Scheme::Tfrc(Division::Bilevel, false)),
             "lp" => Ok(Scheme::Lp(false)),
             "lp:reset" => Ok(Scheme::Lp(true)),
             "multi-priority" => Ok(Scheme::MultiPriority(Priorities::Borrowing)),
@@ -154,6 +183,11 @@ impl Scheme {
     pub fn paced(self) -> bool {
         matches!(self, Scheme::Bbr | Scheme::Bilevel)
     }
+
+    /// Whether receivers report to it ([`Ensemble::on_feedback`]) instead of acknowledging every segment.
+    pub fn by_feedback(self) -> bool {
+        matches!(self, Scheme::Tfrc(..))
+    }
 }
 
 /// A scheme at work on one connection; dispatch is a match.
@@ -169,6 +203,7 @@ enum Inner {
     MultiPriority(MultiPriority),
     Bilevel(Bilevel),
     Mtcp(Mtcp),
+    Tfrc(Tfrc),
 }
 
 impl AnyScheme {
@@ -179,6 +214,9 @@ impl AnyScheme {
             Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
             Scheme::Mtcp => Inner::Mtcp(Mtcp::new(settings, paths)),
+            Scheme::Tfrc(division, discounting) => {
+                Inner::Tfrc(Tfrc::new(division, discounting, settings, paths))
+            }
             Scheme::Bilevel => Inner::Bilevel(Bilevel::new(settings, paths)),
             Scheme::Lp(resets) => Inner::Lp(Each::new(Lp::new(settings, resets), paths)),
             Scheme::MultiPriority(priorities) => {
@@ -199,6 +237,7 @@ macro_rules! pass {
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
+            Inner::Tfrc(control) => control.$call($($argument),*),
         }
     };
     (&$self:ident.$call:ident($($argument:expr),*)) => {
@@ -210,6 +249,7 @@ macro_rules! pass {
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
+            Inner::Tfrc(control) => control.$call($($argument),*),
         }
     };
 }
@@ -261,6 +301,14 @@ impl Ensemble for AnyScheme {
 
     fn on_stalled(&mut self) {
         pass!(self.on_stalled());
+    }
+
+    fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
+        pass!(self.on_feedback(path, feedback));
+    }
+
+    fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+        pass!(self.on_silence(path, now, idle));
     }
 
     fn moves_siblings(&self) -> bool {

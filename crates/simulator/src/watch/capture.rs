@@ -5,6 +5,7 @@
 //! packets that announce and withdraw addresses.
 
 use super::subflow::{Sent, Subflow, Terms, word};
+use crate::controller::by_feedback;
 use elements::Stream;
 use scenario::{Class, Plan, schema};
 use std::collections::VecDeque;
@@ -163,7 +164,8 @@ impl Capture {
                 unconfirmed: None,
             });
         }
-        let datagrams = class.protocol == schema::Protocol::Udp;
+        let udp = class.protocol == schema::Protocol::Udp;
+        let datagrams = udp || by_feedback(&class.controller);
         let paths = first..self.paths.len();
         self.flows.push(Flow { terms, paths, initial: None, data_ack: 0, datagrams });
     }
@@ -307,6 +309,16 @@ impl Capture {
             let copy = transit[index].clone();
             transit.insert(index, copy);
         }
+    }
+
+    /// A report of TFRC with so many bytes arrived at the sender.
+    pub(super) fn reported(&mut self, now: Time, path: u32, bytes: u32) {
+        let number = path as usize;
+        let Path { subflow, counts, .. } = &mut self.paths[number];
+        counts[1] = counts[1].wrapping_add(1);
+        let payload = vec![0; bytes as usize];
+        let packet = datagram(subflow.there, subflow.here, counts[1], &payload);
+        self.write(now, number, &packet, None);
     }
 
     /// `ack` arrived at the sender.

@@ -4,6 +4,7 @@
 //! packets of a path are numbered as they are sent, so that a segment that is sent again has a number of its
 //! own. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
 
+use crate::controller::by_feedback;
 use scenario::Plan;
 use scenario::schema::Protocol;
 use serde_json::{Value, json};
@@ -38,6 +39,9 @@ struct Path {
     counts: (u64, u64),
 }
 
+/// Packets with one of these flags are not acknowledged one by one.
+const UNACKNOWLEDGED: u8 = Flags::DATAGRAM.0 | Flags::RATED.0;
+
 /// A log that is being written.
 pub(super) struct Qlog {
     out: Box<dyn Write + Send>,
@@ -56,6 +60,7 @@ impl Qlog {
                 segment: class.transport.payload,
                 header: class.transport.packet - class.transport.payload,
                 protocol: match class.protocol {
+                    Protocol::Tcp if by_feedback(&class.controller) => "TFRC",
                     Protocol::Tcp => "TCP",
                     Protocol::Udp => "UDP",
                 },
@@ -80,6 +85,11 @@ impl Qlog {
     /// `ack` arrived at the sender.
     pub(super) fn heard(&mut self, now: Time, path: u32, ack: &Ack) {
         self.paths[path as usize].on_ack(now, ack);
+    }
+
+    /// A report of TFRC with so many bytes arrived at the sender.
+    pub(super) fn reported(&mut self, now: Time, path: u32, bytes: u32) {
+        self.paths[path as usize].on_report(now, bytes);
     }
 
     /// What the sender's window and clock are now.
@@ -142,7 +152,7 @@ impl Path {
         let end = data.seq + u64::from(data.len);
         let number = self.sent;
         self.sent += 1;
-        if data.len > 0 && !data.flags.has(Flags::DATAGRAM) {
+        if data.len > 0 && data.flags.0 & UNACKNOWLEDGED == 0 {
             let lost = self.outstanding.insert(data.seq, Outstanding { number, end });
             if let Some(Outstanding { number, .. }) = lost {
                 let header = json!({ "packet_type": "1RTT", "packet_number": number });
@@ -195,6 +205,16 @@ impl Path {
         if !ranges.is_empty() {
             packet["frames"] = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
         }
+        self.event(now, "transport:packet_received", packet);
+    }
+
+    fn on_report(&mut self, now: Time, bytes: u32) {
+        let number = self.received;
+        self.received += 1;
+        let packet = json!({
+            "header": { "packet_type": "1RTT", "packet_number": number },
+            "raw": { "length": self.header + bytes, "payload_length": bytes },
+        });
         self.event(now, "transport:packet_received", packet);
     }
 

@@ -98,6 +98,11 @@ impl<E: Ensemble> Sender<E> {
     /// which the receiver must be told: see [`crate::Receiver::join`].
     pub fn join(&mut self, path: usize) -> u64 {
         self.blocked = false;
+        if let Some(rated) = &mut self.rated {
+            self.paths[path].join();
+            self.control.set_member(path, true);
+            return rated.join(path);
+        }
         self.paths[path].join();
         self.control.set_member(path, true);
         self.refresh(path);
@@ -108,6 +113,9 @@ impl<E: Ensemble> Sender<E> {
     /// `path` leaves the connection; what it had outstanding is offered to the others.
     pub fn leave(&mut self, path: usize) {
         self.blocked = false;
+        if let Some(rated) = &mut self.rated {
+            rated.leave(path);
+        }
         self.reinject_from(path);
         // Should it join again, it has forgotten this data and may carry it like any other path.
         self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);

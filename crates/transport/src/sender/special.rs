@@ -43,6 +43,9 @@ impl<E: Ensemble> Sender<E> {
         if self.settings.datagrams {
             return self.poll_datagram(now);
         }
+        if self.rated.is_some() {
+            return self.poll_rated(now);
+        }
         self.prepare(now)
             .or_else(|| self.poll_retransmission(now))
             .or_else(|| {
@@ -93,7 +96,7 @@ impl<E: Ensemble> Sender<E> {
                 let (seq, dsn) = (path.board.nxt, self.data_nxt);
                 return Some(Transmit {
                     path: me,
-                    data: Data { seq, dsn, len: 0, stamp: now, flags },
+                    data: Data { seq, dsn, stamp: now, flags, ..Data::default() },
                 });
             }
         }
@@ -108,8 +111,9 @@ impl<E: Ensemble> Sender<E> {
         let range = next?;
         self.data_nxt = range.end;
         self.edge = self.edge.max(range.end + self.settings.receive_buffer);
+        let (seq, dsn) = (range.start, range.start);
         let (len, flags) = (range.len() as u32, Flags::DATAGRAM);
-        let data = Data { seq: range.start, dsn: range.start, len, stamp: now, flags };
+        let data = Data { seq, dsn, len, stamp: now, flags, ..Data::default() };
         Some(Transmit { path: 0, data })
     }
 

@@ -30,6 +30,7 @@ fn settings(source: Source) -> SenderSettings {
         penalise: false,
         host_limit: u64::MAX,
         datagrams: false,
+        tfrc: false,
         source,
     }
 }
@@ -65,6 +66,7 @@ impl Pair {
             delayed_ack: None,
             buffer: settings.receive_buffer,
             autotune: false,
+            tfrc: false,
         };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),

@@ -1,0 +1,254 @@
+//! TFRC over several paths: on each by itself, a fraction of it on each, or under one master (Bilevel TFRC).
+//!
+//! Source: Tse 2006, §2.1 (fractional), §3.2 with eq. 3.1 and 3.3 (bilevel; symbols `R_M`, `R_i`, `f_M`, `f_i`).
+//! A path's own TFRC gives its nominal rate `R_i`, of which it may send a part. What arrives on it is
+//! scaled up by as much before it caps `R_i`: unscaled, `2 X_recv` would let a fraction 1/N shrink for ever.
+//!
+//! What §3.2 leaves open: the master's round trip is the rate-weighted mean of its paths'; as long as none has
+//! lost anything the master doubles its rate once a round trip, and never sends more than twice what arrived.
+
+use crate::tfrc::{Allowed, Feedback, response};
+use crate::{Acked, Cause, Ensemble, Settings, Window};
+use alloc::boxed::Box;
+
+/// How what the paths are allowed becomes what they send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Each path sends what it is allowed.
+    Alone,
+    /// Each of N paths sends 1/N of it.
+    Fractional,
+    /// A master's rate is divided in proportion to it.
+    Bilevel,
+}
+
+/// `W_init` in segments: 4380 bytes (RFC 5348 §4.2), unless the connection is to begin with less.
+const INITIAL_WINDOW: f64 = 3.0;
+/// Least rate of the master in segments per second (`1/t_mbi`).
+const SLOWEST: f64 = 1.0 / 64.0;
+
+/// TFRC over all paths of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Tfrc {
+    division: Division,
+    paths: Box<[Path]>,
+    /// What a path begins with.
+    fresh: Allowed,
+    /// How many times less than its nominal rate a path sends.
+    scale: f64,
+    master: Master,
+    /// `W_init` in segments.
+    initial: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    own: Allowed,
+    member: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Master {
+    /// `R_M` in segments per second.
+    rate: f64,
+    /// When its slow start doubled the rate last.
+    doubled: f64,
+}
+
+impl Tfrc {
+    pub(crate) fn new(
+        division: Division,
+        discounting: bool,
+        settings: Settings,
+        paths: usize,
+    ) -> Self {
+        let initial = settings.initial_window.min(INITIAL_WINDOW);
+        let fresh = Allowed::new(initial, discounting);
+        let path = Path { own: fresh.clone(), member: true };
+        let master = Master { rate: paths as f64, doubled: f64::NEG_INFINITY };
+        let paths = alloc::vec![path; paths].into();
+        let mut tfrc = Tfrc { division, paths, fresh, scale: 1.0, master, initial };
+        tfrc.settle(0.0);
+        tfrc
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Allowed> {
+        self.paths.iter().filter(|path| path.member).map(|path| &path.own)
+    }
+
+    /// Something is known anew: what the paths have of their rates.
+    fn settle(&mut self, now: f64) {
+        self.scale = match self.division {
+            Division::Alone => 1.0,
+            Division::Fractional => self.members().count().max(1) as f64,
+            Division::Bilevel => {
+                self.command(now);
+                let total: f64 = self.members().map(Allowed::rate).sum();
+                if total > 0.0 { total / self.master.rate } else { 1.0 }
+            }
+        };
+    }
+
+    /// The new `R_M` (§3.2): the response function of `f_M`, the mean of the `f_i` weighted by rates.
+    fn command(&mut self, now: f64) {
+        let heard = || self.members().filter(|path| path.rtt() > 0.0);
+        let total: f64 = heard().map(Allowed::rate).sum();
+        if total <= 0.0 {
+            return; // nothing was reported yet
+        }
+        let mean = |of: fn(&Allowed) -> f64| -> f64 {
+            heard().map(|path| path.rate() / total * of(path)).sum()
+        };
+        let (loss, rtt) = (mean(Allowed::loss), mean(Allowed::rtt));
+        let limit = 2.0 * heard().map(Allowed::received).sum::<f64>();
+        let Master { rate, doubled } = &mut self.master;
+        if loss > 0.0 {
+            *rate = response(loss, rtt).min(limit);
+        } else if now - *doubled >= rtt {
+            *rate = (2.0 * *rate).min(limit).max(self.initial / rtt);
+            *doubled = now;
+        }
+        *rate = rate.max(SLOWEST);
+    }
+}
+
+impl Ensemble for Tfrc {
+    fn on_ack(&mut self, _path: usize, _ack: &Acked) {} // its receiver reports
+
+    fn on_congestion(&mut self, _path: usize, _cause: Cause) {} // loss is in the reports
+
+    fn on_recovered(&mut self, _path: usize) {}
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        self.paths[path] = Path { own: self.fresh.clone(), member };
+        self.settle(f64::NEG_INFINITY);
+    }
+
+    fn undo(&mut self, _path: usize) {}
+
+    fn restart(&mut self, _path: usize, _window: Window) {}
+
+    /// The segments that the rate keeps in the network.
+    fn window(&self, path: usize) -> Window {
+        let rate = self.pacing(path).unwrap_or(0.0);
+        Window { cwnd: rate * self.paths[path].own.rtt(), ssthresh: f64::INFINITY }
+    }
+
+    fn pacing(&self, path: usize) -> Option<f64> {
+        let own = &self.paths[path].own;
+        Some(own.rate() / self.scale * own.damping())
+    }
+
+    fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
+        self.paths[path].own.on_feedback(feedback, self.scale);
+        self.settle(feedback.now);
+    }
+
+    fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+        self.paths[path].own.on_silence(now, idle, self.scale);
+        self.settle(now);
+    }
+
+    fn moves_siblings(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tfrc(division: Division, paths: usize) -> Tfrc {
+        Tfrc::new(division, false, Settings::default(), paths)
+    }
+
+    /// A report of loss intervals that are all `interval` long, with more than enough arrived.
+    fn lossy(now: f64, interval: u64, rtt: f64) -> impl Fn(&mut Tfrc, usize) {
+        move |tfrc, path| {
+            let intervals = [interval; 9];
+            let report = Feedback {
+                now,
+                rtt,
+                sample: rtt,
+                received: 1e6,
+                events: 20,
+                intervals: &intervals,
+                limited: false,
+            };
+            tfrc.on_feedback(path, &report);
+        }
+    }
+
+    fn rate(tfrc: &Tfrc, path: usize) -> f64 {
+        tfrc.pacing(path).unwrap()
+    }
+
+    #[test]
+    fn a_fraction_of_n_paths_sends_an_nth_on_each() {
+        let mut tfrc = tfrc(Division::Fractional, 4);
+        (0..4).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
+        for path in 0..4 {
+            assert!((rate(&tfrc, path) - response(0.01, 0.1) / 4.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn like_paths_share_what_one_path_of_their_loss_would_have() {
+        let mut tfrc = tfrc(Division::Bilevel, 4);
+        for round in 1..4 {
+            (0..4).for_each(|path| lossy(f64::from(round), 100, 0.1)(&mut tfrc, path));
+        }
+        let sum: f64 = (0..4).map(|path| rate(&tfrc, path)).sum();
+        assert!((sum - response(0.01, 0.1)).abs() < 1e-9, "{sum}"); // f_M = f_i, not their sum
+        assert!((rate(&tfrc, 0) - sum / 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_master_divides_its_rate_as_the_nominal_rates_are_and_weighs_losses_with_them() {
+        let mut tfrc = tfrc(Division::Bilevel, 2);
+        for round in 1..4 {
+            lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
+            lossy(f64::from(round), 1000, 0.2)(&mut tfrc, 1);
+        }
+        let nominal = [response(0.01, 0.1), response(0.001, 0.2)];
+        let total: f64 = nominal.iter().sum();
+        let part = nominal.map(|rate| rate / total);
+        let loss = part[0] * 0.01 + part[1] * 0.001; // eq. 3.3
+        let master = response(loss, part[0] * 0.1 + part[1] * 0.2);
+        for (path, part) in part.into_iter().enumerate() {
+            assert!((rate(&tfrc, path) - master * part).abs() < 1e-9); // eq. 3.1
+        }
+    }
+
+    #[test]
+    fn a_path_without_loss_draws_the_traffic_and_stays_finite() {
+        let mut tfrc = tfrc(Division::Bilevel, 2);
+        for round in 1..2000 {
+            let now = f64::from(round);
+            lossy(now, 50, 0.1)(&mut tfrc, 0);
+            let report = Feedback {
+                now,
+                rtt: 0.1,
+                sample: 0.1,
+                received: rate(&tfrc, 1),
+                events: 0,
+                intervals: &[1000],
+                limited: false,
+            };
+            tfrc.on_feedback(1, &report);
+        }
+        assert!(rate(&tfrc, 1).is_finite() && rate(&tfrc, 1) > 1000.0 * rate(&tfrc, 0));
+    }
+
+    #[test]
+    fn a_path_that_falls_silent_leaves_its_part_to_the_others() {
+        let mut tfrc = tfrc(Division::Bilevel, 2);
+        (0..2).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
+        for round in 2..12 {
+            lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
+            tfrc.on_silence(1, f64::from(round), false);
+        }
+        assert!(rate(&tfrc, 0) > 0.99 * response(0.01, 0.1));
+        assert!(rate(&tfrc, 1) < 0.01 * rate(&tfrc, 0));
+    }
+}

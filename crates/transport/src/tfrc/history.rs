@@ -1,0 +1,263 @@
+//! Which packets of a path have arrived, and the loss intervals between those that have not.
+//!
+//! Source: RFC 5348 §5.1 to §5.3 (symbols `T_loss`, `S_loss`, NDUPACK). Packets are numbered from 0 in
+//! 64 bits and nothing is kept by number modulo a size, so that no run is long enough for an old arrival to
+//! stand for a new one, which is how the history in the simulator of Tse 2006 (§3.2.3) forgot losses.
+
+use crate::ranges::RangeSet;
+use std::collections::VecDeque;
+use units::{Span, Time};
+use wire::Range;
+
+/// A packet is lost when so many later ones have arrived (NDUPACK).
+const LATER: u32 = 3;
+/// Closed loss intervals that are reported.
+const INTERVALS: usize = 8;
+/// A gap begins no more events than this: only the last ones are reported, and it may be long.
+const EVENTS_OF_A_GAP: u64 = 64;
+
+/// A packet: its number and when it arrived.
+type Arrival = (u64, Time);
+
+/// Packets that have not arrived, between two that have.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    missing: Range,
+    before: Arrival,
+    after: Arrival,
+    /// Packets above it that have arrived.
+    later: u32,
+}
+
+/// Losses within one round trip.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    /// Its first packet (`S_loss`).
+    first: u64,
+    /// When that would have arrived (`T_loss`).
+    at: Time,
+    /// Packets lost in it; one that arrives after all is taken back.
+    lost: u64,
+}
+
+/// The arrivals of one path.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    /// The first packet that arrived; what came before is not known.
+    first: u64,
+    /// The highest packet that arrived.
+    highest: Option<Arrival>,
+    /// Too young to be lost, the oldest first.
+    gaps: VecDeque<Gap>,
+    /// What was lost in the events that are kept.
+    lost: RangeSet,
+    /// The last events, the oldest first: one more than closed intervals are reported.
+    events: VecDeque<Event>,
+    /// Events so far.
+    count: u64,
+}
+
+impl History {
+    /// One more than the highest packet that arrived.
+    pub(crate) fn next(&self) -> u64 {
+        self.highest.map_or(0, |(number, _)| number.saturating_add(1))
+    }
+
+    /// Loss events so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Packet `number` arrived from a sender whose round trip takes `rtt`. Returns whether a loss event began.
+    pub(crate) fn on_packet(&mut self, now: Time, number: u64, rtt: Span) -> bool {
+        let Some((highest, at)) = self.highest else {
+            (self.first, self.highest) = (number, Some((number, now)));
+            return false;
+        };
+        if number <= highest {
+            if !self.on_late(number) {
+                return false; // it has arrived before
+            }
+        } else {
+            let missing = Range { start: highest + 1, end: number };
+            self.highest = Some((number, now));
+            if !missing.is_empty() {
+                let (before, after) = ((highest, at), (number, now));
+                self.gaps.push_back(Gap { missing, before, after, later: 0 });
+            }
+        }
+        self.gaps.iter_mut().filter(|gap| gap.missing.end <= number).for_each(|gap| gap.later += 1);
+        let before = self.count;
+        while let Some(gap) = self.gaps.front().copied().filter(|gap| gap.later >= LATER) {
+            self.gaps.pop_front();
+            self.on_loss(&gap, rtt);
+        }
+        self.count > before
+    }
+
+    /// A packet arrived out of order: it is not missing any more, or was not lost. Returns whether it was.
+    fn on_late(&mut self, number: u64) -> bool {
+        if self.lost.containing(number).is_some() {
+            self.lost.remove(Range { start: number, end: number + 1 });
+            self.take_back(number);
+            return true;
+        }
+        let holds = |gap: &Gap| gap.missing.start <= number && number < gap.missing.end;
+        let Some(index) = self.gaps.iter().position(holds) else {
+            return false;
+        };
+        let gap = self.gaps[index];
+        self.gaps.remove(index);
+        let halves = [(number + 1, gap.missing.end), (gap.missing.start, number)];
+        for (start, end) in halves.into_iter().filter(|(start, end)| start < end) {
+            self.gaps.insert(index, Gap { missing: Range { start, end }, ..gap });
+        }
+        true
+    }
+
+    /// A packet of an event was not lost; an event without losses is none.
+    fn take_back(&mut self, number: u64) {
+        let after = self.events.partition_point(|event| event.first <= number);
+        let Some(index) = after.checked_sub(1) else {
+            return;
+        };
+        self.events[index].lost -= 1;
+        if self.events[index].lost == 0 {
+            self.events.remove(index);
+            self.count -= 1;
+        }
+    }
+
+    /// A gap is lost: its packets belong to the last event, or begin new ones a round trip apart.
+    fn on_loss(&mut self, gap: &Gap, rtt: Span) {
+        let ((from, since), (to, until)) = (gap.before, gap.after);
+        let each = until.since(since).0 / (to - from); // ns between two packets
+        let Range { start, end } = gap.missing;
+        let at = |number: u64| Time(since.0 + each * (number - from)); // T_loss
+        let per_event = match (rtt.0, each) {
+            (0, _) | (_, 0) => u64::MAX, // one event, whatever it holds
+            _ => rtt.0.div_ceil(each).max((end - start).div_ceil(EVENTS_OF_A_GAP)),
+        };
+        self.lost.insert(gap.missing);
+        let mut number = start;
+        if let Some(last) = self.events.back_mut() {
+            let own = match last.at + rtt > at(start) {
+                true if each > 0 => (last.at + rtt).since(at(start)).0.div_ceil(each),
+                true => u64::MAX,
+                false => 0,
+            };
+            number = start.saturating_add(own).min(end);
+            last.lost += number - start;
+        }
+        while number < end {
+            let next = number.saturating_add(per_event).min(end);
+            self.events.push_back(Event { first: number, at: at(number), lost: next - number });
+            self.count += 1;
+            number = next;
+        }
+        self.forget();
+    }
+
+    /// Drops what no report needs any more.
+    fn forget(&mut self) {
+        while self.events.len() > INTERVALS + 1 {
+            self.events.pop_front();
+        }
+        let oldest = self.events.front().map_or(0, |event| event.first);
+        self.lost.remove_below(oldest);
+    }
+
+    /// The loss intervals in packets, the open one first; with few events the last one is what arrived before
+    /// the first of them.
+    pub(crate) fn intervals(&self) -> Vec<u64> {
+        let mut edges = vec![self.next()];
+        edges.extend(self.events.iter().rev().map(|event| event.first));
+        if self.count <= INTERVALS as u64 {
+            edges.push(self.first);
+        }
+        edges.windows(2).map(|pair| pair[0] - pair[1]).take(INTERVALS + 1).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::tfrc::{LossRate, loss_event_rate};
+
+    /// The packets of a stream at 1 ms each, with a round trip of 20 ms, that are not in `lost`.
+    fn history(numbers: std::ops::Range<u64>, lost: &[u64]) -> History {
+        let mut history = History::default();
+        for number in numbers.filter(|number| !lost.contains(number)) {
+            history.on_packet(Time(number * 1_000_000), number, Span::millis(20));
+        }
+        history
+    }
+
+    #[test]
+    fn a_packet_is_lost_when_three_later_ones_have_arrived() {
+        assert_eq!(history(0..13, &[10]).count(), 0);
+        assert_eq!(history(0..14, &[10]).count(), 1);
+        assert_eq!(history(0..14, &[10]).intervals(), [4, 10]);
+    }
+
+    #[test]
+    fn losses_within_a_round_trip_are_one_event() {
+        assert_eq!(history(0..60, &[10, 15, 29]).count(), 1);
+        let two = history(0..60, &[10, 15, 30]);
+        assert_eq!((two.count(), two.intervals()), (2, vec![30, 20, 10]));
+    }
+
+    #[test]
+    fn a_long_gap_is_an_event_in_each_round_trip() {
+        let lost: Vec<u64> = (10..70).collect();
+        assert_eq!(history(0..100, &lost).intervals(), [50, 20, 20, 10]);
+    }
+
+    #[test]
+    fn a_packet_that_arrives_late_was_not_lost() {
+        let mut history = history(0..60, &[10, 40]);
+        assert_eq!(history.count(), 2);
+        history.on_packet(Time(60_000_000), 10, Span::millis(20));
+        assert_eq!((history.count(), history.intervals()), (1, vec![20, 40]));
+        history.on_packet(Time(60_000_000), 10, Span::millis(20));
+        history.on_packet(Time(60_000_000), 40, Span::millis(20));
+        assert_eq!((history.count(), history.intervals()), (0, vec![60]));
+    }
+
+    #[test]
+    fn order_does_not_matter_within_three_packets() {
+        let mut history = History::default();
+        for number in [0, 2, 1, 5, 3, 4, 8, 6, 7] {
+            history.on_packet(Time(number * 1_000_000), number, Span::millis(20));
+        }
+        assert_eq!((history.count(), history.intervals()), (0, vec![9]));
+        assert!(history.gaps.is_empty());
+    }
+
+    #[test]
+    fn the_loss_estimate_is_that_of_its_beginning_after_five_hundred_thousand_packets() {
+        let mut history = History::default();
+        let mut rate = LossRate::new(false);
+        rate.set_first(100.0);
+        let mut estimates = Vec::new();
+        for number in (0..600_000).filter(|number| number % 100 != 99) {
+            history.on_packet(Time(number * 1_000_000), number, Span::millis(20));
+            if number % 100_000 == 99_998 {
+                estimates.push(rate.update(history.count(), &history.intervals()));
+            }
+        }
+        assert_eq!(estimates.len(), 6);
+        assert!(estimates.iter().all(|p| (p - 0.01).abs() < 1e-6), "{estimates:?}");
+        assert!(history.gaps.len() <= 1 && history.lost.ranges().len() <= INTERVALS + 1);
+    }
+
+    #[test]
+    fn numbers_far_apart_do_no_harm() {
+        let mut history = history(0..20, &[]);
+        for number in [1 << 60, u64::MAX - 9, u64::MAX - 7, u64::MAX - 6, u64::MAX - 5] {
+            history.on_packet(Time(1 << 40), number, Span(1));
+        }
+        assert!(loss_event_rate(&[0.0]) == 0.0 && history.count() > 0);
+        assert!(history.intervals().len() <= INTERVALS + 1);
+    }
+}

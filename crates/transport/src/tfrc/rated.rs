@@ -1,0 +1,351 @@
+//! What a sender of TFRC has sent, on which path, and when each path has its next turn.
+
+use std::collections::VecDeque;
+use units::{Span, Time};
+use wire::Range;
+
+/// A packet is lost when so many later ones of its path have arrived (NDUPACK, RFC 5348 §5.1).
+const LATER: u64 = 3;
+/// Before the first report: how long to wait for it (RFC 5348 §4.2).
+const FIRST_SILENCE: Span = Span::millis(2_000);
+/// Weight of the past in the smoothed round-trip time, in tenths (`q`, RFC 5348 §4.3).
+const MEMORY: u64 = 9;
+
+/// The sending side of one path.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RatedPath {
+    /// Number of the next packet.
+    next: u64,
+    /// One more than the highest number that is known to have arrived.
+    heard: u64,
+    /// `R`; zero before the first sample.
+    pub(crate) rtt: Span,
+    /// `R_sample`, the newest one.
+    pub(crate) sample: Span,
+    /// When the last packet was sent; its next turn is reckoned from there.
+    last: Option<Time>,
+    /// When the nofeedback timer fires.
+    pub(crate) silence: Time,
+    /// Nothing was sent since that was set.
+    pub(crate) idle: bool,
+    /// It has fired and no report has come since.
+    quiet: bool,
+    /// When the rate, and not the application, held sending back last.
+    limited: Time,
+    /// Stamp of the newest packet that was reported.
+    covered: Time,
+    /// Packets sent again, timers that have fired, and loss events, since the start.
+    pub(crate) tally: [u64; 3],
+    member: bool,
+}
+
+/// Data that is not known to have arrived.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    data: Range,
+    path: u32,
+    number: u64,
+    at: Time,
+    /// Sent more than once.
+    again: bool,
+    /// Found lost: it waits to be sent again.
+    lost: bool,
+}
+
+/// What a sender of TFRC keeps beyond what every sender does.
+#[derive(Debug)]
+pub(crate) struct Rated {
+    pub(crate) paths: Box<[RatedPath]>,
+    /// In the order of the data.
+    sent: VecDeque<Sent>,
+    /// First bytes of what was found lost, in the order of that.
+    lost: VecDeque<u64>,
+    /// When a path has its next turn, if there is anything to send.
+    pub(crate) wake: Time,
+}
+
+impl Rated {
+    pub(crate) fn new(paths: usize) -> Self {
+        let path = RatedPath {
+            next: 0,
+            heard: 0,
+            rtt: Span::ZERO,
+            sample: Span::ZERO,
+            last: None,
+            silence: Time::NEVER,
+            idle: true,
+            quiet: false,
+            limited: Time::ZERO,
+            covered: Time::ZERO,
+            tally: [0; 3],
+            member: true,
+        };
+        let (sent, lost) = (VecDeque::new(), VecDeque::new());
+        Rated { paths: vec![path; paths].into(), sent, lost, wake: Time::NEVER }
+    }
+
+    /// When something is to be done without a report.
+    pub(crate) fn next_deadline(&self) -> Time {
+        self.paths.iter().map(|path| path.silence).fold(self.wake, Time::min)
+    }
+
+    /// Whether anything waits to be sent again.
+    pub(crate) fn any_lost(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    /// Bytes sent on a path that are neither known to have arrived nor found lost.
+    pub(crate) fn outstanding(&self, me: usize) -> u64 {
+        let own = self.sent.iter().filter(|sent| sent.path as usize == me && !sent.lost);
+        own.map(|sent| sent.data.len()).sum()
+    }
+
+    /// A report of `me` has come: its packet was sent at `echo` and lay with the receiver for `delay`. Returns
+    /// whether the application limited all of what it covers.
+    pub(crate) fn on_report(
+        &mut self,
+        now: Time,
+        me: usize,
+        heard: u64,
+        echo: Time,
+        delay: Span,
+    ) -> bool {
+        let path = &mut self.paths[me];
+        let sample = Span(now.since(echo + delay).0.max(1));
+        path.sample = sample;
+        path.rtt = match path.rtt {
+            Span::ZERO => sample,
+            rtt => Span((MEMORY * rtt.0 + (10 - MEMORY) * sample.0) / 10),
+        };
+        path.heard = path.heard.max(heard.min(path.next));
+        path.quiet = false;
+        let limited = path.limited <= path.covered;
+        path.covered = path.covered.max(echo);
+        limited
+    }
+
+    /// The nofeedback timer of `me` begins anew: four round trips, or two packets at `rate` per second.
+    pub(crate) fn restart_silence(&mut self, now: Time, me: usize, rate: f64) {
+        let path = &mut self.paths[me];
+        let wait = match path.rtt {
+            Span::ZERO => FIRST_SILENCE,
+            rtt => Span(4 * rtt.0).max(interval(rate / 2.0)),
+        };
+        (path.silence, path.idle) = (now + wait, true);
+    }
+
+    /// Everything below `una` has arrived.
+    pub(crate) fn on_arrived(&mut self, una: u64) {
+        while self.sent.front().is_some_and(|sent| sent.data.end <= una) {
+            self.sent.pop_front();
+        }
+        self.lost.retain(|start| *start >= una);
+    }
+
+    /// The transfer is over: nothing is waited for.
+    pub(crate) fn finish(&mut self) {
+        self.paths.iter_mut().for_each(|path| path.silence = Time::NEVER);
+        self.wake = Time::NEVER;
+    }
+
+    /// The receiver misses `missing`: of it is lost what its path has overtaken. What was sent again is not
+    /// looked at before 1.5 round trips have passed (Tse 2006, §3.2.2), those of the slowest path.
+    pub(crate) fn on_missing(&mut self, now: Time, missing: &[Range]) {
+        let slowest = self.paths.iter().filter(|path| path.member).map(|path| path.rtt.0).max();
+        let hold = Span(slowest.unwrap_or(0) / 2 * 3);
+        for range in missing {
+            let first = self.sent.partition_point(|sent| sent.data.end <= range.start);
+            let of_range = self.sent.iter_mut().skip(first);
+            for sent in of_range.take_while(|sent| sent.data.start < range.end) {
+                let gone = match sent.again {
+                    true => now >= sent.at + hold,
+                    false => self.paths[sent.path as usize].heard > sent.number + LATER,
+                };
+                if gone && !sent.lost {
+                    sent.lost = true;
+                    self.lost.push_back(sent.data.start);
+                }
+            }
+        }
+    }
+
+    /// Everything that `me` has outstanding since `before` is lost.
+    fn lose_all(&mut self, me: usize, before: Time) {
+        let own = self.sent.iter_mut().filter(|sent| sent.path as usize == me && !sent.lost);
+        for sent in own.filter(|sent| sent.at <= before) {
+            sent.lost = true;
+            self.lost.push_back(sent.data.start);
+        }
+    }
+
+    /// No report of `me` has come for too long. Returns whether nothing was sent meanwhile.
+    pub(crate) fn on_silence(&mut self, now: Time, me: usize) -> bool {
+        let path = &mut self.paths[me];
+        path.tally[1] += 1;
+        path.quiet = true;
+        let (idle, young) = (path.idle, path.rtt.0);
+        self.lose_all(me, Time(now.0.saturating_sub(young)));
+        idle
+    }
+
+    /// `me` leaves; what it had outstanding is lost.
+    pub(crate) fn leave(&mut self, me: usize) {
+        self.lose_all(me, Time::NEVER);
+        self.paths[me].member = false;
+        self.paths[me].silence = Time::NEVER;
+    }
+
+    /// `me` joins, again or late; it goes on with its numbers. Returns the first of them.
+    pub(crate) fn join(&mut self, me: usize) -> u64 {
+        let RatedPath { next, tally, .. } = self.paths[me];
+        let fresh = Rated::new(1).paths[0];
+        self.paths[me] = RatedPath { next, heard: next, tally, ..fresh };
+        next
+    }
+
+    /// When `me` may send its next packet at `rate` packets per second.
+    pub(crate) fn turn(&self, me: usize, rate: f64) -> Time {
+        let path = &self.paths[me];
+        match path.last {
+            _ if !path.member => Time::NEVER,
+            None => Time::ZERO,
+            Some(last) => last + interval(rate),
+        }
+    }
+
+    /// The rate holds `me` back.
+    pub(crate) fn on_limited(&mut self, now: Time, me: usize) {
+        self.paths[me].limited = now;
+    }
+
+    /// The lost data that `me`, whose turn it is, sends again: what it has not sent itself, or its own if no
+    /// other path will have its turn within a round trip. `turns` are those of all paths.
+    pub(crate) fn take_lost(&mut self, now: Time, me: usize, turns: &[Time]) -> Option<Range> {
+        let soon = now + self.paths[me].rtt;
+        let helps = |other: usize| {
+            other != me
+                && self.paths[other].member
+                && !self.paths[other].quiet
+                && turns[other] <= soon
+        };
+        let alone = !(0..self.paths.len()).any(helps);
+        let index = self.lost.iter().position(|start| {
+            let sent = &self.sent[self.sent.partition_point(|sent| sent.data.start < *start)];
+            alone || sent.path as usize != me
+        })?;
+        let start = self.lost.remove(index)?;
+        let sent = self.sent.partition_point(|sent| sent.data.start < start);
+        Some(self.sent[sent].data)
+    }
+
+    /// `data` goes out on `me`: returns the number of its packet.
+    pub(crate) fn on_sent(&mut self, now: Time, me: usize, data: Range) -> u64 {
+        let path = &mut self.paths[me];
+        let number = path.next;
+        path.next += 1;
+        (path.last, path.idle) = (Some(now), false);
+        if path.silence == Time::NEVER {
+            path.silence = now + FIRST_SILENCE;
+        }
+        let entry = Sent { data, path: me as u32, number, at: now, again: false, lost: false };
+        let index = self.sent.partition_point(|sent| sent.data.start < data.start);
+        match self.sent.get_mut(index) {
+            Some(before) => {
+                *before = Sent { again: true, ..entry };
+                path.tally[0] += 1;
+            }
+            None => self.sent.push_back(entry),
+        }
+        number
+    }
+}
+
+/// Time between two packets at `rate` per second.
+fn interval(rate: f64) -> Span {
+    Span::from_seconds((1.0 / rate).min(1e6)) // a rate of zero would never come
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u64 = 1000;
+    const MS: u64 = 1_000_000;
+
+    fn data(index: u64) -> Range {
+        Range { start: index * SEGMENT, end: (index + 1) * SEGMENT }
+    }
+
+    /// Two paths with round trips of 100 ms; even segments went out on the first.
+    fn both(segments: u64) -> Rated {
+        let mut rated = Rated::new(2);
+        for index in 0..segments {
+            rated.on_sent(Time(index * MS), (index % 2) as usize, data(index));
+        }
+        let at = Time(100 * MS);
+        rated.on_report(at, 0, 1, Time::ZERO, Span::ZERO);
+        rated.on_report(at, 1, 1, Time::ZERO, Span::ZERO);
+        rated
+    }
+
+    fn turns(rated: &Rated) -> [Time; 2] {
+        [0, 1].map(|me| rated.turn(me, 100.0))
+    }
+
+    #[test]
+    fn what_is_missing_is_lost_once_its_own_path_has_overtaken_it() {
+        let mut rated = both(12);
+        let now = Time(110 * MS);
+        rated.on_report(now, 1, 6, Time(11 * MS), Span::ZERO);
+        rated.on_missing(now, &[data(2)]); // on the first path, which has not been heard of again
+        assert!(!rated.any_lost());
+        rated.on_report(now, 0, 4, Time(8 * MS), Span::ZERO);
+        rated.on_missing(now, &[data(2)]); // packet 1; 2 and 3 have arrived
+        assert!(!rated.any_lost());
+        rated.on_report(now, 0, 5, Time(8 * MS), Span::ZERO);
+        rated.on_missing(now, &[data(2)]);
+        assert!(rated.any_lost());
+    }
+
+    #[test]
+    fn another_path_sends_it_again_and_reports_are_ignored_for_one_and_a_half_round_trips() {
+        let mut rated = both(12);
+        let now = Time(100 * MS);
+        rated.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
+        rated.on_missing(now, &[data(2)]);
+        let turns = turns(&rated);
+        assert_eq!(rated.take_lost(now, 0, &turns), None);
+        assert_eq!(rated.take_lost(now, 1, &turns), Some(data(2)));
+        rated.on_sent(now, 1, data(2));
+        let rtt = 100.0; // ms, of both paths
+        rated.on_missing(Time(100 * MS + (1.49 * rtt) as u64 * MS), &[data(2)]);
+        assert!(!rated.any_lost());
+        rated.on_missing(Time(100 * MS + (1.51 * rtt) as u64 * MS), &[data(2)]);
+        assert!(rated.any_lost());
+    }
+
+    #[test]
+    fn a_path_sends_its_own_again_when_the_others_are_silent() {
+        let mut rated = both(12);
+        let now = Time(200 * MS);
+        assert!(!rated.on_silence(now, 1));
+        rated.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
+        let turns = turns(&rated);
+        let again: Vec<_> = std::iter::from_fn(|| rated.take_lost(now, 0, &turns)).collect();
+        assert_eq!(again, [1, 3, 5, 7, 9, 11].map(data));
+        rated.on_missing(now, &[data(0)]);
+        assert_eq!(rated.take_lost(now, 0, &turns), Some(data(0)));
+    }
+
+    #[test]
+    fn what_has_arrived_is_neither_kept_nor_sent_again() {
+        let mut rated = both(12);
+        rated.leave(0);
+        rated.on_arrived(6 * SEGMENT);
+        let turns = turns(&rated);
+        let now = Time(100 * MS);
+        let again: Vec<_> = std::iter::from_fn(|| rated.take_lost(now, 1, &turns)).collect();
+        assert_eq!(again, [6, 8, 10].map(data));
+        assert_eq!(rated.outstanding(1), 3 * SEGMENT);
+    }
+}
