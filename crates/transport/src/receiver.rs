@@ -103,7 +103,8 @@ impl Receiver {
         let delayed_ack = self.settings.delayed_ack;
         let side = &mut self.paths[path];
         let end = data.seq + u64::from(data.len);
-        let in_order = data.seq <= side.next && end > side.next;
+        let known = data.seq <= side.next; // and so one that an ACK of this may be for
+        let in_order = known && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
         if self.settings.dsack {
             side.duplicate = side.arrived_again(Range { start: data.seq, end });
@@ -121,8 +122,9 @@ impl Receiver {
             self.buffer = tune.buffer();
         }
         let side = &mut self.paths[path];
-        // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
-        if side.due.is_none() && (in_order || side.echo == Time::ZERO) {
+        // RFC 7323 §4.3: echo the segment that moved the left edge, or would have, had it not come before: the ACK
+        // of that one may be lost, and its age is not a round trip. Of those delayed, the first.
+        if side.due.is_none() && (known || side.echo == Time::ZERO) && data.stamp >= side.echo {
             side.echo = data.stamp;
             if self.settings.transit {
                 side.transit = now.since(data.stamp);

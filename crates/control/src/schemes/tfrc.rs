@@ -24,7 +24,7 @@ pub enum Division {
 
 /// `W_init` in segments: 4380 bytes (RFC 5348 §4.2), unless the connection is to begin with less.
 const INITIAL_WINDOW: f64 = 3.0;
-/// Least rate of the master in segments per second (`1/t_mbi`).
+/// Least rate of the master and of what a path sends, in segments per second (`1/t_mbi`).
 const SLOWEST: f64 = 1.0 / 64.0;
 
 /// TFRC over all paths of a connection.
@@ -136,7 +136,7 @@ impl Ensemble for Tfrc {
 
     fn pacing(&self, path: usize) -> Option<f64> {
         let own = &self.paths[path].own;
-        Some(own.rate() / self.scale * own.damping())
+        Some((own.rate() / self.scale * own.damping()).max(SLOWEST))
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {

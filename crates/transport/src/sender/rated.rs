@@ -64,11 +64,16 @@ impl<E: Ensemble> Sender<E> {
             paths.clone().map(|me| rated.turn(me, rate(&self.control, me))).collect();
         let mut due: Vec<usize> = paths.clone().filter(|me| turns[*me] <= now).collect();
         due.sort_by_key(|me| turns[*me]);
-        let chosen = due.iter().find_map(|me| {
+        let transmit = due.iter().find_map(|me| {
+            if let Some((data, number)) = rated.probe(now, *me) {
+                return Some(packet(&rated, now, *me, data, number));
+            }
             let again = rated.take_lost(now, *me, &turns);
-            Some((*me, again.or_else(|| self.next_data(now))?))
+            let data = again.or_else(|| self.next_data(now))?;
+            self.data_nxt = self.data_nxt.max(data.end);
+            let number = rated.on_sent(now, *me, data);
+            Some(packet(&rated, now, *me, data, number))
         });
-        let transmit = chosen.map(|(me, data)| self.send_rated(&mut rated, now, me, data));
         if transmit.is_none() {
             let more = self.next_data(now).is_some() || rated.any_lost();
             let waiting = || paths.clone().filter(|me| more && turns[*me] > now);
@@ -79,14 +84,6 @@ impl<E: Ensemble> Sender<E> {
         }
         self.rated = Some(rated);
         transmit
-    }
-
-    fn send_rated(&mut self, rated: &mut Rated, now: Time, me: usize, data: Range) -> Transmit {
-        let seq = rated.on_sent(now, me, data);
-        self.data_nxt = self.data_nxt.max(data.end);
-        let rtt_us = u32::try_from(rated.paths[me].rtt.0 / 1_000).unwrap_or(u32::MAX);
-        let (dsn, len) = (data.start, data.len() as u32);
-        Transmit { path: me, data: Data { seq, dsn, len, rtt_us, stamp: now, flags: Flags::RATED } }
     }
 
     /// The state of `path`; its window is what its rate keeps in the network.
@@ -109,6 +106,13 @@ impl<E: Ensemble> Sender<E> {
             ..PathReport::default()
         }
     }
+}
+
+/// Packet `seq` of `me`.
+fn packet(rated: &Rated, now: Time, me: usize, data: Range, seq: u64) -> Transmit {
+    let rtt_us = u32::try_from(rated.paths[me].rtt.0 / 1_000).unwrap_or(u32::MAX);
+    let (dsn, len) = (data.start, data.len() as u32);
+    Transmit { path: me, data: Data { seq, dsn, len, rtt_us, stamp: now, flags: Flags::RATED } }
 }
 
 /// What control lets `path` send, in segments per second.

@@ -213,6 +213,28 @@ impl Rated {
         }
     }
 
+    /// What a path that has fallen silent asks with whether it works again, while another does: the oldest data
+    /// that has not arrived, which that other path is to deliver.
+    pub(crate) fn probe(&mut self, now: Time, me: usize) -> Option<(Range, u64)> {
+        let works = |path: &RatedPath| path.member && !path.quiet;
+        if !self.paths[me].quiet || !self.paths.iter().any(works) {
+            return None;
+        }
+        let data = self.sent.front()?.data;
+        Some((data, self.count(now, me)))
+    }
+
+    /// A packet goes out on `me`: its number.
+    fn count(&mut self, now: Time, me: usize) -> u64 {
+        let path = &mut self.paths[me];
+        path.next += 1;
+        (path.last, path.idle) = (Some(now), false);
+        if path.silence == Time::NEVER {
+            path.silence = now + FIRST_SILENCE;
+        }
+        path.next - 1
+    }
+
     /// The rate holds `me` back.
     pub(crate) fn on_limited(&mut self, now: Time, me: usize) {
         self.paths[me].limited = now;
@@ -240,19 +262,13 @@ impl Rated {
 
     /// `data` goes out on `me`: returns the number of its packet.
     pub(crate) fn on_sent(&mut self, now: Time, me: usize, data: Range) -> u64 {
-        let path = &mut self.paths[me];
-        let number = path.next;
-        path.next += 1;
-        (path.last, path.idle) = (Some(now), false);
-        if path.silence == Time::NEVER {
-            path.silence = now + FIRST_SILENCE;
-        }
+        let number = self.count(now, me);
         let entry = Sent { data, path: me as u32, number, at: now, again: false, lost: false };
         let index = self.sent.partition_point(|sent| sent.data.start < data.start);
         match self.sent.get_mut(index) {
             Some(before) => {
                 *before = Sent { again: true, ..entry };
-                path.tally[0] += 1;
+                self.paths[me].tally[0] += 1;
             }
             None => self.sent.push_back(entry),
         }
@@ -335,6 +351,18 @@ mod tests {
         assert_eq!(again, [1, 3, 5, 7, 9, 11].map(data));
         rated.on_missing(now, &[data(0)]);
         assert_eq!(rated.take_lost(now, 0, &turns), Some(data(0)));
+    }
+
+    #[test]
+    fn a_silent_path_is_asked_with_what_another_delivers() {
+        let mut rated = both(4);
+        let now = Time(900 * MS);
+        assert_eq!(rated.probe(now, 1), None);
+        rated.on_silence(now, 1);
+        assert_eq!(rated.probe(now, 1), Some((data(0), 2)));
+        assert_eq!(rated.outstanding(0), 2 * SEGMENT, "it is still the first path's");
+        rated.on_silence(now, 0);
+        assert_eq!(rated.probe(now, 1), None, "no path works: each sends what there is");
     }
 
     #[test]

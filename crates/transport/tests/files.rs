@@ -1,0 +1,249 @@
+//! A file goes over two paths of which one is cut, with random loss and reordering on both: whatever the
+//! controller, the receiver's application reads the bytes of the file, all of them, in order.
+
+use control::{AnyLaw, AnyScheme, Coupled, Ensemble, Scheme, Settings};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use transport::{
+    Idle, ModernSettings, Receiver, ReceiverSettings, RtoSettings, Scheduler, Sender,
+    SenderSettings, Source,
+};
+use units::{Bytes, Span, Time};
+use wire::{Ack, Data, Report};
+
+const SEGMENT: u32 = 1000;
+/// Time after which a transfer that goes on is thought to be stuck.
+const ENOUGH: Span = Span::millis(4_000_000);
+
+/// Every controller that carries a connection over several paths.
+const CONTROLLERS: [&str; 22] = [
+    "reno",
+    "lia",
+    "olia",
+    "balia",
+    "ewtcp",
+    "fully-coupled",
+    "hacker",
+    "cubic",
+    "wvegas",
+    "bbr",
+    "lp",
+    "multi-priority",
+    "multi-priority:naive",
+    "multi-priority:literal",
+    "multi-priority:switching",
+    "multi-priority:trial",
+    "bilevel",
+    "mtcp",
+    "tfrc",
+    "tfrc:discounting",
+    "tfrc:fractional",
+    "bilevel-tfrc",
+];
+
+/// What the network does.
+#[derive(Clone, Debug)]
+struct Network {
+    /// Probability that a packet is lost, either way.
+    loss: f64,
+    /// Most by which a packet is late, in ms.
+    jitter: u64,
+    /// When the first path is cut, in ms.
+    cut: u64,
+    seed: u64,
+}
+
+/// What is under way.
+#[derive(Clone, Debug)]
+enum Moving {
+    Data(usize, Data),
+    Ack(usize, Ack),
+    Report(usize, Ack, Report),
+}
+
+/// Both endpoints, and between them a network that carries bytes.
+struct Pair<E> {
+    sender: Sender<E>,
+    receiver: Receiver,
+    network: Network,
+    moving: BTreeMap<(Time, u64), Moving>,
+    /// What the application reads from; bytes that have not come are zero.
+    buffer: Vec<u8>,
+    now: Time,
+    count: u64,
+}
+
+/// The bytes of a file, none of them zero.
+fn file(length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at * 31 % 251) as u8 + 1).collect()
+}
+
+impl<E: Ensemble> Pair<E> {
+    /// A number from 0 to 1 (splitmix64; Steele et al. 2014).
+    fn chance(&mut self) -> f64 {
+        self.network.seed = self.network.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.network.seed;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as f64 / u64::MAX as f64
+    }
+
+    fn put(&mut self, moving: Moving) {
+        let (Moving::Data(path, _) | Moving::Ack(path, _) | Moving::Report(path, ..)) = moving;
+        let cut = path == 0 && self.now >= Time::ZERO + Span::millis(self.network.cut);
+        if cut || self.chance() < self.network.loss {
+            return;
+        }
+        let late = self.chance() * self.network.jitter as f64;
+        let delay = Span::millis(10 + 15 * path as u64) + Span::from_seconds(late / 1e3);
+        self.count += 1;
+        self.moving.insert((self.now + delay, self.count), moving);
+    }
+
+    fn send(&mut self) {
+        while let Some(sent) = self.sender.poll_transmit(self.now) {
+            self.sender.on_sent(sent.path, sent.data.len);
+            self.put(Moving::Data(sent.path, sent.data));
+        }
+    }
+
+    fn report(&mut self) {
+        while let Some((path, ack)) = self.receiver.on_deadline(self.now) {
+            match self.receiver.report(self.now, path) {
+                None => self.put(Moving::Ack(path, ack)),
+                Some(report) => self.put(Moving::Report(path, ack, report)),
+            }
+        }
+    }
+
+    fn arrive(&mut self, moving: Moving, file: &[u8]) {
+        match moving {
+            Moving::Data(path, data) => {
+                let bytes = data.dsn as usize..data.dsn as usize + data.len as usize;
+                self.buffer[bytes.clone()].copy_from_slice(&file[bytes]);
+                if let Some(ack) = self.receiver.on_data(self.now, path, &data) {
+                    self.put(Moving::Ack(path, ack));
+                }
+            }
+            Moving::Ack(path, ack) => self.sender.on_ack(self.now, path, &ack),
+            Moving::Report(path, ack, report) => {
+                self.sender.on_report(self.now, path, &ack, &report);
+            }
+        }
+    }
+
+    /// Carries the file; says what is wrong if it does not arrive.
+    fn carry(mut self, file: &[u8]) -> Result<(), String> {
+        self.send();
+        while self.sender.completed().is_none() {
+            let arrival = self.moving.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+            let (timer, delayed) = (self.sender.next_deadline(), self.receiver.next_deadline());
+            let next = arrival.min(timer).min(delayed);
+            if next > Time::ZERO + ENOUGH {
+                return Err(format!("{} of {}", self.receiver.delivered(), file.len()));
+            }
+            self.now = self.now.max(next);
+            if next == arrival {
+                let (_, moving) = self.moving.pop_first().expect("there is one");
+                self.arrive(moving, file);
+            } else if next == delayed {
+                self.report();
+            } else {
+                self.sender.on_deadline(self.now);
+            }
+            self.send();
+            let read = self.receiver.delivered() as usize;
+            if self.buffer[..read] != file[..read] {
+                return Err(format!("one of the first {read} bytes never came"));
+            }
+        }
+        match self.receiver.delivered() as usize == file.len() {
+            true => Ok(()),
+            false => Err("the sender thinks that it is done".into()),
+        }
+    }
+}
+
+fn settings(name: &str, length: usize) -> SenderSettings {
+    let modern = ModernSettings {
+        rate: matches!(name, "bbr" | "bilevel"),
+        rack: false,
+        tlp: false,
+        eifel: false,
+        dsack: false,
+        frto: false,
+        ecn: false,
+    };
+    SenderSettings {
+        segment: SEGMENT,
+        sack: true,
+        limited_transmit: true,
+        modern,
+        prr: name != "bbr",
+        idle: Idle::Keep,
+        initial_window: 10.0,
+        rto: RtoSettings::default(),
+        receive_buffer: 1 << 17,
+        handshake: false,
+        scheduler: Scheduler::MinRtt,
+        opportunistic: false,
+        penalise: false,
+        host_limit: u64::MAX,
+        datagrams: false,
+        tfrc: name.contains("tfrc"),
+        source: Source::Transfer(Bytes(length as u64)),
+    }
+}
+
+fn transfer(name: &str, network: &Network, length: usize) -> Result<(), String> {
+    let sending = Arc::new(settings(name, length));
+    let receiver = ReceiverSettings {
+        sack: true,
+        dsack: false,
+        delayed_ack: None,
+        buffer: sending.receive_buffer,
+        transit: true,
+        autotune: false,
+        tfrc: sending.tfrc,
+    };
+    let receiver = Receiver::new(receiver, 2);
+    let (network, moving, buffer) = (network.clone(), BTreeMap::new(), vec![0; length]);
+    let (now, count) = (Time::ZERO, 0);
+    match name.parse::<Scheme>() {
+        Ok(scheme) => {
+            let control = AnyScheme::new(scheme, Settings::default(), 2);
+            let sender = Sender::new(sending, control, 2, now);
+            let pair = Pair { sender, receiver, network, moving, buffer, now, count };
+            pair.carry(&file(length))
+        }
+        Err(_) => {
+            let law: AnyLaw = name.parse().expect("it is a law");
+            let sender = Sender::new(sending, Coupled::new(law, Settings::default(), 2), 2, now);
+            let pair = Pair { sender, receiver, network, moving, buffer, now, count };
+            pair.carry(&file(length))
+        }
+    }
+}
+
+fn network() -> impl Strategy<Value = Network> {
+    let cut = prop_oneof![0_u64..3000, Just(u64::MAX >> 24)];
+    (0.0..0.25, 0_u64..60, cut, any::<u64>()).prop_map(|(loss, jitter, cut, seed)| Network {
+        loss,
+        jitter,
+        cut,
+        seed,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_controller_delivers_a_file_byte_for_byte(network in network(), length in 1_usize..150_000) {
+        for name in CONTROLLERS {
+            let done = transfer(name, &network, length);
+            prop_assert!(done.is_ok(), "{name}: {done:?}");
+        }
+    }
+}
