@@ -320,7 +320,8 @@ impl World {
         let Fork { ways, next } = &mut self.forks[fork as usize];
         parcel.put_at(ways[*next]);
         *next = (*next + 1) % ways.len();
-        self.hop(parcel);
+        let link = self.hops[parcel.cursor() as usize]; // a way has at least one
+        self.offer(parcel, link);
     }
 
     #[cold]
