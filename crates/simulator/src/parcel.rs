@@ -19,12 +19,14 @@ pub(crate) struct Parcel {
     amount_and_sacks: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. High half: the flags, and [`ACK`] for an ACK.
+    /// Low half: bytes with headers. High half: the flags, [`ACK`] for an ACK and [`REPORT`] for one of TFRC.
     bytes_and_kind: u64,
 }
 
 /// In `bytes_and_kind`: an ACK, not data.
 const ACK: u64 = 1 << 63;
+/// In `bytes_and_kind`: an ACK with a report.
+const REPORT: u64 = 1 << 62;
 /// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
 
@@ -101,6 +103,7 @@ impl Parcel {
     ) -> Self {
         let mut parcel = Parcel::ack(ack, header + report.bytes(), path, cursor, store);
         parcel.amount_and_sacks = word(low(parcel.amount_and_sacks), store.put_report(report));
+        parcel.bytes_and_kind |= REPORT;
         parcel
     }
 
@@ -130,8 +133,7 @@ impl Parcel {
 
     /// Whether it is an acknowledgement with a report.
     pub(crate) fn is_report(&self) -> bool {
-        const BOTH: u64 = ACK | (Flags::RATED.0 as u64) << FLAGS_SHIFT;
-        self.bytes_and_kind & BOTH == BOTH
+        self.bytes_and_kind & REPORT != 0
     }
 
     pub(crate) fn as_data(&self) -> Data {

@@ -342,9 +342,10 @@ impl World {
         let Route { flow, .. } = self.routes[parcel.path() as usize];
         let endpoint = &mut self.flows[flow as usize];
         let path = (parcel.path() - endpoint.first_path) as usize;
-        if parcel.is_report() {
-            self.arrive_report(flow, path, parcel);
-        } else if parcel.is_ack() {
+        if parcel.is_ack() {
+            if parcel.is_report() {
+                return self.arrive_report(flow, path, parcel);
+            }
             let ack = parcel.into_ack(&mut self.sacks);
             match self.watch {
                 None => endpoint.sender.on_ack(self.now, path, &ack),

@@ -42,7 +42,7 @@ struct Path {
     /// How long that segment was on its way, if ACKs say so.
     transit: Span,
     /// When the delayed ACK is due; never if none is.
-    due: Option<Time>,
+    due: Time,
     /// ECN: a mark is echoed until the sender says that it has reduced its window.
     echoed: Flags,
     /// What arrived again with the newest segment.
@@ -124,7 +124,8 @@ impl Receiver {
         let side = &mut self.paths[path];
         // RFC 7323 §4.3: echo the segment that moved the left edge, or would have, had it not come before: the ACK
         // of that one may be lost, and its age is not a round trip. Of those delayed, the first.
-        if side.due.is_none() && (known || side.echo == Time::ZERO) && data.stamp >= side.echo {
+        if side.due == Time::NEVER && (known || side.echo == Time::ZERO) && data.stamp >= side.echo
+        {
             side.echo = data.stamp;
             if self.settings.transit {
                 side.transit = now.since(data.stamp);
@@ -132,8 +133,8 @@ impl Receiver {
         }
         match delayed_ack {
             // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
-            Some(wait) if in_order && !filled_hole && side.due.is_none() => {
-                side.due = Some(now + wait);
+            Some(wait) if in_order && !filled_hole && side.due == Time::NEVER => {
+                side.due = now + wait;
                 None
             }
             _ => Some(self.ack(path)),
@@ -153,8 +154,7 @@ impl Receiver {
         self.deliver(data);
         let side = &mut self.paths[path];
         if let Some(hearing) = &mut side.hearing {
-            let due = hearing.on_data(now, data);
-            side.due = Some(side.due.map_or(due, |before| before.min(due)));
+            side.due = side.due.min(hearing.on_data(now, data));
         }
     }
 
@@ -172,13 +172,13 @@ impl Receiver {
 
     /// When to call [`Receiver::on_deadline`].
     pub fn next_deadline(&self) -> Time {
-        self.paths.iter().filter_map(|side| side.due).min().unwrap_or(Time::NEVER)
+        self.paths.iter().map(|side| side.due).min().unwrap_or(Time::NEVER)
     }
 
     /// A delayed ACK that is due at `now`, with its path; call until `None`. In TFRC [`Receiver::report`]
     /// goes with it.
     pub fn on_deadline(&mut self, now: Time) -> Option<(usize, Ack)> {
-        let path = self.paths.iter().position(|side| side.due.is_some_and(|due| due <= now))?;
+        let path = self.paths.iter().position(|side| side.due <= now)?;
         let ack = self.ack(path);
         let Some(hearing) = &self.paths[path].hearing else {
             return Some((path, ack));
@@ -210,7 +210,7 @@ impl Receiver {
     #[inline(always)] // on the way of every segment
     fn ack(&mut self, path: usize) -> Ack {
         let side = &mut self.paths[path];
-        side.due = None;
+        side.due = Time::NEVER;
         Ack {
             ack: side.next,
             data_ack: self.data_next,
@@ -225,7 +225,7 @@ impl Receiver {
 
 impl Path {
     fn new(tfrc: bool) -> Self {
-        Path { hearing: tfrc.then(Box::default), ..Path::default() }
+        Path { due: Time::NEVER, hearing: tfrc.then(Box::default), ..Path::default() }
     }
 
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.

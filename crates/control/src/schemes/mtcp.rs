@@ -17,7 +17,7 @@ const LOOK: f64 = 15.0;
 const RETRY: f64 = 60.0;
 /// Fast retransmits without which nothing is concluded, and as many as are kept.
 const LEAST: usize = 10;
-const KEPT: usize = 64;
+const KEPT: usize = 256;
 /// Part of them that must coincide.
 const SHARED: f64 = 0.5;
 
@@ -77,8 +77,17 @@ impl Mtcp {
     /// Whether two paths are found to share a bottleneck.
     fn share(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.paths[a], &self.paths[b]);
-        let enough = a.retransmits.len().min(b.retransmits.len()) >= LEAST;
-        enough && coincide(&a.retransmits, &b.retransmits, a.srtt.max(b.srtt)) > SHARED
+        let (Some(first), Some(second)) = (a.retransmits.first(), b.retransmits.first()) else {
+            return false;
+        };
+        // As many events reach less far back on a path that has more of them: only the time of both counts.
+        let since = first.max(*second);
+        let [of_a, of_b] = [a, b].map(|path| {
+            let early = path.retransmits.partition_point(|at| *at < since);
+            &path.retransmits[early..]
+        });
+        let enough = of_a.len().min(of_b.len()) >= LEAST;
+        enough && coincide(of_a, of_b, a.srtt.max(b.srtt)) > SHARED
     }
 
     fn active(&self, me: usize) -> bool {
@@ -100,11 +109,12 @@ impl Mtcp {
         self.paths.iter_mut().for_each(|path| path.acked = 0.0);
     }
 
-    /// Every path may send again, and what was seen before proves nothing.
+    /// Paths that were suppressed may send again; what was seen of them before proves nothing.
     fn release(&mut self) {
         for path in &mut self.paths {
-            path.suppressed_until = None;
-            path.retransmits.clear();
+            if path.suppressed_until.take().is_some() {
+                path.retransmits.clear();
+            }
         }
     }
 
