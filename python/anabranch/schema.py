@@ -49,6 +49,17 @@ class DropTail:
 
 
 @dataclass(frozen=True)
+class Fair:
+    """A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3)."""
+
+    definition: Literal["lenient", "stringent"] | None = None
+    """Which definition it is to meet."""
+    margin: float | None = None
+    """What it may take beyond that: as a part of a link in the lenient definition, and of the bound of the
+stringent one."""
+
+
+@dataclass(frozen=True)
 class FqCodel:
     """FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow."""
 
@@ -287,6 +298,9 @@ as many as a Poisson process has on average, at its times."""
     """Pauses of an application with `app_rate`."""
     protocol: Literal["tcp", "udp"] | None = None
     """Which transport carries the flow."""
+    fair: Fair | None = None
+    """That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its place and without
+it."""
     transport: Transport | None = None
     """Transport options of this group; they go before those of the scenario."""
 

@@ -164,6 +164,8 @@ pub struct Class {
     pub pauses: Option<Pauses>,
     /// Which transport carries it; UDP has `app_rate` and one path.
     pub protocol: Protocol,
+    /// That it is to be TCP-fair.
+    pub fair: Option<schema::Fair>,
     /// Transport options.
     pub transport: Transport,
 }
@@ -315,6 +317,7 @@ fn expand(scenario: &Scenario) -> Plan {
             app_rate: flow.app_rate,
             pauses: flow.pauses,
             protocol: flow.protocol,
+            fair: flow.fair,
             transport: expand_transport(&flow.transport, &scenario.transport),
         });
     }

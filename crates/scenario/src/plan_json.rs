@@ -118,6 +118,7 @@ fn class(plan: &Plan, class: &Class) -> Value {
             "on_s": it.on.seconds(), "off_s": it.off.seconds(), "random": it.random,
         })),
         "protocol": class.protocol,
+        "fair": class.fair,
         "paths": class.paths.iter().map(|p| path(plan, p)).collect::<Vec<_>>(),
         "packet_bytes": t.packet,
         "payload_bytes": t.payload,

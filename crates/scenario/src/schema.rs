@@ -430,9 +430,41 @@ pub struct Flow {
     /// Which transport carries the flow.
     #[serde(default)]
     pub protocol: Protocol,
+    /// That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its place and without
+    /// it.
+    #[serde(default)]
+    pub fair: Option<Fair>,
     /// Transport options of this group; they go before those of the scenario.
     #[serde(default)]
     pub transport: Transport,
+}
+
+/// A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Fair {
+    /// Which definition it is to meet.
+    #[serde(default)]
+    pub definition: Definition,
+    /// What it may take beyond that: as a part of a link in the lenient definition, and of the bound of the
+    /// stringent one.
+    #[serde(default = "default_margin")]
+    pub margin: f64,
+}
+
+fn default_margin() -> f64 {
+    0.05
+}
+
+/// A definition of multipath TCP-fairness.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Definition {
+    /// On no link more than one TCP in its place would take (Definition 1).
+    Lenient,
+    /// Besides, all together no more than a TCP on its best path and what nobody else uses (Definition 2).
+    #[default]
+    Stringent,
 }
 
 /// How sizes of transfers are distributed.

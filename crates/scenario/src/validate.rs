@@ -287,6 +287,7 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     }
     check_users(scenario, flow).or_else(|(field, message, right)| wrong(field, &message, right))?;
     check_application(flow).or_else(|(field, message, right)| wrong(field, message, right))?;
+    check_fair(flow).or_else(|(message, right)| wrong("fair", &message, right))?;
     let latest = flow.start + flow.spread;
     if latest >= scenario.duration {
         let message =
@@ -368,6 +369,21 @@ fn check_users(
             ));
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// Whether what is demanded of an ensemble can be judged.
+fn check_fair(flow: &Flow) -> Result<(), (String, &'static str)> {
+    let Some(fair) = flow.fair else {
+        return Ok(());
+    };
+    if !(0.0..=1.0).contains(&fair.margin) {
+        return Err((format!("fair.margin is {}", fair.margin), "it is a part, from 0 to 1"));
+    }
+    if flow.count > 1 || flow.arrivals.is_some() {
+        let message = "`fair` of more than one user".to_owned();
+        return Err((message, "it is defined for one ensemble: `count = 1`"));
     }
     Ok(())
 }
