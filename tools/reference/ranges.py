@@ -61,6 +61,7 @@ WITH: dict[str, Callable[[Content], Content]] = {
     "Pauses": lambda given: scenario(
         flow={"app_rate": "1 Mb/s", "pauses": {"on": "1 s", "off": "1 s"} | given}
     ),
+    "Fair": lambda given: scenario(flow={"fair": given}),
     "Red": lambda given: queue("red", RED | given),
     "Pie": lambda given: queue("pie", given),
     "Codel": lambda given: queue("codel", given),
