@@ -22,11 +22,11 @@ WRONG: dict[str, list[Any]] = {
     "Packets": ["0 packets"],
     "Rate": ["0 b/s"],
     "number": [-1.0, 0.0, 1e12],
-    "integer": [0],
+    "integer": [0, -1],
 }
 """What hardly any key of a kind takes."""
 
-ADVICE = ("write", "leave", "shorten", "at most 1")
+ADVICE = ("write", "leave", "shorten", "at most 1", "give a flow")
 """How a help begins that is no range."""
 
 

@@ -46,8 +46,8 @@ pub(crate) fn check(
         return Err(about("flow", error.help("add at least one [[flow]] with a path")));
     }
     if scenario.flow.iter().all(|flow| flow.count == 0) {
-        let error = Error::new("no flow has a user: count is 0 for all of them");
-        return Err(about("flow", error.help("one of them has a `count` of 1 or more")));
+        let error = Error::new("no flow has a user: each has a `count` of zero");
+        return Err(about("flow", error.help("give a flow a `count` of 1 or more")));
     }
     let paths = |flow: &Flow| users(scenario, flow) * flow.path.len() as u64;
     let total: u64 = scenario.flow.iter().map(paths).sum();

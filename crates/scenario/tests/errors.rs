@@ -311,6 +311,7 @@ fn flows_that_cannot_be_are_refused() {
         refused("count = 3", &format!("count = {count}"), "32:9", &[&message]);
     }
     refused("count = 3", "transfer = \"0 B\"", "32:1", &["transfer is 0 B", "leave it out"]);
+    refused("count = 3", "count = 0", "30:1", &["no flow has a user", "`count` of 1"]);
     let unfair = "fair = { margin = 1.5 }";
     refused("count = 3", unfair, "32:1", &["fair.margin is 1.5", "from 0 to 1"]);
     refused("count = 3", "count = 3\nfair = {}", "33:1", &["more than one user", "count = 1"]);
