@@ -41,7 +41,9 @@ pub fn control(
         "tfrc",
         "tfrc:discounting",
         "tfrc:fractional",
+        "tfrc:fractional-discounting",
         "bilevel-tfrc",
+        "bilevel-tfrc:discounting",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {

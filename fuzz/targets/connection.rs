@@ -90,7 +90,8 @@ impl Pair {
         // A timer that is looked at too early brings nothing forth.
         if self.sender.next_deadline() > self.now {
             self.sender.on_deadline(self.now);
-            assert!(self.sender.poll_transmit(self.now).is_none(), "it sends too early");
+            let early = self.sender.poll_transmit(self.now);
+            assert!(early.is_none(), "too early: {early:?} at {:?}", self.now);
         }
     }
 

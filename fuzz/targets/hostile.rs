@@ -150,6 +150,7 @@ impl Peer {
                     sacks: Sacks::default(),
                     flags: Flags::RATED,
                 };
+                self.edge = self.edge.max(data_ack);
                 self.sender.on_report(self.now, usize::from(path) % self.paths, &ack, &report);
             }
             Step::Wait { millis } => self.now = self.now + Span::millis(u64::from(millis)),

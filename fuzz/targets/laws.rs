@@ -2,18 +2,58 @@
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+use control::tfrc::Feedback;
 use control::{Acked, Cause, Delivered, Ensemble, Phase, Window};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
 enum Step {
-    Ack { path: u8, segments: u8, rtt_ms: u16, limited: bool },
-    Delivered { path: u8, segments: u8, rtt_ms: u16, rate: u16, lost: u8 },
-    Congestion { path: u8, kind: u8 },
-    Recovered { path: u8 },
-    Member { path: u8, joins: bool },
-    Undo { path: u8 },
-    Restart { path: u8, cwnd: u8, ssthresh: u8 },
+    Ack {
+        path: u8,
+        segments: u8,
+        rtt_ms: u16,
+        limited: bool,
+    },
+    Delivered {
+        path: u8,
+        segments: u8,
+        rtt_ms: u16,
+        rate: u16,
+        lost: u8,
+    },
+    Congestion {
+        path: u8,
+        kind: u8,
+    },
+    Recovered {
+        path: u8,
+    },
+    Member {
+        path: u8,
+        joins: bool,
+    },
+    Undo {
+        path: u8,
+    },
+    Restart {
+        path: u8,
+        cwnd: u8,
+        ssthresh: u8,
+    },
+    /// A receiver of TFRC reports, of anything.
+    Feedback {
+        path: u8,
+        rtt_ms: u16,
+        sample_ms: u16,
+        received: u32,
+        events: u8,
+        intervals: [u64; 9],
+        limited: bool,
+    },
+    Silence {
+        path: u8,
+        idle: bool,
+    },
 }
 
 /// What a transport knows of a path, so that only legal histories are told.
@@ -74,12 +114,29 @@ impl Harness {
                     (self.floor + f64::from(cwnd), self.floor + f64::from(ssthresh));
                 self.control.restart(usize::from(path) % count, Window { cwnd, ssthresh });
             }
+            Step::Feedback { path, rtt_ms, sample_ms, received, events, intervals, limited } => {
+                let report = Feedback {
+                    now: self.now_ns as f64 / 1e9,
+                    rtt: f64::from(rtt_ms.max(1)) / 1e3,
+                    sample: f64::from(sample_ms.max(1)) / 1e3,
+                    received: f64::from(received),
+                    events: u64::from(events),
+                    intervals: &intervals[..=usize::from(events).min(8)],
+                    limited,
+                };
+                self.control.on_feedback(usize::from(path) % count, &report);
+            }
+            Step::Silence { path, idle } => {
+                let now = self.now_ns as f64 / 1e9;
+                self.control.on_silence(usize::from(path) % count, now, idle);
+            }
         }
         for path in 0..count {
             let Window { cwnd, ssthresh } = self.control.window(path);
             let name = &self.name;
             // A flow in the background may have to wait for its turn.
-            let waits = cwnd == 0.0 && (name.starts_with("multi-priority") || name == "mtcp");
+            let waits = name.contains("tfrc")
+                || cwnd == 0.0 && (name.starts_with("multi-priority") || name == "mtcp");
             assert!(
                 cwnd.is_finite() && (waits || cwnd >= self.floor),
                 "{name}: cwnd {cwnd} on {path}"

@@ -32,6 +32,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
         autotune: bool::arbitrary(bytes)?,
         tfrc: bool::arbitrary(bytes)?,
     };
+    let tfrc = settings.tfrc;
     let mut receiver = Receiver::new(settings, paths);
     let mut now = Time(1);
     let mut acked = vec![0; paths];
@@ -42,6 +43,8 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
             break;
         }
         let (path, data) = match Step::arbitrary(bytes)? {
+            // The protocol of a connection is told below it.
+            Step::Data { .. } | Step::Wild { .. } if tfrc => continue,
             Step::Data { path, seq, dsn, len, flags } => {
                 let flags = [Flags::NONE, Flags::MARKED, Flags::REDUCED, Flags::SYN]
                     [usize::from(flags) % 4];

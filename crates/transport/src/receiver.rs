@@ -151,10 +151,10 @@ impl Receiver {
     /// A packet of TFRC arrived.
     #[cold]
     fn on_rated(&mut self, now: Time, path: usize, data: &Data) {
-        self.deliver(data);
         let side = &mut self.paths[path];
         if let Some(hearing) = &mut side.hearing {
             side.due = side.due.min(hearing.on_data(now, data));
+            self.deliver(data);
         }
     }
 

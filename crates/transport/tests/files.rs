@@ -17,7 +17,7 @@ const SEGMENT: u32 = 1000;
 const ENOUGH: Span = Span::millis(4_000_000);
 
 /// Every controller that carries a connection over several paths.
-const CONTROLLERS: [&str; 22] = [
+const CONTROLLERS: [&str; 24] = [
     "reno",
     "lia",
     "olia",
@@ -39,7 +39,9 @@ const CONTROLLERS: [&str; 22] = [
     "tfrc",
     "tfrc:discounting",
     "tfrc:fractional",
+    "tfrc:fractional-discounting",
     "bilevel-tfrc",
+    "bilevel-tfrc:discounting",
 ];
 
 /// What the network does.

@@ -123,6 +123,7 @@ const DESCRIBED: [Described; 9] = [
         options: &[
             ("discounting", "old loss intervals count less while the open one is long"),
             ("fractional", "each of N paths sends 1/N of what TFRC allows"),
+            ("fractional-discounting", "both"),
         ],
         summary: "TFRC on every path by itself: a rate by TCP's response function, without a window.",
         formula: "X = 1 / (R √(2p/3) + 12 R √(3p/8) p (1 + 32 p²)), at most twice what arrived",
@@ -131,7 +132,7 @@ const DESCRIBED: [Described; 9] = [
     },
     Described {
         names: &["bilevel-tfrc"],
-        options: &[],
+        options: &[("discounting", "old loss intervals count less while the open one is long")],
         summary: "Bilevel TFRC: a master rate of the paths' mean loss, divided as their own TFRCs have it.",
         formula: "path i: R_M R_i / ΣR, R_M = X(f_M), f_M = Σ f_i R_i / ΣR",
         source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
@@ -160,7 +161,9 @@ impl core::str::FromStr for Scheme {
             "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
             "tfrc:discounting" => Ok(Scheme::Tfrc(Division::Alone, true)),
             "tfrc:fractional" => Ok(Scheme::Tfrc(Division::Fractional, false)),
+            "tfrc:fractional-discounting" => Ok(Scheme::Tfrc(Division::Fractional, true)),
             "bilevel-tfrc" => Ok(Scheme::Tfrc(Division::Bilevel, false)),
+            "bilevel-tfrc:discounting" => Ok(Scheme::Tfrc(Division::Bilevel, true)),
             "lp" => Ok(Scheme::Lp(false)),
             "lp:reset" => Ok(Scheme::Lp(true)),
             "multi-priority" => Ok(Scheme::MultiPriority(Priorities::Borrowing)),

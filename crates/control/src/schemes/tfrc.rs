@@ -128,10 +128,10 @@ impl Ensemble for Tfrc {
 
     fn restart(&mut self, _path: usize, _window: Window) {}
 
-    /// The segments that the rate keeps in the network.
+    /// The segments that the rate keeps in the network, at least the one that is sent.
     fn window(&self, path: usize) -> Window {
         let rate = self.pacing(path).unwrap_or(0.0);
-        Window { cwnd: rate * self.paths[path].own.rtt(), ssthresh: f64::INFINITY }
+        Window { cwnd: (rate * self.paths[path].own.rtt()).max(1.0), ssthresh: f64::INFINITY }
     }
 
     fn pacing(&self, path: usize) -> Option<f64> {

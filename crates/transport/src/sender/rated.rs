@@ -26,7 +26,7 @@ impl<E: Ensemble> Sender<E> {
             now: now.seconds(),
             rtt: side.rtt.seconds(),
             sample: side.sample.seconds(),
-            received: report.received,
+            received: report.received.max(0.0), // which NaN is not
             events: report.events,
             intervals: &report.intervals,
             limited,
@@ -65,7 +65,8 @@ impl<E: Ensemble> Sender<E> {
         let mut due: Vec<usize> = paths.clone().filter(|me| turns[*me] <= now).collect();
         due.sort_by_key(|me| turns[*me]);
         let transmit = due.iter().find_map(|me| {
-            if let Some((data, number)) = rated.probe(now, *me) {
+            if let Some(data) = rated.to_probe(*me) {
+                let number = rated.count(now, *me);
                 return Some(packet(&rated, now, *me, data, number));
             }
             let again = rated.take_lost(now, *me, &turns);
@@ -76,11 +77,13 @@ impl<E: Ensemble> Sender<E> {
         });
         if transmit.is_none() {
             let more = self.next_data(now).is_some() || rated.any_lost();
-            let waiting = || paths.clone().filter(|me| more && turns[*me] > now);
-            waiting()
-                .filter(|me| turns[*me] < Time::NEVER)
-                .for_each(|me| rated.on_limited(now, me));
-            rated.wake = waiting().map(|me| turns[me]).min().unwrap_or(Time::NEVER);
+            rated.wake = Time::NEVER;
+            for me in paths.filter(|me| turns[*me] > now && turns[*me] < Time::NEVER) {
+                if more || rated.to_probe(me).is_some() {
+                    rated.on_limited(now, me);
+                    rated.wake = rated.wake.min(turns[me]);
+                }
+            }
         }
         self.rated = Some(rated);
         transmit

@@ -111,7 +111,7 @@ impl Rated {
         delay: Span,
     ) -> bool {
         let path = &mut self.paths[me];
-        let sample = Span(now.since(echo + delay).0.max(1));
+        let sample = Span(now.since(echo).0.saturating_sub(delay.0).max(1));
         path.sample = sample;
         path.rtt = match path.rtt {
             Span::ZERO => sample,
@@ -215,17 +215,14 @@ impl Rated {
 
     /// What a path that has fallen silent asks with whether it works again, while another does: the oldest data
     /// that has not arrived, which that other path is to deliver.
-    pub(crate) fn probe(&mut self, now: Time, me: usize) -> Option<(Range, u64)> {
+    pub(crate) fn to_probe(&self, me: usize) -> Option<Range> {
         let works = |path: &RatedPath| path.member && !path.quiet;
-        if !self.paths[me].quiet || !self.paths.iter().any(works) {
-            return None;
-        }
-        let data = self.sent.front()?.data;
-        Some((data, self.count(now, me)))
+        let asks = self.paths[me].quiet && self.paths.iter().any(works);
+        self.sent.front().filter(|_| asks).map(|sent| sent.data)
     }
 
     /// A packet goes out on `me`: its number.
-    fn count(&mut self, now: Time, me: usize) -> u64 {
+    pub(crate) fn count(&mut self, now: Time, me: usize) -> u64 {
         let path = &mut self.paths[me];
         path.next += 1;
         (path.last, path.idle) = (Some(now), false);
@@ -278,7 +275,8 @@ impl Rated {
 
 /// Time between two packets at `rate` per second.
 fn interval(rate: f64) -> Span {
-    Span::from_seconds((1.0 / rate).min(1e6)) // a rate of zero would never come
+    // A rate of zero would never come, and one of more than a packet in a tick of the clock would not end.
+    Span(Span::from_seconds((1.0 / rate).min(1e6)).0.max(1))
 }
 
 #[cfg(test)]
@@ -357,12 +355,12 @@ mod tests {
     fn a_silent_path_is_asked_with_what_another_delivers() {
         let mut rated = both(4);
         let now = Time(900 * MS);
-        assert_eq!(rated.probe(now, 1), None);
+        assert_eq!(rated.to_probe(1), None);
         rated.on_silence(now, 1);
-        assert_eq!(rated.probe(now, 1), Some((data(0), 2)));
+        assert_eq!(rated.to_probe(1), Some(data(0)));
         assert_eq!(rated.outstanding(0), 2 * SEGMENT, "it is still the first path's");
         rated.on_silence(now, 0);
-        assert_eq!(rated.probe(now, 1), None, "no path works: each sends what there is");
+        assert_eq!(rated.to_probe(1), None, "no path works: each sends what there is");
     }
 
     #[test]
