@@ -33,7 +33,7 @@ def described(claim: Claim) -> str:
 def expected(name: str, value: Any) -> list[str]:
     """A row: a value with its band, or words for an ordering or a predicate."""
     if not isinstance(value, dict):
-        words = ", ".join(value) if isinstance(value, list) else str(value)
+        words = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         return [f"`{name}`", plain(words), "", ""]
     low, high = value.get("min"), value.get("max")
     band = {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from ..report import Section
 from ..statistics import Interval
 from .findings import Finding
 from .laboratory import SIMULATION, Cell, Laboratory
@@ -42,6 +43,10 @@ class Paper:
     """Rows of published rates beside theory and simulation, for the cells that have been run."""
     moved: Callable[[Laboratory], Sequence[tuple[str, dict[str, Interval]]]] = lambda lab: ()
     """What the sensitivity cells gave: for each variant a value for each column."""
+    sections: Callable[[Laboratory], Sequence[Section]] = lambda lab: ()
+    """What the report shows before the claims: figures and tables of the document, of cells that have been run."""
+    brief: tuple[str, ...] = ()
+    """Claims that a quick run of the whole document judges; all of them if there are none."""
     shown: tuple[str, ...] = ()
     """Cells whose windows and queues the report draws over time."""
 

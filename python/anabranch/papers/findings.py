@@ -57,7 +57,8 @@ class Finding:
     @property
     def why(self) -> str:
         """The evidence, after the checks that decide where not all of them do."""
-        missed = [words(c.name) for c in self.checks if c.verdict == self.verdict != "reproduced"]
+        wrong = [c for c in self.checks if c.verdict == self.verdict != "reproduced"]
+        missed = [words(c.name, self.claim.id) for c in wrong]
         if not missed or len(missed) == len(self.checks):
             return self.evidence
         return f"{words(self.verdict)}: {', '.join(missed)}. {self.evidence}".strip()
@@ -143,19 +144,24 @@ def not_run(claim: Claim, why: str) -> Finding:
     return Finding(claim, "none", (), why, "not_run")
 
 
-def words(name: str) -> str:
-    """An identifier as people read it: `p2_over_p1_n30` is "p2 over p1 at N1 = 30".
+SIZES = {"tse": "N"}
+"""What a document calls the number that identifiers have as `n30`, where that is not N1."""
+
+
+def words(name: str, claim: str = "") -> str:
+    """An identifier as people read it: `p2_over_p1_n30` is "p2 over p1 at N1 = 30", of some documents "at N = 30".
 
     A name with spaces is made of words already.
     """
-    return name if " " in name else " ".join(_word(part) for part in name.split("_"))
+    size = SIZES.get(claim.split(".")[0], "N1")
+    return name if " " in name else " ".join(_word(part, size) for part in name.split("_"))
 
 
-def _word(part: str) -> str:
+def _word(part: str, size: str) -> str:
     """A part of an identifier; numbers stand apart from words and units: "type 2", "1500 B"."""
     if part in CAPITALS:
         return part.upper()
-    part = re.sub(r"^n(?=\d+$)", "at N1 = ", part)
+    part = re.sub(r"^n(?=\d+$)", f"at {size} = ", part)
     part = re.sub(r"^ge$", "≥", part)
     return re.sub(r"(?<=[a-z]{3})(?=\d)|(?<=\d)(?=(?:B|ms)$)", " ", part)
 

@@ -29,6 +29,7 @@ def write_report(
     own = [finding for finding in findings if finding.claim.id.startswith(f"{paper.key}.")]
     sections = [
         *_side_by_side(paper, lab),
+        *paper.sections(lab),
         *_measured(lab),
         *_moving_pictures(paper, lab),
         _claims(own),
@@ -126,7 +127,7 @@ def _claims(findings: Sequence[Finding]) -> Section:
         rows.append([Cell(f.claim.id, heading=True), statement, Cell(f.verdict, f.verdict)])
         rows += [
             [
-                words(check.name),
+                words(check.name, f.claim.id),
                 number(check.published),
                 number(check.obtained),
                 _band(check),

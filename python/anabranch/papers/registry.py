@@ -6,14 +6,17 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import khalili
+from . import khalili, tse
 from .beside import explained
 from .document import Paper
 from .findings import Finding, not_run
 from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
 
-PAPERS = {paper.key: paper for paper in (khalili.PAPER,)}
+PAPERS = {paper.key: paper for paper in (khalili.PAPER, tse.PAPER)}
 """The documents by key."""
+
+MOST_NAMED = 6
+"""Cells that a reason names; of more it says how many."""
 
 SEEDS_BESIDE = 5
 """Replications of the simulation beside another world, as many as the documents have."""
@@ -71,10 +74,13 @@ def evaluate(
 def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: bool) -> list[str]:
     """The cells to run for some claims; those of a world that takes long come in its own order, and without
     those that only explain if it is to be quick."""
+    simulated = laboratory.world.name == SIMULATION
+    if simulated and quick and paper.brief and len(ids) == len(paper.claims):
+        ids = [f"{paper.key}.{id}" for id in paper.brief]
     needed = {cell: None for id in ids for cell in paper.evaluators[id][1]}
     if len(ids) == len(paper.claims):
         needed |= dict.fromkeys(paper.unclaimed)
-    if laboratory.world.name == SIMULATION:
+    if simulated:
         return list(needed)
     if quick and len(ids) == len(paper.claims):
         return list(paper.sampled)
@@ -115,5 +121,7 @@ def _missing(needed: Sequence[str], laboratory: Laboratory) -> str:
     if missing and laboratory.interrupted:
         return "interrupted before all of its cells had been run"
     if missing:
-        return f"--quick of the whole document does not measure {', '.join(missing)}"
+        some = ", ".join(missing[:MOST_NAMED])
+        more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
+        return f"--quick of the whole document does not measure {some}{more}"
     return ""

@@ -7,7 +7,7 @@ A plot function takes one result or several, aggregates for drawing and nothing 
 `matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
 
-`phase_portrait` and `heat_map` draw numbers that are no result, such as those of theory; `capture` draws
+`phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory; `capture` draws
 what a capture says.
 """
 
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from .capture import capture
 from .cdf import cdf
+from .curves import Band, Curve, Line, Panel, curves
 from .inputs import Results
 from .map import heat_map
 from .phase import phase_portrait
@@ -37,12 +38,17 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "KINDS",
+    "Band",
+    "Curve",
     "Kind",
+    "Line",
+    "Panel",
     "Reference",
     "Results",
     "capture",
     "cdf",
     "check_format",
+    "curves",
     "draw",
     "heat_map",
     "phase_portrait",

@@ -1,0 +1,19 @@
+"""TCP Fairness in Multipath Transport Protocols (R. H. Tse, honors thesis, Brown University, 2006)."""
+
+# Importing them registers the claims.
+from . import definitions, independent, placement, schemes, shared, transport, twopaths
+from .figures import sections
+from .paper import PAPER
+
+PAPER.sections = sections
+
+__all__ = [
+    "PAPER",
+    "definitions",
+    "independent",
+    "placement",
+    "schemes",
+    "shared",
+    "transport",
+    "twopaths",
+]

@@ -1,0 +1,52 @@
+"""What cells are compared with: TCPs in place of the ensemble, and the network without it, which cells share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...fairness import Fairness
+from ..laboratory import Laboratory
+from .cells import BOTH, MBPS, WITHOUT, in_place, on_two_paths
+from .reading import Floats, compared, links_of, taken, unused
+
+SINGLE_LINKS = ("shared-red-5-reno-1", "shared-red-5-without", "shared-red-5-alone")
+"""A TCP in place of the ensemble beside another, the other alone, and a TCP alone."""
+
+Rates = dict[str, Floats]
+
+
+def twin_names(what: str, value: float) -> tuple[str, ...]:
+    """The cells that a setting of two paths is compared with."""
+    return (*(in_place(what, value, path) for path in BOTH), on_two_paths(WITHOUT, what, value))
+
+
+def two_path_rates(lab: Laboratory, what: str, value: float) -> tuple[Rates, Rates]:
+    """What a TCP takes on either of two paths in place of the ensemble, and what nobody uses without it; Mb/s."""
+    tcp = {path: taken(lab, in_place(what, value, path)) for path in BOTH}
+    nobody = on_two_paths(WITHOUT, what, value)
+    return tcp, {path: unused(lab, nobody, path) for path in BOTH}
+
+
+def against_twins(lab: Laboratory, cell: str, what: str, value: float) -> Fairness:
+    """Both definitions for a cell of two paths."""
+    return compared(lab, cell, *two_path_rates(lab, what, value))
+
+
+def against_links(lab: Laboratory, cell: str, contested: int) -> Fairness:
+    """Both definitions for a cell whose links are alike and do not share a packet: the first `contested` of the
+    ensemble's have a TCP. So one link stands for each."""
+    beside, nobody, alone = SINGLE_LINKS
+    links = tuple(dict.fromkeys(links_of(lab, cell)))
+    busy = set(links[:contested])
+    free = np.full(len(lab[cell].runs), MBPS)
+    tcp = {link: taken(lab, beside if link in busy else alone) for link in links}
+    left = unused(lab, nobody, "bottleneck")
+    return compared(lab, cell, tcp, {link: left if link in busy else free for link in links})
+
+
+def against_worst(lab: Laboratory, cell: str, mbps: float) -> Fairness:
+    """Both definitions for a cell of Figure 4-10."""
+    name = f"worst-{mbps:g}"
+    tcp = {link: taken(lab, f"{name}-tcp-on-{link}") for link in ("empty", "contested")}
+    nobody = f"{name}-without"
+    return compared(lab, cell, tcp, {link: unused(lab, nobody, link) for link in tcp})

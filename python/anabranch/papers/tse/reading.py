@@ -1,0 +1,153 @@
+"""What claims read out of cells: shares, totals, and the two definitions of fairness; one value for each seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...fairness import Fairness, Reference, tcp_fairness
+from ...statistics import Interval, Verdict, interval, judge, paired, worst
+from ..findings import Check
+from ..laboratory import Laboratory
+
+Floats = NDArray[np.float64]
+ENSEMBLE = "ensemble"
+
+Points = Mapping[str, Floats]
+"""Values of a curve, by the point's name."""
+
+
+def exact(value: float) -> Interval:
+    """A number without spread."""
+    return Interval(float(value), 0.0, 1)
+
+
+def taken(lab: Laboratory, cell: str) -> Floats:
+    """What the ensemble takes, in Mb/s."""
+    return lab[cell].rate(ENSEMBLE) / 1e6
+
+
+def others(lab: Laboratory, cell: str) -> Floats:
+    """What all TCPs beside it take, in Mb/s."""
+    result = lab[cell]
+    names = [name for name in result.classes if name != ENSEMBLE]
+    total = np.zeros(len(result.runs))
+    for name in names:
+        total += result.users(name).sum(axis=1) / 1e6
+    return total
+
+
+def carried(lab: Laboratory, cell: str) -> Floats:
+    """What all flows take together, in Mb/s."""
+    return taken(lab, cell) + others(lab, cell)
+
+
+def share(lab: Laboratory, cell: str) -> Floats:
+    """The ensemble's part of all traffic."""
+    return taken(lab, cell) / carried(lab, cell)
+
+
+def on_path(lab: Laboratory, cell: str, path: int, metric: str = "throughput_bps") -> Floats:
+    """A metric of one of the ensemble's paths."""
+    return np.asarray(lab[cell].path(ENSEMBLE, path, metric)[:, 0])
+
+
+def used(lab: Laboratory, cell: str, *links: str) -> Floats:
+    """The part of the capacity of some links that all flows use."""
+    result = lab[cell]
+    rates = {link["name"]: link["rate_bps"] for link in result.plan["links"]}
+    total = sum(result.link(link, "throughput_bps") for link in links)
+    return np.asarray(total / sum(rates[link] for link in links), dtype=float)
+
+
+def links_of(lab: Laboratory, cell: str) -> tuple[str, ...]:
+    """The link of each of the ensemble's paths."""
+    plan = lab[cell].plan
+    (group,) = (c for c in plan["classes"] if c["name"] == ENSEMBLE)
+    return tuple(plan["links"][path["links"][0]]["name"] for path in group["paths"])
+
+
+def compared(
+    lab: Laboratory, cell: str, tcp_mbps: Mapping[str, Floats], spare_mbps: Mapping[str, Floats]
+) -> Fairness:
+    """Both definitions for a cell, with what a TCP takes on each link in its place, and what nobody uses there.
+
+    Fair shares are those of an idealised TCP (footnote 1): it takes at least what is free, which a real one that
+    halves its window or loses packets at random does not.
+    """
+    links = links_of(lab, cell)
+    plan = lab[cell].plan
+    capacity = {link["name"]: link["rate_bps"] for link in plan["links"] if link["rate_bps"]}
+    reference = Reference(
+        ENSEMBLE,
+        links,
+        np.array([1e6 * np.maximum(tcp_mbps[link], spare_mbps[link]) for link in links]),
+        {link: 1e6 * spare_mbps[link] for link in links},
+        {link: float(capacity[link]) for link in links},
+    )
+    return tcp_fairness(lab[cell], reference)
+
+
+def unused(lab: Laboratory, cell: str, link: str) -> Floats:
+    """What nobody uses of a link, in Mb/s."""
+    (rate,) = (one["rate_bps"] for one in lab[cell].plan["links"] if one["name"] == link)
+    free = np.maximum(1 - lab[cell].link(link, "utilisation"), 0.0)
+    return np.asarray(free * rate / 1e6)
+
+
+_BADNESS: dict[Verdict, int] = {"reproduced": 0, "not_run": 1, "undecided": 2, "not_reproduced": 3}
+
+
+def everywhere(
+    name: str, published: Any, points: Points, low: float | None, high: float | None
+) -> Check:
+    """A band that holds at every point of a curve; what is shown is the point that decides."""
+    found = {where: interval(values) for where, values in points.items()}
+    verdicts = {where: judge(value, low, high) for where, value in found.items()}
+
+    def distance(where: str) -> tuple[int, float]:
+        value, (bottom, top) = found[where], (low, high)
+        gaps = [gap for gap in (_gap(bottom, value.low, 1), _gap(top, value.high, -1)) if gap]
+        return _BADNESS[verdicts[where]], max((-gap for gap in gaps), default=0.0)
+
+    decides = max(found, key=distance)
+    most = "farthest" if len(found) > 1 else "only"
+    return Check(
+        f"{name} (at every point, {most}: {decides})",
+        published,
+        found[decides],
+        (low, high),
+        worst(list(verdicts.values())),
+    )
+
+
+def _gap(edge: float | None, end: float, sign: int) -> float | None:
+    """How far inside an edge an end lies; None if the band is open there."""
+    return None if edge is None else sign * (end - edge) or 1e-12
+
+
+def swing(points: Points) -> Interval:
+    """The largest mean of a curve less the smallest, as a paired difference."""
+    top = max(points, key=lambda where: float(points[where].mean()))
+    bottom = min(points, key=lambda where: float(points[where].mean()))
+    return paired(points[top], points[bottom])
+
+
+def rank(x: Sequence[float], points: Sequence[Floats]) -> Interval:
+    """Spearman's coefficient of the means of a curve over its parameter."""
+    from scipy.stats import spearmanr
+
+    return exact(float(spearmanr(x, [float(np.mean(values)) for values in points])[0]))
+
+
+def paths(n: int) -> str:
+    """A number of paths in words."""
+    return f"{n} path{'s' if n > 1 else ''}"
+
+
+def listed(points: Points) -> str:
+    """Values of a curve in words."""
+    return ", ".join(f"{where}: {interval(values)}" for where, values in points.items())

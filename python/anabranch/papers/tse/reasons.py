@@ -1,0 +1,141 @@
+"""Why something did not come out: what was seen, with numbers from the runs at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...statistics import interval
+from ..laboratory import Laboratory
+from .cells import FIRST, MBPS, MOST, PACKET_BITS, RATES, SECOND, on_two_paths, placed_worst
+from .paper import BASE, BILEVEL, shared_name
+from .reading import on_path, share, used
+
+STATIC = (
+    "The response function gives an empty path the highest rate, but a background flow fills that as well: what moving "
+    "the base gains is what a TCP gets there beyond a background flow, which nobody can measure without trying. Trials "
+    "do; how long they rest was chosen on these very settings."
+)
+
+
+def own_queue(lab: Laboratory) -> str:
+    """Why TCP-LP does not fill an empty link."""
+    lp, tcp = (used(lab, cell, "bottleneck") for cell in ("lp-alone", "shared-red-5-alone"))
+    return (
+        "TCP-LP yields to its own queue too: it halves its window once delay is 15 % of the range that it knows above its "
+        f"least, so that the buffer does not carry it over. It uses {lp.mean():.3f} of this RED link, on which a TCP alone "
+        f"uses {tcp.mean():.3f}."
+    )
+
+
+def borrowing(lab: Laboratory) -> str:
+    """Why Multi-Priority TCP takes a little more than half of a fast RED link."""
+    cell = shared_name(BASE, MOST, "red", 20.0)
+    if cell not in lab.results:
+        return ""
+    own = [on_path(lab, cell, p).mean() for p in range(MOST)]
+    probe = 1 / (1 + on_path(lab, cell, 0, "cwnd_segments").mean())
+    free = 1 - lab[cell].link("bottleneck", "utilisation").mean()
+    return (
+        f"On the fastest RED link {free:.2f} of the capacity is unused even so, and background flows find short delays: with "
+        f"16 paths at 20 Mb/s they carry {sum(own[1:]) / sum(own):.2f} of what the ensemble takes, where one probe in a round "
+        f"trip would be {probe:.2f}. Beyond probes nothing is charged to the base flow."
+    )
+
+
+def queues(lab: Laboratory) -> str:
+    """Why Bilevel TFRC takes more over drop-tail."""
+    rows = []
+    for n in (1, MOST):
+        cell = shared_name(BILEVEL, n, "drop-tail")
+        own = np.mean([on_path(lab, cell, p, "loss").mean() for p in range(n)])
+        tcp = lab[cell].path("tcp", 0, "loss").mean()
+        rows.append(f"{own:.4f} against {tcp:.4f} with {n} path{'s' if n > 1 else ''}")
+    return (
+        "A full drop-tail buffer drops what comes in bursts: TFRC spaces its packets evenly and finds the place that the last "
+        f"departure left, TCP sends two for an ACK when its window grows. Loss of TFRC and of the TCP: {', '.join(rows)}. RED "
+        "drops both alike. Sixteen paths have shorter loss intervals each, and less of this."
+    )
+
+
+def silent_paths() -> str:
+    """Why TFRC with many paths is slow to fill empty links."""
+    rtt = 0.052
+    window = MOST * MBPS * 1e6 * rtt / PACKET_BITS
+    gap_s = window**2 / 1.5 / (MBPS * 1e6 / PACKET_BITS)
+    return (
+        "At the end of slow start each path has several loss events within seconds, which fill the history of eight "
+        "intervals; from then on there is no loss, and the estimate falls only as the open interval, one sixth of the "
+        "weight, grows. To allow 16 links at once the response function needs a loss in "
+        f"{window**2 / 1.5:,.0f} packets of a path, that is one in {gap_s:.0f} s: 300 s are too short for an equilibrium. "
+        "History discounting (RFC 5348 §5.5), which the thesis' simulator has, would shorten that."
+    )
+
+
+def spare(lab: Laboratory) -> str:
+    """Why Multi-Priority is above the thesis' line at its end."""
+    free = 1 - lab["shared-red-5-without"].link("bottleneck", "utilisation").mean()
+    return (
+        f"The line takes contested links to be full. One TCP leaves {free:.0%} of this RED link unused, background flows take "
+        "part of that on every contested path, and with 15 of them this adds up to more than the line has; Bilevel stays below."
+    )
+
+
+def background_share(lab: Laboratory) -> str:
+    """What background flows find free beside few TCPs."""
+    rows = []
+    for m in (1, 2, 8):
+        cell = on_two_paths(BASE, "users", m, SECOND)
+        own = on_path(lab, cell, 1) / 1e6
+        rows.append(f"m = {m}: {own.mean():.2f} Mb/s")
+    return (
+        "A single TCP leaves part of a RED link free, and the background flow takes some of it; more TCPs fill the link. The "
+        f"background flow has {', '.join(rows)}."
+    )
+
+
+def delay(lab: Laboratory) -> str:
+    """Why Multi-Priority is above a quarter in Figure 4-7."""
+    rows = []
+    for ms in (50.0, 150.0):
+        cell = on_two_paths(BASE, "delay", ms)
+        rows.append(f"{on_path(lab, cell, 1).mean() / 1e6:.2f} Mb/s at {ms:g} ms")
+    return (
+        "The base flow has its half of the first path; what is above a quarter is capacity of the second that its TCP leaves "
+        f"free, of which the background flow takes {' and '.join(rows)}."
+    )
+
+
+def loss_base(lab: Laboratory) -> str:
+    """Why Multi-Priority with its base on the lossy path gets more than half of that."""
+    cell = on_two_paths(BASE, "loss", 0.1, SECOND)
+    base, other = (on_path(lab, cell, p) / 1e6 for p in (0, 1))
+    tcp = lab[cell].rate(f"tcp-on-{FIRST}").mean() / 1e6
+    return (
+        f"The base flow on the lossy path has {interval(base)} Mb/s. The thesis has nothing on the clean path, where one TCP "
+        f"takes {tcp:.2f} of 5 Mb/s of this RED link and the background flow {interval(other)} Mb/s of the rest."
+    )
+
+
+def worst_placement(lab: Laboratory) -> str:
+    """Why Figure 4-10 has wide intervals."""
+    rows = []
+    for mbps in RATES:
+        own = on_path(lab, placed_worst(MOST, mbps), 0) / 1e6
+        lost = on_path(lab, placed_worst(MOST, mbps), 0, "lost_packets")
+        rows.append(
+            f"{own.min():.2f} to {own.max():.2f} Mb/s at {mbps:g} Mb/s (lost: {lost.mean():.0f} packets)"
+        )
+    return (
+        "The path over the empty link loses nothing once it has started: what it gets is decided by its loss events in slow "
+        f"start and differs from seed to seed, with 16 shared paths {', '.join(rows)}."
+    )
+
+
+def ranking(lab: Laboratory, violations: str) -> str:
+    """Who violates what."""
+    cell = shared_name(BASE, MOST)
+    return (
+        f"Multi-Priority's violations are {violations}, little beyond the margin of 5 %: with 16 paths it has "
+        f"{share(lab, cell).mean():.3f} of a shared RED link's traffic. Bilevel TFRC has none, since eq. 1.4 counts what TCPs "
+        "leave free of RED links: its third of two paths is then within the bound. Where paths are empty it uses less."
+    )

@@ -1,0 +1,263 @@
+"""Schemes by experiments: who violates stringent fairness, and how much of the network is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...fairness import Fairness
+from ...statistics import interval
+from ..findings import Finding, finding, holds, not_run, within
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from . import cells, reasons
+from .cells import (
+    BOTH,
+    CONTESTED,
+    FIRST,
+    MOST,
+    PATHS,
+    SECOND_LOSS,
+    SECOND_MBPS,
+    SECOND_MS,
+    USERS,
+    on_two_paths,
+)
+from .matching import SINGLE_LINKS, against_links, against_twins, twin_names
+from .paper import (
+    BASE,
+    CHAPTER_4,
+    NAMES,
+    PAPER,
+    ROBUST,
+    ROBUST_PATHS,
+    ROBUST_QUEUES,
+    independent_name,
+    matrix,
+    shared_name,
+    shared_ways,
+)
+from .reading import Floats, compared, links_of, taken, unused, used
+
+
+@dataclass(frozen=True)
+class Place:
+    """One point of one experiment under one scheme."""
+
+    experiment: str
+    scheme: str
+    cell: str
+    compare: tuple[str, object, object]
+    """What it is compared with: "links" and how many are contested, or a setting of two paths."""
+    second: bool = False
+    """Whether the base flow is on the second path."""
+
+    def fairness(self, lab: Laboratory) -> Fairness:
+        """Both definitions."""
+        kind, what, value = self.compare
+        if kind == "links":
+            assert isinstance(what, int)
+            return against_links(lab, self.cell, what)
+        assert isinstance(what, str) and isinstance(value, int | float)
+        return against_twins(lab, self.cell, what, value)
+
+    def utilisation(self, lab: Laboratory) -> Floats:
+        """What all flows use of the links that the ensemble's paths cross."""
+        return used(lab, self.cell, *dict.fromkeys(links_of(lab, self.cell)))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Cells."""
+        kind, what, value = self.compare
+        if kind == "links":
+            return (self.cell, *SINGLE_LINKS)
+        assert isinstance(what, str) and isinstance(value, int | float)
+        return (self.cell, *twin_names(what, value))
+
+
+def places(schemes: tuple[str, ...]) -> Iterator[Place]:
+    """Every point of Chapter 4 that a stringent bound is defined for."""
+    for c in schemes:
+        for n in PATHS:
+            yield Place("4-2 shared", c, shared_name(c, n), ("links", 1, None))
+            yield Place("4-4 empty", c, independent_name(c, n, 0), ("links", 0, None))
+        for k in CONTESTED:
+            name = independent_name(c, MOST, k)
+            yield Place("4-5 contested", c, name, ("links", k, None))
+        sweeps = (
+            ("4-6 capacity", "capacity", SECOND_MBPS),
+            ("4-7 delay", "delay", SECOND_MS),
+            ("4-8 loss", "loss", SECOND_LOSS),
+            ("4-11 users", "users", USERS[1:]),
+        )
+        for experiment, what, values in sweeps:
+            for value in values:
+                for base in BOTH:
+                    name = on_two_paths(c, what, value, base)
+                    if name in PAPER.experiments["tse-summary"]:
+                        yield Place(experiment, c, name, ("two", what, value), base != FIRST)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a scheme did in an experiment."""
+
+    points: int
+    violations: int
+    lenient: int
+    """Violations of the lenient definition."""
+    worst: float
+    """Largest excess over the bound of eq. 1.4."""
+    utilisation: Floats
+
+    def __str__(self) -> str:
+        return f"{self.violations} of {self.points}, {interval(self.utilisation)}"
+
+
+def table(lab: Laboratory, schemes: tuple[str, ...]) -> dict[tuple[str, str], Entry]:
+    """Experiments by schemes, for those whose cells have all been run."""
+    groups: dict[tuple[str, str], list[Place]] = {}
+    for place in places(schemes):
+        groups.setdefault((place.experiment, place.scheme), []).append(place)
+    found = {}
+    for key, group in groups.items():
+        if any(name not in lab.results for place in group for name in place.needs):
+            continue
+        judged = [place.fairness(lab) for place in group]
+        found[key] = Entry(
+            len(group),
+            sum(not f.stringent for f in judged),
+            sum(not f.lenient for f in judged),
+            max(f.excess for f in judged),
+            np.mean([place.utilisation(lab) for place in group], axis=0),
+        )
+    return found
+
+
+def together(entries: list[Entry]) -> Entry:
+    """All experiments of a scheme, each with equal weight in the utilisation."""
+    return Entry(
+        sum(e.points for e in entries),
+        sum(e.violations for e in entries),
+        sum(e.lenient for e in entries),
+        max(e.worst for e in entries),
+        np.mean([e.utilisation for e in entries], axis=0),
+    )
+
+
+_NEEDED = tuple(dict.fromkeys(name for place in places(CHAPTER_4) for name in place.needs))
+
+
+@PAPER.claim("summary.ranking", *_NEEDED)
+def ranking(claim: Claim, lab: Laboratory) -> Finding:
+    """Stringent violations and utilisation over all of Chapter 4."""
+    found = table(lab, CHAPTER_4)
+    totals = {
+        c: together([e for (_, scheme), e in found.items() if scheme == c]) for c in CHAPTER_4
+    }
+    base, level, reduced = (totals[c] for c in CHAPTER_4)
+    wrong = [place.fairness(lab) for place in places((BASE,)) if place.second]
+    checks = [
+        holds(
+            "ordering",
+            claim.expected["ordering"],
+            base.violations <= level.violations <= reduced.violations,
+        ),
+        within(
+            "mean utilisation, Multi-Priority less Bilevel",
+            ">= 0",
+            base.utilisation - level.utilisation,
+            0.0,
+            None,
+        ),
+        holds(
+            "Multi-Priority with its base on the other path is stringent too",
+            "costs utilisation, not fairness",
+            all(f.stringent for f in wrong),
+        ),
+    ]
+    rows = "; ".join(
+        f"{NAMES[c]}: {e.violations} of {e.points} points violate stringent fairness (worst {e.worst:+.0%} over eq. 1.4), "
+        f"utilisation {interval(e.utilisation)}"
+        for c, e in totals.items()
+    )
+    why = (
+        f"{rows}. Bilevel's third of two equal paths is 1.33 times a quarter, which the thesis calls an approximation by a "
+        "constant."
+    )
+    return finding(
+        claim, lab.world.name, checks, why, unless=reasons.ranking(lab, _violated(lab, BASE))
+    )
+
+
+def _violated(lab: Laboratory, scheme: str) -> str:
+    """The cells in which a scheme violates stringent fairness, with the excess over eq. 1.4."""
+    found = {place.cell: place.fairness(lab) for place in places((scheme,))}
+    return ", ".join(f"{name} ({f.excess:+.1%})" for name, f in found.items() if not f.stringent)
+
+
+def robust(lab: Laboratory) -> dict[tuple[str, int, float, str], tuple[Fairness, Floats]]:
+    """Queue, paths, sharing and controller: both definitions, and the use of the network."""
+    found = {}
+    for queue, n, sharing, controller, name, _ in matrix():
+        twins = f"robust-{queue}-tcp", f"robust-{queue}-{cells.WITHOUT}"
+        if any(cell not in lab.results for cell in (name, *twins)):
+            continue
+        links = tuple(dict.fromkeys(shared_ways(n, sharing)))
+        tcp, spare = taken(lab, twins[0]), unused(lab, twins[1], "bottleneck")
+        fairness = compared(lab, name, dict.fromkeys(links, tcp), dict.fromkeys(links, spare))
+        found[queue, n, sharing, controller] = fairness, used(lab, name, *links)
+    return found
+
+
+@PAPER.claim(
+    "wish.robustness",
+    *(name for *_, name, _ in matrix()),
+    *(f"robust-{queue}-{kind}" for queue in ROBUST_QUEUES for kind in ("tcp", cells.WITHOUT)),
+)
+def robustness(claim: Claim, lab: Laboratory) -> Finding:
+    """Both predicates and the utilisation in every cell of the matrix."""
+    found = robust(lab)
+    rows = {}
+    for controller in ROBUST:
+        own = [v for key, v in found.items() if key[3] == controller]
+        stringent, lenient = (sum(getattr(f, d) for f, _ in own) for d in ("stringent", "lenient"))
+        use = float(np.mean([u.mean() for _, u in own]))
+        rows[controller] = stringent, lenient, len(own), use
+    whole = len(matrix()) // len(ROBUST)
+    perfect = [c for c, (stringent, _, total, _) in rows.items() if stringent == total]
+    checks = [
+        holds(
+            "output",
+            claim.expected["output"],
+            all(total == whole for _, _, total, _ in rows.values()),
+        ),
+    ]
+    text = "; ".join(
+        f"{NAMES.get(c, c)}: stringent in {s} and lenient in {m} of {t}, utilisation {u:.3f}"
+        for c, (s, m, t, u) in rows.items()
+    )
+    whole_names = ", ".join(NAMES.get(c, c) for c in perfect) or "none"
+    why = (
+        f"Queues {', '.join(ROBUST_QUEUES)}; {' and '.join(map(str, ROBUST_PATHS))} paths; none, half (of 8) and all over one "
+        f"link; a TCP on each link; 180 s. {text}. Stringent everywhere: {whole_names}. "
+        "The cells are in the matrix of the report; a link of 1 to 5 Mb/s and more than 8 paths are in the figures."
+    )
+    return finding(claim, lab.world.name, checks, why)
+
+
+@PAPER.claim("wish.bilevel_many_subflows")
+def many_subflows(claim: Claim, lab: Laboratory) -> Finding:
+    """A variant of Bilevel TFRC for many paths."""
+    return not_run(
+        claim,
+        "optional: a variant of Bilevel TFRC for many paths is not built; what it would have to beat is in fig4-4.bilevel",
+    )
+
+
+@PAPER.claim("wish.tcp_nice")
+def tcp_nice(claim: Claim, lab: Laboratory) -> Finding:
+    """TCP-Nice in the background."""
+    return not_run(claim, "optional: TCP-Nice, whose windows fall below one, is not built")

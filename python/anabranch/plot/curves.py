@@ -1,0 +1,135 @@
+"""Curves over a parameter with their intervals, beside the lines and bands that they are held against."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..statistics import Interval
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Measured values over a parameter."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[Interval]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What theory or a definition says over a parameter."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where a value is accepted."""
+
+    label: str
+    x: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    curves: Sequence[Curve]
+    lines: Sequence[Line] = field(default_factory=tuple)
+    bands: Sequence[Band] = field(default_factory=tuple)
+
+
+@style.styled
+def curves(
+    panels: Sequence[Panel],
+    *,
+    title: str,
+    labels: tuple[str, str],
+    log: bool = False,
+    ticks: Sequence[float] | None = None,
+    bottom: float | None = 0.0,
+) -> Figure:
+    """A panel for each entry, one above the other with one axis of the parameter, and one legend.
+
+    A label has the same look in every panel. `labels` name the parameter and what is drawn, with units; `log` makes
+    the parameter's axis logarithmic, and `ticks` are the values named there. Raises ValueError for nothing to draw.
+    """
+    if not any(panel.curves for panel in panels):
+        raise ValueError("there is nothing to draw: no panel has a curve")
+    height = 3.6 if len(panels) == 1 else 2.5
+    figure, axes = style.panels(len(panels), height, title)
+    names = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
+    entries: dict[str, Artist] = {}
+    for ax, panel in zip(axes, panels, strict=True):
+        for band in panel.bands:
+            entries[band.label] = _band(ax, band)
+        for number, line in enumerate(panel.lines):
+            look: dict[str, Any] = {"color": style.INK, "linestyle": style.line(number + 1)}
+            ax.plot(line.x, line.y, linewidth=1.3, **look)
+            entries[line.label] = style.entry(line.label, linewidth=1.3, **look)
+        for curve in panel.curves:
+            entries[curve.label] = _curve(ax, curve, names.index(curve.label))
+        if panel.title:
+            ax.set_title(panel.title)
+        _scale(ax, log, ticks, bottom)
+        ax.set_ylabel(labels[1])
+    axes[-1].set_xlabel(labels[0])
+    style.legend(figure, [entries[name] for name in _order(panels, names)])
+    return figure
+
+
+def _order(panels: Sequence[Panel], names: list[str]) -> list[str]:
+    """Curves first, then lines and bands."""
+    rest = [line.label for panel in panels for line in panel.lines]
+    rest += [band.label for panel in panels for band in panel.bands]
+    return list(dict.fromkeys([*names, *rest]))
+
+
+def _curve(ax: Axes, curve: Curve, index: int) -> Artist:
+    """A curve with its intervals; its entry in the legend."""
+    half = [value.half if math.isfinite(value.half) else 0.0 for value in curve.y]
+    look: dict[str, Any] = {
+        "color": style.colour(index),
+        "marker": MARKERS[index % len(MARKERS)],
+        "markersize": 5,
+        "linestyle": style.line(index // len(style.PALETTE)),
+    }
+    ax.errorbar(curve.x, [value.mean for value in curve.y], half, capsize=3, elinewidth=1, **look)
+    return style.entry(curve.label, **look)
+
+
+def _band(ax: Axes, band: Band) -> Artist:
+    """The area of a band."""
+    from matplotlib.patches import Patch
+
+    ax.fill_between(band.x, band.low, band.high, color="#e3e3e3", linewidth=0, zorder=0)
+    return Patch(facecolor="#e3e3e3", edgecolor=style.FAINT, label=band.label)
+
+
+def _scale(ax: Axes, log: bool, ticks: Sequence[float] | None, bottom: float | None) -> None:
+    """The axes' scales and ticks."""
+    if log:
+        ax.set_xscale("log")
+    if ticks is not None:
+        ax.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
+        ax.set_xticks([], minor=True)
+    ax.margins(x=0.03, y=0.06)
+    if bottom is not None:
+        ax.set_ylim(bottom=bottom)
