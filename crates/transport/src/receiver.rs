@@ -103,8 +103,7 @@ impl Receiver {
         let delayed_ack = self.settings.delayed_ack;
         let side = &mut self.paths[path];
         let end = data.seq + u64::from(data.len);
-        let known = data.seq <= side.next; // and so one that an ACK of this may be for
-        let in_order = known && end > side.next;
+        let in_order = data.seq <= side.next && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
         if self.settings.dsack {
             side.duplicate = side.arrived_again(Range { start: data.seq, end });
@@ -113,6 +112,8 @@ impl Receiver {
             side.next = side.out_of_order.take_front_at(end);
         } else if end > side.next.max(data.seq) {
             side.hold(Range { start: data.seq, end });
+        } else {
+            side.echo_again(data.stamp);
         }
         if !multipath {
             self.data_next = side.next; // the path's order is the connection's
@@ -122,10 +123,8 @@ impl Receiver {
             self.buffer = tune.buffer();
         }
         let side = &mut self.paths[path];
-        // RFC 7323 §4.3: echo the segment that moved the left edge, or would have, had it not come before: the ACK
-        // of that one may be lost, and its age is not a round trip. Of those delayed, the first.
-        if side.due == Time::NEVER && (known || side.echo == Time::ZERO) && data.stamp >= side.echo
-        {
+        // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
+        if side.due == Time::NEVER && (in_order || side.echo == Time::ZERO) {
             side.echo = data.stamp;
             if self.settings.transit {
                 side.transit = now.since(data.stamp);
@@ -235,6 +234,15 @@ impl Path {
         }
         if ecn.has(Flags::MARKED) {
             self.echoed = Flags::ECHO;
+        }
+    }
+
+    /// A segment arrived that had come before. The ACK of that one may be lost, and its age is not a round trip: this
+    /// one is echoed (RFC 7323 §4.3).
+    #[cold]
+    fn echo_again(&mut self, stamp: Time) {
+        if self.due == Time::NEVER {
+            self.echo = self.echo.max(stamp);
         }
     }
 
