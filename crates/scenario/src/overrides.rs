@@ -1,7 +1,7 @@
 //! `--set key=value`: changes to the text of a scenario before it is read.
 
 use crate::error::{Error, list};
-use toml_edit::{DocumentMut, Item, Value};
+use toml_edit::{Array, DocumentMut, Item, Value};
 
 /// One override: a dotted path and a value. Links and flows are addressed by name, the entries of
 /// other lists by number: `link.ap1.rate`, `flow.multipath.path.0.join`.
@@ -73,6 +73,7 @@ fn wrong(change: &Override, step: &str) -> Error {
 
 /// The item that `step` names inside `item`; tables that do not exist yet are made.
 fn enter<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, String> {
+    open_list(item);
     if item.is_array_of_tables() {
         return enter_tables(item, step);
     }
@@ -82,6 +83,17 @@ fn enter<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, String> {
     match item.as_table_like_mut() {
         Some(table) => Ok(table.entry(step).or_insert(toml_edit::table())),
         None => Err("it is a value, not a table".into()),
+    }
+}
+
+/// A list of tables that is written inline, `[{ … }, { … }]`, becomes one that can be entered.
+fn open_list(item: &mut Item) {
+    let inline = |array: &Array| !array.is_empty() && array.iter().all(Value::is_inline_table);
+    if item.as_array().is_some_and(inline) {
+        *item = match core::mem::take(item).into_array_of_tables() {
+            Ok(tables) => Item::ArrayOfTables(tables),
+            Err(other) => other,
+        };
     }
 }
 

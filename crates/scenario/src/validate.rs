@@ -381,8 +381,8 @@ fn check_fair(flow: &Flow) -> Result<(), (String, &'static str)> {
     if !(0.0..=1.0).contains(&fair.margin) {
         return Err((format!("fair.margin is {}", fair.margin), "it is a part, from 0 to 1"));
     }
-    if flow.count > 1 || flow.arrivals.is_some() {
-        let message = "`fair` of more than one user".to_owned();
+    if flow.count != 1 || flow.arrivals.is_some() {
+        let message = "`fair` of a flow that is not one user".to_owned();
         return Err((message, "it is defined for one ensemble: `count = 1`"));
     }
     Ok(())

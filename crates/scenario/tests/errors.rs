@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use scenario::{Override, Plan};
+use units::{Rate, Span};
 
 /// A scenario with a bit of everything, right in all its parts.
 const RIGHT: &str = r#"name = "probe"
@@ -314,7 +315,7 @@ fn flows_that_cannot_be_are_refused() {
     refused("count = 3", "count = 0", "30:1", &["no flow has a user", "`count` of 1"]);
     let unfair = "fair = { margin = 1.5 }";
     refused("count = 3", unfair, "32:1", &["fair.margin is 1.5", "from 0 to 1"]);
-    refused("count = 3", "count = 3\nfair = {}", "33:1", &["more than one user", "count = 1"]);
+    refused("count = 3", "count = 3\nfair = {}", "33:1", &["not one user", "count = 1"]);
     refused("count = 3", "fair = { definition = \"nice\" }", "32:23", &["nice", "stringent"]);
     let both = "transfer = \"1 MB\"\napp_rate = \"1 Mb/s\"";
     refused("count = 3", both, "32:1", &["`transfer`", "`app_rate`", "choose one"]);
@@ -458,6 +459,19 @@ fn overrides_that_lead_nowhere_are_refused() {
             assert!(error.contains(word), "{change}: `{word}` is missing:\n{error}");
         }
     }
+}
+
+#[test]
+fn overrides_lead_into_lists_that_are_written_inline() {
+    let text = "name = \"x\"\nduration = \"9 s\"\nlink = [{ name = \"l\", rate = \"1 Mb/s\" }]\n\
+                flow = [{ name = \"f\", path = [{ links = [\"l\"] }, { links = [\"l\"] }] }]\n";
+    let changes = ["link.l.rate=2 Mb/s", "flow.f.count=3", "flow.0.path.1.join=1 s"];
+    let plan = read(text, &changes).unwrap();
+    assert_eq!(plan.links[0].rate, Some(Rate(2_000_000)));
+    let class = &plan.classes[0];
+    assert_eq!((class.count, class.paths[1].join), (3, Span::millis(1000)));
+    let error = read(text, &["flow.nobody.count=3"]).unwrap_err();
+    assert!(error.contains("the entries are"), "{error}");
 }
 
 #[test]
