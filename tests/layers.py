@@ -68,7 +68,7 @@ PYTHON = {
     "report": {"report", "plot", "files"},
     "plot": {"plot", "capture", "result", "fairness", "statistics", "metrics", "files"},
     # Definitions are over numbers; what they compare with is simulated.
-    "fairness": {"fairness", "result", "scenario", "statistics"},
+    "fairness": {"fairness", "result", "scenario", "_core", "statistics"},
     "linux": {"linux", "result", "scenario", "_core", "statistics", "files"},
     "statistics": set(),
     "metrics": set(),

@@ -50,6 +50,38 @@ def test_a_scenario_built_in_python_runs_like_one_from_a_file() -> None:
     assert 0.9e7 < rate <= 1e7
 
 
+@pytest.mark.parametrize(
+    ("name", "controller", "overrides"),
+    [
+        ("khalili/scenario-c", "olia", ["link.ap1.rate=5 Mb/s", "flow.multipath.path.1.join=10 s"]),
+        (
+            "khalili/scenario-c",
+            None,
+            ['duration="90 s"', "transport.sack=false", "link.0.delay=9 ms"],
+        ),
+        ("tse/two-paths", "lia", ["flow.tcp-on-first.count=0", "flow.2.fair.margin=0.2"]),
+        ("tse/shared", "lia", ['flow.ensemble.path=[{ links = ["bottleneck"] }]', "title=a = b"]),
+        ("tse/two-paths", None, ["flow.ensemble.controller=reno", "flow.ensemble.striped=true"]),
+    ],
+)
+def test_a_scenario_with_overrides_written_into_it_is_the_same_as_with_them_beside_it(
+    name: str, controller: str | None, overrides: list[str]
+) -> None:
+    scenario = ab.load(name)
+    document = scenario.document(controller=controller, overrides=overrides)
+    written = ab.Scenario.written(document, name)
+    assert written.plan() == scenario.plan(controller=controller, overrides=overrides)
+
+
+def test_a_wrong_override_cannot_be_written_into_a_scenario() -> None:
+    scenario = ab.load("tse/two-paths")
+    for wrong in ("link.third.rate=1 Mb/s", "link.first.delay=-5 ms", "nonsense"):
+        with pytest.raises(ab.ScenarioError):
+            scenario.document(overrides=[wrong])
+    with pytest.raises(ab.ScenarioError, match="the nearest are"):
+        scenario.document(controller="oila")
+
+
 def test_rates_obey_capacity_and_goodput_is_below_throughput(result: Result) -> None:
     users = {c["name"]: c["count"] for c in result.plan["classes"]}
     total = sum(result.rate(name) * count for name, count in users.items())

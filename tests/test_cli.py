@@ -19,7 +19,7 @@ import pytest
 import typer
 
 import anabranch as ab
-from anabranch.cli import simulate
+from anabranch.cli import fair, realtime, simulate
 from anabranch.cli.compare import agreement
 from anabranch.cli.terminal import writing
 from anabranch.files import atomic_write
@@ -33,6 +33,9 @@ SHORT = ["--set", "duration=20 s", "--set", "warmup=5 s"]
 PAIR = ["--worlds", "theory,simulation"]
 """The worlds that need no root, also where there is."""
 
+
+UNFAIR = ["run", "tse/two-paths", "--set", "flow.ensemble.fair.margin=0.05"]
+"""A run of which the ensemble is to be stringently TCP-fair."""
 
 MANY = 40_000
 """Replications that no machine finishes before it is interrupted."""
@@ -54,7 +57,9 @@ def interrupted(after_s: float, *words: str) -> tuple[int, str]:
     return process.returncode, out
 
 
-@pytest.mark.parametrize("command", ["run", "theory", "compare", "reproduce", "plot", "list"])
+@pytest.mark.parametrize(
+    "command", ["run", "theory", "compare", "reproduce", "audit", "plot", "list"]
+)
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = anabranch(command, "--help")
     assert done.returncode == 0
@@ -134,6 +139,16 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["reproduce", "khalili", "--seeds", "1000001"], "--seeds is 1000001; it is from 1 to"),
         (["plot", "README.md"], "not a result"),
         (["list", "wishes"], "controllers"),
+        (["audit", "oila"], "the nearest are lia, olia, balia"),
+        (["audit", "olia", "phi"], "`phi` is not complete"),
+        (["audit", "olia", "--seed", str(2**64)], "--seed is"),
+        (["audit", "olia", "--json", "/no/such/place/x.json"], "/no/such/place"),
+        (["audit", "olia", "--report", "README.md"], "README.md"),
+        (
+            [*UNFAIR, "--set", "flow.ensemble.count=2"],
+            "`fair` of more than one user",
+        ),
+        ([*UNFAIR, "--set", "flow.ensemble.fair.margin=2"], "from 0 to 1"),
     ],
 )
 def test_wrong_input_gets_a_clear_error_and_status_2(words: list[str], said: str) -> None:
@@ -166,6 +181,79 @@ def test_reproduce_writes_an_object_for_each_claim(tmp_path: Path) -> None:
             claim
         )
     assert claims[0]["obtained"]["multipath"]["repetitions"] == 2
+
+
+def judged(*words: str) -> subprocess.CompletedProcess[str]:
+    """A short run of which the ensemble is to be TCP-fair."""
+    short = ("--set", "duration=60 s", "--set", "warmup=20 s")
+    return anabranch(*UNFAIR, *short, *words)
+
+
+def test_a_flow_that_is_not_as_fair_as_the_scenario_wants_it_is_a_check_that_does_not_hold(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "x.json"
+    done = judged("-c", "reno", "--repeat", "2", "--json", str(file))
+    assert done.returncode == 1, done.stderr
+    assert "all paths" in done.stdout
+    assert "ensemble violates the stringent definition of TCP-fairness\n" in done.stdout
+    (found,) = ab.Result.load(file).fairness
+    assert found["flow"] == "ensemble" and not found["met"] and found["excess"] > 0.2
+    done = judged("-c", "multi-priority")
+    assert done.returncode == 0, done.stderr
+    assert "ensemble meets the stringent definition" in done.stdout
+    together = '[{ links = ["second"] }, { links = ["second"] }]'
+    done = judged("-c", "reno", "--set", f"flow.ensemble.path={together}")
+    assert done.returncode == 1
+    assert "violates the stringent definition of TCP-fairness on second\n" in done.stdout
+
+
+def test_worlds_without_a_reference_say_that_they_do_not_judge(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = SHORT[1::2]
+    for done in (
+        anabranch("theory", *UNFAIR[1:], "-c", "lia"),
+        anabranch("compare", *UNFAIR[1:], "-c", "lia", *PAIR, "-n", "2", *SHORT),
+    ):
+        assert "to be TCP-fair by the stringent definition: not judged" in done.stdout, done.stderr
+    result = ab.run("tse/two-paths", overrides=[*short, "flow.ensemble.fair.margin=0.1"])
+    monkeypatch.setattr(realtime, "perform", lambda *words, **options: result)
+    monkeypatch.setattr(realtime, "show_error", lambda result: None)
+    realtime.run_command("tse/two-paths", None, [1], [], None, False, False, ab.Recording())
+    assert "not judged, for there is no reference TCP on the kernel" in capsys.readouterr().out
+
+
+def test_an_interrupt_of_the_references_keeps_the_result_and_says_that_it_is_not_judged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fair, "run", interrupt)
+    file = tmp_path / "x.json"
+    words = [*SHORT[1::2], "flow.ensemble.fair.margin=0.05"]
+    with pytest.raises(typer.Exit) as ended:
+        simulate.run_command(
+            "tse/two-paths", None, [1], words, file, False, False, ab.Recording(), 0
+        )
+    assert ended.value.exit_code == 130
+    assert "not judged, for the command was interrupted" in capsys.readouterr().out
+    assert ab.Result.load(file).seeds == [1] and not ab.Result.load(file).fairness
+
+
+def test_an_audit_prints_one_table_and_writes_what_is_asked(tmp_path: Path) -> None:
+    file, report = tmp_path / "a.json", tmp_path / "report"
+    words = ("lia", "multi-priority:trial", "-n", "1", "--json", str(file), "--report", str(report))
+    done = anabranch("audit", *words)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    (row,) = (
+        line for line in done.stdout.splitlines() if line.startswith("│ multi-priority:trial")
+    )
+    assert row.count("stringent") >= 4
+    content = json.loads(file.read_text())
+    assert {one["controller"] for one in content["entries"]} == {"lia", "multi-priority:trial"}
+    page = (report / "audit.html").read_text()
+    assert "multi-priority:trial" in page and "data:image/svg+xml" in page
+    assert "reproduced" not in page.partition("</style>")[2]
 
 
 def test_the_last_seed_runs() -> None:

@@ -37,6 +37,7 @@ class Result:
     `runs` has one dictionary for each replication with the tables `flows`, `paths`, `links` and
     `classes` (columns as arrays), and `series` and `events_log` where they were asked for. Theory
     has one run, without a seed, and the columns that it knows; `theory` has what no other world has.
+    `fairness` has the judgements on flows with `fair`, as `fairness.Judgement.to_json` gives them.
     """
 
     scenario: Scenario
@@ -45,6 +46,7 @@ class Result:
     world: str = "simulation"
     provenance: dict[str, Any] = field(default_factory=dict)
     theory: dict[str, Any] = field(default_factory=dict)
+    fairness: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def seeds(self) -> list[int]:
@@ -150,7 +152,8 @@ class Result:
             "plan": self.plan,
             "runs": [plain(run) for run in self.runs],
         }
-        return content | ({"theory": plain(self.theory)} if self.theory else {})
+        more = {"theory": self.theory, "fairness": self.fairness}
+        return content | {key: plain(value) for key, value in more.items() if value}
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
@@ -175,7 +178,15 @@ class Result:
         scenario = Scenario.parse(content["scenario"], name=content["plan"]["name"])
         runs = [columns(run) for run in content["runs"]]
         theory = columns(content.get("theory", {}))
-        return cls(scenario, content["plan"], runs, content["world"], content["provenance"], theory)
+        return cls(
+            scenario,
+            content["plan"],
+            runs,
+            content["world"],
+            content["provenance"],
+            theory,
+            content.get("fairness", []),
+        )
 
 
 @dataclass(frozen=True)

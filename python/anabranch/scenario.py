@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -39,17 +41,60 @@ class Scenario:
         ...     link=[Link("wire", rate="10 Mb/s", delay="20 ms")],
         ...     flow=[Flow("tcp", path=[Path(["wire"])])])
         """
-        import tomli_w
-
         from .schema import Scenario as Schema
 
-        text = tomli_w.dumps(without_none(dataclasses.asdict(Schema(**fields))))
-        return cls.parse(text, str(fields.get("name", "<scenario>")))
+        document = without_none(dataclasses.asdict(Schema(**fields)))
+        return cls.written(document, str(fields.get("name", "<scenario>")))
 
     def plan(self, **options: Any) -> dict[str, Any]:
         """The plan: every default filled in, SI units. Takes `overrides` and `controller`."""
         plan: dict[str, Any] = json.loads(_core.plan(self.text, self.name, **options))
         return plan
+
+    def document(
+        self, *, controller: str | None = None, overrides: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """The scenario as nested data, with what `run` takes beside it written into it.
+
+        Raises ScenarioError for what is wrong, as `plan` does.
+        """
+        plan = self.plan(overrides=list(overrides), controller=controller)
+        document = tomllib.loads(self.text)
+        for text in overrides:
+            _set(document, text)
+        for planned in plan["classes"] if controller else ():
+            flow = next(one for one in document["flow"] if one["name"] == planned["name"])
+            if planned["controller"] == controller:
+                flow["controller"] = controller
+        if (overrides or controller) and Scenario.written(document, self.name).plan() != plan:
+            raise ScenarioError(
+                f"{', '.join(overrides)}: this cannot be written into {self.name}; change its file instead"
+            )
+        return document
+
+    @classmethod
+    def written(cls, document: dict[str, Any], name: str = "<scenario>") -> Scenario:
+        """A scenario from nested data. Raises ScenarioError."""
+        import tomli_w
+
+        return cls.parse(tomli_w.dumps(document), name)
+
+
+def _set(document: dict[str, Any], override: str) -> None:
+    """Writes an override that has been checked: entries of lists are named, or numbered from 0."""
+    key, _, value = (part.strip() for part in override.partition("="))
+    *steps, last = key.split(".")
+    item: Any = document
+    for step in steps:
+        if isinstance(item, list):
+            names = [entry.get("name") for entry in item]
+            item = item[names.index(step) if step in names else int(step)]
+        else:
+            item = item.setdefault(step, {})
+    try:
+        item[last] = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        item[last] = value
 
 
 def without_none(value: Any) -> Any:

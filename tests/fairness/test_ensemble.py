@@ -115,11 +115,20 @@ def test_the_margin_is_a_fraction_of_a_link_and_of_the_bound() -> None:
         (([1.0], ["a"], [1.0], {}, BOTH), "there is no spare capacity of a"),
         (([-1.0], ["a"], [1.0], {"a": 0.0}, BOTH), "-1.0 bit/s is no rate"),
         (([1.0], ["a"], [1.0], {"a": 0.0}, {}), "there is no capacity of a"),
+        (([1.0], ["a"], [1.0], {"a": 0.0}, {"a": float("nan")}), "there is no capacity of a"),
+        (([float("nan")], ["a"], [1.0], {"a": 0.0}, BOTH), "nan bit/s is no rate"),
+        (([1.0], ["a"], [float("inf")], {"a": 0.0}, BOTH), "inf bit/s is no rate"),
     ],
 )
 def test_what_is_missing_or_no_rate_is_said(arguments, message) -> None:
     with pytest.raises(ValueError, match=message):
         ensemble_fairness(*arguments)
+
+
+@pytest.mark.parametrize("margin", [-0.01, 1.5, float("nan")])
+def test_a_margin_is_a_part(margin: float) -> None:
+    with pytest.raises(ValueError, match=r"the margin is .*; it is a part, from 0 to 1"):
+        ensemble_fairness([1.0], ["a"], [1.0], {"a": 0.0}, BOTH, margin=margin)
 
 
 def test_multi_priority_is_fair_where_tcps_are_not_and_an_access_link_does_not_count() -> None:
@@ -162,6 +171,122 @@ def test_without_anybody_else_all_is_spare() -> None:
     first, last = text.index('[[flow]]\nname = "on-a"'), text.index('[[flow]]\nname = "ensemble"')
     twin = reference(Scenario.parse(text[:first] + text[last:]), "ensemble")
     assert {link: float(spare[0]) for link, spare in twin.spare_bps.items()} == {"a": 5e6, "b": 5e6}
+
+
+SOON = ["duration=20 s", "warmup=5 s"]
+
+
+def test_flows_without_users_do_not_move_others_and_count_as_nobody() -> None:
+    off = ["flow.on-a.count=0"]
+    one_off = reference(two("reno"), "ensemble", overrides=[*off, *SOON])
+    assert one_off.spare_bps["a"] == 5e6 and one_off.spare_bps["b"] < 2e6
+    both_off = [*off, "flow.on-b.count=0"]
+    empty = reference(two("reno"), "ensemble", overrides=[*both_off, *SOON])
+    assert {link: spare.tolist() for link, spare in empty.spare_bps.items()} == {
+        "a": [5e6],
+        "b": [5e6],
+    }
+    with pytest.raises(ValueError, match="flow 'on-a' has 0 users"):
+        reference(two("reno"), "on-a", overrides=off)
+
+
+def test_a_tcp_alone_is_taken_to_use_what_nobody_uses() -> None:
+    nobody = ["flow.on-a.count=0", "flow.on-b.count=0"]
+    empty = reference(two("reno"), "ensemble", overrides=[*nobody, *SOON])
+    assert (empty.tcp_bps == 5e6).all()
+
+
+def test_a_controller_is_that_of_the_other_flows_and_not_of_the_tcp() -> None:
+    seen = []
+
+    def recorded(scenario: Scenario, seeds: list[int]):
+        seen.append({c["name"]: c["controller"] for c in scenario.plan()["classes"]})
+        return run(scenario, seeds)
+
+    text = two("reno").text.replace(
+        'name = "on-b"\npath = [', 'name = "on-b"\npath = [{ links = ["a"] }, '
+    )
+    options = {"controller": "lia", "overrides": ["flow.ensemble.controller=cubic", *SOON]}
+    reference(Scenario.parse(text), "ensemble", runs=recorded, **options)
+    assert [twin.pop("ensemble", None) for twin in seen] == ["reno", "reno", None]
+    assert seen == [{"on-a": "reno", "on-b": "lia"}] * 3
+
+
+def test_paths_that_are_alike_are_run_once() -> None:
+    seen = []
+
+    def recorded(scenario: Scenario, seeds: list[int]):
+        seen.append(scenario.name)
+        return run(scenario, seeds, overrides=SOON)
+
+    text = two("reno", second="a").text
+    twin = reference(Scenario.parse(text), "ensemble", runs=recorded)
+    assert len(seen) == 2 and twin.tcp_bps.shape == (2, 1)
+
+
+def test_a_striped_flow_has_all_its_paths_and_gives_each_the_same_part() -> None:
+    striped = ["flow.ensemble.striped=true", *SOON]
+    twin = reference(two("reno"), "ensemble", overrides=striped)
+    assert twin.bottlenecks == ("a", "b")
+    result = run(two("reno"), overrides=striped)
+    found = tcp_fairness(result, twin)
+    assert [link.ensemble_bps for link in found.links] == [found.total_bps / 2] * 2
+    assert found.total_bps == pytest.approx(result.rate("ensemble")[0], rel=1e-9)
+
+
+def test_a_link_whose_rate_changes_has_its_mean_and_a_private_one_is_used_by_nobody_else() -> None:
+    text = two("reno").text.replace(
+        'name = "access"\nrate = "100 Mb/s"',
+        'name = "access"\nper_user = true\nrate = "1 Mb/s"',
+    )
+    shared = text.replace('path = [{ links = ["a"] }]', 'path = [{ links = ["access", "a"] }]')
+    twin = reference(Scenario.parse(shared), "ensemble", overrides=SOON)
+    assert twin.bottlenecks == ("access", "access")
+    assert twin.spare_bps["access"] == 1e6
+    falling = text.replace(
+        'name = "a"\nrate = "5 Mb/s"',
+        'name = "a"\nchange = [{ at = "12.5 s", rate = "0.5 Mb/s" }]\nrate = "1 Mb/s"',
+    )
+    twin = reference(
+        Scenario.parse(falling.replace("1 Mb/s", "0.9 Mb/s", 1)), "on-a", overrides=SOON
+    )
+    assert twin.capacities_bps["a"] == pytest.approx(0.7e6, rel=1e-6)
+
+
+def test_after_an_interrupt_there_is_no_reference() -> None:
+    def interrupted(scenario: Scenario, seeds: list[int]):
+        result = run(scenario, seeds[:1], overrides=SOON)
+        result.provenance["complete"] = False
+        return result
+
+    with pytest.raises(KeyboardInterrupt):
+        reference(two("reno"), "ensemble", [1, 2], runs=interrupted)
+
+
+def test_what_cannot_be_judged_is_refused() -> None:
+    result = run(two("reno"), overrides=SOON)
+    with pytest.raises(ValueError, match="there is no reference TCP to compare with"):
+        tcp_fairness(result, None)
+    twin = reference(two("reno"), "ensemble", overrides=SOON)
+    with pytest.raises(ValueError, match="no flow 'ensemble' in this result; its flows are on-a"):
+        tcp_fairness(run(two("reno"), overrides=["flow.ensemble.count=0", *SOON]), twin)
+    elsewhere = run(two("reno", second="a"), overrides=SOON)
+    with pytest.raises(ValueError, match="path 1 of flow 'ensemble' does not cross 'b'"):
+        tcp_fairness(elsewhere, twin)
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("flow.ensemble.path=[]", "it has no path"),
+        ('flow.ensemble.path=[{ links = ["c"] }]', "there is no link `c`"),
+        ("link.a.delay=-5 ms", "it is negative"),
+        ("flow.ensemble.count=-1", "count"),
+    ],
+)
+def test_a_reference_of_what_is_no_scenario_is_refused(override: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        reference(two("reno"), "ensemble", overrides=[override])
 
 
 def test_a_reference_that_cannot_be_is_refused() -> None:

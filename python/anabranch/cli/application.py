@@ -282,6 +282,36 @@ def reproduce(
 
 
 @app.command(
+    cls=Command,
+    epilog="Example: anabranch audit\n\n"
+    "Example: anabranch audit olia multi-priority:trial --repeat 20 --json audit.json --report out/audit",
+)
+def audit(
+    controllers: Annotated[
+        list[str] | None,
+        typer.Argument(help="Controllers, such as olia or phi:0.5; nothing for all."),
+    ] = None,
+    seed: SeedOption = 1,
+    repeat: RepeatOption = 10,
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write one object for each controller in each network here."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write an HTML report into this directory.")
+    ] = None,
+    threads: ThreadsOption = 0,
+) -> None:
+    """Judge controllers by two definitions of TCP-fairness, each in the same small networks."""
+    from .audit import audit_command
+    from .options import checked_threads, seeds_from
+
+    audit_command(
+        controllers or [], seeds_from(seed, repeat), json, report, checked_threads(threads)
+    )
+
+
+@app.command(
     cls=Command, epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png"
 )
 def plot(

@@ -15,6 +15,7 @@ from ..files import check_writable, write_json
 from ..result import FORMAT, Result, provenance, scaled
 from ..scenario import Scenario
 from ..statistics import Interval, apart, difference
+from .fair import tell_not_judged
 from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out
 from .simulate import simulated
@@ -138,6 +139,9 @@ def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> N
     show(results, tolerance)
     if THEORY in results:
         tell_left_out(results[THEORY].plan)
+    tell_not_judged(
+        next(iter(results.values())).plan, "for worlds are compared; `anabranch run` judges it"
+    )
     if LINUX in results:
         from .realtime import show_error
 

@@ -15,6 +15,7 @@ from ..result import Result, provenance
 from ..scenario import Scenario
 from . import dynamics, maps
 from .dynamics import axes_from
+from .fair import tell_not_judged
 from .options import scenario_from, time_from
 from .terminal import console, named, table, writing
 
@@ -124,6 +125,9 @@ def theory_command(
     if grid:
         maps.show(console(), grid, asked.of)
     tell_left_out(plan)
+    tell_not_judged(
+        plan, "for theory has no reference TCP; `anabranch run` judges it in simulation"
+    )
 
 
 def _checked(asked: Asked) -> str | float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..result import Recording, Result
 from ..scenario import Scenario
+from .fair import tell_not_judged
 from .simulate import check_complete, perform, watched
 from .terminal import console
 
@@ -37,6 +38,10 @@ def run_command(
     if recording.pcap:
         console().print(f"written to {recording.pcap}", highlight=False, markup=False)
     show_error(result)
+    tell_not_judged(
+        result.plan,
+        "for there is no reference TCP on the kernel; `anabranch run` judges it in simulation",
+    )
     check_complete(result, seeds)
 
 

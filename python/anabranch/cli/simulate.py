@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from ..fairness import check_demands, demands
 from ..files import check_writable
 from ..result import Recording, Result, run, scaled
 from ..scenario import Scenario
+from . import INTERRUPTED
+from .fair import judged, show_fairness, tell_not_judged
 from .options import scenario_from
 from .terminal import console, named, progress, stopped, table, writing
 
@@ -24,9 +29,9 @@ def run_command(
     recording: Recording,
     threads: int,
 ) -> None:
-    """Simulates, writes the result if asked, and prints it."""
+    """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it is to be."""
     result = perform(
-        simulated,
+        judged_too,
         source,
         seeds,
         json,
@@ -40,7 +45,26 @@ def run_command(
     for file in (recording.pcap, recording.qlog):
         if file:
             console().print(f"written to {file}", highlight=False, markup=False)
+    if not result.fairness:
+        tell_not_judged(result.plan, "for the command was interrupted")
     check_complete(result, seeds)
+    if demands(result.plan) and not result.fairness:
+        raise typer.Exit(INTERRUPTED)
+    if not all(one["met"] for one in result.fairness):
+        raise typer.Exit(1)
+
+
+def judged_too(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
+    """The result of `simulated` with judgements on flows that are to be TCP-fair.
+
+    Raises ValueError before anything is run if one of them cannot be judged.
+    """
+    chosen = {name: options[name] for name in ("controller", "overrides")}
+    wanted = check_demands(scenario, **chosen)
+    result = simulated(scenario, seeds, **options)
+    if not wanted or not result.provenance["complete"]:
+        return result
+    return judged(result, options["threads"])
 
 
 def perform(
@@ -122,6 +146,8 @@ def show(result: Result) -> None:
         table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2)
     )
     out.print(table("Links", *links(result)))
+    if result.fairness:
+        show_fairness(result.fairness)
     measured = plan["duration_s"] - plan["warmup_s"]
     runs = f"{len(result.runs)} replication{'s' * (len(result.runs) > 1)}"
     out.print(

@@ -11,8 +11,10 @@ bottlenecks may add up.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,19 @@ class Fairness:
         """Definition 2, which includes Definition 1."""
         return self.lenient and self.excess <= self.margin
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "lenient": self.lenient,
+            "stringent": self.stringent,
+            "violated": list(self.violated),
+            "total_bps": self.total_bps,
+            "bound_bps": self.bound_bps,
+            "excess": self.excess,
+            "best_path": self.best_path,
+            "links": [asdict(link) | {"excess": link.excess} for link in self.links],
+        }
+
 
 def excess(rate: float, bound: float) -> float:
     """`rate / bound − 1`; of nothing that is allowed, anything is infinitely too much."""
@@ -86,8 +101,8 @@ def ensemble_fairness(
     the bound in Definition 2. Paths that share a
     bottleneck are one path to eq. 1.4: its spare capacity counts once, and not beside a TCP on it.
 
-    Raises ValueError if there is no path, lengths differ, a rate is negative, or a bottleneck has no spare
-    capacity (which may be zero) or no capacity.
+    Raises ValueError if there is no path, lengths differ, a rate is negative or unknown, the margin is not from 0
+    to 1, or a bottleneck has no spare capacity (which may be zero) or no capacity.
     """
     counts = {len(path_rates), len(bottlenecks), len(tcp_rates)}
     if counts == {0} or len(counts) > 1:
@@ -99,10 +114,13 @@ def ensemble_fairness(
         raise ValueError(
             f"there is no spare capacity of {', '.join(missing)}; zero if there is none"
         )
-    if missing := sorted(link for link in set(bottlenecks) if capacities.get(link, 0) <= 0):
+    if missing := sorted(link for link in set(bottlenecks) if not capacities.get(link, 0) > 0):
         raise ValueError(f"there is no capacity of {', '.join(missing)}; a bottleneck has one")
-    if (least := min(*path_rates, *tcp_rates, *spare.values())) < 0:
-        raise ValueError(f"{least} bit/s is no rate; rates and spare capacities are at least 0")
+    for rate in (*path_rates, *tcp_rates, *spare.values()):
+        if not 0 <= rate < math.inf:
+            raise ValueError(f"{rate} bit/s is no rate; rates and spare capacities are at least 0")
+    if not 0 <= margin <= 1:
+        raise ValueError(f"the margin is {margin}; it is a part, from 0 to 1")
     paths = range(len(path_rates))
     links = tuple(
         OnLink(

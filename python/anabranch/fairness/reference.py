@@ -3,8 +3,7 @@ ensemble on each of its paths in turn, and without it (Tse 2006, §1.3)."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,9 @@ Floats = NDArray[np.float64]
 Runs = Callable[[Scenario, list[int]], Result]
 """Whatever simulates, measures or remembers."""
 
+OWN = ("controller", "path", "striped", "protocol", "fair")
+"""Keys of an ensemble that a TCP in its place does not have."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -28,105 +30,173 @@ class Reference:
     bottlenecks: tuple[str, ...]
     """Of each path: the link of it that a TCP on it uses most."""
     tcp_bps: Floats
-    """Shape (paths, replications)."""
+    """Shape (paths, replications). An idealised TCP is meant (footnote 1 of the thesis): it takes at least what
+    nobody uses, which a real one that halves its window leaves in part."""
     spare_bps: dict[str, Floats]
     """By bottleneck, shape (replications,)."""
     capacities_bps: dict[str, float]
     """By bottleneck."""
 
 
-def simulated(scenario: Scenario, seeds: list[int]) -> Result:
-    """Runs by simulation."""
-    return run(scenario, seeds)
-
-
-def twins(scenario: Scenario, flow: str) -> tuple[list[Scenario], Scenario | None]:
+def twins(
+    scenario: Scenario,
+    flow: str,
+    *,
+    controller: str | None = None,
+    overrides: Sequence[str] = (),
+) -> tuple[list[Scenario], Scenario | None]:
     """The scenario with one TCP in place of `flow` on each of its paths, and without it.
 
-    The second is None if nobody else is there. Raises ValueError if there is no such flow, or it is more
-    than one user.
+    The second is None if nobody else is there. Raises ScenarioError, and ValueError if there is no such flow, it
+    is not one user, or a path of it has no link with a rate.
     """
-    document = tomllib.loads(scenario.text)
+    document = scenario.document(controller=controller, overrides=overrides)
+    plan = scenario.plan(controller=controller, overrides=list(overrides))
     flows: list[dict[str, Any]] = document["flow"]
-    ensemble = next((one for one in flows if one["name"] == flow), None)
-    if ensemble is None:
+    place = next((at for at, one in enumerate(flows) if one["name"] == flow), None)
+    if place is None:
         names = ", ".join(one["name"] for one in flows)
         raise ValueError(f"there is no flow {flow!r}; the flows are {names}")
-    if (users := scenario.plan()["classes"][flows.index(ensemble)]["count"]) != 1:
-        raise ValueError(f"flow {flow!r} has {users} users; fairness is defined for one ensemble")
-    own = {"controller", "path"}
-    tcp = {key: value for key, value in ensemble.items() if key not in own}
-    others = [one for one in flows if one is not ensemble]
+    users = {planned["name"]: planned["count"] for planned in plan["classes"]}
+    if (count := users.pop(flow, 0)) != 1:
+        raise ValueError(f"flow {flow!r} has {count} users; fairness is defined for one ensemble")
+    check_limited(plan, flow)
+    before, ensemble, after = flows[:place], flows[place], flows[place + 1 :]
+    tcp = {key: value for key, value in ensemble.items() if key not in OWN}
 
-    def twin(flows: list[dict[str, Any]], name: str) -> Scenario:
-        import tomli_w
-
-        return Scenario.parse(tomli_w.dumps({**document, "flow": flows}), f"{scenario.name} {name}")
+    def twin(own: list[dict[str, Any]], what: str) -> Scenario:
+        return Scenario.written(
+            {**document, "flow": [*before, *own, *after]}, f"{scenario.name} {what}"
+        )
 
     alone = [
-        twin(
-            [*others, {**tcp, "controller": "reno", "path": [path]}], f"with a TCP on path {number}"
-        )
+        twin([{**tcp, "controller": "reno", "path": [path]}], f"with a TCP on path {number}")
         for number, path in enumerate(ensemble["path"])
     ]
-    return alone, twin(others, f"without {flow}") if others else None
+    return alone, twin([], f"without {flow}") if users else None
 
 
 def reference(
-    scenario: Scenario, flow: str, seeds: Iterable[int] = (1,), *, runs: Runs = simulated
+    scenario: Scenario,
+    flow: str,
+    seeds: Iterable[int] = (1,),
+    *,
+    controller: str | None = None,
+    overrides: Sequence[str] = (),
+    runs: Runs = run,
 ) -> Reference:
     """What one TCP gets on each path of `flow` in its place, and what is unused without it.
 
-    `runs` produces results, by simulation unless told. Raises ValueError as `twins` does, and for a path
-    without a link that has a rate.
+    `controller` and `overrides` are those of the run that is to be judged: other flows keep theirs. `runs`
+    produces results, by simulation unless told; paths that are alike are run once. Raises what `twins` raises, and
+    KeyboardInterrupt after an interrupt.
     """
     chosen = list(seeds)
-    with_tcp, without = twins(scenario, flow)
-    results = [runs(one, chosen) for one in with_tcp]
+    with_tcp, without = twins(scenario, flow, controller=controller, overrides=overrides)
+    found: dict[str, Result] = {}
+    for one in (*with_tcp, *([without] if without else [])):
+        if one.text not in found:
+            found[one.text] = runs(one, chosen)
+            if not found[one.text].provenance.get("complete", True):
+                raise KeyboardInterrupt
+    results = [found[one.text] for one in with_tcp]
     bottlenecks = tuple(bottleneck(result, flow) for result in results)
-    empty = runs(without, chosen) if without else None
-    rates = {link["name"]: link["rate_bps"] for link in scenario.plan()["links"]}
+    capacities = {
+        link: capacity(result, link) for result, link in zip(results, bottlenecks, strict=True)
+    }
+    empty = found[without.text] if without else None
+    private = {link["name"] for link in results[0].plan["links"] if link["per_user"]}
+    nothing = np.zeros(len(results[0].runs))
     used = {
-        link: np.zeros(len(chosen)) if empty is None else empty.link(link, "utilisation")
+        link: nothing if empty is None or link in private else empty.link(link, "utilisation")
         for link in bottlenecks
     }
-    return Reference(
-        flow,
-        bottlenecks,
-        np.array([result.rate(flow) for result in results]),
-        {link: rates[link] * np.maximum(1 - used[link], 0.0) for link in bottlenecks},
-        {link: float(rates[link]) for link in bottlenecks},
-    )
+    spare = {link: capacities[link] * np.maximum(1 - used[link], 0.0) for link in bottlenecks}
+    alone = [
+        np.maximum(result.rate(flow), spare[link])
+        for result, link in zip(results, bottlenecks, strict=True)
+    ]
+    return Reference(flow, bottlenecks, np.array(alone), spare, capacities)
+
+
+def ways(plan: dict[str, Any], flow: str) -> list[tuple[str, ...]]:
+    """The links of each path of a flow; those that a striped one takes in turn are its paths too."""
+    (planned,) = (one for one in plan["classes"] if one["name"] == flow)
+    found = [
+        links
+        for path in planned["paths"]
+        for links in (path["links"], *(turn[0] for turn in path.get("turns", ())))
+    ]
+    return [tuple(plan["links"][link]["name"] for link in links) for links in found]
+
+
+def check_limited(plan: dict[str, Any], flow: str) -> None:
+    """Raises ValueError if a path of a flow has no link with a rate."""
+    limited = {link["name"] for link in plan["links"] if link["rate_bps"]}
+    for number, links in enumerate(ways(plan, flow)):
+        if not limited.intersection(links):
+            raise ValueError(
+                f"path {number} of flow {flow!r} has no link with a rate: nothing is its bottleneck"
+            )
 
 
 def bottleneck(result: Result, flow: str) -> str:
     """The link of a TCP's path that is used most, in the mean over replications."""
     plan = result.plan
-    path = plan["classes"][result.classes.index(flow)]["paths"][0]
-    links = [plan["links"][link] for link in path["links"]]
-    names: list[str] = [link["name"] for link in links if link["rate_bps"]]
-    if not names:
-        raise ValueError(
-            f"a path of flow {flow!r} has no link with a rate: nothing is its bottleneck"
-        )
-    return max(names, key=lambda name: float(result.link(name, "utilisation").mean()))
+    links = {link["name"]: link for link in plan["links"] if link["rate_bps"]}
+
+    def used(name: str) -> float:
+        if links[name]["per_user"]:
+            return float(result.rate(flow).mean()) / capacity(result, name)
+        return float(result.link(name, "utilisation").mean())
+
+    (way,) = ways(plan, flow)
+    return max((name for name in way if name in links), key=used)
+
+
+def capacity(result: Result, link: str) -> float:
+    """The rate of a link in bit/s, its mean where it changes; of one copy of a private link."""
+    (planned,) = (one for one in result.plan["links"] if one["name"] == link)
+    used = result.link(link, "utilisation") * result.link(link, "copies")
+    if planned["changes"] and used.mean() > 0:
+        return float(result.link(link, "throughput_bps").mean() / used.mean())
+    return float(planned["rate_bps"])
 
 
 def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) -> Fairness:
     """Both definitions for a result of any world, by means over its replications.
 
-    `result` is of the scenario that `reference` was made for. Raises KeyError if the flow is not in it,
-    ValueError if it has another number of paths.
+    `result` is of the scenario that `reference` was made for; a striped flow is taken to give each of its paths
+    the same part. Raises ValueError without a reference, and if the flow is not in the result or its
+    paths are not those of the reference.
     """
-    if reference.flow not in result.classes:
-        raise KeyError(f"there is no flow {reference.flow!r} in this result")
-    paths = result.plan["classes"][result.classes.index(reference.flow)]["paths"]
+    if reference is None:
+        raise ValueError(
+            "there is no reference TCP to compare with: make one with fairness.reference(scenario, flow, seeds)"
+        )
+    flow = reference.flow
+    if flow not in result.classes:
+        raise ValueError(
+            f"there is no flow {flow!r} in this result; its flows are {', '.join(result.classes)}"
+        )
+    paths = ways(result.plan, flow)
     if len(paths) != len(reference.bottlenecks):
         raise ValueError(
-            f"flow {reference.flow!r} has {len(paths)} paths and the reference "
+            f"flow {flow!r} has {len(paths)} paths and the reference "
             f"{len(reference.bottlenecks)}; they must be of one scenario"
         )
-    taken = [result.path(reference.flow, p, "throughput_bps").mean() for p in range(len(paths))]
+    for number, (links, link) in enumerate(zip(paths, reference.bottlenecks, strict=True)):
+        if link not in links:
+            raise ValueError(
+                f"path {number} of flow {flow!r} does not cross {link!r}, its bottleneck in the reference; "
+                "they must be of one scenario"
+            )
+    planned = len(result.plan["classes"][result.classes.index(flow)]["paths"])
+    taken = [
+        float(result.path(flow, p, "throughput_bps").mean()) * planned / len(paths)
+        for p in range(planned)
+        for _ in range(len(paths) // planned)
+    ]
     spare = {link: float(unused.mean()) for link, unused in reference.spare_bps.items()}
     tcp = reference.tcp_bps.mean(axis=1).tolist()
     return ensemble_fairness(

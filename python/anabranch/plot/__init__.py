@@ -8,7 +8,7 @@ A plot function takes one result or several, aggregates for drawing and nothing 
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
 
 `phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory; `capture` draws
-what a capture says.
+what a capture says, and `verdicts` what an audit of fairness found.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from .rtt import rtt
 from .saving import FORMATS, check_format, save, svg
 from .shares import Reference, shares
 from .throughput import throughput
+from .verdicts import verdicts
 from .windows import windows
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ __all__ = [
     "shares",
     "svg",
     "throughput",
+    "verdicts",
     "windows",
 ]
 

@@ -1,0 +1,148 @@
+"""`anabranch audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from .. import _core
+from ..fairness import Audit, Entry
+from ..fairness.audit import registered
+from ..files import check_writable, write_json
+from ..plot import verdicts
+from ..report import Cell, Figure, Report, Section, Table, write
+from ..result import plain, scaled
+from . import INTERRUPTED
+from .terminal import console, named, progress, table, writing
+
+STYLES = {"stringent": "green", "lenient": "yellow", "neither": "red"}
+PAGE = "audit.html"
+
+MEANING = (
+    "The strictest definition of TCP-fairness that a controller meets, and its total over the stringent bound. "
+    "lenient: on no bottleneck more than one TCP in its place; stringent: besides, all together no more than a TCP on "
+    "the best path and what nobody else uses on the others."
+)
+
+
+def audit_command(
+    controllers: Sequence[str],
+    seeds: Sequence[int],
+    json: Path | None,
+    report: Path | None,
+    threads: int,
+) -> None:
+    """Judges controllers in the standard networks, writes what is asked, and prints one table."""
+    chosen = list(dict.fromkeys(controllers)) or registered()
+    audit = Audit(chosen, list(seeds), threads=threads)
+    if json:
+        check_writable(json)
+    if report:
+        report.mkdir(parents=True, exist_ok=True)
+        check_writable(report / PAGE)
+    with progress("preparing") as tell:
+        audit.run(tell)
+    if json:
+        with writing(json):
+            write_json(json, plain(audit.to_json()))
+    show(audit)
+    if report:
+        write(page(audit), report / PAGE)
+        console().print(f"report: {report / PAGE}", highlight=False)
+    if audit.interrupted:
+        console().print("interrupted: what is missing was not run", style="bold")
+        raise typer.Exit(INTERRUPTED)
+
+
+def show(audit: Audit) -> None:
+    """A row for each controller, and what the networks are."""
+    rows = []
+    for controller in audit.controllers:
+        found = audit.of(controller)
+        cells = [
+            f"[{STYLES[one.word]}]{one.word}[/] {one.of_bound:.2f}" if one else "–"
+            for one in in_order(audit, found)
+        ]
+        rows.append([named(controller), *cells, utilisation(found)])
+    out = console()
+    names = [network.name for network in audit.networks]
+    head = ["controller", *names, "utilisation"]
+    out.print(table("TCP-fairness by definition", head, rows, left=1))
+    out.print(MEANING, style="dim", highlight=False)
+    for network in audit.networks:
+        out.print(f"{network.name}: {network.meaning}", style="dim", highlight=False, markup=False)
+    out.print(
+        f"{len(audit.seeds)} replications; utilisation is the mean over networks", style="dim"
+    )
+
+
+def in_order(audit: Audit, found: dict[str, Entry]) -> list[Entry | None]:
+    """The entries of a controller in the order of the networks, None where an interrupt left one out."""
+    return [found.get(network.name) for network in audit.networks]
+
+
+def utilisation(found: dict[str, Entry]) -> str:
+    """The part of the capacity of the ensemble's links that all flows use, in the mean over networks."""
+    used = [one.utilisation.mean for one in found.values()]
+    return f"{sum(used) / len(used):.3f}" if used else "–"
+
+
+def page(audit: Audit) -> Report:
+    """The audit as a page: the table, the picture, and each network with its figures."""
+    names = [network.name for network in audit.networks]
+    rows: list[list[str | Cell]] = [
+        [
+            controller,
+            *(
+                Cell(f"{one.of_bound:.2f}", note=one.word) if one else Cell("–")
+                for one in in_order(audit, audit.of(controller))
+            ),
+            utilisation(audit.of(controller)),
+        ]
+        for controller in audit.controllers
+    ]
+    matrix = Table(
+        "The total over the stringent bound, and the strictest definition that holds",
+        ["controller", *names, "utilisation"],
+        rows,
+    )
+    figures = (
+        [
+            Figure(
+                "Each controller in each network; the grey area is fair, margin included",
+                verdicts(audit),
+            )
+        ]
+        if audit.entries
+        else []
+    )
+    sections = [Section("Verdicts", MEANING, [matrix], figures)]
+    return Report(
+        "TCP-fairness by definition" + " – interrupted" * audit.interrupted,
+        f"{len(audit.controllers)} controllers in {len(names)} networks, with {len(audit.seeds)} seeds.",
+        [*sections, *(network_section(audit, name) for name in names)],
+        {"version": _core.__version__, "seeds": ", ".join(map(str, audit.seeds))},
+    )
+
+
+def network_section(audit: Audit, name: str) -> Section:
+    """What each controller takes in a network, and where it takes too much."""
+    (network,) = (one for one in audit.networks if one.name == name)
+    head = ["controller", "verdict", "takes Mb/s", "bound Mb/s", "violates on", "utilisation"]
+    rows: list[list[str | Cell]] = [
+        [
+            one.controller,
+            one.word,
+            scaled(one.total_bps, 1e-6),
+            f"{one.fairness.bound_bps / 1e6:.3f}",
+            ", ".join(one.fairness.violated) or "–",
+            str(one.utilisation),
+        ]
+        for one in audit.entries
+        if one.network == name
+    ]
+    set_ = "".join(f' --set "{override}"' for override in network.overrides)
+    text = f"{network.meaning}.\n\nThe scenario is {network.source}{set_}."
+    return Section(name, text[0].upper() + text[1:], [Table("Means over replications", head, rows)])

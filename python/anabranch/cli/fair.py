@@ -1,0 +1,94 @@
+"""Flows that a scenario wants to be TCP-fair: how they are judged after `anabranch run`, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.markup import escape
+
+from ..fairness import demands, judgements
+from ..result import Result, run
+from ..scenario import Scenario
+from .terminal import console, named, progress, table
+
+STYLES = {True: "[green]met[/]", False: "[red]violated[/]"}
+
+
+def judged(result: Result, threads: int) -> Result:
+    """A result with judgements on its flows that are to be TCP-fair; without them after an interrupt."""
+
+    def runs(twin: Scenario, seeds: list[int]) -> Result:
+        with progress(f"simulating {escape(twin.name)}") as tell:
+            return run(twin, seeds, threads=threads, progress=tell)
+
+    try:
+        found = judgements(result, runs=runs)
+    except KeyboardInterrupt:
+        return result
+    return replace(result, fairness=[one.to_json() for one in found])
+
+
+def tell_not_judged(plan: dict[str, Any], why: str) -> None:
+    """Says of each flow that is to be TCP-fair that nobody has looked whether it is."""
+    for demand in demands(plan):
+        console().print(
+            f"flow {demand.flow} is to be TCP-fair by the {demand.definition} definition: not judged, {why}",
+            style="bold yellow",
+            markup=False,
+            highlight=False,
+        )
+
+
+def show_fairness(found: Sequence[dict[str, Any]]) -> None:
+    """Judgements as a table, with a line for each."""
+    out = console()
+    head = [
+        "flow",
+        "definition",
+        "on",
+        "takes Mb/s",
+        "bound Mb/s",
+        "excess %",
+        "margin %",
+        "verdict",
+    ]
+    rows = [
+        [named(one["flow"]), one["definition"], *cells, f"{one['margin'] * 100:g}", STYLES[met]]
+        for one in found
+        for cells, met in bounds(one)
+    ]
+    out.print(table("TCP-fairness, beside one TCP in its place", head, rows, left=3))
+    out.print("excess is of the bound, and on a link of its rate", style="dim")
+    for one in found:
+        word = "meets" if one["met"] else "violates"
+        where = f" on {', '.join(one['violated'])}" if one["violated"] else ""
+        out.print(
+            f"{one['flow']} {word} the {one['definition']} definition of TCP-fairness{where}",
+            style="green" if one["met"] else "bold red",
+            markup=False,
+            highlight=False,
+        )
+
+
+def bounds(one: dict[str, Any]) -> list[tuple[list[str], bool]]:
+    """What is bounded, with the rates and the excess as text, and whether the bound is kept.
+
+    All paths together by the stringent definition; the links that violate the lenient one, or that which is
+    nearest to it.
+    """
+    kept, found = one["margin"], []
+    if one["definition"] == "stringent":
+        found.append(("all paths", one["total_bps"], one["bound_bps"], one["excess"]))
+    worst = max(one["links"], key=lambda link: link["excess"])
+    for link in one["links"]:
+        if link["link"] in one["violated"] or (link is worst and not one["violated"]):
+            found.append((link["link"], link["ensemble_bps"], link["tcp_bps"], link["excess"]))
+    return [
+        (
+            [named(what), f"{rate / 1e6:.3f}", f"{bound / 1e6:.3f}", f"{float(excess) * 100:+.1f}"],
+            float(excess) <= kept,
+        )
+        for what, rate, bound, excess in found
+    ]

@@ -1,0 +1,231 @@
+"""Which controllers are TCP-fair: each of them as the ensemble in a few small networks, by both definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._core import ScenarioError
+from ..result import Result, run
+from ..scenario import Scenario, load
+from ..statistics import Interval, interval
+from .ensemble import Fairness
+from .reference import Reference, reference, tcp_fairness, twins, ways
+
+ENSEMBLE = "ensemble"
+"""Name of the flow that is audited."""
+
+Progress = Callable[[float, float, str], object]
+"""Told the runs done, the runs in all, and what is being run."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A shipped scenario with overrides, in which `ENSEMBLE` is audited."""
+
+    name: str
+    meaning: str
+    source: str
+    overrides: tuple[str, ...] = ()
+
+
+def _over_one(paths: int) -> str:
+    """An override: so many paths over the bottleneck that all share."""
+    path = '{ links = ["bottleneck"] }'
+    return f"flow.{ENSEMBLE}.path=[{', '.join([path] * paths)}]"
+
+
+_DROP_TAIL = 'link.bottleneck.queue={ droptail = { packets = "42 packets" } }'
+_EMPTY = ("flow.tcp-on-first.count=0", "flow.tcp-on-second.count=0")
+_ONE_EMPTY = ("flow.tcp-on-first.count=0", "flow.tcp-on-second.count=2")
+_UNEQUAL = ("link.second.rate=2 Mb/s", "link.second.delay=75 ms")
+
+NETWORKS = (
+    Network("one path", "one path, and a TCP on it", "tse/shared", (_over_one(1),)),
+    Network(
+        "shared", "four paths over one bottleneck, and a TCP on it", "tse/shared", (_over_one(4),)
+    ),
+    Network(
+        "drop-tail",
+        "as before, with drop-tail instead of RED",
+        "tse/shared",
+        (_over_one(4), _DROP_TAIL),
+    ),
+    Network("two paths", "two paths, and a TCP on each", "tse/two-paths"),
+    Network("empty", "two paths that nobody else uses", "tse/two-paths", _EMPTY),
+    Network(
+        "one empty", "two paths, two TCPs on one and none on the other", "tse/two-paths", _ONE_EMPTY
+    ),
+    Network(
+        "unequal",
+        "two paths, of 5 Mb/s and 50 ms and of 2 Mb/s and 150 ms, and a TCP on each",
+        "tse/two-paths",
+        _UNEQUAL,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a controller does in a network."""
+
+    controller: str
+    network: str
+    fairness: Fairness
+    total_bps: Interval
+    """What the ensemble takes."""
+    utilisation: Interval
+    """The part of the capacity of the ensemble's links that all flows use."""
+
+    @property
+    def of_bound(self) -> float:
+        """The ensemble's total relative to what the stringent definition allows."""
+        return 1 + self.fairness.excess
+
+    @property
+    def word(self) -> str:
+        """The strictest definition that holds: stringent, lenient or neither."""
+        if self.fairness.stringent:
+            return "stringent"
+        return "lenient" if self.fairness.lenient else "neither"
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as plain data."""
+        return {
+            "controller": self.controller,
+            "network": self.network,
+            "margin": self.fairness.margin,
+            **self.fairness.to_json(),
+            "total": self.total_bps.to_json(),
+            "utilisation": self.utilisation.to_json(),
+        }
+
+
+def registered() -> list[str]:
+    """Every controller that there is; of a family that needs a parameter, the example that is listed."""
+    return [_complete(law["name"], law["options"]) for law in _core.controllers()]
+
+
+def _complete(name: str, options: Sequence[tuple[str, str]]) -> str:
+    """A controller's name, with its first option if it cannot do without."""
+    try:
+        load(NETWORKS[0].source).plan(controller=name)
+    except ScenarioError:
+        return f"{name}:{options[0][0]}"
+    return name
+
+
+def judged(result: Result, twin: Reference, controller: str, network: str) -> Entry:
+    """What a result says of a controller."""
+    links = list(dict.fromkeys(link for way in ways(result.plan, twin.flow) for link in way))
+    rates = {link["name"]: link["rate_bps"] for link in result.plan["links"]}
+    limited = [link for link in links if rates[link]]
+    carried = sum((result.link(link, "throughput_bps") for link in limited), np.zeros(1))
+    return Entry(
+        controller,
+        network,
+        tcp_fairness(result, twin),
+        interval(result.rate(twin.flow)),
+        interval(carried / sum(rates[link] for link in limited)),
+    )
+
+
+@dataclass
+class _Work:
+    """Runs, and how many of them are done."""
+
+    whole: int
+    threads: int
+    progress: Progress | None
+    done: int = 0
+
+    def run(self, what: str, scenario: Scenario, seeds: list[int], **options: Any) -> Result:
+        """Simulates. Raises KeyboardInterrupt if any replication is left out."""
+
+        def tell(part: float, of_it: float) -> None:
+            if self.progress:
+                self.progress(self.done + part / of_it, self.whole, what)
+
+        tell(0, 1)
+        result = run(scenario, seeds, threads=self.threads, progress=tell, **options)
+        if not result.provenance["complete"]:
+            raise KeyboardInterrupt
+        tell(1, 1)
+        self.done += 1
+        return result
+
+
+@dataclass
+class Audit:
+    """Controllers in networks. References are made once for each network and serve all controllers."""
+
+    controllers: Sequence[str] = field(default_factory=registered)
+    seeds: Sequence[int] = range(1, 11)
+    networks: Sequence[Network] = NETWORKS
+    threads: int = 0
+    entries: list[Entry] = field(default_factory=list)
+    interrupted: bool = False
+    """Whether an interrupt left controllers or networks out."""
+
+    def __post_init__(self) -> None:
+        """Raises ScenarioError for a controller that there is not."""
+        for network in self.networks:
+            for controller in self.controllers:
+                overrides = list(network.overrides)
+                load(network.source).plan(controller=controller, overrides=overrides)
+
+    def run(self, progress: Progress | None = None) -> None:
+        """Fills `entries`, network by network; after an interrupt with those that had finished."""
+        self.entries, self.interrupted = [], False
+        work = _Work(sum(self._runs(network) for network in self.networks), self.threads, progress)
+        try:
+            for network in self.networks:
+                self._judge(network, work)
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def _judge(self, network: Network, work: _Work) -> None:
+        """Judges every controller in a network. Raises KeyboardInterrupt."""
+        scenario = load(network.source)
+        seeds, overrides = list(self.seeds), network.overrides
+
+        def beside(twin: Scenario, seeds: list[int]) -> Result:
+            return work.run(f"{network.name}: TCP", twin, seeds)
+
+        twin = reference(scenario, ENSEMBLE, seeds, overrides=overrides, runs=beside)
+        for controller in self.controllers:
+            what = f"{network.name}: {controller}"
+            result = work.run(what, scenario, seeds, controller=controller, overrides=overrides)
+            self.entries.append(judged(result, twin, controller, network.name))
+
+    def _runs(self, network: Network) -> int:
+        """How many runs a network takes, with those of its reference."""
+        with_tcp, without = twins(load(network.source), ENSEMBLE, overrides=network.overrides)
+        return len({one.text for one in with_tcp}) + bool(without) + len(self.controllers)
+
+    def of(self, controller: str) -> dict[str, Entry]:
+        """The entries of a controller by network."""
+        return {one.network: one for one in self.entries if one.controller == controller}
+
+    def to_json(self) -> dict[str, Any]:
+        """The audit as plain data."""
+        return {
+            "kind": "anabranch audit",
+            "anabranch": _core.__version__,
+            "seeds": list(self.seeds),
+            "complete": not self.interrupted,
+            "networks": [
+                {
+                    "name": network.name,
+                    "meaning": network.meaning,
+                    "scenario": network.source,
+                    "overrides": list(network.overrides),
+                }
+                for network in self.networks
+            ],
+            "entries": [entry.to_json() for entry in self.entries],
+        }

@@ -1,0 +1,113 @@
+"""Whether the flows of a scenario that are to be TCP-fair are: what `fair` in a scenario file demands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..result import Result, run
+from ..scenario import Scenario, load
+from .ensemble import Fairness
+from .reference import Runs, reference, tcp_fairness, twins
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a scenario demands of a flow by its key `fair`."""
+
+    flow: str
+    definition: Literal["lenient", "stringent"]
+    margin: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether a flow meets what its scenario demands."""
+
+    demand: Demand
+    fairness: Fairness
+
+    @property
+    def met(self) -> bool:
+        """Whether the definition that is demanded holds."""
+        fair = self.fairness
+        return fair.lenient if self.demand.definition == "lenient" else fair.stringent
+
+    def to_json(self) -> dict[str, Any]:
+        """The judgement as plain data, as a result file has it."""
+        fair, demand = self.fairness, self.demand
+        return {
+            "flow": demand.flow,
+            "definition": demand.definition,
+            "margin": demand.margin,
+            "met": self.met,
+            **fair.to_json(),
+        }
+
+
+def demands(plan: dict[str, Any]) -> list[Demand]:
+    """What a plan demands of its flows; one without users is not there."""
+    return [
+        Demand(flow["name"], flow["fair"]["definition"], flow["fair"]["margin"])
+        for flow in plan["classes"]
+        if flow.get("fair")
+    ]
+
+
+def check_demands(
+    scenario: Scenario, *, controller: str | None = None, overrides: Sequence[str] = ()
+) -> list[Demand]:
+    """`demands`, if a reference can be made for each flow. Raises ValueError that says for which not, and why."""
+    found = demands(scenario.plan(controller=controller, overrides=list(overrides)))
+    for demand in found:
+        twins(scenario, demand.flow, controller=controller, overrides=overrides)
+    return found
+
+
+def judgements(result: Result, *, runs: Runs | None = None) -> list[Judgement]:
+    """A judgement on each flow of a result that is to be TCP-fair, with references of the same seeds.
+
+    `runs` produces the references, by simulation unless told. Raises ValueError as `reference` does, and if the
+    result is not simulated and nothing else produces references.
+    """
+    wanted = demands(result.plan)
+    if wanted and runs is None and result.world != "simulation":
+        raise ValueError(
+            f"there is no reference TCP for a result of {result.world}: give `runs`, which takes a scenario and "
+            "seeds and has that world run it"
+        )
+    origin = result.provenance
+    found = []
+    for demand in wanted:
+        twin = reference(
+            result.scenario,
+            demand.flow,
+            result.seeds,
+            controller=origin.get("controller"),
+            overrides=origin.get("overrides", ()),
+            runs=runs or run,
+        )
+        found.append(Judgement(demand, tcp_fairness(result, twin, margin=demand.margin)))
+    return found
+
+
+def judge(
+    scenario: Scenario | str,
+    seeds: Iterable[int] = (1,),
+    *,
+    controller: str | None = None,
+    overrides: Sequence[str] = (),
+) -> list[Judgement]:
+    """Simulates a scenario and judges each of its flows that has `fair`.
+
+    Arguments are those of `anabranch.run`. Raises ValueError if no flow has `fair`, and as `reference` does.
+    """
+    if isinstance(scenario, str):
+        scenario = load(scenario)
+    if not check_demands(scenario, controller=controller, overrides=overrides):
+        raise ValueError(
+            f"no flow of {scenario.name} is to be TCP-fair: give one "
+            'fair = { definition = "stringent" }, or ask fairness.reference and fairness.tcp_fairness'
+        )
+    return judgements(run(scenario, seeds, controller=controller, overrides=overrides))
