@@ -67,7 +67,8 @@ def silent_paths() -> str:
         "intervals; from then on there is no loss, and the estimate falls only as the open interval, one sixth of the "
         "weight, grows. To allow 16 links at once the response function needs a loss in "
         f"{window**2 / 1.5:,.0f} packets of a path, that is one in {gap_s:.0f} s: 300 s are too short for an equilibrium. "
-        "History discounting (RFC 5348 §5.5), which the thesis' simulator has, would shorten that."
+        "History discounting (RFC 5348 §5.5) shortens that by little, as its figure above says; what the thesis' simulator "
+        "did otherwise is not in the text."
     )
 
 
