@@ -49,6 +49,25 @@ mod tests {
     }
 
     #[test]
+    fn the_response_function_is_that_of_the_table_in_linux() {
+        // f(p) = 1 / (R X(p)) in millionths (net/dccp/ccids/lib/tfrc_equation.c, up to Linux 6.15).
+        let table = [
+            (0.0001, 8_172.0),
+            (0.001, 26_052.0),
+            (0.002, 37_172.0),
+            (0.01, 89_021.0),
+            (0.05, 271_305.0),
+            (0.1, 564_939.0),
+            (0.2, 1_863_717.0),
+            (1.0, 243_315_981.0),
+        ];
+        for (p, millionths) in table {
+            let f = 1e6 / (0.1 * response(p, 0.1));
+            assert!((f - millionths).abs() <= 1.0, "{p}: {f}"); // the table has whole numbers
+        }
+    }
+
+    #[test]
     fn the_inverse_gives_the_loss_back() {
         for p in [1e-9, 1e-6, 1e-3, 0.02, 0.3] {
             assert!((loss_for(response(p, 0.07), 0.07) / p - 1.0).abs() < 1e-9);
