@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from blocks import PACKET, blocks, option_at, packets, with_sums, write
 from dissector import ERROR, GOOD, SENDERS, Packet, dissect, required
-from miniature import EVERYTHING, NAMES, Recorded
+from miniature import EVERYTHING, NAMES, Recorded, record
 
 from anabranch.capture import read
 
@@ -55,6 +55,19 @@ def test_nothing_is_malformed_and_every_checksum_is_right(name: str, dissected: 
     seen = dissected(name)
     assert len(seen) > 1000
     assert suspects(seen) == []
+
+
+def test_tfrc_is_datagrams_to_and_fro(tmp_path: Path) -> None:
+    required()
+    run = record("tse/link-failure", tmp_path, tcp=False)
+    seen = dissect(run.pcap)
+    assert suspects(seen) == []
+    assert all(packet["udp.length"] for packet in seen)
+    sent = Counter(packet.path for packet in seen if packet.path is not None)
+    assert by_path(run, sent) == run.paths["sent_packets"].tolist()
+    reports = [packet for packet in seen if packet.path is None]
+    assert len(reports) > 20 and all(int(packet["udp.length"]) >= 8 + 12 for packet in reports)
+    assert '"TFRC"' in run.qlog.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
