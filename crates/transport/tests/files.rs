@@ -16,33 +16,17 @@ const SEGMENT: u32 = 1000;
 /// Time after which a transfer that goes on is thought to be stuck.
 const ENOUGH: Span = Span::millis(4_000_000);
 
-/// Every controller that carries a connection over several paths.
-const CONTROLLERS: [&str; 24] = [
-    "reno",
-    "lia",
-    "olia",
-    "balia",
-    "ewtcp",
-    "fully-coupled",
-    "hacker",
-    "cubic",
-    "wvegas",
-    "bbr",
-    "lp",
-    "multi-priority",
-    "multi-priority:naive",
-    "multi-priority:literal",
-    "multi-priority:switching",
-    "multi-priority:trial",
-    "bilevel",
-    "mtcp",
-    "tfrc",
-    "tfrc:discounting",
-    "tfrc:fractional",
-    "tfrc:fractional-discounting",
-    "bilevel-tfrc",
-    "bilevel-tfrc:discounting",
-];
+/// Every controller that there is, with each of its options; of a family those with the values that are listed.
+fn controllers() -> Vec<String> {
+    let all = control::described().into_iter().chain(control::schemes::described());
+    let names = all.flat_map(|one| {
+        let name = one.names[0];
+        let options = one.options.iter().map(move |(option, _)| format!("{name}:{option}"));
+        std::iter::once(name.to_owned()).chain(options)
+    });
+    let known = |name: &String| name.parse::<Scheme>().is_ok() || name.parse::<AnyLaw>().is_ok();
+    names.filter(known).collect()
+}
 
 /// What the network does.
 #[derive(Clone, Debug)]
@@ -168,8 +152,9 @@ impl<E: Ensemble> Pair<E> {
 }
 
 fn settings(name: &str, length: usize) -> SenderSettings {
+    let is = |what: fn(Scheme) -> bool| name.parse().is_ok_and(what);
     let modern = ModernSettings {
-        rate: matches!(name, "bbr" | "bilevel"),
+        rate: is(Scheme::paced),
         rack: false,
         tlp: false,
         eifel: false,
@@ -182,7 +167,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         sack: true,
         limited_transmit: true,
         modern,
-        prr: name != "bbr",
+        prr: !is(Scheme::rate_based),
         idle: Idle::Keep,
         initial_window: 10.0,
         rto: RtoSettings::default(),
@@ -193,7 +178,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         penalise: false,
         host_limit: u64::MAX,
         datagrams: false,
-        tfrc: name.contains("tfrc"),
+        tfrc: is(Scheme::by_feedback),
         source: Source::Transfer(Bytes(length as u64)),
     }
 }
@@ -243,8 +228,8 @@ proptest! {
 
     #[test]
     fn every_controller_delivers_a_file_byte_for_byte(network in network(), length in 1_usize..150_000) {
-        for name in CONTROLLERS {
-            let done = transfer(name, &network, length);
+        for name in controllers() {
+            let done = transfer(&name, &network, length);
             prop_assert!(done.is_ok(), "{name}: {done:?}");
         }
     }

@@ -158,6 +158,9 @@ def left_out(plan: Mapping[str, Any]) -> list[str]:
         "paths that join or leave": any(
             p.get("join_s") or p.get("leave_s") for c in classes for p in c["paths"]
         ),
+        "striping: only the first way counts": any(
+            p.get("turns") for c in classes for p in c["paths"]
+        ),
         "changes of links": any(link.get("changes") for link in links),
         "random loss in the optima (equilibria have it)": any(link.get("loss") for link in links),
         "that random losses come in bursts": any(link.get("loss_chain") for link in links),
