@@ -191,6 +191,7 @@ impl<F: Frame> Link<F> {
     }
 
     /// A frame arrives at `now`; times of successive calls never decrease.
+    #[inline(always)] // on the way of every hop
     pub fn offer(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
         self.arrived += 1;
         if self.faults.is_some() {

@@ -292,10 +292,17 @@ impl World {
     /// An endpoint puts a parcel on its route, which has at least one link.
     fn launch(&mut self, parcel: Parcel) {
         self.totals.sent += 1;
+        self.enter(parcel);
+    }
+
+    /// A parcel goes into the link where it is on its route.
+    #[inline(never)] // one copy of `offer`, beside the one in `hop`
+    fn enter(&mut self, parcel: Parcel) {
         let link = self.hops[parcel.cursor() as usize];
         self.offer(parcel, link);
     }
 
+    #[inline(always)] // on the way of every hop
     fn offer(&mut self, mut parcel: Parcel, link: u32) {
         parcel.advance();
         let mut chance = StreamOf { streams: &mut self.streams, index: link };
@@ -320,8 +327,7 @@ impl World {
         let Fork { ways, next } = &mut self.forks[fork as usize];
         parcel.put_at(ways[*next]);
         *next = (*next + 1) % ways.len();
-        let link = self.hops[parcel.cursor() as usize]; // a way has at least one
-        self.offer(parcel, link);
+        self.enter(parcel); // a way has at least one link
     }
 
     #[cold]
