@@ -28,6 +28,8 @@ pub struct Settings {
     /// At the end of slow start, whether segments left over in that ACK grow the window by the
     /// law (as Linux does) or are dropped.
     pub carry_over: bool,
+    /// The path on which Multi-Priority TCP begins as a TCP.
+    pub base: usize,
 }
 
 impl Default for Settings {
@@ -38,6 +40,7 @@ impl Default for Settings {
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             carry_over: true,
+            base: 0,
         }
     }
 }

@@ -186,6 +186,7 @@ fn settings() -> impl Strategy<Value = Settings> {
             initial_window: min_window + above,
             initial_ssthresh,
             carry_over,
+            base: 0,
         },
     )
 }

@@ -150,6 +150,8 @@ pub struct Class {
     pub controller: String,
     /// The paths of each user, at least one.
     pub paths: Vec<PlanPath>,
+    /// The path on which Multi-Priority TCP begins as a TCP, an index into `paths`.
+    pub base: usize,
     /// Start of the first user at the earliest.
     pub start: Span,
     /// Users start uniformly within this span.
@@ -318,6 +320,7 @@ fn expand(scenario: &Scenario) -> Plan {
             pauses: flow.pauses,
             protocol: flow.protocol,
             fair: flow.fair,
+            base: flow.base as usize,
             transport: expand_transport(&flow.transport, &scenario.transport),
         });
     }

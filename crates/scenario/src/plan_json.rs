@@ -119,6 +119,7 @@ fn class(plan: &Plan, class: &Class) -> Value {
         })),
         "protocol": class.protocol,
         "fair": class.fair,
+        "base": class.base,
         "paths": class.paths.iter().map(|p| path(plan, p)).collect::<Vec<_>>(),
         "packet_bytes": t.packet,
         "payload_bytes": t.payload,

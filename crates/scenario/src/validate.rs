@@ -287,6 +287,7 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     }
     check_users(scenario, flow).or_else(|(field, message, right)| wrong(field, &message, right))?;
     check_application(flow).or_else(|(field, message, right)| wrong(field, message, right))?;
+    check_base(flow).or_else(|(message, right)| wrong("base", &message, &right))?;
     check_fair(flow).or_else(|(message, right)| wrong("fair", &message, right))?;
     let latest = flow.start + flow.spread;
     if latest >= scenario.duration {
@@ -321,6 +322,19 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     let transport = flow.transport.over(&scenario.transport);
     check_transport(&format!("flow `{name}`"), &transport)
         .map_err(|(field, error)| about(format!("flow.{name}.transport.{field}"), error))
+}
+
+/// Whether the path that is to be the base exists.
+fn check_base(flow: &Flow) -> Result<(), (String, String)> {
+    let paths = if flow.striped { 1 } else { flow.path.len() };
+    if (flow.base as usize) < paths {
+        return Ok(());
+    }
+    let right = match paths {
+        1 => "it has one path, which is path 0".to_string(),
+        _ => format!("its paths are 0 to {}", paths - 1),
+    };
+    Err((format!("base is path {}", flow.base), right))
 }
 
 /// Whether arrivals, sizes and what goes with them make sense.

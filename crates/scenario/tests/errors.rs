@@ -317,6 +317,10 @@ fn flows_that_cannot_be_are_refused() {
     refused("count = 3", unfair, "32:1", &["fair.margin is 1.5", "from 0 to 1"]);
     refused("count = 3", "count = 3\nfair = {}", "33:1", &["not one user", "count = 1"]);
     refused("count = 3", "fair = { definition = \"nice\" }", "32:23", &["nice", "stringent"]);
+    refused("count = 3", "base = 2", "32:1", &["base is path 2", "its paths are 0 to 1"]);
+    refused("count = 3", "base = -1", "32:8", &["-1"]);
+    let striped = "striped = true\nbase = 1";
+    refused("count = 3", striped, "33:1", &["base is path 1", "one path, which is path 0"]);
     let both = "transfer = \"1 MB\"\napp_rate = \"1 Mb/s\"";
     refused("count = 3", both, "32:1", &["`transfer`", "`app_rate`", "choose one"]);
 }

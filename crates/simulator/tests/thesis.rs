@@ -79,6 +79,22 @@ fn multi_priority_uses_paths_that_are_empty_and_leaves_those_that_are_not() {
 }
 
 #[test]
+fn the_base_may_be_any_path() {
+    // A TCP in the place of the base has half of the contested path, in the background it has none.
+    let text = |base: usize| {
+        format!(
+            "name = \"t\"\nduration = \"240 s\"\nwarmup = \"60 s\"\n[[link]]\nname = \"l0\"\n{RED}\
+             [[link]]\nname = \"l1\"\n{RED}[[flow]]\nname = \"t\"\npath = [{{ links = [\"l1\"] }}]\n\
+             [[flow]]\nname = \"m\"\ncontroller = \"multi-priority\"\nbase = {base}\nstart = \"2 s\"\n\
+             path = [{{ links = [\"l0\"] }}, {{ links = [\"l1\"] }}]\n"
+        )
+    };
+    let contested = |base| run(&plan(&text(base), &[]), 1).paths[2].throughput_bps;
+    assert!(contested(0) < 0.4e6, "{}", contested(0));
+    assert!(contested(1) > 1.8e6, "{}", contested(1));
+}
+
+#[test]
 fn the_base_moves_to_the_larger_path() {
     let wrong = |controller: &str| {
         let mut text = format!(

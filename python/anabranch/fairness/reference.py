@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Runs = Callable[[Scenario, list[int]], Result]
 """Whatever simulates, measures or remembers."""
 
-OWN = ("controller", "path", "striped", "protocol", "fair")
+OWN = ("controller", "base", "path", "striped", "protocol", "fair")
 """Keys of an ensemble that a TCP in its place does not have."""
 
 

@@ -33,7 +33,7 @@ pub enum Priorities {
     Trial,
 }
 
-/// Multi-Priority TCP over all paths of a connection; the first one begins as its base.
+/// Multi-Priority TCP over all paths of a connection; [`Settings::base`] begins as its base.
 #[derive(Clone, Debug)]
 pub(crate) struct MultiPriority {
     priorities: Priorities,
@@ -91,12 +91,15 @@ impl Background {
 }
 
 impl MultiPriority {
+    /// # Panics
+    /// If the base is not one of the paths.
     pub(crate) fn new(priorities: Priorities, settings: Settings, paths: usize) -> Self {
+        assert!(settings.base < paths, "path {} is the base, of {paths} paths", settings.base);
         let fresh = Background::new(settings, true);
         MultiPriority {
             priorities,
             settings,
-            base: 0,
+            base: settings.base,
             tcp: Coupled::new(RENO, settings, 1),
             base_lost: false,
             base_recovers: false,
