@@ -5,6 +5,7 @@
 
 mod codel;
 mod departing;
+pub mod dot11;
 mod fq_codel;
 mod link;
 mod loss;

@@ -1,0 +1,68 @@
+//! Saturated stations of 802.11g that send full packets to one receiver: how many arrive.
+//!
+//! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives instructions per frame, as
+//! `benches/measure.py` reports them.
+
+use network::dot11::{
+    Medium, MediumSettings, Outcome, Phy, RateControl, Standard, StationSettings,
+};
+use network::{Chance, Frame};
+use units::{Span, Time};
+
+#[derive(Clone, Copy, Default)]
+struct Full;
+
+impl Frame for Full {
+    fn bytes(&self) -> u32 {
+        1500
+    }
+    fn flow(&self) -> u32 {
+        0
+    }
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+    fn mark(&mut self) {}
+}
+
+/// Knuth's linear congruential generator.
+struct Lcg(u64);
+
+impl Chance for Lcg {
+    fn uniform(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let stations: usize = arguments.next().map_or(Ok(10), |text| text.parse())?;
+    let seconds: f64 = arguments.next().map_or(Ok(100.0), |text| text.parse())?;
+    let standard = Standard::G { protected: false };
+    let rates = RateControl::Fixed(Phy::new(standard).modes.len() - 1);
+    let settings = MediumSettings { standard, rates, attempts: 7, radio: None };
+    let lanes: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
+    let everybody = vec![StationSettings::default(); stations + 1];
+    let mut chance = Lcg(1);
+    let mut medium = Medium::new(settings, &everybody, &lanes, &mut chance);
+    for lane in 0..stations as u32 {
+        (0..2).for_each(|_| assert!(medium.offer(Time::ZERO, lane, Full, &mut chance)));
+    }
+    let (mut delivered, end) = (0u64, Time::ZERO + Span::from_seconds(seconds));
+    let mut outcomes = Vec::new();
+    while medium.next_wake() <= end {
+        let now = medium.next_wake();
+        medium.wake(now, &mut chance);
+        outcomes.extend(medium.outcomes());
+        for outcome in outcomes.drain(..) {
+            match outcome {
+                Outcome::Arrived { .. } => delivered += 1,
+                Outcome::Left { lane, .. } => assert!(medium.offer(now, lane, Full, &mut chance)),
+            }
+        }
+    }
+    println!("frames {delivered}");
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! What one station has to send to another, in order.
+
+use std::collections::VecDeque;
+
+/// A packet that waits to be acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting<F> {
+    pub(super) frame: F,
+    /// Its place among all packets of the station.
+    pub(super) order: u64,
+    pub(super) attempts: u32,
+    /// It will be lost, whatever the attempts.
+    pub(super) doomed: bool,
+    /// The receiver has it.
+    pub(super) received: bool,
+    /// The sender is done with it: acknowledged or given up.
+    pub(super) done: bool,
+}
+
+/// Packets of one station to one other, or to all.
+#[derive(Clone, Debug)]
+pub(super) struct Lane<F> {
+    pub(super) from: usize,
+    /// None for a broadcast.
+    pub(super) to: Option<usize>,
+    pub(super) queue: VecDeque<Waiting<F>>,
+    /// How many from the front the receiver has passed on.
+    released: usize,
+}
+
+impl<F: Copy> Lane<F> {
+    pub(super) fn new(from: usize, to: Option<usize>) -> Self {
+        Lane { from, to, queue: VecDeque::new(), released: 0 }
+    }
+
+    pub(super) fn push(&mut self, frame: F, order: u64) {
+        let (attempts, doomed, received, done) = (0, false, false, false);
+        self.queue.push_back(Waiting { frame, order, attempts, doomed, received, done });
+    }
+
+    /// Packets that are still to be acknowledged, oldest first.
+    pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut Waiting<F>> {
+        self.queue.iter_mut().filter(|waiting| !waiting.done)
+    }
+
+    /// The next packet that the receiver passes on: those received, in order, past what was given up.
+    pub(super) fn release(&mut self) -> Option<F> {
+        while let Some(next) = self.queue.get(self.released) {
+            if !next.received && !next.done {
+                return None;
+            }
+            self.released += 1;
+            if next.received {
+                return Some(next.frame);
+            }
+        }
+        None
+    }
+
+    /// Forgets what is done, from the front.
+    pub(super) fn forget(&mut self) {
+        while self.released > 0 && self.queue.front().is_some_and(|front| front.done) {
+            self.queue.pop_front();
+            self.released -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_passed_on_in_order_past_those_that_were_given_up() {
+        let mut lane = Lane::new(0, Some(1));
+        (0..4u64).for_each(|order| lane.push(order, order));
+        lane.queue[1].received = true;
+        assert_eq!(lane.release(), None);
+        lane.queue[0].received = true;
+        assert_eq!([lane.release(), lane.release(), lane.release()], [Some(0), Some(1), None]);
+        lane.queue[2].done = true;
+        lane.queue[3].received = true;
+        assert_eq!(lane.release(), Some(3));
+        lane.queue.iter_mut().for_each(|waiting| waiting.done = true);
+        lane.forget();
+        assert!(lane.queue.is_empty() && lane.released == 0);
+    }
+}

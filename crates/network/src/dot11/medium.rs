@@ -1,0 +1,559 @@
+//! The medium of one channel: what is on the air, who senses it, and what becomes of it.
+//!
+//! An exchange has up to three instants: it begins, its data ends, its acknowledgement ends (or does not come). Stations
+//! that sense the sender, and those that sense the receiver, are told at each; between them nothing is computed.
+//! A station that begins within a slot of another one has not noticed it: that is a collision.
+
+use super::lane::Lane;
+use super::phy::{Phy, Standard};
+use super::radio::{self, Radio};
+use super::rates::{Arf, RateControl};
+use super::station::{Counters, Station, StationSettings, exponential};
+use crate::{Chance, Frame};
+use units::{Span, Time};
+
+/// Bytes of an acknowledgement.
+const ACK_BYTES: u32 = 14;
+
+/// What all stations of a channel have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct MediumSettings {
+    /// Which amendment.
+    pub standard: Standard,
+    /// How senders choose their mode.
+    pub rates: RateControl,
+    /// Attempts after which a packet is given up, at least 1.
+    pub attempts: u32,
+    /// Propagation; without it all stations sense each other, and only collisions are errors.
+    pub radio: Option<Radio>,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome<F> {
+    /// The receiver of a lane has it; of a broadcast, this station.
+    Arrived {
+        /// Number of the lane.
+        lane: u32,
+        /// The station that has it.
+        at: u32,
+        /// The packet.
+        frame: F,
+    },
+    /// The sender is done with it: there is room in its queue.
+    Left {
+        /// Number of the lane.
+        lane: u32,
+        /// The packet.
+        frame: F,
+        /// Whether it was given up; if its last acknowledgement was lost it has arrived all the same.
+        failed: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// The sender's data is on the air.
+    Data,
+    /// The receiver's acknowledgement is due or on the air.
+    Answer,
+    /// None will come, and the sender waits for it.
+    Silence,
+}
+
+/// An exchange under way.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    stage: Stage,
+    until: Time,
+    from: usize,
+    to: Option<usize>,
+    lane: u32,
+    /// Packets in it: the first so many that are pending.
+    packets: usize,
+    mode: usize,
+    /// Power of all others on the air at whoever receives now, in mW.
+    interference: f64,
+    /// Whoever receives has itself sent meanwhile.
+    deaf: bool,
+}
+
+impl Exchange {
+    /// Who is sending, if anybody is.
+    fn sender(&self) -> Option<usize> {
+        match self.stage {
+            Stage::Data => Some(self.from),
+            Stage::Answer => self.to,
+            Stage::Silence => None,
+        }
+    }
+
+    /// For whom that is.
+    fn receiver(&self) -> Option<usize> {
+        match self.stage {
+            Stage::Data => self.to,
+            Stage::Answer => Some(self.from),
+            Stage::Silence => None,
+        }
+    }
+}
+
+/// A channel with its stations.
+pub struct Medium<F> {
+    phy: Phy,
+    settings: MediumSettings,
+    stations: Vec<Station>,
+    lanes: Vec<Lane<F>>,
+    /// ARF of each lane.
+    arf: Vec<Arf>,
+    /// When each station sends, if nothing happens before.
+    sends_at: Vec<Time>,
+    exchanges: Vec<Exchange>,
+    /// Received power in mW, by sender and receiver.
+    power: Vec<f64>,
+    /// Noise in mW.
+    noise: f64,
+    arrivals: u64,
+    outcomes: Vec<Outcome<F>>,
+}
+
+impl<F: Frame> Medium<F> {
+    /// A channel with `stations`, and `lanes` from one to another, or to all that receive it.
+    ///
+    /// # Panics
+    /// If a lane leads from or to a station that does not exist, or to its own; or if nothing may be attempted.
+    pub fn new(
+        settings: MediumSettings,
+        stations: &[StationSettings],
+        lanes: &[(usize, Option<usize>)],
+        chance: &mut impl Chance,
+    ) -> Self {
+        assert!(settings.attempts > 0, "a packet is attempted at least once");
+        let phy = Phy::new(settings.standard);
+        let count = stations.len();
+        let mut medium = Medium {
+            stations: stations.iter().map(|station| Station::new(*station, &phy)).collect(),
+            lanes: Vec::new(),
+            arf: vec![Arf::new(phy.modes.len() - 1); lanes.len()],
+            sends_at: vec![Time::NEVER; count],
+            exchanges: Vec::new(),
+            power: vec![1.0; count * count],
+            noise: settings.radio.map_or(0.0, |radio| radio::ratio(radio.noise_dbm)),
+            arrivals: 0,
+            outcomes: Vec::new(),
+            phy,
+            settings,
+        };
+        for (number, (from, to)) in lanes.iter().enumerate() {
+            assert!(
+                *from < count && to.is_none_or(|to| to < count && to != *from),
+                "lane {number}"
+            );
+            medium.lanes.push(Lane::new(*from, *to));
+            medium.stations[*from].lanes.push(number as u32);
+        }
+        for station in &mut medium.stations {
+            if let Some(gap) = station.settings.noise {
+                station.noise_at = Time::ZERO + exponential(gap, chance);
+            }
+        }
+        medium.locate();
+        medium
+    }
+
+    /// Who senses whom, and how well, from where they are.
+    fn locate(&mut self) {
+        let count = self.stations.len();
+        for from in 0..count {
+            let mut hearers = Vec::new();
+            for to in (0..count).filter(|to| *to != from) {
+                let heard = self.settings.radio.is_none_or(|radio| {
+                    let place = |station: usize| self.stations[station].settings.place;
+                    let dbm = radio.received_dbm(place(from), place(to));
+                    self.power[from * count + to] = radio::ratio(dbm);
+                    dbm >= radio.sense_dbm
+                });
+                if heard {
+                    hearers.push(to as u16);
+                }
+            }
+            self.stations[from].hearers = hearers;
+        }
+    }
+
+    /// Timing of its standard.
+    pub fn phy(&self) -> &Phy {
+        &self.phy
+    }
+
+    /// Who waits in vain for an answer waits as long as those who could not decode the frame, as models of the DCF have
+    /// it. By the standard it does not, and has some slots to itself.
+    pub fn wait_as_others(&mut self) {
+        self.phy.ack_timeout = self.phy.eifs();
+    }
+
+    /// What a station has counted.
+    pub fn counters(&self, station: usize) -> Counters {
+        self.stations[station].counters
+    }
+
+    /// How many transmissions a station has begun in each mode.
+    pub fn sent_in(&self, station: usize) -> &[u64] {
+        &self.stations[station].sent_in
+    }
+
+    /// Packets in the queue of a station.
+    pub fn backlog(&self, station: usize) -> u32 {
+        self.stations[station].waiting
+    }
+
+    /// When [`Medium::wake`] is to be called next.
+    pub fn next_wake(&self) -> Time {
+        let ends = self.exchanges.iter().map(|exchange| exchange.until);
+        self.sends_at.iter().copied().chain(ends).min().unwrap_or(Time::NEVER)
+    }
+
+    /// A packet comes to the sender of `lane`; returns whether there is room for it.
+    pub fn offer(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) -> bool {
+        let from = self.lanes[lane as usize].from;
+        let station = &mut self.stations[from];
+        station.counters.offered += 1;
+        if station.waiting >= station.settings.limit {
+            station.counters.queue_drops += 1;
+            return false;
+        }
+        self.lanes[lane as usize].push(frame, self.arrivals);
+        self.arrivals += 1;
+        station.arrival(chance);
+        if station.waiting == 1 {
+            self.sends_at[from] = station.sends_at(now, &self.phy);
+        }
+        true
+    }
+
+    /// What has happened since it was asked last.
+    pub fn outcomes(&mut self) -> impl Iterator<Item = Outcome<F>> {
+        self.outcomes.drain(..)
+    }
+
+    /// Does what is due at `now`.
+    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) {
+        while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
+            match self.exchanges[ends].stage {
+                Stage::Data => self.data_ends(now, ends, chance),
+                Stage::Answer => self.answer_ends(now, ends, chance),
+                Stage::Silence => self.finish(now, ends, false, chance),
+            }
+        }
+        for station in 0..self.stations.len() {
+            if self.sends_at[station] <= now {
+                self.begin(now, station, chance);
+            }
+        }
+    }
+
+    /// `from` begins to send the packets that have waited longest.
+    fn begin(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+        self.sends_at[from] = Time::NEVER;
+        let lanes = &mut self.lanes;
+        let oldest = |lane: &&u32| {
+            lanes[**lane as usize].pending().next().map_or(u64::MAX, |waiting| waiting.order)
+        };
+        let Some(&lane) = self.stations[from].lanes.iter().min_by_key(oldest) else {
+            return; // a station without lanes never has anything to send
+        };
+        let mode = self.mode(lane);
+        let (packets, bytes) = self.aggregate(lane, mode);
+        let lane_ref = &mut self.lanes[lane as usize];
+        let to = lane_ref.to;
+        let station = &mut self.stations[from];
+        for waiting in lane_ref.pending().take(packets).filter(|waiting| waiting.attempts == 0) {
+            waiting.doomed = station.dooms(now, chance);
+        }
+        let lasts = self.phy.duration(bytes, mode);
+        station.counters.attempts += 1;
+        station.sent_in[mode] += 1;
+        station.counters.airtime += lasts;
+        station.begin(now, &self.phy);
+        let (stage, until) = (Stage::Data, now + lasts);
+        let (interference, deaf) = (0.0, false);
+        let exchange = Exchange { stage, until, from, to, lane, packets, mode, interference, deaf };
+        let place = self.exchanges.len();
+        self.exchanges.push(exchange);
+        self.interfere(place);
+        self.tell(now, from);
+    }
+
+    /// The mode in which a lane sends now.
+    fn mode(&self, lane: u32) -> usize {
+        let Lane { from, to, .. } = self.lanes[lane as usize];
+        let Some(to) = to else {
+            return 0; // broadcasts reach everybody
+        };
+        match self.stations[from].settings.rates.unwrap_or(self.settings.rates) {
+            RateControl::Fixed(mode) => mode,
+            RateControl::Arf => self.arf[lane as usize].mode,
+            RateControl::Ideal(margin) => {
+                let snr = radio::decibel(self.power(from, to) / self.noise);
+                let good = |mode: &usize| snr >= self.phy.modes[*mode].threshold_db + margin;
+                (0..self.phy.modes.len()).rev().find(good).unwrap_or(0)
+            }
+        }
+    }
+
+    /// How many packets go into one transmission, and its bytes; one alone is no aggregate.
+    fn aggregate(&mut self, lane: u32, mode: usize) -> (usize, u32) {
+        let phy = &self.phy;
+        let pending = self.lanes[lane as usize].pending().map(|waiting| waiting.frame.bytes());
+        let (mut packets, mut bytes, mut alone) = (0, 0, 0);
+        for packet in pending.take(phy.most_aggregated()) {
+            let longer = bytes + phy.padded(packet);
+            if packets > 0 && !phy.fits(longer, mode) {
+                break;
+            }
+            (packets, bytes, alone) = (packets + 1, longer, packet);
+        }
+        match packets {
+            1 => (1, phy.framed(alone)),
+            _ => (packets, bytes),
+        }
+    }
+
+    fn power(&self, from: usize, to: usize) -> f64 {
+        self.power[from * self.stations.len() + to]
+    }
+
+    /// What the exchange at `place` and all others do to each other's receivers, now that it sends.
+    fn interfere(&mut self, place: usize) {
+        let mut own = self.exchanges[place];
+        let Some(sender) = own.sender() else {
+            return;
+        };
+        for other in (0..self.exchanges.len()).filter(|other| *other != place) {
+            let mut there = self.exchanges[other];
+            let Some(disturber) = there.sender() else {
+                continue;
+            };
+            if let Some(victim) = there.receiver() {
+                there.deaf |= victim == sender;
+                there.interference +=
+                    if victim == sender { 0.0 } else { self.power(sender, victim) };
+            }
+            if let Some(victim) = own.receiver() {
+                own.deaf |= victim == disturber;
+                own.interference +=
+                    if victim == disturber { 0.0 } else { self.power(disturber, victim) };
+            }
+            self.exchanges[other] = there;
+        }
+        self.exchanges[place] = own;
+    }
+
+    /// Those who sense `sender` notice that it sends.
+    fn tell(&mut self, now: Time, sender: usize) {
+        for at in 0..self.stations[sender].hearers.len() {
+            self.sense(now, self.hearer(sender, at));
+        }
+    }
+
+    fn hearer(&self, sender: usize, at: usize) -> usize {
+        usize::from(self.stations[sender].hearers[at])
+    }
+
+    fn sense(&mut self, now: Time, hearer: usize) {
+        let committed = self.stations[hearer].sense(now, self.sends_at[hearer], &self.phy);
+        if !committed {
+            self.sends_at[hearer] = Time::NEVER;
+        }
+    }
+
+    /// A transmission that `hearer` sensed has ended: with the last one, the medium is idle for it.
+    fn settle(&mut self, now: Time, hearer: usize) {
+        let station = &mut self.stations[hearer];
+        station.settle(now, &self.phy);
+        // Who has not noticed that somebody sends will begin within the slot.
+        if self.sends_at[hearer] == Time::NEVER {
+            self.sends_at[hearer] = station.sends_at(now, &self.phy);
+        }
+    }
+
+    /// What `sender` sent is over, and nothing follows.
+    fn clear(&mut self, now: Time, sender: usize) {
+        for at in 0..self.stations[sender].hearers.len() {
+            let hearer = self.hearer(sender, at);
+            self.stations[hearer].leave();
+            self.settle(now, hearer);
+        }
+    }
+
+    /// Probability that `station` receives so many bytes from `sender` beside this interference.
+    fn received(
+        &self,
+        sender: usize,
+        station: usize,
+        interference: f64,
+        mode: usize,
+        bytes: u32,
+    ) -> f64 {
+        if self.settings.radio.is_none() {
+            return f64::from(u8::from(interference == 0.0));
+        }
+        let snr = self.power(sender, station) / (self.noise + interference);
+        radio::received(radio::decibel(snr), self.phy.modes[mode].threshold_db, bytes)
+    }
+
+    /// Whether the receiver of what is sent now has it.
+    fn arrives(&self, exchange: &Exchange, bytes: u32, chance: &mut impl Chance) -> bool {
+        let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
+            return false;
+        };
+        let mode = if exchange.stage == Stage::Data { exchange.mode } else { 0 };
+        let received = self.received(from, to, exchange.interference, mode, bytes);
+        !exchange.deaf && (received >= 1.0 || chance.uniform() < received)
+    }
+
+    /// The data of an exchange ends.
+    fn data_ends(&mut self, now: Time, place: usize, chance: &mut impl Chance) {
+        let exchange = self.exchanges[place];
+        let Some(to) = exchange.to else {
+            return self.broadcast_ends(now, place, chance);
+        };
+        let mode = &self.phy.modes[exchange.mode];
+        let answer = if exchange.packets == 1 { mode.ack } else { mode.block_ack };
+        let answer_ends = now + self.phy.sifs + answer;
+        self.overhear(&exchange, answer_ends);
+        if self.receive(&exchange, chance) {
+            let (interference, deaf) = (0.0, false);
+            self.exchanges[place] = Exchange {
+                stage: Stage::Answer,
+                until: answer_ends,
+                interference,
+                deaf,
+                ..exchange
+            };
+            self.interfere(place);
+            self.answer(now, exchange.from, to);
+        } else {
+            let until = now + self.phy.ack_timeout;
+            self.exchanges[place] = Exchange { stage: Stage::Silence, until, ..exchange };
+            self.clear(now, exchange.from);
+        }
+        self.pass_on(exchange.lane, to);
+    }
+
+    /// The answer of `to` follows the data of `from` before anybody can begin: who senses both stays busy.
+    fn answer(&mut self, now: Time, from: usize, to: usize) {
+        for at in 0..self.stations[from].hearers.len() {
+            let hearer = self.hearer(from, at);
+            self.stations[hearer].leave();
+        }
+        self.sense(now, to);
+        self.tell(now, to);
+        for at in 0..self.stations[from].hearers.len() {
+            self.settle(now, self.hearer(from, at));
+        }
+    }
+
+    /// Stations that sense the data of an exchange learn from it until when the medium is reserved, or cannot decode it.
+    fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
+        for at in 0..self.stations[exchange.from].hearers.len() {
+            let hearer = self.hearer(exchange.from, at);
+            let decoded = self.received(exchange.from, hearer, 0.0, exchange.mode, 0) > 0.5;
+            self.stations[hearer].heard(decoded.then_some(reserved));
+        }
+    }
+
+    /// Which packets of an exchange the receiver has; returns whether it has any, which it then acknowledges.
+    fn receive(&mut self, exchange: &Exchange, chance: &mut impl Chance) -> bool {
+        let (mut left, mut any) = (exchange.packets, false);
+        for at in 0..self.lanes[exchange.lane as usize].queue.len() {
+            let waiting = self.lanes[exchange.lane as usize].queue[at];
+            if waiting.done {
+                continue;
+            }
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            let bytes = self.phy.framed(waiting.frame.bytes());
+            if !waiting.doomed && self.arrives(exchange, bytes, chance) {
+                self.lanes[exchange.lane as usize].queue[at].received = true;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The receiver passes on what is in order.
+    fn pass_on(&mut self, lane: u32, at: usize) {
+        while let Some(frame) = self.lanes[lane as usize].release() {
+            self.outcomes.push(Outcome::Arrived { lane, at: at as u32, frame });
+        }
+    }
+
+    /// A broadcast ends: who has heard it alone has it, and nobody answers.
+    fn broadcast_ends(&mut self, now: Time, place: usize, chance: &mut impl Chance) {
+        let exchange = self.exchanges[place];
+        self.overhear(&exchange, now);
+        let lane = exchange.lane;
+        let Some(frame) = self.lanes[lane as usize].pending().next().map(|waiting| waiting.frame)
+        else {
+            return;
+        };
+        let bytes = self.phy.framed(frame.bytes());
+        for at in 0..self.stations[exchange.from].hearers.len() {
+            let hearer = self.hearer(exchange.from, at);
+            let received = self.received(exchange.from, hearer, 0.0, exchange.mode, bytes);
+            let clear = self.stations[hearer].hears_clearly();
+            if clear && (received >= 1.0 || chance.uniform() < received) {
+                self.outcomes.push(Outcome::Arrived { lane, at: hearer as u32, frame });
+            }
+        }
+        self.clear(now, exchange.from);
+        self.finish(now, place, true, chance);
+    }
+
+    /// The answer of an exchange ends.
+    fn answer_ends(&mut self, now: Time, place: usize, chance: &mut impl Chance) {
+        let exchange = self.exchanges[place];
+        let answered = self.arrives(&exchange, ACK_BYTES, chance);
+        if let Some(to) = exchange.to {
+            self.clear(now, to);
+            self.stations[to].leave();
+            self.settle(now, to);
+        }
+        self.finish(now, place, answered, chance);
+    }
+
+    /// An exchange is over: what was acknowledged or attempted too often leaves the queue.
+    fn finish(&mut self, now: Time, place: usize, answered: bool, chance: &mut impl Chance) {
+        let Exchange { from, to, lane, packets, .. } = self.exchanges.remove(place);
+        let most = self.settings.attempts;
+        let (mut acknowledged, mut failures) = (0, 0);
+        for waiting in self.lanes[lane as usize].pending().take(packets) {
+            waiting.attempts += 1;
+            let arrived = answered && (waiting.received || to.is_none());
+            if arrived || waiting.attempts >= most {
+                waiting.done = true;
+                (acknowledged, failures) =
+                    (acknowledged + u32::from(arrived), failures + u32::from(!arrived));
+                let frame = waiting.frame;
+                self.outcomes.push(Outcome::Left { lane, frame, failed: !arrived });
+            }
+        }
+        match to {
+            Some(to) => self.pass_on(lane, to),
+            None => while self.lanes[lane as usize].release().is_some() {},
+        }
+        self.lanes[lane as usize].forget();
+        self.arf[lane as usize].told(answered, self.phy.modes.len());
+        let station = &mut self.stations[from];
+        station.waiting -= acknowledged + failures;
+        station.counters.acknowledged += u64::from(acknowledged);
+        station.counters.failures += u64::from(failures);
+        station.counters.unanswered += u64::from(!answered);
+        let ifs = if answered { self.phy.difs() } else { Span::ZERO }; // it has waited for the answer
+        station.resolve(now, !answered && failures == 0, ifs, &self.phy, chance);
+        self.sends_at[from] = station.sends_at(now, &self.phy);
+    }
+}

@@ -1,0 +1,20 @@
+//! IEEE 802.11: a medium that stations share by the distributed coordination function.
+//!
+//! A packet goes `offer` → lane (`lane.rs`) → backoff (`station.rs`) → on the air and its acknowledgement (`medium.rs`)
+//! → [`Outcome`]. What it costs is in `phy.rs`, which mode it is sent in in `rates.rs`, whether it is received in
+//! `radio.rs`. The medium has one event pending, the next instant at which something happens.
+
+mod lane;
+mod medium;
+mod phy;
+mod radio;
+mod rates;
+mod station;
+#[cfg(test)]
+mod tests;
+
+pub use medium::{Medium, MediumSettings, Outcome};
+pub use phy::{Mode, Phy, Standard};
+pub use radio::{Place, Radio};
+pub use rates::RateControl;
+pub use station::{Counters, StationSettings};

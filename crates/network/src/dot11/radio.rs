@@ -1,0 +1,103 @@
+//! How strong a signal arrives, and what a receiver makes of it.
+//!
+//! Path loss is log-distance, errors follow a logistic curve of the signal-to-noise ratio: steep enough to be a range,
+//! smooth enough that rate control has something to find.
+
+/// Where a station is, in metres.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Place {
+    /// East.
+    pub x: f64,
+    /// North.
+    pub y: f64,
+}
+
+/// Propagation and noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Radio {
+    /// Transmitted power with antenna gains, in dBm.
+    pub power_dbm: f64,
+    /// Path loss at one metre in dB: 46.7 at 5 GHz, 40.0 at 2.4 GHz.
+    pub loss_at_1m_db: f64,
+    /// γ: the power of the distance with which it grows.
+    pub exponent: f64,
+    /// Noise in the channel in dBm, with the receiver's noise figure.
+    pub noise_dbm: f64,
+    /// Least power at which the medium counts as busy, in dBm.
+    pub sense_dbm: f64,
+}
+
+impl Default for Radio {
+    /// 16 dBm at 5 GHz with γ = 3 in 20 MHz, noise figure 7 dB.
+    fn default() -> Self {
+        Radio {
+            power_dbm: 16.0,
+            loss_at_1m_db: 46.7,
+            exponent: 3.0,
+            noise_dbm: -94.0,
+            sense_dbm: -88.0,
+        }
+    }
+}
+
+/// Slope of the error curve: dB over which the odds of an error change by a factor of e.
+const SLOPE_DB: f64 = 0.5;
+/// Bytes of the frame for which thresholds are.
+const REFERENCE_BYTES: f64 = 1536.0;
+
+/// Power ratio of so many dB.
+pub(super) fn ratio(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+/// dB of a power ratio.
+pub(super) fn decibel(ratio: f64) -> f64 {
+    10.0 * libm::log10(ratio)
+}
+
+impl Radio {
+    /// Received power in dBm.
+    pub fn received_dbm(&self, from: Place, to: Place) -> f64 {
+        let distance = libm::hypot(from.x - to.x, from.y - to.y).max(1.0);
+        self.power_dbm - self.loss_at_1m_db - 10.0 * self.exponent * libm::log10(distance)
+    }
+
+    /// Metres at which a signal is received with `dbm`.
+    pub fn reach_m(&self, dbm: f64) -> f64 {
+        libm::exp10((self.power_dbm - self.loss_at_1m_db - dbm) / (10.0 * self.exponent)).max(1.0)
+    }
+}
+
+/// Probability that a frame of `bytes` is received at a signal-to-noise ratio of `snr_db` in a mode with this threshold.
+pub(super) fn received(snr_db: f64, threshold_db: f64, bytes: u32) -> f64 {
+    let above = (snr_db - threshold_db) / SLOPE_DB;
+    if above > 30.0 {
+        return 1.0; // less than one in 10¹³
+    }
+    // ln of the logistic function, for each byte.
+    let log_success = -libm::log1p(libm::exp(-above));
+    libm::exp(log_success * f64::from(bytes) / REFERENCE_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power_falls_with_the_exponent_and_reach_is_its_inverse() {
+        let radio = Radio::default();
+        let at = |x| radio.received_dbm(Place::default(), Place { x, y: 0.0 });
+        assert!((at(10.0) - (16.0 - 46.7 - 30.0)).abs() < 1e-9);
+        assert!((at(20.0) - at(10.0) + 30.0 * libm::log10(2.0)).abs() < 1e-9);
+        assert!((radio.reach_m(at(37.0)) - 37.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn errors_grow_with_length_and_fall_with_the_signal() {
+        assert!((received(16.0, 16.0, 1536) - 0.5).abs() < 1e-12);
+        assert!((received(16.0, 16.0, 768) - libm::sqrt(0.5)).abs() < 1e-12);
+        let curve: Vec<f64> = (0..60).map(|db| received(f64::from(db) / 2.0, 16.0, 1536)).collect();
+        assert!(curve.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert!(curve[0] < 1e-12 && curve[59] > 0.999_999);
+    }
+}

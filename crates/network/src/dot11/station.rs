@@ -1,0 +1,223 @@
+//! A station's backoff: when it may send (IEEE 802.11-2012 §9.3.4).
+//!
+//! Slots are never ticked. A station knows from when it has been counting, so what it has counted when the medium
+//! becomes busy follows from the time, and when it would send is known from the moment at which it becomes idle.
+
+use super::phy::Phy;
+use super::radio::Place;
+use super::rates::RateControl;
+use crate::Chance;
+use units::{Span, Time};
+
+/// What one station is.
+#[derive(Clone, Copy, Debug)]
+pub struct StationSettings {
+    /// Where it is; without a [`super::Radio`] that does not matter.
+    pub place: Place,
+    /// Packets that its queue holds, with the one that is being sent.
+    pub limit: u32,
+    /// Probability that a packet is lost for good, whatever the attempts: a loss that is no congestion.
+    pub residual: f64,
+    /// Mean time between bursts of noise, each of which takes one packet for good.
+    pub noise: Option<Span>,
+    /// How it chooses its mode, if not as all do.
+    pub rates: Option<RateControl>,
+}
+
+impl Default for StationSettings {
+    fn default() -> Self {
+        StationSettings {
+            place: Place::default(),
+            limit: 1000,
+            residual: 0.0,
+            noise: None,
+            rates: None,
+        }
+    }
+}
+
+/// What a network card counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that came to the queue.
+    pub offered: u64,
+    /// Packets for which it had no room.
+    pub queue_drops: u64,
+    /// Transmissions.
+    pub attempts: u64,
+    /// Transmissions that were not acknowledged.
+    pub unanswered: u64,
+    /// Packets given up after the last attempt.
+    pub failures: u64,
+    /// Packets that were acknowledged, or broadcast.
+    pub acknowledged: u64,
+    /// Time spent sending data.
+    pub airtime: Span,
+}
+
+/// The state of one station.
+#[derive(Clone, Debug)]
+pub(super) struct Station {
+    pub(super) settings: StationSettings,
+    pub(super) counters: Counters,
+    /// Transmissions in each mode.
+    pub(super) sent_in: Vec<u64>,
+    /// Its lanes, by number.
+    pub(super) lanes: Vec<u32>,
+    /// Stations that sense what it sends.
+    pub(super) hearers: Vec<u16>,
+    /// Packets in its lanes.
+    pub(super) waiting: u32,
+    /// Transmissions that it senses now.
+    busy: u32,
+    /// Whether what it senses, or sensed last, cannot be decoded.
+    garbled: bool,
+    /// It sends, or waits for the answer.
+    pub(super) engaged: bool,
+    /// Until when the medium is reserved, as frames that it decoded have said.
+    nav: Time,
+    /// Slots left of its backoff when it began to count.
+    slots: u32,
+    /// Largest backoff of the next attempt.
+    cw: u32,
+    /// Since when it has been counting slots, or will; never while the medium is busy.
+    counts_from: Time,
+    /// When the next burst of noise comes.
+    pub(super) noise_at: Time,
+}
+
+impl Station {
+    pub(super) fn new(settings: StationSettings, phy: &Phy) -> Self {
+        Station {
+            settings,
+            counters: Counters::default(),
+            sent_in: vec![0; phy.modes.len()],
+            lanes: Vec::new(),
+            hearers: Vec::new(),
+            waiting: 0,
+            busy: 0,
+            garbled: false,
+            engaged: false,
+            nav: Time::ZERO,
+            slots: 0,
+            cw: phy.cw.0,
+            counts_from: Time::ZERO,
+            noise_at: Time::ZERO,
+        }
+    }
+
+    /// When it sends if nothing happens before; `Time::NEVER` if it has nothing to send or waits for the medium.
+    pub(super) fn sends_at(&self, now: Time, phy: &Phy) -> Time {
+        if self.engaged || self.busy > 0 || self.waiting == 0 {
+            return Time::NEVER;
+        }
+        (self.counts_from + Span(phy.slot.0 * u64::from(self.slots))).max(now)
+    }
+
+    fn draw(&mut self, chance: &mut impl Chance) {
+        self.slots = (chance.uniform() * f64::from(self.cw + 1)) as u32;
+    }
+
+    /// A packet has come: if the medium is busy and no backoff is left, it needs one.
+    pub(super) fn arrival(&mut self, chance: &mut impl Chance) {
+        self.waiting += 1;
+        if self.waiting == 1 && self.busy > 0 && !self.engaged && self.slots == 0 {
+            self.draw(chance);
+        }
+    }
+
+    /// A transmission begins that it senses. It stops counting, unless it begins to send within this slot: then it
+    /// has not noticed. Returns whether that is so.
+    pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
+        let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
+        if self.busy > 0 {
+            self.garbled |= !self.engaged;
+        } else {
+            self.garbled = false;
+            self.stop(now, phy);
+        }
+        self.busy += 1;
+        committed
+    }
+
+    /// What was counted is counted.
+    fn stop(&mut self, now: Time, phy: &Phy) {
+        if self.counts_from < now {
+            let used = now.since(self.counts_from).0 / phy.slot.0;
+            self.slots = self.slots.saturating_sub(u32::try_from(used).unwrap_or(u32::MAX));
+        }
+        self.counts_from = Time::NEVER;
+    }
+
+    /// It begins to send: what it receives meanwhile is lost to it, and no error of reception.
+    pub(super) fn begin(&mut self, now: Time, phy: &Phy) {
+        self.stop(now, phy);
+        (self.engaged, self.garbled) = (true, false);
+    }
+
+    /// Whether it has heard one transmission alone since the medium became busy.
+    pub(super) fn hears_clearly(&self) -> bool {
+        !self.garbled && !self.engaged
+    }
+
+    /// A frame ends of which it decoded that the medium is reserved until `nav`, or that it could not decode.
+    pub(super) fn heard(&mut self, nav: Option<Time>) {
+        match nav {
+            Some(nav) if self.hears_clearly() => self.nav = self.nav.max(nav),
+            _ => self.garbled |= !self.engaged,
+        }
+    }
+
+    /// A transmission ends that it sensed; [`Station::settle`] says what follows if no other one does.
+    pub(super) fn leave(&mut self) {
+        self.busy -= 1;
+    }
+
+    /// If the medium is idle now, it counts again after an interframe space.
+    pub(super) fn settle(&mut self, now: Time, phy: &Phy) {
+        if self.busy == 0 {
+            self.counts_from = match core::mem::take(&mut self.garbled) {
+                true => now + phy.eifs(),
+                false => now.max(self.nav) + phy.difs(),
+            };
+        }
+    }
+
+    /// Its exchange is over: `lost` if it is to be repeated. It backs off anew, after `ifs` if it has sensed nobody
+    /// since.
+    pub(super) fn resolve(
+        &mut self,
+        now: Time,
+        lost: bool,
+        ifs: Span,
+        phy: &Phy,
+        chance: &mut impl Chance,
+    ) {
+        self.cw = if lost { (2 * self.cw + 1).min(phy.cw.1) } else { phy.cw.0 };
+        self.engaged = false;
+        self.draw(chance);
+        if self.busy == 0 {
+            self.counts_from = match self.counts_from {
+                Time::NEVER => now + ifs,
+                from => from.max(now),
+            };
+        }
+    }
+
+    /// Whether a packet that is sent for the first time now will be lost whatever the attempts.
+    pub(super) fn dooms(&mut self, now: Time, chance: &mut impl Chance) -> bool {
+        let noisy = match self.settings.noise {
+            Some(gap) if now >= self.noise_at => {
+                self.noise_at = now + exponential(gap, chance);
+                now > Time::ZERO
+            }
+            _ => false,
+        };
+        noisy || (self.settings.residual > 0.0 && chance.uniform() < self.settings.residual)
+    }
+}
+
+/// A time that is distributed exponentially.
+pub(super) fn exponential(mean: Span, chance: &mut impl Chance) -> Span {
+    Span((-libm::log1p(-chance.uniform()) * mean.0 as f64) as u64)
+}

@@ -1,0 +1,343 @@
+//! The medium beside closed forms: Bianchi's model (JSAC 2000; finite retries: Wu et al., INFOCOM 2002), the performance
+//! anomaly (Heusse et al., INFOCOM 2003), the efficiency of aggregates; and what holds for any scene.
+
+use super::*;
+use crate::testing::{Lcg, Packet};
+use proptest::prelude::*;
+use units::{Span, Time};
+
+const A: Standard = Standard::A;
+const B: Standard = Standard::B { short_preamble: false };
+const G: Standard = Standard::G { protected: false };
+const N: Standard = Standard::N { five_ghz: true, wide: false, short_guard: false, streams: 1 };
+
+fn fixed(standard: Standard) -> MediumSettings {
+    let mode = Phy::new(standard).modes.len() - 1;
+    MediumSettings { standard, rates: RateControl::Fixed(mode), attempts: 7, radio: None }
+}
+
+/// Senders that always have packets of 1500 bytes for a further station, which only receives.
+struct Saturated {
+    medium: Medium<Packet>,
+    chance: Lcg,
+    delivered: Vec<u64>,
+    last: Vec<u32>,
+}
+
+fn saturated(settings: MediumSettings, stations: &[StationSettings]) -> Saturated {
+    let senders = stations.len() - 1;
+    let lanes: Vec<_> = (0..senders).map(|from| (from, Some(senders))).collect();
+    let mut chance = Lcg(7 + senders as u64);
+    let medium = Medium::new(settings, stations, &lanes, &mut chance);
+    let mut run = Saturated { medium, chance, delivered: vec![0; senders], last: vec![0; senders] };
+    (0..senders as u32).for_each(|lane| (0..130).for_each(|_| run.offer(Time::ZERO, lane)));
+    run
+}
+
+fn alike(settings: MediumSettings, senders: usize) -> Saturated {
+    saturated(settings, &vec![StationSettings::default(); senders + 1])
+}
+
+impl Saturated {
+    fn offer(&mut self, now: Time, lane: u32) {
+        self.last[lane as usize] += 1;
+        let packet = Packet { flow: self.last[lane as usize], ..Packet::of(1500) };
+        assert!(self.medium.offer(now, lane, packet, &mut self.chance));
+    }
+
+    fn run(mut self, seconds: f64) -> Self {
+        let end = Time::ZERO + Span::from_seconds(seconds);
+        while self.medium.next_wake() <= end {
+            let now = self.medium.next_wake();
+            self.medium.wake(now, &mut self.chance);
+            let outcomes: Vec<Outcome<Packet>> = self.medium.outcomes().collect();
+            for outcome in outcomes {
+                match outcome {
+                    Outcome::Arrived { lane, .. } => self.delivered[lane as usize] += 1,
+                    Outcome::Left { lane, .. } => self.offer(now, lane),
+                }
+            }
+        }
+        self
+    }
+
+    fn counters(&self) -> Counters {
+        (0..self.delivered.len()).fold(Counters::default(), |mut all, station| {
+            let counters = self.medium.counters(station);
+            all.attempts += counters.attempts;
+            all.unanswered += counters.unanswered;
+            all.failures += counters.failures;
+            all.acknowledged += counters.acknowledged;
+            all
+        })
+    }
+}
+
+/// Probability that a station sends in a slot, and that a transmission collides, with seven attempts.
+fn bianchi(n: i32, phy: &Phy) -> (f64, f64) {
+    let tau = |p: f64| {
+        let (mut weight, mut sum, mut slots) = (1.0, 0.0, 0.0);
+        for attempt in 0..7 {
+            let cw = ((phy.cw.0 + 1) << attempt).min(phy.cw.1 + 1) - 1;
+            (sum, slots) = (sum + weight, slots + weight * (f64::from(cw) / 2.0 + 1.0));
+            weight *= p;
+        }
+        sum / slots
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let p = 0.5 * (low + high);
+        let collides = 1.0 - libm::pow(1.0 - tau(p), f64::from(n - 1));
+        (low, high) = if collides > p { (p, high) } else { (low, p) };
+    }
+    (tau(low), low)
+}
+
+/// Delivered packets per second by that model; who collides waits as long as all others.
+fn packets_per_second(n: i32, phy: &Phy) -> f64 {
+    let (tau, _) = bianchi(n, phy);
+    let (mode, n) = (phy.modes.len() - 1, f64::from(n));
+    let idle = libm::pow(1.0 - tau, n);
+    let success = n * tau * libm::pow(1.0 - tau, n - 1.0);
+    let data = phy.duration(phy.framed(1500), mode);
+    let succeeds = (data + phy.sifs + phy.modes[mode].ack + phy.difs()).seconds();
+    let collides = (data + phy.eifs()).seconds();
+    success / (idle * phy.slot.seconds() + success * succeeds + (1.0 - idle - success) * collides)
+}
+
+#[test]
+fn one_station_alone_sends_a_packet_every_difs_backoff_data_sifs_and_ack() {
+    for (standard, slots) in [(B, 15.5), (G, 7.5), (A, 7.5)] {
+        let run = alike(fixed(standard), 1).run(20.0);
+        let phy = run.medium.phy();
+        let mode = phy.modes.len() - 1;
+        let frame = phy.duration(phy.framed(1500), mode);
+        let cycle = phy.difs() + frame + phy.sifs + phy.modes[mode].ack;
+        let cycle = cycle.seconds() + slots * phy.slot.seconds();
+        let ratio = run.delivered[0] as f64 / 20.0 * cycle;
+        assert!((ratio - 1.0).abs() < 0.005, "{standard:?}: {ratio}");
+    }
+}
+
+#[test]
+fn throughput_collisions_and_drops_are_those_of_bianchi_s_model_with_seven_attempts() {
+    for standard in [B, G, A] {
+        for n in [2, 5, 10, 20, 50] {
+            let mut run = alike(fixed(standard), n as usize);
+            // The model lets who has collided wait as long as all others, the standard lets it begin earlier.
+            run.medium.wait_as_others();
+            let run = run.run(40.0);
+            let (_, p) = bianchi(n, run.medium.phy());
+            let all = run.counters();
+            let collided = all.unanswered as f64 / all.attempts as f64;
+            assert!((collided - p).abs() < 0.025, "{standard:?} {n}: {collided} for {p}");
+            let rate = run.delivered.iter().sum::<u64>() as f64 / 40.0;
+            let ratio = rate / packets_per_second(n, run.medium.phy());
+            assert!((ratio - 1.0).abs() < 0.03, "{standard:?} {n}: {ratio}");
+            let expected = libm::pow(p, 7.0) * (all.acknowledged + all.failures) as f64;
+            let drops = all.failures as f64 / expected;
+            assert!(expected < 50.0 || (0.7..1.4).contains(&drops), "{standard:?} {n}: {drops}");
+        }
+    }
+}
+
+#[test]
+fn ten_stations_have_equal_shares_over_a_minute() {
+    for standard in [B, G] {
+        let run = alike(fixed(standard), 10).run(60.0);
+        let shares: Vec<f64> = run.delivered.iter().map(|packets| *packets as f64).collect();
+        let squares: f64 = shares.iter().map(|share| share * share).sum();
+        let sum: f64 = shares.iter().sum();
+        let jain = sum * sum / (10.0 * squares);
+        assert!(jain > 0.99, "{standard:?}: {jain}");
+    }
+}
+
+#[test]
+fn one_slow_station_slows_all_down_to_the_same_rate() {
+    let phy = Phy::new(B);
+    let mut stations = vec![StationSettings::default(); 4];
+    stations[0].rates = Some(RateControl::Fixed(0));
+    let run = saturated(fixed(B), &stations).run(120.0);
+    let each: Vec<f64> = run.delivered.iter().map(|packets| *packets as f64 / 120.0).collect();
+    assert!(each.iter().all(|rate| (rate / each[0] - 1.0).abs() < 0.06), "{each:?}");
+    // Eq. 5 to 8 of Heusse et al., with a first window of 32 slots.
+    let n = 3.0;
+    let collides = 1.0 - libm::pow(1.0 - 1.0 / 32.0, n - 1.0);
+    let turn = |mode: usize| {
+        let data = phy.duration(phy.framed(1500), mode);
+        let overhead = phy.difs() + phy.sifs + phy.modes[mode].ack;
+        let contention = phy.slot.seconds() * (1.0 + collides) / (2.0 * n) * 16.0;
+        (data + overhead).seconds() + contention
+    };
+    let (slow, fast) = (turn(0), turn(3));
+    let jam = 2.0 / n * slow + (1.0 - 2.0 / n) * fast;
+    let published = 1.0 / ((n - 1.0) * fast + slow + collides * jam * n);
+    assert!((each[1] / published - 1.0).abs() < 0.06, "{} {published}", each[1]);
+}
+
+#[test]
+fn aggregates_spread_one_contention_over_their_packets() {
+    let run = alike(fixed(N), 1).run(10.0);
+    let phy = run.medium.phy();
+    // 5.484 ms at 65 Mb/s are 28 packets of 4 + 1540 bytes.
+    let packets = run.delivered[0] as f64 / run.counters().attempts as f64;
+    assert!((packets - 28.0).abs() < 0.05, "{packets}");
+    let frame = phy.duration(28 * phy.padded(1500), 7);
+    let cycle = phy.difs() + frame + phy.sifs + phy.modes[7].block_ack;
+    let cycle = cycle.seconds() + 7.5 * phy.slot.seconds();
+    let ratio = run.delivered[0] as f64 / 10.0 * cycle / 28.0;
+    assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
+}
+
+fn at(x: f64) -> StationSettings {
+    StationSettings { place: Place { x, y: 0.0 }, ..StationSettings::default() }
+}
+
+/// A of 54 Mb/s or less, over distances.
+fn located(rates: RateControl, stations: &[StationSettings]) -> Saturated {
+    let radio = Some(Radio::default());
+    saturated(MediumSettings { rates, radio, ..fixed(A) }, stations)
+}
+
+#[test]
+fn stations_that_do_not_sense_each_other_collide_at_the_receiver() {
+    let collisions = |apart: f64| {
+        let run = located(RateControl::Fixed(0), &[at(-apart), at(apart), at(0.0)]).run(20.0);
+        let all = run.counters();
+        all.unanswered as f64 / all.attempts as f64
+    };
+    let reach = Radio::default().reach_m(Radio::default().sense_dbm);
+    let (near, hidden) = (collisions(0.4 * reach), collisions(0.55 * reach));
+    assert!((near - 0.1046).abs() < 0.02, "{near}: as two that hear each other");
+    assert!(hidden > 0.4, "{hidden}");
+}
+
+#[test]
+fn the_stronger_of_two_that_collide_may_be_received() {
+    let run = located(RateControl::Fixed(0), &[at(5.0), at(-40.0), at(0.0)]).run(20.0);
+    let lost = [0, 1].map(|station| {
+        let counters = run.medium.counters(station);
+        counters.unanswered as f64 / counters.attempts as f64
+    });
+    assert!(lost[0] < 0.001 && lost[1] > 0.05, "{lost:?}");
+}
+
+#[test]
+fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
+    let radio = Some(Radio::default());
+    let stations = [at(0.0), at(20.0), at(50.0), at(5_000.0)];
+    let mut chance = Lcg(1);
+    let mut medium =
+        Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &[(0, None)], &mut chance);
+    assert!(medium.offer(Time::ZERO, 0, Packet::of(100), &mut chance));
+    let mut heard = Vec::new();
+    while medium.next_wake() != Time::NEVER {
+        medium.wake(medium.next_wake(), &mut chance);
+        for outcome in medium.outcomes() {
+            match outcome {
+                Outcome::Arrived { at, .. } => heard.push(at),
+                Outcome::Left { failed, .. } => assert!(!failed),
+            }
+        }
+    }
+    assert_eq!(heard, [1, 2]);
+    assert_eq!(medium.counters(0).attempts, 1);
+}
+
+#[test]
+fn arf_settles_on_the_ideal_rate_in_a_still_scene() {
+    for metres in [8.0, 25.0, 33.0, 45.0] {
+        let run = |rates| located(rates, &[at(metres), at(0.0)]).run(20.0);
+        let best = (0..8).map(|mode| run(RateControl::Fixed(mode)).delivered[0]).max().unwrap();
+        let (arf, ideal) = (run(RateControl::Arf), run(RateControl::Ideal(1.5)));
+        let used = |run: &Saturated| {
+            let sent = run.medium.sent_in(0);
+            let most = (0..8).max_by_key(|mode| sent[*mode]).unwrap();
+            (most, sent[most] as f64 / sent.iter().sum::<u64>() as f64)
+        };
+        assert_eq!(used(&arf).0, used(&ideal).0, "{metres} m");
+        assert!(used(&arf).1 > 0.8, "{metres} m: {:?}", arf.medium.sent_in(0));
+        // Every eleventh frame tries a mode in which it is lost.
+        let share = |run: &Saturated| run.delivered[0] as f64 / best as f64;
+        assert!(share(&ideal) > 0.95 && share(&arf) > 0.8, "{metres} m: {}", share(&arf));
+    }
+}
+
+#[test]
+fn noise_takes_packets_at_its_rate_and_a_residual_loss_by_their_number() {
+    let noise = StationSettings { noise: Some(Span::millis(100)), ..StationSettings::default() };
+    let run = saturated(fixed(A), &[noise, StationSettings::default()]).run(100.0);
+    let failures = run.counters().failures as f64;
+    assert!((900.0..1100.0).contains(&failures), "{failures}");
+    let residual = StationSettings { residual: 0.01, ..StationSettings::default() };
+    let run = saturated(fixed(A), &[residual, StationSettings::default()]).run(20.0);
+    let Counters { failures, acknowledged, .. } = run.counters();
+    let ratio = failures as f64 / (failures + acknowledged) as f64;
+    assert!((0.009..0.011).contains(&ratio), "{ratio}");
+}
+
+/// Places of up to six stations on a line, lanes between them, and packets: when, on which lane, how long.
+type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
+
+fn scene() -> impl Strategy<Value = Scene> {
+    let places = proptest::collection::vec(0.0..150.0f64, 2..6);
+    places.prop_flat_map(|places| {
+        let count = places.len();
+        let lane = (0..count, 1..count).prop_map(move |(from, by)| (from, (from + by) % count));
+        let lanes = proptest::collection::vec(lane, 1..6);
+        (Just(places), lanes).prop_flat_map(|(places, lanes)| {
+            let packet = (0..20_000u64, 0..lanes.len(), 40..1500u32);
+            (Just(places), Just(lanes), proptest::collection::vec(packet, 1..120))
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
+        (places, lanes, mut packets) in scene(),
+        standard in prop_oneof![Just(A), Just(B), Just(N)],
+        rates in prop_oneof![Just(RateControl::Fixed(1)), Just(RateControl::Arf), Just(RateControl::Ideal(2.0))],
+        limit in 1..20u32,
+        seed in any::<u64>(),
+    ) {
+        let stations: Vec<_> =
+            places.iter().map(|x| StationSettings { limit, residual: 0.05, ..at(*x) }).collect();
+        let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
+        let mut chance = Lcg(seed);
+        let radio = Some(Radio::default());
+        let settings = MediumSettings { standard, rates, attempts: 4, radio };
+        let mut medium = Medium::new(settings, &stations, &lanes, &mut chance);
+        packets.sort_by_key(|packet| packet.0);
+        packets.reverse();
+        let (mut taken, mut left, mut arrived) = (0, 0, vec![0; lanes.len()]);
+        let mut number = 0;
+        loop {
+            let next = packets.last().map_or(Time::NEVER, |packet| Time(packet.0 * 1000));
+            let now = next.min(medium.next_wake());
+            if now == Time::NEVER {
+                break;
+            }
+            if now == next {
+                let (_, lane, bytes) = packets.pop().expect("there is a next one");
+                number += 1;
+                let packet = Packet { flow: number, ..Packet::of(bytes) };
+                taken += u32::from(medium.offer(now, lane as u32, packet, &mut chance));
+            }
+            medium.wake(now, &mut chance);
+            for outcome in medium.outcomes() {
+                match outcome {
+                    Outcome::Left { .. } => left += 1,
+                    Outcome::Arrived { lane, frame, at } => {
+                        prop_assert_eq!(lanes[lane as usize].1, Some(at as usize));
+                        prop_assert!(frame.flow > arrived[lane as usize]);
+                        arrived[lane as usize] = frame.flow;
+                    }
+                }
+            }
+        }
+        prop_assert_eq!(taken, left);
+        prop_assert!((0..places.len()).all(|station| medium.backlog(station) == 0));
+    }
+}
