@@ -2,12 +2,14 @@
 //! randomness, and what is measured on them. So a link of the simulator and one of the emulator are
 //! built alike, draw alike and are reported alike.
 
+mod air;
 mod histogram;
 mod measure;
 mod settings;
 mod stream;
 mod wiring;
 
+pub use air::{Air, Aired, LANES};
 pub use histogram::{Histogram, Mean};
 pub use measure::{LinkMeter, LinkResult, LinkSeries};
 pub use settings::{change, link_settings};

@@ -1,6 +1,6 @@
 //! What is measured on links; private copies of a link are summed.
 
-use crate::{Histogram, Mean};
+use crate::{Air, Histogram, Mean};
 use network::{Counters, Frame, Link};
 use scenario::{Plan, PlanQueue};
 use units::{Rate, Time};
@@ -45,6 +45,8 @@ struct Planned {
     /// Mean rate after the warm-up, changes included, in bit/s; `NaN` without a rate.
     capacity: f64,
     per_user: bool,
+    /// Whether it is the line behind a lane of a medium, where packets wait.
+    air: bool,
     /// Whether packets may have to wait.
     queues: bool,
     waiting: Mean,
@@ -66,7 +68,8 @@ impl LinkMeter {
         let rows = plan.links.iter().map(|link| Planned {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
-            queues: link.queue != PlanQueue::Unlimited || link.rate.is_some(),
+            air: link.air.is_some(),
+            queues: link.queue != PlanQueue::Unlimited || link.rate.is_some() || link.air.is_some(),
             waiting: Mean::default(),
             delay: Histogram::default(),
         });
@@ -75,16 +78,19 @@ impl LinkMeter {
     }
 
     /// The warm-up is over: what has happened so far does not count.
-    pub fn start<F: Frame>(&mut self, links: &[Link<F>]) {
-        self.baseline = self.counters(links);
+    pub fn start<F: Frame>(&mut self, links: &[Link<F>], air: &Air<F>) {
+        self.baseline = self.counters(links, air);
     }
 
     /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
     /// user.
-    pub fn sample<F: Frame>(&mut self, links: &mut [Link<F>], now: Time) {
+    pub fn sample<F: Frame>(&mut self, links: &mut [Link<F>], air: &Air<F>, now: Time) {
+        for (planned, _, inside) in air.lanes() {
+            self.rows[planned].waiting.add(inside as f64);
+        }
         for (link, planned) in links.iter_mut().zip(&self.planned) {
             let row = &mut self.rows[*planned as usize];
-            if row.per_user {
+            if row.per_user || row.air {
                 continue;
             }
             let backlog = link.backlog(now);
@@ -98,7 +104,13 @@ impl LinkMeter {
 
     /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in its
     /// order.
-    pub fn record<F: Frame>(&self, series: &mut LinkSeries, links: &mut [Link<F>], now: Time) {
+    pub fn record<F: Frame>(
+        &self,
+        series: &mut LinkSeries,
+        links: &mut [Link<F>],
+        air: &Air<F>,
+        now: Time,
+    ) {
         let columns = self.planned.iter().copied().max().map_or(0, |most| most as usize + 1);
         let row = series.queue_packets.len();
         series.queue_packets.resize(row + columns, 0.0);
@@ -109,11 +121,20 @@ impl LinkMeter {
             let counters = link.counters();
             series.dropped_packets[column] += (counters.queue_drops + counters.losses) as f64;
         }
+        for (planned, counters, inside) in air.lanes() {
+            series.queue_packets[row + planned] = inside as f64;
+            series.dropped_packets[row + planned] = (counters.queue_drops + counters.losses) as f64;
+        }
     }
 
     /// One row for each link of the plan, over the `seconds` since [`LinkMeter::start`].
-    pub fn results<F: Frame>(&self, links: &[Link<F>], seconds: f64) -> Vec<LinkResult> {
-        let counters = self.counters(links);
+    pub fn results<F: Frame>(
+        &self,
+        links: &[Link<F>],
+        air: &Air<F>,
+        seconds: f64,
+    ) -> Vec<LinkResult> {
+        let counters = self.counters(links, air);
         let pairs = counters.iter().zip(&self.baseline);
         let mut results: Vec<LinkResult> = pairs
             .map(|(now, then)| LinkResult {
@@ -144,8 +165,9 @@ impl LinkMeter {
     }
 
     /// What has happened on each link of the plan.
-    fn counters<F: Frame>(&self, links: &[Link<F>]) -> Vec<Counters> {
+    fn counters<F: Frame>(&self, links: &[Link<F>], air: &Air<F>) -> Vec<Counters> {
         let mut sums = vec![Counters::default(); self.rows.len()];
+
         for (link, planned) in links.iter().zip(&self.planned) {
             let counters = link.counters();
             let sum = &mut sums[*planned as usize];
@@ -155,6 +177,7 @@ impl LinkMeter {
             sum.marks += counters.marks;
             sum.carried_bytes += counters.carried_bytes;
         }
+        air.lanes().for_each(|(planned, counters, _)| sums[planned] = counters);
         sums
     }
 }

@@ -1,6 +1,6 @@
 //! From a plan to its links and the routes through them.
 
-use crate::{Stream, change, link_settings};
+use crate::{Air, LANES, Stream, change, link_settings};
 use network::{Change, Frame, Link};
 use scenario::Plan;
 use units::Time;
@@ -27,8 +27,11 @@ pub struct Wiring<'a, F> {
     pub streams: Vec<Stream>,
     /// For each link the plan's link that it is, or is a copy of.
     pub planned: Vec<u32>,
-    /// Routes one after another: numbers of links, then [`ARRIVED`].
+    /// Routes one after another: numbers of links, then [`ARRIVED`]. Before a link that is a part of a medium its
+    /// lane stands, a number from [`LANES`] on: the link is the line behind it.
     pub hops: Vec<u32>,
+    /// The media.
+    pub air: Air<F>,
     /// Changes of links so far laid: when, which link, what. Not sorted; the caller may drain it.
     pub changes: Vec<(Time, u32, Change)>,
 }
@@ -44,6 +47,7 @@ impl<'a, F: Frame> Wiring<'a, F> {
             streams: Vec::new(),
             planned: Vec::new(),
             hops: Vec::new(),
+            air: Air::new(plan, seed),
             changes: Vec::new(),
         };
         for (index, link) in plan.links.iter().enumerate() {
@@ -64,6 +68,7 @@ impl<'a, F: Frame> Wiring<'a, F> {
                 copies.push((*planned, link));
                 link
             });
+            self.hops.extend(self.air.lane_of(*planned).map(|lane| LANES + lane));
             self.hops.push(link);
         }
         self.hops.push(ARRIVED);
@@ -153,10 +158,10 @@ mod tests {
             let offer = wiring.links[link].offer(Time::ZERO, Box1000, &mut wiring.streams[link]);
             assert!(matches!(offer, Offer::Wake(_)));
         }
-        meter.start(&wiring.links);
+        meter.start(&wiring.links, &wiring.air);
         wiring.links[3].deliver();
         wiring.links[4].deliver();
-        let row = &meter.results(&wiring.links, 0.01)[0];
+        let row = &meter.results(&wiring.links, &wiring.air, 0.01)[0];
         assert_eq!((row.copies, row.arrived_packets), (2, 0));
         assert_eq!((row.throughput_bps, row.utilisation), (1.6e6, 0.1));
     }

@@ -12,7 +12,7 @@ use crate::packet::{Packet, mark, parse};
 use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
 use crate::routes::{Routes, is_data, path};
 use crate::slab::Slab;
-use elements::{ARRIVED, Stream, StreamOf, Wiring};
+use elements::{ARRIVED, Air, LANES, Stream, StreamOf, Wiring};
 use network::{Change, Link, Offer, Passage};
 use rustix::io::Errno;
 use scenario::Plan;
@@ -51,8 +51,12 @@ pub(crate) struct Forwarder {
     streams: Vec<Stream>,
     hops: Vec<u32>,
     routes: Routes,
-    /// When each busy link wants to be woken; one entry for each, and stale ones of rare links.
-    agenda: BinaryHeap<Reverse<(Time, u32)>>,
+    pub(crate) air: Air<Packet>,
+    /// The entry of each medium that counts; never if it has none.
+    pub(crate) air_pending: Vec<Time>,
+    /// When each busy link wants to be woken, and each medium, numbered from [`LANES`] on; one entry for each, and
+    /// stale ones of rare links and of media.
+    pub(crate) agenda: BinaryHeap<Reverse<(Time, u32)>>,
     /// The entry of each rare link that counts; never if it has none.
     pending: Vec<Time>,
     /// Changes of links sorted by time, next one last.
@@ -61,7 +65,7 @@ pub(crate) struct Forwarder {
     counts: Vec<PathCount>,
     meter: Meter,
     /// Everything due until then has happened.
-    now: Time,
+    pub(crate) now: Time,
     read: u64,
     written: u64,
     /// Copied by links.
@@ -86,13 +90,15 @@ impl Forwarder {
         check(plan, devices, settings.first_port)?;
         let mut wiring = Wiring::new(plan, settings.seed);
         let routes = Routes::lay(plan, devices, settings.first_port, &mut wiring);
-        let Wiring { links, streams, planned, hops, mut changes, .. } = wiring;
+        let Wiring { links, streams, planned, hops, air, mut changes, .. } = wiring;
         changes.sort_by_key(|(at, ..)| *at);
         changes.reverse();
         let packets = plan.classes.iter().map(|class| class.transport.packet.min(LARGEST));
         Ok(Forwarder {
             agenda: BinaryHeap::with_capacity(links.len()),
             pending: vec![Time::NEVER; links.len()],
+            air_pending: vec![Time::NEVER; air.media() as usize],
+            air,
             counts: vec![PathCount::default(); routes.paths()],
             meter: Meter::new(plan, planned, settings.series),
             slab: Slab::new(packets.max().unwrap_or(0) as usize),
@@ -135,7 +141,7 @@ impl Forwarder {
             } else if let Some((_, link, change)) = self.script.pop_if(|(at, ..)| *at == due) {
                 self.change(link, due, change);
             } else {
-                self.meter.look(due, &mut self.links, &self.counts);
+                self.meter.look(due, &mut self.links, &self.air, &self.counts);
             }
         }
         self.now = until;
@@ -215,6 +221,9 @@ impl Forwarder {
 
     /// A packet comes out of `link` at the present time.
     fn wake(&mut self, link: u32, outside: Outside<'_>) {
+        if link >= LANES {
+            return self.wake_air(link - LANES, outside);
+        }
         let element = &mut self.links[link as usize];
         if element.rare() {
             return self.wake_rare(link, outside);
@@ -279,12 +288,15 @@ impl Forwarder {
     }
 
     /// A packet goes into the next link of its route, or has arrived.
-    fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
+    pub(crate) fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
         let link = self.hops[packet.hop as usize];
         if link == ARRIVED {
             return self.arrive(packet, outside);
         }
         packet.hop += 1;
+        if link >= LANES {
+            return self.offer_air(packet, link - LANES);
+        }
         let mut chance = StreamOf { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer(self.now, packet, &mut chance) {
             Offer::Carried => {}
@@ -297,7 +309,7 @@ impl Forwarder {
         }
     }
 
-    fn lose(&mut self, packet: Packet) {
+    pub(crate) fn lose(&mut self, packet: Packet) {
         self.dropped += 1;
         self.counts[path(packet.route)].lost += u64::from(is_data(packet.route));
         self.slab.release(packet.slot);
@@ -336,7 +348,8 @@ impl Forwarder {
             copied: self.copied,
             written: self.written,
             dropped: self.dropped + self.drops.all(),
-            in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),
+            in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
+                + self.air.carried(),
         }
     }
 
@@ -356,7 +369,8 @@ impl Forwarder {
             drops: self.drops,
             conservation: self.conservation(),
         };
-        let (links, paths, series) = self.meter.finish(self.now, &self.links, &self.counts);
+        let (links, paths, series) =
+            self.meter.finish(self.now, &self.links, &self.air, &self.counts);
         Report { links, paths, series, own }
     }
 }

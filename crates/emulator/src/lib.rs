@@ -6,6 +6,7 @@
 //! emulator cannot do on time it reports: see [`Own`].
 #![cfg(target_os = "linux")]
 
+mod air;
 mod capture;
 mod clock;
 mod device;

@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use crate::report::{PathResult, Series};
-use elements::{LinkMeter, LinkResult};
+use elements::{Air, LinkMeter, LinkResult};
 use network::Link;
 use scenario::Plan;
 use units::{Span, Time};
@@ -56,28 +56,34 @@ impl Meter {
     }
 
     /// Looks at the network at `now`, which is [`Meter::next`].
-    pub(crate) fn look(&mut self, now: Time, links: &mut [Link<Packet>], counts: &[PathCount]) {
+    pub(crate) fn look(
+        &mut self,
+        now: Time,
+        links: &mut [Link<Packet>],
+        air: &Air<Packet>,
+        counts: &[PathCount],
+    ) {
         if !self.warm && now >= self.warmup {
-            self.start(links, counts);
+            self.start(links, air, counts);
         }
         if now < self.next_sample {
             return;
         }
         self.next_sample = self.next_sample + self.sample;
         if self.warm {
-            self.links.sample(links, now);
+            self.links.sample(links, air, now);
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(now.seconds());
             series.arrived_bytes.extend(counts.iter().map(|count| count.arrived_bytes as f64));
-            self.links.record(&mut series.links, links, now);
+            self.links.record(&mut series.links, links, air, now);
         }
     }
 
     /// The warm-up is over.
-    fn start(&mut self, links: &[Link<Packet>], counts: &[PathCount]) {
+    fn start(&mut self, links: &[Link<Packet>], air: &Air<Packet>, counts: &[PathCount]) {
         self.warm = true;
-        self.links.start(links);
+        self.links.start(links, air);
         self.baseline = counts.to_vec();
     }
 
@@ -86,10 +92,11 @@ impl Meter {
         mut self,
         now: Time,
         links: &[Link<Packet>],
+        air: &Air<Packet>,
         counts: &[PathCount],
     ) -> (Vec<LinkResult>, Vec<PathResult>, Option<Box<Series>>) {
         if !self.warm {
-            self.start(links, counts);
+            self.start(links, air, counts);
         }
         let seconds = now.since(self.warmup).seconds();
         let rows = counts.iter().zip(&self.baseline).zip(&self.owners);
@@ -101,6 +108,6 @@ impl Meter {
             sent_packets: now.sent - then.sent,
             lost_packets: now.lost - then.lost,
         });
-        (self.links.results(links, seconds), rows.collect(), self.series)
+        (self.links.results(links, air, seconds), rows.collect(), self.series)
     }
 }

@@ -5,6 +5,7 @@
 //! that names the field, shows the line and says what would be right. There is no second copy of
 //! these rules.
 
+mod air;
 mod error;
 mod locate;
 mod overrides;
@@ -14,6 +15,7 @@ pub mod schema;
 mod trace;
 mod validate;
 
+pub use air::{Air, PlanMedium, PlanStation, rates};
 pub use error::Error;
 pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};

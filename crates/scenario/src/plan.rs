@@ -1,5 +1,6 @@
 //! The plan: a scenario with every default filled in and every reference resolved.
 
+use crate::air::{self, Air, PlanMedium};
 use crate::error::Error;
 use crate::locate::locate;
 use crate::overrides::{self, Override};
@@ -28,6 +29,8 @@ pub struct Plan {
     pub sample: Span,
     /// The links, named ones first, then the implied ways back.
     pub links: Vec<PlanLink>,
+    /// Channels that some links are parts of.
+    pub media: Vec<PlanMedium>,
     /// The groups of flows.
     pub classes: Vec<Class>,
     /// What the source leaves open.
@@ -53,6 +56,8 @@ pub struct PlanLink {
     pub duplicate: f64,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
+    /// Where on a medium it is, if it is a part of one; then it has nothing else of its own.
+    pub air: Option<Air>,
     /// Changes in order of time.
     pub changes: Vec<schema::LinkChange>,
 }
@@ -215,6 +220,7 @@ pub struct Transport {
     pub rto_max: Span,
     pub rto_initial: Span,
     pub receive_buffer: u64,
+    pub small_queue: Option<u64>,
     pub autotune: bool,
     pub handshake: bool,
     pub opportunistic: bool,
@@ -291,7 +297,7 @@ fn place(
 fn expand(scenario: &Scenario) -> Plan {
     let mut links: Vec<PlanLink> = {
         let links = scenario.link.iter();
-        links.map(|link| expand_link(link, scenario.duration)).collect()
+        links.map(|link| expand_link(scenario, link)).collect()
     };
     let mut classes = Vec::new();
     for flow in scenario.flow.iter().filter(|flow| flow.count > 0) {
@@ -332,14 +338,15 @@ fn expand(scenario: &Scenario) -> Plan {
         warmup: scenario.warmup,
         sample: scenario.sample,
         links,
+        media: air::expand(scenario),
         classes,
         choices: scenario.choice.clone(),
     }
 }
 
-fn expand_link(link: &schema::Link, duration: Span) -> PlanLink {
+fn expand_link(scenario: &Scenario, link: &schema::Link) -> PlanLink {
     let mut changes = link.change.clone();
-    changes.extend(link.trace.iter().flat_map(|trace| trace::changes(trace, duration)));
+    changes.extend(link.trace.iter().flat_map(|trace| trace::changes(trace, scenario.duration)));
     changes.sort_by_key(|change| change.at);
     PlanLink {
         name: link.name.text.clone(),
@@ -350,6 +357,7 @@ fn expand_link(link: &schema::Link, duration: Span) -> PlanLink {
         reorder: link.reorder.as_ref().map(|reorder| (reorder.probability, reorder.delay)),
         duplicate: link.duplicate,
         per_user: link.per_user,
+        air: air::place(scenario, link),
         changes,
     }
 }
@@ -415,6 +423,7 @@ fn expand_path(
                 reorder: None,
                 duplicate: 0.0,
                 per_user: false,
+                air: None,
                 changes: Vec::new(),
             });
             vec![links.len() - 1]
@@ -450,6 +459,7 @@ fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Tra
         rto_max: chosen.rto_max.unwrap_or(Span::millis(120_000)),
         rto_initial: chosen.rto_initial.unwrap_or(Span::millis(1_000)),
         receive_buffer: chosen.receive_buffer.map_or(64 << 20, |bytes| bytes.0),
+        small_queue: chosen.small_queue.map(|bytes| bytes.0),
         autotune: chosen.autotune.unwrap_or(false),
         handshake: chosen.handshake.unwrap_or(false),
         opportunistic: chosen.opportunistic.unwrap_or(false),

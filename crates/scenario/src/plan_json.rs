@@ -1,5 +1,6 @@
 //! A plan as JSON in SI units, for theory, reports and provenance.
 
+use crate::air::PlanMedium;
 use crate::plan::{Class, Plan, PlanLink, PlanPath, PlanQueue};
 use crate::schema::Sizes;
 use serde_json::{Value, json};
@@ -15,6 +16,7 @@ impl Plan {
             "warmup_s": self.warmup.seconds(),
             "sample_s": self.sample.seconds(),
             "links": self.links.iter().map(link).collect::<Vec<_>>(),
+            "media": self.media.iter().map(medium).collect::<Vec<_>>(),
             "classes": self.classes.iter().map(|c| class(self, c)).collect::<Vec<_>>(),
             "choices": self.choices,
         })
@@ -45,7 +47,33 @@ fn link(link: &PlanLink) -> Value {
         "reorder_delay_s": link.reorder.map(|(_, delay)| delay.seconds()),
         "duplicate": link.duplicate,
         "per_user": link.per_user,
+        "air": link.air.map(|air| json!({ "medium": air.medium, "from": air.from, "to": air.to })),
         "changes": changes.collect::<Vec<_>>(),
+    })
+}
+
+fn medium(medium: &PlanMedium) -> Value {
+    let stations = medium.stations.iter().map(|station| {
+        json!({
+            "name": station.name,
+            "queue_packets": station.queue,
+            "rate_bps": station.rate.map(|rate| rate.0),
+            "place_m": [station.place.0, station.place.1],
+            "residual_loss": station.residual_loss,
+            "noise_s": station.noise.map(|gap| gap.seconds()),
+        })
+    });
+    json!({
+        "name": medium.name,
+        "standard": medium.standard,
+        "wide": medium.wide,
+        "short_guard": medium.short_guard,
+        "streams": medium.streams,
+        "rate_bps": medium.rate.0,
+        "control": medium.control,
+        "attempts": medium.attempts,
+        "radio": medium.radio,
+        "stations": stations.collect::<Vec<_>>(),
     })
 }
 
@@ -143,6 +171,7 @@ fn class(plan: &Plan, class: &Class) -> Value {
         "rto_max_s": t.rto_max.seconds(),
         "rto_initial_s": t.rto_initial.seconds(),
         "receive_buffer_bytes": t.receive_buffer,
+        "small_queue_bytes": t.small_queue,
         "autotune": t.autotune,
         "handshake": t.handshake,
         "opportunistic": t.opportunistic,

@@ -1,5 +1,6 @@
 //! What the types cannot check: references, ranges, and times that make no sense together.
 
+use crate::air;
 use crate::error::{Error, list};
 use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use crate::trace;
@@ -18,13 +19,13 @@ pub(crate) enum About {
     Key(String),
 }
 
-type Placed = (Error, About);
+pub(crate) type Placed = (Error, About);
 
-fn at(name: &Name, error: Error) -> Placed {
+pub(crate) fn at(name: &Name, error: Error) -> Placed {
     (error, About::Span(name.span.clone()))
 }
 
-fn about(key: impl Into<String>, error: Error) -> Placed {
+pub(crate) fn about(key: impl Into<String>, error: Error) -> Placed {
     (error, About::Key(key.into()))
 }
 
@@ -41,6 +42,7 @@ pub(crate) fn check(
     for link in &scenario.link {
         check_link(link, scenario)?;
     }
+    air::check(scenario)?;
     if scenario.flow.is_empty() {
         let error = Error::new("the scenario has no [[flow]]");
         return Err(about("flow", error.help("add at least one [[flow]] with a path")));
@@ -93,7 +95,7 @@ fn times(scenario: &Scenario) -> Result<(), Placed> {
     Ok(())
 }
 
-fn unique<'a>(kind: &str, names: impl Iterator<Item = &'a Name>) -> Result<(), Placed> {
+pub(crate) fn unique<'a>(kind: &str, names: impl Iterator<Item = &'a Name>) -> Result<(), Placed> {
     let mut seen: Vec<&str> = Vec::new();
     for name in names {
         if name.text.is_empty() || name.text.contains('.') {
@@ -309,8 +311,14 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
             return wrong(&of_path("leave"), &message, "`join` is before `leave`");
         }
         check_way(scenario, flow, &path.links)?;
-        if let Some(back) = &path.back {
-            check_way(scenario, flow, back)?;
+        match &path.back {
+            Some(back) => check_way(scenario, flow, back)?,
+            None if flow.protocol == Protocol::Tcp && crosses_air(scenario, path) => {
+                let what = "a path over a medium has no `back`";
+                let right = "name its links back: acknowledgements share the medium with data";
+                return wrong(&of_path("links"), what, right);
+            }
+            None => {}
         }
         check_round_trip(scenario, flow, path)?;
         let moves = path.join.is_some() || path.leave.is_some() || path.backup;
@@ -455,6 +463,13 @@ fn check_way(scenario: &Scenario, flow: &Flow, way: &[Name]) -> Result<(), Place
     Ok(())
 }
 
+/// Whether a link of a path is a part of a medium.
+fn crosses_air(scenario: &Scenario, path: &schema::Path) -> bool {
+    let air = |link: &&Link| link.medium.is_some();
+    let mut air = scenario.link.iter().filter(air);
+    air.any(|link| path.links.iter().any(|name| name.text == link.name.text))
+}
+
 /// A round trip takes time, now and after every change: otherwise a run never gets beyond an instant.
 fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Result<(), Placed> {
     let way = path.links.iter().chain(path.back.iter().flatten());
@@ -464,7 +479,7 @@ fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Re
         let traced: Vec<_> = traced(link, scenario.duration).collect();
         let stays =
             link.change.iter().chain(&traced).all(|change| change.delay != Some(Span::ZERO));
-        link.rate.is_some() || (link.delay > Span::ZERO && stays)
+        link.rate.is_some() || link.medium.is_some() || (link.delay > Span::ZERO && stays)
     };
     if links.into_iter().any(takes_time) {
         return Ok(());
@@ -520,6 +535,9 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'st
     }
     if let Some(buffer) = options.receive_buffer.filter(|buffer| buffer.0 < payload.0) {
         return wrong("receive_buffer", &buffer, "at least one payload must fit");
+    }
+    if let Some(limit) = options.small_queue.filter(|limit| limit.0 == 0) {
+        return wrong("small_queue", &limit, "it is above 0 B: the last packet may exceed it");
     }
     for (field, value) in [
         ("rto_min", options.rto_min),

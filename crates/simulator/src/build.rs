@@ -6,7 +6,7 @@ use crate::parcel::{Parcel, SackStore};
 use crate::traffic;
 use crate::world::{Action, FORKS, Flow, Fork, PathCount, Route, Totals, World};
 use control::{Ensemble, Settings};
-use elements::{Copies, Stream, Wiring};
+use elements::{Air, Copies, Stream, Wiring};
 use scenario::schema;
 use scenario::{Class, Plan, PlanPath};
 use std::iter;
@@ -27,13 +27,16 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
         builder.add_class(index as u32, class);
     }
     let Builder { mut world, wiring, .. } = builder;
+    let planned = wiring.planned;
     (world.links, world.streams, world.hops) = (wiring.links, wiring.streams, wiring.hops);
-    world.agenda = Agenda::new(World::elements(world.links.len(), world.flows.len()));
+    world.air = wiring.air;
+    let elements = World::elements(world.links.len(), world.flows.len(), world.air.media());
+    world.agenda = Agenda::new(elements);
     // What happens at one time happens in the order of the file; the next action stands last.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
     world.begin();
-    (world, wiring.planned)
+    (world, planned)
 }
 
 struct Builder<'a> {
@@ -63,6 +66,7 @@ fn empty() -> World {
         counts: Vec::new(),
         hops: Vec::new(),
         forks: Vec::new(),
+        air: Air::default(),
         script: Vec::new(),
         agenda: Agenda::new(0),
         watch: None,
@@ -132,7 +136,8 @@ impl Builder<'_> {
             sender,
             receiver: Receiver::new(common.receiver.clone(), paths),
             first_path,
-            header: class.transport.packet - class.transport.payload,
+            header: (class.transport.packet - class.transport.payload) as u16,
+            small_queue: class.transport.small_queue.is_some(),
         });
     }
 
@@ -225,7 +230,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
             schema::Scheduler::RoundRobin => Scheduler::RoundRobin,
             schema::Scheduler::Redundant => Scheduler::Redundant,
         },
-        host_limit: u64::MAX, // no host queue stands before the first link yet
+        host_limit: options.small_queue.unwrap_or(u64::MAX),
         datagrams: class.protocol == schema::Protocol::Udp,
         tfrc: rated(class),
         source,

@@ -3,6 +3,7 @@
 //! proves it.
 
 mod agenda;
+mod air;
 mod build;
 mod controller;
 mod measure;

@@ -65,7 +65,7 @@ impl<'a> Meter<'a> {
 
     /// The warm-up is over.
     pub(crate) fn start(&mut self, world: &World) {
-        self.links.start(&world.links);
+        self.links.start(&world.links, &world.air);
         self.baseline = Baseline {
             counts: world.counts.clone(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
@@ -77,12 +77,12 @@ impl<'a> Meter<'a> {
     pub(crate) fn sample(&mut self, world: &mut World, warm: bool) {
         if warm {
             self.sample_paths(world);
-            self.links.sample(&mut world.links, world.now);
+            self.links.sample(&mut world.links, &world.air, world.now);
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
-            self.links.record(&mut series.links, &mut world.links, world.now);
+            self.links.record(&mut series.links, &mut world.links, &world.air, world.now);
         }
     }
 
@@ -120,7 +120,7 @@ impl<'a> Meter<'a> {
             conservation: world.conservation(),
             flows: self.flow_results(&world, seconds),
             paths: self.path_results(&world, seconds),
-            links: self.links.results(&world.links, seconds),
+            links: self.links.results(&world.links, &world.air, seconds),
             classes: self.class_results(&world),
             series: self.series,
             planned: self.links.planned(),

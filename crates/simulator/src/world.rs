@@ -9,7 +9,7 @@ use crate::controller::Controller;
 use crate::parcel::{Parcel, SackStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
-use elements::{ARRIVED, Stream, StreamOf};
+use elements::{ARRIVED, Air, LANES, Stream, StreamOf};
 use network::{Change, Link, Offer, Passage};
 use transport::{Receiver, Sender};
 use units::Time;
@@ -27,7 +27,9 @@ pub(crate) struct Flow {
     /// Number of its first path in the world.
     pub(crate) first_path: u32,
     /// Header bytes of its packets.
-    pub(crate) header: u32,
+    pub(crate) header: u16,
+    /// Whether its sender wants to know what has left the host: what waits there is limited.
+    pub(crate) small_queue: bool,
 }
 
 /// A path: whose it is, and where its two routes begin among the hops.
@@ -101,9 +103,10 @@ pub(crate) struct World {
     pub(crate) classes: Vec<u32>,
     pub(crate) routes: Vec<Route>,
     pub(crate) counts: Vec<PathCount>,
-    /// Routes one after another: links, then [`ARRIVED`]; a number from [`FORKS`] on is a fork.
+    /// Routes one after another: links, then [`ARRIVED`]; a number from [`FORKS`] on is a fork, from [`LANES`] on a lane.
     pub(crate) hops: Vec<u32>,
     pub(crate) forks: Vec<Fork>,
+    pub(crate) air: Air<Parcel>,
     /// Sorted by time, next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) agenda: Agenda,
@@ -126,9 +129,9 @@ pub(crate) struct Totals {
 }
 
 impl World {
-    /// Number of agenda entries for so many links and flows: links, senders, receivers, the script.
-    pub(crate) fn elements(links: usize, flows: usize) -> usize {
-        links + 2 * flows + 1
+    /// Number of agenda entries for so many links, flows and media: links, senders, receivers, the script, media.
+    pub(crate) fn elements(links: usize, flows: usize, media: u32) -> usize {
+        links + 2 * flows + 1 + media as usize
     }
 
     fn sender_element(&self, flow: u32) -> Element {
@@ -254,7 +257,7 @@ impl World {
         }
     }
 
-    /// A timer of an endpoint, or the script.
+    /// A timer of an endpoint, the script, or a medium.
     #[cold]
     fn wake_endpoint(&mut self, element: Element) {
         let index = element - self.links.len() as u32;
@@ -275,8 +278,10 @@ impl World {
             // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
             let due = self.flows[flow as usize].receiver.next_deadline();
             self.agenda.advance(self.receiver_element(flow), due);
-        } else {
+        } else if index == 2 * flows {
             self.act();
+        } else {
+            self.wake_air(index - 2 * flows - 1);
         }
     }
 
@@ -297,7 +302,7 @@ impl World {
 
     /// A parcel goes into the link where it is on its route.
     #[inline(never)] // one copy of `offer`, beside the one in `hop`
-    fn enter(&mut self, parcel: Parcel) {
+    pub(crate) fn enter(&mut self, parcel: Parcel) {
         let link = self.hops[parcel.cursor() as usize];
         self.offer(parcel, link);
     }
@@ -307,7 +312,7 @@ impl World {
         parcel.advance();
         let mut chance = StreamOf { streams: &mut self.streams, index: link };
         let Some(element) = self.links.get_mut(link as usize) else {
-            return self.fork(parcel, link - FORKS);
+            return self.elsewhere(parcel, link);
         };
         match element.offer(self.now, parcel, &mut chance) {
             Offer::Carried => {}
@@ -321,8 +326,16 @@ impl World {
         }
     }
 
-    /// A parcel takes the next way of a fork.
+    /// What follows on the route is no link.
     #[cold]
+    fn elsewhere(&mut self, parcel: Parcel, hop: u32) {
+        match hop.checked_sub(LANES) {
+            Some(lane) => self.offer_air(parcel, lane),
+            None => self.fork(parcel, hop - FORKS),
+        }
+    }
+
+    /// A parcel takes the next way of a fork.
     fn fork(&mut self, mut parcel: Parcel, fork: u32) {
         let Fork { ways, next } = &mut self.forks[fork as usize];
         parcel.put_at(ways[*next]);
@@ -331,7 +344,7 @@ impl World {
     }
 
     #[cold]
-    fn lose(&mut self, parcel: Parcel, link: u32, kind: EventKind) {
+    pub(crate) fn lose(&mut self, parcel: Parcel, link: u32, kind: EventKind) {
         self.totals.dropped += 1;
         self.counts[parcel.path() as usize].lost += u64::from(!parcel.is_ack());
         if let Some(watch) = &mut self.watch {
@@ -372,17 +385,19 @@ impl World {
     }
 
     /// Sends all that `flow`'s sender may send, and sets its timer.
-    fn pump(&mut self, flow: u32) {
+    pub(crate) fn pump(&mut self, flow: u32) {
         loop {
-            let Flow { sender, first_path, header, .. } = &mut self.flows[flow as usize];
+            let Flow { sender, first_path, header, small_queue, .. } =
+                &mut self.flows[flow as usize];
             let Some(transmit) = sender.poll_transmit(self.now) else {
                 break;
             };
-            // Nothing stands between the endpoint and its first link yet: it leaves at once.
-            sender.on_sent(transmit.path, transmit.data.len);
             let path = *first_path + transmit.path as u32;
             let cursor = self.routes[path as usize].forward;
-            let parcel = Parcel::data(&transmit.data, *header, path, cursor);
+            if *small_queue && self.hops[cursor as usize] < LANES {
+                sender.on_sent(transmit.path, transmit.data.len); // no medium holds it in the host
+            }
+            let parcel = Parcel::data(&transmit.data, u32::from(*header), path, cursor);
             self.counts[path as usize].sent += 1;
             if let Some(watch) = &mut self.watch {
                 watch.sent(self.now, path, &transmit.data);
@@ -398,7 +413,7 @@ impl World {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let parcel = Parcel::ack(ack, header, path, cursor, &mut self.sacks);
+        let parcel = Parcel::ack(ack, u32::from(header), path, cursor, &mut self.sacks);
         if let Some(watch) = &mut self.watch {
             watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
         }
@@ -411,7 +426,7 @@ impl World {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let parcel = Parcel::report(ack, report, header, path, cursor, &mut self.sacks);
+        let parcel = Parcel::report(ack, report, u32::from(header), path, cursor, &mut self.sacks);
         self.launch(parcel);
     }
 
@@ -484,7 +499,8 @@ impl World {
             copied: self.totals.copied,
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
-            in_flight: self.links.iter().map(|link| link.carried() as u64).sum(),
+            in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
+                + self.air.carried(),
         }
     }
 

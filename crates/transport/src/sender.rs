@@ -142,7 +142,7 @@ impl<E: Ensemble> Sender<E> {
         }
     }
 
-    /// `bytes` of `path` have left the host.
+    /// `bytes` of `path` have left the host. Where what waits there is not limited, nobody needs to say so.
     pub fn on_sent(&mut self, path: usize, bytes: u32) {
         self.blocked &= self.settings.host_limit == u64::MAX;
         let queued = &mut self.paths[path].queued;

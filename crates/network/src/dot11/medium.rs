@@ -46,8 +46,8 @@ pub enum Outcome<F> {
         lane: u32,
         /// The packet.
         frame: F,
-        /// Whether it was given up; if its last acknowledgement was lost it has arrived all the same.
-        failed: bool,
+        /// Whether it was given up and has not been received.
+        lost: bool,
     },
 }
 
@@ -538,7 +538,8 @@ impl<F: Frame> Medium<F> {
                 (acknowledged, failures) =
                     (acknowledged + u32::from(arrived), failures + u32::from(!arrived));
                 let frame = waiting.frame;
-                self.outcomes.push(Outcome::Left { lane, frame, failed: !arrived });
+                let lost = !arrived && !waiting.received;
+                self.outcomes.push(Outcome::Left { lane, frame, lost });
             }
         }
         match to {

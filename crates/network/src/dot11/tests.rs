@@ -237,7 +237,7 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
         for outcome in medium.outcomes() {
             match outcome {
                 Outcome::Arrived { at, .. } => heard.push(at),
-                Outcome::Left { failed, .. } => assert!(!failed),
+                Outcome::Left { lost, .. } => assert!(!lost),
             }
         }
     }
