@@ -25,6 +25,22 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Radio:
+    """Log-distance propagation, and what a receiver makes of it."""
+
+    power_dbm: float | None = None
+    """Transmitted power in dBm."""
+    loss_at_1m_db: float | None = None
+    """Path loss at one metre in dB; by default that of the band."""
+    exponent: float | None = None
+    """The power of the distance with which it grows."""
+    noise_dbm: float | None = None
+    """Noise with the receiver's noise figure in dBm."""
+    sense_dbm: float | None = None
+    """Least power at which the medium counts as busy, in dBm."""
+
+
+@dataclass(frozen=True)
 class Codel:
     """CoDel (RFC 8289), with the parameters that it recommends."""
 
@@ -191,6 +207,26 @@ class Reorder:
 
 
 @dataclass(frozen=True)
+class Station:
+    """A station: what it has beside what all have."""
+
+    name: str
+    """The node that it is."""
+    queue: str | None = None
+    """Packets that its queue holds, the one that is sent included. Default "1000 packets"."""
+    rate: str | None = None
+    """Rate at which it sends data, if not that of the medium."""
+    x: float | None = None
+    """Where it is, in metres to the east; with `radio` that matters."""
+    y: float | None = None
+    """Where it is, in metres to the north."""
+    residual_loss: float | None = None
+    """Probability that a packet is lost whatever the attempts, as of no congestion."""
+    noise: str | None = None
+    """Mean time between bursts of noise, each of which takes one packet whatever the attempts."""
+
+
+@dataclass(frozen=True)
 class Trace:
     """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
 `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on."""
@@ -254,6 +290,9 @@ Default false."""
     """Timeout before the first round-trip sample. Default "1 s"."""
     receive_buffer: str | None = None
     """Receive buffer of a connection; with `autotune` the most that it grows to. Default "64 MiB"."""
+    small_queue: str | None = None
+    """Bytes of one path that may wait in its sending host before they are on the air (TCP Small Queues). Default
+none: as many as the window admits."""
     autotune: bool | None = None
     """The receive buffer begins with 128 KiB and follows what arrives. Default false."""
     handshake: bool | None = None
@@ -331,10 +370,39 @@ class Link:
     """Node at which it begins; with `to`, paths are checked for gaps."""
     to: str | None = None
     """Node at which it ends."""
+    medium: str | None = None
+    """The medium that it is a part of: from the station `from` to the station `to`. Rates, queues and losses are
+those of the medium and its stations; `delay` follows."""
     change: Sequence[LinkChange] | None = None
     """Changes while the run lasts."""
     trace: Trace | None = None
     """Rate, delay and loss over time, as they were recorded or computed."""
+
+
+@dataclass(frozen=True)
+class Medium:
+    """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links: each has one queue."""
+
+    name: str
+    """Name by which links refer to it."""
+    standard: Literal["b", "b-short", "a", "g", "g-protected", "n-2.4", "n-5"]
+    """The amendment."""
+    rate: str | None = None
+    """At which rate data is sent, or at most; by default the fastest."""
+    control: Literal["fixed", "arf", "ideal"] | None = None
+    """How stations choose the rate of a packet."""
+    attempts: int | None = None
+    """How often a packet is attempted before it is given up."""
+    wide: bool | None = None
+    """A channel of 40 MHz instead of 20; only n."""
+    short_guard: bool | None = None
+    """A guard interval of 400 ns instead of 800; only n."""
+    streams: int | None = None
+    """Spatial streams, 1 to 4; only n."""
+    radio: Radio | None = None
+    """Propagation. Without it all stations sense each other, and only collisions are errors."""
+    station: Sequence[Station] | None = None
+    """Stations that differ from the default."""
 
 
 @dataclass(frozen=True)
@@ -357,6 +425,8 @@ class Scenario:
     """Transport options of all flows."""
     link: Sequence[Link] | None = None
     """The links, each in one direction."""
+    medium: Sequence[Medium] | None = None
+    """Channels of IEEE 802.11 that stations share."""
     flow: Sequence[Flow] | None = None
     """Groups of identical flows."""
     choice: Sequence[Choice] | None = None

@@ -37,6 +37,17 @@ def scenario(link: Content | None = None, flow: Content | None = None, **top: An
     return {"name": "probe", "duration": "60 s", "link": links, "flow": flows} | top
 
 
+def on_air(given: Content, station: Content | None = None, radio: Content | None = None) -> Content:
+    """A scenario whose link is a part of a medium."""
+    medium: Content = {"name": "air", "standard": "n-5"} | given
+    medium |= {"station": [{"name": "a"} | station]} if station is not None else {}
+    medium |= {"radio": radio} if radio is not None else {}
+    way = {"medium": "air", "from": "a", "to": "b"}
+    back = {"name": "back", "medium": "air", "from": "b", "to": "a"}
+    content = scenario(flow={"path": [{"links": ["line"], "back": ["back"]}]}, medium=[medium])
+    return content | {"link": [{"name": "line"} | way, back]}
+
+
 def queue(kind: str, content: Content) -> Content:
     """A scenario whose link has such a queue."""
     return scenario(link={"queue": {kind: content}})
@@ -61,6 +72,9 @@ WITH: dict[str, Callable[[Content], Content]] = {
     "Pauses": lambda given: scenario(
         flow={"app_rate": "1 Mb/s", "pauses": {"on": "1 s", "off": "1 s"} | given}
     ),
+    "Medium": lambda given: on_air(given),
+    "Station": lambda given: on_air({}, station=given),
+    "Radio": lambda given: on_air({}, radio=given),
     "Fair": lambda given: scenario(flow={"fair": given}),
     "Red": lambda given: queue("red", RED | given),
     "Pie": lambda given: queue("pie", given),

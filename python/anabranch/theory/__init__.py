@@ -1,16 +1,19 @@
 """What theory says about a scenario: equilibria, fluid dynamics, fair allocations, response functions.
 
 Theory sees plans and laws, never simulation results: an oracle must not know what it judges.
+`dcf` is about one channel of 802.11, and what stations get there that always have a packet.
 
     >>> network = Network.from_plan(json.loads(_core.plan(text)))
     >>> equilibrium(network).class_rates_bps          # fixed point of the shipped laws
     >>> optimum(network, floor=1.0, rtt=0.150)        # what an optimal algorithm would give
     >>> stability(Fluid(network)).verdict             # whether it comes back there
+    >>> saturation(10, phy("g", 54)).throughput_bps   # what ten stations get out of one channel
 
 SciPy and CVXPY are imported when a function needs them, not with this package.
 """
 
-from . import closed_forms, khalili, throughput
+from . import closed_forms, dcf, khalili, throughput
+from .dcf import Phy, Saturation, phy, saturation
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
 from .fair import Allocation, alpha_fair, improvement, max_min
@@ -50,8 +53,10 @@ __all__ = [
     "Optimum",
     "ParetoCheck",
     "Path",
+    "Phy",
     "Portrait",
     "Queue",
+    "Saturation",
     "Stability",
     "TheoryError",
     "Trajectory",
@@ -61,6 +66,7 @@ __all__ = [
     "axis_from",
     "closed_forms",
     "convergence",
+    "dcf",
     "equilibrium",
     "improvement",
     "khalili",
@@ -72,7 +78,9 @@ __all__ = [
     "pareto_check",
     "pftk_approximate_rate_bps",
     "pftk_rate_bps",
+    "phy",
     "portrait",
+    "saturation",
     "settling_time_s",
     "single_user",
     "sqrt_rate_bps",

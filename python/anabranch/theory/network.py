@@ -80,7 +80,7 @@ class Network:
 
         A `per_user` link becomes one link for each class that names it, with capacity
         `count * rate_bps` and that many `copies`: by symmetry each user has its own part of it.
-        Raises ValueError when the plan has no class, an empty path or a number out of range.
+        Raises ValueError when the plan has no class, an empty path, a medium, or a number out of range.
         """
         return _Expansion(plan).network()
 
@@ -197,6 +197,14 @@ class _Expansion:
         self.place: dict[tuple[int, str | None], int] = {}
 
     def network(self) -> Network:
+        for link in self.plan["links"]:
+            if link.get("air"):
+                medium = self.plan["media"][link["air"]["medium"]]["name"]
+                raise ValueError(
+                    f"link {link['name']!r} is a part of medium {medium!r}: what is left for it depends on what "
+                    "its other stations do, and theory of networks has links with a rate of their own; "
+                    "saturated stations have anabranch.theory.dcf"
+                )
         for index, link in enumerate(self.plan["links"]):
             if not link.get("per_user", False):
                 self._add(index, None, 1)
