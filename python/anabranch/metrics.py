@@ -115,6 +115,15 @@ METRICS = [
         "s",
         "median over samples of waiting bytes over the rate of the moment; also p95 and p99",
     ),
+    Metric("stations", "offered_packets", "packets", "packets that came to the station's queue"),
+    Metric("stations", "dropped_packets", "packets", "packets for which the queue had no room"),
+    Metric("stations", "attempts", "transmissions", "transmissions; an aggregate is one"),
+    Metric("stations", "unanswered", "transmissions", "those that were not acknowledged"),
+    Metric("stations", "failed_packets", "packets", "packets given up after the last attempt"),
+    Metric("stations", "acknowledged_packets", "packets", "packets that were acknowledged"),
+    Metric("stations", "airtime", "fraction", "part of the time in which it was sending data"),
+    Metric("stations", "queue_packets", "packets", "packets in its queue, mean over samples"),
+    Metric("stations", "empty", "fraction", "part of the samples at which its queue was empty"),
     Metric(
         "classes", "rtt_mean_s", "s", "mean over samples and users of the newest round-trip sample"
     ),
@@ -146,6 +155,10 @@ METRICS = [
     Metric(
         "series.paths", "arrived_bytes", "bytes", "IP bytes of data packets arrived since the start"
     ),
+    Metric("series.stations", "queue_packets", "packets", "packets in the queue over time"),
+    Metric("series.stations", "attempts", "transmissions", "transmissions since the start"),
+    Metric("series.stations", "unanswered", "transmissions", "those not acknowledged"),
+    Metric("series.stations", "failed_packets", "packets", "packets given up since the start"),
     Metric("series.links", "queue_packets", "packets", "waiting packets over time"),
     Metric("series.links", "dropped_packets", "packets", "packets dropped or lost since the start"),
 ]

@@ -81,6 +81,15 @@ class Result:
             raise KeyError(f"there is no link {name!r}; the links are {', '.join(names)}")
         return np.array([run["links"][metric][names.index(name)] for run in self.runs], dtype=float)
 
+    def station(self, medium: str, name: str, metric: str) -> NDArray[np.float64]:
+        """A metric of a station of a medium, shape (replications,). Raises KeyError for an unknown one."""
+        known = [(m["name"], s["name"]) for m in self.plan["media"] for s in m["stations"]]
+        if (medium, name) not in known:
+            listed = ", ".join(f"{m}/{s}" for m, s in known) or "none"
+            raise KeyError(f"there is no station {medium}/{name}; the stations are {listed}")
+        place = known.index((medium, name))
+        return np.array([run["stations"][metric][place] for run in self.runs], dtype=float)
+
     def path(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
         """A path metric of every user of a class, shape (replications, users)."""
         columns = []

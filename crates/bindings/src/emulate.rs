@@ -1,6 +1,6 @@
 //! The emulator as a class that runs once, in the thread that calls it.
 
-use crate::outcome::{columns, link_series, links, matrix};
+use crate::outcome::{columns, link_series, links, matrix, station_series, stations};
 use crate::read;
 use crate::simulate::open;
 use emulator::{Device, Own, PathResult, Reason, Report, Series, Settings, Side, Watch};
@@ -124,6 +124,7 @@ fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
 fn to_dict<'py>(py: Python<'py>, plan: &Plan, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("links", links(py, plan, &report.links)?)?;
+    all.set_item("stations", stations(py, plan, &report.stations)?)?;
     all.set_item("paths", paths(py, plan, &report.paths)?)?;
     all.set_item("series", report.series.as_deref().map(|s| series(py, s)).transpose()?)?;
     all.set_item("emulator", own(py, &report.own)?)?;
@@ -152,6 +153,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     paths.set_item("arrived_bytes", matrix(py, &series.arrived_bytes, rows)?)?;
     all.set_item("paths", paths)?;
     all.set_item("links", link_series(py, &series.links, rows)?)?;
+    all.set_item("stations", station_series(py, &series.links.stations, rows)?)?;
     Ok(all)
 }
 

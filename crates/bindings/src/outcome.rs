@@ -1,6 +1,6 @@
 //! An outcome as a dictionary of columns.
 
-use elements::{LinkResult, LinkSeries};
+use elements::{LinkResult, LinkSeries, StationResult, StationSeries};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -30,6 +30,7 @@ pub(crate) fn to_dict<'py>(
     all.set_item("flows", flows(py, plan, outcome)?)?;
     all.set_item("paths", paths(py, outcome)?)?;
     all.set_item("links", links(py, plan, &outcome.links)?)?;
+    all.set_item("stations", stations(py, plan, &outcome.stations)?)?;
     all.set_item("classes", classes(py, plan, outcome)?)?;
     all.set_item("series", outcome.series.as_deref().map(|s| series(py, s)).transpose()?)?;
     all.set_item("events_log", events(py, plan, outcome)?)?;
@@ -110,6 +111,35 @@ pub(crate) fn links<'py>(
     Ok(table)
 }
 
+/// The table of the stations of media, the same for every world.
+pub(crate) fn stations<'py>(
+    py: Python<'py>,
+    plan: &Plan,
+    rows: &[StationResult],
+) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let all = || {
+        let media = plan.media.iter();
+        media.flat_map(|medium| medium.stations.iter().map(move |station| (medium, station)))
+    };
+    let media: Vec<_> = all().map(|(medium, _)| medium.name.as_str()).collect();
+    let names: Vec<_> = all().map(|(_, station)| station.name.as_str()).collect();
+    table.set_item("medium", PyList::new(py, media)?)?;
+    table.set_item("name", PyList::new(py, names)?)?;
+    columns!(py, table, rows,
+        offered_packets: |row| row.offered_packets,
+        dropped_packets: |row| row.dropped_packets,
+        attempts: |row| row.attempts,
+        unanswered: |row| row.unanswered,
+        failed_packets: |row| row.failed_packets,
+        acknowledged_packets: |row| row.acknowledged_packets,
+        airtime: |row| row.airtime,
+        queue_packets: |row| row.queue_packets,
+        empty: |row| row.empty,
+    );
+    Ok(table)
+}
+
 fn classes<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let names = plan.classes.iter().map(|class| class.name.as_str());
@@ -142,6 +172,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     paths.set_item("arrived_bytes", matrix(py, &series.paths.arrived_bytes, rows)?)?;
     all.set_item("paths", paths)?;
     all.set_item("links", link_series(py, &series.links, rows)?)?;
+    all.set_item("stations", station_series(py, &series.links.stations, rows)?)?;
     Ok(all)
 }
 
@@ -155,6 +186,20 @@ pub(crate) fn link_series<'py>(
     links.set_item("queue_packets", matrix(py, &series.queue_packets, rows)?)?;
     links.set_item("dropped_packets", matrix(py, &series.dropped_packets, rows)?)?;
     Ok(links)
+}
+
+/// The matrices over stations, the same for every world.
+pub(crate) fn station_series<'py>(
+    py: Python<'py>,
+    series: &StationSeries,
+    rows: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stations = PyDict::new(py);
+    stations.set_item("queue_packets", matrix(py, &series.queue_packets, rows)?)?;
+    stations.set_item("attempts", matrix(py, &series.attempts, rows)?)?;
+    stations.set_item("unanswered", matrix(py, &series.unanswered, rows)?)?;
+    stations.set_item("failed_packets", matrix(py, &series.failed_packets, rows)?)?;
+    Ok(stations)
 }
 
 /// Values that are stored row by row as a matrix of so many rows.

@@ -6,6 +6,7 @@ mod air;
 mod histogram;
 mod measure;
 mod settings;
+mod stations;
 mod stream;
 mod wiring;
 
@@ -13,5 +14,6 @@ pub use air::{Air, Aired, LANES};
 pub use histogram::{Histogram, Mean};
 pub use measure::{LinkMeter, LinkResult, LinkSeries};
 pub use settings::{change, link_settings};
+pub use stations::{StationResult, StationSeries};
 pub use stream::{Stream, StreamOf};
 pub use wiring::{ARRIVED, Copies, Wiring};

@@ -1,6 +1,7 @@
 //! What is measured on links; private copies of a link are summed.
 
-use crate::{Air, Histogram, Mean};
+use crate::stations::StationMeter;
+use crate::{Air, Histogram, Mean, StationResult, StationSeries};
 use network::{Counters, Frame, Link};
 use scenario::{Plan, PlanQueue};
 use units::{Rate, Time};
@@ -35,6 +36,8 @@ pub struct LinkSeries {
     pub queue_packets: Vec<f64>,
     /// Packets dropped or lost since the start.
     pub dropped_packets: Vec<f64>,
+    /// The stations of media, medium by medium.
+    pub stations: StationSeries,
 }
 
 /// The rate that stands for none: nobody knows how long a packet waits.
@@ -60,6 +63,7 @@ pub struct LinkMeter {
     planned: Vec<u32>,
     /// Counters of each link of the plan at the end of the warm-up.
     baseline: Vec<Counters>,
+    stations: StationMeter,
 }
 
 impl LinkMeter {
@@ -74,17 +78,20 @@ impl LinkMeter {
             delay: Histogram::default(),
         });
         let baseline = vec![Counters::default(); plan.links.len()];
-        LinkMeter { rows: rows.collect(), planned, baseline }
+        let stations = StationMeter::default();
+        LinkMeter { rows: rows.collect(), planned, baseline, stations }
     }
 
     /// The warm-up is over: what has happened so far does not count.
     pub fn start<F: Frame>(&mut self, links: &[Link<F>], air: &Air<F>) {
         self.baseline = self.counters(links, air);
+        self.stations.start(air);
     }
 
     /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
     /// user.
     pub fn sample<F: Frame>(&mut self, links: &mut [Link<F>], air: &Air<F>, now: Time) {
+        self.stations.sample(air);
         for (planned, _, inside) in air.lanes() {
             self.rows[planned].waiting.add(inside as f64);
         }
@@ -121,6 +128,7 @@ impl LinkMeter {
             let counters = link.counters();
             series.dropped_packets[column] += (counters.queue_drops + counters.losses) as f64;
         }
+        StationMeter::record(&mut series.stations, air);
         for (planned, counters, inside) in air.lanes() {
             series.queue_packets[row + planned] = inside as f64;
             series.dropped_packets[row + planned] = (counters.queue_drops + counters.losses) as f64;
@@ -157,6 +165,11 @@ impl LinkMeter {
             }
         }
         results
+    }
+
+    /// One row for each station of each medium, over the `seconds` since [`LinkMeter::start`].
+    pub fn stations<F: Frame>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
+        self.stations.results(air, seconds)
     }
 
     /// For each link of the world the plan's link that it is, or is a copy of.

@@ -7,7 +7,7 @@
 use crate::capture::Capture;
 use crate::clock::Clock;
 use crate::device::{Device, SetupError, Side, check};
-use crate::measure::{Meter, PathCount};
+use crate::measure::{Meter, PathCount, Rows};
 use crate::packet::{Packet, mark, parse};
 use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
 use crate::routes::{Routes, is_data, path};
@@ -369,9 +369,9 @@ impl Forwarder {
             drops: self.drops,
             conservation: self.conservation(),
         };
-        let (links, paths, series) =
+        let Rows { links, stations, paths, series } =
             self.meter.finish(self.now, &self.links, &self.air, &self.counts);
-        Report { links, paths, series, own }
+        Report { links, stations, paths, series, own }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::packet::Packet;
 use crate::report::{PathResult, Series};
-use elements::{Air, LinkMeter, LinkResult};
+use elements::{Air, LinkMeter, LinkResult, StationResult};
 use network::Link;
 use scenario::Plan;
 use units::{Span, Time};
@@ -30,6 +30,14 @@ pub(crate) struct Meter {
     /// Class, user and path of each path.
     owners: Vec<(u32, u32, u32)>,
     series: Option<Box<Series>>,
+}
+
+/// What was measured.
+pub(crate) struct Rows {
+    pub(crate) links: Vec<LinkResult>,
+    pub(crate) stations: Vec<StationResult>,
+    pub(crate) paths: Vec<PathResult>,
+    pub(crate) series: Option<Box<Series>>,
 }
 
 impl Meter {
@@ -94,7 +102,7 @@ impl Meter {
         links: &[Link<Packet>],
         air: &Air<Packet>,
         counts: &[PathCount],
-    ) -> (Vec<LinkResult>, Vec<PathResult>, Option<Box<Series>>) {
+    ) -> Rows {
         if !self.warm {
             self.start(links, air, counts);
         }
@@ -108,6 +116,11 @@ impl Meter {
             sent_packets: now.sent - then.sent,
             lost_packets: now.lost - then.lost,
         });
-        (self.links.results(links, air, seconds), rows.collect(), self.series)
+        Rows {
+            links: self.links.results(links, air, seconds),
+            stations: self.links.stations(air, seconds),
+            paths: rows.collect(),
+            series: self.series,
+        }
     }
 }

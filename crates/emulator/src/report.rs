@@ -1,6 +1,6 @@
 //! What an emulation gives: the figures of links and paths, and how well it kept time itself.
 
-use elements::{Histogram, LinkResult, LinkSeries};
+use elements::{Histogram, LinkResult, LinkSeries, StationResult};
 use units::Span;
 
 /// The results of one emulation. Figures of links and paths cover the time after the warm-up.
@@ -8,6 +8,8 @@ use units::Span;
 pub struct Report {
     /// One row for each link of the plan.
     pub links: Vec<LinkResult>,
+    /// One row for each station of each medium.
+    pub stations: Vec<StationResult>,
     /// One row for each path of each user: classes in their order, users in theirs, then paths.
     pub paths: Vec<PathResult>,
     /// Samples over time, if they were asked for.

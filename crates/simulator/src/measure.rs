@@ -121,6 +121,7 @@ impl<'a> Meter<'a> {
             flows: self.flow_results(&world, seconds),
             paths: self.path_results(&world, seconds),
             links: self.links.results(&world.links, &world.air, seconds),
+            stations: self.links.stations(&world.air, seconds),
             classes: self.class_results(&world),
             series: self.series,
             planned: self.links.planned(),

@@ -2,7 +2,7 @@
 
 use crate::trace::Trace;
 use crate::world::Conservation;
-use elements::{LinkResult, LinkSeries};
+use elements::{LinkResult, LinkSeries, StationResult};
 
 /// The results of one run. Rates and counts cover the time after the warm-up.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Outcome {
     pub paths: Vec<PathResult>,
     /// One row for each link of the plan.
     pub links: Vec<LinkResult>,
+    /// One row for each station of each medium.
+    pub stations: Vec<StationResult>,
     /// One row for each class.
     pub classes: Vec<ClassResult>,
     /// Samples over time, if they were asked for.

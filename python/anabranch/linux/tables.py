@@ -78,6 +78,7 @@ def tables(
             "starved": mean["starved"],
         },
         "links": report["links"],
+        "stations": report["stations"],
         "classes": of_classes(plan, classes, table, times_s) | completions(plan, connections),
         "series": None,
         "events_log": None,
@@ -103,6 +104,7 @@ def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[s
             "arrived_bytes": np.asarray(emulated["paths"]["arrived_bytes"], dtype=float),
         },
         "links": emulated["links"],
+        "stations": emulated["stations"],
     }
 
 
