@@ -207,26 +207,6 @@ class Reorder:
 
 
 @dataclass(frozen=True)
-class Station:
-    """A station: what it has beside what all have."""
-
-    name: str
-    """The node that it is."""
-    queue: str | None = None
-    """Packets that its queue holds, the one that is sent included. Default "1000 packets"."""
-    rate: str | None = None
-    """Rate at which it sends data, if not that of the medium."""
-    x: float | None = None
-    """Where it is, in metres to the east; with `radio` that matters."""
-    y: float | None = None
-    """Where it is, in metres to the north."""
-    residual_loss: float | None = None
-    """Probability that a packet is lost whatever the attempts, as of no congestion."""
-    noise: str | None = None
-    """Mean time between bursts of noise, each of which takes one packet whatever the attempts."""
-
-
-@dataclass(frozen=True)
 class Trace:
     """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
 `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on."""
@@ -293,6 +273,9 @@ Default false."""
     small_queue: str | None = None
     """Bytes of one path that may wait in its sending host before they are on the air (TCP Small Queues). Default
 none: as many as the window admits."""
+    small_queue_time: str | None = None
+    """The same as a time: what the path sends in it, two packets at least (TCP Small Queues since 2013, at the rate
+that Linux paces with). Default none."""
     autotune: bool | None = None
     """The receive buffer begins with 128 KiB and follows what arrives. Default false."""
     handshake: bool | None = None
@@ -380,6 +363,28 @@ those of the medium and its stations; `delay` follows."""
 
 
 @dataclass(frozen=True)
+class Station:
+    """A station: what it has beside what all have."""
+
+    name: str
+    """The node that it is."""
+    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    """The queueing discipline of its host; by default drop-tail of 1000 packets."""
+    ring: str | None = None
+    """Packets that the driver takes from it, with those that are being sent."""
+    rate: str | None = None
+    """Rate at which it sends data, if not that of the medium."""
+    x: float | None = None
+    """Where it is, in metres to the east; with `radio` that matters."""
+    y: float | None = None
+    """Where it is, in metres to the north."""
+    residual_loss: float | None = None
+    """Probability that a packet is lost whatever the attempts, as of no congestion."""
+    noise: str | None = None
+    """Mean time between bursts of noise, each of which takes one packet whatever the attempts."""
+
+
+@dataclass(frozen=True)
 class Medium:
     """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links: each has one queue."""
 
@@ -393,6 +398,8 @@ class Medium:
     """How stations choose the rate of a packet."""
     attempts: int | None = None
     """How often a packet is attempted before it is given up."""
+    channel: int | None = None
+    """Number of its channel: media on channels that overlap are refused, as they would disturb each other."""
     wide: bool | None = None
     """A channel of 40 MHz instead of 20; only n."""
     short_guard: bool | None = None

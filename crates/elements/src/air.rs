@@ -1,6 +1,7 @@
 //! The media of a plan: which links are lanes of them, and what is counted on each.
 
 use crate::Stream;
+use crate::settings::queue;
 use network::dot11::{
     Counters as StationCounters, Medium, MediumSettings, Outcome, Phy, Place, Radio, RateControl,
     Standard, StationSettings,
@@ -216,7 +217,8 @@ fn medium_settings(planned: &PlanMedium) -> MediumSettings {
 fn station_settings(medium: &PlanMedium, planned: &PlanStation) -> StationSettings {
     StationSettings {
         place: Place { x: planned.place.0, y: planned.place.1 },
-        limit: u32::try_from(planned.queue).unwrap_or(u32::MAX),
+        queue: queue(&planned.queue, None),
+        ring: planned.ring,
         residual: planned.residual_loss,
         noise: planned.noise,
         rates: planned.rate.map(|rate| RateControl::Fixed(mode(medium, rate))),

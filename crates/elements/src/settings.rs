@@ -5,13 +5,14 @@ use network::{
     LossPlace, Pie, PieSettings, Queue, Red, RedSettings, Reorder, Spacing,
 };
 use scenario::{PlanLink, PlanLoss, PlanQueue, schema};
+use units::Rate;
 
 /// What a link of the plan is to a network.
 pub fn link_settings(link: &PlanLink) -> LinkSettings {
     LinkSettings {
         rate: link.rate,
         delay: link.delay,
-        queue: queue(link),
+        queue: queue(&link.queue, link.rate),
         loss: link.loss.map(loss),
         reorder: link.reorder.map(|(probability, delay)| Reorder { probability, delay }),
         duplicate: link.duplicate,
@@ -44,8 +45,9 @@ pub fn change(planned: &schema::LinkChange) -> Change {
 /// Packet whose transmission time is RED's unit of idle time.
 const TYPICAL_PACKET_BITS: f64 = 8.0 * 1500.0;
 
-fn queue(link: &PlanLink) -> Queue {
-    match link.queue {
+/// What a queue of the plan is before a transmitter of some rate.
+pub(crate) fn queue(planned: &PlanQueue, rate: Option<Rate>) -> Queue {
+    match *planned {
         PlanQueue::Unlimited => Queue::Unlimited,
         PlanQueue::DropTail { packets, bytes } => Queue::DropTail {
             packets: packets.unwrap_or(u64::MAX),
@@ -71,7 +73,7 @@ fn queue(link: &PlanLink) -> Queue {
             limit: fq.limit.0 as u64,
         }),
         PlanQueue::Red { min, max, max_p, gentle, weight, spacing, ecn, limit } => {
-            let rate = link.rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
+            let rate = rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
             Queue::Red(Box::new(Red::new(RedSettings {
                 min_th: min,
                 max_th: max,

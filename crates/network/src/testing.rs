@@ -6,6 +6,7 @@ use crate::{Chance, Frame};
 pub(crate) struct Packet {
     pub(crate) bytes: u32,
     pub(crate) flow: u32,
+    pub(crate) number: u32,
     pub(crate) capable: bool,
     pub(crate) marked: bool,
 }

@@ -1,9 +1,10 @@
 //! Media: what is right in them, and what a plan has of them.
 
 use crate::error::{Error, list};
-use crate::schema::{Link, Medium, Name, Radio, RateControl, Scenario, Standard, Station};
-use crate::validate::{Placed, about, at, unique};
-use units::{Packets, Rate, Span};
+use crate::plan::{DEFAULT_QUEUE, PlanQueue, expand_queue};
+use crate::schema::{Link, Medium, Name, Queue, Radio, RateControl, Scenario, Standard, Station};
+use crate::validate::{Placed, about, at, check_queue, unique};
+use units::{Rate, Span};
 
 /// A channel of a plan with its stations.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +36,10 @@ pub struct PlanMedium {
 pub struct PlanStation {
     /// The node that it is.
     pub name: String,
-    /// Packets that its queue holds.
-    pub queue: u64,
+    /// The queueing discipline of its host.
+    pub queue: PlanQueue,
+    /// Packets that the driver takes from it.
+    pub ring: u32,
     /// Rate at which it sends, if not that of the medium.
     pub rate: Option<Rate>,
     /// Where it is, in metres.
@@ -57,6 +60,9 @@ pub struct Air {
     /// Index of the receiving station in it.
     pub to: usize,
 }
+
+/// Packets that a driver takes, unless told.
+const DEFAULT_RING: u32 = 64;
 
 /// Most stations of a medium: each pair of them has a path loss.
 const MOST_STATIONS: usize = 1000;
@@ -101,10 +107,32 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
     for link in scenario.link.iter().filter(|link| link.medium.is_some()) {
         check_link(scenario, link)?;
     }
-    for medium in &scenario.medium {
+    for (index, medium) in scenario.medium.iter().enumerate() {
         check_medium(scenario, medium)?;
+        check_range(scenario, medium)?;
+        let mut others = scenario.medium[..index].iter();
+        if let Some(other) = others.find(|other| overlap(medium, other)) {
+            let (name, other) = (&medium.name.text, &other.name.text);
+            let message = format!("media `{other}` and `{name}` are on channels that overlap");
+            let right = "give their links one medium, or put them on channels apart: 1, 6 and 11, or 36, 40, 44 …";
+            return Err(about(format!("medium.{name}.channel"), Error::new(message).help(right)));
+        }
     }
     Ok(())
+}
+
+/// Whether two media are on channels that overlap. Channels are numbered by 5 MHz in both bands.
+fn overlap(one: &Medium, other: &Medium) -> bool {
+    let (Some(a), Some(b)) = (one.channel, other.channel) else {
+        return false;
+    };
+    let five_ghz = |medium: &Medium| matches!(medium.standard, Standard::A | Standard::N5);
+    let width = |medium: &Medium| match (medium.wide, five_ghz(medium)) {
+        (true, _) => 40,
+        (false, true) => 20,
+        (false, false) => 25, // 22 MHz of DSSS
+    };
+    five_ghz(one) == five_ghz(other) && 10 * a.abs_diff(b) < width(one) + width(other)
 }
 
 fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
@@ -175,6 +203,38 @@ fn check_radio(medium: &Medium) -> Result<(), (&'static str, String)> {
     Ok(())
 }
 
+/// Whether who is at the end of a link hears at all what is sent in the slowest mode.
+fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+    let Some(radio) = &medium.radio else {
+        return Ok(());
+    };
+    let place = |node: &Option<Name>| {
+        let own =
+            |station: &&Station| node.as_ref().is_some_and(|node| node.text == station.name.text);
+        medium.station.iter().find(own).map_or((0.0, 0.0), |station| (station.x, station.y))
+    };
+    let of_medium =
+        |link: &&Link| link.medium.as_ref().is_some_and(|own| own.text == medium.name.text);
+    for link in scenario.link.iter().filter(of_medium) {
+        let ((x1, y1), (x2, y2)) = (place(&link.from), place(&link.to));
+        let metres = libm::hypot(x1 - x2, y1 - y2).max(1.0);
+        let loss = radio.loss_at_1m_db.unwrap_or(medium.standard.loss_at_1m_db());
+        let dbm = radio.power_dbm - loss - 10.0 * radio.exponent * libm::log10(metres);
+        if dbm < radio.noise_dbm || dbm < radio.sense_dbm {
+            let message = format!(
+                "link `{}`: its stations are {metres:.0} m apart, out of range: {dbm:.1} dBm arrive, with noise of {} \
+                 dBm and a threshold of {} dBm",
+                link.name.text, radio.noise_dbm, radio.sense_dbm
+            );
+            return Err(at(
+                &link.name,
+                Error::new(message).help("bring them nearer, or raise the power"),
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn check_station(
     medium: &Medium,
     station: &Station,
@@ -195,8 +255,15 @@ fn check_station(
     if let Some(rate) = station.rate.filter(|rate| meant(medium, *rate).is_none()) {
         return wrong("rate", rate.to_string(), &known());
     }
-    if let Some(queue) = station.queue.filter(|queue| queue.0 < 1.0) {
-        return wrong("queue", queue.to_string(), "it is at least 1 packet");
+    if !(1.0..=1e6).contains(&station.ring.0) {
+        return wrong("ring", station.ring.to_string(), "it is at least 1 packet");
+    }
+    if let Some(queue) = &station.queue {
+        check_queue(queue).or_else(|(field, value, right)| wrong(&field, value, right))?;
+        if matches!(queue, Queue::Red(_) | Queue::Pie(_)) {
+            let right = "a host has droptail, codel, fq-codel or \"unlimited\"";
+            return wrong("queue", "one of a router".into(), right);
+        }
     }
     if !(0.0..=1.0).contains(&station.residual_loss) {
         return wrong("residual_loss", station.residual_loss.to_string(), "it lies from 0 to 1");
@@ -290,7 +357,8 @@ fn plan_station(medium: &Medium, name: &str) -> PlanStation {
     let own = medium.station.iter().find(|station| station.name.text == name);
     PlanStation {
         name: name.into(),
-        queue: own.and_then(|own| own.queue).unwrap_or(Packets(1000.0)).0 as u64,
+        queue: own.and_then(|own| own.queue.as_ref()).map_or(DEFAULT_QUEUE, expand_queue),
+        ring: own.map_or(DEFAULT_RING, |own| own.ring.0 as u32),
         rate: own.and_then(|own| own.rate).and_then(|rate| meant(medium, rate)),
         place: own.map_or((0.0, 0.0), |own| (own.x, own.y)),
         residual_loss: own.map_or(0.0, |own| own.residual_loss),

@@ -221,6 +221,7 @@ pub struct Transport {
     pub rto_initial: Span,
     pub receive_buffer: u64,
     pub small_queue: Option<u64>,
+    pub small_queue_time: Option<Span>,
     pub autotune: bool,
     pub handshake: bool,
     pub opportunistic: bool,
@@ -352,7 +353,11 @@ fn expand_link(scenario: &Scenario, link: &schema::Link) -> PlanLink {
         name: link.name.text.clone(),
         rate: link.rate,
         delay: link.delay,
-        queue: expand_queue(link),
+        queue: match &link.queue {
+            Some(queue) => expand_queue(queue),
+            None if link.rate.is_none() => PlanQueue::Unlimited,
+            None => DEFAULT_QUEUE,
+        },
         loss: link.loss.as_ref().map(expand_loss),
         reorder: link.reorder.as_ref().map(|reorder| (reorder.probability, reorder.delay)),
         duplicate: link.duplicate,
@@ -374,14 +379,18 @@ fn expand_loss(loss: &schema::Loss) -> PlanLoss {
     PlanLoss { probability, place, chain }
 }
 
-fn expand_queue(link: &schema::Link) -> PlanQueue {
-    match &link.queue {
-        Some(schema::Queue::Unlimited) => PlanQueue::Unlimited,
-        Some(schema::Queue::Droptail(queue)) => PlanQueue::DropTail {
+/// Of a link with a rate, and of a station.
+pub(crate) const DEFAULT_QUEUE: PlanQueue =
+    PlanQueue::DropTail { packets: Some(1000), bytes: None };
+
+pub(crate) fn expand_queue(queue: &schema::Queue) -> PlanQueue {
+    match queue {
+        schema::Queue::Unlimited => PlanQueue::Unlimited,
+        schema::Queue::Droptail(queue) => PlanQueue::DropTail {
             packets: queue.packets.map(|limit| limit.0 as u64),
             bytes: queue.bytes.map(|limit| limit.0),
         },
-        Some(schema::Queue::Red(red)) => PlanQueue::Red {
+        schema::Queue::Red(red) => PlanQueue::Red {
             min: red.min.0,
             max: red.max.0,
             max_p: red.max_p,
@@ -391,11 +400,9 @@ fn expand_queue(link: &schema::Link) -> PlanQueue {
             ecn: red.ecn,
             limit: red.limit.0 as u64,
         },
-        Some(schema::Queue::Pie(pie)) => PlanQueue::Pie(pie.clone()),
-        Some(schema::Queue::Codel(codel)) => PlanQueue::Codel(codel.clone()),
-        Some(schema::Queue::FqCodel(fq)) => PlanQueue::FqCodel(fq.clone()),
-        None if link.rate.is_none() => PlanQueue::Unlimited,
-        None => PlanQueue::DropTail { packets: Some(1000), bytes: None },
+        schema::Queue::Pie(pie) => PlanQueue::Pie(pie.clone()),
+        schema::Queue::Codel(codel) => PlanQueue::Codel(codel.clone()),
+        schema::Queue::FqCodel(fq) => PlanQueue::FqCodel(fq.clone()),
     }
 }
 
@@ -460,6 +467,7 @@ fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Tra
         rto_initial: chosen.rto_initial.unwrap_or(Span::millis(1_000)),
         receive_buffer: chosen.receive_buffer.map_or(64 << 20, |bytes| bytes.0),
         small_queue: chosen.small_queue.map(|bytes| bytes.0),
+        small_queue_time: chosen.small_queue_time,
         autotune: chosen.autotune.unwrap_or(false),
         handshake: chosen.handshake.unwrap_or(false),
         opportunistic: chosen.opportunistic.unwrap_or(false),

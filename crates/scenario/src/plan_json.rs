@@ -56,7 +56,8 @@ fn medium(medium: &PlanMedium) -> Value {
     let stations = medium.stations.iter().map(|station| {
         json!({
             "name": station.name,
-            "queue_packets": station.queue,
+            "queue": queue(&station.queue),
+            "ring_packets": station.ring,
             "rate_bps": station.rate.map(|rate| rate.0),
             "place_m": [station.place.0, station.place.1],
             "residual_loss": station.residual_loss,
@@ -172,6 +173,7 @@ fn class(plan: &Plan, class: &Class) -> Value {
         "rto_initial_s": t.rto_initial.seconds(),
         "receive_buffer_bytes": t.receive_buffer,
         "small_queue_bytes": t.small_queue,
+        "small_queue_time_s": t.small_queue_time.map(|time| time.seconds()),
         "autotune": t.autotune,
         "handshake": t.handshake,
         "opportunistic": t.opportunistic,

@@ -144,6 +144,9 @@ pub struct Medium {
     /// How often a packet is attempted before it is given up.
     #[serde(default = "attempts")]
     pub attempts: u32,
+    /// Number of its channel: media on channels that overlap are refused, as they would disturb each other.
+    #[serde(default)]
+    pub channel: Option<u32>,
     /// A channel of 40 MHz instead of 20; only n.
     #[serde(default)]
     pub wide: bool,
@@ -241,15 +244,22 @@ fn sense() -> f64 {
     -88.0
 }
 
+fn ring() -> Packets {
+    Packets(64.0)
+}
+
 /// A station: what it has beside what all have.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Station {
     /// The node that it is.
     pub name: Name,
-    /// Packets that its queue holds, the one that is sent included. Default "1000 packets".
+    /// The queueing discipline of its host; by default drop-tail of 1000 packets.
     #[serde(default)]
-    pub queue: Option<Packets>,
+    pub queue: Option<Queue>,
+    /// Packets that the driver takes from it, with those that are being sent.
+    #[serde(default = "ring")]
+    pub ring: Packets,
     /// Rate at which it sends data, if not that of the medium.
     #[serde(default)]
     pub rate: Option<Rate>,
@@ -744,6 +754,9 @@ pub struct Transport {
     /// Bytes of one path that may wait in its sending host before they are on the air (TCP Small Queues). Default
     /// none: as many as the window admits.
     pub small_queue: Option<Bytes>,
+    /// The same as a time: what the path sends in it, two packets at least (TCP Small Queues since 2013, at the rate
+    /// that Linux paces with). Default none.
+    pub small_queue_time: Option<Span>,
     /// The receive buffer begins with 128 KiB and follows what arrives. Default false.
     pub autotune: Option<bool>,
     /// Connections and joins begin with their handshakes; otherwise they are there at once. Default false.
@@ -767,7 +780,7 @@ impl Transport {
         }
         choose!(
             packet payload sack limited_transmit rack tlp eifel dsack frto ecn idle delayed_ack initial_window initial_ssthresh
-            min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer small_queue
+            min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer small_queue small_queue_time
             autotune handshake opportunistic penalise
             scheduler
         )

@@ -133,7 +133,11 @@ fn check_link(link: &Link, scenario: &Scenario) -> Result<(), Placed> {
             wrong("trace", "of rates, but the link has none", right).map_err(placed)?;
         }
     }
-    check_queue(link).map_err(placed)
+    if link.queue.is_some() && link.rate.is_none() && link.medium.is_none() {
+        let right = "a pure delay has no queue";
+        wrong("queue", "set, but the link has no rate", right).map_err(placed)?;
+    }
+    link.queue.iter().try_for_each(check_queue).map_err(placed)
 }
 
 /// The changes of a link's trace.
@@ -142,7 +146,7 @@ fn traced(link: &Link, duration: Span) -> impl Iterator<Item = schema::LinkChang
 }
 
 /// A wrong field of a link, its value, and what would be right.
-type Wrong = (String, String, &'static str);
+pub(crate) type Wrong = (String, String, &'static str);
 
 fn wrong(field: &str, value: impl ToString, right: &'static str) -> Result<(), Wrong> {
     Err((field.into(), value.to_string(), right))
@@ -204,7 +208,8 @@ fn check_changes(link: &Link) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn check_queue(link: &Link) -> Result<(), Wrong> {
+/// Checks the parameters of a queue.
+pub(crate) fn check_queue(queue: &Queue) -> Result<(), Wrong> {
     let limited = |kind: &str, limit: &Packets| match limit.0 < 1.0 {
         true => wrong(&format!("queue.{kind}.limit"), limit, "it is at least 1 packet"),
         false => Ok(()),
@@ -213,19 +218,16 @@ fn check_queue(link: &Link) -> Result<(), Wrong> {
         true => wrong(&field, span, "it is above zero"),
         false => Ok(()),
     };
-    match &link.queue {
-        Some(_) if link.rate.is_none() => {
-            wrong("queue", "set, but the link has no rate", "a pure delay has no queue")
-        }
-        Some(Queue::Droptail(schema::DropTail { packets: None, bytes: None })) => wrong(
+    match queue {
+        Queue::Droptail(schema::DropTail { packets: None, bytes: None }) => wrong(
             "queue.droptail",
             "without a limit",
             "give `packets` or `bytes`, or write \"unlimited\"",
         ),
-        Some(Queue::Red(red)) => {
+        Queue::Red(red) => {
             check_red(red).or_else(|(field, value, right)| wrong(field, value, right))
         }
-        Some(Queue::Pie(pie)) => {
+        Queue::Pie(pie) => {
             if pie.update < SHORTEST {
                 return wrong("queue.pie.update", pie.update, "it is at least 1 ms");
             }
@@ -236,11 +238,11 @@ fn check_queue(link: &Link) -> Result<(), Wrong> {
             }
             limited("pie", &pie.limit)
         }
-        Some(Queue::Codel(codel)) => {
+        Queue::Codel(codel) => {
             positive("queue.codel.interval".into(), &codel.interval)?;
             limited("codel", &codel.limit)
         }
-        Some(Queue::FqCodel(fq)) => {
+        Queue::FqCodel(fq) => {
             positive("queue.fq-codel.interval".into(), &fq.interval)?;
             if !(1..=1 << 20).contains(&fq.queues) {
                 return wrong("queue.fq-codel.queues", fq.queues, "it lies from 1 to 1048576");
@@ -538,6 +540,9 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'st
     }
     if let Some(limit) = options.small_queue.filter(|limit| limit.0 == 0) {
         return wrong("small_queue", &limit, "it is above 0 B: the last packet may exceed it");
+    }
+    if options.small_queue_time == Some(Span::ZERO) {
+        return wrong("small_queue_time", &Span::ZERO, "it is above zero, such as \"1 ms\"");
     }
     for (field, value) in [
         ("rto_min", options.rto_min),

@@ -137,7 +137,8 @@ impl Builder<'_> {
             receiver: Receiver::new(common.receiver.clone(), paths),
             first_path,
             header: (class.transport.packet - class.transport.payload) as u16,
-            small_queue: class.transport.small_queue.is_some(),
+            small_queue: class.transport.small_queue.is_some()
+                || class.transport.small_queue_time.is_some(),
         });
     }
 
@@ -231,6 +232,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
             schema::Scheduler::Redundant => Scheduler::Redundant,
         },
         host_limit: options.small_queue.unwrap_or(u64::MAX),
+        host_time: options.small_queue_time.unwrap_or_default(),
         datagrams: class.protocol == schema::Protocol::Udp,
         tfrc: rated(class),
         source,

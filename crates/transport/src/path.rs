@@ -94,6 +94,8 @@ pub(crate) struct Path {
     pub(crate) failed: bool,
     /// Bytes handed to the host that have not left it.
     pub(crate) queued: u64,
+    /// How many of them there may be.
+    host_limit: u64,
     /// Everything below was outstanding when the path last failed, and was offered to other paths then.
     offered: u64,
     /// Kept only when the connection has several paths.
@@ -146,6 +148,7 @@ impl Path {
             member: true,
             failed: false,
             queued: 0,
+            host_limit: settings.host_limit,
             offered: 0,
             mapping: multipath.then(Box::default),
             window: 0,

@@ -144,9 +144,8 @@ impl<E: Ensemble> Sender<E> {
 
     /// `bytes` of `path` have left the host. Where what waits there is not limited, nobody needs to say so.
     pub fn on_sent(&mut self, path: usize, bytes: u32) {
-        self.blocked &= self.settings.host_limit == u64::MAX;
-        let queued = &mut self.paths[path].queued;
-        *queued = queued.saturating_sub(u64::from(bytes));
+        self.blocked = false;
+        self.paths[path].left_host(bytes, &self.settings);
     }
 
     /// When to call [`Sender::on_deadline`], or to poll a paced source again.

@@ -4,6 +4,7 @@ use crate::modern::ModernSettings;
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::source::Source;
+use units::Span;
 
 /// What all connections of a class have in common.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub struct SenderSettings {
     pub penalise: bool,
     /// Bytes of one path that the host may hold unsent.
     pub host_limit: u64,
+    /// Also no more than the path sends in this time, two segments at least; zero for no such limit.
+    pub host_time: Span,
     /// Data is sent as it is written, without window, acknowledgement or retransmission (UDP).
     pub datagrams: bool,
     /// Data is paced at the rate that reports of the receiver allow (TFRC).
@@ -48,7 +51,7 @@ impl SenderSettings {
     /// Whether anything is on that the common case does without, and is spared the questions for.
     pub(crate) fn special(&self) -> bool {
         let helps = self.opportunistic || self.scheduler == Scheduler::Redundant;
-        let idles = self.idle != Idle::Keep;
+        let idles = self.idle != Idle::Keep || self.host_time != Span::ZERO;
         self.modern.any() || self.handshake || self.datagrams || self.tfrc || helps || idles
     }
 }

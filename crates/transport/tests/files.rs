@@ -177,6 +177,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         opportunistic: false,
         penalise: false,
         host_limit: u64::MAX,
+        host_time: Span::ZERO,
         datagrams: false,
         tfrc: is(Scheme::by_feedback),
         source: Source::Transfer(Bytes(length as u64)),

@@ -58,6 +58,7 @@ impl Options {
             opportunistic: false,
             penalise: false,
             host_limit: u64::MAX,
+            host_time: Span::ZERO,
             datagrams: false,
             tfrc: false,
             source: Source::Bulk,

@@ -4,6 +4,7 @@
 //! that sense the sender, and those that sense the receiver, are told at each; between them nothing is computed.
 //! A station that begins within a slot of another one has not noticed it: that is a collision.
 
+use super::host::Bound;
 use super::lane::Lane;
 use super::phy::{Phy, Standard};
 use super::radio::{self, Radio};
@@ -102,7 +103,7 @@ impl Exchange {
 pub struct Medium<F> {
     phy: Phy,
     settings: MediumSettings,
-    stations: Vec<Station>,
+    stations: Vec<Station<F>>,
     lanes: Vec<Lane<F>>,
     /// ARF of each lane.
     arf: Vec<Arf>,
@@ -132,7 +133,7 @@ impl<F: Frame> Medium<F> {
         let phy = Phy::new(settings.standard);
         let count = stations.len();
         let mut medium = Medium {
-            stations: stations.iter().map(|station| Station::new(*station, &phy)).collect(),
+            stations: stations.iter().map(|station| Station::new(station.clone(), &phy)).collect(),
             lanes: Vec::new(),
             arf: vec![Arf::new(phy.modes.len() - 1); lanes.len()],
             sends_at: vec![Time::NEVER; count],
@@ -202,9 +203,10 @@ impl<F: Frame> Medium<F> {
         &self.stations[station].sent_in
     }
 
-    /// Packets in the queue of a station.
+    /// Packets that wait in the host of a station and in its driver, with those that are being sent.
     pub fn backlog(&self, station: usize) -> u32 {
-        self.stations[station].waiting
+        let station = &self.stations[station];
+        station.waiting + station.host.len() as u32
     }
 
     /// When [`Medium::wake`] is to be called next.
@@ -213,22 +215,37 @@ impl<F: Frame> Medium<F> {
         self.sends_at.iter().copied().chain(ends).min().unwrap_or(Time::NEVER)
     }
 
-    /// A packet comes to the sender of `lane`; returns whether there is room for it.
+    /// A packet comes to the sender of `lane`; returns whether its host takes it.
     pub fn offer(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) -> bool {
         let from = self.lanes[lane as usize].from;
         let station = &mut self.stations[from];
         station.counters.offered += 1;
-        if station.waiting >= station.settings.limit {
+        if !station.host.offer(now, Bound { lane, frame }, chance) {
             station.counters.queue_drops += 1;
             return false;
         }
-        self.lanes[lane as usize].push(frame, self.arrivals);
-        self.arrivals += 1;
-        station.arrival(chance);
-        if station.waiting == 1 {
-            self.sends_at[from] = station.sends_at(now, &self.phy);
+        self.fill(now, from, chance);
+        if self.sends_at[from] == Time::NEVER {
+            self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
         }
         true
+    }
+
+    /// The driver of a station takes packets from its host while the ring has room.
+    fn fill(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+        let station = &mut self.stations[from];
+        while station.waiting < station.settings.ring {
+            let Some(Bound { lane, frame }) = station.host.take(now) else {
+                break;
+            };
+            self.lanes[lane as usize].push(frame, self.arrivals);
+            self.arrivals += 1;
+            station.arrival(chance);
+        }
+        while let Some(Bound { lane, frame }) = station.host.dropped() {
+            station.counters.queue_drops += 1;
+            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
+        }
     }
 
     /// What has happened since it was asked last.
@@ -555,6 +572,7 @@ impl<F: Frame> Medium<F> {
         station.counters.unanswered += u64::from(!answered);
         let ifs = if answered { self.phy.difs() } else { Span::ZERO }; // it has waited for the answer
         station.resolve(now, !answered && failures == 0, ifs, &self.phy, chance);
-        self.sends_at[from] = station.sends_at(now, &self.phy);
+        self.fill(now, from, chance);
+        self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
     }
 }

@@ -3,19 +3,22 @@
 //! Slots are never ticked. A station knows from when it has been counting, so what it has counted when the medium
 //! becomes busy follows from the time, and when it would send is known from the moment at which it becomes idle.
 
+use super::host::Host;
 use super::phy::Phy;
 use super::radio::Place;
 use super::rates::RateControl;
-use crate::Chance;
+use crate::{Chance, Frame, Queue};
 use units::{Span, Time};
 
 /// What one station is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StationSettings {
     /// Where it is; without a [`super::Radio`] that does not matter.
     pub place: Place,
-    /// Packets that its queue holds, with the one that is being sent.
-    pub limit: u32,
+    /// The queueing discipline of the host; an early detection has no idle time here.
+    pub queue: Queue,
+    /// Packets that the driver takes from it, with those that are being sent.
+    pub ring: u32,
     /// Probability that a packet is lost for good, whatever the attempts: a loss that is no congestion.
     pub residual: f64,
     /// Mean time between bursts of noise, each of which takes one packet for good.
@@ -28,7 +31,8 @@ impl Default for StationSettings {
     fn default() -> Self {
         StationSettings {
             place: Place::default(),
-            limit: 1000,
+            queue: Queue::DropTail { packets: 1000, bytes: u64::MAX },
+            ring: 64,
             residual: 0.0,
             noise: None,
             rates: None,
@@ -56,9 +60,9 @@ pub struct Counters {
 }
 
 /// The state of one station.
-#[derive(Clone, Debug)]
-pub(super) struct Station {
+pub(super) struct Station<F> {
     pub(super) settings: StationSettings,
+    pub(super) host: Host<F>,
     pub(super) counters: Counters,
     /// Transmissions in each mode.
     pub(super) sent_in: Vec<u64>,
@@ -66,7 +70,7 @@ pub(super) struct Station {
     pub(super) lanes: Vec<u32>,
     /// Stations that sense what it sends.
     pub(super) hearers: Vec<u16>,
-    /// Packets in its lanes.
+    /// Packets in its lanes: those that the driver has.
     pub(super) waiting: u32,
     /// Transmissions that it senses now.
     busy: u32,
@@ -86,9 +90,10 @@ pub(super) struct Station {
     pub(super) noise_at: Time,
 }
 
-impl Station {
+impl<F: Frame> Station<F> {
     pub(super) fn new(settings: StationSettings, phy: &Phy) -> Self {
         Station {
+            host: Host::new(settings.queue.clone()),
             settings,
             counters: Counters::default(),
             sent_in: vec![0; phy.modes.len()],

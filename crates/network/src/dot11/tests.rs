@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::testing::{Lcg, Packet};
+use crate::{CodelSettings, FqCodelSettings, Queue};
 use proptest::prelude::*;
 use units::{Span, Time};
 
@@ -21,7 +22,6 @@ struct Saturated {
     medium: Medium<Packet>,
     chance: Lcg,
     delivered: Vec<u64>,
-    last: Vec<u32>,
 }
 
 fn saturated(settings: MediumSettings, stations: &[StationSettings]) -> Saturated {
@@ -29,7 +29,7 @@ fn saturated(settings: MediumSettings, stations: &[StationSettings]) -> Saturate
     let lanes: Vec<_> = (0..senders).map(|from| (from, Some(senders))).collect();
     let mut chance = Lcg(7 + senders as u64);
     let medium = Medium::new(settings, stations, &lanes, &mut chance);
-    let mut run = Saturated { medium, chance, delivered: vec![0; senders], last: vec![0; senders] };
+    let mut run = Saturated { medium, chance, delivered: vec![0; senders] };
     (0..senders as u32).for_each(|lane| (0..130).for_each(|_| run.offer(Time::ZERO, lane)));
     run
 }
@@ -40,9 +40,7 @@ fn alike(settings: MediumSettings, senders: usize) -> Saturated {
 
 impl Saturated {
     fn offer(&mut self, now: Time, lane: u32) {
-        self.last[lane as usize] += 1;
-        let packet = Packet { flow: self.last[lane as usize], ..Packet::of(1500) };
-        assert!(self.medium.offer(now, lane, packet, &mut self.chance));
+        assert!(self.medium.offer(now, lane, Packet::of(1500), &mut self.chance));
     }
 
     fn run(mut self, seconds: f64) -> Self {
@@ -293,17 +291,27 @@ fn scene() -> impl Strategy<Value = Scene> {
     })
 }
 
+const CODEL: CodelSettings =
+    CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn: true };
+
 proptest! {
     #[test]
     fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
         (places, lanes, mut packets) in scene(),
         standard in prop_oneof![Just(A), Just(B), Just(N)],
         rates in prop_oneof![Just(RateControl::Fixed(1)), Just(RateControl::Arf), Just(RateControl::Ideal(2.0))],
-        limit in 1..20u32,
+        queue in prop_oneof![
+            (0..20u64).prop_map(|packets| Queue::DropTail { packets, bytes: u64::MAX }),
+            Just(Queue::Codel { codel: CODEL, limit: 30 }),
+            Just(Queue::FqCodel(FqCodelSettings { codel: CODEL, queues: 4, quantum: 300, limit: 30 })),
+        ],
+        ring in 1..70u32,
         seed in any::<u64>(),
     ) {
         let stations: Vec<_> =
-            places.iter().map(|x| StationSettings { limit, residual: 0.05, ..at(*x) }).collect();
+            places.iter().map(|x| StationSettings {
+                queue: queue.clone(), ring, residual: 0.05, ..at(*x)
+            }).collect();
         let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
         let mut chance = Lcg(seed);
         let radio = Some(Radio::default());
@@ -322,7 +330,7 @@ proptest! {
             if now == next {
                 let (_, lane, bytes) = packets.pop().expect("there is a next one");
                 number += 1;
-                let packet = Packet { flow: number, ..Packet::of(bytes) };
+                let packet = Packet { flow: lane as u32, number, ..Packet::of(bytes) };
                 taken += u32::from(medium.offer(now, lane as u32, packet, &mut chance));
             }
             medium.wake(now, &mut chance);
@@ -331,8 +339,8 @@ proptest! {
                     Outcome::Left { .. } => left += 1,
                     Outcome::Arrived { lane, frame, at } => {
                         prop_assert_eq!(lanes[lane as usize].1, Some(at as usize));
-                        prop_assert!(frame.flow > arrived[lane as usize]);
-                        arrived[lane as usize] = frame.flow;
+                        prop_assert!(frame.number > arrived[lane as usize]);
+                        arrived[lane as usize] = frame.number;
                     }
                 }
             }

@@ -318,7 +318,7 @@ proptest! {
         let mut now = Time::ZERO;
         let arrivals: Vec<_> = steps.iter().map(|(gap, bytes, flow, capable)| {
             now = now + Span(*gap);
-            (now, Packet { bytes: *bytes, flow: *flow, capable: *capable, marked: false })
+            (now, Packet { bytes: *bytes, flow: *flow, capable: *capable, ..Packet::default() })
         }).collect();
         let (out, gone, copies) = run_rare(&mut link, arrivals.into_iter(), &mut Lcg(seed));
         let Counters { arrived, queue_drops, losses, .. } = link.counters();

@@ -40,13 +40,35 @@ impl Path {
 
     /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
     pub(crate) fn has_space(&self, bytes: u64, settings: &SenderSettings) -> bool {
-        self.may_use_host(settings) && self.window_has_room(bytes, settings)
+        self.may_use_host() && self.window_has_room(bytes, settings)
     }
 
     /// Whether the path belongs to the connection, is not held back, and its part of the host's queue has
     /// room.
-    pub(crate) fn may_use_host(&self, settings: &SenderSettings) -> bool {
-        self.usable && self.queued < settings.host_limit
+    pub(crate) fn may_use_host(&self) -> bool {
+        self.usable && self.queued < self.host_limit
+    }
+
+    /// TCP Small Queues since 2013: the host may hold what the path sends in `host_time` at the rate that Linux paces
+    /// with, which is twice the window in a round trip in slow start and 1.2 times beyond
+    /// (`tcp_small_queue_check`, `tcp_update_pacing_rate`).
+    pub(crate) fn limit_host(&mut self, window: Window, settings: &SenderSettings) {
+        let srtt = self.rtt.srtt();
+        if srtt == Span::ZERO {
+            return;
+        }
+        let ratio = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
+        let bytes = ratio * self.window as f64 * settings.host_time.seconds() / srtt.seconds();
+        let least = 2 * u64::from(settings.segment);
+        self.host_limit = (bytes as u64).max(least).min(settings.host_limit);
+    }
+
+    /// What has left the host no longer waits there.
+    pub(crate) fn left_host(&mut self, bytes: u32, settings: &SenderSettings) {
+        self.queued = self.queued.saturating_sub(u64::from(bytes));
+        if self.host_limit != u64::MAX {
+            self.look_for_room(settings);
+        }
     }
 
     /// Looks whether it could carry new data.
@@ -54,7 +76,7 @@ impl Path {
     pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) {
         let room = self.window_has_room(u64::from(settings.segment), settings);
         self.cwnd_limited = !room;
-        self.ready = room && self.may_use_host(settings);
+        self.ready = room && self.may_use_host();
     }
 
     /// Whether recovery or the window allows `bytes` more.

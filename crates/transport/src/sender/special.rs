@@ -5,7 +5,7 @@ use super::{Sender, Transmit};
 use crate::path::Path;
 use crate::settings::Idle;
 use control::Ensemble;
-use units::Time;
+use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
 
 impl<E: Ensemble> Sender<E> {
@@ -19,6 +19,9 @@ impl<E: Ensemble> Sender<E> {
             self.control.on_delay(path, ack.transit.seconds());
         }
         self.on_plain_ack(now, path, ack);
+        if self.settings.host_time != Span::ZERO {
+            self.paths[path].limit_host(self.control.window(path), &self.settings);
+        }
         self.refresh_siblings();
     }
 

@@ -29,6 +29,7 @@ fn settings(source: Source) -> SenderSettings {
         opportunistic: false,
         penalise: false,
         host_limit: u64::MAX,
+        host_time: Span::ZERO,
         datagrams: false,
         tfrc: false,
         source,
