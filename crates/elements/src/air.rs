@@ -204,6 +204,7 @@ fn medium_settings(planned: &PlanMedium) -> MediumSettings {
             schema::RateControl::Ideal => RateControl::Ideal(MARGIN_DB),
         },
         attempts: planned.attempts,
+        ack_timeout: planned.ack_timeout,
         radio: planned.radio.map(|radio| Radio {
             power_dbm: radio.power_dbm,
             loss_at_1m_db: radio.loss_at_1m_db.unwrap_or(Radio::default().loss_at_1m_db),
@@ -251,6 +252,7 @@ mod tests {
                 rate: Rate(0),
                 control: schema::RateControl::Fixed,
                 attempts: 7,
+                ack_timeout: None,
                 radio: None,
                 stations: Vec::new(),
             };

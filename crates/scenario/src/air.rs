@@ -25,6 +25,8 @@ pub struct PlanMedium {
     pub control: RateControl,
     /// Attempts, at least 1.
     pub attempts: u32,
+    /// How long a sender waits for an acknowledgement, if not as long as the standard says.
+    pub ack_timeout: Option<Span>,
     /// Propagation, with the loss at one metre.
     pub radio: Option<Radio>,
     /// Its stations in the order in which links name them.
@@ -143,6 +145,10 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
     };
     if medium.attempts == 0 || medium.attempts > 255 {
         return wrong("attempts", medium.attempts.to_string(), "it lies from 1 to 255");
+    }
+    let waits = Span::from_seconds(1e-5)..=Span::from_seconds(1e-2);
+    if let Some(timeout) = medium.ack_timeout.filter(|timeout| !waits.contains(timeout)) {
+        return wrong("ack_timeout", timeout.to_string(), "it lies from 10 us to 10 ms");
     }
     if !(1..=4).contains(&medium.streams) {
         return wrong("streams", medium.streams.to_string(), "it lies from 1 to 4");
@@ -343,6 +349,7 @@ pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanMedium> {
             rate: medium.rate.and_then(|rate| meant(medium, rate)).unwrap_or(Rate(fastest)),
             control: medium.control,
             attempts: medium.attempts,
+            ack_timeout: medium.ack_timeout,
             radio: medium.radio.map(|radio| Radio {
                 loss_at_1m_db: radio.loss_at_1m_db.or(Some(medium.standard.loss_at_1m_db())),
                 ..radio

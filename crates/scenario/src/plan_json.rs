@@ -73,6 +73,7 @@ fn medium(medium: &PlanMedium) -> Value {
         "rate_bps": medium.rate.0,
         "control": medium.control,
         "attempts": medium.attempts,
+        "ack_timeout_s": medium.ack_timeout.map(|timeout| timeout.seconds()),
         "radio": medium.radio,
         "stations": stations.collect::<Vec<_>>(),
     })

@@ -144,6 +144,9 @@ pub struct Medium {
     /// How often a packet is attempted before it is given up.
     #[serde(default = "attempts")]
     pub attempts: u32,
+    /// How long a sender waits for an acknowledgement to begin; by default as long as the standard says.
+    #[serde(default)]
+    pub ack_timeout: Option<Span>,
     /// Number of its channel: media on channels that overlap are refused, as they would disturb each other.
     #[serde(default)]
     pub channel: Option<u32>,

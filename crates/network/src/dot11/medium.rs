@@ -25,6 +25,8 @@ pub struct MediumSettings {
     pub rates: RateControl,
     /// Attempts after which a packet is given up, at least 1.
     pub attempts: u32,
+    /// How long a sender waits for an answer to begin, if not as long as the standard says.
+    pub ack_timeout: Option<Span>,
     /// Propagation; without it all stations sense each other, and only collisions are errors.
     pub radio: Option<Radio>,
 }
@@ -130,7 +132,8 @@ impl<F: Frame> Medium<F> {
         chance: &mut impl Chance,
     ) -> Self {
         assert!(settings.attempts > 0, "a packet is attempted at least once");
-        let phy = Phy::new(settings.standard);
+        let mut phy = Phy::new(settings.standard);
+        phy.ack_timeout = settings.ack_timeout.unwrap_or(phy.ack_timeout);
         let count = stations.len();
         let mut medium = Medium {
             stations: stations.iter().map(|station| Station::new(station.clone(), &phy)).collect(),
@@ -185,12 +188,6 @@ impl<F: Frame> Medium<F> {
     /// Timing of its standard.
     pub fn phy(&self) -> &Phy {
         &self.phy
-    }
-
-    /// Who waits in vain for an answer waits as long as those who could not decode the frame, as models of the DCF have
-    /// it. By the standard it does not, and has some slots to itself.
-    pub fn wait_as_others(&mut self) {
-        self.phy.ack_timeout = self.phy.eifs();
     }
 
     /// What a station has counted.

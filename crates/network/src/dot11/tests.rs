@@ -14,7 +14,13 @@ const N: Standard = Standard::N { five_ghz: true, wide: false, short_guard: fals
 
 fn fixed(standard: Standard) -> MediumSettings {
     let mode = Phy::new(standard).modes.len() - 1;
-    MediumSettings { standard, rates: RateControl::Fixed(mode), attempts: 7, radio: None }
+    MediumSettings {
+        standard,
+        rates: RateControl::Fixed(mode),
+        attempts: 7,
+        ack_timeout: None,
+        radio: None,
+    }
 }
 
 /// Senders that always have packets of 1500 bytes for a further station, which only receives.
@@ -121,10 +127,10 @@ fn one_station_alone_sends_a_packet_every_difs_backoff_data_sifs_and_ack() {
 fn throughput_collisions_and_drops_are_those_of_bianchi_s_model_with_seven_attempts() {
     for standard in [B, G, A] {
         for n in [2, 5, 10, 20, 50] {
-            let mut run = alike(fixed(standard), n as usize);
             // The model lets who has collided wait as long as all others, the standard lets it begin earlier.
-            run.medium.wait_as_others();
-            let run = run.run(40.0);
+            let ack_timeout = Some(Phy::new(standard).eifs());
+            let settings = MediumSettings { ack_timeout, ..fixed(standard) };
+            let run = alike(settings, n as usize).run(40.0);
             let (_, p) = bianchi(n, run.medium.phy());
             let all = run.counters();
             let collided = all.unanswered as f64 / all.attempts as f64;
@@ -315,7 +321,7 @@ proptest! {
         let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
         let mut chance = Lcg(seed);
         let radio = Some(Radio::default());
-        let settings = MediumSettings { standard, rates, attempts: 4, radio };
+        let settings = MediumSettings { standard, rates, attempts: 4, ack_timeout: None, radio };
         let mut medium = Medium::new(settings, &stations, &lanes, &mut chance);
         packets.sort_by_key(|packet| packet.0);
         packets.reverse();
