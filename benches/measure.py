@@ -57,6 +57,25 @@ def memory_per_flow() -> float:
     return (peak[1] - peak[0]) / 10_000
 
 
+def per_frame() -> float:
+    """Instructions per packet that ten saturated stations of 802.11g deliver, between 10 and 20 s."""
+    command = ["cargo", "build", "--quiet", "--release", "-p", "network", "--example", "air"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    found = []
+    for seconds in ("10", "20"):
+        program = str(ROOT / "target/release/examples/air")
+        tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        done = subprocess.run(
+            [*tool, program, "10", seconds], capture_output=True, text=True, check=True
+        )
+        frames = re.search(r"^frames (\d+)", done.stdout, re.M)
+        instructions = re.search(r"Collected : (\d+)", done.stderr)
+        assert frames and instructions, done.stderr
+        found.append((int(frames[1]), int(instructions[1])))
+    (frames_0, instructions_0), (frames_1, instructions_1) = found
+    return (instructions_1 - instructions_0) / (frames_1 - frames_0)
+
+
 def scaled(flows: int) -> tuple[str, ...]:
     """Overrides of the curve workload: 1 Mb/s and 3.3 packets of queue for each flow."""
     return (
@@ -76,6 +95,7 @@ def main() -> None:
     print(f"W1: {per_hop('w1', '20 s', '40 s'):.0f} instructions per packet-hop")
     print(f"W2: {per_hop('w2', '100 s', '200 s'):.0f} instructions per packet-hop")
     print(f"W3: {per_hop('w3', '400 ms', '600 ms'):.0f} instructions per packet-hop")
+    print(f"802.11g, ten stations: {per_frame():.0f} instructions per packet delivered")
     curve = {10: "4 s", 100: "2 s", 1_000: "800 ms", 10_000: "400 ms", 100_000: "400 ms"}
     if "--quick" in sys.argv:
         del curve[100_000]

@@ -398,6 +398,8 @@ class Medium:
     """How stations choose the rate of a packet."""
     attempts: int | None = None
     """How often a packet is attempted before it is given up."""
+    ack_timeout: str | None = None
+    """How long a sender waits for an acknowledgement to begin; by default as long as the standard says."""
     channel: int | None = None
     """Number of its channel: media on channels that overlap are refused, as they would disturb each other."""
     wide: bool | None = None
