@@ -74,6 +74,7 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
             f64::INFINITY
         },
         carry_over: bool::arbitrary(bytes)?,
+        base: 0,
     })
 }
 
@@ -113,7 +114,8 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         ])?,
         opportunistic,
         penalise: opportunistic && bool::arbitrary(bytes)?,
-        host_limit: u64::MAX,
+        host_limit: *bytes.choose(&[u64::MAX, 3_000])?,
+        host_time: *bytes.choose(&[Span::ZERO, Span::millis(1)])?,
         datagrams: false,
         tfrc: false,
         source,

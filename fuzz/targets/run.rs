@@ -85,6 +85,51 @@ fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     for flow in 0..bytes.int_in_range(1..=3u8)? {
         text += &flow_text(bytes, flow, links)?;
     }
+    if bool::arbitrary(bytes)? {
+        text += &air_text(bytes)?;
+    }
+    Ok(text)
+}
+
+/// A medium with three stations, and connections of two of them to the third one, one of which also has a wire.
+fn air_text(bytes: &mut Unstructured<'_>) -> Result<String> {
+    let standard = *bytes.choose(&["b", "a", "g-protected", "n-5"])?;
+    let attempts = bytes.int_in_range(1..=7u8)?;
+    let (control, radio) = *bytes.choose(&[
+        ("fixed", ""),
+        ("arf", ""),
+        ("arf", "radio = {}\n"),
+        ("ideal", "radio = {}\n"),
+    ])?;
+    let mut text = format!(
+        "[[medium]]\nname = 'air'\nstandard = '{standard}'\nattempts = {attempts}\ncontrol = '{control}'\n{radio}"
+    );
+    for station in ["a", "b", "c"] {
+        let (x, ring) = (bytes.int_in_range(0..=40u8)?, bytes.int_in_range(1..=70u8)?);
+        let limit = bytes.int_in_range(0..=60u8)?;
+        let queue = match bytes.int_in_range(0..=2u8)? {
+            0 => format!("{{ droptail = {{ packets = '{limit} packets' }} }}"),
+            1 => format!("{{ codel = {{ limit = '{} packets', ecn = true }} }}", limit + 1),
+            _ => format!("{{ fq-codel = {{ limit = '{} packets' }} }}", limit + 1),
+        };
+        let loss = *bytes.choose(&["", "noise = '50 ms'\n", "residual_loss = 0.05\n"])?;
+        text += &format!(
+            "[[medium.station]]\nname = '{station}'\nx = {x}.0\nring = '{ring} packets'\nqueue = {queue}\n{loss}"
+        );
+    }
+    for (name, from, to) in [("ab", "a", "b"), ("ba", "b", "a"), ("cb", "c", "b"), ("bc", "b", "c")]
+    {
+        text += &format!(
+            "[[link]]\nname = '{name}'\nmedium = 'air'\nfrom = '{from}'\nto = '{to}'\ndelay = '2 ms'\n"
+        );
+    }
+    let small = *bytes.choose(&["", "small_queue = '8 kB'", "small_queue_time = '1 ms'"])?;
+    let controller = *bytes.choose(&["lia", "reno", "bbr", "lp", "multi-priority"])?;
+    text += &format!(
+        "[[flow]]\nname = 'both'\ncontroller = '{controller}'\ntransport = {{ {small} }}\n\
+         path = [{{ links = ['ab'], back = ['ba'] }}, {{ links = ['0'] }}]\n\
+         [[flow]]\nname = 'down'\npath = [{{ links = ['bc'], back = ['cb'] }}]\n"
+    );
     Ok(text)
 }
 
