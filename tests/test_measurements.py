@@ -367,6 +367,29 @@ def test_the_kernel_is_compared_with_only_as_root_and_where_it_can_run_the_scena
     assert "linux is left out" in capsys.readouterr().out
 
 
+def test_over_a_medium_theory_is_left_out_and_two_worlds_must_remain(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("anabranch.cli.compare.TUN", tmp_path)
+    monkeypatch.setattr("anabranch.linux.controllers.built", lambda: True)
+    way = {"medium": "air", "from": "a", "to": "b"}
+    back = {"medium": "air", "from": "b", "to": "a"}
+    plan = ab.Scenario.written(
+        {
+            "name": "x",
+            "duration": "1 s",
+            "medium": [{"name": "air", "standard": "g"}],
+            "link": [{"name": "up", **way}, {"name": "down", **back}],
+            "flow": [{"name": "f", "path": [{"links": ["up"], "back": ["down"]}]}],
+        },
+        "x",
+    ).plan()
+    assert compare.usual(plan, lambda: 0) == ["simulation", "linux"]
+    assert "theory is left out: link 'up' is a part of medium 'air'" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="only simulation can run this scenario"):
+        compare.usual(plan, lambda: 1000)
+
+
 def test_compare_sets_three_worlds_side_by_side(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import typer
 
+from .. import theory
 from ..files import check_writable, write_json
 from ..result import FORMAT, Result, provenance, scaled
 from ..scenario import Scenario
@@ -171,12 +172,17 @@ def checked_worlds(worlds: str) -> list[str]:
 def usual(plan: dict[str, Any], root: Callable[[], int] = os.geteuid) -> list[str]:
     """The worlds where none is asked for: the kernel among them where it can run the scenario.
 
-    Says why where it is left out.
+    Says why where one is left out. Raises ValueError if fewer than two are left.
     """
-    reasons = hindrances(plan, root)
-    for why in reasons:
-        console().print(f"linux is left out: {why}", style="yellow", markup=False)
-    return [THEORY, SIMULATION] if reasons else list(WORLDS)
+    why_not = theory.refusal(plan)
+    reasons = {THEORY: [why_not] if why_not else [], LINUX: hindrances(plan, root)}
+    for world, whys in reasons.items():
+        for why in whys:
+            console().print(f"{world} is left out: {why}", style="yellow", markup=False)
+    left = [world for world in WORLDS if not reasons.get(world)]
+    if len(left) < 2:
+        raise ValueError(f"compare needs two worlds, and only {left[0]} can run this scenario")
+    return left
 
 
 def hindrances(plan: dict[str, Any], root: Callable[[], int]) -> list[str]:

@@ -18,7 +18,7 @@ from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
 from .fair import Allocation, alpha_fair, improvement, max_min
 from .fluid import Fluid
-from .network import Link, Network, Path, UserClass, left_out, single_user
+from .network import Link, Network, Path, UserClass, left_out, refusal, single_user
 from .optimum import Optimum, ParetoCheck, max_throughput_bps, optimum, pareto_check
 from .portrait import Portrait, portrait
 from .queueing import Queue
@@ -80,6 +80,7 @@ __all__ = [
     "pftk_rate_bps",
     "phy",
     "portrait",
+    "refusal",
     "saturation",
     "settling_time_s",
     "single_user",

@@ -171,6 +171,19 @@ def left_out(plan: Mapping[str, Any]) -> list[str]:
     return [part for part, present in parts.items() if present]
 
 
+def refusal(plan: Mapping[str, Any]) -> str | None:
+    """Why there is no theory of a plan, if there is none."""
+    for link in plan["links"]:
+        if link.get("air"):
+            medium = plan["media"][link["air"]["medium"]]["name"]
+            return (
+                f"link {link['name']!r} is a part of medium {medium!r}: what is left for it depends on what its "
+                "other stations do, and theory of networks has links with a rate of their own; saturated "
+                "stations have anabranch.theory.dcf"
+            )
+    return None
+
+
 def single_user(
     controller: str,
     losses: Sequence[float] | Floats,
@@ -197,14 +210,8 @@ class _Expansion:
         self.place: dict[tuple[int, str | None], int] = {}
 
     def network(self) -> Network:
-        for link in self.plan["links"]:
-            if link.get("air"):
-                medium = self.plan["media"][link["air"]["medium"]]["name"]
-                raise ValueError(
-                    f"link {link['name']!r} is a part of medium {medium!r}: what is left for it depends on what "
-                    "its other stations do, and theory of networks has links with a rate of their own; "
-                    "saturated stations have anabranch.theory.dcf"
-                )
+        if why := refusal(self.plan):
+            raise ValueError(why)
         for index, link in enumerate(self.plan["links"]):
             if not link.get("per_user", False):
                 self._add(index, None, 1)
