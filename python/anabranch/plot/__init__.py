@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from .capture import capture
 from .cdf import cdf
 from .curves import Band, Curve, Line, Panel, curves
+from .inflation import inflation
 from .inputs import Results
 from .map import heat_map
 from .phase import phase_portrait
@@ -29,6 +30,7 @@ from .queue import queue
 from .rtt import rtt
 from .saving import FORMATS, check_format, save, svg
 from .shares import Reference, shares
+from .stations import stations
 from .throughput import throughput
 from .verdicts import verdicts
 from .windows import windows
@@ -52,11 +54,13 @@ __all__ = [
     "curves",
     "draw",
     "heat_map",
+    "inflation",
     "phase_portrait",
     "queue",
     "rtt",
     "save",
     "shares",
+    "stations",
     "svg",
     "throughput",
     "verdicts",
@@ -87,10 +91,18 @@ KINDS: dict[str, Kind] = {
     "windows": Kind(
         windows, True, False, "congestion window and slow-start threshold of one user per class"
     ),
+    "inflation": Kind(
+        inflation, True, False, "congestion window against the bandwidth-delay product of each path"
+    ),
     "throughput": Kind(throughput, True, True, "mean throughput per user of each class over time"),
     "queue": Kind(queue, True, False, "waiting packets and drops of each shared link over time"),
+    "stations": Kind(
+        stations, True, False, "queue, unanswered transmissions and losses of stations of media"
+    ),
     "rtt": Kind(rtt, True, False, "smoothed round-trip time of each path over time"),
-    "cdf": Kind(cdf, False, True, "distribution of throughput over users and replications"),
+    "cdf": Kind(
+        cdf, False, True, "distribution of throughput over users, or over time, and replications"
+    ),
     "shares": Kind(shares, False, True, "mean throughput of each class with 95 % intervals"),
 }
 """Every kind of plot by its name."""

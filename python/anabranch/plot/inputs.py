@@ -95,6 +95,13 @@ def present(result: Result, run: dict[str, Any], name: str) -> NDArray[np.bool_]
     return in_use
 
 
+def user_of(result: Result, user: int) -> None:
+    """Raises ValueError when no class has the user."""
+    most = max(planned["count"] for planned in result.plan["classes"])
+    if not 0 <= user < most:
+        raise ValueError(f"there is no user {user}; the largest class has users 0 to {most - 1}")
+
+
 def panels_of(names: Sequence[str], chosen: Sequence[str] | None, what: str) -> list[int]:
     """Numbers of the classes or links to draw: those chosen, or the first `MOST_PANELS`.
 
@@ -114,9 +121,11 @@ def cut(shown: int, all_of_them: int, what: str) -> str:
 
 
 def path_label(result: Result, planned: dict[str, Any], path: int) -> str:
-    """Number of a path and the links with a rate, at which it may queue."""
+    """Number of a path and the links at which it may queue: those with a rate, or on a medium."""
     links = [result.plan["links"][link] for link in planned["paths"][path]["links"]]
-    names = [link["name"] for link in links if link["rate_bps"]] or [li["name"] for li in links]
+    names = [li["name"] for li in links if li["rate_bps"] or li.get("air")] or [
+        li["name"] for li in links
+    ]
     via = f"via {', '.join(names)}"
     return shortened(via if len(planned["paths"]) == 1 else f"path {path} {via}", 36)
 

@@ -103,16 +103,19 @@ def thresholds(ax: Axes, link: dict[str, Any], top: float) -> float:
     return max(top, *near.values()) if near else top
 
 
-def drops(ax: Axes, t_s: Any, dropped: Any) -> list[Artist]:
+def drops(
+    ax: Axes, t_s: Any, dropped: Any, what: str = "drops and losses", strip: float = STRIP
+) -> list[Artist]:
     """Ticks hanging from the top, the longest for the most drops between two samples."""
     some = dropped > 0
     most = dropped.max()
     if not some.any():
         return []
-    length = STRIP * 0.9 * (0.3 + 0.7 * dropped[some] / most)
+    length = strip * 0.9 * (0.3 + 0.7 * dropped[some] / most)
     look: dict[str, Any] = {"color": style.PALETTE[1], "linewidth": 0.8}
     ax.vlines(t_s[some], 1 - length, 1, transform=ax.get_xaxis_transform(), **look)
-    return [style.entry(f"drops and losses (longest tick: {most:.0f} packets)", **look)]
+    count = f"{most:.0f} packet{'' if most == 1 else 's'}"
+    return [style.entry(f"{what} (longest tick: {count})", **look)]
 
 
 def rate_text(rate_bps: float | None) -> str:

@@ -102,14 +102,20 @@ def wrapped(title: str, width: float, **font: Any) -> str:
     return title
 
 
-def panels(count: int, height: float, title: str) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels one above the other, each `height` inches, sharing the x axis."""
+def panels(
+    count: int, height: float, title: str, ratios: Sequence[float] = (1,)
+) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels one above the other, sharing the x axis, on average `height` inches high.
+
+    Their heights are as `ratios`, which are repeated.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH_INCHES, 0.8 + height * count), layout="constrained")
     size = STYLE["figure.titlesize"]
     figure.suptitle(wrapped(title, ACROSS_FIGURE, size=size), x=0.01, ha="left")
-    rows = figure.subplots(count, 1, sharex=True, squeeze=False)
+    heights = [ratios[row % len(ratios)] for row in range(count)]
+    rows = figure.subplots(count, 1, sharex=True, squeeze=False, height_ratios=heights)
     axes = [row[0] for row in rows]
     for ax in axes:
         ax.grid(axis="y")
@@ -155,12 +161,12 @@ def entry(label: str, **look: Any) -> Artist:
     return Line2D([], [], label=label, **look)
 
 
-def heading(ax: Axes, title: str, entries: Sequence[Artist]) -> None:
-    """A panel's title, and below it the legend, above the data."""
-    columns, shown = arranged(entries, ACROSS_PANEL)
+def heading(ax: Axes, title: str, entries: Sequence[Artist], across: float = ACROSS_PANEL) -> None:
+    """A panel's title, and below it the legend, above the data, both at most `across` inches wide."""
+    columns, shown = arranged(entries, across)
     rows = math.ceil(len(shown) / columns) if shown else 0
     font = {"size": STYLE["axes.titlesize"], "weight": STYLE["axes.titleweight"]}
-    ax.set_title(wrapped(title, ACROSS_PANEL, **font), pad=8 + 17 * rows)
+    ax.set_title(wrapped(title, across, **font), pad=8 + 17 * rows)
     if shown:
         anchor = (-0.01, 1.01)
         ax.legend(handles=shown, loc="lower left", bbox_to_anchor=anchor, ncols=columns)

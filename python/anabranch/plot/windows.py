@@ -18,6 +18,7 @@ from .inputs import (
     replication,
     single,
     span,
+    user_of,
 )
 
 if TYPE_CHECKING:
@@ -50,9 +51,7 @@ def windows(
     """
     result = single(results, "windows")
     run = replication(result, seed)
-    most = max(planned["count"] for planned in result.plan["classes"])
-    if not 0 <= user < most:
-        raise ValueError(f"there is no user {user}; the largest class has users 0 to {most - 1}")
+    user_of(result, user)
     samples = span(run["series"]["t_s"], start_s, end_s)
     chosen = panels_of(result.classes, classes, "class")
     part = cut(len(chosen), len(result.classes), "classes")

@@ -1,0 +1,159 @@
+//! Media in a scenario file.
+
+use super::{Name, Queue, one};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Packets, Rate, Span};
+
+/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links: each has one queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Medium {
+    /// Name by which links refer to it.
+    pub name: Name,
+    /// The amendment.
+    pub standard: Standard,
+    /// At which rate data is sent, or at most; by default the fastest.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// How stations choose the rate of a packet.
+    #[serde(default)]
+    pub control: RateControl,
+    /// How often a packet is attempted before it is given up.
+    #[serde(default = "attempts")]
+    pub attempts: u32,
+    /// How long a sender waits for an acknowledgement to begin; by default as long as the standard says.
+    #[serde(default)]
+    pub ack_timeout: Option<Span>,
+    /// Number of its channel: media on channels that overlap are refused, as they would disturb each other.
+    #[serde(default)]
+    pub channel: Option<u32>,
+    /// A channel of 40 MHz instead of 20; only n.
+    #[serde(default)]
+    pub wide: bool,
+    /// A guard interval of 400 ns instead of 800; only n.
+    #[serde(default)]
+    pub short_guard: bool,
+    /// Spatial streams, 1 to 4; only n.
+    #[serde(default = "one")]
+    pub streams: u32,
+    /// Propagation. Without it all stations sense each other, and only collisions are errors.
+    #[serde(default)]
+    pub radio: Option<Radio>,
+    /// Stations that differ from the default.
+    #[serde(default)]
+    pub station: Vec<Station>,
+}
+
+fn attempts() -> u32 {
+    7
+}
+
+/// An amendment of IEEE 802.11.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+pub enum Standard {
+    /// 2.4 GHz, up to 11 Mb/s, long preamble.
+    #[serde(rename = "b")]
+    B,
+    /// The same with the short preamble.
+    #[serde(rename = "b-short")]
+    BShort,
+    /// 5 GHz, OFDM, up to 54 Mb/s.
+    #[serde(rename = "a")]
+    A,
+    /// 2.4 GHz, OFDM, up to 54 Mb/s.
+    #[serde(rename = "g")]
+    G,
+    /// The same beside stations of b: long slots, and each frame is announced to them.
+    #[serde(rename = "g-protected")]
+    GProtected,
+    /// 2.4 GHz, HT with aggregation.
+    #[serde(rename = "n-2.4")]
+    N2,
+    /// 5 GHz, HT with aggregation.
+    #[serde(rename = "n-5")]
+    N5,
+}
+
+/// How the rate of a packet is chosen.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum RateControl {
+    /// Always the same.
+    #[default]
+    Fixed,
+    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were not.
+    Arf,
+    /// The fastest that the signal allows with a margin of 2 dB; needs `radio`.
+    Ideal,
+}
+
+/// Log-distance propagation, and what a receiver makes of it.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Radio {
+    /// Transmitted power in dBm.
+    #[serde(default = "power")]
+    pub power_dbm: f64,
+    /// Path loss at one metre in dB; by default that of the band.
+    #[serde(default)]
+    pub loss_at_1m_db: Option<f64>,
+    /// The power of the distance with which it grows.
+    #[serde(default = "exponent")]
+    pub exponent: f64,
+    /// Noise with the receiver's noise figure in dBm.
+    #[serde(default = "noise")]
+    pub noise_dbm: f64,
+    /// Least power at which the medium counts as busy, in dBm.
+    #[serde(default = "sense")]
+    pub sense_dbm: f64,
+}
+
+fn power() -> f64 {
+    16.0
+}
+
+fn exponent() -> f64 {
+    3.0
+}
+
+fn noise() -> f64 {
+    -94.0
+}
+
+fn sense() -> f64 {
+    -88.0
+}
+
+fn ring() -> Packets {
+    Packets(64.0)
+}
+
+/// A station: what it has beside what all have.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Station {
+    /// The node that it is.
+    pub name: Name,
+    /// The queueing discipline of its host; by default drop-tail of 1000 packets.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+    /// Packets that the driver takes from it, with those that are being sent.
+    #[serde(default = "ring")]
+    pub ring: Packets,
+    /// Rate at which it sends data, if not that of the medium.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// Where it is, in metres to the east; with `radio` that matters.
+    #[serde(default)]
+    pub x: f64,
+    /// Where it is, in metres to the north.
+    #[serde(default)]
+    pub y: f64,
+    /// Probability that a packet is lost whatever the attempts, as of no congestion.
+    #[serde(default)]
+    pub residual_loss: f64,
+    /// Mean time between bursts of noise, each of which takes one packet whatever the attempts.
+    #[serde(default)]
+    pub noise: Option<Span>,
+}

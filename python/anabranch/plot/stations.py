@@ -1,0 +1,155 @@
+"""Queues and transmissions of the stations of media over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import style
+from .inputs import MOST_PANELS, Results, cut, panels_of, replication, single, span
+from .queue import drops
+from .throughput import bin_edges
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..result import Result
+
+HEIGHTS_INCHES = (1.75, 1.25)
+"""Of the panel of the queue and of the one below it."""
+ACROSS_INCHES = style.ACROSS_PANEL - 0.2
+"""Of a title and a legend, as labels of two lines leave less."""
+STRIP = 0.25
+"""The part of the lower panel's height that is kept for ticks of packets given up."""
+
+
+@style.styled
+def stations(
+    results: Results,
+    *,
+    stations: Sequence[str] | None = None,
+    bin_s: float | None = None,
+    seed: int | None = None,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+) -> Figure:
+    """Stations of media: packets in the queue, and below transmissions without an answer per second.
+
+    The queue is that of the host with its driver's ring. A dotted line is the limit of both together,
+    where it is near the data. Rates are means over bins of `bin_s` seconds, by default 1 s, longer
+    in long runs. Ticks are packets given up, as long as there were many since the sample before. Counts
+    in the titles are of the time after the warm-up. `stations`, such as ["wlan/client"], chooses
+    them; by default they are those that send.
+
+    Raises ValueError without series, when there is no medium, for an unknown station or seed, and
+    for bins that are not longer than the samples' spacing.
+    """
+    result = single(results, "stations")
+    run = replication(result, seed)
+    names = names_of(result, run)
+    sending = [name for name, sent in zip(names, of(run, "attempts")[-1], strict=True) if sent]
+    if not (stations or sending):
+        raise ValueError(f"no station sends anything; choose with stations= from {listed(names)}")
+    chosen = panels_of(names, stations or sending[:MOST_PANELS], "station")
+    samples = span(run["series"]["t_s"], start_s, end_s)
+    part = cut(len(chosen), len(stations or sending), "stations")
+    title = f"{result.plan['name']}: stations, seed {run['seed']}{part}"
+    figure, axes = style.panels(2 * len(chosen), sum(HEIGHTS_INCHES) / 2, title, HEIGHTS_INCHES)
+    edges = samples.start + bin_edges(run["series"]["t_s"][samples], bin_s)
+    for place, column in enumerate(chosen):
+        upper, lower = axes[2 * place : 2 * place + 2]
+        entries = waiting(upper, result, run, column, samples)
+        entries += unanswered(lower, run, column, samples, edges)
+        for ax in (upper, lower):
+            area = style.warmup(ax, result.plan["warmup_s"])
+        title = f"{names[column]}{counts(run, column)}"
+        style.heading(upper, title, entries + area, ACROSS_INCHES)
+    figure.align_ylabels(axes)
+    axes[-1].set_xlabel("Time (s)")
+    return figure
+
+
+def planned_stations(result: Result) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every station after its medium, in the order of the columns."""
+    media = result.plan.get("media") or []
+    return [(medium, station) for medium in media for station in medium["stations"]]
+
+
+def names_of(result: Result, run: dict[str, Any]) -> list[str]:
+    """Names as "medium/station". Raises ValueError when there is no station."""
+    names = [f"{medium['name']}/{station['name']}" for medium, station in planned_stations(result)]
+    if not names:
+        raise ValueError(
+            f"{result.plan['name']} has no medium and so no stations; the plot queue shows links"
+        )
+    if "stations" not in run["series"]:
+        raise ValueError("the result has no samples of stations; run it again")
+    return names
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names."""
+    more = f" and {len(names) - MOST_PANELS} more" if len(names) > MOST_PANELS else ""
+    return ", ".join(names[:MOST_PANELS]) + more
+
+
+def of(run: dict[str, Any], metric: str) -> Any:
+    """A series of stations, shape (samples, stations)."""
+    return run["series"]["stations"][metric]
+
+
+def waiting(
+    ax: Axes, result: Result, run: dict[str, Any], column: int, samples: slice
+) -> list[Artist]:
+    """Packets in the queue; entries for the legend."""
+    _, station = planned_stations(result)[column]
+    t_s = run["series"]["t_s"][samples]
+    packets = of(run, "queue_packets")[samples, column]
+    ax.plot(t_s, packets, color=style.INK, linewidth=1.1)
+    top = max(1.0, float(packets.max()))
+    limit = (station["queue"] or {}).get("limit_packets")
+    room = limit + (station.get("ring_packets") or 0) if limit else None
+    if room and room <= 1.5 * top:
+        ax.axhline(room, color=style.FAINT, linestyle=":", linewidth=1)
+        where = ax.get_yaxis_transform()
+        ax.text(1.005, room, "limit", transform=where, va="center", fontsize=9, color=style.INK)
+        top = max(top, room)
+    ax.set_ylim(0, 1.05 * top)
+    ax.set_xlim(t_s[0], t_s[-1])
+    ax.locator_params(axis="y", integer=True)
+    ax.set_ylabel("Queue\n(packets)")
+    return [style.entry("queue", color=style.INK, linewidth=1.1)]
+
+
+def unanswered(
+    ax: Axes, run: dict[str, Any], column: int, samples: slice, edges: Any
+) -> list[Artist]:
+    """Transmissions without an answer per second, and ticks; entries for the legend."""
+    t_s = run["series"]["t_s"]
+    per_s = np.diff(of(run, "unanswered")[edges, column]) / np.diff(t_s[edges])
+    look: dict[str, Any] = {"color": style.PALETTE[0], "linewidth": 1.4}
+    ax.stairs(per_s, t_s[edges], baseline=None, **look)
+    given_up = np.diff(of(run, "failed_packets")[samples, column], prepend=np.nan)
+    ticks = drops(ax, t_s[samples], np.nan_to_num(given_up), "given up", STRIP)
+    top = max(1.0, float(per_s.max()))
+    ax.set_ylim(0, top * 1.05 / (1 - STRIP if ticks else 1))
+    ax.set_ylabel("Unanswered\n(1/s)")
+    return [style.entry("unanswered", **look), *ticks]
+
+
+def counts(run: dict[str, Any], column: int) -> str:
+    """What the station did after the warm-up, for its title."""
+    table = run.get("stations") or {}
+    if not {"attempts", "unanswered", "failed_packets"} <= set(table):
+        return ""
+    attempts, lost, failed = (
+        int(table[name][column]) for name in ("attempts", "unanswered", "failed_packets")
+    )
+    if not attempts:
+        return ": no transmission after the warm-up"
+    share = f"{100 * lost / attempts:.3g} % of {attempts:,} transmissions unanswered"
+    return f": {share}, {failed:,} packet{'' if failed == 1 else 's'} given up"
