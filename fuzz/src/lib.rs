@@ -37,6 +37,7 @@ pub fn control(
         "multi-priority:switching",
         "bilevel",
         "multi-priority:trial",
+        "hacker-switching",
         "mtcp",
         "tfrc",
         "tfrc:discounting",

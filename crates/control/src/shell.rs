@@ -28,7 +28,7 @@ pub struct Settings {
     /// At the end of slow start, whether segments left over in that ACK grow the window by the
     /// law (as Linux does) or are dropped.
     pub carry_over: bool,
-    /// The path on which Multi-Priority TCP begins as a TCP.
+    /// The path on which schemes with a base flow begin as a TCP.
     pub base: usize,
 }
 
@@ -91,6 +91,11 @@ impl Coupled {
                 .into(),
             views: alloc::vec![view; paths].into(),
         }
+    }
+
+    /// From now on `law` says how windows move; they stay as they are.
+    pub(crate) fn govern(&mut self, law: AnyLaw) {
+        self.law = law;
     }
 
     /// What the paths published last, for observation.

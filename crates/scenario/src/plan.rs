@@ -155,7 +155,7 @@ pub struct Class {
     pub controller: String,
     /// The paths of each user, at least one.
     pub paths: Vec<PlanPath>,
-    /// The path on which Multi-Priority TCP begins as a TCP, an index into `paths`.
+    /// The path on which schemes with a base flow begin as a TCP, an index into `paths`.
     pub base: usize,
     /// Start of the first user at the earliest.
     pub start: Span,

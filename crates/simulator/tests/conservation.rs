@@ -126,6 +126,7 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "mtcp",
         "bilevel",
         "hacker",
+        "hacker-switching",
         "tfrc",
         "tfrc:discounting",
         "tfrc:fractional",

@@ -176,6 +176,7 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         "multi-priority:trial",
         "bilevel",
         "hacker",
+        "hacker-switching",
         "lp",
         "mtcp",
         "tfrc",

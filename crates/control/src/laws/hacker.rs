@@ -3,16 +3,16 @@
 //! Source: Hacker, Noble and Athey, INFOCOM 2004, which scales the growth of parallel flows by a long virtual
 //! round trip; as Tse 2006 uses it for paths (§2.1 and §4.2): the first path is a TCP, each of the other N − 1 has a
 //! virtual round trip of N round trips. A reduced flow halves as TCP does, so its weight is `1/√N` and not
-//! `1/N`: in one bottleneck the ensemble takes `1 + (N − 1)/√N` TCPs.
+//! `1/N`: in one bottleneck the ensemble takes `1 + (N − 1)/√N` TCPs. `schemes/hacker_switching.rs` moves the TCP.
 
 use super::{Described, Registered};
 use crate::{Law, PathView, usable};
 
-/// `w += 1/(N w)`, `w/2`; on the first path `w += 1/w`.
+/// `w += 1/(N w)`, `w/2`; on one path `w += 1/w`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hacker {
-    /// The first usable path is a TCP.
-    Base,
+    /// This path is a TCP or, while it is not usable, the first one that is.
+    On(usize),
     /// Every path is reduced: together `√N` TCPs (§2.1).
     All,
 }
@@ -20,8 +20,12 @@ pub enum Hacker {
 impl Law for Hacker {
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         let n = usable(paths).count() as f64;
-        let first = *self == Hacker::Base && usable(&paths[..me]).next().is_none();
-        let virtual_rtts = if first { 1.0 } else { n };
+        let tcp = match *self {
+            Hacker::On(base) if paths[base].usable => me == base,
+            Hacker::On(_) => usable(&paths[..me]).next().is_none(),
+            Hacker::All => false,
+        };
+        let virtual_rtts = if tcp { 1.0 } else { n };
         1.0 / (virtual_rtts * paths[me].cwnd)
     }
 
@@ -42,7 +46,7 @@ impl Registered for Hacker {
 
     fn with_option(option: Option<&str>) -> Option<Self> {
         match option {
-            None => Some(Hacker::Base),
+            None => Some(Hacker::On(0)),
             Some("all") => Some(Hacker::All),
             Some(_) => None,
         }
@@ -61,8 +65,8 @@ mod tests {
     #[test]
     fn a_reduced_flow_gains_one_nth_of_a_segment_in_a_round_trip() {
         let paths = paths::<4>(8.0);
-        assert_eq!(Hacker::Base.growth(0, &paths) * 8.0, 1.0);
-        assert_eq!(Hacker::Base.growth(3, &paths) * 8.0, 0.25);
+        assert_eq!(Hacker::On(0).growth(0, &paths) * 8.0, 1.0);
+        assert_eq!(Hacker::On(0).growth(3, &paths) * 8.0, 0.25);
         assert_eq!(Hacker::All.growth(0, &paths) * 8.0, 0.25);
     }
 
@@ -76,15 +80,16 @@ mod tests {
     #[test]
     fn a_reduced_flow_has_the_weight_of_one_over_root_n() {
         let w = libm::sqrt(2.0 / 0.01); // of a TCP at this loss
-        assert!(drift(&Hacker::Base, 0, &paths::<16>(w), 0.01).abs() < 1e-12);
-        assert!(drift(&Hacker::Base, 5, &paths::<16>(w / 4.0), 0.01).abs() < 1e-12);
+        assert!(drift(&Hacker::On(0), 0, &paths::<16>(w), 0.01).abs() < 1e-12);
+        assert!(drift(&Hacker::On(0), 5, &paths::<16>(w / 4.0), 0.01).abs() < 1e-12);
     }
 
     #[test]
     fn when_the_first_path_is_gone_the_next_one_is_the_tcp() {
         let mut paths = paths::<3>(8.0);
         paths[0].usable = false;
-        assert_eq!(Hacker::Base.growth(1, &paths) * 8.0, 1.0);
-        assert_eq!(Hacker::Base.growth(2, &paths) * 8.0, 0.5);
+        assert_eq!(Hacker::On(0).growth(1, &paths) * 8.0, 1.0);
+        assert_eq!(Hacker::On(0).growth(2, &paths) * 8.0, 0.5);
+        assert_eq!(Hacker::On(2).growth(2, &paths) * 8.0, 1.0);
     }
 }

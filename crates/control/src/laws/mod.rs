@@ -126,6 +126,11 @@ laws! {
 /// TCP, for schemes that have one inside.
 pub(crate) const RENO: AnyLaw = AnyLaw::Reno(reno::Reno);
 
+/// Reduced aggression with its TCP on path `base`.
+pub(crate) const fn reduced_but_on(base: usize) -> AnyLaw {
+    AnyLaw::Hacker(hacker::Hacker::On(base))
+}
+
 impl core::str::FromStr for AnyLaw {
     type Err = UnknownLaw;
 

@@ -8,6 +8,7 @@ use bbr::Bbr;
 use bilevel::Bilevel;
 use cubic::Cubic;
 use each::Each;
+use hacker_switching::HackerSwitching;
 use lp::Lp;
 use mtcp::Mtcp;
 use multi_priority::MultiPriority;
@@ -19,6 +20,7 @@ mod bilevel;
 mod cubic;
 mod each;
 mod filter;
+mod hacker_switching;
 mod hystart;
 mod lp;
 mod mtcp;
@@ -42,10 +44,12 @@ pub enum Scheme {
     Bbr,
     /// TCP-LP on each path; `true`: as Linux does it.
     Lp(bool),
-    /// TCP on the first path, TCP-LP on the others.
+    /// TCP on one path, TCP-LP on the others.
     MultiPriority(Priorities),
     /// A master window, divided by the windows of the paths.
     Bilevel,
+    /// A TCP where it is fastest, and flows that grow N times as slowly.
+    HackerSwitching,
     /// A TCP on each path but for those that share a bottleneck.
     Mtcp,
     /// TFRC; `true`: with history discounting.
@@ -53,7 +57,7 @@ pub enum Scheme {
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 9] = [
+const DESCRIBED: [Described; 10] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -111,6 +115,14 @@ const DESCRIBED: [Described; 9] = [
         set_valued: false,
     },
     Described {
+        names: &["hacker-switching"],
+        options: &[],
+        summary: "Reduced aggression whose TCP moves to the path with the highest response-function rate.",
+        formula: "growth 1/w_B on the base path, 1/(N w_r) on the others, backoff w_r/2",
+        source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §4.4",
+        set_valued: false,
+    },
+    Described {
         names: &["mtcp"],
         options: &[],
         summary: "A TCP on every path, but only on the better one of two that lose at the same times.",
@@ -157,6 +169,7 @@ impl core::str::FromStr for Scheme {
             "wvegas:nodrain" => Ok(Scheme::Wvegas(false)),
             "bbr" => Ok(Scheme::Bbr),
             "bilevel" => Ok(Scheme::Bilevel),
+            "hacker-switching" => Ok(Scheme::HackerSwitching),
             "mtcp" => Ok(Scheme::Mtcp),
             "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
             "tfrc:discounting" => Ok(Scheme::Tfrc(Division::Alone, true)),
@@ -205,6 +218,7 @@ enum Inner {
     Lp(Each<Lp>),
     MultiPriority(MultiPriority),
     Bilevel(Bilevel),
+    HackerSwitching(HackerSwitching),
     Mtcp(Mtcp),
     Tfrc(Tfrc),
 }
@@ -216,6 +230,9 @@ impl AnyScheme {
             Scheme::Cubic(hystart) => Inner::Cubic(Each::new(Cubic::new(settings, hystart), paths)),
             Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
+            Scheme::HackerSwitching => {
+                Inner::HackerSwitching(HackerSwitching::new(settings, paths))
+            }
             Scheme::Mtcp => Inner::Mtcp(Mtcp::new(settings, paths)),
             Scheme::Tfrc(division, discounting) => {
                 Inner::Tfrc(Tfrc::new(division, discounting, settings, paths))
@@ -239,6 +256,7 @@ macro_rules! pass {
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
             Inner::Tfrc(control) => control.$call($($argument),*),
         }
@@ -251,6 +269,7 @@ macro_rules! pass {
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
             Inner::Tfrc(control) => control.$call($($argument),*),
         }
