@@ -37,6 +37,8 @@ pub fn control(
         "multi-priority:switching",
         "bilevel",
         "multi-priority:trial",
+        "multi-priority:nice",
+        "nice",
         "hacker-switching",
         "mtcp",
         "tfrc",

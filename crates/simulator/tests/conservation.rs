@@ -123,6 +123,8 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "multi-priority",
         "multi-priority:switching",
         "multi-priority:trial",
+        "multi-priority:nice",
+        "nice",
         "mtcp",
         "bilevel",
         "hacker",

@@ -174,6 +174,8 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         "multi-priority",
         "multi-priority:switching",
         "multi-priority:trial",
+        "multi-priority:nice",
+        "nice",
         "bilevel",
         "hacker",
         "hacker-switching",

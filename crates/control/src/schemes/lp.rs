@@ -7,6 +7,7 @@
 //! extremes at each indication instead: `lp:reset`.
 
 use super::each::Single;
+use super::multi_priority::Background;
 use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, grow_as_tcp};
 use crate::{Acked, Cause, Phase, Settings, Window};
 
@@ -105,22 +106,6 @@ impl Lp {
         }
     }
 
-    /// Follows time while somebody else controls the path.
-    pub(crate) fn listen(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now(), ack.srtt);
-        self.started = true;
-    }
-
-    /// Whether it has backed off to the smallest window.
-    pub(crate) fn at_floor(&self) -> bool {
-        self.state.window.cwnd < self.settings.min_window + 1.0
-    }
-
-    /// Whether the last ACK was slow.
-    pub(crate) fn slow(&self) -> bool {
-        self.slow
-    }
-
     fn inferring(&self) -> bool {
         self.now < self.state.inference_until
     }
@@ -143,6 +128,25 @@ impl Lp {
         }
         self.round_end = self.nxt;
         !core::mem::take(&mut self.settling)
+    }
+}
+
+impl Background for Lp {
+    fn probing(settings: Settings) -> Self {
+        Lp::new(settings, false)
+    }
+
+    fn listen(&mut self, ack: &Acked) {
+        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        self.started = true;
+    }
+
+    fn at_floor(&self) -> bool {
+        self.state.window.cwnd < self.settings.min_window + 1.0
+    }
+
+    fn slow(&self) -> bool {
+        self.slow
     }
 }
 

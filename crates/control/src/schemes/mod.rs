@@ -12,6 +12,7 @@ use hacker_switching::HackerSwitching;
 use lp::Lp;
 use mtcp::Mtcp;
 use multi_priority::MultiPriority;
+use nice::Nice;
 use tfrc::Tfrc;
 use wvegas::Wvegas;
 
@@ -25,6 +26,7 @@ mod hystart;
 mod lp;
 mod mtcp;
 mod multi_priority;
+mod nice;
 mod switching;
 mod tfrc;
 mod trial;
@@ -44,6 +46,8 @@ pub enum Scheme {
     Bbr,
     /// TCP-LP on each path; `true`: as Linux does it.
     Lp(bool),
+    /// TCP Nice on each path.
+    Nice,
     /// TCP on one path, TCP-LP on the others.
     MultiPriority(Priorities),
     /// A master window, divided by the windows of the paths.
@@ -57,7 +61,7 @@ pub enum Scheme {
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 10] = [
+const DESCRIBED: [Described; 11] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -94,10 +98,19 @@ const DESCRIBED: [Described; 10] = [
         set_valued: false,
     },
     Described {
+        names: &["nice"],
+        options: &[],
+        summary: "TCP Nice on every path by itself; a background transport that may send less than a packet in a round trip.",
+        formula: "Vegas (1, 3); more than w/2 packets later than 0.9 minRTT + 0.1 maxRTT in a round: w/2, at least 1/48",
+        source: "Venkataramani, Kokku and Dahlin, OSDI 2002",
+        set_valued: false,
+    },
+    Described {
         names: &["multi-priority"],
         options: &[
             ("naive", "without borrowing and returning"),
             ("literal", "a borrowed packet does not come back"),
+            ("nice", "TCP Nice in the background"),
             ("switching", "the base moves to the path with the highest response-function rate"),
             ("trial", "the base moves where all paths together turn out to be faster"),
         ],
@@ -182,6 +195,8 @@ impl core::str::FromStr for Scheme {
             "multi-priority" => Ok(Scheme::MultiPriority(Priorities::Borrowing)),
             "multi-priority:naive" => Ok(Scheme::MultiPriority(Priorities::Naive)),
             "multi-priority:literal" => Ok(Scheme::MultiPriority(Priorities::Literal)),
+            "nice" => Ok(Scheme::Nice),
+            "multi-priority:nice" => Ok(Scheme::MultiPriority(Priorities::Nice)),
             "multi-priority:switching" => Ok(Scheme::MultiPriority(Priorities::Switching)),
             "multi-priority:trial" => Ok(Scheme::MultiPriority(Priorities::Trial)),
             _ => Err(UnknownLaw::new(text)),
@@ -197,7 +212,10 @@ impl Scheme {
 
     /// Whether it paces what it sends, and is told what is delivered.
     pub fn paced(self) -> bool {
-        matches!(self, Scheme::Bbr | Scheme::Bilevel)
+        matches!(
+            self,
+            Scheme::Bbr | Scheme::Bilevel | Scheme::Nice | Scheme::MultiPriority(Priorities::Nice)
+        )
     }
 
     /// Whether receivers report to it ([`Ensemble::on_feedback`]) instead of acknowledging every segment.
@@ -216,7 +234,9 @@ enum Inner {
     Wvegas(Wvegas),
     Bbr(Each<Bbr>),
     Lp(Each<Lp>),
-    MultiPriority(MultiPriority),
+    Nice(Each<Nice>),
+    MultiPriority(MultiPriority<Lp>),
+    MultiPriorityNice(MultiPriority<Nice>),
     Bilevel(Bilevel),
     HackerSwitching(HackerSwitching),
     Mtcp(Mtcp),
@@ -239,6 +259,10 @@ impl AnyScheme {
             }
             Scheme::Bilevel => Inner::Bilevel(Bilevel::new(settings, paths)),
             Scheme::Lp(resets) => Inner::Lp(Each::new(Lp::new(settings, resets), paths)),
+            Scheme::Nice => Inner::Nice(Each::new(Nice::new(settings), paths)),
+            Scheme::MultiPriority(priorities @ Priorities::Nice) => {
+                Inner::MultiPriorityNice(MultiPriority::new(priorities, settings, paths))
+            }
             Scheme::MultiPriority(priorities) => {
                 Inner::MultiPriority(MultiPriority::new(priorities, settings, paths))
             }
@@ -254,7 +278,9 @@ macro_rules! pass {
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
             Inner::Lp(control) => control.$call($($argument),*),
+            Inner::Nice(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
+            Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
@@ -267,7 +293,9 @@ macro_rules! pass {
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
             Inner::Lp(control) => control.$call($($argument),*),
+            Inner::Nice(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
+            Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),

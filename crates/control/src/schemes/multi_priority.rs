@@ -1,4 +1,4 @@
-//! Multi-Priority TCP: one TCP on the base path, TCP-LP in the background on all others.
+//! Multi-Priority TCP: one TCP on the base path, TCP-LP or TCP Nice in the background on all others.
 //!
 //! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one probes.
 //! *Borrowing* (§3.1.1) charges its packet to the base window while it is outstanding, *returning* (§3.1.2)
@@ -7,10 +7,10 @@
 //! while it has timed out, there is nothing to borrow from: then they probe for themselves.
 //!
 //! `multi-priority:naive` does nothing of the kind; `:literal` takes a packet off the base window for good, as
-//! §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`).
+//! §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`). With `:nice` TCP Nice is
+//! in the background. Its windows fall below one: a packet is a probe then too, and is due in 1/w round trips.
 
 use super::each::Single;
-use super::lp::Lp;
 use super::switching::Switching;
 use super::trial::Trial;
 use crate::laws::RENO;
@@ -29,13 +29,31 @@ pub enum Priorities {
     Literal,
     /// As `Borrowing`, and the base role moves to the path with the highest response-function rate.
     Switching,
+    /// As `Borrowing`, with TCP Nice in the background.
+    Nice,
     /// As `Borrowing`, and the base role moves where all paths together turn out to be faster.
     Trial,
 }
 
+/// What a background flow is asked for, besides its control of a path.
+pub(crate) trait Background: Single {
+    /// A flow that begins with the window of `settings`.
+    fn probing(settings: Settings) -> Self;
+    /// Follows time while somebody else controls the path.
+    fn listen(&mut self, ack: &Acked);
+    /// Whether it has backed off to one packet at a time.
+    fn at_floor(&self) -> bool;
+    /// Whether the last ACK was slow: the window did not grow for its delay.
+    fn slow(&self) -> bool;
+    /// Whether at `now`, in seconds, it would send its next probe if that were not lent.
+    fn due(&self, _now: f64) -> bool {
+        true
+    }
+}
+
 /// Multi-Priority TCP over all paths of a connection; [`Settings::base`] begins as its base.
 #[derive(Clone, Debug)]
-pub(crate) struct MultiPriority {
+pub(crate) struct MultiPriority<B> {
     priorities: Priorities,
     settings: Settings,
     base: usize,
@@ -49,7 +67,7 @@ pub(crate) struct MultiPriority {
     base_reduced: bool,
     base_srtt: f64,
     now: f64,
-    paths: Box<[Background]>,
+    paths: Box<[Path<B>]>,
     /// The next probe is lent no earlier, in seconds.
     lends_at: f64,
     /// The path that was lent a packet last.
@@ -59,8 +77,8 @@ pub(crate) struct MultiPriority {
 }
 
 #[derive(Clone, Debug)]
-struct Background {
-    lp: Lp,
+struct Path<B> {
+    flow: B,
     member: bool,
     /// At window one: it may send the packet that it has been lent, or repair it.
     may_send: bool,
@@ -76,26 +94,26 @@ struct Background {
 /// Round trips of the base flow for which a packet is charged if it is not answered.
 const CHARGED: f64 = 4.0;
 
-impl Background {
+impl<B: Background> Path<B> {
     /// It begins with a probe.
     fn new(settings: Settings, member: bool) -> Self {
         let settings = Settings { initial_window: settings.min_window, ..settings };
-        let lp = Lp::new(settings, false);
-        Background { lp, member, may_send: false, lent: false, charged_until: 0.0, failed: false }
+        let flow = B::probing(settings);
+        Path { flow, member, may_send: false, lent: false, charged_until: 0.0, failed: false }
     }
 
     /// The smallest window is all that it may have under way.
     fn probes(&self) -> bool {
-        self.lp.at_floor()
+        self.flow.at_floor()
     }
 }
 
-impl MultiPriority {
+impl<B: Background> MultiPriority<B> {
     /// # Panics
     /// If the base is not one of the paths.
     pub(crate) fn new(priorities: Priorities, settings: Settings, paths: usize) -> Self {
         assert!(settings.base < paths, "path {} is the base, of {paths} paths", settings.base);
-        let fresh = Background::new(settings, true);
+        let fresh = Path::new(settings, true);
         MultiPriority {
             priorities,
             settings,
@@ -116,6 +134,11 @@ impl MultiPriority {
 
     fn borrows(&self) -> bool {
         self.priorities != Priorities::Naive
+    }
+
+    /// Whether background flows probe for themselves.
+    fn probe_freely(&self) -> bool {
+        !self.borrows() || self.base_lost || self.base_srtt == 0.0
     }
 
     /// Packets that are charged to the base window.
@@ -143,7 +166,9 @@ impl MultiPriority {
         }
         let count = self.paths.len();
         let mut next = (1..=count).map(|step| (self.turn + step) % count);
-        let wants = |path: &Background| path.member && path.probes() && !path.may_send;
+        let wants = |path: &Path<B>| {
+            path.member && path.probes() && !path.may_send && path.flow.due(self.now)
+        };
         let Some(me) = next.find(|&me| me != self.base && wants(&self.paths[me])) else {
             return;
         };
@@ -162,7 +187,7 @@ impl MultiPriority {
         let lent = core::mem::take(&mut path.lent);
         path.may_send &= repairs; // of what was lost, the rest does not wait for turns either
         path.charged_until = 0.0;
-        if lent && path.lp.slow() {
+        if lent && path.flow.slow() {
             self.move_base(1.0 / self.tcp.window(0).cwnd);
         }
     }
@@ -193,29 +218,29 @@ impl MultiPriority {
     /// The base role moves to `to`: both paths keep their windows.
     fn switch(&mut self, to: usize) {
         let from = self.base;
-        let lp = self.paths[to].lp.window();
+        let window = self.paths[to].flow.window();
         let Window { cwnd, .. } = self.tcp.window(0);
-        self.paths[from].lp.restart(Window { cwnd, ssthresh: cwnd });
+        self.paths[from].flow.restart(Window { cwnd, ssthresh: cwnd });
         self.paths[from].may_send = self.base_lost; // what it repairs, it may go on to repair
         self.paths[to].charged_until = 0.0;
-        self.tcp.restart(0, lp);
+        self.tcp.restart(0, window);
         self.base_srtt = self.switching.srtt(to);
         (self.base_lost, self.base_recovers, self.base_reduced) = (false, false, false);
         self.base = to;
     }
 }
 
-impl Ensemble for MultiPriority {
+impl<B: Background> Ensemble for MultiPriority<B> {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now();
         self.paths[path].failed = false;
         if path == self.base {
             (self.base_srtt, self.base_lost) = (ack.srtt, false);
             self.base_recovers = ack.phase == Phase::Recovery;
-            self.paths[path].lp.listen(ack);
+            self.paths[path].flow.listen(ack);
             self.tcp.on_ack(0, ack);
         } else {
-            self.paths[path].lp.on_ack(ack);
+            self.paths[path].flow.on_ack(ack);
             self.give_back(path, ack.phase == Phase::Loss);
         }
         if let Some(to) = self.better_base(path, ack) {
@@ -235,7 +260,7 @@ impl Ensemble for MultiPriority {
             return self.tcp.on_congestion(0, cause);
         }
         let background = &mut self.paths[path];
-        background.lp.on_congestion(cause);
+        background.flow.on_congestion(cause);
         // A lost packet is no longer charged; that it may be repaired is not a question of turns.
         (background.charged_until, background.lent, background.may_send) = (0.0, false, true);
     }
@@ -246,12 +271,12 @@ impl Ensemble for MultiPriority {
                 self.base_recovers = false;
                 self.tcp.on_recovered(0);
             }
-            false => self.paths[path].lp.on_recovered(),
+            false => self.paths[path].flow.on_recovered(),
         }
     }
 
     fn set_member(&mut self, path: usize, member: bool) {
-        self.paths[path] = Background::new(self.settings, member);
+        self.paths[path] = Path::new(self.settings, member);
         self.switching.forget(path);
         self.trial.reset();
         if path == self.base {
@@ -275,14 +300,14 @@ impl Ensemble for MultiPriority {
                     self.tcp.undo(0);
                 }
             }
-            false => self.paths[path].lp.undo(),
+            false => self.paths[path].flow.undo(),
         }
     }
 
     fn restart(&mut self, path: usize, window: Window) {
         match path == self.base {
             true => self.tcp.restart(0, window),
-            false => self.paths[path].lp.restart(window),
+            false => self.paths[path].flow.restart(window),
         }
     }
 
@@ -291,21 +316,25 @@ impl Ensemble for MultiPriority {
             return Window { cwnd: self.usable(), ..self.tcp.window(0) };
         }
         let background = &self.paths[path];
-        let window = background.lp.window();
-        let alone = self.base_lost || self.base_srtt == 0.0;
-        let free = !self.borrows() || alone || background.may_send;
-        match background.probes() && !free {
+        let window = background.flow.window();
+        match background.probes() && !background.may_send && !self.probe_freely() {
             true => Window { cwnd: 0.0, ..window },
             false => window,
         }
     }
 
+    fn pacing(&self, path: usize) -> Option<f64> {
+        // What is lent was due: it goes at once, as a repair does.
+        let own = path != self.base && !self.paths[path].may_send && self.probe_freely();
+        if own { self.paths[path].flow.pacing() } else { None }
+    }
+
     fn on_delay(&mut self, path: usize, delay: f64) {
-        self.paths[path].lp.on_delay(delay);
+        self.paths[path].flow.on_delay(delay);
     }
 
     fn reads_delay(&self) -> bool {
-        true
+        self.paths[0].flow.reads_delay()
     }
 
     fn on_stalled(&mut self) {
@@ -319,6 +348,8 @@ impl Ensemble for MultiPriority {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lp::Lp;
+    use super::super::nice::Nice;
     use super::*;
 
     const RTT: f64 = 0.1;
@@ -330,7 +361,15 @@ mod tests {
     }
 
     /// A base flow in congestion avoidance with `cwnd` segments, and backed-off flows in the background.
-    fn backed_off(priorities: Priorities, cwnd: f64, paths: usize) -> MultiPriority {
+    fn backed_off(priorities: Priorities, cwnd: f64, paths: usize) -> MultiPriority<Lp> {
+        with_background(priorities, cwnd, paths)
+    }
+
+    fn with_background<B: Background>(
+        priorities: Priorities,
+        cwnd: f64,
+        paths: usize,
+    ) -> MultiPriority<B> {
         let mut ensemble = MultiPriority::new(priorities, Settings::default(), paths);
         ensemble.restart(0, Window { cwnd, ssthresh: 1.0 });
         ensemble.base_srtt = RTT;
@@ -361,8 +400,8 @@ mod tests {
         let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
         ensemble.on_ack(0, &ack(1.0, 1000));
         let w_b = ensemble.tcp.window(0).cwnd;
-        ensemble.paths[1].lp.listen(&ack(1.0, 1000));
-        ensemble.paths[1].lp.on_congestion(Cause::FastRetransmit); // an inference begins
+        ensemble.paths[1].flow.listen(&ack(1.0, 1000));
+        ensemble.paths[1].flow.on_congestion(Cause::FastRetransmit); // an inference begins
         ensemble.lends_at = f64::INFINITY;
         ensemble.on_ack(1, &ack(1.1, 2000));
         assert_eq!(ensemble.tcp.window(0).cwnd, w_b + 1.0 / w_b);
@@ -392,7 +431,7 @@ mod tests {
             for path in 1..17 {
                 if ensemble.window(path).cwnd > 0.0 {
                     probes += 1;
-                    ensemble.paths[path].lp.on_congestion(Cause::Timeout);
+                    ensemble.paths[path].flow.on_congestion(Cause::Timeout);
                     ensemble.give_back(path, false);
                 }
             }
@@ -422,7 +461,7 @@ mod tests {
         let mut ensemble = backed_off(Priorities::Switching, 80.0, 2);
         ensemble.on_congestion(0, Cause::FastRetransmit);
         ensemble.on_recovered(0);
-        ensemble.paths[1].lp.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
+        ensemble.paths[1].flow.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
         ensemble.switch(1);
         ensemble.undo(1);
         assert_eq!(ensemble.window(1).cwnd, 5.0);
@@ -433,7 +472,7 @@ mod tests {
     #[test]
     fn a_loss_of_its_own_returns_nothing_and_its_repair_waits_for_no_turn() {
         let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
-        ensemble.paths[1].lp.restart(Window { cwnd: 8.0, ssthresh: 8.0 });
+        ensemble.paths[1].flow.restart(Window { cwnd: 8.0, ssthresh: 8.0 });
         ensemble.lends_at = f64::INFINITY;
         ensemble.on_congestion(1, Cause::Timeout);
         let w_b = ensemble.tcp.window(0).cwnd;
@@ -475,7 +514,7 @@ mod tests {
 
     #[test]
     fn until_the_base_flow_is_answered_others_probe_for_themselves() {
-        let ensemble = MultiPriority::new(Priorities::Borrowing, Settings::default(), 3);
+        let ensemble = MultiPriority::<Lp>::new(Priorities::Borrowing, Settings::default(), 3);
         assert_eq!((ensemble.window(1).cwnd, ensemble.window(2).cwnd), (1.0, 1.0));
     }
 
@@ -493,10 +532,30 @@ mod tests {
     #[test]
     fn the_base_moves_without_loss_or_burst() {
         let mut ensemble = backed_off(Priorities::Switching, 12.0, 2);
-        ensemble.paths[1].lp.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
+        ensemble.paths[1].flow.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
         let before = (ensemble.window(0).cwnd, ensemble.window(1).cwnd);
         ensemble.switch(1);
         assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), before);
         assert_eq!(ensemble.base, 1);
+    }
+
+    #[test]
+    fn what_is_due_in_many_round_trips_is_lent_then_and_accounted_for_as_other_probes_are() {
+        let mut ensemble: MultiPriority<Nice> = with_background(Priorities::Nice, 10.0, 2);
+        let late = |seconds, rtt_ns, una| Acked { rtt_ns, ..ack(seconds, una) };
+        for (una, rtt_ns) in (1..).zip([100_000_000, 200_000_000, 200_000_000]) {
+            ensemble.paths[1].flow.on_ack(&late(1.0, rtt_ns, 1000 * una)); // 1.5, 0.75, 0.375
+        }
+        let still = |seconds| Acked { cwnd_limited: false, ..ack(seconds, 1000) };
+        ensemble.on_ack(0, &still(1.1));
+        assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), (10.0, 0.0));
+        ensemble.on_ack(0, &still(2.0));
+        assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), (9.0, 1.0));
+        assert_eq!(ensemble.pacing(1), None);
+        ensemble.lends_at = f64::INFINITY;
+        ensemble.on_ack(1, &late(2.2, 200_000_000, 9000));
+        assert_eq!(ensemble.tcp.window(0).cwnd, 10.1, "the answer is late");
+        ensemble.on_congestion(0, Cause::Timeout);
+        assert!(ensemble.pacing(1).is_some_and(|rate| rate < 1.0 / RTT), "by itself it is paced");
     }
 }
