@@ -3,10 +3,14 @@
 //!
 //! Source: Venkataramani, Kokku and Dahlin, "TCP Nice: a mechanism for background transfers", OSDI 2002, §2.3
 //! (`minRTT`, `maxRTT`, `threshold`, `fraction`, `numCong`; values of §4) and its smallest window; Vegas as in
-//! Brakmo and Peterson, JSAC 1995. What they leave open: `numCong` counts segments, so that an ACK for two
-//! counts for both; Vegas adds its segment in a round also to a fraction of one, and a round is then the 1/w round
-//! trips between two packets; Vegas' slow start doubles in every round, as Linux' does. The packets of a lone
-//! window are answered late by receivers that delay ACKs: the prototype sent two at a time for that, this does not.
+//! Brakmo and Peterson, JSAC 1995.
+//!
+//! What they leave open: `maxRTT` is to be the round trip of a full queue, so that the first slow start goes on until
+//! a loss and is only learned from; ended as Vegas ends it, the flow takes a packet of its own for a queue and uses
+//! 0.23 of an empty link of 5 Mb/s. `numCong` counts segments, so that an ACK for two counts for both. Vegas adds
+//! its segment in a round also to a fraction of one, and a round is then the 1/w round trips between two packets. Its
+//! slow start doubles in every round, as Linux' does. A lone packet is answered late by receivers that delay ACKs: the
+//! prototype sent two at a time for that, this does not.
 
 use super::each::Single;
 use super::multi_priority::Background;
@@ -36,6 +40,8 @@ pub(crate) struct Nice {
     round: Round,
     /// The round ends when this is acknowledged.
     round_end: u64,
+    /// Whether the first slow start is over, in which both extremes of the round trip are found.
+    started: bool,
     /// Whether the last ACK was late.
     slow: bool,
     /// When the last ACK came, and the smoothed round trip then.
@@ -63,6 +69,7 @@ impl Nice {
             max_rtt: 0.0,
             round: Round::default(),
             round_end: 0,
+            started: false,
             slow: false,
             now: 0.0,
             srtt: 0.0,
@@ -83,7 +90,9 @@ impl Nice {
     fn end_of_round(&mut self, segments: f64, limited: bool) {
         let Round { late, sum, samples } = core::mem::take(&mut self.round);
         let Window { cwnd: w, ssthresh } = self.window;
-        if late > FRACTION * w {
+        if !self.started {
+            self.slow_start(segments, limited);
+        } else if late > FRACTION * w {
             self.halve();
             self.before = self.window; // delays are not mistaken, as losses may be
         } else if samples > 0.0 {
@@ -110,6 +119,7 @@ impl Nice {
     }
 
     fn halve(&mut self) {
+        self.started = true;
         let half = (self.window.cwnd / 2.0).max(FLOOR);
         self.window = Window { cwnd: half, ssthresh: half };
     }
@@ -122,6 +132,7 @@ impl Background for Nice {
 
     fn listen(&mut self, ack: &Acked) {
         (self.now, self.srtt) = (ack.now(), ack.srtt);
+        self.started = true;
     }
 
     fn at_floor(&self) -> bool {
@@ -140,7 +151,7 @@ impl Background for Nice {
 
 impl Single for Nice {
     fn on_ack(&mut self, ack: &Acked) {
-        self.listen(ack);
+        (self.now, self.srtt) = (ack.now(), ack.srtt);
         self.slow = false;
         if ack.rtt_ns > 0 {
             self.sample(ack.rtt(), ack.segments);
@@ -209,7 +220,7 @@ mod tests {
     fn avoiding(cwnd: f64) -> Nice {
         let mut nice = Nice::new(Settings::default());
         nice.restart(Window { cwnd, ssthresh: 1.0 / 48.0 });
-        (nice.min_rtt, nice.max_rtt, nice.srtt) = (0.1, 0.15, 0.1);
+        (nice.min_rtt, nice.max_rtt, nice.srtt, nice.started) = (0.1, 0.15, 0.1, true);
         nice
     }
 
@@ -268,7 +279,16 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_ends_when_more_than_one_packet_is_queued() {
+    fn the_first_slow_start_only_learns_what_round_trips_there_are() {
+        let mut nice = Nice::new(Settings { initial_window: 2.0, ..Settings::default() });
+        for rtt in [0.1, 0.12, 0.14, 0.16] {
+            hear(&mut nice, rtt, true);
+        }
+        assert_eq!((nice.window().cwnd, nice.min_rtt, nice.max_rtt), (6.0, 0.1, 0.16));
+    }
+
+    #[test]
+    fn a_later_slow_start_ends_when_more_than_one_packet_is_queued() {
         let mut nice = avoiding(20.0);
         nice.window.ssthresh = f64::INFINITY;
         (1..=20).for_each(|me| hear(&mut nice, 0.101, me == 20));
