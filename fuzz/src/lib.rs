@@ -47,6 +47,7 @@ pub fn control(
         "tfrc:fractional-discounting",
         "bilevel-tfrc",
         "bilevel-tfrc:discounting",
+        "bilevel-tfrc:pooled",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {

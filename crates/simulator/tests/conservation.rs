@@ -133,6 +133,7 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "tfrc:discounting",
         "tfrc:fractional",
         "bilevel-tfrc",
+        "bilevel-tfrc:pooled",
     ];
     let amount = prop_oneof![
         4 => Just(String::new()),

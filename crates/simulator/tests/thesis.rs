@@ -183,6 +183,7 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         "mtcp",
         "tfrc",
         "bilevel-tfrc",
+        "bilevel-tfrc:pooled",
     ] {
         let text = format!(
             "name = \"cut\"\nduration = \"40 s\"\nwarmup = \"20 s\"\n[[link]]\nname = \"l0\"\n{RED}\

@@ -27,6 +27,7 @@ mod lp;
 mod mtcp;
 mod multi_priority;
 mod nice;
+mod pooled;
 mod switching;
 mod tfrc;
 mod trial;
@@ -157,7 +158,10 @@ const DESCRIBED: [Described; 11] = [
     },
     Described {
         names: &["bilevel-tfrc"],
-        options: &[("discounting", "old loss intervals count less while the open one is long")],
+        options: &[
+            ("discounting", "old loss intervals count less while the open one is long"),
+            ("pooled", "with discounting, and one loss history of all paths for the master"),
+        ],
         summary: "Bilevel TFRC: a master rate of the paths' mean loss, divided as their own TFRCs have it.",
         formula: "path i: R_M R_i / ΣR, R_M = X(f_M), f_M = Σ f_i R_i / ΣR",
         source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
@@ -190,6 +194,7 @@ impl core::str::FromStr for Scheme {
             "tfrc:fractional-discounting" => Ok(Scheme::Tfrc(Division::Fractional, true)),
             "bilevel-tfrc" => Ok(Scheme::Tfrc(Division::Bilevel, false)),
             "bilevel-tfrc:discounting" => Ok(Scheme::Tfrc(Division::Bilevel, true)),
+            "bilevel-tfrc:pooled" => Ok(Scheme::Tfrc(Division::Pooled, true)),
             "lp" => Ok(Scheme::Lp(false)),
             "lp:reset" => Ok(Scheme::Lp(true)),
             "multi-priority" => Ok(Scheme::MultiPriority(Priorities::Borrowing)),

@@ -6,7 +6,10 @@
 //!
 //! What §3.2 leaves open: the master's round trip is the rate-weighted mean of its paths'; as long as none has
 //! lost anything the master doubles its rate once a round trip, and never sends more than twice what arrived.
+//! `bilevel-tfrc:pooled` has another estimate of `f_M` (`pooled.rs`). There a path's nominal rate is the better of what
+//! its own history and the ensemble's allow, and at most `R_M`: what it is worth beyond all of them nobody has measured.
 
+use super::pooled::Pooled;
 use crate::tfrc::{Allowed, Feedback, response};
 use crate::{Acked, Cause, Ensemble, Settings, Window};
 use alloc::boxed::Box;
@@ -20,6 +23,8 @@ pub enum Division {
     Fractional,
     /// A master's rate is divided in proportion to it.
     Bilevel,
+    /// The same with a master that has one loss history for all paths.
+    Pooled,
 }
 
 /// `W_init` in segments: 4380 bytes (RFC 5348 §4.2), unless the connection is to begin with less.
@@ -37,6 +42,8 @@ pub(crate) struct Tfrc {
     /// How many times less than its nominal rate a path sends.
     scale: f64,
     master: Master,
+    /// The master's history, if it has one.
+    pooled: Option<Pooled>,
     /// `W_init` in segments.
     initial: f64,
 }
@@ -66,8 +73,9 @@ impl Tfrc {
         let fresh = Allowed::new(initial, discounting);
         let path = Path { own: fresh.clone(), member: true };
         let master = Master { rate: paths as f64, doubled: f64::NEG_INFINITY };
+        let pooled = (division == Division::Pooled).then(|| Pooled::new(initial, paths));
         let paths = alloc::vec![path; paths].into();
-        let mut tfrc = Tfrc { division, paths, fresh, scale: 1.0, master, initial };
+        let mut tfrc = Tfrc { division, paths, fresh, scale: 1.0, master, pooled, initial };
         tfrc.settle(0.0);
         tfrc
     }
@@ -76,14 +84,43 @@ impl Tfrc {
         self.paths.iter().filter(|path| path.member).map(|path| &path.own)
     }
 
+    /// Members that have reported.
+    fn heard(&self) -> impl Iterator<Item = &Allowed> {
+        self.members().filter(|path| path.rtt() > 0.0)
+    }
+
+    /// A mean of those, weighted by their rates.
+    fn mean(&self, of: fn(&Allowed) -> f64) -> f64 {
+        let total: f64 = self.heard().map(Allowed::rate).sum();
+        self.heard().map(|path| path.rate() / total * of(path)).sum()
+    }
+
+    /// What arrives on all of them, in segments per second.
+    fn received(&self) -> f64 {
+        self.heard().map(Allowed::received).sum()
+    }
+
+    /// `R_i`: in which proportion the master's rate is divided.
+    fn nominal(&self, me: usize) -> f64 {
+        let own = &self.paths[me].own;
+        let Some(pooled) = &self.pooled else { return own.rate() };
+        let known = pooled.loss(me).filter(|_| own.loss() > 0.0); // before that it doubles by itself
+        let arrived = 2.0 * self.scale * own.received();
+        let pooled = known.map_or(0.0, |loss| response(loss, own.rtt()).min(arrived));
+        own.rate().max(pooled).min(self.master.rate)
+    }
+
     /// Something is known anew: what the paths have of their rates.
     fn settle(&mut self, now: f64) {
         self.scale = match self.division {
             Division::Alone => 1.0,
             Division::Fractional => self.members().count().max(1) as f64,
-            Division::Bilevel => {
-                self.command(now);
-                let total: f64 = self.members().map(Allowed::rate).sum();
+            Division::Bilevel | Division::Pooled => {
+                if self.pooled.is_none() {
+                    self.command(now);
+                }
+                let members = (0..self.paths.len()).filter(|&me| self.paths[me].member);
+                let total: f64 = members.map(|me| self.nominal(me)).sum();
                 if total > 0.0 { total / self.master.rate } else { 1.0 }
             }
         };
@@ -91,16 +128,11 @@ impl Tfrc {
 
     /// The new `R_M` (§3.2): the response function of `f_M`, the mean of the `f_i` weighted by rates.
     fn command(&mut self, now: f64) {
-        let heard = || self.members().filter(|path| path.rtt() > 0.0);
-        let total: f64 = heard().map(Allowed::rate).sum();
-        if total <= 0.0 {
+        if self.heard().map(Allowed::rate).sum::<f64>() <= 0.0 {
             return; // nothing was reported yet
         }
-        let mean = |of: fn(&Allowed) -> f64| -> f64 {
-            heard().map(|path| path.rate() / total * of(path)).sum()
-        };
-        let (loss, rtt) = (mean(Allowed::loss), mean(Allowed::rtt));
-        let limit = 2.0 * heard().map(Allowed::received).sum::<f64>();
+        let (loss, rtt) = (self.mean(Allowed::loss), self.mean(Allowed::rtt));
+        let limit = 2.0 * self.received();
         let Master { rate, doubled } = &mut self.master;
         if loss > 0.0 {
             *rate = response(loss, rtt).min(limit);
@@ -121,6 +153,9 @@ impl Ensemble for Tfrc {
 
     fn set_member(&mut self, path: usize, member: bool) {
         self.paths[path] = Path { own: self.fresh.clone(), member };
+        if let Some(pooled) = &mut self.pooled {
+            pooled.forget(path);
+        }
         self.settle(f64::NEG_INFINITY);
     }
 
@@ -136,16 +171,23 @@ impl Ensemble for Tfrc {
 
     fn pacing(&self, path: usize) -> Option<f64> {
         let own = &self.paths[path].own;
-        Some((own.rate() / self.scale * own.damping()).max(SLOWEST))
+        Some((self.nominal(path) / self.scale * own.damping()).max(SLOWEST))
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
         self.paths[path].own.on_feedback(feedback, self.scale);
+        let (rtt, received) = (self.mean(Allowed::rtt), self.received());
+        if let Some(pooled) = self.pooled.as_mut().filter(|_| rtt > 0.0) {
+            self.master.rate = pooled.on_feedback(path, feedback, rtt, received).max(SLOWEST);
+        }
         self.settle(feedback.now);
     }
 
     fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
         self.paths[path].own.on_silence(now, idle, self.scale);
+        if self.pooled.is_some() && self.heard().next().is_some() {
+            self.master.rate = self.master.rate.min(2.0 * self.received()).max(SLOWEST);
+        }
         self.settle(now);
     }
 
@@ -218,6 +260,28 @@ mod tests {
         for (path, part) in part.into_iter().enumerate() {
             assert!((rate(&tfrc, path) - master * part).abs() < 1e-9); // eq. 3.1
         }
+    }
+
+    #[test]
+    fn with_one_history_paths_that_lose_alike_share_alike_and_none_is_worth_more_than_all() {
+        let mut tfrc = tfrc(Division::Pooled, 4);
+        for round in 1..40 {
+            (0..3).for_each(|path| lossy(f64::from(round), 100, 0.1)(&mut tfrc, path));
+        }
+        let rates = [0, 1, 2, 3].map(|path| rate(&tfrc, path));
+        assert!((rates[0] / rates[1] - 1.0).abs() < 0.1, "{rates:?}");
+        assert!(rates.iter().sum::<f64>() <= 1.0001 * tfrc.master.rate, "{rates:?}");
+        assert!((0..4).all(|path| tfrc.nominal(path) <= tfrc.master.rate));
+    }
+
+    #[test]
+    fn with_one_history_silence_on_every_path_slows_all_of_them_down() {
+        let mut tfrc = tfrc(Division::Pooled, 2);
+        (0..2).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
+        for round in 2..60 {
+            (0..2).for_each(|path| tfrc.on_silence(path, f64::from(round), false));
+        }
+        assert!((0..2).all(|path| rate(&tfrc, path) < 0.1), "{}", rate(&tfrc, 0));
     }
 
     #[test]
