@@ -302,7 +302,7 @@ class Flow:
     path: Sequence[Path] | None = None
     """The paths of each user; one for plain TCP."""
     base: int | None = None
-    """The path, counted from 0, on which Multi-Priority TCP begins as a TCP; other controllers have no use for it."""
+    """The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP; others have no use for it."""
     striped: bool | None = None
     """One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is."""
     start: str | None = None

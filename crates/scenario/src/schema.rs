@@ -413,7 +413,7 @@ pub struct Flow {
     /// The paths of each user; one for plain TCP.
     #[serde(default)]
     pub path: Vec<Path>,
-    /// The path, counted from 0, on which Multi-Priority TCP and reduced aggression with switching begin as a TCP; other controllers have no use for it.
+    /// The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP; others have no use for it.
     #[serde(default)]
     pub base: u32,
     /// One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.

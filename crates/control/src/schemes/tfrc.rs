@@ -43,7 +43,7 @@ pub(crate) struct Tfrc {
     scale: f64,
     master: Master,
     /// The master's history, if it has one.
-    pooled: Option<Pooled>,
+    pooled: Option<Box<Pooled>>,
     /// `W_init` in segments.
     initial: f64,
 }
@@ -73,7 +73,7 @@ impl Tfrc {
         let fresh = Allowed::new(initial, discounting);
         let path = Path { own: fresh.clone(), member: true };
         let master = Master { rate: paths as f64, doubled: f64::NEG_INFINITY };
-        let pooled = (division == Division::Pooled).then(|| Pooled::new(initial, paths));
+        let pooled = (division == Division::Pooled).then(|| Box::new(Pooled::new(initial, paths)));
         let paths = alloc::vec![path; paths].into();
         let mut tfrc = Tfrc { division, paths, fresh, scale: 1.0, master, pooled, initial };
         tfrc.settle(0.0);

@@ -1,7 +1,7 @@
 """TCP Fairness in Multipath Transport Protocols (R. H. Tse, honors thesis, Brown University, 2006)."""
 
 # Importing them registers the claims.
-from . import definitions, independent, placement, schemes, shared, transport, twopaths
+from . import definitions, independent, placement, schemes, shared, transport, twopaths, wishes
 from .figures import sections
 from .paper import PAPER
 
@@ -16,4 +16,5 @@ __all__ = [
     "shared",
     "transport",
     "twopaths",
+    "wishes",
 ]

@@ -31,8 +31,11 @@ BASE = "multi-priority"
 NAIVE = "multi-priority:naive"
 SWITCHING = "multi-priority:switching"
 TRIAL = "multi-priority:trial"
+NICE = "multi-priority:nice"
 BILEVEL = "bilevel-tfrc"
+POOLED = "bilevel-tfrc:pooled"
 HACKER = "hacker"
+MOVING_HACKER = "hacker-switching"
 FRACTION = "tfrc:fractional"
 DISCOUNTING = {BILEVEL: "bilevel-tfrc:discounting", FRACTION: "tfrc:fractional-discounting"}
 """The same with history discounting (RFC 5348 §5.5), which is optional."""
@@ -42,9 +45,12 @@ NAMES = {
     NAIVE: "naive Multi-Priority",
     SWITCHING: "Multi-Priority, switching",
     TRIAL: "Multi-Priority, trial",
+    NICE: "Multi-Priority over TCP Nice",
     BILEVEL: "Bilevel TFRC",
+    POOLED: "Bilevel TFRC, pooled",
     "bilevel": "Bilevel TCP",
     HACKER: "reduced aggression",
+    MOVING_HACKER: "reduced aggression, switching",
     FRACTION: "fractional TFRC",
     TCP: "a TCP on each path",
     "mtcp": "mTCP",
@@ -57,7 +63,7 @@ CHAPTER_4 = (BASE, BILEVEL, HACKER)
 
 def first_paths(controller: str, n: int) -> str:
     """On a shared link: with one path, schemes that begin with a TCP are the TCP."""
-    return TCP if n == 1 and controller in (BASE, NAIVE, HACKER, TCP) else controller
+    return TCP if n == 1 and controller in (BASE, NAIVE, NICE, HACKER, TCP) else controller
 
 
 def shared_name(controller: str, n: int, queue: str = "red", mbps: float = cells.MBPS) -> str:
@@ -176,6 +182,26 @@ def _switching() -> Cells:
         for what, value, right, wrong in MISPLACED
     ]
     return merged(*settings)
+
+
+def _wishes() -> Cells:
+    """What the thesis wishes for, beyond what has an experiment of its own."""
+    moving = [
+        merged(
+            cells.two(HACKER, what, value, right),
+            *(cells.two(c, what, value, wrong) for c in (HACKER, MOVING_HACKER)),
+        )
+        for what, value, right, wrong in MISPLACED
+    ]
+    return merged(
+        *moving,
+        *(_shared((NICE,), PATHS, "red", mbps) for mbps in CAPACITIES),
+        _shared(("nice",), (1,)),
+        _shared((POOLED,), PATHS),
+        _independent((POOLED,), ((n, 0) for n in PATHS)),
+        _independent((NICE,), ((MOST, 0),)),
+        _later(POOLED),
+    )
 
 
 STRIPED_MS = (25.0, 50.0, 75.0, 100.0)
@@ -414,6 +440,7 @@ PAPER = Paper(
         _lone(),
         _later(BILEVEL),
         _later(FRACTION),
+        _wishes(),
         _independent(DISCOUNTING.values(), ((MOST, 0),)),
         _loss_free(),
         _wraparound(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...statistics import paired
-from ..findings import Bound, Finding, finding, hold_together, holds, measured, not_run, within
+from ..findings import Bound, Finding, finding, hold_together, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
@@ -185,11 +185,11 @@ def _where(what: str, value: float) -> str:
     return words[what].format(100 * value if what == "loss" else value)
 
 
-def recovered(lab: Laboratory, controller: str) -> dict[str, Floats]:
-    """What a base flow that begins on the wrong path and may move gets, over the right placement."""
+def recovered(lab: Laboratory, controller: str, at_rest: str = BASE) -> dict[str, Floats]:
+    """What an ensemble whose base flow begins on the wrong path gets, over one `at_rest` on the right path."""
     found = {}
     for what, value, right, wrong in MISPLACED:
-        best = taken(lab, on_two_paths(BASE, what, value, right))
+        best = taken(lab, on_two_paths(at_rest, what, value, right))
         moved = taken(lab, on_two_paths(controller, what, value, wrong))
         found[_where(what, value)] = np.asarray(moved / best.mean())
     return found
@@ -225,9 +225,3 @@ def switching(claim: Claim, lab: Laboratory) -> Finding:
         f"{max(f.excess for f in fair):+.1%}."
     )
     return finding(claim, lab.world.name, checks, why, unless=reasons.STATIC)
-
-
-@PAPER.claim("wish.hacker_switching")
-def hacker_switching(claim: Claim, lab: Laboratory) -> Finding:
-    """Reduced aggression has no base that moves."""
-    return not_run(claim, "optional: reduced aggression with a base flow that moves is not built")

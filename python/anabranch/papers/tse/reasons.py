@@ -7,7 +7,7 @@ import numpy as np
 from ...statistics import interval
 from ..laboratory import Laboratory
 from .cells import FIRST, MBPS, MOST, PACKET_BITS, RATES, SECOND, on_two_paths, placed_worst
-from .paper import BASE, BILEVEL, shared_name
+from .paper import BASE, BILEVEL, POOLED, independent_name, shared_name
 from .reading import on_path, share, used
 
 STATIC = (
@@ -69,6 +69,27 @@ def silent_paths() -> str:
         f"{window**2 / 1.5:,.0f} packets of a path, that is one in {gap_s:.0f} s: 300 s are too short for an equilibrium. "
         "History discounting (RFC 5348 §5.5) shortens that by little, as its figure above says; what the thesis' simulator "
         "did otherwise is not in the text."
+    )
+
+
+def hardly_misplaced() -> str:
+    """Why a TCP that moves recovers little where reduced flows are beside it."""
+    return (
+        "The response function finds the larger and the less lossy path, but gives an empty one the highest rate, which a "
+        "reduced flow fills as well."
+    )
+
+
+def pooled(lab: Laboratory) -> str:
+    """Why one history of all paths does not fill all of them."""
+    cell = independent_name(POOLED, MOST, 0)
+    own = np.array([on_path(lab, cell, p) for p in range(MOST)]) / (MBPS * 1e6)
+    return (
+        "One history of all paths forgets N times as fast as N histories, so that the ensemble is there within the run instead "
+        "of most of an hour. But eight events on sixteen paths say little of each: the parts that paths have of the master's "
+        "rate differ by chance, and one of them overflows before the others are full. Of its link the fullest path uses "
+        f"{own.max(axis=0).mean():.2f} in the mean of the runs, the emptiest {own.min(axis=0).mean():.2f}. That does not go "
+        "away with time; longer histories divide better, and are too slow again."
     )
 
 

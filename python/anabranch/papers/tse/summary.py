@@ -9,7 +9,7 @@ import numpy as np
 
 from ...fairness import Fairness
 from ...statistics import interval
-from ..findings import Finding, finding, holds, not_run, within
+from ..findings import Finding, finding, holds, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import cells, reasons
@@ -246,18 +246,3 @@ def robustness(claim: Claim, lab: Laboratory) -> Finding:
         "The cells are in the matrix of the report; a link of 1 to 5 Mb/s and more than 8 paths are in the figures."
     )
     return finding(claim, lab.world.name, checks, why)
-
-
-@PAPER.claim("wish.bilevel_many_subflows")
-def many_subflows(claim: Claim, lab: Laboratory) -> Finding:
-    """A variant of Bilevel TFRC for many paths."""
-    return not_run(
-        claim,
-        "optional: a variant of Bilevel TFRC for many paths is not built; what it would have to beat is in fig4-4.bilevel",
-    )
-
-
-@PAPER.claim("wish.tcp_nice")
-def tcp_nice(claim: Claim, lab: Laboratory) -> Finding:
-    """TCP-Nice in the background."""
-    return not_run(claim, "optional: TCP-Nice, whose windows fall below one, is not built")
