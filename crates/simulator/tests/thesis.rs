@@ -69,6 +69,29 @@ fn multi_priority_takes_one_share_however_many_flows_it_has_and_the_naive_one_ta
 }
 
 #[test]
+fn tcp_nice_yields_fills_an_empty_link_and_serves_multi_priority_as_well() {
+    let (tcp, _) = rates(&outcome("reno", &[0], &[0], 120));
+    let beside = share(&outcome("nice", &[0], &[1], 120));
+    assert!(beside < 0.15, "{beside}");
+    let (alone, _) = rates(&outcome("nice", &[0], &[0], 120));
+    assert!(alone > 0.95 * tcp, "{alone} of {tcp}");
+    for flows in [4, 16] {
+        let fair = share(&outcome("multi-priority:nice", &vec![0; flows], &[1], 240));
+        assert!((0.44..0.56).contains(&fair), "{flows}: {fair}");
+    }
+}
+
+#[test]
+fn bilevel_tfrc_with_one_history_fills_eight_paths_in_minutes_and_is_fair() {
+    let used =
+        |controller| rates(&outcome(controller, &[0, 1, 2, 3, 4, 5, 6, 7], &[0; 8], 240)).0 / 40e6;
+    let (described, pooled) = (used("bilevel-tfrc"), used("bilevel-tfrc:pooled"));
+    assert!(described < 0.7 && pooled > 0.85, "{described} {pooled}");
+    let fair = share(&outcome("bilevel-tfrc:pooled", &[0; 8], &[1], 240));
+    assert!((0.4..0.56).contains(&fair), "{fair}");
+}
+
+#[test]
 fn multi_priority_uses_paths_that_are_empty_and_leaves_those_that_are_not() {
     let (one, _) = rates(&outcome("reno", &[0], &[0], 120));
     let (empty, _) = rates(&outcome("multi-priority", &[0, 1, 2, 3], &[0; 4], 120));
