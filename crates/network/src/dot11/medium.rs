@@ -416,6 +416,12 @@ impl<F: Frame> Medium<F> {
         radio::received(radio::decibel(snr), self.phy.modes[mode].threshold_db, bytes)
     }
 
+    /// Whether `station` can decode what `sender` sends alone, in half of all cases at least.
+    fn decodes(&self, sender: usize, station: usize, mode: usize) -> bool {
+        let snr = self.power(sender, station) / self.noise;
+        self.settings.radio.is_none() || radio::decibel(snr) >= self.phy.modes[mode].threshold_db
+    }
+
     /// Whether the receiver of what is sent now has it.
     fn arrives(&self, exchange: &Exchange, bytes: u32, chance: &mut impl Chance) -> bool {
         let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
@@ -472,7 +478,7 @@ impl<F: Frame> Medium<F> {
     fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
         for at in 0..self.stations[exchange.from].hearers.len() {
             let hearer = self.hearer(exchange.from, at);
-            let decoded = self.received(exchange.from, hearer, 0.0, exchange.mode, 0) > 0.5;
+            let decoded = self.decodes(exchange.from, hearer, exchange.mode);
             self.stations[hearer].heard(decoded.then_some(reserved));
         }
     }

@@ -226,3 +226,70 @@ impl<F: Frame> Station<F> {
 pub(super) fn exponential(mean: Span, chance: &mut impl Chance) -> Span {
     Span((-libm::log1p(-chance.uniform()) * mean.0 as f64) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dot11::Standard;
+    use crate::testing::{Always, Never, Packet};
+
+    /// A station with a packet to send and `slots` of backoff, since `Time::ZERO`.
+    fn waiting(phy: &Phy, slots: u32) -> Station<Packet> {
+        let mut station = Station::new(StationSettings::default(), phy);
+        (station.waiting, station.slots) = (1, slots);
+        station
+    }
+
+    #[test]
+    fn counting_stops_while_the_medium_is_busy_and_goes_on_after_an_interframe_space() {
+        let phy = Phy::new(Standard::A);
+        let mut station = waiting(&phy, 5);
+        let at = |us: u64| Time(us * 1_000);
+        assert_eq!(station.sends_at(at(0), &phy), at(45));
+        assert!(!station.sense(at(20), at(45), &phy), "two slots are over");
+        assert_eq!(station.sends_at(at(20), &phy), Time::NEVER);
+        station.leave();
+        station.settle(at(100), &phy);
+        assert_eq!(station.sends_at(at(100), &phy), at(100 + 34 + 3 * 9));
+    }
+
+    #[test]
+    fn who_would_begin_within_a_slot_has_not_noticed_that_another_one_has() {
+        let phy = Phy::new(Standard::A);
+        let at = |us: u64| Time(us * 1_000);
+        assert!(waiting(&phy, 3).sense(at(19), at(27), &phy));
+        assert!(!waiting(&phy, 3).sense(at(18), at(27), &phy));
+    }
+
+    #[test]
+    fn after_what_it_cannot_decode_a_station_waits_longer_and_for_a_reservation_until_it_ends() {
+        let phy = Phy::new(Standard::A);
+        let at = |us: u64| Time(us * 1_000);
+        let counts_from = |nav: Option<Time>| {
+            let mut station = waiting(&phy, 0);
+            station.sense(at(0), Time::NEVER, &phy);
+            station.heard(nav);
+            station.leave();
+            station.settle(at(200), &phy);
+            station.sends_at(at(200), &phy)
+        };
+        assert_eq!(counts_from(Some(at(100))), at(234));
+        assert_eq!(counts_from(Some(at(244))), at(244 + 34));
+        assert_eq!(counts_from(None), at(200 + 94));
+    }
+
+    #[test]
+    fn the_window_doubles_after_a_loss_up_to_its_bound_and_begins_anew_after_a_success() {
+        let phy = Phy::new(Standard::A);
+        let mut station = waiting(&phy, 0);
+        let mut drawn = |lost: bool| {
+            station.resolve(Time::ZERO, lost, Span::ZERO, &phy, &mut Never);
+            station.slots
+        };
+        let grown: Vec<u32> = (0..8).map(|_| drawn(true)).collect();
+        assert_eq!(grown, [31, 63, 127, 255, 511, 1023, 1023, 1023]);
+        assert_eq!(drawn(false), 15);
+        station.resolve(Time::ZERO, true, Span::ZERO, &phy, &mut Always);
+        assert_eq!(station.slots, 0);
+    }
+}
