@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from ..fairness import check_demands, demands
@@ -145,7 +146,10 @@ def show(result: Result) -> None:
     out.print(
         table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2)
     )
-    out.print(table("Links", *links(result)))
+    if any(link["rate_bps"] is not None for link in plan["links"]):
+        out.print(table("Links", *links(result)))
+    if plan["media"]:
+        out.print(table("Stations", *stations(result), left=2))
     if result.fairness:
         show_fairness(result.fairness)
     measured = plan["duration_s"] - plan["warmup_s"]
@@ -191,4 +195,37 @@ def links(result: Result) -> tuple[list[str], list[list[str]]]:
                 " / ".join(f"{d:.1f}" for d in delays) if queue.mean == queue.mean else "–",
             ]
         )
+    return head, rows
+
+
+def stations(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of the stations of media."""
+    from ..statistics import interval
+
+    head = [
+        "medium",
+        "station",
+        "sent 1/s",
+        "unanswered %",
+        "given up",
+        "airtime %",
+        "queue packets",
+    ]
+    measured = result.plan["duration_s"] - result.plan["warmup_s"]
+    rows = []
+    for medium in result.plan["media"]:
+        for station in medium["stations"]:
+            place = (medium["name"], station["name"])
+            attempts = result.station(*place, "attempts")
+            unanswered = result.station(*place, "unanswered") / np.maximum(attempts, 1)
+            rows.append(
+                [
+                    *(named(name) for name in place),
+                    f"{interval(attempts / measured).mean:.0f}",
+                    scaled(interval(unanswered), 1e2),
+                    scaled(interval(result.station(*place, "failed_packets")), 1.0),
+                    scaled(interval(result.station(*place, "airtime")), 1e2),
+                    str(interval(result.station(*place, "queue_packets"))),
+                ]
+            )
     return head, rows

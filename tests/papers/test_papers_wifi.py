@@ -1,0 +1,164 @@
+"""The Wi-Fi chapter's paper: its ledger, its cells and scenarios, readings on made-up results, short runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+from anabranch.papers import Laboratory, evaluate, registry
+from anabranch.papers.pages import write_report
+from anabranch.papers.wifi import PAPER, added, cells, reading, structure
+from anabranch.papers.wifi.logs import send_queues
+from anabranch.result import Result
+from anabranch.scenario import shipped
+
+NAMES = [name for name in shipped() if name.startswith("wifi/")]
+SHORT = ("duration=12 s", "warmup=4 s")
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.PAPERS, "wifi", PAPER)
+
+
+def small(*names: str) -> Laboratory:
+    """Cells run for a few seconds."""
+    short = {}
+    for name in names:
+        cell = PAPER.cells[name]
+        change = (*cell.overrides, *SHORT)
+        short[name] = cells.Cell(cell.scenario, cell.controller, change, cell.series)
+    lab = Laboratory(short, seeds=2)
+    lab.run(names)
+    return lab
+
+
+def test_the_ledger_has_thirty_four_claims_in_nine_experiments_and_each_is_evaluated() -> None:
+    assert (len(PAPER.claims), len(PAPER.experiments)) == (34, 9)
+    assert set(PAPER.evaluators) == set(PAPER.claims)
+
+
+def test_a_quick_run_has_claims_of_the_ledger() -> None:
+    assert {f"wifi.{id}" for id in PAPER.brief} < set(PAPER.claims)
+
+
+def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
+    every = {**PAPER.cells, **PAPER.unclaimed}
+    same: dict[Any, list[str]] = {}
+    for name, cell in every.items():
+        assert cell.scenario in NAMES
+        ab.load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
+        key = (cell.scenario, cell.controller, frozenset(cell.overrides))
+        same.setdefault(key, []).append(name)
+    assert [names for names in same.values() if len(names) > 1] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scenario_says_what_the_chapter_leaves_open(name: str) -> None:
+    plan = ab.load(name).plan()
+    choices = {choice["what"]: choice for choice in plan["choices"]}
+    assert len(choices) == len(plan["choices"])
+    assert all(choice["value"] and choice["why"] for choice in plan["choices"])
+    rtts = {path["base_rtt_s"] for c in plan["classes"] for path in c["paths"] if path["back"]}
+    assert choices["base RTT"]["value"].startswith(" and ".join(f"{1e3 * r:g} ms" for r in rtts))
+    if plan["media"]:
+        assert choices["attempts"]["value"] == str(plan["media"][0]["attempts"])
+        noisy = {s["noise_s"] for m in plan["media"] for s in m["stations"]} - {None}
+        assert (choices["residual loss"]["value"] == "none") == (not noisy)
+
+
+def test_residual_loss_is_that_of_clients_and_never_of_access_points() -> None:
+    for overrides in ((), cells.by_packet(), cells.clients('noise="2 s"')):
+        media = ab.load("wifi/up").plan(overrides=list(overrides))["media"]
+        for station in (s for m in media for s in m["stations"]):
+            lossy = bool(station["noise_s"] or station["residual_loss"])
+            assert lossy == (not station["name"].startswith("ap-"))
+            if not lossy:
+                assert station["queue"]["limit_packets"] + station["ring_packets"] == 50
+
+
+def test_the_server_adds_a_tenth_of_a_second_and_nothing_else() -> None:
+    plans = [ab.load("wifi/up").plan(overrides=list(change)) for change in ((), cells.delayed())]
+    rtts = [[p["base_rtt_s"] for c in plan["classes"] for p in c["paths"]] for plan in plans]
+    assert np.subtract(rtts[1], rtts[0]) == pytest.approx(cells.ADDED_S)
+    assert plans[0]["media"] == plans[1]["media"]
+
+
+def test_the_bandwidth_delay_products_are_the_chapters() -> None:
+    assert structure.bdp_kb(0.02, 10.0) == pytest.approx(cells.BDP_BYTES / 1e3)
+    assert pytest.approx(150.0) == added.BDP
+
+
+def test_a_change_is_a_ratio_of_means_less_one() -> None:
+    value = reading.change(np.array([1.1, 1.3]), np.array([1.0, 1.0]))
+    assert value.mean == pytest.approx(0.2) and value.half > 0
+
+
+def test_a_band_holds_seed_by_seed() -> None:
+    inside = reading.within_band(np.array([0.4, 0.5, 0.6]), (0.45, None))
+    assert inside.tolist() == [False, True, True]
+
+
+def made_up(windows: tuple[float, float], packets: tuple[float, float]) -> Laboratory:
+    """A run of 2 s whose windows, round trips and rates do not change."""
+    t_s = np.arange(0, 2.05, 0.1)
+    rows = np.ones((len(t_s), 1))
+    paths = {
+        "cwnd_segments": rows * windows,
+        "srtt_s": 0.11 * rows * (1, 1),
+        "arrived_bytes": t_s[:, None] * packets,
+    }
+    run = {
+        "seed": 1,
+        "flows": {"class": ["multipath"]},
+        "paths": {"flow": np.array([0, 0]), "path": np.array([0, 1])},
+        "series": {"t_s": t_s, "paths": paths},
+    }
+    plan = {"warmup_s": 0.0, "sample_s": 0.1, "classes": [{"name": "multipath"}]}
+    lab = Laboratory({})
+    lab.results["made up"] = Result(ab.load("wifi/up"), plan, [run])
+    return lab
+
+
+@pytest.mark.parametrize(
+    ("windows", "packets", "ratio"),
+    [((8.0, 8.0), (1.0, 1.0), 0.25), ((30.0, 0.001), (1.0, 0.0), 1.0)],
+)
+def test_coupled_grows_a_quarter_as_fast_on_equal_paths_and_as_new_reno_alone(
+    windows: tuple[float, float], packets: tuple[float, float], ratio: float
+) -> None:
+    found = added.increase(made_up(windows, packets), "made up")
+    assert found[0] == pytest.approx(ratio, rel=1e-3)
+
+
+def test_what_is_sent_is_the_window_on_the_downlink() -> None:
+    pair = send_queues(1)
+    assert len(pair) == 2 and all(queue.difference < 0.1 for queue in pair)
+
+
+def test_no_network_carries_more_than_the_air_does() -> None:
+    lab = small("up-5-lia", "down-5-lia", "backlogged")
+    most = lab["backlogged"].rate("bulk") + lab["backlogged"].rate("parallel")
+    assert (most < 31.5e6).all()
+    for cell in ("up-5-lia", "down-5-lia"):
+        for p in (0, 1):
+            together = reading.mbps(lab, cell, p) + reading.mbps(lab, cell, p + 2)
+            assert (together < most.max() / 1e6).all() and (together > 18).all()
+
+
+def test_a_report_has_the_figures_of_the_cells_that_have_been_run(tmp_path: Path) -> None:
+    lab = small("up-5-lia", "down-5-lia", "up-100-lia", "window-1", "window-2")
+    page = write_report(PAPER, [], lab, tmp_path).read_text()
+    for title in ("Traffic on downlink and uplink", "Send queue", "100 ms added"):
+        assert title in page
+    assert "Cross-band" not in page
+
+
+def test_claims_are_judged_by_name() -> None:
+    found, lab = evaluate("wifi", ["wifi.rtt100.setup"], seeds=2)
+    assert [f.claim.id for f in found] == ["wifi.rtt100.setup"]
+    assert found[0].verdict == "reproduced" and set(lab.results) == {"idle", "idle-100"}
