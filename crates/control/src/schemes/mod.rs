@@ -5,6 +5,7 @@ use crate::tfrc::Feedback;
 use crate::{Acked, Cause, Delivered, Ensemble, Settings, Window};
 use alloc::vec::Vec;
 use bbr::Bbr;
+use best_path::BestPath;
 use bilevel::Bilevel;
 use cubic::Cubic;
 use each::Each;
@@ -17,6 +18,7 @@ use tfrc::Tfrc;
 use wvegas::Wvegas;
 
 mod bbr;
+mod best_path;
 mod bilevel;
 mod cubic;
 mod each;
@@ -59,10 +61,12 @@ pub enum Scheme {
     Mtcp,
     /// TFRC; `true`: with history discounting.
     Tfrc(Division, bool),
+    /// TCPs whose rates together are that of the best.
+    BestPath,
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 11] = [
+const DESCRIBED: [Described; 12] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -167,6 +171,14 @@ const DESCRIBED: [Described; 11] = [
         source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
         set_valued: false,
     },
+    Described {
+        names: &["best-path"],
+        options: &[],
+        summary: "A TCP on every path, paced so that all together send what the best of them would.",
+        formula: "two round trips by the window, then six at b_i max_j b_j / Σ_j b_j",
+        source: "none: docs/explanation/air.md",
+        set_valued: false,
+    },
 ];
 
 /// Every scheme in the order of the registry.
@@ -185,6 +197,7 @@ impl core::str::FromStr for Scheme {
             "wvegas" => Ok(Scheme::Wvegas(true)),
             "wvegas:nodrain" => Ok(Scheme::Wvegas(false)),
             "bbr" => Ok(Scheme::Bbr),
+            "best-path" => Ok(Scheme::BestPath),
             "bilevel" => Ok(Scheme::Bilevel),
             "hacker-switching" => Ok(Scheme::HackerSwitching),
             "mtcp" => Ok(Scheme::Mtcp),
@@ -219,7 +232,11 @@ impl Scheme {
     pub fn paced(self) -> bool {
         matches!(
             self,
-            Scheme::Bbr | Scheme::Bilevel | Scheme::Nice | Scheme::MultiPriority(Priorities::Nice)
+            Scheme::Bbr
+                | Scheme::BestPath
+                | Scheme::Bilevel
+                | Scheme::Nice
+                | Scheme::MultiPriority(Priorities::Nice)
         )
     }
 
@@ -238,6 +255,7 @@ enum Inner {
     Cubic(Each<Cubic>),
     Wvegas(Wvegas),
     Bbr(Each<Bbr>),
+    BestPath(BestPath),
     Lp(Each<Lp>),
     Nice(Each<Nice>),
     MultiPriority(MultiPriority<Lp>),
@@ -255,6 +273,7 @@ impl AnyScheme {
             Scheme::Cubic(hystart) => Inner::Cubic(Each::new(Cubic::new(settings, hystart), paths)),
             Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
+            Scheme::BestPath => Inner::BestPath(BestPath::new(settings, paths)),
             Scheme::HackerSwitching => {
                 Inner::HackerSwitching(HackerSwitching::new(settings, paths))
             }
@@ -282,6 +301,7 @@ macro_rules! pass {
             Inner::Cubic(control) => control.$call($($argument),*),
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
+            Inner::BestPath(control) => control.$call($($argument),*),
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::Nice(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
@@ -297,6 +317,7 @@ macro_rules! pass {
             Inner::Cubic(control) => control.$call($($argument),*),
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
+            Inner::BestPath(control) => control.$call($($argument),*),
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::Nice(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),

@@ -1,0 +1,212 @@
+//! Rates are coupled instead of windows: all paths together send what a TCP on the best of them would.
+//!
+//! Ours, for hosts whose own interface is the bottleneck. There windows meet no loss, however large, so that
+//! coupling them changes nothing: every interface always has packets, and the medium gives each the share of a station.
+//! Here each path has the window of a TCP, and measures what it carries while only that window limits it (`b_i`):
+//! for two round trips, one to fill the host and one to measure, and then it holds `max_j b_j / Σ_j b_j` of it by pacing
+//! for six. So the connection takes what it would take on its best path, but for the round trips in which it measures. What
+//! waits in the host is bounded by a window of twice `b_i` times the round trip at the held rate.
+//!
+//! It does not move traffic to the path that is less congested, as LIA and OLIA do.
+
+use crate::laws::RENO;
+use crate::{Acked, Cause, Coupled, Delivered, Ensemble, Settings, Window};
+use alloc::boxed::Box;
+
+/// Round trips at the held rate.
+const HOLD: u32 = 6;
+/// Start-up is over when the rate has grown by less than this factor in a round trip.
+const GROWING: f64 = 1.25;
+/// Segments that the window may exceed its bound by, so that a slow path still measures something.
+const SLACK: f64 = 4.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    /// The window has not found its path's rate yet.
+    Start,
+    /// The host fills.
+    Fill,
+    Measure,
+    /// So many round trips more.
+    Hold(u32),
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    tcp: Coupled,
+    member: bool,
+    stage: Stage,
+    /// Segments per second that it carries; zero before it is known.
+    b: f64,
+    /// A round trip ends when what was sent after so many segments had been delivered is delivered.
+    round: f64,
+    /// When it began, in seconds.
+    since: f64,
+    /// The last rate in start-up.
+    rate: f64,
+    /// Smoothed round trip at the held rate, in seconds.
+    srtt: f64,
+}
+
+/// TCPs on all paths of a connection, paced together.
+#[derive(Clone, Debug)]
+pub(crate) struct BestPath {
+    settings: Settings,
+    paths: Box<[Path]>,
+}
+
+impl Path {
+    fn new(settings: Settings, member: bool) -> Self {
+        let tcp = Coupled::new(RENO, settings, 1);
+        let (b, round, since, rate, srtt) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        Path { tcp, member, stage: Stage::Start, b, round, since, rate, srtt }
+    }
+
+    /// A round trip is over, in which it had `rate` segments per second.
+    fn turn(&mut self, rate: f64, srtt: f64) {
+        self.stage = match self.stage {
+            Stage::Start if rate > GROWING * self.rate => Stage::Start,
+            Stage::Start => {
+                (self.b, self.srtt) = (rate, srtt);
+                Stage::Hold(HOLD)
+            }
+            Stage::Fill => Stage::Measure,
+            Stage::Measure => {
+                self.b += (rate - self.b) / 2.0;
+                Stage::Hold(HOLD)
+            }
+            Stage::Hold(rounds) if rounds > 1 => Stage::Hold(rounds - 1),
+            Stage::Hold(_) => {
+                self.srtt = srtt;
+                Stage::Fill
+            }
+        };
+        self.rate = rate;
+    }
+}
+
+impl BestPath {
+    pub(crate) fn new(settings: Settings, paths: usize) -> Self {
+        BestPath { settings, paths: alloc::vec![Path::new(settings, true); paths].into() }
+    }
+
+    /// What the best path carries, of what all of them do.
+    fn share(&self) -> f64 {
+        let known = self.paths.iter().filter(|path| path.member).map(|path| path.b);
+        let (best, sum) = known.fold((0.0, 0.0), |(best, sum), b| (f64::max(best, b), sum + b));
+        if sum > 0.0 { best / sum } else { 1.0 }
+    }
+}
+
+impl Ensemble for BestPath {
+    /// While the path is held the window goes on as that of a TCP: it has its part of the growth as of the losses.
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        let path = &mut self.paths[path];
+        let cwnd_limited = ack.cwnd_limited || matches!(path.stage, Stage::Hold(_));
+        path.tcp.on_ack(0, &Acked { cwnd_limited, ..*ack });
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        self.paths[path].tcp.on_congestion(0, cause);
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        self.paths[path].tcp.on_recovered(0);
+    }
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        self.paths[path] = Path::new(self.settings, member);
+    }
+
+    fn undo(&mut self, path: usize) {
+        self.paths[path].tcp.undo(0);
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        self.paths[path].tcp.restart(0, window);
+    }
+
+    fn window(&self, path: usize) -> Window {
+        let path = &self.paths[path];
+        let Window { cwnd, ssthresh } = path.tcp.window(0);
+        let most = match path.stage {
+            Stage::Start => f64::INFINITY,
+            _ => 2.0 * path.b * path.srtt + SLACK,
+        };
+        Window { cwnd: cwnd.min(most), ssthresh }
+    }
+
+    fn on_delivered(&mut self, path: usize, delivered: &Delivered) {
+        let Delivered { now, total, srtt, .. } = *delivered;
+        let path = &mut self.paths[path];
+        if delivered.prior.is_none_or(|prior| prior < path.round) {
+            return;
+        }
+        if now > path.since && path.round > 0.0 {
+            path.turn((total - path.round) / (now - path.since), srtt);
+        }
+        (path.round, path.since) = (total, now);
+    }
+
+    fn pacing(&self, path: usize) -> Option<f64> {
+        let share = self.share();
+        let Path { stage, b, .. } = self.paths[path];
+        let holds = matches!(stage, Stage::Hold(_)) && share < 1.0 && b > 0.0;
+        holds.then_some(share * b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the last 40 of them.
+    fn carried<const N: usize>(rates: [f64; N]) -> [f64; N] {
+        let mut control = BestPath::new(Settings::default(), N);
+        let (mut total, mut late) = ([0.0; N], [0.0; N]);
+        for round in 1..=200 {
+            let now = f64::from(round) * 0.05;
+            for path in 0..N {
+                let window = control.window(path).cwnd / 0.05;
+                let rate =
+                    control.pacing(path).unwrap_or(f64::INFINITY).min(window).min(rates[path]);
+                let segments = rate * 0.05;
+                let (now_ns, srtt, cwnd_limited) = ((now * 1e9) as u64, 0.05, true);
+                control.on_ack(
+                    path,
+                    &Acked { segments, srtt, cwnd_limited, now_ns, ..Acked::default() },
+                );
+                let prior = Some(total[path]);
+                total[path] += segments;
+                late[path] += if round > 160 { segments } else { 0.0 };
+                let sample =
+                    Delivered { now, srtt, total: total[path], prior, ..Delivered::default() };
+                control.on_delivered(path, &sample);
+            }
+        }
+        late.map(|segments| segments / 2.0)
+    }
+
+    #[test]
+    fn two_equal_paths_have_what_one_would_but_for_the_round_trips_in_which_they_measure() {
+        // Two of eight round trips in full, six by half: 5/8 each.
+        for rate in carried([1000.0, 1000.0]) {
+            assert!((rate / 1000.0 - 0.625).abs() < 0.03, "{rate}");
+        }
+    }
+
+    #[test]
+    fn a_small_path_beside_a_large_one_costs_it_no_more_than_it_carries_itself() {
+        let [large, small] = carried([1000.0, 100.0]);
+        let held = 1000.0 / 1100.0;
+        let expected = 0.25 + 0.75 * held;
+        assert!((large / 1000.0 - expected).abs() < 0.03, "{large}");
+        assert!((small / 100.0 - expected).abs() < 0.05, "{small}");
+    }
+
+    #[test]
+    fn a_path_alone_is_a_tcp_with_a_bounded_window() {
+        let [rate] = carried([1000.0]);
+        assert!(rate > 990.0, "{rate}");
+    }
+}
