@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import khalili, tse
+from . import khalili, tse, wifi
 from .beside import explained
 from .document import Paper
 from .findings import Finding, not_run
 from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
 
-PAPERS = {paper.key: paper for paper in (khalili.PAPER, tse.PAPER)}
+PAPERS = {paper.key: paper for paper in (khalili.PAPER, tse.PAPER, wifi.PAPER)}
 """The documents by key."""
 
 MOST_NAMED = 6

@@ -10,6 +10,10 @@ use super::rates::RateControl;
 use crate::{Chance, Frame, Queue};
 use units::{Span, Time};
 
+/// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
+/// in it loses that one; with nobody to disturb, it is over.
+const BURST: Span = Span::millis(20);
+
 /// What one station is.
 #[derive(Clone, Debug)]
 pub struct StationSettings {
@@ -211,13 +215,11 @@ impl<F: Frame> Station<F> {
 
     /// Whether a packet that is sent for the first time now will be lost whatever the attempts.
     pub(super) fn dooms(&mut self, now: Time, chance: &mut impl Chance) -> bool {
-        let noisy = match self.settings.noise {
-            Some(gap) if now >= self.noise_at => {
-                self.noise_at = now + exponential(gap, chance);
-                now > Time::ZERO
-            }
-            _ => false,
-        };
+        let mut noisy = false;
+        while let Some(gap) = self.settings.noise.filter(|_| self.noise_at <= now) {
+            noisy |= now.since(self.noise_at) <= BURST;
+            self.noise_at = self.noise_at + exponential(gap, chance) + Span(1);
+        }
         noisy || (self.settings.residual > 0.0 && chance.uniform() < self.settings.residual)
     }
 }

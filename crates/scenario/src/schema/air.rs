@@ -153,7 +153,8 @@ pub struct Station {
     /// Probability that a packet is lost whatever the attempts, as of no congestion.
     #[serde(default)]
     pub residual_loss: f64,
-    /// Mean time between bursts of noise, each of which takes one packet whatever the attempts.
+    /// Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in it, whatever the
+    /// attempts.
     #[serde(default)]
     pub noise: Option<Span>,
 }

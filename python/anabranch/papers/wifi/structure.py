@@ -1,0 +1,149 @@
+"""Definitions, topologies and what is arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...statistics import interval
+from ..findings import Finding, finding, holds, measured, within
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from .cells import BANDS, COUPLED, DOWN, RENO, UP, alone, two
+from .paper import PAPER
+from .reading import exact, listed, mbps, multipath, rtt_ms, share
+
+IDLE_S, MBPS = 0.01, 10.0
+"""The chapter's idle round trip and throughput of a flow."""
+
+
+def bdp_kb(rtt_s: float, rate_mbps: float) -> float:
+    """A bandwidth-delay product in kB."""
+    return rtt_s * rate_mbps * 1e6 / 8 / 1e3
+
+
+@PAPER.claim("def.do_no_harm", two(DOWN, COUPLED), two(DOWN, RENO))
+def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
+    """A third and a half of the capacity: what Coupled and New Reno take where the network gives feedback."""
+    fair, unfair = (share(lab, two(DOWN, c)) for c in (COUPLED, RENO))
+    gap = claim.expected["unfair_share"]["min"] - claim.expected["fair_share"]["max"]
+    checks = [
+        measured(claim, "fair_share", fair),
+        measured(claim, "unfair_share", unfair),
+        within("gap between the bands", "noise cannot flip a verdict", exact(gap), 0.0, None),
+    ]
+    why = (
+        f"Three users and two networks: a third each is {1 / 3:.3f}; two subflows that count as a user each have 2/4. "
+        f"On the downlink Coupled takes {interval(fair)}, New Reno {interval(unfair)} of all traffic."
+    )
+    return finding(claim, lab.world.name, checks, why)
+
+
+@PAPER.claim("def.coupled", alone(COUPLED), alone(RENO), two(DOWN, COUPLED))
+def coupled(claim: Claim, lab: Laboratory) -> Finding:
+    """With one subflow the windows are New Reno's at every sample, and so is every event of the run."""
+    one, reno = lab[alone(COUPLED)], lab[alone(RENO)]
+    windows = [
+        [np.asarray(run["series"]["paths"]["cwnd_segments"]) for run in result.runs]
+        for result in (one, reno)
+    ]
+    same = all(np.array_equal(a, b) for a, b in zip(*windows, strict=True))
+    digests = [[run["digest"] for run in result.runs] for result in (one, reno)]
+    cell = two(DOWN, COUPLED)
+    best = np.maximum(mbps(lab, cell, 2), mbps(lab, cell, 3))
+    bound = multipath(lab, cell) / best
+    checks = [
+        holds("single_flow", claim.expected["single_flow"], same and digests[0] == digests[1]),
+        within("sum over the best parallel flow", claim.expected["aggregate_bound"], bound, 0, 1.0),
+    ]
+    why = (
+        f"{len(digests[0])} pairs of runs of {one.plan['duration_s']:g} s with the same seed, one path and either "
+        f"controller for all flows have the same windows and the same digest of all events. With two paths the "
+        f"sum is {interval(bound)} of the best single flow on the downlink."
+    )
+    return finding(claim, lab.world.name, checks, why)
+
+
+@PAPER.claim("topology.two_networks", *(two(d, COUPLED) for d in (DOWN, UP)))
+def two_networks(claim: Claim, lab: Laboratory) -> Finding:
+    """Two access points, four flows, both directions, every pair of bands."""
+    plans = {d: lab[two(d, COUPLED)].plan for d in (DOWN, UP)}
+    points = [
+        {s["name"] for m in plan["media"] for s in m["stations"] if s["name"].startswith("ap-")}
+        for plan in plans.values()
+    ]
+    paths = [(c["name"], len(c["paths"])) for plan in plans.values() for c in plan["classes"]]
+    expected = [("multipath", 2), ("parallel-1", 1), ("parallel-2", 1)]
+    first = {
+        d: plan["links"][plan["classes"][0]["paths"][0]["links"][0]] for d, plan in plans.items()
+    }
+    checks = [
+        measured(claim, "access_points", [float(len(names)) for names in points]),
+        holds("flows", claim.expected["flows"], paths == 2 * expected),
+        holds(
+            "directions",
+            "down and up",
+            first[UP]["name"] == "up-1" and first[DOWN]["name"] == "wire-back-1",
+        ),
+        holds(
+            "bands",
+            "same band and 2.4+5 GHz",
+            all(two(d, COUPLED, bands) in PAPER.cells for d in (DOWN, UP) for bands in BANDS),
+        ),
+    ]
+    stations = [
+        f"{m['name']}: {', '.join(s['name'] for s in m['stations'])}" for m in plans[UP]["media"]
+    ]
+    return finding(claim, "structure", checks, f"Stations of the media: {'; '.join(stations)}.")
+
+
+@PAPER.claim("topology.deep_bottleneck", "deep")
+def deep_bottleneck(claim: Claim, lab: Laboratory) -> Finding:
+    """A slow line behind each access point that is full, and air that is not."""
+    plan = lab["deep"].plan
+    lines = [link for link in plan["links"] if link["name"] in ("wire-1", "wire-2")]
+    rates = {(line["rate_bps"], line["queue"]["limit_packets"]) for line in lines}
+    air = np.array(
+        [
+            lab["deep"].station(m["name"], s["name"], "airtime")
+            for m in plan["media"]
+            for s in m["stations"]
+        ]
+    )
+    busy = lab["deep"].link("wire-1", "utilisation")
+    networks = air.reshape(2, -1, air.shape[1]).sum(axis=1).max(axis=0)
+    checks = [
+        holds("lines", "1 Mb/s, 20 packets", rates == {(1e6, 20)}),
+        holds("air", "54 Mb/s", {m["rate_bps"] for m in plan["media"]} == {54e6}),
+        within("utilisation of a line", claim.expected["bottleneck"], busy, 0.95, 1.0),
+        within(
+            "part of the time in which data is on the air", "not the bottleneck", networks, 0, 0.1
+        ),
+    ]
+    why = f"The line is used to {interval(busy)}; data is on the air for {interval(networks)} of the time."
+    return finding(claim, lab.world.name, checks, why)
+
+
+@PAPER.claim("up.bdp", two(UP, COUPLED), "idle")
+def bdp(claim: Claim, lab: Laboratory) -> Finding:
+    """Doubled idle round trip times throughput; beside it that of the simulated network."""
+    idle = rtt_ms(lab, "idle", "probe")
+    rates = {f"flow {i + 1}": mbps(lab, two(UP, COUPLED), i) for i in range(4)}
+    own = np.mean([2e-3 * idle * rate * 1e3 / 8 for rate in rates.values()], axis=0)
+    checks = [measured(claim, "bdp", exact(bdp_kb(2 * IDLE_S, MBPS)))]
+    why = (
+        f"20 ms at 10 Mb/s. Simulated: an idle round trip of {interval(idle)} ms, {listed(rates)} Mb/s, and so "
+        f"{interval(own)} kB in the mean."
+    )
+    return finding(claim, "theory", checks, why)
+
+
+@PAPER.claim("rtt100.setup", "idle", "idle-100")
+def added_setup(claim: Claim, lab: Laboratory) -> Finding:
+    """What a small packet and its answer take on idle networks, with 100 ms added at the server and without."""
+    idle, added = (rtt_ms(lab, cell, "probe") for cell in ("idle", "idle-100"))
+    checks = [
+        measured(claim, "idle_rtt", added),
+        within("added round-trip time (ms)", 100, added - idle, 99.0, 101.0),
+    ]
+    why = f"{interval(idle)} ms without, {interval(added)} ms with the delay, which is on the wire from the server."
+    return finding(claim, lab.world.name, checks, why)
