@@ -381,7 +381,8 @@ class Station:
     residual_loss: float | None = None
     """Probability that a packet is lost whatever the attempts, as of no congestion."""
     noise: str | None = None
-    """Mean time between bursts of noise, each of which takes one packet whatever the attempts."""
+    """Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in it, whatever the
+attempts."""
 
 
 @dataclass(frozen=True)

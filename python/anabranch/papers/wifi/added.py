@@ -109,9 +109,7 @@ def worse(claim: Claim, lab: Laboratory) -> Finding:
     unless = (
         "Two subflows at a quarter of New Reno's growth have a quarter of its window each only as long as they are equal. "
         "Linked increases grow the larger one faster, at the same loss times it stays the larger one, and alone it grows "
-        f"as New Reno does: so the sum tends to one parallel flow. A burst of noise here "
-        "waits for the next packet, so that one that is sent again after seconds is nearly always lost: paths whose timeout "
-        f"has grown stand still. {by_packet(lab)}"
+        f"as New Reno does: so the sum tends to one parallel flow. {by_packet(lab)}"
     )
     return finding(claim, lab.world.name, checks, why, unless=unless)
 

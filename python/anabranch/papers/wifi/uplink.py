@@ -257,9 +257,8 @@ def deeper(claim: Claim, lab: Laboratory) -> Finding:
     ]
     why = (
         f"Mb/s: {each_flow(lambda i: mbps(lab, 'deep', i))}; share of Coupled where the air is the bottleneck "
-        f"{interval(share(lab, COUPLED_UP))}, of New Reno behind the lines {interval(share(lab, 'deep-reno'))}. With bursts "
-        f"that wait for the next packet {interval(share(lab, 'deep-noise'))}: an interface with a packet in seconds loses "
-        "nearly each of them, and timeouts grow."
+        f"{interval(share(lab, COUPLED_UP))}, of New Reno behind the lines {interval(share(lab, 'deep-reno'))}. With bursts of "
+        f"noise on the air as well {interval(share(lab, 'deep-noise'))}."
     )
     lost = [
         100 * (flow(lab, "deep", i, "loss") + flow(lab, "deep", i + 1, "loss")) / 2 for i in (0, 2)
