@@ -116,22 +116,31 @@ def call(limit: str) -> str:
     return f"call-{limit.replace(' ', '')}"
 
 
+NOBODY = ("flow.bulk.count=0", "flow.parallel.count=0")
+"""The network of calls with nothing but the call."""
+
+
+def idle() -> Cells:
+    """An idle network, and one with 100 ms added at the server."""
+    return {
+        "idle": Cell("wifi/one-network", None, NOBODY),
+        "idle-100": Cell("wifi/one-network", None, (*NOBODY, "link.wire-back.delay=104.7 ms")),
+    }
+
+
 def calls() -> Cells:
-    """A call beside a bulk flow with several limits, without the flow, and on an idle network."""
+    """A call beside a bulk flow with several limits, and without the flow."""
     found = {
         call(limit): Cell(
             "wifi/one-network", None, small_queue(limit) if limit != "off" else (), series=True
         )
         for limit in ("off", "131072 B", SMALL)
     }
-    quiet = ("flow.bulk.count=0", "flow.parallel.count=0")
-    found["call-without-bulk"] = Cell("wifi/one-network", None, quiet[:1])
+    found["call-without-bulk"] = Cell("wifi/one-network", None, NOBODY[:1])
     still = (
         'medium.only.station=[{name="ap",queue={droptail={packets="49 packets"}},ring="1 packets"}]'
     )
     found["call-saturated"] = Cell("wifi/one-network", None, (still,))
-    found["idle"] = Cell("wifi/one-network", None, quiet)
-    found["idle-100"] = Cell("wifi/one-network", None, (*quiet, "link.wire-back.delay=104.7 ms"))
     return found
 
 

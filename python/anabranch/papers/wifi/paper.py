@@ -26,6 +26,14 @@ def _added() -> cells.Cells:
     return merged(*(cells.changed(f"up-100-{c}", c, *cells.delayed()) for c in KINDS))
 
 
+def _five(direction: str) -> cells.Cells:
+    """Both networks at 5 GHz, with Coupled and with New Reno: what other experiments are compared with."""
+    return merged(*(cells.networks(direction, c) for c in KINDS))
+
+
+PLAIN = cells.networks(UP, COUPLED)
+"""The uplink as it is, beside which its changes are read."""
+
 BRIEF = (
     "def.do_no_harm",
     "def.coupled",
@@ -63,15 +71,15 @@ PAPER = Paper(
     experiments={
         "wifi-down": merged(_both(DOWN), _slow()),
         "wifi-cross-band": cells.cross_band(),
-        "wifi-up": merged(_both(UP), cells.backlogged()),
-        "wifi-rtt100": _added(),
-        "wifi-deep-bottleneck": cells.deep(),
+        "wifi-up": merged(_both(UP), cells.backlogged(), _five(DOWN), _added()),
+        "wifi-rtt100": merged(_added(), _five(UP)),
+        "wifi-deep-bottleneck": merged(cells.deep(), PLAIN),
         "wifi-cwnd-sweep": cells.windows(),
-        "wifi-tsq": merged(cells.calls(), cells.smalls()),
-        "wifi-solutions": cells.solutions(),
+        "wifi-tsq": merged(cells.calls(), cells.smalls(), PLAIN),
+        "wifi-solutions": merged(cells.solutions(), PLAIN),
         "wifi-wired-analogue": cells.wired(),
     },
-    auxiliary=cells.one_path(),
+    auxiliary=merged(cells.one_path(), cells.idle()),
     unclaimed=cells.others(),
     brief=BRIEF,
 )
