@@ -1,0 +1,99 @@
+//! How many combinations leave for each segment that enters (`NUM` of Sundararajan et al. 2011).
+
+/// Parts of 1 in which `R` is kept.
+const PARTS: u64 = 1_000_000;
+/// No path needs more combinations of a segment.
+const MOST: f64 = 1000.0;
+
+/// `R` times as many combinations as segments, as evenly as whole numbers allow.
+///
+/// `R` is kept in millionths, so that nothing drifts and cycles have whole lengths: 1.25 gives 1, 1, 1, 2 and
+/// again; 1.05 gives 2 for every 20th segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Redundancy {
+    /// Millionths of a combination for each segment.
+    each: u64,
+    /// Millionths that are left over, below one combination.
+    credit: u64,
+}
+
+impl Redundancy {
+    /// `r` between 1 and 1000; what is below, or no number, counts as 1.
+    pub fn new(r: f64) -> Self {
+        Self { each: millionths(r), credit: 0 }
+    }
+
+    /// A segment enters: so many combinations leave, at least one.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it never ends, and nothing is iterated over"
+    )]
+    pub fn next(&mut self) -> u32 {
+        self.credit += self.each;
+        let whole = self.credit / PARTS;
+        self.credit %= PARTS;
+        whole as u32 // at most 1000
+    }
+
+    /// The redundant cycle, in packets: every so many there is one more packet than there are segments (Xue
+    /// et al. 2017, §IV-C: `r/(r − 1)`). `None` if `r` adds nothing.
+    ///
+    /// It comes from the same millionths, so that 1.05 gives 21, which `1.05 / 0.05` does not.
+    pub fn cycle(r: f64) -> Option<f64> {
+        let each = millionths(r);
+        (each > PARTS).then(|| each as f64 / (each - PARTS) as f64)
+    }
+}
+
+fn millionths(r: f64) -> u64 {
+    let r = if r >= 1.0 { r.min(MOST) } else { 1.0 }; // also if it is not a number
+    (r * PARTS as f64 + 0.5) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    fn first(r: f64, segments: usize) -> Vec<u32> {
+        let mut redundancy = Redundancy::new(r);
+        (0..segments).map(|_| redundancy.next()).collect()
+    }
+
+    #[test]
+    fn the_fifth_packet_is_redundant_at_1_25() {
+        assert_eq!(first(1.25, 8), [1, 1, 1, 2, 1, 1, 1, 2]);
+        assert_eq!(Redundancy::cycle(1.25), Some(5.0));
+    }
+
+    #[test]
+    fn the_twenty_first_packet_is_redundant_at_1_05() {
+        let twice: Vec<_> = (1..=100).zip(first(1.05, 100)).filter(|(_, n)| *n == 2).collect();
+        assert_eq!(twice, [(20, 2), (40, 2), (60, 2), (80, 2), (100, 2)]);
+        assert_eq!(Redundancy::cycle(1.05), Some(21.0));
+    }
+
+    #[test]
+    fn a_cycle_need_not_be_whole() {
+        assert!((Redundancy::cycle(1.15).unwrap() - 23.0 / 3.0).abs() < 1e-12);
+        assert_eq!(first(1.15, 20).iter().sum::<u32>(), 23);
+    }
+
+    #[test]
+    fn without_redundancy_every_segment_gives_one_packet() {
+        for r in [1.0, 0.5, 0.0, -3.0, f64::NAN, f64::NEG_INFINITY] {
+            assert_eq!(first(r, 3), [1, 1, 1]);
+            assert_eq!(Redundancy::cycle(r), None);
+        }
+        assert_eq!(first(f64::INFINITY, 2), [1000, 1000]);
+    }
+
+    proptest! {
+        #[test]
+        fn packets_stay_within_one_of_r_times_segments(thousandths in 1000u64..4000, segments in 1usize..3000) {
+            let sent: u32 = first(thousandths as f64 / 1000.0, segments).iter().sum();
+            prop_assert_eq!(u64::from(sent), thousandths * segments as u64 / 1000);
+        }
+    }
+}
