@@ -20,7 +20,7 @@ RUST = {
     "scenario": {"units"},
     "wire": {"units"},
     "network": {"units"},
-    "transport": {"control", "wire", "units"},
+    "transport": {"control", "coding", "wire", "units"},
     "elements": {"scenario", "network", "units"},
     "ports": {"control"},
     "simulator": {

@@ -29,6 +29,7 @@ pub(crate) fn to_dict<'py>(
     all.set_item("conservation", conservation(py, outcome)?)?;
     all.set_item("flows", flows(py, plan, outcome)?)?;
     all.set_item("paths", paths(py, outcome)?)?;
+    all.set_item("coding", coding(py, outcome)?)?;
     all.set_item("links", links(py, plan, &outcome.links)?)?;
     all.set_item("stations", stations(py, plan, &outcome.stations)?)?;
     all.set_item("classes", classes(py, plan, outcome)?)?;
@@ -59,6 +60,8 @@ fn flows<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound
         start_s: |row| row.start_s,
         completed_s: |row| row.completed_s,
         fct_s: |row| row.fct_s,
+        held_bytes: |row| row.held_bytes,
+        held_max_bytes: |row| row.held_max_bytes,
     );
     Ok(table)
 }
@@ -69,6 +72,7 @@ fn paths<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>
         flow: |row| row.flow,
         path: |row| row.path,
         throughput_bps: |row| row.throughput_bps,
+        goodput_bps: |row| row.goodput_bps,
         sent_packets: |row| row.sent_packets,
         lost_packets: |row| row.lost_packets,
         loss: |row| row.lost_packets as f64 / row.sent_packets as f64,
@@ -81,6 +85,22 @@ fn paths<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>
         cwnd_segments: |row| row.cwnd_segments,
         srtt_s: |row| row.srtt_s,
         rto_s: |row| row.rto_s,
+    );
+    Ok(table)
+}
+
+fn coding<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    columns!(py, table, outcome.coding,
+        flow: |row| row.flow,
+        path: |row| row.path,
+        arrived_packets: |row| row.arrived_packets,
+        innovative_packets: |row| row.innovative_packets,
+        decoded_segments: |row| row.decoded_segments,
+        decoding_delay_s: |row| row.decoding_delay_s,
+        asked: |row| row.asked,
+        noise: |row| row.noise,
+        congestion: |row| row.congestion,
     );
     Ok(table)
 }
@@ -170,7 +190,11 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     paths.set_item("ssthresh_segments", matrix(py, &series.paths.ssthresh_segments, rows)?)?;
     paths.set_item("srtt_s", matrix(py, &series.paths.srtt_s, rows)?)?;
     paths.set_item("arrived_bytes", matrix(py, &series.paths.arrived_bytes, rows)?)?;
+    paths.set_item("taken_bytes", matrix(py, &series.paths.taken_bytes, rows)?)?;
     all.set_item("paths", paths)?;
+    let flows = PyDict::new(py);
+    flows.set_item("held_bytes", matrix(py, &series.held_bytes, rows)?)?;
+    all.set_item("flows", flows)?;
     all.set_item("links", link_series(py, &series.links, rows)?)?;
     all.set_item("stations", station_series(py, &series.links.stations, rows)?)?;
     Ok(all)

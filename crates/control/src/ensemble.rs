@@ -79,6 +79,35 @@ pub enum Phase {
     Loss,
 }
 
+/// What an acknowledgement of a coded path says about losses that coding may still repair (Xue et al., TVT
+/// 2017, §IV-A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Decoding {
+    /// Degrees of freedom that are missing now: with none, everything that arrived is decoded.
+    pub lost: u32,
+    /// By how many more than the last acknowledgement said.
+    pub newly_lost: u32,
+    /// Whether it acknowledges something new.
+    pub advanced: bool,
+    /// The newest round-trip sample in nanoseconds.
+    pub rtt_ns: u64,
+    /// `ΔT`: packets from one redundant packet to the next, r/(r − 1) rounded up.
+    pub cycle: u32,
+    /// Whether the connection's receive buffer is nearly full.
+    pub full: bool,
+}
+
+/// How often a controller that asks for the reason of a loss found which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdicts {
+    /// Times that it began to ask (transient states entered).
+    pub asked: u64,
+    /// Found to be noise.
+    pub noise: u64,
+    /// Found to be congestion.
+    pub congestion: u64,
+}
+
 /// What began a congestion event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -158,6 +187,17 @@ pub trait Ensemble {
     /// No path has anything outstanding, there is data, and no window lets it out: if that is for want of an
     /// event, this is one.
     fn on_stalled(&mut self) {}
+
+    /// An acknowledgement of the coded `path` came, of which [`Ensemble::on_ack`] has told if it was of new data.
+    /// Returns whether it is a congestion event: recovery then begins, and tells of it.
+    fn on_decoding(&mut self, _path: usize, _decoding: &Decoding) -> bool {
+        false
+    }
+
+    /// What was found about losses of `path`, by those that ask.
+    fn verdicts(&self, _path: usize) -> Verdicts {
+        Verdicts::default()
+    }
 
     /// The receiver of `path` reports. Only those that ask for it are told, and of nothing else.
     fn on_feedback(&mut self, _path: usize, _feedback: &Feedback<'_>) {}

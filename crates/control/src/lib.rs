@@ -18,7 +18,7 @@ pub mod schemes;
 mod shell;
 pub mod tfrc;
 
-pub use ensemble::{Acked, Cause, Delivered, Ensemble, Phase, Window};
+pub use ensemble::{Acked, Cause, Decoding, Delivered, Ensemble, Phase, Verdicts, Window};
 pub use law::{Law, Note, PathView, drift, usable};
 pub use laws::{AnyLaw, Described, UnknownLaw, described};
 pub use schemes::{AnyScheme, Scheme};

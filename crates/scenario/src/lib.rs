@@ -8,6 +8,7 @@
 #![recursion_limit = "256"] // the JSON of a class has more keys than 128
 
 mod air;
+mod coding;
 mod error;
 mod locate;
 mod overrides;

@@ -1,6 +1,7 @@
 //! The plan: a scenario with every default filled in and every reference resolved.
 
 use crate::air::{self, Air, PlanMedium};
+use crate::coding;
 use crate::error::Error;
 use crate::locate::locate;
 use crate::overrides::{self, Override};
@@ -35,6 +36,8 @@ pub struct Plan {
     pub classes: Vec<Class>,
     /// What the source leaves open.
     pub choices: Vec<Choice>,
+    /// What is allowed and probably not meant, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// A link of a plan.
@@ -192,6 +195,8 @@ pub struct PlanPath {
     pub leave: Option<Span>,
     /// Whether it is a backup.
     pub backup: bool,
+    /// Network coding, if it is coded.
+    pub coding: Option<schema::Coding>,
 }
 
 /// Transport options with the defaults filled in; see [`schema::Transport`].
@@ -342,6 +347,7 @@ fn expand(scenario: &Scenario) -> Plan {
         media: air::expand(scenario),
         classes,
         choices: scenario.choice.clone(),
+        warnings: coding::warnings(scenario),
     }
 }
 
@@ -437,7 +443,7 @@ fn expand_path(
         }
     };
     let (join, leave, backup) = (path.join.unwrap_or_default(), path.leave, path.backup);
-    PlanPath { links: forward, back, turns: Vec::new(), join, leave, backup }
+    PlanPath { links: forward, back, turns: Vec::new(), join, leave, backup, coding: path.coding }
 }
 
 fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {

@@ -19,6 +19,7 @@ impl Plan {
             "media": self.media.iter().map(medium).collect::<Vec<_>>(),
             "classes": self.classes.iter().map(|c| class(self, c)).collect::<Vec<_>>(),
             "choices": self.choices,
+            "warnings": self.warnings,
         })
     }
 }
@@ -192,5 +193,6 @@ fn path(plan: &Plan, path: &PlanPath) -> Value {
         "join_s": path.join.seconds(),
         "leave_s": path.leave.map(|leave| leave.seconds()),
         "backup": path.backup,
+        "coding": path.coding,
     })
 }

@@ -552,6 +552,24 @@ pub struct Path {
     /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
     #[serde(default)]
     pub backup: bool,
+    /// Network coding: what TCP sends on the path leaves it as random linear combinations of segments.
+    #[serde(default)]
+    pub coding: Option<Coding>,
+}
+
+/// Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Coding {
+    /// R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good.
+    pub redundancy: f64,
+    /// W: how many segments, the newest ones, a combination covers.
+    #[serde(default = "six")]
+    pub window: u8,
+}
+
+fn six() -> u8 {
+    6
 }
 
 /// Transport options; what is left out is taken from the scenario, then from the default.

@@ -1,6 +1,7 @@
 //! What the types cannot check: references, ranges, and times that make no sense together.
 
 use crate::air;
+use crate::coding;
 use crate::error::{Error, list};
 use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use crate::trace;
@@ -323,6 +324,9 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
             None => {}
         }
         check_round_trip(scenario, flow, path)?;
+        coding::check(scenario, flow, path).or_else(|(field, message, right)| {
+            wrong(&of_path(&format!("coding{field}")), &message, right)
+        })?;
         let moves = path.join.is_some() || path.leave.is_some() || path.backup;
         if flow.striped && moves {
             let message = "a path of a striped flow joins, leaves or is a backup";

@@ -12,8 +12,8 @@ use scenario::{Class, Plan, PlanPath};
 use std::iter;
 use std::sync::Arc;
 use transport::{
-    AUTOTUNED_FROM, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor, RtoSettings,
-    Scheduler, Sender, SenderSettings, Source,
+    AUTOTUNED_FROM, Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor,
+    RtoSettings, Scheduler, Sender, SenderSettings, Source,
 };
 use units::{Span, Time};
 
@@ -128,13 +128,18 @@ impl Builder<'_> {
             true => Arc::new(sender_settings(class, self.source(class, user))),
         };
         let mut sender = Sender::new(settings, common.control.clone(), paths, start);
+        let mut receiver = Receiver::new(common.receiver.clone(), paths);
         for (path, planned) in class.paths.iter().enumerate() {
+            if let Some(schema::Coding { redundancy, window }) = planned.coding {
+                sender.set_coding(path, Coding { redundancy, window });
+                receiver.set_coding(path);
+            }
             self.script_path(&mut sender, path, planned, first_path);
         }
         self.world.classes.push(index);
         self.world.flows.push(Flow {
             sender,
-            receiver: Receiver::new(common.receiver.clone(), paths),
+            receiver,
             first_path,
             header: (class.transport.packet - class.transport.payload) as u16,
             small_queue: class.transport.small_queue.is_some()

@@ -3,7 +3,8 @@
 
 use control::tfrc::Feedback;
 use control::{
-    Acked, AnyLaw, AnyScheme, Cause, Coupled, Delivered, Ensemble, Scheme, Settings, Window,
+    Acked, AnyLaw, AnyScheme, Cause, Coupled, Decoding, Delivered, Ensemble, Scheme, Settings,
+    Verdicts, Window,
 };
 use ports::{Port, Ported};
 
@@ -157,6 +158,14 @@ impl Ensemble for Controller {
 
     fn on_stalled(&mut self) {
         pass!(self.on_stalled(), as_mut);
+    }
+
+    fn on_decoding(&mut self, path: usize, decoding: &Decoding) -> bool {
+        pass!(self.on_decoding(path, decoding), as_mut)
+    }
+
+    fn verdicts(&self, path: usize) -> Verdicts {
+        pass!(self.verdicts(path), as_ref)
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {

@@ -1,12 +1,15 @@
 //! What is measured while a world runs. Looking changes nothing: the digest of a run is the same
 //! whatever is sampled.
 
-use crate::result::{ClassResult, FlowResult, Outcome, PathResult, PathSeries, Series};
+use crate::result::{
+    ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series,
+};
 use crate::trace::Trace;
 use crate::world::{PathCount, World};
+use control::Verdicts;
 use elements::{Histogram, LinkMeter, Mean};
 use scenario::Plan;
-use transport::PathReport;
+use transport::{Heard, PathReport, Receiver};
 use units::Time;
 
 /// Counters at the end of the warm-up, which are subtracted from those at the end.
@@ -15,6 +18,8 @@ struct Baseline {
     counts: Vec<PathCount>,
     tallies: Vec<Tally>,
     goodput: Vec<u64>,
+    taken: Vec<u64>,
+    heard: Vec<Option<Heard>>,
 }
 
 /// What a path's sender had done.
@@ -25,12 +30,14 @@ struct Tally {
     marks: u64,
     undone: u64,
     probes: u64,
+    verdicts: Verdicts,
 }
 
 impl Tally {
     fn of(report: &PathReport) -> Self {
         let PathReport { retransmits, timeouts, recoveries, marks, undone, probes, .. } = *report;
-        Tally { retransmits, timeouts, recoveries, marks, undone, probes }
+        let verdicts = report.verdicts;
+        Tally { retransmits, timeouts, recoveries, marks, undone, probes, verdicts }
     }
 }
 
@@ -44,6 +51,8 @@ pub(crate) struct Meter<'a> {
     rto: Vec<Mean>,
     class_rtt: Vec<(Mean, Histogram)>,
     class_cwnd: Vec<Histogram>,
+    /// Of each connection, and the most.
+    held: Vec<(Mean, f64)>,
     series: Option<Box<Series>>,
 }
 
@@ -59,6 +68,7 @@ impl<'a> Meter<'a> {
             rto: vec![Mean::default(); paths],
             class_rtt: vec![Default::default(); plan.classes.len()],
             class_cwnd: vec![Histogram::default(); plan.classes.len()],
+            held: vec![Default::default(); world.flows.len()],
             series: series.then(Box::default),
         }
     }
@@ -70,6 +80,8 @@ impl<'a> Meter<'a> {
             counts: world.counts.clone(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
             goodput: world.flows.iter().map(|flow| flow.receiver.delivered()).collect(),
+            taken: received(world, Receiver::taken),
+            heard: received(world, Receiver::heard),
         };
     }
 
@@ -82,11 +94,17 @@ impl<'a> Meter<'a> {
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
+            series.held_bytes.extend(world.flows.iter().map(|flow| flow.receiver.held() as f64));
             self.links.record(&mut series.links, &mut world.links, &world.air, world.now);
         }
     }
 
     fn sample_paths(&mut self, world: &World) {
+        for ((mean, most), flow) in self.held.iter_mut().zip(&world.flows) {
+            let held = flow.receiver.held() as f64;
+            mean.add(held);
+            *most = most.max(held);
+        }
         let started = world.flows.iter().zip(&world.classes);
         for (flow, class) in started.filter(|(flow, _)| flow.sender.start() <= world.now) {
             let class = *class as usize;
@@ -120,6 +138,7 @@ impl<'a> Meter<'a> {
             conservation: world.conservation(),
             flows: self.flow_results(&world, seconds),
             paths: self.path_results(&world, seconds),
+            coding: self.coding_results(&world),
             links: self.links.results(&world.links, &world.air, seconds),
             stations: self.links.stations(&world.air, seconds),
             classes: self.class_results(&world),
@@ -149,14 +168,18 @@ impl<'a> Meter<'a> {
                 start_s: flow.sender.start().seconds(),
                 completed_s: flow.sender.completed().map_or(f64::NAN, Time::seconds),
                 fct_s: completion(flow).unwrap_or(f64::NAN),
+                held_bytes: self.held[index].0.get(),
+                held_max_bytes: self.held[index].1,
             }
         });
         flows.collect()
     }
 
     fn path_results(&self, world: &World, seconds: f64) -> Vec<PathResult> {
+        let taken = received(world, Receiver::taken);
         let rows = reports(world).zip(&self.baseline.tallies).enumerate();
         let rows = rows.map(|(number, (now, then))| {
+            let taken = taken[number].wrapping_sub(self.baseline.taken[number]);
             let now = Tally::of(&now);
             let (count, before) = (world.counts[number], self.baseline.counts[number]);
             let flow = world.routes[number].flow;
@@ -164,6 +187,7 @@ impl<'a> Meter<'a> {
                 flow,
                 path: number as u32 - world.flows[flow as usize].first_path,
                 throughput_bps: 8.0 * (count.arrived_bytes - before.arrived_bytes) as f64 / seconds,
+                goodput_bps: 8.0 * taken as f64 / seconds,
                 sent_packets: count.sent - before.sent,
                 lost_packets: count.lost - before.lost,
                 retransmits: now.retransmits - then.retransmits,
@@ -176,6 +200,30 @@ impl<'a> Meter<'a> {
                 srtt_s: self.srtt[number].get(),
                 rto_s: self.rto[number].get(),
             }
+        });
+        rows.collect()
+    }
+
+    fn coding_results(&self, world: &World) -> Vec<CodingResult> {
+        let heard = received(world, Receiver::heard);
+        let rows = reports(world).zip(&self.baseline.tallies).enumerate();
+        let rows = rows.filter_map(|(number, (now, then))| {
+            let flow = world.routes[number].flow;
+            let (heard, before) = (heard[number]?, self.baseline.heard[number].unwrap_or_default());
+            let decoded = heard.decoded - before.decoded;
+            let (now, then) = (now.verdicts, then.verdicts);
+            Some(CodingResult {
+                flow,
+                path: number as u32 - world.flows[flow as usize].first_path,
+                arrived_packets: heard.arrived - before.arrived,
+                innovative_packets: heard.innovative - before.innovative,
+                decoded_segments: decoded,
+                // Little's law: the time that all waited together, over those that left.
+                decoding_delay_s: (heard.waited_s - before.waited_s) / decoded as f64,
+                asked: now.asked - then.asked,
+                noise: now.noise - then.noise,
+                congestion: now.congestion - then.congestion,
+            })
         });
         rows.collect()
     }
@@ -216,6 +264,13 @@ fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {
     world.flows.iter().flat_map(of_flow)
 }
 
+/// What each path's receiver says.
+fn received<T>(world: &World, of: impl Fn(&Receiver, usize) -> T) -> Vec<T> {
+    let all = world.flows.iter();
+    let all = all.flat_map(|flow| (0..flow.sender.paths()).map(move |path| (flow, path)));
+    all.map(|(flow, path)| of(&flow.receiver, path)).collect()
+}
+
 fn record_paths(series: &mut PathSeries, world: &World) {
     for (report, count) in reports(world).zip(&world.counts) {
         let of_member = |value: f64| if report.member { value } else { f64::NAN };
@@ -224,4 +279,6 @@ fn record_paths(series: &mut PathSeries, world: &World) {
         series.srtt_s.push(report.srtt.seconds());
         series.arrived_bytes.push(count.arrived_bytes as f64);
     }
+    let taken = received(world, Receiver::taken);
+    series.taken_bytes.extend(taken.into_iter().map(|bytes| bytes as f64));
 }

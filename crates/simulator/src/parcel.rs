@@ -27,8 +27,9 @@ pub(crate) struct Parcel {
 const ACK: u64 = 1 << 63;
 /// In `bytes_and_kind`: an ACK with a report.
 const REPORT: u64 = 1 << 62;
-/// In `bytes_and_kind`: where the flags stand.
+/// In `bytes_and_kind`: where the flags stand, and which bits there are theirs.
 const FLAGS_SHIFT: u32 = 32;
+const FLAGS: u16 = 0x1ff;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -187,7 +188,7 @@ impl Parcel {
     }
 
     fn flags(&self) -> Flags {
-        Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u8)
+        Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u16 & FLAGS)
     }
 
     /// The parcel will not arrive: what the store holds for it is released.

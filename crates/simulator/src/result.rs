@@ -23,6 +23,8 @@ pub struct Outcome {
     pub flows: Vec<FlowResult>,
     /// One row for each path of each connection.
     pub paths: Vec<PathResult>,
+    /// One row for each coded path.
+    pub coding: Vec<CodingResult>,
     /// One row for each link of the plan.
     pub links: Vec<LinkResult>,
     /// One row for each station of each medium.
@@ -54,6 +56,10 @@ pub struct FlowResult {
     pub completed_s: f64,
     /// How long the transfer took, from its start; `NaN` if it was not completed.
     pub fct_s: f64,
+    /// Bytes that wait at the receiver for others that come before them, mean over samples.
+    pub held_bytes: f64,
+    /// Most of them in any sample.
+    pub held_max_bytes: f64,
 }
 
 /// A path of a connection.
@@ -65,6 +71,8 @@ pub struct PathResult {
     pub path: u32,
     /// IP bytes of data packets that arrived, in bit/s.
     pub throughput_bps: f64,
+    /// Payload that the path's receiver took in, each byte once, in bit/s; on a coded path what was decoded.
+    pub goodput_bps: f64,
     /// Data packets sent.
     pub sent_packets: u64,
     /// Data packets dropped or lost.
@@ -87,6 +95,29 @@ pub struct PathResult {
     pub srtt_s: f64,
     /// Retransmission timeout while not backed off, mean over samples.
     pub rto_s: f64,
+}
+
+/// A coded path of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodingResult {
+    /// Index of the connection.
+    pub flow: u32,
+    /// Which of its paths.
+    pub path: u32,
+    /// Combinations that arrived.
+    pub arrived_packets: u64,
+    /// Those of them that brought a degree of freedom.
+    pub innovative_packets: u64,
+    /// Segments decoded.
+    pub decoded_segments: u64,
+    /// How long a segment waited between being seen and being decoded, on average; `NaN` if none was decoded.
+    pub decoding_delay_s: f64,
+    /// Times that control began to ask why packets were lost.
+    pub asked: u64,
+    /// Times that it found noise.
+    pub noise: u64,
+    /// Times that it found congestion.
+    pub congestion: u64,
 }
 
 /// A class of users.
@@ -113,6 +144,8 @@ pub struct Series {
     pub t_s: Vec<f64>,
     /// One column for each path.
     pub paths: PathSeries,
+    /// One column for each connection: bytes that wait for others that come before them.
+    pub held_bytes: Vec<f64>,
     /// One column for each link of the plan.
     pub links: LinkSeries,
 }
@@ -128,4 +161,6 @@ pub struct PathSeries {
     pub srtt_s: Vec<f64>,
     /// IP bytes arrived since the start.
     pub arrived_bytes: Vec<f64>,
+    /// Payload taken in since the start, each byte once.
+    pub taken_bytes: Vec<f64>,
 }

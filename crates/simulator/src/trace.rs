@@ -17,6 +17,12 @@ pub enum EventKind {
     Joined,
     /// A path left its connection.
     Left,
+    /// Control began to ask why a coded path lost packets.
+    Asked,
+    /// It found noise.
+    Noise,
+    /// It found congestion.
+    Congestion,
 }
 
 impl EventKind {
@@ -29,6 +35,9 @@ impl EventKind {
             EventKind::Timeout => "timeout",
             EventKind::Joined => "join",
             EventKind::Left => "leave",
+            EventKind::Asked => "asked",
+            EventKind::Noise => "noise",
+            EventKind::Congestion => "congestion",
         }
     }
 }

@@ -11,7 +11,7 @@ use scenario::Plan;
 use std::io::{self, Write};
 use transport::PathReport;
 use units::Time;
-use wire::{Ack, Data};
+use wire::{Ack, Data, Flags, Range};
 
 /// What is written down while a run goes on; each is written by its end.
 #[derive(Default)]
@@ -63,13 +63,16 @@ impl Watch {
         }
     }
 
-    /// A sender has sent `data`.
-    pub(crate) fn sent(&mut self, now: Time, path: u32, data: &Data) {
+    /// A sender has sent `data`; if it is a combination, `ranges` says of what.
+    pub(crate) fn sent(&mut self, now: Time, path: u32, data: &Data, ranges: &[Range]) {
         if now > self.until {
             return;
         }
         if let Some(capture) = &mut self.capture {
-            capture.sent(now, path, data);
+            match data.flags.has(Flags::CODED) {
+                true => capture.coded(now, path, data, ranges),
+                false => capture.sent(now, path, data),
+            }
         }
         if let Some(qlog) = &mut self.qlog {
             qlog.sent(now, path, data);

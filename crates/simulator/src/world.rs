@@ -9,6 +9,7 @@ use crate::controller::Controller;
 use crate::parcel::{Parcel, SackStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
+use control::Verdicts;
 use elements::{ARRIVED, Air, LANES, Stream, StreamOf};
 use network::{Change, Link, Offer, Passage};
 use transport::{Receiver, Sender};
@@ -18,6 +19,15 @@ use wire::{Ack, Report};
 /// Events after which whoever runs the world is asked whether to go on: a fraction of a second. A
 /// power of two, as it is looked at on every event.
 const BATCH: u64 = 1 << 20;
+
+/// What a path's sender counts and the trace tells.
+const TOLD: [EventKind; 5] = [
+    EventKind::Timeout,
+    EventKind::Recovery,
+    EventKind::Noise,
+    EventKind::Congestion,
+    EventKind::Asked,
+];
 
 /// A connection: both of its endpoints.
 #[repr(align(64))]
@@ -400,7 +410,8 @@ impl World {
             let parcel = Parcel::data(&transmit.data, u32::from(*header), path, cursor);
             self.counts[path as usize].sent += 1;
             if let Some(watch) = &mut self.watch {
-                watch.sent(self.now, path, &transmit.data);
+                let ranges = sender.combined(transmit.path, &transmit.data);
+                watch.sent(self.now, path, &transmit.data, &ranges);
             }
             self.launch(parcel);
         }
@@ -510,15 +521,16 @@ impl World {
         }
     }
 
-    /// Retransmissions, timeouts and recoveries of a flow so far, for the trace.
-    fn tally(&self, flow: u32) -> Vec<[u64; 3]> {
+    /// What the trace tells of the paths of a flow, so far: as many of each kind as [`TOLD`] has.
+    fn tally(&self, flow: u32) -> Vec<[u64; TOLD.len()]> {
         if self.watch.is_none() {
             return Vec::new();
         }
         let sender = &self.flows[flow as usize].sender;
         let tally = |path| {
             let report = sender.report(path);
-            [report.retransmits, report.timeouts, report.recoveries]
+            let Verdicts { asked, noise, congestion } = report.verdicts;
+            [report.timeouts, report.recoveries, noise, congestion, asked]
         };
         (0..sender.paths()).map(tally).collect()
     }
@@ -534,14 +546,14 @@ impl World {
         self.trace_changes(flow, before);
     }
 
-    fn trace_changes(&mut self, flow: u32, before: Vec<[u64; 3]>) {
+    fn trace_changes(&mut self, flow: u32, before: Vec<[u64; TOLD.len()]>) {
         if self.watch.is_none() {
             return;
         }
         let first = self.flows[flow as usize].first_path;
         for (path, (old, new)) in (first..).zip(before.iter().zip(self.tally(flow))) {
-            for (kind, count) in [(EventKind::Timeout, 1), (EventKind::Recovery, 2)] {
-                if new[count] > old[count] {
+            for (index, kind) in TOLD.into_iter().enumerate() {
+                if new[index] > old[index] {
                     self.trace_path(path, kind);
                 }
             }

@@ -10,10 +10,13 @@
 //! TFRC is a mode of the same endpoints: its receiver reports when a deadline has come, and its sender
 //! is told by [`Sender::on_report`] instead of [`Sender::on_ack`].
 //!
+//! On a coded path ([`Sender::set_coding`]) what TCP sends leaves as combinations of segments.
+//!
 //! A [`Receiver`] answers [`Receiver::on_data`] with the ACK to send now, if any, and has a deadline
 //! of its own while an ACK is delayed.
 
 mod autotune;
+mod coded;
 mod mapping;
 mod modern;
 mod path;
@@ -29,6 +32,7 @@ mod source;
 mod tfrc;
 
 pub use autotune::AUTOTUNED_FROM;
+pub use coded::{CODING_HEADER_BYTES, Coding, Heard, coded_answer, coded_packet};
 pub use modern::ModernSettings;
 pub use path::PathReport;
 pub use receiver::{Receiver, ReceiverSettings};

@@ -10,13 +10,14 @@
 //! What arrives is here, and in `path/look.rs` what stacks of today read from it; what is sent is in
 //! `path/sending.rs`, what time does in `path/timer.rs`, and how a path comes to be in `path/opening.rs`.
 
+use crate::coded::Coder;
 use crate::mapping::Mapping;
 use crate::modern::Modern;
 use crate::prr::Prr;
 use crate::rtt::Rtt;
 use crate::scoreboard::{Progress, Scoreboard};
 use crate::settings::SenderSettings;
-use control::{Acked, Cause, Ensemble, Phase};
+use control::{Acked, Cause, Ensemble, Phase, Verdicts};
 use opening::Opening;
 use timer::Timer;
 use units::{Span, Time};
@@ -63,6 +64,8 @@ pub struct PathReport {
     pub undone: u64,
     /// Tail-loss probes sent.
     pub probes: u64,
+    /// What control has found about losses, if it asks.
+    pub verdicts: Verdicts,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,6 +93,8 @@ pub(crate) struct Path {
     pub(crate) ready: bool,
     /// Whether the path belongs to the connection now.
     pub(crate) member: bool,
+    /// Whether selective acknowledgements are read; otherwise recovery is NewReno's.
+    pub(crate) sack: bool,
     /// A timeout hit and no ACK has come since: the scheduler avoids it ("potentially failed").
     pub(crate) failed: bool,
     /// Bytes handed to the host that have not left it.
@@ -133,6 +138,8 @@ pub(crate) struct Path {
     pub(crate) helped: u64,
     /// Penalisation: its window is not halved again before.
     pub(crate) punished_until: Time,
+    /// Network coding: what it sends leaves it as combinations.
+    pub(crate) coder: Option<Box<Coder>>,
 }
 
 impl Path {
@@ -146,6 +153,7 @@ impl Path {
             cwnd_limited: true,
             ready: false,
             member: true,
+            sack: settings.sack,
             failed: false,
             queued: 0,
             host_limit: settings.host_limit,
@@ -171,6 +179,7 @@ impl Path {
             copied: 0,
             helped: 0,
             punished_until: Time::ZERO,
+            coder: None,
         }
     }
 
@@ -186,14 +195,14 @@ impl Path {
     ) {
         let segment = u64::from(settings.segment);
         let duplicate = ack.ack == self.board.una && self.board.outstanding() > 0;
-        let sacks = if settings.sack { ack.sacks.blocks() } else { &[] };
+        let sacks = if self.sack { ack.sacks.blocks() } else { &[] };
         let mut progress = self.board.on_ack(ack.ack, sacks);
         let seen = self.look(now, ack, progress);
         if progress.acked > 0 {
             self.on_progress(now, ack, progress, settings, control, me);
         } else if duplicate {
             self.dupacks += 1;
-            if !settings.sack && self.duplicates_count() {
+            if !self.sack && self.duplicates_count() {
                 self.board.on_duplicate(segment);
                 progress.delivered = segment;
             }
@@ -237,7 +246,7 @@ impl Path {
             nxt: self.board.nxt,
         });
         let complete = self.board.una >= self.recover;
-        let impatient = self.phase == Phase::Recovery && !settings.sack && !complete;
+        let impatient = self.phase == Phase::Recovery && !self.sack && !complete;
         if !(impatient && self.partial) {
             self.restart_timer(now, settings);
         }
@@ -250,7 +259,7 @@ impl Path {
                 self.board.forget_duplicates();
                 self.phase = Phase::Open;
             }
-            Phase::Recovery if !settings.sack => {
+            Phase::Recovery if !self.sack => {
                 self.partial = true;
                 self.board.lose_oldest(u64::from(settings.segment));
             }
@@ -280,7 +289,7 @@ impl Path {
     /// RFC 6675 §5 or, without SACK, RFC 6582 §3.2 step 2.
     fn loss_detected(&mut self, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment);
-        if settings.sack {
+        if self.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
         let lost = self.third_duplicate();
@@ -314,6 +323,20 @@ impl Path {
         self.prr.allow_first(segment);
     }
 
+    /// Control has found that what coding has not repaired was lost in congestion: recovery begins without duplicate
+    /// ACKs.
+    #[cold]
+    pub(crate) fn recover_now(
+        &mut self,
+        now: Time,
+        settings: &SenderSettings,
+        control: &mut impl Ensemble,
+        me: usize,
+    ) {
+        self.board.lose_oldest(u64::from(settings.segment));
+        self.enter_recovery(now, Progress::default(), settings, control, me);
+    }
+
     /// One ACK's worth of recovery: find further losses, then let PRR say what may be sent.
     fn reduce(
         &mut self,
@@ -326,12 +349,12 @@ impl Path {
         let segment = u64::from(settings.segment);
         if settings.modern.rack {
             self.detect(now, settings);
-        } else if settings.sack {
+        } else if self.sack {
             self.board.detect_loss(segment);
         }
         let ssthresh = control.window(me).ssthresh;
         self.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
-        if !settings.sack && progress.acked > 0 {
+        if !self.sack && progress.acked > 0 {
             self.prr.allow_first(segment); // RFC 6582 §3.2: a partial ACK sends the next hole at once
         }
     }
@@ -339,10 +362,13 @@ impl Path {
     /// The path leaves the connection: nothing of it is outstanding any more.
     pub(crate) fn leave(&mut self, settings: &SenderSettings) {
         let (nxt, tally, backup) = (self.board.nxt, self.tally, self.backup);
+        let (sack, mut coder) = (self.sack, self.coder.take());
+        coder.iter_mut().for_each(|coder| coder.restart());
         *self = Path::new(self.mapping.is_some(), settings);
         self.board.nxt = nxt;
         self.board.abandon();
         (self.tally, self.backup) = (tally, backup);
+        (self.sack, self.coder) = (sack, coder);
         (self.member, self.usable) = (false, false);
     }
 

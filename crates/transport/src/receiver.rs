@@ -1,6 +1,7 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
 use crate::autotune::Autotune;
+use crate::coded::{Heard, Listener};
 use crate::ranges::RangeSet;
 use crate::tfrc::Hearing;
 use std::sync::Arc;
@@ -49,6 +50,10 @@ struct Path {
     duplicate: Option<Range>,
     /// TFRC: what arrived, for reports.
     hearing: Option<Box<Hearing>>,
+    /// Network coding: what arrived, and what is decoded of it.
+    listener: Option<Box<Listener>>,
+    /// Payload taken in, each byte once, beyond what `next` says; wraps.
+    taken: u64,
 }
 
 /// The receiving endpoint of one connection. The application reads what is in order at once.
@@ -90,8 +95,12 @@ impl Receiver {
                 self.on_rated(now, path, data);
                 return None;
             }
+            if data.flags.has(Flags::CODED) {
+                return self.on_coded(now, path, data);
+            }
             if data.flags.has(Flags::DATAGRAM) {
                 self.data_next += u64::from(data.len);
+                self.paths[path].taken += u64::from(data.len);
                 return None;
             }
             self.paths[path].on_ecn(data.flags);
@@ -153,8 +162,47 @@ impl Receiver {
         let side = &mut self.paths[path];
         if let Some(hearing) = &mut side.hearing {
             side.due = side.due.min(hearing.on_data(now, data));
+            side.taken += u64::from(data.len);
             self.deliver(data);
         }
+    }
+
+    /// `path` is coded from now on; nothing has arrived on it yet.
+    pub fn set_coding(&mut self, path: usize) {
+        self.paths[path].listener = Some(Box::default());
+    }
+
+    /// A combination arrived: each is acknowledged, with all that is decoded delivered.
+    #[cold]
+    fn on_coded(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
+        let mut listener = self.paths[path].listener.take()?;
+        listener.on_data(now, data);
+        for range in &listener.decoded {
+            let len = u32::try_from(range.len()).unwrap_or(0);
+            self.paths[path].taken += u64::from(len);
+            self.deliver(&Data { dsn: range.start, len, ..Data::default() });
+        }
+        let (first_unseen, known) = listener.seen();
+        let side = &mut self.paths[path];
+        side.listener = Some(listener);
+        (side.echo, side.transit) = (data.stamp, now.since(data.stamp));
+        let (sacks, flags) = (Sacks::new([known]), Flags::CODED);
+        Some(Ack { ack: first_unseen, sacks, flags, ..self.ack(path) })
+    }
+
+    /// What was heard on `path`, if it is coded.
+    pub fn heard(&self, path: usize) -> Option<Heard> {
+        Some(self.paths[path].listener.as_ref()?.heard())
+    }
+
+    /// Payload bytes that `path` took in, each once: in its order or, coded, decoded; in TFRC and UDP all that arrived.
+    pub fn taken(&self, path: usize) -> u64 {
+        self.paths[path].taken.wrapping_add(self.paths[path].next)
+    }
+
+    /// Bytes that wait in the buffer for others that come before them.
+    pub fn held(&self) -> u64 {
+        self.data_out_of_order.bytes()
     }
 
     /// The report that goes with an acknowledgement of `path`, in TFRC.
@@ -164,9 +212,19 @@ impl Receiver {
         Some(self.paths[path].hearing.as_mut()?.report(now, missing))
     }
 
-    /// `path` joins the connection and will number its bytes, in TFRC its packets, from `seq` on.
+    /// `path` joins the connection and will number its bytes, in TFRC its packets, coded its segments, from `seq` on.
     pub fn join(&mut self, path: usize, seq: u64) {
-        self.paths[path] = Path { next: seq, ..Path::new(self.settings.tfrc) };
+        let old = std::mem::take(&mut self.paths[path]);
+        let taken = old.taken.wrapping_add(old.next);
+        let mut new = Path { taken, ..Path::new(self.settings.tfrc) };
+        match old.listener {
+            Some(mut listener) => {
+                listener.start_at(seq as u32);
+                new.listener = Some(listener);
+            }
+            None => (new.next, new.taken) = (seq, taken.wrapping_sub(seq)),
+        }
+        self.paths[path] = new;
     }
 
     /// When to call [`Receiver::on_deadline`].

@@ -183,7 +183,7 @@ impl<E: Ensemble> Sender<E> {
         };
         let full = !only.window_has_room(1, &self.settings);
         only.cwnd_limited |= full;
-        full
+        full && !only.coder.as_ref().is_some_and(|coder| coder.owes())
     }
 
     #[inline(always)] // on the way of every segment
@@ -336,10 +336,12 @@ impl<E: Ensemble> Sender<E> {
             marks: tally.marks,
             undone: tally.undone,
             probes: tally.probes,
+            verdicts: self.control.verdicts(path),
         }
     }
 }
 
+mod coded;
 mod multipath;
 mod rated;
 mod special;

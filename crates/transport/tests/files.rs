@@ -1,16 +1,18 @@
 //! A file goes over two paths of which one is cut, with random loss and reordering on both: whatever the
-//! controller, the receiver's application reads the bytes of the file, all of them, in order.
+//! controller, the receiver's application reads the bytes of the file, all of them, in order. So it does if a path
+//! is coded: beside what the endpoints combine, the bytes themselves are combined and decoded.
 
+use coding::{Combination, Decoder};
 use control::{AnyLaw, AnyScheme, Coupled, Ensemble, Scheme, Settings};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transport::{
-    Idle, ModernSettings, Receiver, ReceiverSettings, RtoSettings, Scheduler, Sender,
+    Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoSettings, Scheduler, Sender,
     SenderSettings, Source,
 };
 use units::{Bytes, Span, Time};
-use wire::{Ack, Data, Report};
+use wire::{Ack, Data, Flags, Range, Report};
 
 const SEGMENT: u32 = 1000;
 /// Time after which a transfer that goes on is thought to be stuck.
@@ -43,7 +45,8 @@ struct Network {
 /// What is under way.
 #[derive(Clone, Debug)]
 enum Moving {
-    Data(usize, Data),
+    /// With the bytes that a combination carries.
+    Data(usize, Data, Vec<u8>),
     Ack(usize, Ack),
     Report(usize, Ack, Report),
 }
@@ -56,6 +59,8 @@ struct Pair<E> {
     moving: BTreeMap<(Time, u64), Moving>,
     /// What the application reads from; bytes that have not come are zero.
     buffer: Vec<u8>,
+    /// Of combinations on each path.
+    decoders: [Decoder<Vec<u8>>; 2],
     now: Time,
     count: u64,
 }
@@ -76,7 +81,7 @@ impl<E: Ensemble> Pair<E> {
     }
 
     fn put(&mut self, moving: Moving) {
-        let (Moving::Data(path, _) | Moving::Ack(path, _) | Moving::Report(path, ..)) = moving;
+        let (Moving::Data(path, ..) | Moving::Ack(path, _) | Moving::Report(path, ..)) = moving;
         let cut = path == 0 && self.now >= Time::ZERO + Span::millis(self.network.cut);
         if cut || self.chance() < self.network.loss {
             return;
@@ -87,10 +92,16 @@ impl<E: Ensemble> Pair<E> {
         self.moving.insert((self.now + delay, self.count), moving);
     }
 
-    fn send(&mut self) {
+    fn send(&mut self, file: &[u8]) {
         while let Some(sent) = self.sender.poll_transmit(self.now) {
             self.sender.on_sent(sent.path, sent.data.len);
-            self.put(Moving::Data(sent.path, sent.data));
+            let mut bytes = Vec::new();
+            if sent.data.flags.has(Flags::CODED) {
+                let ranges = self.sender.combined(sent.path, &sent.data);
+                let symbols: Vec<_> = ranges.iter().map(|range| symbol(file, *range)).collect();
+                bytes = Combination::unpack(sent.data.seq).combine(symbols.iter());
+            }
+            self.put(Moving::Data(sent.path, sent.data, bytes));
         }
     }
 
@@ -105,9 +116,21 @@ impl<E: Ensemble> Pair<E> {
 
     fn arrive(&mut self, moving: Moving, file: &[u8]) {
         match moving {
-            Moving::Data(path, data) => {
-                let bytes = data.dsn as usize..data.dsn as usize + data.len as usize;
-                self.buffer[bytes.clone()].copy_from_slice(&file[bytes]);
+            Moving::Data(path, data, bytes) => {
+                if data.flags.has(Flags::CODED) {
+                    let buffer = &mut self.buffer;
+                    let what = Combination::unpack(data.seq);
+                    self.decoders[path].on_packet(what, bytes, |_, symbol| {
+                        let number = |bytes: &[u8]| {
+                            bytes.iter().fold(0, |high, byte| high << 8 | usize::from(*byte))
+                        };
+                        let (start, len) = (number(&symbol[..8]), number(&symbol[8..12]));
+                        buffer[start..start + len].copy_from_slice(&symbol[12..12 + len]);
+                    });
+                } else {
+                    let bytes = data.dsn as usize..data.dsn as usize + data.len as usize;
+                    self.buffer[bytes.clone()].copy_from_slice(&file[bytes]);
+                }
                 if let Some(ack) = self.receiver.on_data(self.now, path, &data) {
                     self.put(Moving::Ack(path, ack));
                 }
@@ -121,7 +144,7 @@ impl<E: Ensemble> Pair<E> {
 
     /// Carries the file; says what is wrong if it does not arrive.
     fn carry(mut self, file: &[u8]) -> Result<(), String> {
-        self.send();
+        self.send(file);
         while self.sender.completed().is_none() {
             let arrival = self.moving.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
             let (timer, delayed) = (self.sender.next_deadline(), self.receiver.next_deadline());
@@ -138,7 +161,7 @@ impl<E: Ensemble> Pair<E> {
             } else {
                 self.sender.on_deadline(self.now);
             }
-            self.send();
+            self.send(file);
             let read = self.receiver.delivered() as usize;
             if self.buffer[..read] != file[..read] {
                 return Err(format!("one of the first {read} bytes never came"));
@@ -184,7 +207,18 @@ fn settings(name: &str, length: usize) -> SenderSettings {
     }
 }
 
-fn transfer(name: &str, network: &Network, length: usize) -> Result<(), String> {
+/// What is combined of a segment: where it belongs, how long it is, and its bytes.
+fn symbol(file: &[u8], range: Range) -> Vec<u8> {
+    let mut symbol = range.start.to_be_bytes().to_vec();
+    symbol.extend((range.len() as u32).to_be_bytes());
+    symbol.extend(&file[range.start as usize..range.end as usize]);
+    symbol
+}
+
+/// Whether a path is coded, and how.
+type Coded = [Option<Coding>; 2];
+
+fn transfer(name: &str, network: &Network, length: usize, coded: Coded) -> Result<(), String> {
     let sending = Arc::new(settings(name, length));
     let receiver = ReceiverSettings {
         sack: true,
@@ -195,20 +229,27 @@ fn transfer(name: &str, network: &Network, length: usize) -> Result<(), String> 
         autotune: false,
         tfrc: sending.tfrc,
     };
-    let receiver = Receiver::new(receiver, 2);
+    let mut receiver = Receiver::new(receiver, 2);
+    let on = coded.iter().enumerate().filter_map(|(path, coding)| Some((path, (*coding)?)));
+    let on: Vec<(usize, Coding)> = on.collect();
+    on.iter().for_each(|(path, _)| receiver.set_coding(*path));
+    let decoders = [Decoder::new(1 << 16), Decoder::new(1 << 16)];
     let (network, moving, buffer) = (network.clone(), BTreeMap::new(), vec![0; length]);
     let (now, count) = (Time::ZERO, 0);
     match name.parse::<Scheme>() {
         Ok(scheme) => {
             let control = AnyScheme::new(scheme, Settings::default(), 2);
-            let sender = Sender::new(sending, control, 2, now);
-            let pair = Pair { sender, receiver, network, moving, buffer, now, count };
+            let mut sender = Sender::new(sending, control, 2, now);
+            on.iter().for_each(|(path, coding)| sender.set_coding(*path, *coding));
+            let pair = Pair { sender, receiver, network, moving, buffer, decoders, now, count };
             pair.carry(&file(length))
         }
         Err(_) => {
             let law: AnyLaw = name.parse().expect("it is a law");
-            let sender = Sender::new(sending, Coupled::new(law, Settings::default(), 2), 2, now);
-            let pair = Pair { sender, receiver, network, moving, buffer, now, count };
+            let control = Coupled::new(law, Settings::default(), 2);
+            let mut sender = Sender::new(sending, control, 2, now);
+            on.iter().for_each(|(path, coding)| sender.set_coding(*path, *coding));
+            let pair = Pair { sender, receiver, network, moving, buffer, decoders, now, count };
             pair.carry(&file(length))
         }
     }
@@ -230,7 +271,23 @@ proptest! {
     #[test]
     fn every_controller_delivers_a_file_byte_for_byte(network in network(), length in 1_usize..150_000) {
         for name in controllers() {
-            let done = transfer(&name, &network, length);
+            let done = transfer(&name, &network, length, [None; 2]);
+            prop_assert!(done.is_ok(), "{name}: {done:?}");
+        }
+    }
+
+    #[test]
+    fn coded_paths_deliver_a_file_byte_for_byte(
+        network in network(),
+        length in 1_usize..150_000,
+        redundancy in 1.0..1.6,
+        window in 1_u8..40,
+        both in any::<bool>(),
+    ) {
+        let coding = Some(Coding { redundancy, window });
+        for name in ["couple-plus", "couple-plus:decode-only", "lia", "reno", "cubic", "wvegas", "bbr", "mtcp", "best-path"] {
+            let coded = [coding.filter(|_| both), coding];
+            let done = transfer(name, &network, length, coded);
             prop_assert!(done.is_ok(), "{name}: {done:?}");
         }
     }

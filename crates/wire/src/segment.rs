@@ -35,9 +35,9 @@ impl Range {
 }
 
 /// Single bits: those of explicit congestion notification (RFC 3168), two of the IP header and two of
-/// TCP's, and those of a handshake.
+/// TCP's, those of a handshake, and those that say what kind of packet it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No bit is set.
@@ -60,6 +60,8 @@ impl Flags {
     pub const DATAGRAM: Flags = Flags(64);
     /// TFRC: data whose receiver reports once in a round trip, or such a report.
     pub const RATED: Flags = Flags(128);
+    /// A combination of segments, or an acknowledgement of such (network coding).
+    pub const CODED: Flags = Flags(256);
 
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
@@ -75,13 +77,15 @@ impl Flags {
 /// A data segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Data {
-    /// First payload byte in the path's sequence space; in TFRC, the number of the packet on the path.
+    /// First payload byte in the path's sequence space; in TFRC, the number of the packet on the path; of a
+    /// combination, which segments it combines, and how.
     pub seq: u64,
-    /// The same byte in the connection's data sequence space.
+    /// The same byte in the connection's data sequence space; of a combination, that of its segments' bytes.
     pub dsn: u64,
     /// Payload bytes, at least 1 but in a handshake.
     pub len: u32,
-    /// TFRC: the sender's round-trip time in microseconds, zero before it has one and in other transports.
+    /// TFRC: the sender's round-trip time in microseconds, zero before it has one and in other transports. Of a
+    /// combination, that of its segments' lengths.
     pub rtt_us: u32,
     /// When the sender sent it (timestamp option, RFC 7323).
     pub stamp: Time,
@@ -92,7 +96,8 @@ pub struct Data {
 /// An acknowledgement of one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Next byte that the path's receiver expects.
+    /// Next byte that the path's receiver expects; on a coded path, the number of the first segment that it has
+    /// not seen.
     pub ack: u64,
     /// Next byte that the connection's receiver expects.
     pub data_ack: u64,
@@ -103,7 +108,8 @@ pub struct Ack {
     /// How long that segment was on its way, if the sender wants to know: the receiver's stamp less the
     /// sender's, up to an offset of their clocks; zero otherwise.
     pub transit: Span,
-    /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
+    /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883). On a coded path there is
+    /// one block: from the degrees of freedom received to the number of segments that any combination covered.
     pub sacks: Sacks,
     /// Whether it echoes a mark, or answers a handshake.
     pub flags: Flags,

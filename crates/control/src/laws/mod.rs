@@ -126,6 +126,9 @@ laws! {
 /// TCP, for schemes that have one inside.
 pub(crate) const RENO: AnyLaw = AnyLaw::Reno(reno::Reno);
 
+/// LIA, for the scheme that has it inside.
+pub(crate) const LIA: AnyLaw = AnyLaw::Lia(lia::Lia::Capped);
+
 /// Reduced aggression with its TCP on path `base`.
 pub(crate) const fn reduced_but_on(base: usize) -> AnyLaw {
     AnyLaw::Hacker(hacker::Hacker::On(base))

@@ -2,11 +2,12 @@
 
 use crate::laws::{Described, UnknownLaw};
 use crate::tfrc::Feedback;
-use crate::{Acked, Cause, Delivered, Ensemble, Settings, Window};
+use crate::{Acked, Cause, Decoding, Delivered, Ensemble, Settings, Verdicts, Window};
 use alloc::vec::Vec;
 use bbr::Bbr;
 use best_path::BestPath;
 use bilevel::Bilevel;
+use couple_plus::CouplePlus;
 use cubic::Cubic;
 use each::Each;
 use hacker_switching::HackerSwitching;
@@ -20,6 +21,7 @@ use wvegas::Wvegas;
 mod bbr;
 mod best_path;
 mod bilevel;
+mod couple_plus;
 mod cubic;
 mod each;
 mod filter;
@@ -35,6 +37,7 @@ mod tfrc;
 mod trial;
 mod wvegas;
 
+pub use couple_plus::Reading;
 pub use multi_priority::Priorities;
 pub use tfrc::Division;
 
@@ -63,10 +66,12 @@ pub enum Scheme {
     Tfrc(Division, bool),
     /// TCPs whose rates together are that of the best.
     BestPath,
+    /// LIA that asks whether a loss on a coded path is noise or congestion.
+    CouplePlus(Reading),
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 12] = [
+const DESCRIBED: [Described; 13] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -179,6 +184,21 @@ const DESCRIBED: [Described; 12] = [
         source: "none: docs/explanation/air.md",
         set_valued: false,
     },
+    Described {
+        names: &["couple-plus"],
+        options: &[
+            (
+                "decode-only",
+                "what is not decoded within a cycle is congestion, however short the round trip",
+            ),
+            ("twnd-3/4", "the transient window begins at 3/4 of the window"),
+            ("twnd-19/20", "the transient window begins at 19/20 of the window"),
+        ],
+        summary: "Couple+: LIA that asks why a coded path lost packets before it backs off; plain LIA on other paths.",
+        formula: "loss flag: twnd = 7/8 w; decoded within r/(r − 1) packets: w; if not, and rtt ≥ 2 minRTT: min(w, twnd)/2",
+        source: "Xue et al., TVT 2017, §IV",
+        set_valued: false,
+    },
 ];
 
 /// Every scheme in the order of the registry.
@@ -199,6 +219,10 @@ impl core::str::FromStr for Scheme {
             "bbr" => Ok(Scheme::Bbr),
             "best-path" => Ok(Scheme::BestPath),
             "bilevel" => Ok(Scheme::Bilevel),
+            "couple-plus" => Ok(Scheme::CouplePlus(Reading::Published)),
+            "couple-plus:decode-only" => Ok(Scheme::CouplePlus(Reading::DecodeOnly)),
+            "couple-plus:twnd-3/4" => Ok(Scheme::CouplePlus(Reading::ThreeQuarters)),
+            "couple-plus:twnd-19/20" => Ok(Scheme::CouplePlus(Reading::NineteenTwentieths)),
             "hacker-switching" => Ok(Scheme::HackerSwitching),
             "mtcp" => Ok(Scheme::Mtcp),
             "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
@@ -256,6 +280,7 @@ enum Inner {
     Wvegas(Wvegas),
     Bbr(Each<Bbr>),
     BestPath(BestPath),
+    CouplePlus(CouplePlus),
     Lp(Each<Lp>),
     Nice(Each<Nice>),
     MultiPriority(MultiPriority<Lp>),
@@ -274,6 +299,9 @@ impl AnyScheme {
             Scheme::Wvegas(drains) => Inner::Wvegas(Wvegas::new(settings, drains, paths)),
             Scheme::Bbr => Inner::Bbr(Each::new(Bbr::new(settings), paths)),
             Scheme::BestPath => Inner::BestPath(BestPath::new(settings, paths)),
+            Scheme::CouplePlus(reading) => {
+                Inner::CouplePlus(CouplePlus::new(reading, settings, paths))
+            }
             Scheme::HackerSwitching => {
                 Inner::HackerSwitching(HackerSwitching::new(settings, paths))
             }
@@ -302,6 +330,7 @@ macro_rules! pass {
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
             Inner::BestPath(control) => control.$call($($argument),*),
+            Inner::CouplePlus(control) => control.$call($($argument),*),
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::Nice(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
@@ -318,6 +347,7 @@ macro_rules! pass {
             Inner::Wvegas(control) => control.$call($($argument),*),
             Inner::Bbr(control) => control.$call($($argument),*),
             Inner::BestPath(control) => control.$call($($argument),*),
+            Inner::CouplePlus(control) => control.$call($($argument),*),
             Inner::Lp(control) => control.$call($($argument),*),
             Inner::Nice(control) => control.$call($($argument),*),
             Inner::MultiPriority(control) => control.$call($($argument),*),
@@ -377,6 +407,14 @@ impl Ensemble for AnyScheme {
 
     fn on_stalled(&mut self) {
         pass!(self.on_stalled());
+    }
+
+    fn on_decoding(&mut self, path: usize, decoding: &Decoding) -> bool {
+        pass!(self.on_decoding(path, decoding))
+    }
+
+    fn verdicts(&self, path: usize) -> Verdicts {
+        pass!(&self.verdicts(path))
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {

@@ -15,7 +15,7 @@ use units::{Span, Time};
 use wire::mptcp::{Hash, Keys, Mptcp};
 use wire::packet::{Endpoint, MAX_PAYLOAD, Segment, datagram, ruler};
 use wire::pcapng::Writer;
-use wire::{Ack, Data, Flags};
+use wire::{Ack, Data, Flags, Range};
 
 /// An ACK on its way.
 #[derive(Clone, Debug)]
@@ -185,6 +185,17 @@ impl Capture {
         names.chunks(NAMES).try_for_each(|names| self.writer.names(names))
     }
 
+    /// A sender has sent the combination `data` of the bytes in `ranges`.
+    pub(super) fn coded(&mut self, now: Time, path: u32, data: &Data, ranges: &[Range]) {
+        let number = path as usize;
+        let symbols = ranges.iter().map(|range| ruler(range.start, range.len() as u32));
+        let payload = transport::coded_packet(data, &symbols.collect::<Vec<_>>());
+        let Path { subflow, counts, .. } = &mut self.paths[number];
+        counts[0] = counts[0].wrapping_add(1);
+        let packet = datagram(subflow.here, subflow.there, counts[0], &payload);
+        self.write(now, number, &packet, None);
+    }
+
     /// A sender has sent `data`.
     pub(super) fn sent(&mut self, now: Time, path: u32, data: &Data) {
         let path = path as usize;
@@ -313,12 +324,15 @@ impl Capture {
 
     /// A report of TFRC with so many bytes arrived at the sender.
     pub(super) fn reported(&mut self, now: Time, path: u32, bytes: u32) {
-        let number = path as usize;
-        let Path { subflow, counts, .. } = &mut self.paths[number];
+        self.write_answer(now, path as usize, &vec![0; bytes as usize]);
+    }
+
+    /// The receiver's answer on a path that is no TCP arrived at the sender.
+    fn write_answer(&mut self, now: Time, path: usize, payload: &[u8]) {
+        let Path { subflow, counts, .. } = &mut self.paths[path];
         counts[1] = counts[1].wrapping_add(1);
-        let payload = vec![0; bytes as usize];
-        let packet = datagram(subflow.there, subflow.here, counts[1], &payload);
-        self.write(now, number, &packet, None);
+        let packet = datagram(subflow.there, subflow.here, counts[1], payload);
+        self.write(now, path, &packet, None);
     }
 
     /// `ack` arrived at the sender.
@@ -332,6 +346,9 @@ impl Capture {
         };
         let flow = &mut self.flows[self.paths[path].flow];
         flow.data_ack = flow.data_ack.max(ack.data_ack);
+        if ack.flags.has(Flags::CODED) {
+            return self.write_answer(now, path, &transport::coded_answer(ack));
+        }
         let join = transit.join;
         self.paths[path].heard = self.paths[path].heard.max(Subflow::clock(transit.sent));
         if ack.flags.has(Flags::SYN) {

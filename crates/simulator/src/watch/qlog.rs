@@ -40,7 +40,7 @@ struct Path {
 }
 
 /// Packets with one of these flags are not acknowledged one by one.
-const UNACKNOWLEDGED: u8 = Flags::DATAGRAM.0 | Flags::RATED.0;
+const UNACKNOWLEDGED: u16 = Flags::DATAGRAM.0 | Flags::RATED.0 | Flags::CODED.0;
 
 /// A log that is being written.
 pub(super) struct Qlog {
@@ -164,7 +164,7 @@ impl Path {
             "header": { "packet_type": kind, "packet_number": number },
             "raw": { "length": data.len + self.header, "payload_length": data.len },
         });
-        if data.len > 0 {
+        if data.len > 0 && !data.flags.has(Flags::CODED) {
             packet["frames"] = json!([{
                 "frame_type": "stream", "stream_id": 0, "offset": data.dsn, "length": data.len,
             }]);
@@ -174,8 +174,10 @@ impl Path {
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         let mut numbers = Vec::new();
+        let coded = ack.flags.has(Flags::CODED); // then it has numbers of segments, of which none is outstanding
+        let outstanding = if coded { 0 } else { ack.ack };
         while let Some(oldest) = self.outstanding.first_entry() {
-            if oldest.get().end > ack.ack {
+            if oldest.get().end > outstanding {
                 break;
             }
             numbers.push(oldest.remove().number);

@@ -63,6 +63,11 @@ impl Path {
         self.host_limit = (bytes as u64).max(least).min(settings.host_limit);
     }
 
+    /// How many bytes of it the host may hold.
+    pub(crate) fn host_limit(&self) -> u64 {
+        self.host_limit
+    }
+
     /// What has left the host no longer waits there.
     pub(crate) fn left_host(&mut self, bytes: u32, settings: &SenderSettings) {
         self.queued = self.queued.saturating_sub(u64::from(bytes));
@@ -234,7 +239,8 @@ impl Path {
         };
         let beyond = |range: Range| Range { start: range.start.max(self.offered), end: range.end };
         let missing = self.board.missing().map(beyond).filter(|range| !range.is_empty());
-        let data = missing.flat_map(|range| mapping.data_ranges(range)).collect();
+        let mut data: Vec<Range> = missing.flat_map(|range| mapping.data_ranges(range)).collect();
+        data.extend(self.coder.iter_mut().flat_map(|coder| coder.take_seen()));
         self.offered = self.board.nxt;
         data
     }

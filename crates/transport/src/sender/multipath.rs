@@ -107,7 +107,8 @@ impl<E: Ensemble> Sender<E> {
         self.control.set_member(path, true);
         self.refresh(path);
         self.refresh_siblings();
-        self.paths[path].board.nxt
+        let side = &self.paths[path];
+        side.coder.as_ref().map_or(side.board.nxt, |coder| u64::from(coder.next()))
     }
 
     /// `path` leaves the connection; what it had outstanding is offered to the others.

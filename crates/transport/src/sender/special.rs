@@ -15,6 +15,9 @@ impl<E: Ensemble> Sender<E> {
         if ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM) {
             return self.on_answer(now, path, ack);
         }
+        if ack.flags.has(Flags::CODED) {
+            return self.on_coded_ack(now, path, ack);
+        }
         if ack.ack > self.paths[path].board.una {
             self.control.on_delay(path, ack.transit.seconds());
         }
@@ -49,14 +52,19 @@ impl<E: Ensemble> Sender<E> {
         if self.rated.is_some() {
             return self.poll_rated(now);
         }
-        self.prepare(now)
+        if let Some(combination) = self.poll_coded(now) {
+            return Some(combination);
+        }
+        let transmit = self
+            .prepare(now)
             .or_else(|| self.poll_retransmission(now))
             .or_else(|| {
                 let (me, range) = self.reinjection().or_else(|| self.special_data(now))?;
                 Some(self.send(now, me, range))
             })
             .or_else(|| self.give_up_waiting(now))
-            .or_else(|| self.after_stall(now))
+            .or_else(|| self.after_stall(now))?;
+        self.encode(now, transmit)
     }
 
     /// The next data and its path; copies and help come into it.

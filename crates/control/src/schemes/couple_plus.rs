@@ -1,0 +1,321 @@
+//! Couple+ (Xue et al., "Migrating Unfairness Among Subflows in MPTCP With Network Coding for Wired–Wireless
+//! Networks", IEEE TVT 2017, §IV): coding hides losses from congestion control, and with them congestion. The
+//! receiver says what is missing all the same, and the sender asks why.
+//!
+//! ```text
+//!             loss flag: twnd = 7/8 cwnd
+//!   normal ─────────────────────────────► transient: min(cwnd, twnd)
+//!      ▲                                   │   │
+//!      │ decoded, or rtt short after ΔT    │   │ not decoded after ΔT and rtt ≥ 2 min, or the receive
+//!      │ packets: max(cwnd, twnd)          │   │ buffer is full, or duplicate ACKs, or a timeout
+//!      ├───────────────────────────────────┘   │
+//!      └── congestion: min(cwnd, twnd) / 2 ◄───┘
+//! ```
+//!
+//! Windows grow as those of LIA (RTT Compensator) in all states, and so do those of paths without coding.
+
+use crate::laws::LIA;
+use crate::{Acked, Cause, Coupled, Decoding, Ensemble, Settings, Verdicts, Window};
+use alloc::boxed::Box;
+
+/// The round trip of congestion over the smallest of the uncongested state (§IV-C).
+const RTT_FACTOR: u64 = 2;
+
+/// What the paper leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// Congestion is what is not decoded in time *and* has a long round trip (the detailed text of §IV-C).
+    Published,
+    /// The round trip does not count (its summary).
+    DecodeOnly,
+    /// As published; `twnd` begins at 3/4 of the window.
+    ThreeQuarters,
+    /// As published; `twnd` begins at 19/20 of the window.
+    NineteenTwentieths,
+}
+
+impl Reading {
+    /// What "a little smaller" is: `twnd` over `cwnd` when the transient state begins.
+    fn factor(self) -> f64 {
+        match self {
+            Reading::Published | Reading::DecodeOnly => 0.875,
+            Reading::ThreeQuarters => 0.75,
+            Reading::NineteenTwentieths => 0.95,
+        }
+    }
+}
+
+/// LIA over all paths, and for each what is asked about its losses.
+#[derive(Clone, Debug)]
+pub(crate) struct CouplePlus {
+    reading: Reading,
+    min_window: f64,
+    /// Has `twnd` for the window of a path in the transient state: it is the smaller one.
+    lia: Coupled,
+    paths: Box<[Path]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    transient: Option<Transient>,
+    /// Smallest round trip outside the transient state.
+    min_rtt_ns: u64,
+    verdicts: Verdicts,
+}
+
+/// While it is not known why packets were lost.
+#[derive(Clone, Copy, Debug)]
+struct Transient {
+    /// `cwnd − twnd`: both grow alike, so that it stays.
+    held: f64,
+    /// The transient counter: packets sent after the first that could not be decoded, arrived or not.
+    counter: u32,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Path { transient: None, min_rtt_ns: u64::MAX, verdicts: Verdicts::default() }
+    }
+}
+
+impl CouplePlus {
+    pub(crate) fn new(reading: Reading, settings: Settings, paths: usize) -> Self {
+        CouplePlus {
+            reading,
+            min_window: settings.min_window,
+            lia: Coupled::new(LIA, settings, paths),
+            paths: alloc::vec![Path::default(); paths].into(),
+        }
+    }
+
+    /// The loss flag is set: from now on the path sends a little less.
+    fn ask(&mut self, path: usize) {
+        let Window { cwnd, ssthresh } = self.lia.window(path);
+        let twnd = (self.reading.factor() * cwnd).max(self.min_window);
+        self.lia.restart(path, Window { cwnd: twnd, ssthresh });
+        let side = &mut self.paths[path];
+        side.transient = Some(Transient { held: cwnd - twnd, counter: 0 });
+        side.verdicts.asked += 1;
+    }
+
+    /// It was noise: both windows are the larger one again.
+    fn acquit(&mut self, path: usize) {
+        let Some(Transient { held, .. }) = self.paths[path].transient.take() else {
+            return;
+        };
+        let Window { cwnd, ssthresh } = self.lia.window(path);
+        self.lia.restart(path, Window { cwnd: cwnd + held, ssthresh });
+        self.paths[path].verdicts.noise += 1;
+    }
+
+    /// The transient state ends in congestion; whoever is told of that halves what is left, `twnd`.
+    fn convict(&mut self, path: usize) {
+        let side = &mut self.paths[path];
+        side.verdicts.congestion += u64::from(side.transient.take().is_some());
+    }
+
+    /// Whether what could not be decoded in time is congestion by its round trip too.
+    fn late(&self, path: usize, rtt_ns: u64) -> bool {
+        let least = self.paths[path].min_rtt_ns;
+        self.reading == Reading::DecodeOnly || rtt_ns >= least.saturating_mul(RTT_FACTOR)
+    }
+}
+
+impl Ensemble for CouplePlus {
+    fn on_ack(&mut self, path: usize, ack: &Acked) {
+        let side = &mut self.paths[path];
+        if side.transient.is_none() && ack.rtt_ns > 0 {
+            side.min_rtt_ns = side.min_rtt_ns.min(ack.rtt_ns);
+        }
+        self.lia.on_ack(path, ack);
+    }
+
+    fn on_decoding(&mut self, path: usize, decoding: &Decoding) -> bool {
+        let Decoding { lost, newly_lost, advanced, rtt_ns, cycle, full } = *decoding;
+        let Some(transient) = &mut self.paths[path].transient else {
+            if lost > 0 {
+                self.ask(path);
+            }
+            return false;
+        };
+        if lost == 0 {
+            self.acquit(path);
+            return false;
+        }
+        if advanced {
+            transient.counter = transient.counter.saturating_add(1 + newly_lost);
+        }
+        let over = transient.counter >= cycle;
+        if full || over && self.late(path, rtt_ns) {
+            return true; // `on_congestion` follows
+        }
+        if over {
+            self.acquit(path);
+        }
+        false
+    }
+
+    fn on_congestion(&mut self, path: usize, cause: Cause) {
+        self.convict(path);
+        self.lia.on_congestion(path, cause);
+    }
+
+    fn on_recovered(&mut self, path: usize) {
+        self.lia.on_recovered(path);
+    }
+
+    fn set_member(&mut self, path: usize, member: bool) {
+        let verdicts = self.paths[path].verdicts;
+        self.paths[path] = Path { verdicts, ..Path::default() };
+        self.lia.set_member(path, member);
+    }
+
+    fn undo(&mut self, path: usize) {
+        self.lia.undo(path);
+    }
+
+    fn restart(&mut self, path: usize, window: Window) {
+        self.paths[path].transient = None;
+        self.lia.restart(path, window);
+    }
+
+    fn window(&self, path: usize) -> Window {
+        self.lia.window(path)
+    }
+
+    fn verdicts(&self, path: usize) -> Verdicts {
+        self.paths[path].verdicts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Phase;
+
+    const MS: u64 = 1_000_000;
+
+    /// Two paths of `cwnd` segments in avoidance, with a round trip of 60 ms.
+    fn control(reading: Reading, cwnd: f64) -> CouplePlus {
+        let settings =
+            Settings { initial_window: cwnd, initial_ssthresh: 1.0, ..Settings::default() };
+        let mut control = CouplePlus::new(reading, settings, 2);
+        for path in [0, 1] {
+            control.on_ack(path, &Acked { segments: 0.0, ..acked(60) });
+        }
+        control
+    }
+
+    fn acked(rtt_ms: u64) -> Acked {
+        let (srtt, rtt_ns) = (rtt_ms as f64 / 1e3, rtt_ms * MS);
+        let phase = Phase::Open;
+        Acked { segments: 1.0, srtt, rtt_ns, cwnd_limited: true, phase, ..Acked::default() }
+    }
+
+    fn flagged(lost: u32, newly_lost: u32, rtt_ms: u64) -> Decoding {
+        let rtt_ns = rtt_ms * MS;
+        Decoding { lost, newly_lost, advanced: true, rtt_ns, cycle: 5, full: false }
+    }
+
+    #[test]
+    fn a_loss_that_is_decoded_within_a_cycle_costs_nothing_in_the_end() {
+        let mut control = control(Reading::Published, 16.0);
+        assert!(!control.on_decoding(1, &flagged(1, 1, 60)));
+        assert_eq!(control.window(1).cwnd, 14.0);
+        assert!(!control.on_decoding(1, &flagged(1, 0, 200)));
+        assert!(!control.on_decoding(1, &flagged(0, 0, 200)));
+        assert_eq!(control.window(1).cwnd, 16.0);
+        assert_eq!(control.verdicts(1), Verdicts { asked: 1, noise: 1, congestion: 0 });
+        assert_eq!(control.verdicts(0), Verdicts::default());
+    }
+
+    #[test]
+    fn both_windows_grow_by_the_increment_of_lia_while_it_is_asked() {
+        let (mut control, mut plain) =
+            (control(Reading::Published, 16.0), control(Reading::Published, 16.0));
+        control.on_decoding(1, &flagged(1, 1, 60));
+        plain.restart(1, Window { cwnd: 14.0, ssthresh: 1.0 });
+        for _ in 0..10 {
+            control.on_ack(1, &acked(60));
+            plain.on_ack(1, &acked(60));
+        }
+        let grown = plain.window(1).cwnd;
+        assert_eq!(control.window(1).cwnd, grown);
+        control.on_decoding(1, &flagged(0, 0, 60));
+        assert_eq!(control.window(1).cwnd, grown + 2.0);
+    }
+
+    #[test]
+    fn every_combination_of_signs_has_the_verdict_of_the_text() {
+        // (decoded, whole cycle, long round trip, buffer full) and the verdicts as published and decode-only.
+        for case in 0..16 {
+            let [decoded, over, long, full] = [1, 2, 4, 8].map(|bit| case & bit != 0);
+            for reading in [Reading::Published, Reading::DecodeOnly] {
+                let mut control = control(reading, 16.0);
+                control.on_decoding(1, &flagged(1, 1, 60));
+                let last = Decoding {
+                    lost: u32::from(!decoded),
+                    full,
+                    rtt_ns: if long { 120 } else { 119 } * MS,
+                    ..flagged(1, if over { 4 } else { 3 }, 60)
+                };
+                let late = over && (long || reading == Reading::DecodeOnly);
+                let congestion = !decoded && (full || late);
+                assert_eq!(control.on_decoding(1, &last), congestion, "{case} {reading:?}");
+                let noise = decoded || over && !congestion;
+                assert_eq!(control.verdicts(1).noise, u64::from(noise), "{case} {reading:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_counter_adds_one_for_an_acknowledgement_and_one_for_each_packet_that_it_reports_lost() {
+        let mut control = control(Reading::Published, 16.0);
+        control.on_decoding(1, &flagged(1, 1, 200));
+        assert!(!control.on_decoding(1, &flagged(1, 0, 200))); // 1
+        assert!(!control.on_decoding(1, &flagged(3, 2, 200))); // 4
+        let again = Decoding { advanced: false, ..flagged(3, 0, 200) };
+        assert!(!control.on_decoding(1, &again)); // still 4
+        assert!(control.on_decoding(1, &flagged(3, 0, 200))); // 5
+    }
+
+    #[test]
+    fn congestion_halves_the_transient_window_once_and_so_do_duplicate_acks_and_timeouts() {
+        for cause in [Cause::FastRetransmit, Cause::Timeout] {
+            let mut control = control(Reading::Published, 16.0);
+            control.on_decoding(1, &flagged(1, 1, 60));
+            control.on_congestion(1, cause);
+            let cwnd = if cause == Cause::Timeout { 1.0 } else { 7.0 };
+            assert_eq!(control.window(1), Window { cwnd, ssthresh: 7.0 });
+            assert_eq!(control.verdicts(1).congestion, 1);
+            // Outside the transient state a loss is what it is for LIA, and is no verdict.
+            control.on_congestion(0, cause);
+            assert_eq!(control.verdicts(0).congestion, 0);
+            assert_eq!(control.window(0).ssthresh, 8.0);
+        }
+    }
+
+    #[test]
+    fn without_coding_it_is_lia() {
+        let mut control = control(Reading::Published, 16.0);
+        let settings =
+            Settings { initial_window: 16.0, initial_ssthresh: 1.0, ..Settings::default() };
+        let mut lia = Coupled::new(LIA, settings, 2);
+        for path in [0, 1] {
+            lia.on_ack(path, &Acked { segments: 0.0, ..acked(60) });
+        }
+        for step in 0..200_usize {
+            let path = step % 2;
+            let ack = acked(60 + 20 * path as u64);
+            control.on_ack(path, &ack);
+            lia.on_ack(path, &ack);
+            if step % 37 == 36 {
+                control.on_congestion(path, Cause::FastRetransmit);
+                lia.on_congestion(path, Cause::FastRetransmit);
+            }
+        }
+        for path in [0, 1] {
+            assert_eq!(control.window(path), lia.window(path));
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The sending side: segments of TCP in, combinations out; numbers of segments in, bytes out.
+
+use super::{CODING_HEADER_BYTES, Coding, Tag, tag, untag};
+use coding::{Combination, Redundancy};
+use std::collections::VecDeque;
+use units::Time;
+use wire::{Ack, Data, Flags, Range};
+
+/// Segments of one path, numbered from 0, that the receiver has not seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Coder {
+    /// W.
+    window: u32,
+    redundancy: Redundancy,
+    /// `ΔT`, the redundant cycle in packets: R/(R − 1), rounded up.
+    pub(crate) cycle: u32,
+    segments: VecDeque<Segment>,
+    /// Number of the first of them.
+    base: u32,
+    /// Makes the coefficients of each combination others.
+    key: u32,
+    /// Data that was seen and, as far as is known, not put in order: it may wait to be decoded.
+    seen: VecDeque<Range>,
+    /// The segments that combinations to be sent cover: first number, and one past the last.
+    owed: VecDeque<(u32, u32)>,
+    /// Degrees of freedom that the receiver had when the newest acknowledgement left.
+    received: u32,
+    /// How many were missing then.
+    lost: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    seq: u64,
+    len: u32,
+    tag: Tag,
+    /// When it was sent first.
+    sent: Time,
+    /// TCP sent it again: its age is no round trip (Karn).
+    again: bool,
+}
+
+impl Segment {
+    /// Its bytes in the connection.
+    fn range(&self) -> Range {
+        let (start, len) = untag(self.tag);
+        Range { start, end: start + u64::from(len) }
+    }
+}
+
+/// What an acknowledgement of a coded path means for its TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// First byte of the path that is not seen.
+    pub(crate) una: u64,
+    /// When that was sent which is seen now.
+    pub(crate) echo: Time,
+    /// Whether a degree of freedom has come: if not, this is no duplicate ACK.
+    pub(crate) innovative: bool,
+    /// Degrees of freedom that are missing.
+    pub(crate) lost: u32,
+    /// How many more than before.
+    pub(crate) newly_lost: u32,
+}
+
+impl Coder {
+    pub(crate) fn new(coding: Coding) -> Self {
+        let millionths = (1e6 * coding.redundancy + 0.5) as u64;
+        let redundant = millionths.saturating_sub(1_000_000);
+        Coder {
+            window: u32::from(coding.window),
+            redundancy: Redundancy::new(coding.redundancy),
+            cycle: millionths.div_ceil(redundant.max(1)).min(u64::from(u32::MAX)) as u32,
+            segments: VecDeque::new(),
+            base: 0,
+            key: 0,
+            seen: VecDeque::new(),
+            owed: VecDeque::new(),
+            received: 0,
+            lost: 0,
+        }
+    }
+
+    /// The path leaves the connection: nothing is known of what was sent. Returns the next segment's number.
+    pub(crate) fn restart(&mut self) {
+        self.base = self.next();
+        (self.received, self.lost) = (self.base, 0);
+        self.segments.clear();
+        self.seen.clear();
+        self.owed.clear();
+    }
+
+    /// What was seen and may never be decoded, should the path not work any more: others may send it.
+    pub(crate) fn take_seen(&mut self) -> impl Iterator<Item = Range> + '_ {
+        self.seen.drain(..)
+    }
+
+    /// Number of the next new segment.
+    pub(crate) fn next(&self) -> u32 {
+        self.base.wrapping_add(self.segments.len() as u32)
+    }
+
+    /// TCP sends `data`, for the first time or again: R combinations for it are owed, of it and the newest before
+    /// it, or of it and what follows it.
+    pub(crate) fn on_segment(&mut self, data: &Data) {
+        let index = self
+            .segments
+            .partition_point(|segment| segment.seq + u64::from(segment.len) <= data.seq);
+        let covered = if index == self.segments.len() {
+            let Data { seq, len, dsn, stamp, .. } = *data;
+            let tag = tag(dsn, len);
+            self.segments.push_back(Segment { seq, len, tag, sent: stamp, again: false });
+            (self.next().saturating_sub(self.window), self.next())
+        } else {
+            self.segments[index].again = true;
+            self.from(index as u32)
+        };
+        for _ in 0..self.redundancy.next() {
+            self.owed.push_back(covered);
+        }
+    }
+
+    /// A window that begins with the segment at `index`.
+    fn from(&self, index: u32) -> (u32, u32) {
+        let first = self.base.saturating_add(index);
+        (first, first.saturating_add(self.window).min(self.next()))
+    }
+
+    /// What is missing is sent anew, but for the one that TCP sends again.
+    pub(crate) fn repair(&mut self) {
+        for _ in 1..self.lost.min(self.window) {
+            self.owed.push_back(self.from(0));
+        }
+    }
+
+    /// Whether combinations are to be sent.
+    pub(crate) fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// The next combination to be sent at `now`; of those that were owed, what has been seen since is left out.
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
+        loop {
+            let (first, end) = self.owed.pop_front()?;
+            let first = first.max(self.base);
+            if first >= end {
+                continue;
+            }
+            let (base, count) = (first, (end - first) as u8);
+            let combination = Combination { base, count, key: self.key };
+            self.key = self.key.wrapping_add(1) & 0x00ff_ffff;
+            let covered = self.covered(combination);
+            let longest = covered.clone().map(|segment| segment.len).max().unwrap_or(0);
+            let (dsn, len) = untag(combination.combine(covered.map(|segment| &segment.tag)));
+            return Some(Data {
+                seq: combination.pack(),
+                dsn,
+                len: longest + CODING_HEADER_BYTES,
+                rtt_us: len,
+                stamp: now,
+                flags: Flags::CODED,
+            });
+        }
+    }
+
+    fn covered(&self, combination: Combination) -> impl Iterator<Item = &Segment> + Clone {
+        let skip = combination.base.wrapping_sub(self.base) as usize;
+        self.segments.iter().skip(skip).take(usize::from(combination.count))
+    }
+
+    /// The data that the combination in `data`, which has just been polled, is made of.
+    pub(crate) fn ranges(&self, data: &Data) -> Vec<Range> {
+        self.covered(Combination::unpack(data.seq)).map(Segment::range).collect()
+    }
+
+    /// An acknowledgement came; `nxt` is the next byte of the path. What says nothing new, or nothing that can be,
+    /// moves nothing.
+    pub(crate) fn on_ack(&mut self, ack: &Ack, nxt: u64) -> Answer {
+        let block = ack.sacks.blocks().first().copied().unwrap_or_default();
+        let [received, highest] = [block.start, block.end].map(|count| count as u32);
+        let plausible = received <= self.next() && highest <= self.next() && received <= highest;
+        let newer = plausible && received >= self.received;
+        let innovative = newer && received > self.received;
+        let (mut lost, mut newly_lost) = (self.lost, 0);
+        if newer {
+            lost = highest - received;
+            newly_lost = lost.saturating_sub(self.lost);
+            (self.received, self.lost) = (received, lost);
+        }
+        let mut echo = ack.echo;
+        let seen = u32::try_from(ack.ack).unwrap_or(0);
+        if (self.base..=self.next()).contains(&seen) {
+            let newly = (seen - self.base) as usize;
+            if let Some(newest) = self.segments.range(..newly).next_back()
+                && !newest.again
+            {
+                echo = newest.sent;
+            }
+            self.seen.extend(self.segments.drain(..newly).map(|segment| segment.range()));
+            self.base = seen;
+        }
+        while self.seen.front().is_some_and(|range| range.end <= ack.data_ack) {
+            self.seen.pop_front();
+        }
+        let una = self.segments.front().map_or(nxt, |segment| segment.seq);
+        Answer { una, echo, innovative, lost, newly_lost }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::Sacks;
+
+    fn coder(redundancy: f64, window: u8) -> Coder {
+        Coder::new(Coding { redundancy, window })
+    }
+
+    fn segment(number: u64) -> Data {
+        Data {
+            seq: 1000 * number,
+            dsn: 7000 * number,
+            len: 1000,
+            stamp: Time(number),
+            ..Data::default()
+        }
+    }
+
+    fn ack(first_unseen: u64, received: u64, highest: u64) -> Ack {
+        Ack {
+            ack: first_unseen,
+            data_ack: 0,
+            window_edge: 0,
+            echo: Time(99),
+            transit: units::Span::ZERO,
+            sacks: Sacks::new([Range { start: received, end: highest }]),
+            flags: Flags::CODED,
+        }
+    }
+
+    fn drain(coder: &mut Coder) -> Vec<(u32, u8)> {
+        let sent = std::iter::from_fn(|| coder.poll(Time(5)));
+        let what = sent.map(|data| Combination::unpack(data.seq));
+        what.map(|what| (what.base, what.count)).collect()
+    }
+
+    #[test]
+    fn every_fifth_packet_is_redundant_at_1_25_and_no_segment_is_in_more_than_five_of_window_four()
+    {
+        let mut coder = coder(1.25, 4);
+        let mut takes_part = [0; 40];
+        let mut sent = 0;
+        for number in 0..40 {
+            coder.on_segment(&segment(number));
+            for (base, count) in drain(&mut coder) {
+                sent += 1;
+                (base..base + u32::from(count)).for_each(|at| takes_part[at as usize] += 1);
+            }
+        }
+        assert_eq!((sent, coder.cycle), (50, 5));
+        assert!(takes_part[..36].iter().all(|count| *count == 5), "{takes_part:?}");
+        assert_eq!(super::super::Coder::new(Coding { redundancy: 1.05, window: 6 }).cycle, 21);
+    }
+
+    #[test]
+    fn a_segment_that_is_sent_again_is_combined_with_what_follows_and_what_is_seen_is_left_out() {
+        let mut coder = coder(1.0, 3);
+        (0..6).for_each(|number| coder.on_segment(&segment(number)));
+        assert_eq!(drain(&mut coder).last(), Some(&(3, 3)));
+        coder.on_segment(&segment(1));
+        assert_eq!(drain(&mut coder), [(1, 3)]);
+        coder.on_segment(&segment(1));
+        let answer = coder.on_ack(&ack(3, 3, 6), 6000);
+        assert_eq!((answer.una, answer.lost, answer.newly_lost), (3000, 3, 3));
+        assert_eq!(drain(&mut coder), [(3, 1)]);
+        coder.repair();
+        assert_eq!(drain(&mut coder), [(3, 3), (3, 3)]);
+    }
+
+    #[test]
+    fn round_trips_are_those_of_the_newest_segment_seen_unless_it_was_sent_again() {
+        let mut coder = coder(1.0, 3);
+        (0..6).for_each(|number| coder.on_segment(&segment(number)));
+        assert_eq!(coder.on_ack(&ack(2, 2, 2), 6000).echo, Time(1));
+        coder.on_segment(&segment(2));
+        assert_eq!(coder.on_ack(&ack(3, 3, 3), 6000).echo, Time(99));
+    }
+
+    #[test]
+    fn old_and_impossible_acknowledgements_move_nothing() {
+        let mut coder = coder(1.0, 3);
+        (0..6).for_each(|number| coder.on_segment(&segment(number)));
+        let answer = coder.on_ack(&ack(2, 3, 4), 6000);
+        assert_eq!((answer.una, answer.innovative, answer.lost), (2000, true, 1));
+        for wrong in [ack(1, 2, 2), ack(7, 9, 9), ack(u64::MAX, 5, 4), ack(0, 1 << 40, 0)] {
+            let answer = coder.on_ack(&wrong, 6000);
+            assert_eq!(
+                (answer.una, answer.innovative, answer.newly_lost),
+                (2000, false, 0),
+                "{wrong:?}"
+            );
+        }
+    }
+}
