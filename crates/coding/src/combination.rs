@@ -54,9 +54,7 @@ impl Combination {
     /// The combination of `symbols`, the segments from `base` on; those that are missing count as zero.
     pub fn combine<'a, S: Symbol + 'a>(self, symbols: impl Iterator<Item = &'a S>) -> S {
         let mut combined = S::zero();
-        for (c, symbol) in self.coefficients().zip(symbols) {
-            combined.add_scaled(c, symbol);
-        }
+        combined.add_combination(self.coefficients().zip(symbols));
         combined
     }
 }

@@ -163,19 +163,22 @@ impl<S: Symbol> Decoder<S> {
         self.scratch.clear();
         self.scratch.resize((self.highest() - unseen) as usize, 0);
         let named = self.slots.range((what.base - self.offset) as usize..);
-        for ((c, slot), number) in what.coefficients().zip(named).zip(what.base..) {
+        for ((c, slot), number) in what.coefficients().zip(named.clone()).zip(what.base..) {
             match slot {
                 Slot::Unseen => self.scratch[(number - unseen) as usize] ^= c,
-                Slot::Decoded(known) => symbol.add_scaled(c, known),
                 Slot::Row(row) => {
-                    symbol.add_scaled(c, &row.symbol);
                     for (free, factor) in &row.free {
                         self.scratch[(free - unseen) as usize] ^= field::mul(c, *factor);
                     }
                 }
-                Slot::Gone => {} // not admitted
+                Slot::Decoded(_) | Slot::Gone => {}
             }
         }
+        let known = what.coefficients().zip(named).filter_map(|(c, slot)| match slot {
+            Slot::Decoded(symbol) | Slot::Row(Row { symbol, .. }) => Some((c, symbol)),
+            Slot::Unseen | Slot::Gone => None, // what is gone is not admitted
+        });
+        symbol.add_combination(known);
     }
 
     /// A new row. No other one has its pivot from now on, and those below it may have nothing free any more.

