@@ -152,7 +152,7 @@ impl<S: Symbol> Decoder<S> {
         let Some(first) = base.checked_sub(self.offset) else {
             return false;
         };
-        let room = self.undecoded.saturating_add(self.limit).max(self.highest());
+        let room = self.undecoded.saturating_add(self.limit);
         let named = self.slots.iter().skip(first as usize).take((end - base) as usize);
         end <= room && !named.into_iter().any(|slot| matches!(slot, Slot::Gone))
     }

@@ -1,11 +1,13 @@
 //! Arithmetic of GF(2⁸) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (0x11D).
 //!
-//! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, which it does not with 0x11B. Addition and subtraction are both XOR.
+//! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, which it does not with
+//! 0x11B. Addition and subtraction are both XOR.
 //!
-//! Bytes in bulk are multiplied without tables, in forms that the compiler turns into vector code. Measured with
-//! 1448 bytes on x86-64 with 128-bit registers, beside a row of 256 products for each coefficient (the best of
-//! three forms, 2.9 GB/s): [`add_scaled`] is 1.5 times as fast, [`add_combination`] 3.4 times with 6 terms and
-//! 4 times with 32; a byte in each eighth of a word, multiplied as a whole, 0.7 times; logarithms 0.5 times.
+//! Bytes in bulk are multiplied without tables, in forms that the compiler turns into vector code. Measured
+//! with 1448 bytes on x86-64 with registers of 128 bits, beside a row of 256 products for each coefficient
+//! (2.9 GB/s in the best of three forms): [`add_scaled`] is 1.5 times as fast, [`add_combination`] 3.5 times
+//! with 6 terms and 4 to 5 times with 32; eight bytes in a word, multiplied bit by bit, 0.7 times; logarithms
+//! 0.5 times. `cargo bench -p coding` measures what has stayed.
 
 /// The polynomial without x⁸.
 const REDUCE: u8 = 0x1D;

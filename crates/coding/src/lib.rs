@@ -14,6 +14,23 @@
 //! Deviations: coefficients are never 0, and do not travel: 24 bits of key stand for them. The papers send
 //! them, with the ends of every segment. What is acknowledged is a segment's number, not a byte.
 //!
+//! ```
+//! use coding::{Combination, Decoder};
+//!
+//! let segments = [[1u8, 2], [3, 4], [5, 6]];
+//! let packet = |count, key| {
+//!     let what = Combination { base: 0, count, key };
+//!     (what, what.combine(segments.iter()))
+//! };
+//! let (mut decoder, mut decoded) = (Decoder::new(64), vec![]);
+//! // The first packet, of segment 0 alone, is lost.
+//! for ((what, symbol), seen) in [packet(2, 1), packet(3, 2), packet(3, 3)].into_iter().zip(1..) {
+//!     decoder.on_packet(what, symbol, |number, segment| decoded.push((number, segment)));
+//!     assert_eq!(decoder.first_unseen(), seen);
+//! }
+//! assert_eq!(decoded, [(0, [1, 2]), (1, [3, 4]), (2, [5, 6])]);
+//! ```
+//!
 //! A packet is either whole or absent: nothing here detects a changed byte, and one in a combination spoils
 //! every segment that is decoded with it. Whoever carries packets over a network checks them first.
 #![no_std]

@@ -147,6 +147,16 @@ fn an_old_packet_that_was_overtaken_is_not_innovative() {
 }
 
 #[test]
+fn the_longest_window_finds_all_that_it_names() {
+    let mut path = Path::new(64);
+    for newest in 0..700u32 {
+        let base = newest.saturating_sub(MAX_WINDOW as u32 - 1);
+        assert!(path.on_packet(packet(base, (newest - base + 1) as u8, newest)));
+    }
+    assert_eq!((path.delivered.len(), path.decoder.pending()), (700, 0));
+}
+
+#[test]
 fn a_gap_of_segments_that_nobody_named_is_unseen() {
     let mut path = Path::new(64);
     path.on_packet(packet(10, 1, 1));
