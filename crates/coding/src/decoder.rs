@@ -127,9 +127,9 @@ impl<S: Symbol> Decoder<S> {
     }
 
     /// The path begins, or begins again, at segment `number`: all below it count as seen from now on, and what
-    /// is not decoded of them is not delivered any more. Packets that still name it are ignored.
+    /// is not decoded of them is not delivered any more. Packets that still name such a segment are ignored.
     pub fn start_at(&mut self, number: u32) {
-        if number >= self.highest() {
+        if number > self.highest() {
             self.slots.clear();
             (self.offset, self.rank, self.pending) = (number, number, 0);
         }

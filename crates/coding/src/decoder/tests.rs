@@ -221,6 +221,9 @@ fn a_path_that_begins_again_keeps_what_is_above() {
     assert_eq!(path.delivered.keys().copied().collect::<Vec<_>>(), [3, 4, 5, 6]);
     path.decoder.start_at(2); // it has begun later
     assert_eq!(path.acknowledged(), (7, 7, 7));
+    path.decoder.start_at(7); // nothing is missing: what is decoded may still be named
+    assert!(path.on_packet(packet(5, 3, 1)));
+    assert_eq!(path.acknowledged(), (8, 8, 8));
 }
 
 #[test]
