@@ -19,6 +19,7 @@ from .markdown import block, table, together
 MODULES = [
     "anabranch",
     "anabranch.theory",
+    "anabranch.theory.coding",
     "anabranch.theory.throughput",
     "anabranch.fairness",
     "anabranch.statistics",

@@ -63,6 +63,9 @@ WITH: dict[str, Callable[[Content], Content]] = {
     "Flow": lambda given: scenario(flow=given),
     "Transport": lambda given: scenario(transport=given),
     "Path": lambda given: scenario(flow={"path": [{"links": ["line"]} | given]}),
+    "Coding": lambda given: scenario(
+        flow={"path": [{"links": ["line"], "coding": {"redundancy": 1.1} | given}]}
+    ),
     "Loss": lambda given: scenario(link={"loss": {"probability": 0.1} | given}),
     "Reorder": lambda given: scenario(
         link={"reorder": {"probability": 0.1, "delay": "1 ms"} | given}

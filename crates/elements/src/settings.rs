@@ -16,6 +16,7 @@ pub fn link_settings(link: &PlanLink) -> LinkSettings {
         loss: link.loss.map(loss),
         reorder: link.reorder.map(|(probability, delay)| Reorder { probability, delay }),
         duplicate: link.duplicate,
+        jitter: link.jitter,
     }
 }
 

@@ -33,6 +33,8 @@ pub struct LinkSettings {
     pub reorder: Option<Reorder>,
     /// Probability that a frame comes out twice.
     pub duplicate: f64,
+    /// Frames come out later by a random time up to this, and in order; not on links that are rare.
+    pub jitter: Span,
 }
 
 /// A change of a running link; what is `None` stays.
@@ -151,6 +153,8 @@ struct Faults<F> {
     doomed: VecDeque<u64>,
     /// Frames lost at random, or because the link was down.
     losses: u64,
+    /// Most by which a frame is late.
+    jitter: Span,
     rare: Option<Rare<F>>,
 }
 
@@ -161,7 +165,16 @@ impl<F> Faults<F> {
     }
 
     fn new(loss: Option<Loss>, rare: Option<Rare<F>>) -> Box<Self> {
-        Box::new(Faults { loss, up: true, delivered: 0, doomed: VecDeque::new(), losses: 0, rare })
+        let (delivered, losses, jitter) = (0, 0, Span::ZERO);
+        Box::new(Faults {
+            loss,
+            up: true,
+            delivered,
+            doomed: VecDeque::new(),
+            losses,
+            jitter,
+            rare,
+        })
     }
 }
 
@@ -170,8 +183,13 @@ impl<F: Frame> Link<F> {
     pub fn new(settings: LinkSettings) -> Self {
         let rare = Rare::new(&settings);
         Link {
-            faults: (settings.loss.is_some() || rare.is_some())
-                .then(|| Faults::new(settings.loss, rare)),
+            faults: (settings.loss.is_some() || rare.is_some() || settings.jitter > Span::ZERO)
+                .then(|| {
+                    Box::new(Faults {
+                        jitter: settings.jitter,
+                        ..*Faults::new(settings.loss, rare)
+                    })
+                }),
             rate: settings.rate.map_or(0, |rate| rate.0),
             delay: settings.delay,
             queue: match settings.queue {
@@ -252,10 +270,23 @@ impl<F: Frame> Link<F> {
         if self.rare() {
             return self.offer_rare(now, frame);
         }
-        let offer = self.carry(now, frame);
+        let offer = self.carry_late(now, frame, chance);
         if doomed && let Some(faults) = &mut self.faults {
             faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
+        offer
+    }
+
+    /// [`Link::carry`] with jitter: the line is as much longer for this frame.
+    fn carry_late(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
+        let jitter = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.jitter);
+        if jitter == Span::ZERO {
+            return self.carry(now, frame);
+        }
+        let delay = self.delay;
+        self.delay = delay + Span((chance.uniform() * jitter.0 as f64) as u64);
+        let offer = self.carry(now, frame);
+        self.delay = delay;
         offer
     }
 

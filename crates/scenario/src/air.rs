@@ -309,6 +309,7 @@ fn check_link(scenario: &Scenario, link: &Link) -> Result<(), Placed> {
         ("loss", link.loss.is_some()),
         ("reorder", link.reorder.is_some()),
         ("duplicate", link.duplicate != 0.0),
+        ("jitter", link.jitter > Span::ZERO),
         ("per_user", link.per_user),
         ("change", !link.change.is_empty()),
         ("trace", link.trace.is_some()),

@@ -57,6 +57,8 @@ pub struct PlanLink {
     pub reorder: Option<(f64, Span)>,
     /// Probability that a packet comes out twice.
     pub duplicate: f64,
+    /// Most by which packets come out later at random; they keep their order.
+    pub jitter: Span,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
     /// Where on a medium it is, if it is a part of one; then it has nothing else of its own.
@@ -367,6 +369,7 @@ fn expand_link(scenario: &Scenario, link: &schema::Link) -> PlanLink {
         loss: link.loss.as_ref().map(expand_loss),
         reorder: link.reorder.as_ref().map(|reorder| (reorder.probability, reorder.delay)),
         duplicate: link.duplicate,
+        jitter: link.jitter,
         per_user: link.per_user,
         air: air::place(scenario, link),
         changes,
@@ -435,6 +438,7 @@ fn expand_path(
                 loss: None,
                 reorder: None,
                 duplicate: 0.0,
+                jitter: Span::ZERO,
                 per_user: false,
                 air: None,
                 changes: Vec::new(),

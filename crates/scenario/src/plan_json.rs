@@ -47,6 +47,7 @@ fn link(link: &PlanLink) -> Value {
         "reorder": link.reorder.map_or(0.0, |(probability, _)| probability),
         "reorder_delay_s": link.reorder.map(|(_, delay)| delay.seconds()),
         "duplicate": link.duplicate,
+        "jitter_s": link.jitter.seconds(),
         "per_user": link.per_user,
         "air": link.air.map(|air| json!({ "medium": air.medium, "from": air.from, "to": air.to })),
         "changes": changes.collect::<Vec<_>>(),

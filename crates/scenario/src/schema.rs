@@ -110,6 +110,10 @@ pub struct Link {
     /// Probability that a packet comes out twice.
     #[serde(default)]
     pub duplicate: f64,
+    /// Packets come out later by a random time up to this, evenly, and keep their order: the random processing time that
+    /// keeps phases from locking (Floyd and Jacobson 1992).
+    #[serde(default)]
+    pub jitter: Span,
     /// Whether every user whose path crosses it has a private copy, as of an access line.
     #[serde(default)]
     pub per_user: bool,

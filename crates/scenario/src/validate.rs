@@ -162,6 +162,11 @@ fn check_faults(link: &Link) -> Result<(), Wrong> {
     if !probability(link.duplicate) {
         return wrong("duplicate", link.duplicate, FROM_0_TO_1);
     }
+    let departing = matches!(link.queue, Some(Queue::Codel(_) | Queue::FqCodel(_)));
+    if link.jitter > Span::ZERO && (departing || link.reorder.is_some() || link.duplicate > 0.0) {
+        let right = "a link with CoDel, FQ-CoDel, `reorder` or `duplicate` has none: put it on a link after this one";
+        return wrong("jitter", link.jitter, right);
+    }
     let Some(loss) = &link.loss else {
         return Ok(());
     };

@@ -12,7 +12,7 @@ Theory sees plans and laws, never simulation results: an oracle must not know wh
 SciPy and CVXPY are imported when a function needs them, not with this package.
 """
 
-from . import closed_forms, dcf, khalili, throughput
+from . import closed_forms, coding, dcf, khalili, throughput
 from .dcf import Phy, Saturation, phy, saturation
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
@@ -65,6 +65,7 @@ __all__ = [
     "alpha_fair",
     "axis_from",
     "closed_forms",
+    "coding",
     "convergence",
     "dcf",
     "equilibrium",
