@@ -48,6 +48,10 @@ pub fn control(
         "bilevel-tfrc",
         "bilevel-tfrc:discounting",
         "bilevel-tfrc:pooled",
+        "couple-plus",
+        "couple-plus:decode-only",
+        "dwc",
+        "dwc:losses",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {

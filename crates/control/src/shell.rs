@@ -58,7 +58,7 @@ pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
 }
 
 /// Floor of ssthresh for a path that is congestion-controlled by itself (RFC 5681 eq. 4).
-const SINGLE_PATH_SSTHRESH: f64 = 2.0;
+pub(crate) const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
 /// An ensemble that applies one law to every path.
 #[derive(Clone, Debug)]

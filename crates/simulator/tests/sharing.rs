@@ -95,7 +95,7 @@ fn share(controller: &str) -> f64 {
 /// them slightly above. Uncoupled paths are two TCPs.
 #[test]
 fn coupled_paths_through_one_bottleneck_take_about_one_share_and_uncoupled_ones_two() {
-    for controller in ["lia", "olia", "balia", "semicoupled", "ewtcp"] {
+    for controller in ["lia", "olia", "balia", "semicoupled", "ewtcp", "dwc"] {
         let share = share(controller);
         assert!((0.8..=1.25).contains(&share), "{controller}: {share}");
     }

@@ -204,6 +204,7 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         "hacker-switching",
         "lp",
         "mtcp",
+        "dwc",
         "tfrc",
         "bilevel-tfrc",
         "bilevel-tfrc:pooled",

@@ -9,6 +9,7 @@ use best_path::BestPath;
 use bilevel::Bilevel;
 use couple_plus::CouplePlus;
 use cubic::Cubic;
+use dwc::Dwc;
 use each::Each;
 use hacker_switching::HackerSwitching;
 use lp::Lp;
@@ -23,6 +24,8 @@ mod best_path;
 mod bilevel;
 mod couple_plus;
 mod cubic;
+mod delay;
+mod dwc;
 mod each;
 mod filter;
 mod hacker_switching;
@@ -68,10 +71,12 @@ pub enum Scheme {
     BestPath,
     /// LIA that asks whether a loss on a coded path is noise or congestion.
     CouplePlus(Reading),
+    /// DWC, a TCP for each group of paths that share a bottleneck; `true`: delays are signs of it too.
+    Dwc(bool),
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 13] = [
+const DESCRIBED: [Described; 14] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -199,6 +204,14 @@ const DESCRIBED: [Described; 13] = [
         source: "Xue et al., TVT 2017, §IV",
         set_valued: false,
     },
+    Described {
+        names: &["dwc"],
+        options: &[("losses", "losses alone are signs of a shared bottleneck, not delays")],
+        summary: "DWC as reconstructed: one TCP for each group of paths that are found to share a bottleneck.",
+        formula: "group: 1/w_G, decrease to w_G/2; beside a loss, one of another or delay > base + 0.5 (max − base): joins",
+        source: "Hassayoun, Iyengar and Ros, ICNP 2011; details reconstructed",
+        set_valued: false,
+    },
 ];
 
 /// Every scheme in the order of the registry.
@@ -223,6 +236,8 @@ impl core::str::FromStr for Scheme {
             "couple-plus:decode-only" => Ok(Scheme::CouplePlus(Reading::DecodeOnly)),
             "couple-plus:twnd-3/4" => Ok(Scheme::CouplePlus(Reading::ThreeQuarters)),
             "couple-plus:twnd-19/20" => Ok(Scheme::CouplePlus(Reading::NineteenTwentieths)),
+            "dwc" => Ok(Scheme::Dwc(true)),
+            "dwc:losses" => Ok(Scheme::Dwc(false)),
             "hacker-switching" => Ok(Scheme::HackerSwitching),
             "mtcp" => Ok(Scheme::Mtcp),
             "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
@@ -286,6 +301,7 @@ enum Inner {
     MultiPriority(MultiPriority<Lp>),
     MultiPriorityNice(MultiPriority<Nice>),
     Bilevel(Bilevel),
+    Dwc(Dwc),
     HackerSwitching(HackerSwitching),
     Mtcp(Mtcp),
     Tfrc(Tfrc),
@@ -305,6 +321,7 @@ impl AnyScheme {
             Scheme::HackerSwitching => {
                 Inner::HackerSwitching(HackerSwitching::new(settings, paths))
             }
+            Scheme::Dwc(delays) => Inner::Dwc(Dwc::new(settings, delays, paths)),
             Scheme::Mtcp => Inner::Mtcp(Mtcp::new(settings, paths)),
             Scheme::Tfrc(division, discounting) => {
                 Inner::Tfrc(Tfrc::new(division, discounting, settings, paths))
@@ -336,6 +353,7 @@ macro_rules! pass {
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::Dwc(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
             Inner::Tfrc(control) => control.$call($($argument),*),
@@ -353,6 +371,7 @@ macro_rules! pass {
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::Dwc(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
             Inner::Tfrc(control) => control.$call($($argument),*),

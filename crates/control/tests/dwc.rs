@@ -1,0 +1,211 @@
+//! What DWC promises, for arbitrary histories: it is a scheme and no law, and has its own.
+
+mod common;
+
+use common::acked;
+use control::{Acked, AnyScheme, Cause, Coupled, Ensemble, Phase, Scheme, Settings, Window};
+use proptest::prelude::*;
+
+fn dwc(name: &str, settings: Settings, paths: usize) -> AnyScheme {
+    AnyScheme::new(name.parse::<Scheme>().expect("a scheme"), settings, paths)
+}
+
+fn tcps(settings: Settings, paths: usize) -> Coupled {
+    Coupled::new("uncoupled".parse().expect("a law"), settings, paths)
+}
+
+fn windows(control: &impl Ensemble, paths: usize) -> Vec<Window> {
+    (0..paths).map(|path| control.window(path)).collect()
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Ack { segments: f64, limited: bool },
+    Loss,
+    Mark,
+    Timeout,
+    TimeoutAgain,
+    Spurious,
+    Restart,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        12 => (0.1..4.0, prop::bool::weighted(0.9))
+            .prop_map(|(segments, limited)| Event::Ack { segments, limited }),
+        2 => Just(Event::Loss),
+        1 => Just(Event::Mark),
+        1 => Just(Event::Timeout),
+        1 => Just(Event::TimeoutAgain),
+        1 => Just(Event::Spurious),
+        1 => Just(Event::Restart),
+    ]
+}
+
+/// Histories of a few paths: which path, when after the last event in seconds, with which round trip, and what.
+fn history(
+    rests: core::ops::Range<f64>,
+    srtts: core::ops::Range<f64>,
+) -> impl Strategy<Value = Vec<(usize, f64, f64, Event)>> {
+    prop::collection::vec((0_usize..4, rests, srtts, event()), 1..200)
+}
+
+/// Tells of an event at a time; an ACK comes first, which says that time.
+fn tell(control: &mut impl Ensemble, path: usize, seconds: f64, srtt: f64, event: Event) {
+    let now_ns = (seconds * 1e9) as u64;
+    let ack = Acked { now_ns, una: now_ns, nxt: now_ns + 1, ..acked(1.0, srtt, Phase::Open) };
+    control.on_ack(path, &Acked { cwnd_limited: false, ..ack });
+    match event {
+        Event::Ack { segments, limited } => {
+            control.on_ack(path, &Acked { segments, cwnd_limited: limited, ..ack });
+        }
+        Event::Loss => {
+            control.on_congestion(path, Cause::FastRetransmit);
+            control.on_ack(path, &Acked { phase: Phase::Recovery, ..ack });
+            control.on_recovered(path);
+        }
+        Event::Mark => control.on_congestion(path, Cause::Mark),
+        Event::Timeout => control.on_congestion(path, Cause::Timeout),
+        Event::TimeoutAgain => control.on_congestion(path, Cause::TimeoutAgain),
+        Event::Spurious => {
+            control.on_congestion(path, Cause::FastRetransmit);
+            control.undo(path);
+        }
+        Event::Restart => {
+            let Window { cwnd, ssthresh } = control.window(path);
+            control.restart(path, Window { cwnd: cwnd.min(4.0), ssthresh });
+        }
+    }
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    let ssthresh = prop_oneof![Just(f64::INFINITY), Just(1.0), 4.0..100.0];
+    (1.0..4.0, 1.0..4.0, 0.0..20.0, ssthresh, any::<bool>()).prop_map(
+        |(min_window, min_ssthresh, above, initial_ssthresh, carry_over)| Settings {
+            min_window,
+            min_ssthresh,
+            initial_window: min_window + above,
+            initial_ssthresh,
+            carry_over,
+            base: 0,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn one_path_is_exactly_reno_whatever_happens(
+        settings in settings(), history in history(0.0..0.3, 0.01..0.5),
+    ) {
+        let (mut dwc, mut reno, mut now) = (dwc("dwc", settings, 1), tcps(settings, 1), 0.0);
+        for (_, rest, srtt, event) in history {
+            now += rest;
+            tell(&mut dwc, 0, now, srtt, event);
+            tell(&mut reno, 0, now, srtt, event);
+            prop_assert_eq!(dwc.window(0), reno.window(0), "after {:?}", event);
+        }
+    }
+
+    #[test]
+    fn paths_that_never_lose_together_nor_wait_longer_are_each_exactly_reno(
+        settings in settings(), history in history(0.11..0.3, 0.1..0.10001),
+    ) {
+        let (mut dwc, mut reno, mut now) = (dwc("dwc", settings, 4), tcps(settings, 4), 0.0);
+        for (path, rest, _, event) in history {
+            now += rest;
+            tell(&mut dwc, path, now, 0.1, event);
+            tell(&mut reno, path, now, 0.1, event);
+            prop_assert_eq!(windows(&dwc, 4), windows(&reno, 4), "after {:?} on {}", event, path);
+        }
+    }
+
+    #[test]
+    fn windows_stay_above_the_floor_fall_only_at_an_event_and_to_no_less_than_half(
+        settings in settings(), history in history(0.0..0.2, 0.01..0.5), losses in any::<bool>(),
+        moves in prop::collection::vec(0_usize..30, 200),
+    ) {
+        let name = if losses { "dwc:losses" } else { "dwc" };
+        let (mut dwc, mut now, floor) = (dwc(name, settings, 4), 0.0, settings.min_window);
+        for ((path, rest, srtt, event), moves) in history.into_iter().zip(moves) {
+            now += rest;
+            let before = windows(&dwc, 4);
+            tell(&mut dwc, path, now, srtt, event);
+            for (other, (after, before)) in windows(&dwc, 4).iter().zip(&before).enumerate() {
+                prop_assert!(after.cwnd.is_finite() && after.cwnd >= floor && after.ssthresh >= floor.min(1.0));
+                let least = match event {
+                    Event::Ack { .. } => before.cwnd,
+                    Event::Timeout | Event::TimeoutAgain | Event::Restart if other == path => floor,
+                    _ => before.cwnd / 2.0,
+                };
+                prop_assert!(after.cwnd >= least.max(floor), "{event:?} on {path}: {before:?}, {after:?}");
+            }
+            if moves < 2 {
+                dwc.set_member(path, moves == 0);
+                dwc.set_member(path, true);
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_paths_changes_nothing(
+        settings in settings(), history in history(0.001..0.2, 0.01..0.5),
+        order in Just(vec![0_usize, 1, 2, 3]).prop_shuffle(),
+    ) {
+        let (mut one, mut other, mut now) = (dwc("dwc", settings, 4), dwc("dwc", settings, 4), 0.0);
+        for (path, rest, srtt, event) in history {
+            now += rest;
+            tell(&mut one, path, now, srtt, event);
+            tell(&mut other, order[path], now, srtt, event);
+            for (path, window) in windows(&one, 4).iter().enumerate() {
+                // Sums of windows are rounded in the order of the paths.
+                let cwnd = other.window(order[path]).cwnd;
+                prop_assert!((window.cwnd / cwnd - 1.0).abs() < 1e-9, "{window:?}, {cwnd}");
+            }
+        }
+    }
+}
+
+/// Two paths in avoidance, of 16 segments each, that have just lost together.
+fn group() -> AnyScheme {
+    let settings = Settings { initial_window: 32.0, initial_ssthresh: 1.0, ..Settings::default() };
+    let mut group = dwc("dwc", settings, 2);
+    let nothing = Event::Ack { segments: 1.0, limited: false };
+    (0..2).for_each(|path| tell(&mut group, path, 0.5, 0.1, nothing));
+    tell(&mut group, 0, 1.0, 0.1, Event::Loss);
+    tell(&mut group, 1, 1.05, 0.1, Event::Loss);
+    tell(&mut group, 0, 1.2, 0.1, nothing);
+    group
+}
+
+#[test]
+fn a_spurious_event_is_taken_back_on_all_members() {
+    let mut group = group();
+    group.on_congestion(0, Cause::Timeout);
+    assert_eq!([0, 1].map(|path| group.window(path).cwnd), [1.0, 8.0]);
+    group.undo(0);
+    assert_eq!([0, 1].map(|path| group.window(path).cwnd), [16.0, 16.0]);
+}
+
+#[test]
+fn a_sibling_that_returns_from_a_timeout_goes_on_with_its_slow_start() {
+    let mut group = group();
+    tell(&mut group, 0, 2.0, 0.1, Event::Timeout);
+    assert_eq!(group.window(0), Window { cwnd: 1.0, ssthresh: 8.0 });
+    tell(&mut group, 1, 3.0, 0.1, Event::Loss);
+    assert_eq!(group.window(0), Window { cwnd: 1.0, ssthresh: 4.0 });
+}
+
+#[test]
+fn the_first_slow_start_of_a_member_ends_when_it_finds_itself_in_a_group() {
+    for (name, ends) in [("dwc", true), ("dwc:losses", false)] {
+        let mut control = dwc(name, Settings::default(), 2);
+        let nothing = Event::Ack { segments: 1.0, limited: false };
+        for (round, srtt) in (1..).zip([0.2, 0.1, 0.12, 0.15, 0.18]) {
+            tell(&mut control, 1, 0.1 * f64::from(round), srtt, nothing);
+        }
+        tell(&mut control, 0, 0.55, 0.1, Event::Loss); // beside a delay that is high and rises
+        assert!(control.window(1).ssthresh.is_infinite());
+        tell(&mut control, 0, 1.0, 0.1, nothing);
+        assert_eq!(control.window(1).ssthresh == control.window(1).cwnd, ends, "{name}");
+    }
+}
