@@ -25,6 +25,16 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Coding:
+    """Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017)."""
+
+    redundancy: float
+    """R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good."""
+    window: int | None = None
+    """W: how many segments, the newest ones, a combination covers."""
+
+
+@dataclass(frozen=True)
 class Radio:
     """Log-distance propagation, and what a receiver makes of it."""
 
@@ -140,6 +150,8 @@ class Path:
     """When it leaves."""
     backup: bool | None = None
     """Whether it is used only while no other path works (RFC 8684 §3.3.8)."""
+    coding: Coding | None = None
+    """Network coding: what TCP sends on the path leaves it as random linear combinations of segments."""
 
 
 @dataclass(frozen=True)
@@ -347,6 +359,9 @@ class Link:
     """Packets that are held back at the end of the line, so that others overtake them."""
     duplicate: float | None = None
     """Probability that a packet comes out twice."""
+    jitter: str | None = None
+    """Packets come out later by a random time up to this, evenly, and keep their order: the random processing time that
+keeps phases from locking (Floyd and Jacobson 1992)."""
     per_user: bool | None = None
     """Whether every user whose path crosses it has a private copy, as of an access line."""
     from_: str | None = None

@@ -314,6 +314,7 @@ proptest! {
             loss: Some(Loss { model: LossModel::Independent(loss), place: LossPlace::After }),
             reorder: Some(Reorder { probability: 0.2, delay: Span(held) }),
             duplicate,
+            jitter: Span::ZERO,
         });
         let mut now = Time::ZERO;
         let arrivals: Vec<_> = steps.iter().map(|(gap, bytes, flow, capable)| {
