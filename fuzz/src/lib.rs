@@ -5,7 +5,7 @@ use control::tfrc::Feedback;
 use control::{AnyLaw, AnyScheme, Coupled, Ensemble, Scheme, Settings, Window};
 use ports::{PORTS, Ported};
 use transport::{
-    Idle, ModernSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
+    Coding, Idle, ModernSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
 };
 use units::{Bytes, Span, Time};
 
@@ -211,4 +211,27 @@ pub fn sender(
     settings.tfrc = name.contains("tfrc");
     let sender = Sender::new(settings.clone().into(), Boxed(control), paths, Time::ZERO);
     Ok((sender, settings, name))
+}
+
+/// Codes some of the paths of a sender, if they can be; says which.
+pub fn code(
+    bytes: &mut Unstructured<'_>,
+    sender: &mut Sender<Boxed>,
+    settings: &SenderSettings,
+) -> Result<Vec<usize>> {
+    let modern = &settings.modern;
+    let no = modern.rack || modern.tlp || modern.dsack || modern.frto || modern.eifel || modern.ecn;
+    if no || settings.tfrc || !bool::arbitrary(bytes)? {
+        return Ok(Vec::new());
+    }
+    let mut coded = Vec::new();
+    for path in 0..sender.paths() {
+        if bool::arbitrary(bytes)? {
+            let redundancy = 1.0 + f64::from(bytes.int_in_range(0..=100u8)?) / 100.0;
+            let window = bytes.int_in_range(1..=255u8)?;
+            sender.set_coding(path, Coding { redundancy, window });
+            coded.push(path);
+        }
+    }
+    Ok(coded)
 }

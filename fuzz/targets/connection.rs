@@ -33,8 +33,9 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let (sender, settings, name) = fuzz::sender(bytes, paths, Some(TRANSFER))?;
-    let receiver = Receiver::new(
+    let (mut sender, settings, name) = fuzz::sender(bytes, paths, Some(TRANSFER))?;
+    let coded = fuzz::code(bytes, &mut sender, &settings)?;
+    let mut receiver = Receiver::new(
         ReceiverSettings {
             transit: false,
             sack: settings.sack,
@@ -46,6 +47,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
         },
         paths,
     );
+    coded.iter().for_each(|path| receiver.set_coding(*path));
     let (moving, now) = (BTreeMap::new(), Time::ZERO);
     let mut pair = Pair { sender, receiver, moving, now, count: 0 };
     pair.send(bytes);

@@ -29,6 +29,15 @@ enum Step {
         echo: u64,
         block: (u64, u64),
     },
+    /// What a receiver of combinations might say.
+    Coded {
+        path: u8,
+        seen: u16,
+        received: u16,
+        highest: u16,
+        data_ack: u16,
+        window: u16,
+    },
     /// What a receiver of TFRC might say.
     Report {
         path: u8,
@@ -71,7 +80,8 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let (sender, settings, name) = fuzz::sender(bytes, paths, None)?;
+    let (mut sender, settings, name) = fuzz::sender(bytes, paths, None)?;
+    fuzz::code(bytes, &mut sender, &settings)?;
     let (now, edge) = (Time(1_000_000_000), settings.receive_buffer);
     let (peak, next) = (vec![settings.initial_window; paths], vec![0; paths]);
     let mut peer = Peer { sender, name, paths, now, edge, peak, next };
@@ -87,7 +97,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
 }
 
 fn flags(bits: u8) -> Flags {
-    let known = [Flags::ECHO, Flags::SYN, Flags::CONFIRM, Flags::MARKED];
+    let known = [Flags::ECHO, Flags::SYN, Flags::CONFIRM, Flags::MARKED, Flags::CODED];
     let chosen = known.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
     chosen.fold(Flags::NONE, |all, (_, one)| all.with(*one))
 }
@@ -112,6 +122,22 @@ impl Peer {
                         transit: Span(u64::from(echo.unsigned_abs()) * 1_000_000),
                         sacks: Sacks::new(sacks.into_iter().filter(|block| !block.is_empty())),
                         flags: flags(bits),
+                    },
+                );
+            }
+            Step::Coded { path, seen, received, highest, data_ack, window } => {
+                let known = Range { start: u64::from(received), end: u64::from(highest) };
+                let data_ack = u64::from(data_ack) * u64::from(SEGMENT);
+                self.acknowledge(
+                    path,
+                    Ack {
+                        ack: u64::from(seen),
+                        data_ack,
+                        window_edge: data_ack + 100 * u64::from(window),
+                        echo: self.now,
+                        transit: Span::ZERO,
+                        sacks: Sacks::new([known]),
+                        flags: Flags::CODED,
                     },
                 );
             }
@@ -186,6 +212,11 @@ impl Peer {
             };
             let (path, data) = (sent.path, sent.data);
             self.sender.on_sent(path, data.len);
+            if data.flags.has(Flags::CODED) {
+                let of = self.sender.combined(path, &data);
+                assert!(of.iter().all(|range| range.end <= self.edge), "beyond the receive window");
+                continue; // redundancy is beyond the window, and its numbers are those of segments
+            }
             assert!(data.len <= SEGMENT);
             assert!(data.dsn + u64::from(data.len) <= self.edge, "beyond the receive window");
             if data.flags.has(Flags::RATED) {

@@ -105,6 +105,7 @@ fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
         loss: bool::arbitrary(bytes)?.then_some(Loss { model, place }),
         reorder: bool::arbitrary(bytes)?.then_some(reorder),
         duplicate: if bool::arbitrary(bytes)? { share(bytes)? } else { 0.0 },
+        jitter: if bool::arbitrary(bytes)? { Span::millis(9) } else { Span::ZERO },
     })
 }
 

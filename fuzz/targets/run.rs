@@ -173,7 +173,14 @@ fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String
         } else {
             String::new()
         };
-        text += &format!("[[flow.path]]\nlinks = ['{link}']\n{join}{leave}");
+        let coding = match bytes.int_in_range(0..=3u8)? {
+            0 => format!(
+                "coding = {{ redundancy = 1.2, window = {} }}\n",
+                bytes.int_in_range(1..=40u8)?
+            ),
+            _ => String::new(), // one that does not go with an option is no scenario
+        };
+        text += &format!("[[flow.path]]\nlinks = ['{link}']\n{join}{leave}{coding}");
     }
     Ok(text)
 }

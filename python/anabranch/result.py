@@ -92,11 +92,20 @@ class Result:
 
     def path(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
         """A path metric of every user of a class, shape (replications, users)."""
+        return self._of_paths("paths", name, path, metric)
+
+    def coding(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
+        """A metric of a coded path of every user of a class, shape (replications, users); (replications, 0)
+        if the path is not coded."""
+        return self._of_paths("coding", name, path, metric)
+
+    def _of_paths(self, table: str, name: str, path: int, metric: str) -> NDArray[np.float64]:
         columns = []
         for run in self.runs:
-            flows = np.asarray(run["flows"]["class"])[run["paths"]["flow"]]
-            row = (flows == name) & (np.asarray(run["paths"]["path"]) == path)
-            columns.append(np.asarray(run["paths"][metric], dtype=float)[row])
+            rows = run[table]
+            flows = np.asarray(run["flows"]["class"])[np.asarray(rows["flow"], dtype=int)]
+            row = (flows == name) & (np.asarray(rows["path"]) == path)
+            columns.append(np.asarray(rows[metric], dtype=float)[row])
         return np.array(columns)
 
     def mean(self, name: str, metric: str = "throughput_bps") -> Interval:

@@ -23,6 +23,7 @@ pub use error::Error;
 pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};
 pub use trace::with_traces;
+pub use validate::Known;
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {

@@ -9,7 +9,7 @@ use crate::schema::{
     self, Choice, Idle, LossPlace, Pauses, Protocol, RtoFloor, Scenario, Scheduler, Sizes, Spacing,
 };
 use crate::trace;
-use crate::validate::{self, About};
+use crate::validate::{self, About, Known};
 use core::ops::Range;
 use units::{Bytes, Rate, Span};
 
@@ -238,7 +238,7 @@ pub struct Transport {
 
 impl Plan {
     /// Reads a scenario from `text`; `name` is the file's, for errors. `known_controller` says
-    /// whether a controller exists, and if not, which was probably meant.
+    /// what is to be known of a controller, and if there is none, which was probably meant.
     ///
     /// # Errors
     /// Anything wrong with the file or an override, with its place.
@@ -246,7 +246,7 @@ impl Plan {
         text: &str,
         name: &str,
         overrides: &[Override],
-        known_controller: &dyn Fn(&str) -> Result<(), String>,
+        known_controller: &dyn Fn(&str) -> Result<Known, String>,
     ) -> Result<Plan, Error> {
         let edited = overrides::apply(text, name, overrides)?;
         let text = edited.as_deref().unwrap_or(text);

@@ -14,6 +14,13 @@ const SHORTEST: Span = Span::millis(1);
 /// Paths of all flows together: at 2 kB each, 20 GB.
 const MOST_PATHS: u64 = 10_000_000;
 
+/// What a scenario has to know of a controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Whether receivers report to it instead of acknowledging.
+    pub by_feedback: bool,
+}
+
 /// What an error is about: bytes of the file, or a dotted key, which may be left out there.
 pub(crate) enum About {
     Span(Range<usize>),
@@ -33,7 +40,7 @@ pub(crate) fn about(key: impl Into<String>, error: Error) -> Placed {
 /// Checks a scenario that parsed.
 pub(crate) fn check(
     scenario: &Scenario,
-    known_controller: &dyn Fn(&str) -> Result<(), String>,
+    known_controller: &dyn Fn(&str) -> Result<Known, String>,
 ) -> Result<(), Placed> {
     times(scenario)?;
     check_transport("the scenario", &scenario.transport)
@@ -63,10 +70,25 @@ pub(crate) fn check(
     }
     for flow in &scenario.flow {
         check_flow(scenario, flow)?;
-        if let Err(problem) = known_controller(&flow.controller.text) {
+        let wrong = |problem: String, help: &'static str| {
             let message = format!("flow `{}`: controller: {problem}", flow.name.text);
-            let help = "`anabranch list controllers` shows all of them";
-            return Err(at(&flow.controller, Error::new(message).help(help)));
+            Err(at(&flow.controller, Error::new(message).help(help)))
+        };
+        match known_controller(&flow.controller.text) {
+            Err(problem) => {
+                return wrong(problem, "`anabranch list controllers` shows all of them");
+            }
+            Ok(Known { by_feedback: true })
+                if flow.path.iter().any(|path| path.coding.is_some()) =>
+            {
+                let problem =
+                    format!("`{}` works with reports, and a path is coded", flow.controller.text);
+                return wrong(
+                    problem,
+                    "coded paths acknowledge what is seen: take one with a window",
+                );
+            }
+            Ok(_) => {}
         }
     }
     Ok(())

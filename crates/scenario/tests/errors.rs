@@ -2,7 +2,7 @@
 //! be right; and no text at all makes the reader panic.
 
 use proptest::prelude::*;
-use scenario::{Override, Plan};
+use scenario::{Known, Override, Plan};
 use units::{Rate, Span};
 
 /// A scenario with a bit of everything, right in all its parts.
@@ -52,9 +52,10 @@ join = "1 s"
 "#;
 
 /// As the registry of laws answers, without depending on it.
-fn known(name: &str) -> Result<(), String> {
+fn known(name: &str) -> Result<Known, String> {
     match name {
-        "lia" | "reno" => Ok(()),
+        "lia" | "reno" => Ok(Known::default()),
+        "tfrc" => Ok(Known { by_feedback: true }),
         other => Err(format!("there is no controller `{other}`; the nearest are lia, reno")),
     }
 }
@@ -584,4 +585,22 @@ proptest! {
     fn no_override_makes_the_reader_panic(key in "[a-z0-9.]{0,12}|link\\.(left|0)\\.[a-z.]{1,9}", value in "\\PC{0,12}") {
         let _ = read(RIGHT, &[&format!("{key}={value}")]);
     }
+}
+
+#[test]
+fn coding_that_cannot_be_is_refused_and_coding_that_is_too_weak_is_warned_of() {
+    let coded = |coding: &str| format!("join = \"1 s\"\ncoding = {coding}");
+    let at_most = ["redundancy is 0.9", "at least 1/(1 − p)", "at most 10"];
+    refused("join = \"1 s\"", &coded("{ redundancy = 0.9 }"), "44:12", &at_most);
+    refused("join = \"1 s\"", &coded("{ redundancy = 1e9 }"), "44:12", &["at most 10"]);
+    let window = ["coding window is 0", "1 to 255"];
+    refused("join = \"1 s\"", &coded("{ redundancy = 1.1, window = 0 }"), "44:30", &window);
+    let weak = RIGHT.replace("join = \"1 s\"", &coded("{ redundancy = 1.1 }"));
+    let plan = read(&weak, &["link.right.loss.probability=0.2"]).unwrap();
+    assert!(plan.warnings[0].contains("below 1/(1 − 0.200) = 1.250"), "{:?}", plan.warnings);
+    assert!(read(&weak, &["link.right.loss.probability=0.09"]).unwrap().warnings.is_empty());
+    let reports = read(&weak, &["flow.users.controller=tfrc"]).unwrap_err();
+    assert!(reports.contains("works with reports, and a path is coded"), "{reports}");
+    let modern = read(&weak, &["transport.rack=true"]).unwrap_err();
+    assert!(modern.contains("transport.rack is on"), "{modern}");
 }

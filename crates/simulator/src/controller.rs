@@ -7,20 +7,22 @@ use control::{
     Verdicts, Window,
 };
 use ports::{Port, Ported};
+use scenario::Known;
 
 /// Before the name of a law that is to run as the kernel runs it.
 const KERNEL: &str = "kernel:";
 
-/// Whether `name` is a controller.
+/// What a scenario has to know of the controller called `name`.
 ///
 /// # Errors
-/// What is wrong with it, with the nearest names.
-pub fn known_controller(name: &str) -> Result<(), String> {
+/// What is wrong with the name, with the nearest ones.
+pub fn known_controller(name: &str) -> Result<Known, String> {
     match name.strip_prefix(KERNEL) {
-        Some(law) => law.parse::<Port>().map(|_| ()).map_err(|unknown| unknown.to_string()),
-        None if name.parse::<Scheme>().is_ok() => Ok(()),
-        None => name.parse::<AnyLaw>().map(|_| ()).map_err(|unknown| unknown.to_string()),
+        Some(law) => law.parse::<Port>().map(|_| ()).map_err(|unknown| unknown.to_string())?,
+        None if name.parse::<Scheme>().is_ok() => {}
+        None => name.parse::<AnyLaw>().map(|_| ()).map_err(|unknown| unknown.to_string())?,
     }
+    Ok(Known { by_feedback: by_feedback(name) })
 }
 
 /// Whether the controller called `name` paces what it sends, and is told what is delivered.

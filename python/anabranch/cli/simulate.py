@@ -118,6 +118,8 @@ def show(result: Result) -> None:
     plan, out = result.plan, console()
     if plan["title"]:
         out.print(plan["title"], style="bold", highlight=False, markup=False)
+    for warning in plan["warnings"]:
+        out.print(f"warning: {warning}", style="yellow", highlight=False, markup=False)
     head = [
         "class",
         "controller",
@@ -148,6 +150,11 @@ def show(result: Result) -> None:
     )
     if any(link["rate_bps"] is not None for link in plan["links"]):
         out.print(table("Links", *links(result)))
+    if (
+        any(path["coding"] for c in plan["classes"] for path in c["paths"])
+        and "coding" in result.runs[0]
+    ):
+        out.print(table("Coded paths", *coded(result), left=2))
     if plan["media"]:
         out.print(table("Stations", *stations(result), left=2))
     if result.fairness:
@@ -226,6 +233,57 @@ def stations(result: Result) -> tuple[list[str], list[list[str]]]:
                     scaled(interval(result.station(*place, "failed_packets")), 1.0),
                     scaled(interval(result.station(*place, "airtime")), 1e2),
                     str(interval(result.station(*place, "queue_packets"))),
+                ]
+            )
+    return head, rows
+
+
+def coded(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of coded paths."""
+    from ..statistics import interval
+
+    head = [
+        "class",
+        "path",
+        "R",
+        "W",
+        "goodput Mb/s",
+        "redundant %",
+        "decoding delay ms",
+        "asked",
+        "noise",
+        "congestion",
+    ]
+    rows = []
+    for c in result.plan["classes"]:
+        for number, path in enumerate(c["paths"]):
+            if path["coding"] is None:
+                continue
+            arrived, innovative = (
+                result.coding(c["name"], number, f"{kind}_packets").sum(axis=1)
+                for kind in ("arrived", "innovative")
+            )
+            rows.append(
+                [
+                    named(c["name"]),
+                    str(number),
+                    f"{path['coding']['redundancy']:g}",
+                    str(path["coding"]["window"]),
+                    scaled(
+                        interval(result.path(c["name"], number, "goodput_bps").mean(axis=1)), 1e-6
+                    ),
+                    scaled(interval(1 - innovative / np.maximum(arrived, 1)), 1e2),
+                    *(
+                        scaled(
+                            interval(result.coding(c["name"], number, metric).mean(axis=1)), scale
+                        )
+                        for metric, scale in [
+                            ("decoding_delay_s", 1e3),
+                            ("asked", 1.0),
+                            ("noise", 1.0),
+                            ("congestion", 1.0),
+                        ]
+                    ),
                 ]
             )
     return head, rows

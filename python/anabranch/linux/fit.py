@@ -75,6 +75,8 @@ def refused_traffic(planned: dict[str, Any]) -> list[str]:
         found.append("no path is a backup")
     if any(path["turns"] for path in planned["paths"]):
         found.append("packets of one connection do not take several ways in turn")
+    if any(path["coding"] for path in planned["paths"]):
+        found.append("its TCP does not code paths")
     return found
 
 

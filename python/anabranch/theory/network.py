@@ -161,12 +161,14 @@ def left_out(plan: Mapping[str, Any]) -> list[str]:
         "striping: only the first way counts": any(
             p.get("turns") for c in classes for p in c["paths"]
         ),
+        "network coding": any(p.get("coding") for c in classes for p in c["paths"]),
         "changes of links": any(link.get("changes") for link in links),
         "random loss in the optima (equilibria have it)": any(link.get("loss") for link in links),
         "that random losses come in bursts": any(link.get("loss_chain") for link in links),
         "packets that are held back or copied": any(
             link.get("reorder") or link.get("duplicate") for link in links
         ),
+        "random processing time (jitter)": any(link.get("jitter_s") for link in links),
     }
     return [part for part, present in parts.items() if present]
 

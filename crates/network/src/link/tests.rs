@@ -247,6 +247,34 @@ fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
 }
 
 #[test]
+fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_order() {
+    let (rate, jitter) = (Some(Rate(8_000_000)), Span::millis(4));
+    let mut link = Link::new(LinkSettings { rate, jitter, ..LinkSettings::default() });
+    let mut chance = Lcg(5);
+    let mut late = Vec::new();
+    for number in 0..20_000_u64 {
+        let now = Time(number * 10_000_000); // the line is empty again
+        let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut chance) else {
+            panic!("it was not empty");
+        };
+        link.deliver();
+        late.push(at.since(now + Span::millis(1)).seconds() * 1e3);
+    }
+    assert!(late.iter().all(|late| (0.0..4.0).contains(late)));
+    assert!((late.iter().sum::<f64>() / 20_000.0 - 2.0).abs() < 0.02);
+    // Frames that follow closely keep their order.
+    let mut next = None;
+    for number in 0..100_u64 {
+        let now = Time(300_000_000_000 + number * 1_000_000);
+        if let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut chance) {
+            next = Some(at);
+        }
+    }
+    let out = drain(&mut link, next);
+    assert!(out.len() == 100 && out.is_sorted());
+}
+
+#[test]
 fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
     let chain =
         GilbertElliott { to_bad: 0.02, to_good: 0.2, loss_good: 0.0, loss_bad: 1.0, bad: false };
