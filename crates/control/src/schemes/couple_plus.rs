@@ -28,6 +28,9 @@ pub enum Reading {
     Published,
     /// The round trip does not count (its summary).
     DecodeOnly,
+    /// Ours: congestion is what loses more than the redundancy is there for, and has a long round trip; see
+    /// `burst`.
+    Counted,
     /// As published; `twnd` begins at 3/4 of the window.
     ThreeQuarters,
     /// As published; `twnd` begins at 19/20 of the window.
@@ -38,7 +41,7 @@ impl Reading {
     /// What "a little smaller" is: `twnd` over `cwnd` when the transient state begins.
     fn factor(self) -> f64 {
         match self {
-            Reading::Published | Reading::DecodeOnly => 0.875,
+            Reading::Published | Reading::DecodeOnly | Reading::Counted => 0.875,
             Reading::ThreeQuarters => 0.75,
             Reading::NineteenTwentieths => 0.95,
         }
@@ -70,6 +73,8 @@ struct Transient {
     held: f64,
     /// The transient counter: packets sent after the first that could not be decoded, arrived or not.
     counter: u32,
+    /// How many were reported lost since.
+    lost: u32,
 }
 
 impl Default for Path {
@@ -89,12 +94,12 @@ impl CouplePlus {
     }
 
     /// The loss flag is set: from now on the path sends a little less.
-    fn ask(&mut self, path: usize) {
+    fn ask(&mut self, path: usize, lost: u32) {
         let Window { cwnd, ssthresh } = self.lia.window(path);
         let twnd = (self.reading.factor() * cwnd).max(self.min_window);
         self.lia.restart(path, Window { cwnd: twnd, ssthresh });
         let side = &mut self.paths[path];
-        side.transient = Some(Transient { held: cwnd - twnd, counter: 0 });
+        side.transient = Some(Transient { held: cwnd - twnd, counter: 0, lost });
         side.verdicts.asked += 1;
     }
 
@@ -121,6 +126,14 @@ impl CouplePlus {
     }
 }
 
+/// Whether more packets are lost than noise would take of as many as were sent since: the redundancy of a path is
+/// there for a loss of 1 − 1/R = 1/ΔT, so `m = counter/ΔT` of them are expected, and of a cycle one. Of a Poisson
+/// variable with that mean, one in fifty is above `m + 2 √m`.
+fn burst(transient: Transient, cycle: u32) -> bool {
+    let expected = f64::from(transient.counter.max(cycle)) / f64::from(cycle);
+    f64::from(transient.lost) > expected + 2.0 * libm::sqrt(expected)
+}
+
 impl Ensemble for CouplePlus {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let side = &mut self.paths[path];
@@ -134,7 +147,7 @@ impl Ensemble for CouplePlus {
         let Decoding { lost, newly_lost, advanced, rtt_ns, cycle, full } = *decoding;
         let Some(transient) = &mut self.paths[path].transient else {
             if lost > 0 {
-                self.ask(path);
+                self.ask(path, newly_lost);
             }
             return false;
         };
@@ -144,6 +157,11 @@ impl Ensemble for CouplePlus {
         }
         if advanced {
             transient.counter = transient.counter.saturating_add(1 + newly_lost);
+        }
+        transient.lost = transient.lost.saturating_add(newly_lost);
+        if self.reading == Reading::Counted {
+            let burst = burst(*transient, cycle);
+            return full || burst && self.late(path, rtt_ns);
         }
         let over = transient.counter >= cycle;
         if full || over && self.late(path, rtt_ns) {
@@ -293,6 +311,26 @@ mod tests {
             assert_eq!(control.verdicts(0).congestion, 0);
             assert_eq!(control.window(0).ssthresh, 8.0);
         }
+    }
+
+    #[test]
+    fn counted_it_takes_what_the_redundancy_is_there_for_as_noise_and_a_burst_as_congestion() {
+        let congestion = |first: u32, then: &[u32]| {
+            let mut control = control(Reading::Counted, 16.0);
+            control.on_decoding(1, &flagged(first, first, 200));
+            then.iter().any(|lost| control.on_decoding(1, &flagged(9, *lost, 200)))
+        };
+        assert!(!congestion(1, &[1, 1])); // three of a cycle of five: with a mean of one, within 1 + 2
+        assert!(congestion(1, &[1, 2])); // four
+        assert!(congestion(4, &[0]));
+        // One in five for long: 40 of 200 are within 40 + 2 √40, 60 of 200 are not.
+        assert!(!congestion(1, &[1, 0, 0, 0].repeat(40)));
+        assert!(congestion(1, &[1, 0].repeat(60)));
+        // With a short round trip it waits for more.
+        let mut control = control(Reading::Counted, 16.0);
+        control.on_decoding(1, &flagged(4, 4, 60));
+        assert!(!control.on_decoding(1, &flagged(4, 0, 60)));
+        assert!(control.on_decoding(1, &flagged(4, 0, 120)));
     }
 
     #[test]
