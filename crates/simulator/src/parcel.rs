@@ -27,9 +27,8 @@ pub(crate) struct Parcel {
 const ACK: u64 = 1 << 63;
 /// In `bytes_and_kind`: an ACK with a report.
 const REPORT: u64 = 1 << 62;
-/// In `bytes_and_kind`: where the flags stand, and which bits there are theirs.
+/// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
-const FLAGS: u16 = 0x1ff;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -188,7 +187,7 @@ impl Parcel {
     }
 
     fn flags(&self) -> Flags {
-        Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u16 & FLAGS)
+        Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u16)
     }
 
     /// The parcel will not arrive: what the store holds for it is released.

@@ -183,7 +183,7 @@ impl<E: Ensemble> Sender<E> {
         };
         let full = !only.window_has_room(1, &self.settings);
         only.cwnd_limited |= full;
-        full && !only.coder.as_ref().is_some_and(|coder| coder.owes())
+        full && !(self.special && only.coder.as_ref().is_some_and(|coder| coder.owes()))
     }
 
     #[inline(always)] // on the way of every segment
