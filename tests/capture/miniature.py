@@ -8,14 +8,21 @@ from typing import Any
 
 import anabranch as ab
 from anabranch.result import Recording
-from anabranch.scenario import Scenario, shipped
+from anabranch.scenario import Scenario, load, shipped
 
 LENGTH_S = 2.0
 """How long a shipped scenario is here."""
 
 EVERYTHING = "everything"
 
-NAMES = [*shipped(), EVERYTHING]
+NAMES = [
+    *(
+        name
+        for name in shipped()
+        if any(c["protocol"] == "tcp" for c in load(name).plan()["classes"])
+    ),
+    EVERYTHING,
+]
 
 TEXT = """
 name = "everything"
@@ -112,9 +119,21 @@ def hurried(plan: dict[str, Any]) -> list[str]:
 
 
 def over_tcp(plan: dict[str, Any]) -> list[str]:
-    """Overrides that put LIA in the place of TFRC, whose datagrams have a test of their own."""
-    rated = [c["name"] for c in plan["classes"] if "tfrc" in c["controller"]]
-    return [f"flow.{name}.controller=lia" for name in rated]
+    """Overrides that put TCP in the place of TFRC and of coded paths, whose datagrams have tests of their own."""
+    words = []
+    for c in plan["classes"]:
+        flow = f"flow.{c['name']}"
+        if "tfrc" in c["controller"]:
+            words.append(f"{flow}.controller=lia")
+        if any(path["coding"] for path in c["paths"]):
+            paths = ", ".join(f"{{ links = {named(plan, path)} }}" for path in c["paths"])
+            words += [f"{flow}.path=[{paths}]", "transport.sack=true"]  # whose recovery is soon over
+    return words
+
+
+def named(plan: dict[str, Any], path: dict[str, Any]) -> list[str]:
+    """The names of the links of a path."""
+    return [plan["links"][number]["name"] for number in path["links"]]
 
 
 def record(name: str, folder: Path, *, tcp: bool = True, **how: Any) -> Recorded:
@@ -122,7 +141,7 @@ def record(name: str, folder: Path, *, tcp: bool = True, **how: Any) -> Recorded
     chosen = scenario(name)
     plan = chosen.plan()
     overrides = [] if name == EVERYTHING else hurried(plan)
-    overrides += over_tcp(plan) if tcp else []
+    overrides += over_tcp(plan) if tcp and name != EVERYTHING else []
     files = folder / "run.pcapng", folder / "run.qlog"
     recording = Recording(pcap=files[0], qlog=files[1], **how)
     result = ab.run(chosen, [1], overrides=overrides, series=True, recording=recording)

@@ -70,6 +70,20 @@ def test_tfrc_is_datagrams_to_and_fro(tmp_path: Path) -> None:
     assert '"TFRC"' in run.qlog.read_text(encoding="utf-8")
 
 
+def test_a_coded_path_is_datagrams_with_its_header_and_the_others_are_tcp(tmp_path: Path) -> None:
+    required()
+    run = record("couple-plus/static", tmp_path, tcp=False)
+    seen = dissect(run.pcap)
+    assert suspects(seen) == []
+    coded = [packet for packet in seen if packet.path == 1]
+    sent = Counter(packet.path for packet in seen if packet.path is not None and not packet.added)
+    assert by_path(run, sent) == run.paths["sent_packets"].tolist()
+    assert all(packet["udp.length"] == str(8 + 12 + 1000) for packet in coded)
+    answers = [packet for packet in seen if packet.path is None and packet["udp.length"]]
+    assert len(answers) > 20 and all(int(packet["udp.length"]) == 8 + 16 for packet in answers)
+    assert all(not packet["udp.length"] for packet in seen if packet.path in (0, 2))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_packets_of_each_path_are_as_many_for_tshark_for_the_reader_and_for_the_run(
     name: str, recorded: Run, dissected: Dissected
