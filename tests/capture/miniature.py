@@ -127,7 +127,7 @@ def over_tcp(plan: dict[str, Any]) -> list[str]:
             words.append(f"{flow}.controller=lia")
         if any(path["coding"] for path in c["paths"]):
             paths = ", ".join(f"{{ links = {named(plan, path)} }}" for path in c["paths"])
-            words += [f"{flow}.path=[{paths}]", "transport.sack=true"]  # whose recovery is soon over
+            words.append(f"{flow}.path=[{paths}]")
     return words
 
 
