@@ -202,7 +202,11 @@ impl Receiver {
 
     /// Bytes that wait in the buffer for others that come before them.
     pub fn held(&self) -> u64 {
-        self.data_out_of_order.bytes()
+        match &*self.paths {
+            // Its order is the connection's, unless it is coded.
+            [only] => only.out_of_order.bytes() + self.data_out_of_order.bytes(),
+            _ => self.data_out_of_order.bytes(),
+        }
     }
 
     /// The report that goes with an acknowledgement of `path`, in TFRC.
@@ -399,6 +403,7 @@ mod tests {
         let mut receiver = receiver(Some(Span::millis(40)));
         assert_eq!(receiver.on_data(Time(0), 0, &segment(0)), None);
         assert!(receiver.on_data(Time(0), 0, &segment(2)).is_some());
+        assert_eq!((receiver.held(), receiver.taken(0)), (1000, 1000));
         let ack = receiver.on_data(Time(0), 0, &segment(1)).unwrap();
         assert_eq!((ack.ack, ack.sacks.is_empty()), (3000, true));
     }

@@ -69,12 +69,21 @@ class Paper:
             for name in self.measured
         }
 
+    @cached_property
+    def prefix(self) -> str:
+        """What the ids of the ledger begin with; mostly the key."""
+        return next(iter(self.claims)).split(".")[0]
+
+    def full(self, id: str) -> str:
+        """The ledger's id of a claim."""
+        return f"{self.prefix}.{id}"
+
     def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
         """Registers the evaluator of a claim and the cells that it needs.
 
         Raises KeyError for a cell that does not exist and ValueError for a second evaluator.
         """
-        full = f"{self.key}.{id}"
+        full = self.full(id)
         for name in cells:
             if name not in self.cells:
                 raise KeyError(f"{full} needs the cell {name!r}, which does not exist")

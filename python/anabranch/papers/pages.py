@@ -26,7 +26,7 @@ def write_report(
     paper: Paper, findings: Sequence[Finding], lab: Laboratory, directory: Path
 ) -> Path:
     """Writes `directory`/KEY.html and returns its path."""
-    own = [finding for finding in findings if finding.claim.id.startswith(f"{paper.key}.")]
+    own = [finding for finding in findings if finding.claim.id in paper.claims]
     sections = [
         *_side_by_side(paper, lab),
         *paper.sections(lab),

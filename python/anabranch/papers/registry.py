@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import khalili, tse, wifi
+from . import couple_plus, khalili, tse, wifi
 from .beside import explained
 from .document import Paper
 from .findings import Finding, not_run
 from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
 
-PAPERS = {paper.key: paper for paper in (khalili.PAPER, tse.PAPER, wifi.PAPER)}
+PAPERS = {paper.key: paper for paper in (khalili.PAPER, tse.PAPER, couple_plus.PAPER, wifi.PAPER)}
 """The documents by key."""
 
 MOST_NAMED = 6
@@ -31,13 +31,13 @@ def select(names: Sequence[str]) -> dict[str, list[str]]:
         return {key: list(paper.claims) for key, paper in PAPERS.items()}
     chosen: dict[str, list[str]] = {}
     for name in names:
-        key = name.split(".")[0]
-        known = [*PAPERS, *(id for paper in PAPERS.values() for id in paper.claims)]
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 3, 0.4)
+        keys = {id: key for key, paper in PAPERS.items() for id in (key, *paper.claims)}
+        if name not in keys:
+            near = difflib.get_close_matches(name, keys, 3, 0.4)
             raise KeyError(
                 f"there is no document or claim {name!r}; near: {', '.join(near) or ', '.join(PAPERS)}"
             )
+        key = keys[name]
         ids = list(PAPERS[key].claims) if name == key else [name]
         chosen.setdefault(key, []).extend(id for id in ids if id not in chosen.get(key, []))
     return chosen
@@ -76,7 +76,7 @@ def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: boo
     those that only explain if it is to be quick."""
     simulated = laboratory.world.name == SIMULATION
     if simulated and quick and paper.brief and len(ids) == len(paper.claims):
-        ids = [f"{paper.key}.{id}" for id in paper.brief]
+        ids = [paper.full(id) for id in paper.brief]
     needed = {cell: None for id in ids for cell in paper.evaluators[id][1]}
     if len(ids) == len(paper.claims):
         needed |= dict.fromkeys(paper.unclaimed)
