@@ -1,0 +1,207 @@
+"""Events of cells, and packets of small runs: what a coded path sends, is told, and makes of it."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...result import Recording, Result, run
+from ...scenario import load
+from ..laboratory import Cell
+from .reading import Floats
+
+CODED, ACKNOWLEDGEMENT = 0xC1, 0xC2
+"""First bytes of what a coded path sends and gets."""
+KEEP = 120
+"""Bytes of each packet in a capture: all headers."""
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of one path of one run: when, what, on which link; sorted by time."""
+
+    t_s: Floats
+    kind: tuple[str, ...]
+    link: tuple[str | None, ...]
+
+    def times(self, *kinds: str) -> Floats:
+        """When these happened."""
+        return np.array([t for t, k in zip(self.t_s, self.kind, strict=True) if k in kinds])
+
+
+def of_path(one: dict[str, Any], flow: int, path: int) -> Events:
+    """A path's events in a run with its log."""
+    log = one["events_log"]
+    own = np.flatnonzero((np.asarray(log["flow"]) == flow) & (np.asarray(log["path"]) == path))
+    kinds, links = log["kind"], log["link"]
+    return Events(
+        np.asarray(log["t_s"], dtype=float)[own],
+        tuple(str(kinds[i]) for i in own),
+        tuple(links[i] for i in own),
+    )
+
+
+@cache
+def logged(cell: Cell, seeds: tuple[int, ...]) -> Result:
+    """A cell run again with its events written down."""
+    return run(
+        load(cell.scenario),
+        seeds,
+        controller=cell.controller,
+        overrides=cell.overrides,
+        series=cell.series,
+        events=True,
+    )
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A coded packet as it leaves the sender: segments base to base + count - 1."""
+
+    t_s: float
+    base: int
+    count: int
+    key: int
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """What the sender is told: loss flag, first segment not seen, degrees of freedom, segments covered."""
+
+    t_s: float
+    flag: bool
+    first_unseen: int
+    rank: int
+    highest: int
+
+    @property
+    def lost(self) -> int:
+        """Degrees of freedom that are missing."""
+        return max(self.highest - self.rank, 0)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """One run of a path: its packets, what it was told, its events, its window over time in segments."""
+
+    result: Result
+    sent: tuple[Combination, ...]
+    told: tuple[Acknowledgement, ...]
+    events: Events
+    changed_s: Floats
+    windows: Floats
+
+    def window(self, at_s: float, *, before: bool = False) -> float:
+        """The window once everything at a time has happened, or just before."""
+        at = np.searchsorted(self.changed_s, at_s + (-1e-9 if before else 1e-9), side="right") - 1
+        return float(self.windows[at]) if at >= 0 else float("nan")
+
+
+@cache
+def captured(
+    overrides: tuple[str, ...], controller: str, path: int = 1, flow: str = "multipath"
+) -> Captured:
+    """A run of the static network with seed 1, and what one path of a flow sent and was told."""
+    with tempfile.TemporaryDirectory() as folder:
+        pcap, qlog = Path(folder) / "run.pcapng", Path(folder) / "run.qlog"
+        result = run(
+            load("couple-plus/static"),
+            (1,),
+            controller=controller,
+            overrides=overrides,
+            series=True,
+            events=True,
+            recording=Recording(pcap=pcap, qlog=qlog, keep_bytes=KEEP),
+        )
+        packets = list(_packets(pcap.read_bytes(), f"{flow}.path{path}"))
+        traces = json.loads(qlog.read_text())["traces"]
+    payload = result.plan["classes"][0]["payload_bytes"]
+    (own,) = [trace for trace in traces if trace["title"] == f"{flow}.0.path{path}"]
+    windows = [
+        (event["time"] / 1e3, event["data"]["congestion_window"] / payload)
+        for event in own["events"]
+        if "congestion_window" in event["data"]
+    ]
+    sent, told = [], []
+    for t_s, data in packets:
+        if data[:1] == bytes([CODED]):
+            word = int.from_bytes(data[4:12], "big")
+            sent.append(Combination(t_s, word >> 32, word & 0xFF, word >> 8 & 0xFFFFFF))
+        elif data[:1] == bytes([ACKNOWLEDGEMENT]):
+            first, rank, highest = struct.unpack(">III", data[4:16])
+            told.append(Acknowledgement(t_s, bool(data[1] & 1), first, rank, highest))
+    return Captured(
+        result,
+        tuple(sent),
+        tuple(told),
+        of_path(result.runs[0], 0, path),
+        np.array([t for t, _ in windows]),
+        np.array([w for _, w in windows]),
+    )
+
+
+def _packets(data: bytes, name: str) -> Iterator[tuple[float, bytes]]:
+    """Times and UDP payloads of an interface in a capture (pcapng), in the machine's byte order."""
+    at, names = 0, []
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        body = data[at + 8 : at + length - 4]
+        at += length
+        if kind == 1:
+            (size,) = struct.unpack_from("<H", body, 10)
+            names.append(body[12 : 12 + size].decode())
+        elif kind == 6:
+            interface, high, low, kept, _ = struct.unpack_from("<IIIII", body)
+            packet = body[20 : 20 + kept]
+            if names[interface] == name and packet[9] == 17:
+                yield ((high << 32) + low) / 1e9, packet[4 * (packet[0] & 15) + 8 :]
+
+
+@dataclass(frozen=True)
+class Episode:
+    """From a loss's being asked about to the verdict, with the losses that it is about."""
+
+    asked_s: float
+    end_s: float
+    congestion: bool
+    dropped: int
+    """Packets that queues dropped."""
+    lost: int
+    """Packets that the air took."""
+
+
+BACK_S = 1.0
+"""A loss is at most so old when the sender asks about it: the longest round trip with full queues."""
+
+
+def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
+    """The episodes of a path that begin within a time and end in a verdict.
+
+    A loss counts to the first verdict after it, if it is not older than a round trip when it is asked about.
+    """
+    found: list[Episode] = []
+    asked, before = None, -np.inf
+    drops, losses = events.times("drop"), events.times("loss")
+    for t_s, kind in zip(events.t_s, events.kind, strict=True):
+        if kind == "asked":
+            asked = float(t_s)
+        elif kind in ("noise", "congestion") and asked is not None:
+            since = max(before, asked - BACK_S)
+            counts = [int(((x > since) & (x <= t_s)).sum()) for x in (drops, losses)]
+            if start_s <= asked < end_s:
+                found.append(Episode(asked, float(t_s), kind == "congestion", *counts))
+            asked, before = None, float(t_s)
+    return found
+
+
+def of_seeds(cell: Cell, seeds: Sequence[int]) -> Result:
+    """`logged` for any sequence of seeds."""
+    return logged(cell, tuple(seeds))

@@ -1,0 +1,133 @@
+"""Figure 14: the network without the TCP."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...statistics import difference, interval, ratio_of_means
+from ..findings import Finding, finding, holds, measured, within
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from .cells import COUPLE, EVERY, LIA, MARGIN, POINTS, alone, bare, without_tcp
+from .paper import PAPER
+from .reading import SUB1, Floats, competition, end_of, listed, over
+
+LEVELS = {p: f"{p:.2f}".replace(".", "_") for p in POINTS}
+
+
+def volumes_mb(lab: Laboratory, cell: str) -> Floats:
+    """What each subflow has carried when the transfer is complete, shape (seeds, 2)."""
+    found = [over(run, "taken_bytes", 0.0, end_of(run) + 1.0)[:2] / 1e6 for run in lab[cell].runs]
+    return np.array(found)
+
+
+def coded_rate(lab: Laboratory, p: float, controller: str = COUPLE) -> Floats:
+    """Subflow 1 in kb/s, mean over redundancies."""
+    found = [competition(lab, alone(controller, p, r))[:, SUB1] for r in POINTS[p]]
+    return np.asarray(np.mean(found, axis=0))
+
+
+def in_place_of_wireless(lab: Laboratory) -> str:
+    """Where the ratio is beyond the band."""
+    rows = {f"{p:g}": competition(lab, bare(p))[:, SUB1] for p in POINTS}
+    return (
+        f"Uncoded, subflow 1 has {listed(rows, ' kb/s')}: less than a TCP under that loss, since linked increases give it "
+        "a window's "
+        "growth that goes with its part of the whole."
+    )
+
+
+@PAPER.claim("fig14.gain", *without_tcp())
+def gain(claim: Claim, lab: Laboratory) -> Finding:
+    """Subflow 1 with Couple+ and coding over standard MPTCP without, mean over redundancies."""
+    ratios = {
+        p: ratio_of_means(coded_rate(lab, p), competition(lab, bare(p))[:, SUB1]) for p in POINTS
+    }
+    checks = [measured(claim, f"ratio_{LEVELS[p]}", ratios[p]) for p in POINTS]
+    for low, high in ((0.01, 0.05), (0.05, 0.10)):
+        more = difference(ratios[high], ratios[low])
+        checks.append(
+            within(f"ratio at {high:g} less that at {low:g}", "increasing in loss", more, 0.0, None)
+        )
+    rows = {
+        f"{p:g}": f"{interval(coded_rate(lab, p))} against {interval(competition(lab, bare(p))[:, SUB1])}"
+        for p in POINTS
+    }
+    why = f"Subflow 1 by loss, kb/s: {', '.join(f'{p} {row}' for p, row in rows.items())}."
+    return finding(claim, lab.world.name, checks, why, unless=in_place_of_wireless(lab))
+
+
+@PAPER.claim("fig14.volume", *without_tcp())
+def volume(claim: Claim, lab: Laboratory) -> Finding:
+    """Volumes of both subflows."""
+    cells = [*(alone(COUPLE, p, r) for p, r in EVERY), *(bare(p) for p in POINTS)]
+    sums = np.array([volumes_mb(lab, cell).sum(axis=1) for cell in cells])
+    low, high = claim.band("sum")
+    checks = [
+        within(
+            "sum of the two subflows, least of all cells",
+            claim.expected["sum"],
+            sums.min(axis=0),
+            low,
+            high,
+        ),
+        within(
+            "sum of the two subflows, largest of all cells",
+            claim.expected["sum"],
+            sums.max(axis=0),
+            low,
+            high,
+        ),
+    ]
+    checks.append(
+        holds(
+            "standard MPTCP's lines do not depend on redundancy",
+            "max - min ≤ 5 %",
+            all(bare(p) in lab.results for p in POINTS),
+        )
+    )
+    rows = []
+    for p, redundancies in POINTS.items():
+        one, last = (
+            volumes_mb(lab, alone(COUPLE, p, r))[:, SUB1]
+            for r in (redundancies[0], redundancies[-1])
+        )
+        rows.append(
+            f"{p:g}: coded {interval(one)} to {interval(last)}, uncoded {interval(volumes_mb(lab, bare(p))[:, SUB1])}"
+        )
+    why = (
+        f"Subflow 1 in MB by loss, coded at the least and the largest redundancy: {'; '.join(rows)}. Without coding there "
+        "is one cell "
+        "for each loss, the same at every redundancy. Bytes that both paths brought count on both."
+    )
+    return finding(claim, lab.world.name, checks, why)
+
+
+@PAPER.claim(
+    "fig14.no_false_congestion", *(alone(c, p, r) for c in (LIA, COUPLE) for p, r in EVERY)
+)
+def no_false_congestion(claim: Claim, lab: Laboratory) -> Finding:
+    """Couple+ over RTT Compensator, both coded."""
+    checks, rows = [], []
+    low, high = claim.band("ratio")
+    for p, r in EVERY:
+        own, theirs = (competition(lab, alone(c, p, r))[:, SUB1] for c in (COUPLE, LIA))
+        ratio = ratio_of_means(own, theirs)
+        rows.append(f"{p:g}/{r:g} {ratio}")
+        if r >= 1 / (1 - p) + MARGIN - 1e-9:
+            checks.append(
+                within(
+                    f"ratio, loss {p:g}, redundancy {r:g}",
+                    claim.expected["ratio"],
+                    ratio,
+                    low,
+                    high,
+                )
+            )
+    why = f"Subflow 1 with Couple+ over RTT Compensator by loss/redundancy: {', '.join(rows)}."
+    unless = (
+        "Subflow 1's own window fills a drop-tail queue of 50 packets, 0.43 s, so that round trips are long without "
+        "anyone else; "
+        "at a loss of 0.1 two losses often meet in a cycle, and those are judged congestion."
+    )
+    return finding(claim, lab.world.name, checks, why, unless=unless)

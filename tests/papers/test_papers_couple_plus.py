@@ -1,0 +1,196 @@
+"""The coding paper: its ledger, its cells and scenarios, readings on made-up results, short runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+from anabranch.papers import Laboratory, evaluate
+from anabranch.papers.couple_plus import (
+    PAPER,
+    cells,
+    definitions,
+    logs,
+    losses,
+    mobile,
+    reading,
+    schemes,
+)
+from anabranch.papers.pages import write_report
+from anabranch.papers.registry import select
+from anabranch.result import Result
+from anabranch.scenario import shipped
+
+NAMES = [name for name in shipped() if name.startswith("couple-plus/")]
+
+
+def small(*names: str, seeds: int = 2) -> Laboratory:
+    """Cells run with two seeds."""
+    lab = Laboratory(PAPER.cells_of("simulation"), seeds=seeds)
+    lab.run(names)
+    return lab
+
+
+def test_the_ledger_has_forty_four_claims_in_seven_experiments_and_each_is_evaluated() -> None:
+    assert (len(PAPER.claims), len(PAPER.experiments)) == (44, 7)
+    assert set(PAPER.evaluators) == set(PAPER.claims)
+
+
+def test_the_key_is_not_what_ids_begin_with_and_both_are_found() -> None:
+    assert (PAPER.key, PAPER.prefix) == ("couple-plus", "couple")
+    assert select(["couple-plus"]) == {"couple-plus": list(PAPER.claims)}
+    assert select(["couple.fig7"]) == {"couple-plus": ["couple.fig7"]}
+    with pytest.raises(KeyError, match="couple-plus"):
+        select(["couple"])
+
+
+def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
+    same: dict[Any, list[str]] = {}
+    for name, cell in PAPER.cells_of("simulation").items():
+        assert cell.scenario in NAMES
+        ab.load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
+        key = (cell.scenario, cell.controller, frozenset(cell.overrides))
+        same.setdefault(key, []).append(name)
+    assert [names for names in same.values() if len(names) > 1] == []
+
+
+def test_redundancies_are_above_the_bound_and_those_that_hide_congestion_below_it() -> None:
+    assert all(r >= ab.theory.coding.redundancy_bound(p) for p, r in cells.EVERY)
+    assert cells.PRINTED in cells.EVERY
+    assert all(r < ab.theory.coding.redundancy_bound(cells.HIDING) for _, r in cells.HIDDEN)
+    assert [r for _, r in cells.RULE] == [1.04, 1.083, 1.141]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_choices_of_a_scenario_are_what_its_plan_has(name: str) -> None:
+    plan = ab.load(name).plan()
+    choices = {choice["what"]: choice["value"] for choice in plan["choices"]}
+    assert len(choices) == len(plan["choices"])
+    user = plan["classes"][0]
+    assert f"{user['packet_bytes']} B on the wire" in choices["packet"]
+    if name == "couple-plus/measurement":
+        return
+    assert choices["receive buffer"] == f"{user['receive_buffer_bytes'] / 1e3:g} kB"
+    assert choices["initial window"] == f"{user['initial_window']:g} segments"
+    assert choices["RTO"].startswith(
+        f"at least {user['rto_min_s'] * 1e3:g} ms, {user['rto_floor']}"
+    )
+    assert choices["scheduler"] == user["scheduler"]
+    assert choices["ssthresh floor of coupled paths"] == f"{user['min_ssthresh']:g} segment"
+    assert choices["loss recovery"].endswith("without SACK") and not user["sack"]
+    assert choices["acknowledgements"] == "of every packet" and user["delayed_ack_s"] == 0
+    jitter = {link["jitter_s"] for link in plan["links"]} - {0.0}
+    assert jitter == {user["packet_bytes"] * 8 / 1e6}
+    assert choices["random processing time"].startswith("up to 8.416 ms")
+    queues = {link["queue"]["limit_packets"] for link in plan["links"] if link["queue"]} - {None}
+    assert queues == {50} and choices["queue"] == "drop-tail, 50 packets at every link"
+
+
+def made_up(taken: list[list[float]], done: list[float]) -> dict[str, Any]:
+    """A run of 10 s with these bytes taken in by three paths at its end, in equal steps."""
+    t_s = np.arange(0, 10.5, 0.5)
+    column = np.array(taken)
+    return {
+        "seed": 1,
+        "flows": {"class": ["multipath", "tcp"], "completed_s": np.array(done)},
+        "paths": {"flow": np.array([0, 0, 1]), "path": np.array([0, 1, 0])},
+        "series": {"t_s": t_s, "paths": {"taken_bytes": t_s[:, None] / 10 * column}},
+    }
+
+
+def test_the_competition_period_ends_with_the_first_transfer() -> None:
+    run = made_up([1e6, 5e5, 2.5e5], [8.0, np.nan])  # type: ignore[list-item]
+    assert reading.end_of(run) == 8.0
+    assert reading.rates_kbps(run) == pytest.approx([800, 400, 200])
+    assert reading.end_of(made_up([1, 1, 1], [np.nan, np.nan])) == 10.0  # type: ignore[list-item]
+
+
+def test_what_is_taken_in_does_not_count_redundancy_and_no_link_carries_more_than_it_can() -> None:
+    lab = small(cells.alone(cells.COUPLE, 0.01, 1.25), cells.point(cells.LIA, 0.01, 1.25))
+    alone = reading.competition(lab, cells.alone(cells.COUPLE, 0.01, 1.25))
+    assert (alone[:, reading.SUB1] <= 1e3 * 1000 / 1064 / 1.25 * 1.01).all()
+    shared = reading.competition(lab, cells.point(cells.LIA, 0.01, 1.25))
+    assert (shared[:, reading.SUB1] * 1.25 + shared[:, reading.TCP] <= 1000).all()
+
+
+def events(*rows: tuple[float, str]) -> logs.Events:
+    """Events of a path."""
+    t_s, kinds = zip(*rows, strict=True)
+    return logs.Events(np.array(t_s), tuple(kinds), (None,) * len(rows))
+
+
+def test_an_episode_has_the_losses_since_the_verdict_before() -> None:
+    log = events(
+        (1.0, "loss"), (1.2, "asked"), (1.3, "noise"),
+        (2.0, "drop"), (2.1, "loss"), (2.2, "asked"), (2.25, "drop"), (2.3, "congestion"),
+        (2.4, "asked"), (2.5, "noise"),
+        (9.0, "asked"), (9.5, "congestion"),
+    )  # fmt: skip
+    found = logs.episodes(log, 1.0, 8.0)
+    assert [(e.dropped, e.lost, e.congestion) for e in found] == [
+        (0, 1, False), (2, 1, True), (0, 0, False)
+    ]  # fmt: skip
+    together = losses.merged(found)  # asked again about the same losses: the last verdict counts
+    assert [(e.dropped, e.lost, e.congestion) for e in together] == [(0, 1, False), (2, 1, False)]
+
+
+def test_a_reaction_begins_when_the_loss_is_above_three_tenths() -> None:
+    t_s = np.arange(0, 50, 0.5)
+    windows = np.where(t_s < 23, 10.0, 5.0)
+    run = made_up([1, 1, 1], [1, 1])
+    run["series"] = {"t_s": t_s, "paths": {"cwnd_segments": windows[:, None] * [1, 1, 1]}}
+    result = Result(ab.load("couple-plus/mobile"), {}, [run])
+    assert mobile.reaction_s(result).tolist() == [1.5]
+    trace = ab.load("couple-plus/mobile").plan()["links"]
+    (wifi,) = [link for link in trace if link["name"] == "wifi"]
+    first = next(c["at_s"] for c in wifi["changes"] if c["loss"] > 0.3)
+    assert first == mobile.BAD_S
+
+
+def test_the_sets_of_do_no_harm_are_all_those_of_one_bottleneck() -> None:
+    tcp = np.array([1.0, 2.0])
+    assert definitions.harmless(np.array([0.9, 1.0]), tcp)
+    assert not definitions.harmless(np.array([1.2, 0.5]), tcp)
+    assert not definitions.harmless(np.array([0.9, 1.5]), tcp)
+
+
+def test_a_script_loses_what_it_is_told_to_and_a_capture_has_every_coded_packet() -> None:
+    log = schemes.scripted(2)
+    assert len(log.events.times("loss")) == 2
+    assert len(log.sent) >= int(log.result.runs[0]["paths"]["sent_packets"][0])
+    assert max(c.count for c in log.sent) == 6
+    assert [kind for _, kind, _ in schemes.verdicts(log)][:2] == ["asked", "noise"]
+
+
+def test_rates_of_the_text_with_rtt_compensator_need_a_long_run() -> None:
+    lab = small(cells.other("long run", cells.LIA), cells.other("long run", cells.COUPLE))
+    greedy, fair = (
+        reading.competition(lab, cells.other("long run", c)).mean(axis=0) for c in cells.BOTH
+    )
+    assert greedy[reading.SUB1] > 700 and greedy[reading.TCP] < 150
+    assert fair[reading.SUB1] < 300 and fair[reading.TCP] > 600
+
+
+def test_a_report_has_the_figures_of_the_cells_that_have_been_run(tmp_path: Path) -> None:
+    lab = small(
+        "measurement",
+        "measurement-p0.01",
+        "measurement-p0.05",
+        *cells.points(cells.LIA, chosen=(cells.PRINTED,)),
+    )
+    page = write_report(PAPER, [], lab, tmp_path).read_text()
+    assert "Losses in a redundant cycle" in page and "What changes with what the paper" in page
+    assert "The mobile terminal" not in page and "Without the TCP" not in page
+
+
+def test_claims_are_judged_by_name_and_the_report_has_them(tmp_path: Path) -> None:
+    ids = ["couple.topology.measurement", "couple.def.redundant_cycle"]
+    found, lab = evaluate("couple-plus", ids, seeds=2)
+    assert [f.verdict for f in found] == ["reproduced", "reproduced"]
+    assert set(lab.results) == {"measurement"}
+    page = write_report(PAPER, found, lab, tmp_path)
+    assert page.name == "couple-plus.html" and "2 claims: 2 reproduced" in page.read_text()
