@@ -2,94 +2,12 @@
 
 mod common;
 
-use common::acked;
-use control::{Acked, AnyScheme, Cause, Coupled, Ensemble, Phase, Scheme, Settings, Window};
+use common::{Event, history, settings, tcps, tell, windows};
+use control::{AnyScheme, Cause, Ensemble, Scheme, Settings, Window};
 use proptest::prelude::*;
 
 fn dwc(name: &str, settings: Settings, paths: usize) -> AnyScheme {
     AnyScheme::new(name.parse::<Scheme>().expect("a scheme"), settings, paths)
-}
-
-fn tcps(settings: Settings, paths: usize) -> Coupled {
-    Coupled::new("uncoupled".parse().expect("a law"), settings, paths)
-}
-
-fn windows(control: &impl Ensemble, paths: usize) -> Vec<Window> {
-    (0..paths).map(|path| control.window(path)).collect()
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Ack { segments: f64, limited: bool },
-    Loss,
-    Mark,
-    Timeout,
-    TimeoutAgain,
-    Spurious,
-    Restart,
-}
-
-fn event() -> impl Strategy<Value = Event> {
-    prop_oneof![
-        12 => (0.1..4.0, prop::bool::weighted(0.9))
-            .prop_map(|(segments, limited)| Event::Ack { segments, limited }),
-        2 => Just(Event::Loss),
-        1 => Just(Event::Mark),
-        1 => Just(Event::Timeout),
-        1 => Just(Event::TimeoutAgain),
-        1 => Just(Event::Spurious),
-        1 => Just(Event::Restart),
-    ]
-}
-
-/// Histories of a few paths: which path, when after the last event in seconds, with which round trip, and what.
-fn history(
-    rests: core::ops::Range<f64>,
-    srtts: core::ops::Range<f64>,
-) -> impl Strategy<Value = Vec<(usize, f64, f64, Event)>> {
-    prop::collection::vec((0_usize..4, rests, srtts, event()), 1..200)
-}
-
-/// Tells of an event at a time; an ACK comes first, which says that time.
-fn tell(control: &mut impl Ensemble, path: usize, seconds: f64, srtt: f64, event: Event) {
-    let now_ns = (seconds * 1e9) as u64;
-    let ack = Acked { now_ns, una: now_ns, nxt: now_ns + 1, ..acked(1.0, srtt, Phase::Open) };
-    control.on_ack(path, &Acked { cwnd_limited: false, ..ack });
-    match event {
-        Event::Ack { segments, limited } => {
-            control.on_ack(path, &Acked { segments, cwnd_limited: limited, ..ack });
-        }
-        Event::Loss => {
-            control.on_congestion(path, Cause::FastRetransmit);
-            control.on_ack(path, &Acked { phase: Phase::Recovery, ..ack });
-            control.on_recovered(path);
-        }
-        Event::Mark => control.on_congestion(path, Cause::Mark),
-        Event::Timeout => control.on_congestion(path, Cause::Timeout),
-        Event::TimeoutAgain => control.on_congestion(path, Cause::TimeoutAgain),
-        Event::Spurious => {
-            control.on_congestion(path, Cause::FastRetransmit);
-            control.undo(path);
-        }
-        Event::Restart => {
-            let Window { cwnd, ssthresh } = control.window(path);
-            control.restart(path, Window { cwnd: cwnd.min(4.0), ssthresh });
-        }
-    }
-}
-
-fn settings() -> impl Strategy<Value = Settings> {
-    let ssthresh = prop_oneof![Just(f64::INFINITY), Just(1.0), 4.0..100.0];
-    (1.0..4.0, 1.0..4.0, 0.0..20.0, ssthresh, any::<bool>()).prop_map(
-        |(min_window, min_ssthresh, above, initial_ssthresh, carry_over)| Settings {
-            min_window,
-            min_ssthresh,
-            initial_window: min_window + above,
-            initial_ssthresh,
-            carry_over,
-            base: 0,
-        },
-    )
 }
 
 proptest! {
