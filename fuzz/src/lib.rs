@@ -52,6 +52,7 @@ pub fn control(
         "couple-plus:decode-only",
         "dwc",
         "dwc:losses",
+        "compound",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
     if let Some(port) = kind.checked_sub(laws.len() + more.len()) {

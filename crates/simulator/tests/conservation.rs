@@ -130,6 +130,7 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "couple-plus:decode-only",
         "dwc",
         "dwc:losses",
+        "compound",
         "bilevel",
         "hacker",
         "hacker-switching",

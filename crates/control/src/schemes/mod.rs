@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use bbr::Bbr;
 use best_path::BestPath;
 use bilevel::Bilevel;
+use compound::Compound;
 use couple_plus::CouplePlus;
 use cubic::Cubic;
 use dwc::Dwc;
@@ -22,6 +23,7 @@ use wvegas::Wvegas;
 mod bbr;
 mod best_path;
 mod bilevel;
+mod compound;
 mod couple_plus;
 mod cubic;
 mod delay;
@@ -73,10 +75,12 @@ pub enum Scheme {
     CouplePlus(Reading),
     /// DWC, a TCP for each group of paths that share a bottleneck; `true`: delays are signs of it too.
     Dwc(bool),
+    /// Compound TCP on each path.
+    Compound,
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 14] = [
+const DESCRIBED: [Described; 15] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -213,6 +217,14 @@ const DESCRIBED: [Described; 14] = [
         source: "Hassayoun, Iyengar and Ros, ICNP 2011; details reconstructed",
         set_valued: false,
     },
+    Described {
+        names: &["compound"],
+        options: &[],
+        summary: "Compound TCP on every path by itself; a window of Reno's and one that grows while no queue does.",
+        formula: "w = cwnd + dwnd; once a round trip: dwnd + max(w^¾/8 − 1, 0), from 30 queued packets on less these; decrease to w/2",
+        source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006",
+        set_valued: false,
+    },
 ];
 
 /// Every scheme in the order of the registry.
@@ -240,6 +252,7 @@ impl core::str::FromStr for Scheme {
             "couple-plus:twnd-19/20" => Ok(Scheme::CouplePlus(Reading::NineteenTwentieths)),
             "dwc" => Ok(Scheme::Dwc(true)),
             "dwc:losses" => Ok(Scheme::Dwc(false)),
+            "compound" => Ok(Scheme::Compound),
             "hacker-switching" => Ok(Scheme::HackerSwitching),
             "mtcp" => Ok(Scheme::Mtcp),
             "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
@@ -303,6 +316,7 @@ enum Inner {
     MultiPriority(MultiPriority<Lp>),
     MultiPriorityNice(MultiPriority<Nice>),
     Bilevel(Bilevel),
+    Compound(Each<Compound>),
     Dwc(Dwc),
     HackerSwitching(HackerSwitching),
     Mtcp(Mtcp),
@@ -323,6 +337,7 @@ impl AnyScheme {
             Scheme::HackerSwitching => {
                 Inner::HackerSwitching(HackerSwitching::new(settings, paths))
             }
+            Scheme::Compound => Inner::Compound(Each::new(Compound::new(settings), paths)),
             Scheme::Dwc(delays) => Inner::Dwc(Dwc::new(settings, delays, paths)),
             Scheme::Mtcp => Inner::Mtcp(Mtcp::new(settings, paths)),
             Scheme::Tfrc(division, discounting) => {
@@ -355,6 +370,7 @@ macro_rules! pass {
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::Compound(control) => control.$call($($argument),*),
             Inner::Dwc(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
@@ -373,6 +389,7 @@ macro_rules! pass {
             Inner::MultiPriority(control) => control.$call($($argument),*),
             Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
+            Inner::Compound(control) => control.$call($($argument),*),
             Inner::Dwc(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
