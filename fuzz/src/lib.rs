@@ -52,6 +52,9 @@ pub fn control(
         "couple-plus:decode-only",
         "dwc",
         "dwc:losses",
+        "cs218",
+        "cs218:capped",
+        "cs218:acks-0",
         "compound",
     ];
     let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;

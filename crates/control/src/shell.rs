@@ -98,6 +98,11 @@ impl Coupled {
         self.law = law;
     }
 
+    /// From now on the law remembers this of `path`; for schemes that know more of it than a law is told.
+    pub(crate) fn annotate(&mut self, path: usize, note: Note) {
+        self.views[path].note = note;
+    }
+
     /// What the paths published last, for observation.
     pub fn views(&self) -> &[PathView] {
         &self.views

@@ -130,6 +130,8 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         "couple-plus:decode-only",
         "dwc",
         "dwc:losses",
+        "cs218",
+        "cs218:capped",
         "compound",
         "bilevel",
         "hacker",

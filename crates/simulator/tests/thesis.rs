@@ -205,6 +205,7 @@ fn every_scheme_goes_on_when_its_first_path_is_cut() {
         "lp",
         "mtcp",
         "dwc",
+        "cs218",
         "compound",
         "tfrc",
         "bilevel-tfrc",

@@ -13,6 +13,10 @@ pub enum Lia {
     Capped,
     /// Without the cap.
     Uncapped,
+    /// With the cap, times `1 + note[0]`: for the scheme `cs218`.
+    Boosted,
+    /// Times `1 + note[0]`, and that with the cap: for `cs218:capped`.
+    BoostedWithin,
 }
 
 /// RFC 6356 §3 eq. (2), divided by `w_tot`: what one acknowledged segment adds.
@@ -22,11 +26,17 @@ fn linked(paths: &[PathView]) -> f64 {
     best / (x * x)
 }
 
+fn boost(path: &PathView) -> f64 {
+    1.0 + path.note[0]
+}
+
 impl Law for Lia {
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         match self {
             Lia::Capped => linked(paths).min(1.0 / paths[me].cwnd),
             Lia::Uncapped => linked(paths),
+            Lia::Boosted => boost(&paths[me]) * linked(paths).min(1.0 / paths[me].cwnd),
+            Lia::BoostedWithin => (boost(&paths[me]) * linked(paths)).min(1.0 / paths[me].cwnd),
         }
     }
 }

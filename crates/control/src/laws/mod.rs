@@ -129,6 +129,11 @@ pub(crate) const RENO: AnyLaw = AnyLaw::Reno(reno::Reno);
 /// LIA, for the scheme that has it inside.
 pub(crate) const LIA: AnyLaw = AnyLaw::Lia(lia::Lia::Capped);
 
+/// LIA with an increment that a path's note makes larger, but not than the cap 1/w_r if it is `capped`.
+pub(crate) const fn boosted(capped: bool) -> AnyLaw {
+    AnyLaw::Lia(if capped { lia::Lia::BoostedWithin } else { lia::Lia::Boosted })
+}
+
 /// Reduced aggression with its TCP on path `base`.
 pub(crate) const fn reduced_but_on(base: usize) -> AnyLaw {
     AnyLaw::Hacker(hacker::Hacker::On(base))

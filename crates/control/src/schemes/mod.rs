@@ -9,6 +9,7 @@ use best_path::BestPath;
 use bilevel::Bilevel;
 use compound::Compound;
 use couple_plus::CouplePlus;
+use cs218::Cs218;
 use cubic::Cubic;
 use dwc::Dwc;
 use each::Each;
@@ -25,6 +26,7 @@ mod best_path;
 mod bilevel;
 mod compound;
 mod couple_plus;
+mod cs218;
 mod cubic;
 mod delay;
 mod dwc;
@@ -75,12 +77,14 @@ pub enum Scheme {
     CouplePlus(Reading),
     /// DWC, a TCP for each group of paths that share a bottleneck; `true`: delays are signs of it too.
     Dwc(bool),
+    /// CS218_ALGO: LIA that is boosted after so many ACKs; `true`: within LIA's cap.
+    Cs218(u32, bool),
     /// Compound TCP on each path.
     Compound,
 }
 
 /// What is known of each scheme, in the order of [`Scheme`].
-const DESCRIBED: [Described; 15] = [
+const DESCRIBED: [Described; 16] = [
     Described {
         names: &["cubic"],
         options: &[("hystart", "HyStart++ in the first slow start")],
@@ -218,6 +222,22 @@ const DESCRIBED: [Described; 15] = [
         set_valued: false,
     },
     Described {
+        names: &["cs218"],
+        options: &[
+            ("capped", "what is boosted stays within the cap 1/w_r"),
+            ("acks-0", "boosted from the first ACK on"),
+            ("acks-1", "after one ACK"),
+            ("acks-2", "after two"),
+            ("acks-3", "after three"),
+            ("acks-10", "after ten"),
+            ("acks-20", "after twenty"),
+        ],
+        summary: "CS218_ALGO: LIA, up to twice as fast on a path without a loss for five ACKs and without a queue.",
+        formula: "growth min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT) after five ACKs since a loss, backoff w_r/2",
+        source: "CS 218 project report, 2017, §3.2.3",
+        set_valued: false,
+    },
+    Described {
         names: &["compound"],
         options: &[],
         summary: "Compound TCP on every path by itself; a window of Reno's and one that grows while no queue does.",
@@ -253,6 +273,14 @@ impl core::str::FromStr for Scheme {
             "dwc" => Ok(Scheme::Dwc(true)),
             "dwc:losses" => Ok(Scheme::Dwc(false)),
             "compound" => Ok(Scheme::Compound),
+            "cs218" => Ok(Scheme::Cs218(cs218::ACKS, false)),
+            "cs218:capped" => Ok(Scheme::Cs218(cs218::ACKS, true)),
+            "cs218:acks-0" => Ok(Scheme::Cs218(0, false)),
+            "cs218:acks-1" => Ok(Scheme::Cs218(1, false)),
+            "cs218:acks-2" => Ok(Scheme::Cs218(2, false)),
+            "cs218:acks-3" => Ok(Scheme::Cs218(3, false)),
+            "cs218:acks-10" => Ok(Scheme::Cs218(10, false)),
+            "cs218:acks-20" => Ok(Scheme::Cs218(20, false)),
             "hacker-switching" => Ok(Scheme::HackerSwitching),
             "mtcp" => Ok(Scheme::Mtcp),
             "tfrc" => Ok(Scheme::Tfrc(Division::Alone, false)),
@@ -317,6 +345,7 @@ enum Inner {
     MultiPriorityNice(MultiPriority<Nice>),
     Bilevel(Bilevel),
     Compound(Each<Compound>),
+    Cs218(Cs218),
     Dwc(Dwc),
     HackerSwitching(HackerSwitching),
     Mtcp(Mtcp),
@@ -338,6 +367,7 @@ impl AnyScheme {
                 Inner::HackerSwitching(HackerSwitching::new(settings, paths))
             }
             Scheme::Compound => Inner::Compound(Each::new(Compound::new(settings), paths)),
+            Scheme::Cs218(acks, capped) => Inner::Cs218(Cs218::new(acks, capped, settings, paths)),
             Scheme::Dwc(delays) => Inner::Dwc(Dwc::new(settings, delays, paths)),
             Scheme::Mtcp => Inner::Mtcp(Mtcp::new(settings, paths)),
             Scheme::Tfrc(division, discounting) => {
@@ -371,6 +401,7 @@ macro_rules! pass {
             Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
             Inner::Compound(control) => control.$call($($argument),*),
+            Inner::Cs218(control) => control.$call($($argument),*),
             Inner::Dwc(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
@@ -390,6 +421,7 @@ macro_rules! pass {
             Inner::MultiPriorityNice(control) => control.$call($($argument),*),
             Inner::Bilevel(control) => control.$call($($argument),*),
             Inner::Compound(control) => control.$call($($argument),*),
+            Inner::Cs218(control) => control.$call($($argument),*),
             Inner::Dwc(control) => control.$call($($argument),*),
             Inner::HackerSwitching(control) => control.$call($($argument),*),
             Inner::Mtcp(control) => control.$call($($argument),*),
