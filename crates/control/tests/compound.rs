@@ -71,7 +71,7 @@ proptest! {
             one.window(0).cwnd
         };
         let grown = round(base, 1);
-        prop_assert!((grown - win - (win.powf(0.75) / 8.0 - 1.0)).abs() < 1e-9, "{win} {grown}");
+        prop_assert!((grown - win - ((win * win.sqrt()).sqrt() / 8.0 - 1.0)).abs() < 1e-9, "{win} {grown}");
         let diff = grown * (1.0 - 1.0 / longer);
         let after = round(base * longer, 2);
         if diff >= 30.001 {
