@@ -116,7 +116,19 @@ fn scenario() -> impl Strategy<Value = String> {
             )
         })
     };
-    let names = ["reno", "lia", "couple-plus", "cubic", "wvegas", "bbr", "dwc", "mtcp", "lp"];
+    let names = [
+        "reno",
+        "lia",
+        "couple-plus",
+        "cubic",
+        "wvegas",
+        "bbr",
+        "dwc",
+        "mtcp",
+        "lp",
+        "cs218",
+        "compound",
+    ];
     let coding = || {
         prop::option::of((1.0..2.0, 1_u8..=255)).prop_map(|coding| match coding {
             None => String::new(),

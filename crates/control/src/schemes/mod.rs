@@ -241,7 +241,7 @@ const DESCRIBED: [Described; 16] = [
         names: &["compound"],
         options: &[],
         summary: "Compound TCP on every path by itself; a window of Reno's and one that grows while no queue does.",
-        formula: "w = cwnd + dwnd; once a round trip: dwnd + max(w^¾/8 − 1, 0), from 30 queued packets on less these; decrease to w/2",
+        formula: "w = cwnd + dwnd; in a round trip: dwnd + w^¾/8 − 1, or from 30 queued packets on less these; decrease to w/2",
         source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006",
         set_valued: false,
     },
