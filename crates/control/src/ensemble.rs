@@ -93,7 +93,7 @@ pub struct Decoding {
     pub rtt_ns: u64,
     /// `ΔT`: packets from one redundant packet to the next, r/(r − 1) rounded up.
     pub cycle: u32,
-    /// Whether the connection's receive buffer is nearly full.
+    /// Whether the connection's receive window leaves hardly anything to send.
     pub full: bool,
 }
 

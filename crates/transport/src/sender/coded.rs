@@ -7,7 +7,8 @@ use control::{Decoding, Ensemble, Phase};
 use units::Time;
 use wire::{Ack, Data, Flags, Range, Sacks};
 
-/// The receive buffer is nearly full when less than one part in so many is left, or than two segments.
+/// The receive window leaves hardly anything when less than one part in so many of the buffer is left of it, or than
+/// two segments.
 const NEARLY_FULL: u64 = 10;
 
 impl<E: Ensemble> Sender<E> {
@@ -89,7 +90,8 @@ impl<E: Ensemble> Sender<E> {
         }
     }
 
-    /// Whether the receiver announces hardly any window: what it holds cannot be put in order.
+    /// Whether the receive window hardly lets anything out: what is neither in order nor in flight waits at the receiver
+    /// (Xue et al., TVT 2017, §IV-C: the sending rate is limited by the receive buffer).
     fn nearly_full(&self) -> bool {
         let least = 2 * u64::from(self.settings.segment);
         let left = self.edge.saturating_sub(self.data_nxt);

@@ -15,7 +15,7 @@ from ..laboratory import Laboratory
 from .cells import BOTH, CALLED, COUPLE, LIA, POINTS, PRINTED, alone, bare, mobile, point
 from .losses import CYCLE, in_cycles
 from .reading import FLOW_PATHS, SUB0, SUB1, TCP, bins_kbps, competition
-from .tables import beyond, leaves_open, matrices, volumes, where
+from .tables import beyond, hidden_losses, leaves_open, matrices, volumes, where
 from .uncongested import volumes_mb
 
 if TYPE_CHECKING:
@@ -291,6 +291,10 @@ def sections(lab: Laboratory) -> list[Section]:
         ),
         Section("The mobile terminal", "", (), _mobile(lab)),
         Section("Without the TCP", "", volumes(lab), _figure14(lab)),
-        Section("What losses are taken for", "", matrices(lab)),
+        Section(
+            "What is sensed of losses, and what they are taken for",
+            "",
+            [*matrices(lab), *hidden_losses(lab)],
+        ),
     ]
     return [section for section in found if section.tables or section.figures]

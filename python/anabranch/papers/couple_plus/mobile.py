@@ -15,6 +15,8 @@ from .reading import FLOW_PATHS, SUB0, SUB1, TCP, Floats, bins_kbps, listed, pat
 
 CELLS = tuple(mobile(c) for c in BOTH)
 WIFI = FLOW_PATHS[SUB1]
+LEAST = 1.0
+"""The smallest window, in segments."""
 BAD_S = 21.5
 """From here on Wi-Fi loses more than 0.3."""
 
@@ -35,6 +37,7 @@ def decrease(claim: Claim, lab: Laboratory) -> Finding:
         for key, values in (("during_over_before", during), ("after_over_before", after)):
             low, high = claim.band(key)
             ratio = ratio_of_means(values, before)
+            low = low or None  # no ratio of rates is below 0, though an interval may be
             checks.append(within(f"{key}, {CALLED[c]}", claim.expected[key], ratio, low, high))
         rows.append(f"{CALLED[c]} {interval(before)}, {interval(during)}, {interval(after)}")
     why = f"Subflow 1 in 10 to 20 s, 22 to 30 s and 36 to 46 s, kb/s: {'; '.join(rows)}."
@@ -91,11 +94,14 @@ def lowest(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=after_outage(lab))
 
 
-def reaction_s(result: Result) -> Floats:
-    """Time from a loss above 0.3 until the window is at most half of its mean in 10 to 20 s; to the outage's end if never."""
+def reaction_s(result: Result, least: float = LEAST) -> Floats:
+    """Time from a loss above 0.3 until the window is at most half of its mean in 10 to 20 s; to the outage's end if never.
+
+    Half of a window below two segments is one, the least that there is.
+    """
     found = []
     for t_s, window in path_series(result, "cwnd_segments", WIFI):
-        half = window[(t_s >= 10) & (t_s < 20)].mean() / 2
+        half = max(window[(t_s >= 10) & (t_s < 20)].mean() / 2, least)
         small = t_s[(t_s >= BAD_S) & (window <= half)]
         found.append((small[0] if len(small) else 27.0) - BAD_S)
     return np.array(found)
@@ -107,12 +113,14 @@ def window(claim: Claim, lab: Laboratory) -> Finding:
     times = {c: reaction_s(lab[mobile(c)]) for c in BOTH}
     checks = [measured(claim, "reaction_ratio", ratio_of_means(times[COUPLE], times[LIA]))]
     sizes = {CALLED[c]: _before(lab[mobile(c)]) for c in BOTH}
+    literal = ratio_of_means(*(reaction_s(lab[mobile(c)], 0.0) for c in (COUPLE, LIA)))
     already = {CALLED[c]: float(np.mean(times[c] < 0.1)) for c in BOTH}
     why = (
         f"From {BAD_S:g} s, sampled every 50 ms: {listed({CALLED[c]: times[c] for c in BOTH}, ' s')}; mean window in 10 "
         "to 20 s "
         f"{listed(sizes)} segments; below half already at {BAD_S:g} s in "
-        f"{', '.join(f'{name} {part:.2f}' for name, part in already.items())} of the runs."
+        f"{', '.join(f'{name} {part:.2f}' for name, part in already.items())} of the runs. Half of a window "
+        f"below two segments counts as one, which is the least: were it awaited in vain the ratio would be {literal}."
     )
     return finding(claim, lab.world.name, checks, why)
 

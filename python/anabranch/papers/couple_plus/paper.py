@@ -12,9 +12,6 @@ STATIC = merged(
 )
 """RTT Compensator and Couple+ at every loss and redundancy."""
 
-CLASSIFIED = tuple((p, r) for p, r in cells.EVERY if p < 0.1)
-"""Points at which verdicts on losses are held against what was lost."""
-
 EXPLAINING = (
     "long run",
     "long run without random processing time",
@@ -31,11 +28,11 @@ PAPER = Paper(
         "couple-mobile": cells.mobiles(),
         "couple-fig14": cells.without_tcp(),
         "couple-classifier": merged(
-            cells.points(COUPLE, chosen=CLASSIFIED),
+            cells.points(COUPLE),
             {
                 name: cell
                 for name, cell in cells.without_tcp().items()
-                if name in {cells.alone(COUPLE, p, r) for p, r in CLASSIFIED}
+                if name in {cells.alone(COUPLE, p, r) for p, r in cells.EVERY}
             },
         ),
         "couple-hidden-loss": merged(cells.hiding(), cells.delays()),

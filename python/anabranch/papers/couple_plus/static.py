@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from ...statistics import Interval, interval, ratio_of_means
@@ -312,14 +310,10 @@ TIGHT = other("receive buffer 64 kB", COUPLE)
 NEARLY_FULL = 0.9
 
 
-@cache
-def _full_episodes(
-    cell: str, seeds: tuple[int, ...], lab_cells: tuple[object, ...]
-) -> tuple[int, int]:
+def _full_episodes(lab: Laboratory, cell: str) -> tuple[int, int]:
     """Episodes in which the buffer is nearly full, and those of them that are judged congestion."""
-    (one,) = lab_cells
     full = right = 0
-    result = of_seeds(one, seeds)  # type: ignore[arg-type]
+    result = of_seeds(lab.cells[cell], lab[cell].seeds)
     limit = result.plan["classes"][0]["receive_buffer_bytes"]
     for run in result.runs:
         t_s = np.asarray(run["series"]["t_s"])
@@ -349,7 +343,7 @@ def rx_buffer(claim: Claim, lab: Laboratory) -> Finding:
         )
         rows.append(f"{p:g}: {interval(held[COUPLE])} and {interval(held[LIA])}")
     cells = [point(COUPLE, p, r) for p, r in EVERY]
-    counts = [_full_episodes(c, tuple(lab[c].seeds), (lab.cells[c],)) for c in (*cells, TIGHT)]
+    counts = [_full_episodes(lab, c) for c in (*cells, TIGHT)]
     full, right = np.sum(counts, axis=0)
     if full:
         checks.append(

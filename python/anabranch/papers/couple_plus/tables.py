@@ -14,6 +14,8 @@ from .cells import (
     BOTH,
     CALLED,
     COUPLE,
+    HIDDEN,
+    HIDING,
     LASTING,
     LIA,
     OPEN,
@@ -25,10 +27,11 @@ from .cells import (
     WINDOWS,
     alone,
     bare,
+    hiding,
     other,
     point,
 )
-from .definitions import MARGIN
+from .definitions import MARGIN, sensed_over_true
 from .losses import NETWORKS, matrix
 from .reading import SUB0, SUB1, TCP, competition
 from .uncongested import volumes_mb
@@ -153,6 +156,28 @@ def volumes(lab: Laboratory) -> list[Table]:
     return _table(f"Subflow 1 without the TCP, W = {WINDOW}", head, rows)
 
 
+def hidden_losses(lab: Laboratory) -> list[Table]:
+    """What a sender senses of imposed losses, by coding window and redundancy."""
+    if not set(hiding()) <= set(lab.results):
+        return []
+    redundancies = list(dict.fromkeys(r for _, r in HIDDEN))
+    rows: Rows = [
+        ["uncoded", str(interval(sensed_over_true(lab))), *["–"] * (len(redundancies) - 1)]
+    ]
+    for w in WINDOWS:
+        row: list[str | Cell] = [f"W = {w}"]
+        row += [
+            str(interval(sensed_over_true(lab, w, r))) if (w, r) in HIDDEN else "–"
+            for r in redundancies
+        ]
+        rows.append(row)
+    caption = (
+        f"Recoveries and timeouts over packets lost, one path with an imposed loss of {HIDING:g}; without coding there is "
+        "no redundancy"
+    )
+    return _table(caption, ["", *(f"R = {r:g}" for r in redundancies)], rows)
+
+
 def matrices(lab: Laboratory) -> list[Table]:
     """Confusion matrices with and without the TCP."""
     rows: Rows = []
@@ -167,7 +192,7 @@ def matrices(lab: Laboratory) -> list[Table]:
             )
     head = ["network", "what was lost", "judged noise", "judged congestion"]
     return _table(
-        "Questions of Couple+ by what was lost, losses 0.01 and 0.05, all redundancies and seeds",
+        "Questions of Couple+ by what was lost, all losses, redundancies and seeds",
         head,
         rows,
     )
