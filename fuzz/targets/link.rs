@@ -6,8 +6,8 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use network::{
     Chance, Change, CodelSettings, FqCodelSettings, Frame, GilbertElliott, Link, LinkSettings,
-    Loss, LossModel, LossPlace, Offer, Passage, Pie, PieSettings, Queue, Red, RedSettings, Reorder,
-    Spacing,
+    Loss, LossModel, LossPlace, Offer, Opportunities, Passage, Pie, PieSettings, Queue, Red,
+    RedSettings, Reorder, Spacing,
 };
 use units::{Rate, Span, Time};
 
@@ -100,6 +100,7 @@ fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
     let reorder = Reorder { probability: share(bytes)?, delay: Span::millis(7) };
     Ok(LinkSettings {
         rate: Some(Rate(1 + u64::from(u32::arbitrary(bytes)?))),
+        opportunities: if bool::arbitrary(bytes)? { opportunities(bytes)? } else { None },
         delay: Span::millis(u64::from(u8::arbitrary(bytes)?)),
         queue: queue(bytes)?,
         loss: bool::arbitrary(bytes)?.then_some(Loss { model, place }),
@@ -107,6 +108,14 @@ fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
         duplicate: if bool::arbitrary(bytes)? { share(bytes)? } else { 0.0 },
         jitter: if bool::arbitrary(bytes)? { Span::millis(9) } else { Span::ZERO },
     })
+}
+
+/// A short trace, if what was drawn is one.
+fn opportunities(bytes: &mut Unstructured<'_>) -> Result<Option<Opportunities>> {
+    let mut times = <Vec<u8>>::arbitrary(bytes)?;
+    times.sort_unstable();
+    let times = times.into_iter().map(u32::from).collect();
+    Ok(Opportunities::new(times, Span(u64::from(u32::arbitrary(bytes)?))))
 }
 
 /// A link, and what has come out of it.

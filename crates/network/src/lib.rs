@@ -18,7 +18,9 @@ mod testing;
 
 pub use codel::CodelSettings;
 pub use fq_codel::FqCodelSettings;
-pub use link::{Change, Counters, Delivery, Link, LinkSettings, Offer, Passage, Reorder};
+pub use link::{
+    Change, Counters, Delivery, Link, LinkSettings, Offer, Opportunities, Passage, Reorder,
+};
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
 pub use pie::{Pie, PieSettings};
 pub use queue::{Backlog, Queue, Verdict};

@@ -4,25 +4,31 @@
 //! the moment it will come out at the far end are known, because frames leave in order; so a frame
 //! costs one event, and a link has one event pending however many frames it carries. Frames lie by
 //! value in one ring, in order, so a hop reads and writes memory in sequence. What only few links do (a
-//! discipline that decides when a frame leaves, reordering, copies) is in `rare.rs`.
+//! discipline that decides when a frame leaves, reordering, copies) is in `rare.rs`; a transmitter without a
+//! rate, in `opportunities.rs`.
 
 use crate::loss::{Loss, LossModel, LossPlace};
 use crate::queue::{Backlog, Queue, Verdict};
 use crate::ring::Ring;
 use crate::{Chance, Frame};
+use opportunities::Transmitter;
 use rare::Rare;
 use std::collections::VecDeque;
 use units::{NANOS, Rate, Span, Time};
 
+mod opportunities;
 mod rare;
 
+pub use opportunities::Opportunities;
 pub use rare::{Passage, Reorder};
 
 /// What a link is; by default a line without rate, delay, queue or fault.
 #[derive(Clone, Debug, Default)]
 pub struct LinkSettings {
-    /// Rate of the transmitter; `None` for a pure delay.
+    /// Rate of the transmitter; `None` for a pure delay, and with `opportunities`.
     pub rate: Option<Rate>,
+    /// When the transmitter may send, if not always.
+    pub opportunities: Option<Opportunities>,
     /// Propagation delay.
     pub delay: Span,
     /// The queue before the transmitter.
@@ -40,7 +46,8 @@ pub struct LinkSettings {
 /// A change of a running link; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// New rate, for what is left of the frame in transmission and for those that wait.
+    /// New rate, for what is left of the frame in transmission and for those that wait; a link with
+    /// opportunities has none.
     pub rate: Option<Rate>,
     /// New propagation delay, for frames whose transmission has not ended; on the line none overtakes another.
     pub delay: Option<Span>,
@@ -156,6 +163,8 @@ struct Faults<F> {
     /// Most by which a frame is late.
     jitter: Span,
     rare: Option<Rare<F>>,
+    /// What sends in place of a rate.
+    transmitter: Option<Transmitter>,
 }
 
 impl<F> Faults<F> {
@@ -174,6 +183,7 @@ impl<F> Faults<F> {
             losses,
             jitter,
             rare,
+            transmitter: None,
         })
     }
 }
@@ -182,15 +192,15 @@ impl<F: Frame> Link<F> {
     /// A link that carries nothing yet.
     pub fn new(settings: LinkSettings) -> Self {
         let rare = Rare::new(&settings);
+        let transmitter = settings.opportunities.map(Transmitter::new);
+        let rate = settings.rate.filter(|_| transmitter.is_none());
+        let faulty = settings.loss.is_some() || rare.is_some() || settings.jitter > Span::ZERO;
         Link {
-            faults: (settings.loss.is_some() || rare.is_some() || settings.jitter > Span::ZERO)
-                .then(|| {
-                    Box::new(Faults {
-                        jitter: settings.jitter,
-                        ..*Faults::new(settings.loss, rare)
-                    })
-                }),
-            rate: settings.rate.map_or(0, |rate| rate.0),
+            faults: (faulty || transmitter.is_some()).then(|| {
+                let faults = *Faults::new(settings.loss, rare);
+                Box::new(Faults { jitter: settings.jitter, transmitter, ..faults })
+            }),
+            rate: rate.map_or(0, |rate| rate.0),
             delay: settings.delay,
             queue: match settings.queue {
                 Queue::Unlimited => None,
@@ -248,10 +258,11 @@ impl<F: Frame> Link<F> {
         self.carry(now, frame)
     }
 
-    /// [`Link::offer`] to a link with random loss, that may be down, or that is rare.
+    /// [`Link::offer`] to a link with random loss, that may be down, that is rare, or that has opportunities.
     #[inline(never)]
     fn offer_faulty(&mut self, now: Time, mut frame: F, chance: &mut impl Chance) -> Offer {
         let mut doomed = false;
+        self.pass(now);
         if let Some(faults) = &mut self.faults {
             let place = faults.loss.map_or(LossPlace::After, |loss| loss.place);
             let later = faults.rare.is_some() && place == LossPlace::After; // when it comes out
@@ -281,11 +292,11 @@ impl<F: Frame> Link<F> {
     fn carry_late(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
         let jitter = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.jitter);
         if jitter == Span::ZERO {
-            return self.carry(now, frame);
+            return self.carry_somehow(now, frame);
         }
         let delay = self.delay;
         self.delay = delay + Span((chance.uniform() * jitter.0 as f64) as u64);
-        let offer = self.carry(now, frame);
+        let offer = self.carry_somehow(now, frame);
         self.delay = delay;
         offer
     }
@@ -374,13 +385,16 @@ impl<F: Frame> Link<F> {
             }
             faults.up = change.up.unwrap_or(faults.up);
         }
+        if self.transmitter().is_some() {
+            return self.delay_anew(now);
+        }
         let rate = change.rate.or(change.delay.and(self.rate()));
         if let Some(rate) = rate {
             self.rerate(now, rate);
         }
     }
 
-    /// The rate now; none for a pure delay.
+    /// The rate now; none for a pure delay, and with opportunities.
     pub fn rate(&self) -> Option<Rate> {
         (self.rate > 0).then_some(Rate(self.rate))
     }

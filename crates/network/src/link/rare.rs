@@ -3,7 +3,7 @@
 //! Such a link still has one event pending, but it stands for the first of several things: a frame comes
 //! out, a frame that was held back comes out, or the transmitter takes the next frame from the queue.
 
-use super::{Link, LinkSettings, Offer};
+use super::{Link, LinkSettings, Offer, Transmitter};
 use crate::codel::Dropped;
 use crate::departing::Departing;
 use crate::queue::Backlog;
@@ -83,7 +83,7 @@ impl<F: Frame> Link<F> {
     }
 
     /// Frames and bytes under a discipline that decides when they leave.
-    fn rare_waiting(&self) -> (u64, u64) {
+    pub(super) fn rare_waiting(&self) -> (u64, u64) {
         let waiting = self.rare_part().and_then(|rare| rare.waiting.as_ref());
         waiting.map_or((0, 0), Departing::waiting)
     }
@@ -127,12 +127,17 @@ impl<F: Frame> Link<F> {
     /// The transmitter sends `frame`: what [`Link::carry`] does, out of the way of the common link.
     #[inline(never)]
     fn transmit_rare(&mut self, now: Time, frame: F) {
-        self.carry(now, frame);
+        self.carry_somehow(now, frame);
+    }
+
+    /// When the transmitter can take a frame.
+    fn ready(&self) -> Time {
+        self.transmitter().map_or(self.idle_at, Transmitter::ready)
     }
 
     /// The transmitter takes what it can send at `now`.
-    fn start(&mut self, now: Time) {
-        while self.idle_at <= now {
+    pub(super) fn start(&mut self, now: Time) {
+        while self.ready() <= now {
             let next = match self.rare_part_mut() {
                 Some(Rare { waiting: Some(waiting), dropped, .. }) => waiting.dequeue(now, dropped),
                 _ => None,
@@ -152,7 +157,7 @@ impl<F: Frame> Link<F> {
         let out = self.line.front().map_or(Time::NEVER, |carried| carried.arrives);
         let late = self.rare_part().and_then(|rare| rare.late.front());
         let held = late.map_or(Time::NEVER, |(at, _)| *at);
-        let start = if self.rare_waiting().0 > 0 { self.idle_at } else { Time::NEVER };
+        let start = if self.rare_waiting().0 > 0 { self.ready() } else { Time::NEVER };
         out.min(held).min(start)
     }
 

@@ -23,7 +23,7 @@ fn outputs(link: &mut Link<Packet>, sizes: impl Iterator<Item = u32>) -> Vec<Tim
     drain(link, next)
 }
 
-fn drain(link: &mut Link<Packet>, mut next: Option<Time>) -> Vec<Time> {
+pub(super) fn drain(link: &mut Link<Packet>, mut next: Option<Time>) -> Vec<Time> {
     let mut times = Vec::new();
     while let Some(at) = next {
         let Delivery { lost, next: then } = link.deliver();
@@ -154,7 +154,7 @@ fn a_link_that_is_down_drops_every_arrival_until_it_is_up_again() {
 }
 
 /// Runs a rare link until nothing is inside; what came out with its time, and what was dropped or lost.
-fn run_rare(
+pub(super) fn run_rare(
     link: &mut Link<Packet>,
     arrivals: impl Iterator<Item = (Time, Packet)>,
     chance: &mut impl Chance,
@@ -342,7 +342,7 @@ proptest! {
             loss: Some(Loss { model: LossModel::Independent(loss), place: LossPlace::After }),
             reorder: Some(Reorder { probability: 0.2, delay: Span(held) }),
             duplicate,
-            jitter: Span::ZERO,
+            ..LinkSettings::default()
         });
         let mut now = Time::ZERO;
         let arrivals: Vec<_> = steps.iter().map(|(gap, bytes, flow, capable)| {

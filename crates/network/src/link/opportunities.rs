@@ -1,0 +1,210 @@
+//! A transmitter that has opportunities instead of a rate, as links of cellular networks are recorded.
+//!
+//! A trace lists when a base station served a phone that always had something waiting (Winstein, Sivaraman
+//! and Balakrishnan, NSDI 2013). The rule is that of mahimahi (Netravali et al., USENIX ATC 2015;
+//! `LinkQueue::rationalize` in src/frontend/link_queue.cc):
+//!
+//! * An opportunity carries up to 1500 bytes of what waits when it comes. Small frames share one; of a
+//!   frame that does not fit, the rest goes with the next ones. A frame is out with its last byte.
+//! * What is left of an opportunity when nothing waits is lost. A frame that arrives at the very time of an
+//!   opportunity is too late for it.
+//! * The last time of the trace is its period: the one after it comes so much later than the first.
+//!
+//! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an opportunity. Here
+//! it is the frame that counts, so that one of 1500 bytes needs one opportunity in both.
+
+use super::{Carried, FAR, Link, Offer};
+use crate::Frame;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::{Span, Time};
+
+/// Bytes that an opportunity carries.
+const BYTES: u64 = 1500;
+
+/// Nanoseconds in the unit of a trace.
+const MILLISECOND: u64 = 1_000_000;
+
+/// When opportunities come; they repeat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opportunities {
+    /// In ms, never decreasing; the last is the period, and not zero.
+    times: Arc<[u32]>,
+    /// Which time of the trace the start of the run is.
+    start: Span,
+    period: u64,
+}
+
+impl Opportunities {
+    /// Opportunities at `times` in ms, which never decrease and last for more than no time; the run begins
+    /// at the time `start` of them.
+    pub fn new(times: Arc<[u32]>, start: Span) -> Option<Self> {
+        let period = u64::from(*times.last()?) * MILLISECOND;
+        (period > 0 && times.is_sorted()).then_some(Opportunities { times, start, period })
+    }
+
+    /// Ordinal of the first one later than `now`; they are counted from the start of the trace.
+    fn after(&self, now: Time) -> u64 {
+        let at = now.0.saturating_add(self.start.0);
+        let (turn, within) = (at / self.period, at % self.period);
+        let index = self.times.partition_point(|ms| u64::from(*ms) * MILLISECOND <= within);
+        turn * self.times.len() as u64 + index as u64
+    }
+
+    /// When it comes.
+    fn at(&self, ordinal: u64) -> Time {
+        let count = self.times.len() as u64;
+        let (turn, index) = (ordinal / count, (ordinal % count) as usize);
+        let within = u64::from(self.times[index]) * MILLISECOND;
+        let at = turn.saturating_mul(self.period).saturating_add(within);
+        Time(at.saturating_sub(self.start.0)).min(FAR)
+    }
+}
+
+/// Where a transmitter is in its opportunities.
+pub(super) struct Transmitter {
+    opportunities: Opportunities,
+    /// The opportunity that the next frame begins with, when it comes, and the bytes left in it: at least one.
+    next: u64,
+    ready: Time,
+    left: u64,
+    /// When the last bytes go of the frames that are on the line and were not out when somebody last looked.
+    ends: VecDeque<Time>,
+}
+
+impl Transmitter {
+    pub(super) fn new(opportunities: Opportunities) -> Self {
+        let mut transmitter = Transmitter {
+            opportunities,
+            next: 0,
+            ready: Time::ZERO,
+            left: BYTES,
+            ends: VecDeque::new(),
+        };
+        transmitter.skip(Time::ZERO);
+        transmitter
+    }
+
+    /// When the next frame can begin.
+    pub(super) fn ready(&self) -> Time {
+        self.ready
+    }
+
+    /// Nothing waits: opportunities up to `now` are lost, and so is what was left of the last one.
+    fn skip(&mut self, now: Time) {
+        if self.ready <= now {
+            self.next = self.opportunities.after(now);
+            self.ready = self.opportunities.at(self.next);
+            self.left = BYTES;
+        }
+    }
+
+    /// When `bytes` would be out, and how many of its own it would need.
+    fn end(&self, bytes: u64) -> (Time, u64) {
+        let used = BYTES - self.left + bytes;
+        (self.opportunities.at(self.next + used.saturating_sub(1) / BYTES), used)
+    }
+
+    /// Sends `bytes`: when the first of them goes, and the last.
+    fn send(&mut self, bytes: u64) -> (Time, Time) {
+        let starts = self.ready;
+        let (ends, used) = self.end(bytes);
+        self.next += used / BYTES;
+        self.left = BYTES - used % BYTES;
+        self.ready = self.opportunities.at(self.next);
+        (starts, ends)
+    }
+}
+
+impl<F: Frame> Link<F> {
+    pub(super) fn transmitter(&self) -> Option<&Transmitter> {
+        self.faults.as_ref()?.transmitter.as_ref()
+    }
+
+    fn transmitter_mut(&mut self) -> Option<&mut Transmitter> {
+        self.faults.as_mut()?.transmitter.as_mut()
+    }
+
+    /// What waits has its opportunities up to `now`, and then those that nobody wanted are lost: none of
+    /// them is for a frame that arrives now, in whatever order a world has its events.
+    pub(super) fn pass(&mut self, now: Time) {
+        if self.transmitter().is_none() {
+            return;
+        }
+        self.start(now);
+        let waits = self.rare_waiting().0 > 0;
+        if let Some(transmitter) = self.transmitter_mut().filter(|_| !waits) {
+            transmitter.skip(now);
+        }
+    }
+
+    /// [`Link::carry`] with opportunities, if the link has them; the frame begins with the next one.
+    pub(super) fn carry_somehow(&mut self, now: Time, frame: F) -> Offer {
+        let bytes = frame.bytes();
+        let Some(transmitter) = self.transmitter_mut() else {
+            return self.carry(now, frame);
+        };
+        let (starts, ends) = transmitter.send(u64::from(bytes));
+        forget(&mut transmitter.ends, now);
+        if ends > now {
+            transmitter.ends.push_back(ends);
+        }
+        self.idle_at = ends;
+        let arrives = (ends + self.delay).max(self.last_arrival);
+        self.last_arrival = arrives;
+        let offer = match self.line.len() {
+            0 => Offer::Wake(arrives),
+            _ => Offer::Carried,
+        };
+        self.line.push(Carried { starts, arrives, frame });
+        if self.queue.is_some() {
+            self.waiting_bytes += u64::from(bytes);
+        }
+        offer
+    }
+
+    /// Frames that are not out at `now` take the present delay.
+    pub(super) fn delay_anew(&mut self, now: Time) {
+        let Some(transmitter) = self.transmitter_mut() else {
+            return;
+        };
+        forget(&mut transmitter.ends, now);
+        let ends = std::mem::take(&mut transmitter.ends);
+        let first = self.line.tail().wrapping_sub(ends.len() as u32);
+        let mut earliest = match ends.len() as u32 == self.line.len() {
+            true => now,
+            false => self.line.get(first.wrapping_sub(1)).map_or(now, |carried| carried.arrives),
+        };
+        for (ordinal, end) in (0..).map(|offset| first.wrapping_add(offset)).zip(&ends) {
+            earliest = earliest.max(*end + self.delay);
+            if let Some(carried) = self.line.get_mut(ordinal) {
+                carried.arrives = earliest;
+            }
+        }
+        self.last_arrival = earliest;
+        if let Some(transmitter) = self.transmitter_mut() {
+            transmitter.ends = ends;
+        }
+    }
+
+    /// How long what waits at `now` needs until it is out, if the link has opportunities.
+    pub fn clears_in(&mut self, now: Time) -> Option<Span> {
+        self.transmitter()?;
+        let (packets, bytes) = self.rare_waiting();
+        let transmitter = self.transmitter()?;
+        Some(match packets {
+            0 => self.idle_at.since(now),
+            _ => transmitter.end(bytes).0.since(now),
+        })
+    }
+}
+
+/// Forgets the times that are not later than `now`.
+fn forget(times: &mut VecDeque<Time>, now: Time) {
+    while times.front().is_some_and(|time| *time <= now) {
+        times.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests;
