@@ -102,6 +102,10 @@ impl LinkMeter {
             }
             let backlog = link.backlog(now);
             row.waiting.add(backlog.packets as f64);
+            if let Some(clears) = link.clears_in(now) {
+                row.delay.add(clears.seconds());
+                continue;
+            }
             let rate = link.rate().unwrap_or(Rate(u64::MAX));
             if rate > OUTAGE {
                 row.delay.add(8.0 * backlog.bytes as f64 / rate.0 as f64);

@@ -2,15 +2,16 @@
 
 use network::{
     Change, CodelSettings, FqCodelSettings, GilbertElliott, LinkSettings, Loss, LossModel,
-    LossPlace, Pie, PieSettings, Queue, Red, RedSettings, Reorder, Spacing,
+    LossPlace, Opportunities, Pie, PieSettings, Queue, Red, RedSettings, Reorder, Spacing,
 };
-use scenario::{PlanLink, PlanLoss, PlanQueue, schema};
+use scenario::{PlanLink, PlanLoss, PlanOpportunities, PlanQueue, schema};
 use units::Rate;
 
 /// What a link of the plan is to a network.
 pub fn link_settings(link: &PlanLink) -> LinkSettings {
     LinkSettings {
         rate: link.rate,
+        opportunities: link.opportunities.as_ref().and_then(opportunities),
         delay: link.delay,
         queue: queue(&link.queue, link.rate),
         loss: link.loss.map(loss),
@@ -18,6 +19,10 @@ pub fn link_settings(link: &PlanLink) -> LinkSettings {
         duplicate: link.duplicate,
         jitter: link.jitter,
     }
+}
+
+fn opportunities(planned: &PlanOpportunities) -> Option<Opportunities> {
+    Opportunities::new(planned.times_ms.clone(), planned.start)
 }
 
 fn loss(planned: PlanLoss) -> Loss {

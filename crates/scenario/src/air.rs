@@ -305,6 +305,7 @@ fn check_link(scenario: &Scenario, link: &Link) -> Result<(), Placed> {
     }
     let own = [
         ("rate", link.rate.is_some()),
+        ("opportunities", link.opportunities.is_some()),
         ("queue", link.queue.is_some()),
         ("loss", link.loss.is_some()),
         ("reorder", link.reorder.is_some()),

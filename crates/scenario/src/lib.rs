@@ -11,6 +11,7 @@ mod air;
 mod coding;
 mod error;
 mod locate;
+mod opportunities;
 mod overrides;
 mod plan;
 mod plan_json;
@@ -20,6 +21,7 @@ mod validate;
 
 pub use air::{Air, PlanMedium, PlanStation, rates};
 pub use error::Error;
+pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};
 pub use trace::with_traces;

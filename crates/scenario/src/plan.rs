@@ -4,6 +4,7 @@ use crate::air::{self, Air, PlanMedium};
 use crate::coding;
 use crate::error::Error;
 use crate::locate::locate;
+use crate::opportunities::{self, PlanOpportunities};
 use crate::overrides::{self, Override};
 use crate::schema::{
     self, Choice, Idle, LossPlace, Pauses, Protocol, RtoFloor, Scenario, Scheduler, Sizes, Spacing,
@@ -45,8 +46,10 @@ pub struct Plan {
 pub struct PlanLink {
     /// Its name; of an implied way back, "class/path/back".
     pub name: String,
-    /// Rate; `None` for a pure delay.
+    /// Rate, with opportunities what they are worth; `None` for a pure delay.
     pub rate: Option<Rate>,
+    /// When it may send, if not always.
+    pub opportunities: Option<PlanOpportunities>,
     /// Propagation delay.
     pub delay: Span,
     /// The queue.
@@ -68,8 +71,12 @@ pub struct PlanLink {
 }
 
 impl PlanLink {
-    /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time.
+    /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time. With
+    /// opportunities, what those within that time carry.
     pub fn mean_rate_bps(&self, start: Span, end: Span) -> f64 {
+        if let Some(opportunities) = &self.opportunities {
+            return opportunities.rate_bps(start, end);
+        }
         let Some(mut rate) = self.rate else {
             return f64::NAN;
         };
@@ -357,13 +364,15 @@ fn expand_link(scenario: &Scenario, link: &schema::Link) -> PlanLink {
     let mut changes = link.change.clone();
     changes.extend(link.trace.iter().flat_map(|trace| trace::changes(trace, scenario.duration)));
     changes.sort_by_key(|change| change.at);
+    let opportunities = opportunities::expand(link);
     PlanLink {
         name: link.name.text.clone(),
-        rate: link.rate,
+        rate: opportunities::rate(link, opportunities.as_ref()),
+        opportunities,
         delay: link.delay,
         queue: match &link.queue {
             Some(queue) => expand_queue(queue),
-            None if link.rate.is_none() => PlanQueue::Unlimited,
+            None if !link.transmits() => PlanQueue::Unlimited,
             None => DEFAULT_QUEUE,
         },
         loss: link.loss.as_ref().map(expand_loss),
@@ -433,6 +442,7 @@ fn expand_path(
             links.push(PlanLink {
                 name: format!("{}/{index}/back", flow.name.text),
                 rate: None,
+                opportunities: None,
                 delay: delay.fold(Span::ZERO, |sum, delay| sum + delay),
                 queue: PlanQueue::Unlimited,
                 loss: None,

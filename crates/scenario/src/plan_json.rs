@@ -37,6 +37,9 @@ fn link(link: &PlanLink) -> Value {
     json!({
         "name": link.name,
         "rate_bps": link.rate.map(|rate| rate.0),
+        "opportunities": link.opportunities.as_ref().map(|own| json!({
+            "times_ms": own.times_ms[..], "start_s": own.start.seconds(),
+        })),
         "delay_s": link.delay.seconds(),
         "queue": queue(&link.queue),
         "loss": link.loss.map_or(0.0, |loss| loss.probability),

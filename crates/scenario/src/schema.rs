@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Packets, Rate, Span};
 
 mod air;
+mod opportunities;
 
 pub use air::{Medium, Radio, RateControl, Standard, Station};
+pub use opportunities::Opportunities;
 
 /// A name, and where it stands in the file.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +94,12 @@ fn default_sample() -> Span {
 pub struct Link {
     /// Name by which paths refer to it.
     pub name: Name,
-    /// Rate of the transmitter; without it the link is a pure delay.
+    /// Rate of the transmitter; without it and without `opportunities` the link is a pure delay.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// When the transmitter may send, in place of a rate.
+    #[serde(default)]
+    pub opportunities: Option<Opportunities>,
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Span,

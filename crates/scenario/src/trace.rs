@@ -1,6 +1,7 @@
 //! Traces of links: rows of time, rate, delay and loss, and the changes that they stand for.
 
 use crate::error::{Error, list};
+use crate::opportunities;
 use crate::schema::{LinkChange, Trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 use units::{Rate, Span};
@@ -8,6 +9,9 @@ use units::{Rate, Span};
 /// Most changes that a trace may stand for, with its repetitions and on all copies of its link: a plan and
 /// its result have each of them, which takes about 2 kB.
 const MOST_CHANGES: u64 = 1_000_000;
+
+const ROWS: &str =
+    "rows are numbers under the columns that the first row names, such as t_s,rate_bps";
 
 const COLUMNS: [&str; 4] = ["t_s", "rate_bps", "delay_s", "loss"];
 
@@ -155,7 +159,7 @@ pub(crate) fn check(
     }
 }
 
-/// The scenario with the files of its traces inside it, as rows; `None` if it names none.
+/// The scenario with the files of its traces and opportunities inside it; `None` if it names none.
 ///
 /// `read` gives the text of a file.
 ///
@@ -172,25 +176,36 @@ pub fn with_traces(
     };
     let mut found = false;
     for link in tables(document.get_mut("link")) {
-        let Some(trace) = link.get_mut("trace").and_then(Item::as_table_like_mut) else {
-            continue;
-        };
-        let file = trace.get("file").and_then(Item::as_str).map(str::to_owned);
-        let Some(file) = file.filter(|_| trace.get("rows").is_none()) else {
-            continue;
-        };
-        let rows = read(&file)
-            .map_err(|why| Error::new(format!("{name}: the trace {file} cannot be read: {why}")))?;
-        parse(&rows).map_err(|BadRow { line, why }| {
-            Error::new(format!("{name}: the trace {file} is wrong in line {line}: {why}")).help(
-                "rows are numbers under the columns that the first row names, such as t_s,rate_bps",
-            )
-        })?;
-        trace.remove("file");
-        trace.insert("rows", Item::Value(on_one_line(&rows)));
-        found = true;
+        found |= embed(link, ("trace", "rows", ROWS), name, read, &|rows| parse(rows).map(|_| ()))?;
+        let times = ("opportunities", "times", opportunities::RIGHT);
+        found |= embed(link, times, name, read, &|times| opportunities::parse(times).map(|_| ()))?;
     }
     Ok(found.then(|| document.to_string()))
+}
+
+/// Whether the file of `table` of a link was read, checked and put in its place, as the string `inside`.
+fn embed(
+    link: &mut dyn TableLike,
+    (table, inside, right): (&str, &str, &str),
+    name: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+    parse: &dyn Fn(&str) -> Result<(), BadRow>,
+) -> Result<bool, Error> {
+    let Some(trace) = link.get_mut(table).and_then(Item::as_table_like_mut) else {
+        return Ok(false);
+    };
+    let file = trace.get("file").and_then(Item::as_str).map(str::to_owned);
+    let Some(file) = file.filter(|_| trace.get(inside).is_none()) else {
+        return Ok(false);
+    };
+    let text = read(&file)
+        .map_err(|why| Error::new(format!("{name}: the trace {file} cannot be read: {why}")))?;
+    parse(&text).map_err(|BadRow { line, why }| {
+        Error::new(format!("{name}: the trace {file} is wrong in line {line}: {why}")).help(right)
+    })?;
+    trace.remove("file");
+    trace.insert(inside, Item::Value(on_one_line(&text)));
+    Ok(true)
 }
 
 /// A string without a line break in the file, so that errors behind it have the lines that they had.

@@ -3,6 +3,7 @@
 use crate::air;
 use crate::coding;
 use crate::error::{Error, list};
+use crate::opportunities;
 use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use crate::trace;
 use core::ops::Range;
@@ -146,17 +147,19 @@ fn check_link(link: &Link, scenario: &Scenario) -> Result<(), Placed> {
         about(format!("link.{name}.{field}"), error)
     };
     check_faults(link).map_err(placed)?;
+    opportunities::check(link).map_err(placed)?;
     check_changes(link).map_err(placed)?;
     if let Some(trace) = &link.trace {
         let all: u64 = scenario.flow.iter().map(|flow| users(scenario, flow)).sum();
         let copies = if link.per_user { all.max(1) } else { 1 };
         trace::check(trace, duration, copies).map_err(placed)?;
         if link.rate.is_none() && traced(link, duration).any(|change| change.rate.is_some()) {
-            let right = "give the link a rate, which holds until the first row";
+            let right =
+                "give the link a rate, which holds until the first row, and no opportunities";
             wrong("trace", "of rates, but the link has none", right).map_err(placed)?;
         }
     }
-    if link.queue.is_some() && link.rate.is_none() && link.medium.is_none() {
+    if link.queue.is_some() && !link.transmits() && link.medium.is_none() {
         let right = "a pure delay has no queue";
         wrong("queue", "set, but the link has no rate", right).map_err(placed)?;
     }
@@ -171,7 +174,7 @@ fn traced(link: &Link, duration: Span) -> impl Iterator<Item = schema::LinkChang
 /// A wrong field of a link, its value, and what would be right.
 pub(crate) type Wrong = (String, String, &'static str);
 
-fn wrong(field: &str, value: impl ToString, right: &'static str) -> Result<(), Wrong> {
+pub(crate) fn wrong(field: &str, value: impl ToString, right: &'static str) -> Result<(), Wrong> {
     Err((field.into(), value.to_string(), right))
 }
 
@@ -512,7 +515,7 @@ fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Re
         let traced: Vec<_> = traced(link, scenario.duration).collect();
         let stays =
             link.change.iter().chain(&traced).all(|change| change.delay != Some(Span::ZERO));
-        link.rate.is_some() || link.medium.is_some() || (link.delay > Span::ZERO && stays)
+        link.transmits() || link.medium.is_some() || (link.delay > Span::ZERO && stays)
     };
     if links.into_iter().any(takes_time) {
         return Ok(());

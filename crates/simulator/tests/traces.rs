@@ -57,3 +57,80 @@ fn a_trace_and_its_changes_written_out_are_the_same_run() {
     let digest = |text: &str| run(&plan(text, &[]), 1).digest;
     assert_eq!(digest(&traced), digest(&written));
 }
+
+/// A UDP flow over a link with opportunities at `times`, which offers packets of `bytes` faster than they go.
+fn backlogged(times: &str, bytes: u32, queue: &str) -> String {
+    format!(
+        "name = 'x'\nduration = '10 s'\n[transport]\npacket = '{bytes} B'\npayload = '{} B'\n[[link]]\n\
+         name = 'cell'\ndelay = '10 ms'\nqueue = {queue}\nopportunities = {{ times = '{times}' }}\n[[flow]]\n\
+         name = 'u'\nprotocol = 'udp'\napp_rate = '60 Mb/s'\npath = [{{ links = ['cell'] }}]\n",
+        bytes - 28
+    )
+}
+
+/// A little of everything: bursts, a pause of 700 ms, a last number that is there twice.
+const CELL: &str = "0 0 3 3 3 4 9 17 17 18 40 740 741 741 742 900 900";
+const QUEUES: [&str; 2] = ["{ droptail = { packets = '40 packets' } }", "{ codel = {} }"];
+
+#[test]
+fn what_always_waits_gets_every_opportunity_at_its_very_millisecond() {
+    let times: Vec<u64> = CELL.split(' ').map(|ms| ms.parse().unwrap()).collect();
+    let all = (0..12).flat_map(|turn| times.iter().map(move |ms| turn * 900 + ms));
+    // What comes at 0 is too late for 0; and what leaves later than 10 ms before the end does not arrive.
+    let expected: Vec<u64> = all.filter(|ms| *ms > 0 && *ms <= 9_990).collect();
+    for queue in QUEUES {
+        let plan = plan(&backlogged(CELL, 1500, queue), &["sample=1 ms"]);
+        let observe = Observe { series: true, events: false };
+        let outcome = simulator::run(&plan, 1, observe, &Default::default()).unwrap();
+        let series = outcome.series.unwrap();
+        let mut seen = Vec::new();
+        for row in 1..series.t_s.len() {
+            let came = series.paths.arrived_bytes[row] - series.paths.arrived_bytes[row - 1];
+            let came_at = (1e3 * series.t_s[row]).round() as u64;
+            seen.extend((0..(came / PACKET).round() as u64).map(|_| came_at - 10));
+        }
+        assert_eq!(seen, expected, "{queue}");
+        let link = &outcome.links[0];
+        assert!((link.throughput_bps * 10.0 - 12e3 * expected.len() as f64).abs() < 1.0);
+        // Offered are those of the last 10 ms as well.
+        assert!(link.utilisation <= 1.0 && link.utilisation > 0.98, "{}", link.utilisation);
+    }
+}
+
+#[test]
+fn small_packets_share_opportunities() {
+    for queue in QUEUES {
+        let count = |bytes: u32| {
+            let outcome = run(&plan(&backlogged(CELL, bytes, queue), &[]), 1);
+            outcome.links[0].throughput_bps * 10.0 / 8.0 / f64::from(bytes)
+        };
+        assert!((count(500) - 3.0 * count(1500)).abs() < 3.1);
+        assert!((count(400) - 3.75 * count(1500)).abs() < 4.1, "one may be finished by the next");
+    }
+}
+
+#[test]
+fn a_tcp_over_an_opportunity_each_millisecond_is_one_over_12_mbps() {
+    let cell = "opportunities = { times = '1' }";
+    let goodput = |transmitter: &str| {
+        let text = format!(
+            "name = 'x'\nduration = '40 s'\nwarmup = '5 s'\n[[link]]\nname = 'a'\ndelay = '20 ms'\n{transmitter}\n\
+             queue = {{ droptail = {{ packets = '60 packets' }} }}\n[[flow]]\nname = 'u'\npath = [{{ links = ['a'] }}]\n"
+        );
+        run(&plan(&text, &[]), 1).flows[0].goodput_bps
+    };
+    let (with, without) = (goodput(cell), goodput("rate = '12 Mb/s'"));
+    assert!((with / without - 1.0).abs() < 0.01, "{with} and {without}");
+    assert!((with / 12e6 / (1448.0 / 1500.0) - 1.0).abs() < 0.01, "{with}");
+}
+
+#[test]
+fn another_start_is_another_run_and_the_same_again_is_the_same() {
+    let text = backlogged(CELL, 1500, QUEUES[0]);
+    let digest = |start: &str| {
+        run(&plan(&text, &[&format!("link.cell.opportunities.start={start}")]), 1).digest
+    };
+    assert_eq!(digest("100 ms"), digest("100 ms"));
+    assert_ne!(digest("100 ms"), digest("0 ms"));
+    assert_eq!(digest("100 ms"), digest("1 s"), "a period later");
+}

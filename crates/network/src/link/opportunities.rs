@@ -187,7 +187,7 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// How long what waits at `now` needs until it is out, if the link has opportunities.
+    /// How long it takes from `now` until everything it was given is out, if the link has opportunities.
     pub fn clears_in(&mut self, now: Time) -> Option<Span> {
         self.transmitter()?;
         let (packets, bytes) = self.rare_waiting();

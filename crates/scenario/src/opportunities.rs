@@ -1,0 +1,210 @@
+//! Links that send when they have an opportunity: what their numbers mean, what is wrong with them, and what
+//! a plan has of them.
+
+use crate::schema;
+use crate::trace::BadRow;
+use crate::validate::{Wrong, wrong};
+use std::sync::Arc;
+use units::{NANOS, Rate, Span};
+
+/// Most numbers of a link: a plan has 4 B of each, the scenario and the plan in a result about 10 B each.
+const MOST: usize = 10_000_000;
+
+/// Longest period, in ms: 30 days.
+const LONGEST_MS: u32 = 30 * 86_400_000;
+
+/// Bytes that an opportunity carries.
+const BYTES: u64 = 1500;
+
+/// What would be right in place of a wrong number.
+pub(crate) const RIGHT: &str =
+    "a number is a time in milliseconds, such as 0 1 1 5, and none is below the one before it";
+
+/// The opportunities of a link of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanOpportunities {
+    /// In ms, never decreasing; the last is the period and not zero.
+    pub times_ms: Arc<[u32]>,
+    /// Where in them the run begins.
+    pub start: Span,
+}
+
+impl PlanOpportunities {
+    /// After how long they begin again.
+    pub fn period(&self) -> Span {
+        Span::millis(self.times_ms.last().map_or(0, |last| u64::from(*last)))
+    }
+
+    /// What they carry at most in the long run, to the bit/s.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = 8 * BYTES * self.times_ms.len() as u64;
+        let rate = u128::from(bits) * u128::from(NANOS) / u128::from(self.period().0.max(1));
+        Rate((rate as u64).max(1))
+    }
+
+    /// What they carry at most after `begin` and until `end` of the run, in bit/s.
+    pub fn rate_bps(&self, begin: Span, end: Span) -> f64 {
+        let count = self.until(end).saturating_sub(self.until(begin));
+        (8 * BYTES * count) as f64 / (end.seconds() - begin.seconds())
+    }
+
+    /// How many there are from the beginning of the numbers until the time `at` of the run.
+    fn until(&self, at: Span) -> u64 {
+        let (at, period) = ((at + self.start).0, self.period().0.max(1));
+        let within = Span(at % period);
+        let index = self.times_ms.partition_point(|ms| Span::millis(u64::from(*ms)) <= within);
+        at / period * self.times_ms.len() as u64 + index as u64
+    }
+}
+
+/// The times that `text` has, in ms. A `#` begins a remark.
+pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadRow> {
+    let text = text.trim_start_matches('\u{feff}'); // what some programs begin a file with
+    let mut times: Vec<u32> = Vec::new();
+    let mut last = 1;
+    for (line, row) in (1..).zip(text.lines()) {
+        let numbers = row.split('#').next().unwrap_or("").split_whitespace();
+        for number in numbers {
+            let bad = |why| Err(BadRow { line, why });
+            let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+            let Some(ms) = number.parse::<u128>().ok().filter(|_| digits) else {
+                return bad(format!("`{}` is no whole number of milliseconds", shortened(number)));
+            };
+            let Some(ms) = u32::try_from(ms).ok().filter(|ms| *ms <= LONGEST_MS) else {
+                return bad(format!("{} ms is more than 30 days", shortened(number)));
+            };
+            if let Some(before) = times.last().filter(|before| **before > ms) {
+                return bad(format!("time goes back: {ms} ms after {before} ms"));
+            }
+            if times.len() == MOST {
+                return bad("there are more than 10,000,000 numbers".into());
+            }
+            times.push(ms);
+            last = line;
+        }
+    }
+    let why = match times.last() {
+        None => "there is no number",
+        Some(0) => "the last number is the period, and it is 0",
+        Some(_) => return Ok(times),
+    };
+    Err(BadRow { line: last, why: why.into() })
+}
+
+/// A word that may be as long as a file.
+fn shortened(word: &str) -> String {
+    match word.char_indices().nth(20) {
+        Some((end, _)) => format!("{}…", &word[..end]),
+        None => word.into(),
+    }
+}
+
+/// Whether a link has opportunities, and everything with them, as it should.
+pub(crate) fn check(link: &schema::Link) -> Result<(), Wrong> {
+    let Some(opportunities) = &link.opportunities else {
+        return Ok(());
+    };
+    if link.rate.is_some() {
+        let right = "a link has a `rate` or `opportunities`: leave one out";
+        return wrong("opportunities", "set, and so is `rate`", right);
+    }
+    if let Some(index) = link.change.iter().position(|change| change.rate.is_some()) {
+        let right = "a link with opportunities has no rate that could change";
+        return wrong(&format!("change.{index}.rate"), "set, and so is `opportunities`", right);
+    }
+    match (&opportunities.file, &opportunities.times) {
+        (None, Some(times)) => parse(times).map(|_| ()).or_else(|BadRow { line, why }| {
+            wrong("opportunities.times", format!("wrong: line {line}: {why}"), RIGHT)
+        }),
+        (Some(file), None) => {
+            let right =
+                "a file is read with the scenario file that names it; here, give its `times`";
+            wrong("opportunities.file", format!("\"{file}\""), right)
+        }
+        _ => {
+            let right = "they have `file` or `times`";
+            wrong("opportunities", "without times, or with both", right)
+        }
+    }
+}
+
+/// Those of a link that has been checked.
+pub(crate) fn expand(link: &schema::Link) -> Option<PlanOpportunities> {
+    let own = link.opportunities.as_ref()?;
+    let times_ms = parse(own.times.as_deref()?).ok()?.into();
+    Some(PlanOpportunities { times_ms, start: own.start })
+}
+
+/// The rate that a link of a plan has: its own, or what its opportunities are worth.
+pub(crate) fn rate(link: &schema::Link, own: Option<&PlanOpportunities>) -> Option<Rate> {
+    link.rate.or(own.map(PlanOpportunities::mean_rate))
+}
+
+impl schema::Link {
+    /// Whether it has a transmitter at all, rather than being a pure delay.
+    pub(crate) fn transmits(&self) -> bool {
+        self.rate.is_some() || self.opportunities.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_may_be_in_lines_or_in_a_row_with_remarks() {
+        let text = "\u{feff}# made by hand\n0\n1 1\r\n\n5 # a pause\n7\n";
+        assert_eq!(parse(text), Ok(vec![0, 1, 1, 5, 7]));
+    }
+
+    #[test]
+    fn what_is_wrong_with_numbers_is_said_with_its_line() {
+        let cases = [
+            ("", 1, "there is no number"),
+            ("# nothing\n\n", 1, "there is no number"),
+            ("0\n0\n", 2, "the last number is the period, and it is 0"),
+            ("0\n5\n4\n", 3, "time goes back: 4 ms after 5 ms"),
+            ("1\nx\n", 2, "`x` is no whole number of milliseconds"),
+            ("1\n2.5\n", 2, "`2.5` is no whole number"),
+            ("-1\n", 1, "`-1` is no whole number"),
+            ("+1\n", 1, "`+1` is no whole number"),
+            ("1\n2,3\n", 2, "`2,3` is no whole number"),
+            ("1\n2592000001\n", 2, "2592000001 ms is more than 30 days"),
+            ("99999999999999999999999999999999999999999\n", 1, "`99999999999999999999…` is no"),
+        ];
+        for (text, line, why) in cases {
+            let error = parse(text).unwrap_err();
+            assert!(error.line == line && error.why.contains(why), "{text:?}: {error:?}");
+        }
+        let many = "1\n".repeat(MOST + 1);
+        let error = parse(&many).unwrap_err();
+        assert!(error.line == MOST + 1 && error.why.contains("more than 10,000,000"), "{error:?}");
+    }
+
+    #[test]
+    fn what_can_be_carried_is_counted_opportunity_by_opportunity() {
+        let own = |start| PlanOpportunities {
+            times_ms: [0, 2, 2, 10].into(),
+            start: Span::millis(start),
+        };
+        assert_eq!(own(0).mean_rate(), Rate(4 * 12_000 * 100));
+        let within = |start, begin: u64, end: u64| {
+            let (begin, end) = (Span::millis(begin), Span::millis(end));
+            (own(start).rate_bps(begin, end) * (end.seconds() - begin.seconds()) / 12_000.0).round()
+        };
+        assert_eq!(within(0, 0, 2), 2.0); // that of 0 ms is gone at once
+        assert_eq!(within(0, 2, 10), 2.0); // 10 and 0 of the next turn coincide
+        assert_eq!(within(0, 0, 1_000_000), 400_000.0);
+        assert_eq!(within(3, 0, 9), 4.0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_numbers_make_the_reader_panic(text in "[-+0-9.,#\n \u{e9}a]{0,60}") {
+            if let Ok(times) = parse(&text) {
+                prop_assert!(times.is_sorted() && times.last() > Some(&0));
+            }
+        }
+    }
+}
