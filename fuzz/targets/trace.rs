@@ -1,4 +1,4 @@
-//! Any text as the file of a trace: rows in order, or an error with its line.
+//! Any text as the file of a trace or of opportunities: what is in order, or an error with its line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,7 +7,15 @@ use scenario::{Plan, with_traces};
 const SCENARIO: &str = "name = 'x'\nduration = '10 s'\n[[link]]\nname = 'a'\nrate = '1 Mb/s'\n\
     trace = { file = 'f', repeat = '1 s' }\n[[flow]]\nname = 'u'\npath = [{ links = ['a'] }]\n";
 
-fuzz_target!(|rows: &str| {
+const CELL: &str = "name = 'x'\nduration = '10 s'\n[[link]]\nname = 'a'\n\
+    opportunities = { file = 'f', start = '1 s' }\n[[flow]]\nname = 'u'\npath = [{ links = ['a'] }]\n";
+
+fuzz_target!(|text: &str| {
+    changes(text);
+    opportunities(text);
+});
+
+fn changes(rows: &str) {
     let Ok(text) = with_traces(SCENARIO, "fuzz", &|_| Ok(rows.to_owned())) else {
         return;
     };
@@ -17,4 +25,18 @@ fuzz_target!(|rows: &str| {
         assert!(changes.windows(2).all(|pair| pair[0].at < pair[1].at));
         assert!(changes.iter().all(|change| change.rate.is_none_or(|rate| rate.0 > 0)));
     }
-});
+}
+
+/// What is read from a file is right inside a scenario too, and a link can have it.
+fn opportunities(times: &str) {
+    let Ok(text) = with_traces(CELL, "fuzz", &|_| Ok(times.to_owned())) else {
+        return;
+    };
+    let text = text.expect("the scenario names a file");
+    let plan = Plan::read(&text, "fuzz", &[], &|_| Ok(scenario::Known::default()));
+    let plan = plan.expect("its file was checked");
+    let own = plan.links[0].opportunities.as_ref().expect("it has some");
+    assert!(network::Opportunities::new(own.times_ms.clone(), own.start).is_some());
+    assert!(plan.links[0].rate.is_some_and(|rate| rate.0 > 0));
+    assert!(plan.links[0].mean_rate_bps(plan.warmup, plan.duration) >= 0.0);
+}

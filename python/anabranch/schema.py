@@ -137,6 +137,20 @@ class Loss:
 
 
 @dataclass(frozen=True)
+class Opportunities:
+    """When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each number is an
+opportunity for up to 1500 B, in milliseconds, and none is below the one before it; the last is the period after
+which they begin again."""
+
+    file: str | None = None
+    """A file with the numbers, one in a line, found from where the scenario file is."""
+    times: str | None = None
+    """The numbers themselves, with spaces or line breaks between them."""
+    start: str | None = None
+    """Where in them the run begins."""
+
+
+@dataclass(frozen=True)
 class Path:
     """A path: the links that data crosses, and the way back of the acknowledgements."""
 
@@ -348,7 +362,9 @@ class Link:
     name: str
     """Name by which paths refer to it."""
     rate: str | None = None
-    """Rate of the transmitter; without it the link is a pure delay."""
+    """Rate of the transmitter; without it and without `opportunities` the link is a pure delay."""
+    opportunities: Opportunities | None = None
+    """When the transmitter may send, in place of a rate."""
     delay: str | None = None
     """Propagation delay, one way."""
     queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None

@@ -386,7 +386,9 @@ impl<F: Frame> Link<F> {
             faults.up = change.up.unwrap_or(faults.up);
         }
         if self.transmitter().is_some() {
-            return self.delay_anew(now);
+            return if change.delay.is_some() {
+                self.delay_anew(now)
+            };
         }
         let rate = change.rate.or(change.delay.and(self.rate()));
         if let Some(rate) = rate {

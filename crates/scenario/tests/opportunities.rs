@@ -8,7 +8,8 @@ const FLOW: &str = "[[flow]]\nname = 'u'\npath = [{ links = ['cell'] }]\n";
 
 fn read(link: &str, overrides: &[&str]) -> Result<Plan, String> {
     let text = format!("{LINK}{link}\n{FLOW}");
-    let overrides: Vec<_> = overrides.iter().map(|text| text.parse().unwrap()).collect();
+    let overrides: Vec<_> =
+        overrides.iter().map(|text| text.parse().expect("an override")).collect();
     Plan::read(&text, "x.toml", &overrides, &|_| Ok(Known::default())).map_err(|it| it.to_string())
 }
 

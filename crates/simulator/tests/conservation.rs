@@ -8,7 +8,7 @@ use simulator::Outcome;
 
 const SECONDS: f64 = 3.0;
 
-/// A link: its rate in kb/s, its delay in ms, and the rest as text.
+/// A link: its transmitter, its delay in ms, and the rest as text.
 fn link(name: &'static str) -> impl Strategy<Value = String> {
     let queue = prop_oneof![
         Just(String::new()),
@@ -47,14 +47,31 @@ fn link(name: &'static str) -> impl Strategy<Value = String> {
         1 => (0.0..0.3).prop_map(|p| format!("duplicate = {p}")),
     ];
     let changes = prop::collection::vec(change(), 0..5);
-    let parts = (100_u32..20_000, 0_u32..80, queue, loss, fault, changes);
-    parts.prop_map(move |(rate, delay, queue, loss, fault, changes)| {
+    let parts = (transmitter(), 0_u32..80, queue, loss, fault, changes);
+    parts.prop_map(move |(transmitter, delay, queue, loss, fault, mut changes)| {
+        let rated = transmitter.starts_with("rate");
+        changes.retain(|change| rated || !change.contains("rate"));
         format!(
-            "[[link]]\nname = \"{name}\"\nrate = \"{rate} kb/s\"\ndelay = \"{delay} ms\"\n\
+            "[[link]]\nname = \"{name}\"\n{transmitter}\ndelay = \"{delay} ms\"\n\
              {queue}\n{loss}\n{fault}\n{}\n",
             changes.concat()
         )
     })
+}
+
+/// A rate, or opportunities within a quarter of a second.
+fn transmitter() -> impl Strategy<Value = String> {
+    let times = prop::collection::vec(0_u32..250, 1..100);
+    prop_oneof![
+        3 => (100_u32..20_000).prop_map(|rate| format!("rate = \"{rate} kb/s\"")),
+        1 => (times, 0_u32..400).prop_map(|(mut times, start)| {
+            times.push(250);
+            times.sort_unstable();
+            let times: Vec<_> = times.iter().map(u32::to_string).collect();
+            let times = times.join(" ");
+            format!("opportunities = {{ times = \"{times}\", start = \"{start} ms\" }}")
+        }),
+    ]
 }
 
 /// PIE, and the disciplines that decide when a packet leaves.

@@ -158,7 +158,7 @@ def capacity(result: Result, link: str) -> float:
     """The rate of a link in bit/s, its mean where it changes; of one copy of a private link."""
     (planned,) = (one for one in result.plan["links"] if one["name"] == link)
     used = result.link(link, "utilisation") * result.link(link, "copies")
-    if planned["changes"] and used.mean() > 0:
+    if (planned["changes"] or planned.get("opportunities")) and used.mean() > 0:
         return float(result.link(link, "throughput_bps").mean() / used.mean())
     return float(planned["rate_bps"])
 

@@ -142,7 +142,7 @@ def distinct(plan: dict[str, Any]) -> dict[tuple[int, ...], tuple[int, int, bool
 
 def steady(link: dict[str, Any]) -> bool:
     """Whether a link stays as it is while it is measured."""
-    return all(change["at_s"] > 5 for change in link["changes"])
+    return not link.get("opportunities") and all(change["at_s"] > 5 for change in link["changes"])
 
 
 def probes(plan: dict[str, Any], network: Network, stack: ExitStack) -> list[Probe]:

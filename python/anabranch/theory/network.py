@@ -163,6 +163,9 @@ def left_out(plan: Mapping[str, Any]) -> list[str]:
         ),
         "network coding": any(p.get("coding") for c in classes for p in c["paths"]),
         "changes of links": any(link.get("changes") for link in links),
+        "opportunities of links: their mean rate counts": any(
+            link.get("opportunities") for link in links
+        ),
         "random loss in the optima (equilibria have it)": any(link.get("loss") for link in links),
         "that random losses come in bursts": any(link.get("loss_chain") for link in links),
         "packets that are held back or copied": any(

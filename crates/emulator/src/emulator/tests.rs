@@ -21,7 +21,8 @@ struct Laboratory {
 
 fn plan(links_and_flows: &str) -> Plan {
     let text = format!("name = 'x'\nduration = '60 s'\nsample = '10 ms'\n{links_and_flows}");
-    Plan::read(&text, "test.toml", &[], &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"))
+    Plan::read(&text, "test.toml", &[], &|_| Ok(scenario::Known::default()))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Devices for the paths given as class and path, and the hosts' ends of them.
@@ -104,6 +105,25 @@ fn packets_cross_a_link_in_order_at_its_rate_and_after_its_delay() {
     assert!((report.links[0].throughput_bps / expected - 1.0).abs() < 1e-9, "{:?}", report.links);
     assert!((report.paths[0].throughput_bps / expected - 1.0).abs() < 1e-9, "{:?}", report.paths);
     assert_eq!((report.paths[0].sent_packets, report.paths[0].lost_packets), (60, 0));
+}
+
+#[test]
+fn packets_leave_a_link_with_opportunities_by_two_when_it_has_one() {
+    for queue in ["{ droptail = { packets = '80 packets' } }", "{ codel = { target = '5 s' } }"] {
+        let cell = "delay = '20 ms'\nopportunities = { times = '5' }";
+        let link = format!("[[link]]\nname = 'a'\n{cell}\nqueue = {queue}\n");
+        let Laboratory { emulator, ends } = laboratory(&format!("{link}{FLOW}"), 1);
+        let [sender, receiver] = &ends[0];
+        (0..40).for_each(|tag| send(sender, 0, 750, tag));
+        let (report, out) = run(emulator, 500, receiver);
+        assert_eq!(tags(&out), (0..40).collect::<Vec<_>>());
+        for (at, tag) in &out {
+            let due = Span::millis(20 + 5 * (u64::from(*tag) / 2 + 1));
+            assert!(at.0 >= due.0, "packet {tag} at {at} before {due}");
+            assert!(at.since(Time::ZERO + due) < Span::millis(200), "packet {tag} at {at}");
+        }
+        assert_eq!(report.own.conservation.written, 40);
+    }
 }
 
 #[test]
