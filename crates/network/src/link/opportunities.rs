@@ -188,10 +188,9 @@ impl<F: Frame> Link<F> {
     }
 
     /// How long it takes from `now` until everything it was given is out, if the link has opportunities.
-    pub fn clears_in(&mut self, now: Time) -> Option<Span> {
-        self.transmitter()?;
-        let (packets, bytes) = self.rare_waiting();
+    pub fn clears_in(&self, now: Time) -> Option<Span> {
         let transmitter = self.transmitter()?;
+        let (packets, bytes) = self.rare_waiting();
         Some(match packets {
             0 => self.idle_at.since(now),
             _ => transmitter.end(bytes).0.since(now),
