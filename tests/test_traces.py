@@ -1,4 +1,4 @@
-"""Links that follow a trace, read from a file beside the scenario."""
+"""Links that follow a trace or have opportunities, read from a file beside the scenario."""
 
 from __future__ import annotations
 
@@ -93,3 +93,65 @@ def test_a_trace_goes_with_what_the_link_has(file: Path) -> None:
     again = text.replace("0,1e6", "0,1e6\\n5,2e6").replace('" }', '", repeat = "5 s" }')
     with pytest.raises(ab.ScenarioError, match="it is longer than the trace"):
         ab.Scenario.parse(again)
+
+
+CELL = """
+name = "phone"
+duration = "6 s"
+
+[[link]]
+name = "lte"
+delay = "10 ms"
+opportunities = { file = "lte.down" }
+
+[[flow]]
+name = "user"
+protocol = "udp"
+app_rate = "9 Mb/s"
+path = [{ links = ["lte"] }]
+transport = { payload = "1472 B" }
+"""
+TIMES = "0\n1\n1\n5\n700\n701\n1000\n"
+
+
+@pytest.fixture
+def phone(tmp_path: Path) -> Path:
+    (tmp_path / "lte.down").write_text(TIMES)
+    (tmp_path / "phone.toml").write_text(CELL)
+    return tmp_path / "phone.toml"
+
+
+def test_opportunities_are_found_from_the_scenario_and_each_carries_a_packet(phone: Path) -> None:
+    result = ab.run(ab.load(phone))
+    (phone.parent / "lte.down").unlink()
+    assert ab.run(result.scenario).runs[0]["digest"] == result.runs[0]["digest"]
+    link = result.plan["links"][0]
+    assert link["opportunities"] == {"times_ms": [0, 1, 1, 5, 700, 701, 1000], "start_s": 0.0}
+    assert link["rate_bps"] == 84_000
+    # Those of 0 ms and of the last 10 ms are lost, and one of 1 ms: then a single packet has come.
+    assert result.link("lte", "throughput_bps").mean() * 6 / 12e3 == pytest.approx(39)
+    assert result.link("lte", "utilisation").mean() == pytest.approx(39 / 42)
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ("0\n5\n4\n", "lte.down is wrong in line 3: time goes back: 4 ms after 5 ms"),
+        ("0\nsoon\n", "lte.down is wrong in line 2: `soon` is no whole number of milliseconds"),
+        ("0\n0\n", "lte.down is wrong in line 2: the last number is the period, and it is 0"),
+        ("", "lte.down is wrong in line 1: there is no number"),
+    ],
+)
+def test_wrong_opportunities_are_refused_with_their_file_and_line(
+    phone: Path, times: str, said: str
+) -> None:
+    (phone.parent / "lte.down").write_text(times)
+    with pytest.raises(ab.ScenarioError, match="such as 0 1 1 5") as error:
+        ab.load(phone)
+    assert said in str(error.value)
+
+
+def test_theory_takes_the_mean_rate_of_opportunities_and_says_so(phone: Path) -> None:
+    from anabranch.theory.network import left_out
+
+    assert "opportunities of links: their mean rate counts" in left_out(ab.load(phone).plan())
