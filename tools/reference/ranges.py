@@ -71,8 +71,9 @@ WITH: dict[str, Callable[[Content], Content]] = {
         link={"reorder": {"probability": 0.1, "delay": "1 ms"} | given}
     ),
     "LinkChange": lambda given: scenario(link={"change": [{"at": "1 s"} | given]}),
-    "Opportunities": lambda given: scenario()
-    | {"link": [{"name": "line", "opportunities": {"times": "1"} | given}]},
+    "Opportunities": lambda given: (
+        scenario() | {"link": [{"name": "line", "opportunities": {"times": "1"} | given}]}
+    ),
     "Trace": lambda given: scenario(link={"trace": {"rows": ROWS} | given}),
     "Pauses": lambda given: scenario(
         flow={"app_rate": "1 Mb/s", "pauses": {"on": "1 s", "off": "1 s"} | given}
