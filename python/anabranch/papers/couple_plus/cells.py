@@ -9,7 +9,9 @@ Cells = dict[str, Cell]
 LIA, COUPLE = "lia", "couple-plus"
 """RTT Compensator, and the paper's own scheme."""
 BOTH = (LIA, COUPLE)
-CALLED = {LIA: "RTT Compensator", COUPLE: "Couple+"}
+COUNTED = "couple-plus:counted"
+"""Ours: congestion is what loses more than the redundancy is there for."""
+CALLED = {LIA: "RTT Compensator", COUPLE: "Couple+", COUNTED: "counted"}
 
 POINTS: dict[float, tuple[float, ...]] = {
     0.01: (1.02, 1.05, 1.10, 1.15, 1.20, 1.25),

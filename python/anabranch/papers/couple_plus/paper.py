@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from ..document import Paper
 from . import cells
-from .cells import ALTERNATIVES, BOTH, COUPLE, LIA, OTHERS, PRINTED, RULE, WINDOW, WINDOWS, merged
+from .cells import (
+    ALTERNATIVES,
+    BOTH,
+    COUNTED,
+    COUPLE,
+    LIA,
+    OTHERS,
+    PRINTED,
+    RULE,
+    WINDOW,
+    WINDOWS,
+    merged,
+)
 
 STATIC = merged(
     *(cells.points(c) for c in BOTH),
@@ -52,6 +64,7 @@ PAPER = Paper(
     unclaimed=merged(
         {n: c for n, c in cells.others().items() if n not in cells.others(*EXPLAINING)},
         *(cells.points(COUPLE, w) for w in WINDOWS if w != WINDOW),
+        cells.points(COUNTED),
     ),
     shown=(cells.point(LIA, *PRINTED), cells.point(COUPLE, *PRINTED)),
 )
