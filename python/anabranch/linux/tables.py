@@ -51,11 +51,15 @@ def tables(
             "start_s": np.array([c.start_s for c in connections]),
             "completed_s": np.array([c.completed_s for c in connections]),
             "fct_s": np.array([c.completed_s - c.start_s for c in connections]),
+            # what waits for its order is inside the kernel
+            "held_bytes": np.full(len(connections), np.nan),
+            "held_max_bytes": np.full(len(connections), np.nan),
         },
         "paths": {
             "flow": flow,
             "path": path.astype(np.uint32),
             "throughput_bps": wire,
+            "goodput_bps": np.full(len(flow), np.nan),  # nor does it say which path bytes came by
             "sent_packets": sent,
             "lost_packets": lost,
             "loss": lost / np.maximum(sent, 1),
@@ -92,6 +96,8 @@ def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[s
     """Samples over time at the emulator's times; windows are those of the nearest sample."""
     t_s = np.asarray(emulated["t_s"], dtype=float)
 
+    arrived = np.asarray(emulated["paths"]["arrived_bytes"], dtype=float)
+
     def column(name: str) -> Numbers:
         return on_grid(table[:, :, FIELDS.index(name)], times_s, t_s)
 
@@ -101,7 +107,8 @@ def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[s
             "cwnd_segments": column("cwnd_segments"),
             "ssthresh_segments": column("ssthresh_segments"),
             "srtt_s": np.nan_to_num(column("srtt_s"), nan=0.0),
-            "arrived_bytes": np.asarray(emulated["paths"]["arrived_bytes"], dtype=float),
+            "arrived_bytes": arrived,
+            "taken_bytes": np.full_like(arrived, np.nan),
         },
         "links": emulated["links"],
         "stations": emulated["stations"],
