@@ -2,11 +2,8 @@
 
 use crate::Stream;
 use crate::settings::queue;
-use network::dot11::{
-    Counters as StationCounters, Medium, MediumSettings, Outcome, Phy, Place, Radio, RateControl,
-    Standard, StationSettings,
-};
-use network::{Counters, Frame};
+use network::dot11::{Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings};
+use network::{Counters, Frame, Outcome, Place, StationCounters};
 use scenario::schema;
 use scenario::{Plan, PlanMedium, PlanStation};
 use units::{Rate, Time};
@@ -50,6 +47,8 @@ pub enum Aired<F> {
         /// Whether it never comes out.
         lost: bool,
     },
+    /// A packet whose sender was done with it never comes out.
+    Lost(F),
 }
 
 /// The media of a plan.

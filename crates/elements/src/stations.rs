@@ -1,8 +1,7 @@
 //! What is measured on stations of media.
 
 use crate::{Air, Mean};
-use network::Frame;
-use network::dot11::Counters;
+use network::{Frame, StationCounters};
 
 /// A station after a run, over the time since the warm-up, as a network card counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,7 +42,7 @@ pub struct StationSeries {
 /// Measures the stations of one run.
 #[derive(Default)]
 pub(crate) struct StationMeter {
-    baseline: Vec<Counters>,
+    baseline: Vec<StationCounters>,
     waiting: Vec<Mean>,
     empty: Vec<Mean>,
 }

@@ -36,7 +36,7 @@ impl Forwarder {
         for outcome in aired {
             match outcome {
                 Aired::Out(packet) => self.hop(packet, outside),
-                Aired::Done { frame, lost: true, .. } => self.lose(frame),
+                Aired::Done { frame, lost: true, .. } | Aired::Lost(frame) => self.lose(frame),
                 Aired::Done { .. } => {}
             }
         }

@@ -3,10 +3,8 @@
 //! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives instructions per frame, as
 //! `benches/measure.py` reports them.
 
-use network::dot11::{
-    Medium, MediumSettings, Outcome, Phy, RateControl, Standard, StationSettings,
-};
-use network::{Chance, Frame};
+use network::dot11::{Medium, MediumSettings, Phy, RateControl, Standard, StationSettings};
+use network::{Chance, Frame, Outcome};
 use units::{Span, Time};
 
 #[derive(Clone, Copy, Default)]

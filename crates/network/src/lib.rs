@@ -9,10 +9,13 @@ pub mod dot11;
 mod fq_codel;
 mod link;
 mod loss;
+mod mobility;
 mod pie;
 mod queue;
 mod red;
 mod ring;
+pub mod routing;
+mod shared;
 #[cfg(test)]
 mod testing;
 
@@ -22,9 +25,11 @@ pub use link::{
     Change, Counters, Delivery, Link, LinkSettings, Offer, Opportunities, Passage, Reorder,
 };
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
+pub use mobility::{Leg, Place, Trajectory};
 pub use pie::{Pie, PieSettings};
 pub use queue::{Backlog, Queue, Verdict};
 pub use red::{Red, RedSettings, Spacing};
+pub use shared::{Counters as StationCounters, Outcome};
 
 /// What an element may know of what it carries: a few plain bytes that are moved by value.
 pub trait Frame: Copy + Default {

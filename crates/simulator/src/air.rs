@@ -32,6 +32,7 @@ impl World {
         for outcome in aired {
             match outcome {
                 Aired::Out(parcel) => self.enter(parcel),
+                Aired::Lost(parcel) => self.lose_air(parcel, EventKind::Lost),
                 Aired::Done { lane, frame, lost } => {
                     let flow = self.leave_host(&frame, lane);
                     if lost {

@@ -9,7 +9,8 @@ use super::lane::Lane;
 use super::phy::{Phy, Standard};
 use super::radio::{self, Radio};
 use super::rates::{Arf, RateControl};
-use super::station::{Counters, Station, StationSettings, exponential};
+use super::station::{Station, StationSettings, exponential};
+use crate::shared::{Counters, Outcome};
 use crate::{Chance, Frame};
 use units::{Span, Time};
 
@@ -29,29 +30,6 @@ pub struct MediumSettings {
     pub ack_timeout: Option<Span>,
     /// Propagation; without it all stations sense each other, and only collisions are errors.
     pub radio: Option<Radio>,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome<F> {
-    /// The receiver of a lane has it; of a broadcast, this station.
-    Arrived {
-        /// Number of the lane.
-        lane: u32,
-        /// The station that has it.
-        at: u32,
-        /// The packet.
-        frame: F,
-    },
-    /// The sender is done with it: there is room in its queue.
-    Left {
-        /// Number of the lane.
-        lane: u32,
-        /// The packet.
-        frame: F,
-        /// Whether it was given up and has not been received.
-        lost: bool,
-    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! IEEE 802.11: a medium that stations share by the distributed coordination function.
 //!
 //! A packet goes `offer` → queueing discipline of the host (`host.rs`) → driver's ring, lane by lane (`lane.rs`) → backoff (`station.rs`) → on the air and its acknowledgement (`medium.rs`)
-//! → [`Outcome`]. What it costs is in `phy.rs`, which mode it is sent in in `rates.rs`, whether it is received in
+//! → [`crate::Outcome`]. What it costs is in `phy.rs`, which mode it is sent in in `rates.rs`, whether it is received in
 //! `radio.rs`. The medium has one event pending, the next instant at which something happens.
 
 mod host;
@@ -14,8 +14,8 @@ mod station;
 #[cfg(test)]
 mod tests;
 
-pub use medium::{Medium, MediumSettings, Outcome};
+pub use medium::{Medium, MediumSettings};
 pub use phy::{Mode, Phy, Standard};
-pub use radio::{Place, Radio};
+pub use radio::Radio;
 pub use rates::RateControl;
-pub use station::{Counters, StationSettings};
+pub use station::StationSettings;

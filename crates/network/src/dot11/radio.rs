@@ -3,14 +3,7 @@
 //! Path loss is log-distance, errors follow a logistic curve of the signal-to-noise ratio: steep enough to be a range,
 //! smooth enough that rate control has something to find.
 
-/// Where a station is, in metres.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Place {
-    /// East.
-    pub x: f64,
-    /// North.
-    pub y: f64,
-}
+use crate::Place;
 
 /// Propagation and noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +51,7 @@ pub(super) fn decibel(ratio: f64) -> f64 {
 impl Radio {
     /// Received power in dBm.
     pub fn received_dbm(&self, from: Place, to: Place) -> f64 {
-        let distance = libm::hypot(from.x - to.x, from.y - to.y).max(1.0);
+        let distance = from.distance(to).max(1.0);
         self.power_dbm - self.loss_at_1m_db - 10.0 * self.exponent * libm::log10(distance)
     }
 

@@ -5,9 +5,9 @@
 
 use super::host::Host;
 use super::phy::Phy;
-use super::radio::Place;
 use super::rates::RateControl;
-use crate::{Chance, Frame, Queue};
+use crate::shared::Counters;
+use crate::{Chance, Frame, Place, Queue};
 use units::{Span, Time};
 
 /// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
@@ -42,25 +42,6 @@ impl Default for StationSettings {
             rates: None,
         }
     }
-}
-
-/// What a network card counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets that came to the queue.
-    pub offered: u64,
-    /// Packets for which it had no room.
-    pub queue_drops: u64,
-    /// Transmissions.
-    pub attempts: u64,
-    /// Transmissions that were not acknowledged.
-    pub unanswered: u64,
-    /// Packets given up after the last attempt.
-    pub failures: u64,
-    /// Packets that were acknowledged, or broadcast.
-    pub acknowledged: u64,
-    /// Time spent sending data.
-    pub airtime: Span,
 }
 
 /// The state of one station.

@@ -2,6 +2,9 @@
 //! anomaly (Heusse et al., INFOCOM 2003), the efficiency of aggregates; and what holds for any scene.
 
 use super::*;
+use crate::Outcome;
+use crate::Place;
+use crate::shared::Counters;
 use crate::testing::{Lcg, Packet};
 use crate::{CodelSettings, FqCodelSettings, Queue};
 use proptest::prelude::*;

@@ -1,0 +1,221 @@
+//! Routers on a graph, for tests: who is adjacent hears everything, the rest nothing, and nothing is ever lost but what
+//! is sent over a link that is not there.
+
+use super::{Action, Hop, Message, Node, Protocol, Transit};
+use crate::Chance;
+use crate::testing::Lcg;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Span, Time};
+
+/// How long a message or a packet takes to a neighbour.
+const TAKES: Span = Span::millis(1);
+/// How long the MAC tries in vain.
+const FAILS: Span = Span::millis(10);
+/// Most by which a broadcast is delayed.
+const JITTER: Span = Span::millis(10);
+/// Hops after which a packet is dropped.
+const MOST_HOPS: usize = 64;
+
+/// A packet, with the nodes that have had it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Probe {
+    pub(crate) source: Node,
+    pub(crate) destination: Node,
+    pub(crate) way: Vec<Node>,
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Heard { at: Node, from: Node, message: Message },
+    Broken { at: Node, neighbour: Node },
+    Packet { at: Node, probe: Probe },
+}
+
+/// Routers and the graph between them.
+pub(crate) struct Ether<P> {
+    pub(crate) now: Time,
+    pub(crate) routers: Vec<P>,
+    /// Pairs that hear each other, smaller number first.
+    links: BTreeSet<(Node, Node)>,
+    events: BTreeMap<(Time, u64), Event>,
+    serial: u64,
+    chance: Lcg,
+    waiting: Vec<Vec<Probe>>,
+    /// When each packet arrived, and how.
+    pub(crate) delivered: Vec<(Time, Probe)>,
+    /// Packets that were not delivered.
+    pub(crate) dropped: Vec<Probe>,
+    /// Messages sent.
+    pub(crate) messages: u64,
+}
+
+impl<P: Protocol> Ether<P> {
+    pub(crate) fn new(routers: Vec<P>, links: impl IntoIterator<Item = (Node, Node)>) -> Self {
+        let mut ether = Ether {
+            now: Time::ZERO,
+            waiting: vec![Vec::new(); routers.len()],
+            routers,
+            links: BTreeSet::new(),
+            events: BTreeMap::new(),
+            serial: 0,
+            chance: Lcg(1),
+            delivered: Vec::new(),
+            dropped: Vec::new(),
+            messages: 0,
+        };
+        ether.relink(links);
+        ether
+    }
+
+    /// From now on these pairs hear each other, and no others.
+    pub(crate) fn relink(&mut self, links: impl IntoIterator<Item = (Node, Node)>) {
+        self.links = links.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
+    }
+
+    pub(crate) fn adjacent(&self, a: Node, b: Node) -> bool {
+        self.links.contains(&(a.min(b), a.max(b)))
+    }
+
+    /// Hops from one node to all others by breadth-first search: what an oracle knows.
+    pub(crate) fn distances(&self, from: Node) -> Vec<Option<usize>> {
+        let mut distance = vec![None; self.routers.len()];
+        distance[usize::from(from)] = Some(0);
+        let mut front = vec![from];
+        for hops in 1.. {
+            let mut next = Vec::new();
+            for at in 0..self.routers.len() as Node {
+                let near = front.iter().any(|node| self.adjacent(*node, at));
+                if near && distance[usize::from(at)].is_none() {
+                    distance[usize::from(at)] = Some(hops);
+                    next.push(at);
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            front = next;
+        }
+        distance
+    }
+
+    /// A packet begins at its source.
+    pub(crate) fn send(&mut self, source: Node, destination: Node) {
+        let probe = Probe { source, destination, way: Vec::new() };
+        self.later(Span::ZERO, Event::Packet { at: source, probe });
+    }
+
+    fn later(&mut self, after: Span, event: Event) {
+        self.serial += 1;
+        self.events.insert((self.now + after, self.serial), event);
+    }
+
+    /// Everything up to and at `end` happens.
+    pub(crate) fn run_until(&mut self, end: Time) {
+        loop {
+            let event = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+            let timers = self.routers.iter().map(Protocol::next_timer).enumerate();
+            let (node, timer) = timers.min_by_key(|(_, at)| *at).unwrap_or((0, Time::NEVER));
+            let next = event.min(timer);
+            if next > end {
+                self.now = end;
+                return;
+            }
+            self.now = self.now.max(next);
+            if timer <= event {
+                let mut out = Vec::new();
+                self.routers[node].on_timer(self.now, &mut out);
+                assert!(
+                    self.routers[node].next_timer() > timer || !out.is_empty(),
+                    "a timer that stays due"
+                );
+                self.act(node as Node, out);
+            } else if let Some((_, event)) = self.events.pop_first() {
+                self.happen(event);
+            }
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        let mut out = Vec::new();
+        match event {
+            Event::Heard { at, from, message } => {
+                self.routers[usize::from(at)].on_message(self.now, from, &message, &mut out);
+                self.act(at, out);
+            }
+            Event::Broken { at, neighbour } => {
+                self.routers[usize::from(at)].on_broken(self.now, neighbour, &mut out);
+                self.act(at, out);
+            }
+            Event::Packet { at, probe } => self.forward(at, probe),
+        }
+    }
+
+    fn forward(&mut self, at: Node, mut probe: Probe) {
+        let Probe { source, destination, .. } = probe;
+        let previous = probe.way.last().copied();
+        probe.way.push(at);
+        if at == destination {
+            return self.delivered.push((self.now, probe));
+        }
+        if probe.way.len() > MOST_HOPS {
+            return self.dropped.push(probe);
+        }
+        let mut out = Vec::new();
+        let packet = Transit { source, destination, previous };
+        let hop = self.routers[usize::from(at)].next_hop(self.now, packet, &mut out);
+        match hop {
+            Hop::To(next) if self.adjacent(at, next) => {
+                self.later(TAKES, Event::Packet { at: next, probe });
+            }
+            Hop::To(next) => {
+                self.dropped.push(probe);
+                self.later(FAILS, Event::Broken { at, neighbour: next });
+            }
+            Hop::Wait => {
+                probe.way.pop();
+                self.waiting[usize::from(at)].push(probe);
+            }
+            Hop::Unreachable => self.dropped.push(probe),
+        }
+        self.act(at, out);
+    }
+
+    fn act(&mut self, at: Node, actions: Vec<Action>) {
+        for action in actions {
+            match action {
+                Action::Broadcast(message) => {
+                    self.messages += 1;
+                    let after = TAKES + Span((self.chance.uniform() * JITTER.0 as f64) as u64);
+                    for to in (0..self.routers.len() as Node).filter(|to| self.adjacent(at, *to)) {
+                        let message = message.clone();
+                        self.later(after, Event::Heard { at: to, from: at, message });
+                    }
+                }
+                Action::Unicast { to, message } => {
+                    self.messages += 1;
+                    match self.adjacent(at, to) {
+                        true => self.later(TAKES, Event::Heard { at: to, from: at, message }),
+                        false => self.later(FAILS, Event::Broken { at, neighbour: to }),
+                    }
+                }
+                Action::Release { to } => {
+                    for probe in self.taken(at, to) {
+                        self.later(Span::ZERO, Event::Packet { at, probe });
+                    }
+                }
+                Action::Abandon { to } => {
+                    let probes = self.taken(at, to);
+                    self.dropped.extend(probes);
+                }
+            }
+        }
+    }
+
+    /// The packets that wait at a node for a route to `to`.
+    fn taken(&mut self, at: Node, to: Node) -> Vec<Probe> {
+        let waiting = std::mem::take(&mut self.waiting[usize::from(at)]);
+        let (taken, stay) = waiting.into_iter().partition(|probe| probe.destination == to);
+        self.waiting[usize::from(at)] = stay;
+        taken
+    }
+}
