@@ -186,9 +186,11 @@ impl<P: Protocol> Ether<P> {
                 Action::Broadcast(message) => {
                     self.messages += 1;
                     let after = TAKES + Span((self.chance.uniform() * JITTER.0 as f64) as u64);
-                    for to in (0..self.routers.len() as Node).filter(|to| self.adjacent(at, *to)) {
-                        let message = message.clone();
-                        self.later(after, Event::Heard { at: to, from: at, message });
+                    for to in 0..self.routers.len() as Node {
+                        if self.adjacent(at, to) {
+                            let message = message.clone();
+                            self.later(after, Event::Heard { at: to, from: at, message });
+                        }
                     }
                 }
                 Action::Unicast { to, message } => {
@@ -214,7 +216,8 @@ impl<P: Protocol> Ether<P> {
     /// The packets that wait at a node for a route to `to`.
     fn taken(&mut self, at: Node, to: Node) -> Vec<Probe> {
         let waiting = std::mem::take(&mut self.waiting[usize::from(at)]);
-        let (taken, stay) = waiting.into_iter().partition(|probe| probe.destination == to);
+        let (taken, stay): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|probe| probe.destination == to);
         self.waiting[usize::from(at)] = stay;
         taken
     }
