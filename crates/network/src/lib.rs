@@ -3,10 +3,12 @@
 //! An element sees a frame (its length, its flow, its ECN bits), never what is inside, and is told the
 //! time and handed its randomness. So the simulator gives it parcels and the emulator gives it real packets.
 
+pub mod adhoc;
 mod codel;
 mod departing;
 pub mod dot11;
 mod fq_codel;
+mod host;
 mod link;
 mod loss;
 mod mobility;

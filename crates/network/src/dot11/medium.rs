@@ -4,14 +4,14 @@
 //! that sense the sender, and those that sense the receiver, are told at each; between them nothing is computed.
 //! A station that begins within a slot of another one has not noticed it: that is a collision.
 
-use super::host::Bound;
 use super::lane::Lane;
 use super::phy::{Phy, Standard};
 use super::radio::{self, Radio};
 use super::rates::{Arf, RateControl};
 use super::station::{Station, StationSettings, exponential};
+use crate::host::Bound;
 use crate::shared::{Counters, Outcome};
-use crate::{Chance, Frame};
+use crate::{Chance, Frame, Place};
 use units::{Span, Time};
 
 /// Bytes of an acknowledgement.
@@ -98,6 +98,12 @@ pub struct Medium<F> {
     outcomes: Vec<Outcome<F>>,
 }
 
+/// Bytes of a full packet on the air.
+const FULL_BYTES: u32 = 1536;
+
+/// Among the places of packets in a station: of the first that waits its turn. Urgent ones stand before.
+const IN_TURN: u64 = 1 << 63;
+
 impl<F: Frame> Medium<F> {
     /// A channel with `stations`, and `lanes` from one to another, or to all that receive it.
     ///
@@ -116,7 +122,7 @@ impl<F: Frame> Medium<F> {
         let mut medium = Medium {
             stations: stations.iter().map(|station| Station::new(station.clone(), &phy)).collect(),
             lanes: Vec::new(),
-            arf: vec![Arf::new(phy.modes.len() - 1); lanes.len()],
+            arf: Vec::new(),
             sends_at: vec![Time::NEVER; count],
             exchanges: Vec::new(),
             power: vec![1.0; count * count],
@@ -126,13 +132,8 @@ impl<F: Frame> Medium<F> {
             phy,
             settings,
         };
-        for (number, (from, to)) in lanes.iter().enumerate() {
-            assert!(
-                *from < count && to.is_none_or(|to| to < count && to != *from),
-                "lane {number}"
-            );
-            medium.lanes.push(Lane::new(*from, *to));
-            medium.stations[*from].lanes.push(number as u32);
+        for (from, to) in lanes {
+            medium.add_lane(*from, *to);
         }
         for station in &mut medium.stations {
             if let Some(gap) = station.settings.noise {
@@ -143,24 +144,89 @@ impl<F: Frame> Medium<F> {
         medium
     }
 
-    /// Who senses whom, and how well, from where they are.
+    /// A lane from one station to another, or to all that receive it; returns its number.
+    ///
+    /// # Panics
+    /// If a station does not exist, or the lane leads to where it begins.
+    pub fn add_lane(&mut self, from: usize, to: Option<usize>) -> u32 {
+        let (number, count) = (self.lanes.len(), self.stations.len());
+        assert!(from < count && to.is_none_or(|to| to < count && to != from), "lane {number}");
+        self.lanes.push(Lane::new(from, to));
+        self.arf.push(Arf::new(self.phy.modes.len() - 1));
+        self.stations[from].lanes.push(number as u32);
+        number as u32
+    }
+
+    /// The stations are now elsewhere: what they send from now on is received accordingly.
+    pub fn place(&mut self, places: impl Iterator<Item = Place>) {
+        for (station, place) in self.stations.iter_mut().zip(places) {
+            station.settings.place = place;
+        }
+        self.locate();
+    }
+
+    /// How strong each station receives each other one, from where they are.
     fn locate(&mut self) {
+        let Some(radio) = self.settings.radio else {
+            return;
+        };
         let count = self.stations.len();
         for from in 0..count {
-            let mut hearers = Vec::new();
             for to in (0..count).filter(|to| *to != from) {
-                let heard = self.settings.radio.is_none_or(|radio| {
-                    let place = |station: usize| self.stations[station].settings.place;
-                    let dbm = radio.received_dbm(place(from), place(to));
-                    self.power[from * count + to] = radio::ratio(dbm);
-                    dbm >= radio.sense_dbm
-                });
-                if heard {
-                    hearers.push(to as u16);
-                }
+                let place = |station: usize| self.stations[station].settings.place;
+                let dbm = radio.received_dbm(place(from), place(to));
+                self.power[from * count + to] = radio::ratio(dbm);
             }
-            self.stations[from].hearers = hearers;
         }
+        self.stations.iter_mut().for_each(|station| station.moved = true);
+    }
+
+    /// Who senses `sender`, which now begins to send.
+    fn listen(&mut self, sender: usize) {
+        if !core::mem::take(&mut self.stations[sender].moved) {
+            return;
+        }
+        let mut hearers = core::mem::take(&mut self.stations[sender].hearers);
+        let least = self.settings.radio.map_or(0.0, |radio| radio::ratio(radio.sense_dbm));
+        let heard = |to: &usize| *to != sender && self.power(sender, *to) >= least;
+        hearers.clear();
+        hearers.extend((0..self.stations.len()).filter(heard).map(|to| to as u16));
+        self.stations[sender].hearers = hearers;
+    }
+
+    /// How many stations it has.
+    pub fn stations(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// From where to where a lane leads; a broadcast to nobody in particular.
+    pub fn ends(&self, lane: u32) -> (usize, Option<usize>) {
+        let Lane { from, to, .. } = self.lanes[lane as usize];
+        (from, to)
+    }
+
+    /// How strong `to` hears `from`, in dB above the noise.
+    pub fn heard_db(&self, from: usize, to: usize) -> f64 {
+        radio::decibel(self.power(from, to) / self.noise)
+    }
+
+    /// Probability that `to` receives a full packet that `from` sends to it when nobody disturbs.
+    pub fn success(&self, from: usize, to: usize) -> f64 {
+        let Some(radio) = self.settings.radio else {
+            return 1.0;
+        };
+        if self.power(from, to) < radio::ratio(radio.sense_dbm) {
+            return 0.0;
+        }
+        let mode = match self.stations[from].settings.rates.unwrap_or(self.settings.rates) {
+            RateControl::Fixed(mode) => mode,
+            RateControl::Arf | RateControl::Ideal(_) => 0, // the most robust one, if need be
+        };
+        self.received(from, to, 0.0, mode, FULL_BYTES)
+    }
+
+    fn power(&self, from: usize, to: usize) -> f64 {
+        self.power[from * self.stations.len() + to]
     }
 
     /// Timing of its standard.
@@ -206,6 +272,18 @@ impl<F: Frame> Medium<F> {
         true
     }
 
+    /// A packet for `lane` that stands before all others: it goes past the host's queue, however full that is.
+    pub fn urge(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) {
+        let from = self.lanes[lane as usize].from;
+        self.stations[from].counters.offered += 1;
+        self.lanes[lane as usize].push(frame, self.arrivals);
+        self.arrivals += 1;
+        self.stations[from].arrival(chance);
+        if self.sends_at[from] == Time::NEVER {
+            self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+        }
+    }
+
     /// The driver of a station takes packets from its host while the ring has room.
     fn fill(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
         let station = &mut self.stations[from];
@@ -213,7 +291,7 @@ impl<F: Frame> Medium<F> {
             let Some(Bound { lane, frame }) = station.host.take(now) else {
                 break;
             };
-            self.lanes[lane as usize].push(frame, self.arrivals);
+            self.lanes[lane as usize].push(frame, IN_TURN + self.arrivals);
             self.arrivals += 1;
             station.arrival(chance);
         }
@@ -269,6 +347,7 @@ impl<F: Frame> Medium<F> {
         station.begin(now, &self.phy);
         let (stage, until) = (Stage::Data, now + lasts);
         let (interference, deaf) = (0.0, false);
+        self.listen(from);
         let exchange = Exchange { stage, until, from, to, lane, packets, mode, interference, deaf };
         let place = self.exchanges.len();
         self.exchanges.push(exchange);
@@ -309,10 +388,6 @@ impl<F: Frame> Medium<F> {
             1 => (1, phy.framed(alone)),
             _ => (packets, bytes),
         }
-    }
-
-    fn power(&self, from: usize, to: usize) -> f64 {
-        self.power[from * self.stations.len() + to]
     }
 
     /// What the exchange at `place` and all others do to each other's receivers, now that it sends.
@@ -445,6 +520,7 @@ impl<F: Frame> Medium<F> {
             let hearer = self.hearer(from, at);
             self.stations[hearer].leave();
         }
+        self.listen(to);
         self.sense(now, to);
         self.tell(now, to);
         for at in 0..self.stations[from].hearers.len() {

@@ -4,7 +4,6 @@
 //! → [`crate::Outcome`]. What it costs is in `phy.rs`, which mode it is sent in in `rates.rs`, whether it is received in
 //! `radio.rs`. The medium has one event pending, the next instant at which something happens.
 
-mod host;
 mod lane;
 mod medium;
 mod phy;

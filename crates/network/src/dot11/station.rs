@@ -3,9 +3,9 @@
 //! Slots are never ticked. A station knows from when it has been counting, so what it has counted when the medium
 //! becomes busy follows from the time, and when it would send is known from the moment at which it becomes idle.
 
-use super::host::Host;
 use super::phy::Phy;
 use super::rates::RateControl;
+use crate::host::Host;
 use crate::shared::Counters;
 use crate::{Chance, Frame, Place, Queue};
 use units::{Span, Time};
@@ -53,8 +53,10 @@ pub(super) struct Station<F> {
     pub(super) sent_in: Vec<u64>,
     /// Its lanes, by number.
     pub(super) lanes: Vec<u32>,
-    /// Stations that sense what it sends.
+    /// Stations that sense what it sends, as they were when it began to.
     pub(super) hearers: Vec<u16>,
+    /// Whether places have changed since.
+    pub(super) moved: bool,
     /// Packets in its lanes: those that the driver has.
     pub(super) waiting: u32,
     /// Transmissions that it senses now.
@@ -84,6 +86,7 @@ impl<F: Frame> Station<F> {
             sent_in: vec![0; phy.modes.len()],
             lanes: Vec::new(),
             hearers: Vec::new(),
+            moved: true,
             waiting: 0,
             busy: 0,
             garbled: false,

@@ -8,9 +8,9 @@ use units::Time;
 
 /// A packet with the lane that it is for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bound<F> {
-    pub(super) lane: u32,
-    pub(super) frame: F,
+pub(crate) struct Bound<F> {
+    pub(crate) lane: u32,
+    pub(crate) frame: F,
 }
 
 impl<F: Frame> Frame for Bound<F> {
@@ -37,14 +37,14 @@ enum Waiting<F> {
 }
 
 /// Packets of a station that the driver has not taken yet.
-pub(super) struct Host<F> {
+pub(crate) struct Host<F> {
     queue: Queue,
     waiting: Waiting<F>,
     dropped: Dropped<Bound<F>>,
 }
 
 impl<F: Frame> Host<F> {
-    pub(super) fn new(queue: Queue) -> Self {
+    pub(crate) fn new(queue: Queue) -> Self {
         let waiting = match Departing::new(&queue) {
             Some(departing) => Waiting::Departing(departing),
             None => Waiting::InOrder(Fifo::new()),
@@ -61,12 +61,12 @@ impl<F: Frame> Host<F> {
     }
 
     /// Waiting packets.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.backlog().0
     }
 
     /// A packet comes; returns whether it is taken.
-    pub(super) fn offer(
+    pub(crate) fn offer(
         &mut self,
         now: Time,
         mut packet: Bound<F>,
@@ -88,7 +88,7 @@ impl<F: Frame> Host<F> {
     }
 
     /// The next packet for the driver.
-    pub(super) fn take(&mut self, now: Time) -> Option<Bound<F>> {
+    pub(crate) fn take(&mut self, now: Time) -> Option<Bound<F>> {
         match &mut self.waiting {
             Waiting::InOrder(fifo) => fifo.pop().map(|(_, packet)| packet),
             Waiting::Departing(departing) => departing.dequeue(now, &mut self.dropped),
@@ -96,7 +96,7 @@ impl<F: Frame> Host<F> {
     }
 
     /// A packet that the discipline has dropped after it had taken it.
-    pub(super) fn dropped(&mut self) -> Option<Bound<F>> {
+    pub(crate) fn dropped(&mut self) -> Option<Bound<F>> {
         self.dropped.frames.pop_front()
     }
 }

@@ -1,0 +1,93 @@
+//! Stations that belong to one access point at a time: the one that they hear best.
+
+use crate::routing::Node;
+use units::{Span, Time};
+
+/// How much better another access point must be heard before a station changes, in dB.
+const HYSTERESIS_DB: f64 = 3.0;
+
+/// How long a station that changes belongs to none: scanning, authentication and association take 60 to 400 ms (Mishra,
+/// Shin and Arbaugh 2003).
+pub(super) const HANDOVER: Span = Span::millis(100);
+
+/// Where one station belongs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Belonging {
+    at: Option<Node>,
+    /// Since when; before that it belongs to none.
+    from: Time,
+    /// It is on its way there.
+    changing: bool,
+    /// How often it has changed, or lost its access point.
+    pub(super) changes: u64,
+}
+
+impl Belonging {
+    /// The access point that it belongs to now.
+    pub(super) fn now(&self, now: Time) -> Option<Node> {
+        self.at.filter(|_| self.from <= now)
+    }
+
+    /// When it will belong to the one that it is changing to, if it is.
+    pub(super) fn due(&self) -> Time {
+        if self.changing { self.from } else { Time::NEVER }
+    }
+
+    /// It belongs there now.
+    pub(super) fn arrived(&mut self) {
+        self.changing = false;
+    }
+
+    /// The access points in reach, and how strong it hears each, in dB.
+    pub(super) fn look(&mut self, now: Time, heard: impl Iterator<Item = (Node, f64)>) {
+        let mut own = None;
+        let mut best: Option<(Node, f64)> = None;
+        for (point, db) in heard {
+            if self.at == Some(point) {
+                own = Some(db);
+            }
+            if best.is_none_or(|(_, most)| db > most) {
+                best = Some((point, db));
+            }
+        }
+        let better = |own: f64| best.filter(|(_, db)| *db > own + HYSTERESIS_DB);
+        let to = match own {
+            Some(own) => better(own).map(|(point, _)| point),
+            None => best.map(|(point, _)| point),
+        };
+        match (to, own) {
+            (Some(to), _) => {
+                self.changes += u64::from(self.at.is_some());
+                let first = now == Time::ZERO; // a run begins in the middle of things
+                (self.at, self.from) = (Some(to), if first { now } else { now + HANDOVER });
+                self.changing = !first;
+            }
+            (None, None) if self.at.is_some() => {
+                self.changes += 1;
+                (self.at, self.changing) = (None, false);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_station_changes_when_another_access_point_is_clearly_better_and_is_then_away_for_a_while()
+    {
+        let at = |ms: u64| Time::ZERO + Span::millis(ms);
+        let mut own = Belonging::default();
+        own.look(at(0), [(4, -60.0), (7, -62.0)].into_iter());
+        assert_eq!(own.now(at(0)), Some(4));
+        own.look(at(100), [(4, -64.0), (7, -62.0)].into_iter());
+        assert_eq!((own.now(at(100)), own.changes), (Some(4), 0), "2 dB are not enough");
+        own.look(at(200), [(4, -66.0), (7, -62.0)].into_iter());
+        assert_eq!((own.now(at(250)), own.due()), (None, at(300)));
+        assert_eq!((own.now(at(300)), own.changes), (Some(7), 1));
+        own.look(at(400), [].into_iter());
+        assert_eq!((own.now(at(400)), own.changes), (None, 2));
+    }
+}

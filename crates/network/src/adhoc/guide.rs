@@ -1,0 +1,223 @@
+//! Who says where packets go: an oracle, the access point that a station belongs to, or a protocol in every node.
+
+use super::association::Belonging;
+use super::{Way, oracle};
+use crate::Frame;
+use crate::dot11::Medium;
+use crate::routing::{Action, Hop, Message, Node, Protocol, Transit};
+use std::collections::BTreeMap;
+use units::Time;
+
+/// How packets find their way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Routing {
+    /// The shortest way as the places of the moment have it, known to all without a message.
+    #[default]
+    Oracle,
+    /// One hop, to or from the access point that a station hears best: the stations at the common ends of ways.
+    Association,
+}
+
+pub(super) enum Guide {
+    /// For each set of ends the table of next hops, while nobody moves.
+    Oracle(BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>),
+    Association {
+        /// Stations that are access points.
+        points: Vec<usize>,
+        stations: Vec<Belonging>,
+    },
+    Protocols {
+        /// A router of each node: a call through a pointer costs nothing beside a frame on the air.
+        routers: Vec<Box<dyn Protocol + Send>>,
+        timers: Vec<Time>,
+    },
+}
+
+/// Runs a router and keeps its timer and its answers.
+fn told(
+    node: Node,
+    timer: &mut Time,
+    router: &mut Box<dyn Protocol + Send>,
+    out: &mut Vec<(Node, Action)>,
+    call: impl FnOnce(&mut (dyn Protocol + Send), &mut Vec<Action>),
+) {
+    let mut actions = Vec::new();
+    call(router.as_mut(), &mut actions);
+    *timer = router.next_timer();
+    out.extend(actions.into_iter().map(|action| (node, action)));
+}
+
+impl Guide {
+    pub(super) fn new<F: Frame>(routing: Routing, ways: &[Way], medium: &Medium<F>) -> Self {
+        let nodes = medium.stations();
+        match routing {
+            Routing::Oracle => Guide::Oracle(BTreeMap::new()),
+            Routing::Association => {
+                let ends = ways.iter().flat_map(|way| [&way.from, &way.to]);
+                let mut points: Vec<usize> =
+                    ends.filter(|ends| ends.len() > 1).flatten().copied().collect();
+                points.sort_unstable();
+                points.dedup();
+                let stations = vec![Belonging::default(); nodes];
+                let mut guide = Guide::Association { points, stations };
+                guide.moved(Time::ZERO, medium);
+                guide
+            }
+        }
+    }
+
+    /// At which of the ends of a way a packet begins.
+    pub(super) fn entry<F: Frame>(
+        &mut self,
+        now: Time,
+        way: &Way,
+        medium: &Medium<F>,
+    ) -> Option<Node> {
+        if let [only] = *way.from {
+            return Some(only as Node);
+        }
+        match self {
+            Guide::Oracle(tables) => {
+                let table = table(tables, &way.to, medium);
+                let near = way.from.iter().min_by(|a, b| table[**a].1.total_cmp(&table[**b].1));
+                near.filter(|node| table[**node].1 < f64::INFINITY).map(|node| *node as Node)
+            }
+            Guide::Association { stations, .. } => stations[way.to[0]].now(now),
+            Guide::Protocols { .. } => None, // its addresses are of single nodes
+        }
+    }
+
+    pub(super) fn next_hop<F: Frame>(
+        &mut self,
+        now: Time,
+        node: Node,
+        transit: Transit,
+        way: &Way,
+        medium: &Medium<F>,
+        out: &mut Vec<(Node, Action)>,
+    ) -> Hop {
+        match self {
+            Guide::Oracle(tables) => {
+                let next = table(tables, &way.to, medium)[usize::from(node)].0;
+                next.map_or(Hop::Unreachable, Hop::To)
+            }
+            Guide::Association { points, stations } => {
+                let to = transit.destination;
+                if points.contains(&usize::from(node)) {
+                    let here = stations[usize::from(to)].now(now) == Some(node);
+                    return if here { Hop::To(to) } else { Hop::Unreachable };
+                }
+                stations[usize::from(node)].now(now).map_or(Hop::Wait, Hop::To)
+            }
+            Guide::Protocols { routers, timers } => {
+                let at = usize::from(node);
+                let mut hop = Hop::Unreachable;
+                told(node, &mut timers[at], &mut routers[at], out, |router, out| {
+                    hop = router.next_hop(now, transit, out);
+                });
+                hop
+            }
+        }
+    }
+
+    pub(super) fn on_message(
+        &mut self,
+        now: Time,
+        at: Node,
+        from: Node,
+        message: &Message,
+        out: &mut Vec<(Node, Action)>,
+    ) {
+        if let Guide::Protocols { routers, timers } = self {
+            let (timer, router) = (&mut timers[usize::from(at)], &mut routers[usize::from(at)]);
+            told(at, timer, router, out, |router, out| router.on_message(now, from, message, out));
+        }
+    }
+
+    pub(super) fn on_broken(
+        &mut self,
+        now: Time,
+        at: Node,
+        neighbour: Node,
+        out: &mut Vec<(Node, Action)>,
+    ) {
+        if let Guide::Protocols { routers, timers } = self {
+            let (timer, router) = (&mut timers[usize::from(at)], &mut routers[usize::from(at)]);
+            told(at, timer, router, out, |router, out| router.on_broken(now, neighbour, out));
+        }
+    }
+
+    /// The stations are elsewhere.
+    pub(super) fn moved<F: Frame>(&mut self, now: Time, medium: &Medium<F>) {
+        match self {
+            Guide::Oracle(tables) => tables.clear(),
+            Guide::Association { points, stations } => {
+                for (station, own) in stations.iter_mut().enumerate() {
+                    if points.contains(&station) {
+                        continue;
+                    }
+                    let reached = |point: &&usize| {
+                        medium.success(station, **point).min(medium.success(**point, station))
+                            >= oracle::LEAST
+                    };
+                    let heard = points.iter().filter(reached);
+                    let db = |point: &usize| (*point as Node, medium.heard_db(*point, station));
+                    own.look(now, heard.map(db));
+                }
+            }
+            Guide::Protocols { .. } => {}
+        }
+    }
+
+    pub(super) fn handovers(&self, station: usize) -> u64 {
+        match self {
+            Guide::Association { stations, .. } => stations[station].changes,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn next_timer(&self) -> Time {
+        match self {
+            Guide::Oracle(_) => Time::NEVER,
+            Guide::Association { stations, .. } => {
+                stations.iter().map(Belonging::due).min().unwrap_or(Time::NEVER)
+            }
+            Guide::Protocols { timers, .. } => timers.iter().copied().min().unwrap_or(Time::NEVER),
+        }
+    }
+
+    /// Lets a node do what is due, if one has something to do.
+    pub(super) fn on_timer(&mut self, now: Time) -> Option<Vec<(Node, Action)>> {
+        match self {
+            Guide::Oracle(_) => None,
+            Guide::Association { points, stations } => {
+                let node = stations.iter().position(|own| own.due() <= now)?;
+                stations[node].arrived();
+                let release = |to: &usize| (node as Node, Action::Release { to: *to as Node });
+                Some(points.iter().map(release).collect())
+            }
+            Guide::Protocols { routers, timers } => {
+                let node = timers.iter().position(|at| *at <= now)?;
+                let mut out = Vec::new();
+                let (timer, router) = (&mut timers[node], &mut routers[node]);
+                told(node as Node, timer, router, &mut out, |router, out| {
+                    router.on_timer(now, out)
+                });
+                Some(out)
+            }
+        }
+    }
+}
+
+/// The table of next hops towards one of `ends`.
+fn table<'a, F: Frame>(
+    tables: &'a mut BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>,
+    ends: &[usize],
+    medium: &Medium<F>,
+) -> &'a [(Option<Node>, f64)] {
+    if !tables.contains_key(ends) {
+        let all = oracle::towards(medium.stations(), ends, |a, b| medium.success(a, b));
+        tables.insert(ends.to_vec(), all);
+    }
+    &tables[ends]
+}

@@ -1,0 +1,175 @@
+//! What travels in an ad-hoc network, and the way that it has come.
+
+use crate::Frame;
+use crate::routing::{Message, Node};
+use std::collections::BTreeMap;
+
+/// In place of a way: not a packet that is carried but a message between routers.
+const MESSAGE: u32 = u32::MAX;
+
+/// A packet, or a message between routers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Packet<F> {
+    pub(super) frame: F,
+    /// Which way it takes.
+    pub(super) way: u32,
+    /// Of a packet the nodes that have had it, in [`Trails`]; of a message its place among the [`Messages`].
+    pub(super) trail: u32,
+    /// Bytes of a message.
+    bytes: u32,
+}
+
+impl<F: Frame> Packet<F> {
+    pub(super) fn new(frame: F, way: u32, trail: u32) -> Self {
+        Packet { frame, way, trail, bytes: 0 }
+    }
+
+    pub(super) fn message(place: u32, bytes: u32) -> Self {
+        Packet { frame: F::default(), way: MESSAGE, trail: place, bytes }
+    }
+
+    pub(super) fn is_message(&self) -> bool {
+        self.way == MESSAGE
+    }
+}
+
+impl<F: Frame> Frame for Packet<F> {
+    fn bytes(&self) -> u32 {
+        if self.is_message() { self.bytes } else { self.frame.bytes() }
+    }
+
+    fn flow(&self) -> u32 {
+        self.frame.flow()
+    }
+
+    fn ecn_capable(&self) -> bool {
+        !self.is_message() && self.frame.ecn_capable()
+    }
+
+    fn mark(&mut self) {
+        self.frame.mark();
+    }
+}
+
+/// A node on a trail.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    node: Node,
+    before: Option<u32>,
+    hops: u32,
+}
+
+/// Ways that packets have come, as a tree from their sources: a packet carries one number, however many nodes had it.
+#[derive(Debug, Default)]
+pub(super) struct Trails {
+    steps: Vec<Step>,
+    next: BTreeMap<(Option<u32>, Node), u32>,
+}
+
+impl Trails {
+    /// The trail that goes on from another one, or begins, at `node`.
+    pub(super) fn step(&mut self, before: Option<u32>, node: Node) -> u32 {
+        let Trails { steps, next } = self;
+        *next.entry((before, node)).or_insert_with(|| {
+            let hops = before.map_or(0, |before| steps[before as usize].hops + 1);
+            steps.push(Step { node, before, hops });
+            steps.len() as u32 - 1
+        })
+    }
+
+    /// The node at its end.
+    pub(super) fn node(&self, trail: u32) -> Node {
+        self.steps[trail as usize].node
+    }
+
+    /// The node before that.
+    pub(super) fn previous(&self, trail: u32) -> Option<Node> {
+        self.steps[trail as usize].before.map(|before| self.node(before))
+    }
+
+    /// Links that it has crossed.
+    pub(super) fn hops(&self, trail: u32) -> u32 {
+        self.steps[trail as usize].hops
+    }
+
+    /// All nodes on it, from its source.
+    pub(super) fn nodes(&self, trail: u32) -> Vec<Node> {
+        let mut nodes = vec![self.node(trail)];
+        let mut at = trail;
+        while let Some(before) = self.steps[at as usize].before {
+            nodes.push(self.node(before));
+            at = before;
+        }
+        nodes.reverse();
+        nodes
+    }
+
+    /// Where it begins.
+    pub(super) fn source(&self, trail: u32) -> Node {
+        let mut at = trail;
+        while let Some(before) = self.steps[at as usize].before {
+            at = before;
+        }
+        self.node(at)
+    }
+}
+
+/// Messages that are on the air or wait to be, each once however many hear it.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    /// With how often each will still be asked for.
+    entries: Vec<(Option<Message>, u8)>,
+    free: Vec<u32>,
+}
+
+impl Messages {
+    /// Keeps a message until it was dropped so many times.
+    pub(super) fn put(&mut self, message: Message, times: u8) -> u32 {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.entries.push((None, 0));
+            self.entries.len() as u32 - 1
+        });
+        self.entries[place as usize] = (Some(message), times);
+        place
+    }
+
+    pub(super) fn get(&self, place: u32) -> Option<Message> {
+        self.entries[place as usize].0.clone()
+    }
+
+    /// One use fewer, or none any more.
+    pub(super) fn drop(&mut self, place: u32, all: bool) {
+        let (message, times) = &mut self.entries[place as usize];
+        *times = if all { 0 } else { times.saturating_sub(1) };
+        if *times == 0 && message.take().is_some() {
+            self.free.push(place);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_that_came_the_same_way_carry_the_same_number() {
+        let mut trails = Trails::default();
+        let way = |trails: &mut Trails, nodes: &[Node]| {
+            let mut at = None;
+            for node in nodes {
+                at = Some(trails.step(at, *node));
+            }
+            at.unwrap()
+        };
+        let one = way(&mut trails, &[3, 1, 2]);
+        assert_eq!(way(&mut trails, &[3, 1, 2]), one);
+        assert_ne!(way(&mut trails, &[3, 4, 2]), one);
+        assert_eq!(trails.nodes(one), [3, 1, 2]);
+        assert_eq!((trails.hops(one), trails.previous(one), trails.source(one)), (2, Some(1), 3));
+    }
+}

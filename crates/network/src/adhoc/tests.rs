@@ -1,0 +1,188 @@
+use super::*;
+use crate::dot11::{Radio, RateControl, Standard};
+use crate::testing::{Lcg, Packet as Sample};
+use proptest::prelude::*;
+
+fn settings() -> MediumSettings {
+    MediumSettings {
+        standard: Standard::G { protected: false },
+        rates: RateControl::Fixed(0),
+        attempts: 7,
+        ack_timeout: None,
+        radio: Some(Radio::default()),
+    }
+}
+
+/// Metres at which a full packet is received with certainty, and at twice which it is not.
+const NEAR: f64 = 60.0;
+
+fn stations(places: &[(f64, f64)], queue: u64) -> Vec<StationSettings> {
+    let station = |(x, y): &(f64, f64)| StationSettings {
+        place: Place { x: *x, y: *y },
+        queue: Queue::DropTail { packets: queue, bytes: u64::MAX },
+        ring: 2,
+        ..StationSettings::default()
+    };
+    places.iter().map(station).collect()
+}
+
+fn chain(nodes: usize) -> Vec<(f64, f64)> {
+    (0..nodes).map(|node| (node as f64 * NEAR, 0.0)).collect()
+}
+
+fn way(from: &[usize], to: &[usize]) -> Way {
+    Way { from: from.to_vec(), to: to.to_vec() }
+}
+
+struct Run {
+    net: Adhoc<Sample>,
+    chance: Lcg,
+    now: Time,
+    offered: u64,
+    refused: u64,
+    arrived: Vec<(Time, u32, Sample)>,
+    left: u64,
+    lost: u64,
+}
+
+impl Run {
+    fn new(places: &[(f64, f64)], routing: Routing, ways: Vec<Way>) -> Self {
+        let mut chance = Lcg(3);
+        let net = Adhoc::new(settings(), &stations(places, 20), routing, ways, &mut chance);
+        let (now, arrived) = (Time::ZERO, Vec::new());
+        Run { net, chance, now, offered: 0, refused: 0, arrived, left: 0, lost: 0 }
+    }
+
+    fn offer(&mut self, way: u32, number: u32) {
+        let frame = Sample { number, ..Sample::of(1000) };
+        self.offered += 1;
+        self.refused += u64::from(!self.net.offer(self.now, way, frame, &mut self.chance));
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        for passed in self.net.passed() {
+            match passed {
+                Passed::Arrived { way, frame } => self.arrived.push((self.now, way, frame)),
+                Passed::Left { lost, .. } => {
+                    self.left += 1;
+                    self.lost += u64::from(lost);
+                }
+                Passed::Lost { .. } => self.lost += 1,
+            }
+        }
+    }
+
+    fn run_until(&mut self, end: Time) {
+        while self.net.next_wake() <= end {
+            self.now = self.net.next_wake();
+            self.net.wake(self.now, &mut self.chance);
+            self.collect();
+        }
+        self.now = end;
+    }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::millis(ms)
+}
+
+#[test]
+fn packets_go_along_a_chain_in_order_and_the_route_is_known() {
+    let mut run = Run::new(&chain(4), Routing::Oracle, vec![way(&[0], &[3])]);
+    (0..10).for_each(|number| run.offer(0, number));
+    run.run_until(at(200));
+    let numbers: Vec<_> = run.arrived.iter().map(|(_, _, frame)| frame.number).collect();
+    assert_eq!(numbers, (0..10).collect::<Vec<_>>());
+    let routes: Vec<_> = run.net.routes().collect();
+    assert_eq!(routes.len(), 1);
+    assert_eq!((routes[0].nodes.as_slice(), routes[0].packets), (&[0, 1, 2, 3][..], 10));
+    assert_eq!((run.left, run.net.tally(0).changes), (10, 0));
+    assert!(run.net.sent().all(|(from, to, sent)| (to, sent.packets) == (Some(from + 1), 10)));
+}
+
+#[test]
+fn a_way_that_nobody_can_go_is_unreachable_and_not_merely_slow() {
+    let places = [(0.0, 0.0), (NEAR, 0.0), (10.0 * NEAR, 0.0)];
+    let mut run = Run::new(&places, Routing::Oracle, vec![way(&[0], &[2]), way(&[0], &[1])]);
+    run.offer(0, 1);
+    run.run_until(at(100));
+    assert_eq!((run.net.tally(0).unreachable, run.lost, run.left), (1, 1, 1));
+    assert!(!run.net.connected(0) && run.net.connected(1));
+}
+
+#[test]
+fn the_route_follows_nodes_that_move() {
+    let mut places = vec![(0.0, 0.0), (NEAR, NEAR / 2.0), (NEAR, 30.0 * NEAR), (2.0 * NEAR, 0.0)];
+    let mut run = Run::new(&places, Routing::Oracle, vec![way(&[0], &[3])]);
+    run.offer(0, 1);
+    run.run_until(at(50));
+    (places[1].1, places[2].1) = (30.0 * NEAR, -NEAR / 2.0);
+    run.net.place(run.now, places.iter().map(|(x, y)| Place { x: *x, y: *y }));
+    run.offer(0, 2);
+    run.run_until(at(100));
+    let mut ways: Vec<_> = run.net.routes().map(|route| route.nodes).collect();
+    ways.sort();
+    assert_eq!(ways, [[0, 1, 3], [0, 2, 3]]);
+    assert_eq!(run.net.tally(0).changes, 1);
+}
+
+#[test]
+fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_changes() {
+    let mut places = [(0.0, 0.0), (3.0 * NEAR, 0.0), (10.0, 0.0)];
+    let ways = vec![way(&[2], &[0, 1]), way(&[0, 1], &[2])];
+    let mut run = Run::new(&places, Routing::Association, ways);
+    run.offer(0, 1);
+    run.offer(1, 2);
+    run.run_until(at(50));
+    places[2].0 = 3.0 * NEAR - 10.0;
+    run.net.place(run.now, places.iter().map(|(x, y)| Place { x: *x, y: *y }));
+    run.offer(0, 3);
+    run.offer(1, 4); // it belongs to nobody
+    run.run_until(at(149));
+    assert_eq!((run.arrived.len(), run.refused), (2, 1));
+    run.run_until(at(200));
+    run.offer(1, 5);
+    run.run_until(at(300));
+    let ways: Vec<_> = run.net.routes().map(|route| route.nodes).collect();
+    assert_eq!(ways, [[2, 0], [2, 1], [0, 2], [1, 2]]);
+    assert_eq!((run.arrived.len(), run.net.handovers(2)), (4, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn every_packet_arrives_is_lost_or_is_still_there(
+        places in prop::collection::vec((0.0..200.0f64, 0.0..200.0f64), 3..8),
+        offers in prop::collection::vec((0u64..300, 0u32..2), 1..150),
+        moves in prop::collection::vec((0u64..300, 0usize..8, 0.0..200.0f64), 0..10),
+    ) {
+        let ways = vec![way(&[0], &[2]), way(&[1], &[0])];
+        let mut run = Run::new(&places, Routing::Oracle, ways);
+        let mut events: Vec<(u64, Option<u32>, usize, f64)> =
+            offers.iter().map(|(ms, way)| (*ms, Some(*way), 0, 0.0)).collect();
+        events.extend(moves.iter().map(|(ms, node, x)| (*ms, None, *node, *x)));
+        events.sort_by_key(|event| event.0);
+        let mut places = places;
+        for (number, (ms, way, node, x)) in events.into_iter().enumerate() {
+            run.run_until(at(ms));
+            match way {
+                Some(way) => run.offer(way, number as u32),
+                None => {
+                    let node = node % places.len();
+                    places[node].0 = x;
+                    run.net.place(run.now, places.iter().map(|(x, y)| Place { x: *x, y: *y }));
+                }
+            }
+        }
+        let inside: u64 = (0..places.len()).map(|station| u64::from(run.net.backlog(station))).sum();
+        let arrived = run.arrived.len() as u64;
+        // A packet that has arrived is still in its last sender's queue until that is told so.
+        prop_assert!(arrived + run.lost + run.refused <= run.offered);
+        prop_assert!(run.offered <= arrived + run.lost + run.refused + inside);
+        run.run_until(at(60_000));
+        prop_assert_eq!(run.offered, run.arrived.len() as u64 + run.lost + run.refused);
+        prop_assert_eq!(run.net.messages.kept(), 0);
+        prop_assert!(run.arrived.iter().all(|(_, way, frame)| frame.bytes == 1000 && *way < 2));
+    }
+}
