@@ -1,9 +1,8 @@
 //! Who says where packets go: an oracle, the access point that a station belongs to, or a protocol in every node.
 
+use super::Way;
 use super::association::Belonging;
-use super::{Way, oracle};
-use crate::Frame;
-use crate::dot11::Medium;
+use super::links::{LEAST, Links};
 use crate::routing::{Action, Hop, Message, Node, Protocol, Transit};
 use std::collections::BTreeMap;
 use units::Time;
@@ -18,9 +17,12 @@ pub enum Routing {
     Association,
 }
 
+/// For each set of ends the neighbours towards it.
+type Tables = BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>;
+
 pub(super) enum Guide {
     /// For each set of ends the table of next hops, while nobody moves.
-    Oracle(BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>),
+    Oracle(Tables),
     Association {
         /// Stations that are access points.
         points: Vec<usize>,
@@ -48,8 +50,8 @@ fn told(
 }
 
 impl Guide {
-    pub(super) fn new<F: Frame>(routing: Routing, ways: &[Way], medium: &Medium<F>) -> Self {
-        let nodes = medium.stations();
+    pub(super) fn new(routing: Routing, ways: &[Way], links: &Links) -> Self {
+        let nodes = links.nodes();
         match routing {
             Routing::Oracle => Guide::Oracle(BTreeMap::new()),
             Routing::Association => {
@@ -60,25 +62,20 @@ impl Guide {
                 points.dedup();
                 let stations = vec![Belonging::default(); nodes];
                 let mut guide = Guide::Association { points, stations };
-                guide.moved(Time::ZERO, medium);
+                guide.moved(Time::ZERO, links);
                 guide
             }
         }
     }
 
     /// At which of the ends of a way a packet begins.
-    pub(super) fn entry<F: Frame>(
-        &mut self,
-        now: Time,
-        way: &Way,
-        medium: &Medium<F>,
-    ) -> Option<Node> {
+    pub(super) fn entry(&mut self, now: Time, way: &Way, links: &Links) -> Option<Node> {
         if let [only] = *way.from {
             return Some(only as Node);
         }
         match self {
             Guide::Oracle(tables) => {
-                let table = table(tables, &way.to, medium);
+                let table = table(tables, &way.to, links);
                 let near = way.from.iter().min_by(|a, b| table[**a].1.total_cmp(&table[**b].1));
                 near.filter(|node| table[**node].1 < f64::INFINITY).map(|node| *node as Node)
             }
@@ -87,18 +84,18 @@ impl Guide {
         }
     }
 
-    pub(super) fn next_hop<F: Frame>(
+    pub(super) fn next_hop(
         &mut self,
         now: Time,
         node: Node,
         transit: Transit,
         way: &Way,
-        medium: &Medium<F>,
+        links: &Links,
         out: &mut Vec<(Node, Action)>,
     ) -> Hop {
         match self {
             Guide::Oracle(tables) => {
-                let next = table(tables, &way.to, medium)[usize::from(node)].0;
+                let next = table(tables, &way.to, links)[usize::from(node)].0;
                 next.map_or(Hop::Unreachable, Hop::To)
             }
             Guide::Association { points, stations } => {
@@ -148,7 +145,7 @@ impl Guide {
     }
 
     /// The stations are elsewhere.
-    pub(super) fn moved<F: Frame>(&mut self, now: Time, medium: &Medium<F>) {
+    pub(super) fn moved(&mut self, now: Time, links: &Links) {
         match self {
             Guide::Oracle(tables) => tables.clear(),
             Guide::Association { points, stations } => {
@@ -157,11 +154,11 @@ impl Guide {
                         continue;
                     }
                     let reached = |point: &&usize| {
-                        medium.success(station, **point).min(medium.success(**point, station))
-                            >= oracle::LEAST
+                        links.success(station, **point).min(links.success(**point, station))
+                            >= LEAST
                     };
                     let heard = points.iter().filter(reached);
-                    let db = |point: &usize| (*point as Node, medium.heard_db(*point, station));
+                    let db = |point: &usize| (*point as Node, links.heard_db(*point, station));
                     own.look(now, heard.map(db));
                 }
             }
@@ -210,14 +207,9 @@ impl Guide {
 }
 
 /// The table of next hops towards one of `ends`.
-fn table<'a, F: Frame>(
-    tables: &'a mut BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>,
-    ends: &[usize],
-    medium: &Medium<F>,
-) -> &'a [(Option<Node>, f64)] {
+fn table<'a>(tables: &'a mut Tables, ends: &[usize], links: &Links) -> &'a [(Option<Node>, f64)] {
     if !tables.contains_key(ends) {
-        let all = oracle::towards(medium.stations(), ends, |a, b| medium.success(a, b));
-        tables.insert(ends.to_vec(), all);
+        tables.insert(ends.to_vec(), links.towards(ends));
     }
     &tables[ends]
 }

@@ -6,7 +6,7 @@
 
 mod association;
 mod guide;
-mod oracle;
+mod links;
 mod packet;
 #[cfg(test)]
 mod tests;
@@ -18,6 +18,7 @@ use crate::shared::{Counters, Outcome};
 use crate::{Chance, Frame, Place, Queue};
 use guide::Guide;
 pub use guide::Routing;
+use links::Links;
 use packet::{Messages, Packet, Trails};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Span, Time};
@@ -102,6 +103,7 @@ struct Used {
 struct WayState {
     way: Way,
     tally: Tally,
+    connected: bool,
     used: BTreeMap<u32, Used>,
     newest: Option<u32>,
 }
@@ -134,6 +136,7 @@ pub struct Adhoc<F> {
     ring: u32,
     stations: Vec<Station<F>>,
     guide: Guide,
+    links: Links,
     ways: Vec<WayState>,
     trails: Trails,
     messages: Messages,
@@ -171,6 +174,7 @@ impl<F: Frame> Adhoc<F> {
             };
             assert!(known(&way.from) && known(&way.to), "a way from and to stations");
         }
+        let links = Links::of(&medium);
         let station = |(node, own): (usize, &StationSettings)| Station {
             host: Host::new(own.queue.clone()),
             waiting: VecDeque::new(),
@@ -179,10 +183,11 @@ impl<F: Frame> Adhoc<F> {
             lanes: BTreeMap::new(),
             everybody: medium.add_lane(node, None),
         };
-        Adhoc {
+        let mut adhoc = Adhoc {
             stations: stations.iter().enumerate().map(station).collect(),
             ring: stations.iter().map(|own| own.ring).max().unwrap_or(1),
-            guide: Guide::new(routing, &ways, &medium),
+            guide: Guide::new(routing, &ways, &links),
+            links,
             medium,
             ways: ways.into_iter().map(WayState::new).collect(),
             trails: Trails::default(),
@@ -191,7 +196,9 @@ impl<F: Frame> Adhoc<F> {
             emitted: 0,
             sent: BTreeMap::new(),
             passed: Vec::new(),
-        }
+        };
+        adhoc.look();
+        adhoc
     }
 
     /// What a station has counted; packets of others that it sends on are its own here.
@@ -228,10 +235,7 @@ impl<F: Frame> Adhoc<F> {
 
     /// Whether stations could now hear one another so that packets of `way` arrive, whatever routing knows.
     pub fn connected(&self, way: u32) -> bool {
-        let Way { from, to } = &self.ways[way as usize].way;
-        let medium = &self.medium;
-        let all = oracle::towards(self.stations.len(), to, |a, b| medium.success(a, b));
-        from.iter().any(|node| all[*node].1 < f64::INFINITY)
+        self.ways[way as usize].connected
     }
 
     /// How often a station has changed its access point or lost it, where they have one.
@@ -248,12 +252,24 @@ impl<F: Frame> Adhoc<F> {
     /// The stations are now elsewhere.
     pub fn place(&mut self, now: Time, places: impl Iterator<Item = Place>) {
         self.medium.place(places);
-        self.guide.moved(now, &self.medium);
+        self.links = Links::of(&self.medium);
+        self.guide.moved(now, &self.links);
+        self.look();
+    }
+
+    /// Which ways can be gone from where the stations are.
+    fn look(&mut self) {
+        let mut tables: BTreeMap<&[usize], Vec<(Option<Node>, f64)>> = BTreeMap::new();
+        let Adhoc { ways, links, .. } = self;
+        for WayState { way, connected, .. } in ways {
+            let table = tables.entry(&way.to).or_insert_with(|| links.towards(&way.to));
+            *connected = way.from.iter().any(|node| table[*node].1 < f64::INFINITY);
+        }
     }
 
     /// A packet comes to the beginning of `way`; returns whether it is taken.
     pub fn offer(&mut self, now: Time, way: u32, frame: F, chance: &mut impl Chance) -> bool {
-        let Some(node) = self.guide.entry(now, &self.ways[way as usize].way, &self.medium) else {
+        let Some(node) = self.guide.entry(now, &self.ways[way as usize].way, &self.links) else {
             self.ways[way as usize].tally.unreachable += 1;
             return false;
         };
@@ -297,7 +313,7 @@ impl<F: Frame> Adhoc<F> {
             previous: self.trails.previous(packet.trail),
         };
         let mut out = Vec::new();
-        match self.guide.next_hop(now, node, transit, &state.way, &self.medium, &mut out) {
+        match self.guide.next_hop(now, node, transit, &state.way, &self.links, &mut out) {
             Hop::To(next) => {
                 let lane = self.lane(node, next, false);
                 self.medium.offer(now, lane, packet, chance);
@@ -489,7 +505,13 @@ impl<F: Frame> Adhoc<F> {
 
 impl WayState {
     fn new(way: Way) -> Self {
-        WayState { way, tally: Tally::default(), used: BTreeMap::new(), newest: None }
+        WayState {
+            way,
+            tally: Tally::default(),
+            connected: false,
+            used: BTreeMap::new(),
+            newest: None,
+        }
     }
 
     /// A packet has come to the end.

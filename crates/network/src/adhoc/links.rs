@@ -1,0 +1,91 @@
+//! Who reaches whom, and the shortest ways as somebody knows them who sees everything at once.
+
+use crate::Frame;
+use crate::dot11::Medium;
+use crate::routing::Node;
+
+/// Links that fewer packets survive than this are none.
+pub(super) const LEAST: f64 = 0.5;
+
+/// How good the links of a network are while nobody moves.
+#[derive(Debug)]
+pub(super) struct Links {
+    nodes: usize,
+    /// Probability that a full packet is received undisturbed, by sender and receiver.
+    success: Vec<f64>,
+    /// How strong each is heard in dB above the noise.
+    heard_db: Vec<f64>,
+}
+
+impl Links {
+    pub(super) fn of<F: Frame>(medium: &Medium<F>) -> Self {
+        let nodes = medium.stations();
+        let pairs = || (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+        let of_pair = |value: &dyn Fn(usize, usize) -> f64| {
+            pairs().map(|(from, to)| if from == to { 0.0 } else { value(from, to) }).collect()
+        };
+        Links {
+            nodes,
+            success: of_pair(&|from, to| medium.success(from, to)),
+            heard_db: of_pair(&|from, to| medium.heard_db(from, to)),
+        }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    pub(super) fn success(&self, from: usize, to: usize) -> f64 {
+        self.success[from * self.nodes + to]
+    }
+
+    pub(super) fn heard_db(&self, from: usize, to: usize) -> f64 {
+        self.heard_db[from * self.nodes + to]
+    }
+
+    /// For each node the neighbour that is next on the shortest way to one of `targets`, and how long that way is: the
+    /// sum of the transmissions that each link takes on average (ETX, De Couto et al. 2003, without collisions).
+    pub(super) fn towards(&self, targets: &[usize]) -> Vec<(Option<Node>, f64)> {
+        let nodes = self.nodes;
+        let mut all = vec![(None, f64::INFINITY); nodes];
+        let mut open = vec![true; nodes];
+        targets.iter().for_each(|target| all[*target].1 = 0.0);
+        // Dijkstra on a dense graph: the nearest open node settles its neighbours.
+        while let Some(near) = (0..nodes)
+            .filter(|node| open[*node] && all[*node].1 < f64::INFINITY)
+            .min_by(|a, b| all[*a].1.total_cmp(&all[*b].1))
+        {
+            open[near] = false;
+            for node in (0..nodes).filter(|node| open[*node]) {
+                let (there, back) = (self.success(node, near), self.success(near, node));
+                let length = all[near].1 + 1.0 / (there * back);
+                if there.min(back) >= LEAST && length < all[node].1 {
+                    all[node] = (Some(near as Node), length);
+                }
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn links(nodes: usize, success: impl Fn(usize, usize) -> f64) -> Links {
+        let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+        let success: Vec<f64> = pairs.map(|(from, to)| success(from, to)).collect();
+        Links { nodes, heard_db: success.clone(), success }
+    }
+
+    #[test]
+    fn two_good_hops_are_shorter_than_a_bad_one() {
+        let good = |a: usize, b: usize| if a.abs_diff(b) == 1 { 1.0 } else { 0.65 };
+        let all = links(3, good).towards(&[2]);
+        assert_eq!(all[0], (Some(1), 2.0));
+        assert_eq!(all[2], (None, 0.0));
+        let apart = links(3, |a, b| f64::from(u8::from(a + b == 3))).towards(&[2]);
+        assert_eq!((apart[0].0, apart[1].0), (None, Some(2)));
+        assert!(apart[0].1.is_infinite());
+    }
+}
