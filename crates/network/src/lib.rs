@@ -1,9 +1,10 @@
-//! Network elements: links with their queues, random loss, reordering and copies.
+//! Network elements: links with their queues, random loss, reordering and copies; and what stations share.
 //!
 //! An element sees a frame (its length, its flow, its ECN bits), never what is inside, and is told the
 //! time and handed its randomness. So the simulator gives it parcels and the emulator gives it real packets.
 
 pub mod adhoc;
+mod bus;
 mod codel;
 mod departing;
 pub mod dot11;
@@ -21,6 +22,7 @@ mod shared;
 #[cfg(test)]
 mod testing;
 
+pub use bus::{Bus, BusSettings, BusStation};
 pub use codel::CodelSettings;
 pub use fq_codel::FqCodelSettings;
 pub use link::{

@@ -1,0 +1,335 @@
+//! A bus: an Ethernet that stations share by listening before they send, as ns-3 models it.
+//!
+//! Source: the module `csma` of ns-3 (`CsmaChannel`, `CsmaNetDevice`, `Backoff`). The bus is idle, then a frame is
+//! transmitted on it, then the frame propagates, then the bus is idle again. All stations see at once in which state it
+//! is, and while it is not idle nobody begins. A station that finds it busy tries again after a random number of slots.
+//! A packet goes `offer` → queueing discipline of the host (`host.rs`) → the station's driver, which holds one packet →
+//! the bus → [`Outcome`]: `Left` when its last bit has been sent, `Arrived` when that has propagated.
+//!
+//! **This is no CSMA/CD.** On a real shared Ethernet (IEEE 802.3 §4.2.3) a station sees what another one sends only
+//! when it gets there, so two may begin within one propagation delay, collide, notice it, jam, and back off by slots of
+//! 512 bit times. Here nothing collides: time is lost to waiting, and packets only by full queues and to stations that
+//! have found the bus busy too often. A station defers here by guessing anew, and there by waiting until the bus is
+//! idle; so here whoever has just sent has the bus again after its gap, unless another station's guess falls into that
+//! gap. Two stations with full frames take turns of 50 frames at 10 Mb/s, and one wait in 2500 is in vain: shares are
+//! equal over many seconds and not over one, and the bus loses one packet in 10⁵ that way (`bus/tests.rs`).
+//!
+//! Where it differs from ns-3:
+//!
+//! * The gap after a frame begins when the frame has propagated. In ns-3 it begins when the frame has been sent, so that
+//!   with a delay longer than the gap the sender itself finds the bus busy, and guesses when to go on.
+//! * The number of slots is a whole number, and the largest is as likely as the others. ns-3 truncates a real number
+//!   below the largest, which is never drawn (but for one slot of one).
+//! * What happens at one instant is ordered: the bus first, then stations by how long ago they set out to try.
+//! * Guesses that fall into the frame on the bus are made when it is first found busy, which makes one event of many.
+
+#[cfg(test)]
+mod tests;
+
+use crate::host::{Bound, Host};
+use crate::shared::{Counters, Outcome};
+use crate::{Chance, Frame, Queue};
+use units::{NANOS, Rate, Span, Time};
+
+/// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a preamble.
+const OVERHEAD: u32 = 14 + 4;
+
+/// Bytes that a shorter payload is padded to (IEEE 802.3 §3.2.8).
+const LEAST_PAYLOAD: u32 = 46;
+
+/// Bit times that a station waits after a frame of its own (IEEE 802.3 §4.4.2).
+const GAP_BITS: u64 = 96;
+
+/// What a backoff is counted in.
+const SLOT: Span = Span(1_000);
+
+/// Slots of one backoff, at most.
+const MOST_SLOTS: u32 = 1_000;
+
+/// Retries after which the range of a backoff grows no more.
+const CEILING: u32 = 10;
+
+/// Retries after which a packet is given up, if the bus is busy once more.
+const MOST_RETRIES: u32 = 1_000;
+
+/// What a bus is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusSettings {
+    /// Its rate in bits per second.
+    pub rate: Rate,
+    /// How long a bit propagates, the same between any two stations.
+    pub delay: Span,
+}
+
+/// What one station of a bus is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BusStation {
+    /// The queueing discipline of the host, before the one packet that the driver holds; an early detection has no idle
+    /// time here.
+    pub queue: Queue,
+}
+
+impl Default for BusStation {
+    /// As ns-3's: drop-tail, 100 packets.
+    fn default() -> Self {
+        BusStation { queue: Queue::DropTail { packets: 100, bytes: u64::MAX } }
+    }
+}
+
+/// The state of one station.
+struct Station<F> {
+    host: Host<F>,
+    /// The packet that the driver tries to send.
+    current: Option<Bound<F>>,
+    /// How often the bus was busy when it tried.
+    retries: u32,
+    /// When it tries next.
+    tries_at: Time,
+    /// When it set out to do so, in order among all.
+    order: u64,
+    /// End of the gap after its last frame; never while it is sending.
+    ready_at: Time,
+    deferrals: u64,
+    counters: Counters,
+}
+
+/// What is on the bus.
+#[derive(Clone, Copy, Debug)]
+struct Carried<F> {
+    from: u32,
+    packet: Bound<F>,
+    /// Whether its last bit has been sent.
+    sent: bool,
+}
+
+/// A bus with its stations.
+pub struct Bus<F> {
+    settings: BusSettings,
+    stations: Vec<Station<F>>,
+    /// From which station to which.
+    lanes: Vec<(u32, u32)>,
+    carried: Option<Carried<F>>,
+    /// When what is on the bus has been sent, or after that has propagated; never while it is idle.
+    until: Time,
+    /// When the bus is idle, or was first.
+    idle_at: Time,
+    orders: u64,
+    outcomes: Vec<Outcome<F>>,
+}
+
+/// Slots of the backoff before the `retry`-th retry, the first one being 1: uniform from 1 to 2^retry − 1, or to the
+/// ends of both ranges.
+fn slots(retry: u32, chance: &mut impl Chance) -> u32 {
+    let most = ((1 << retry.min(CEILING)) - 1).min(MOST_SLOTS);
+    1 + (chance.uniform() * f64::from(most)) as u32
+}
+
+impl BusSettings {
+    /// How long so many bits take, rounded up to whole nanoseconds.
+    fn takes(&self, bits: u64) -> Span {
+        Span((bits * NANOS).div_ceil(self.rate.0))
+    }
+
+    /// How long it takes to send a packet of `bytes`, with its frame.
+    pub fn duration(&self, bytes: u32) -> Span {
+        self.takes(8 * u64::from(bytes.max(LEAST_PAYLOAD) + OVERHEAD))
+    }
+
+    /// How long a station waits after a frame of its own.
+    pub fn gap(&self) -> Span {
+        self.takes(GAP_BITS)
+    }
+}
+
+impl<F: Frame> Bus<F> {
+    /// A bus with `stations`, and `lanes` from one to another.
+    ///
+    /// # Panics
+    /// If its rate is zero, or a lane leads from or to a station that does not exist, or to its own.
+    pub fn new(settings: BusSettings, stations: &[BusStation], lanes: &[(usize, usize)]) -> Self {
+        assert!(settings.rate.0 > 0, "a bus has a rate");
+        let count = stations.len();
+        for (number, (from, to)) in lanes.iter().enumerate() {
+            assert!(*from < count && *to < count && from != to, "lane {number}");
+        }
+        let station = |station: &BusStation| Station {
+            host: Host::new(station.queue.clone()),
+            current: None,
+            retries: 0,
+            tries_at: Time::NEVER,
+            order: 0,
+            ready_at: Time::ZERO,
+            deferrals: 0,
+            counters: Counters::default(),
+        };
+        Bus {
+            settings,
+            stations: stations.iter().map(station).collect(),
+            lanes: lanes.iter().map(|(from, to)| (*from as u32, *to as u32)).collect(),
+            carried: None,
+            until: Time::NEVER,
+            idle_at: Time::ZERO,
+            orders: 0,
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing collides; a failure is
+    /// a packet that was given up because the bus was busy; an acknowledged packet is one that has been received.
+    pub fn counters(&self, station: usize) -> Counters {
+        self.stations[station].counters
+    }
+
+    /// How often a station has backed off from a busy bus.
+    pub fn deferrals(&self, station: usize) -> u64 {
+        self.stations[station].deferrals
+    }
+
+    /// Packets that wait in a station, with the one that it tries to send or sends.
+    pub fn backlog(&self, station: usize) -> u32 {
+        let own = |carried: &Carried<F>| carried.from as usize == station && !carried.sent;
+        let sending = self.carried.as_ref().is_some_and(own);
+        let station = &self.stations[station];
+        station.host.len() as u32 + u32::from(station.current.is_some()) + u32::from(sending)
+    }
+
+    /// When [`Bus::wake`] is to be called next.
+    pub fn next_wake(&self) -> Time {
+        let tries = self.stations.iter().map(|station| station.tries_at);
+        tries.min().unwrap_or(Time::NEVER).min(self.until)
+    }
+
+    /// What has happened since it was asked last.
+    pub fn outcomes(&mut self) -> impl Iterator<Item = Outcome<F>> {
+        self.outcomes.drain(..)
+    }
+
+    /// A packet comes to the sender of `lane`; returns whether its host takes it.
+    pub fn offer(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) -> bool {
+        let from = self.lanes[lane as usize].0 as usize;
+        let station = &mut self.stations[from];
+        station.counters.offered += 1;
+        if !station.host.offer(now, Bound { lane, frame }, chance) {
+            station.counters.queue_drops += 1;
+            return false;
+        }
+        if station.tries_at == Time::NEVER && station.ready_at != Time::NEVER {
+            self.prepare(now, from);
+        }
+        self.report_drops(from);
+        true
+    }
+
+    /// A station that tries nothing looks for a packet, at the end of its gap.
+    fn prepare(&mut self, now: Time, from: usize) {
+        let station = &mut self.stations[from];
+        let at = station.ready_at.max(now);
+        if at == now {
+            station.current = station.host.take(now);
+        }
+        let any = station.current.is_some() || station.host.len() > 0;
+        station.tries_at = if any { at } else { Time::NEVER };
+        station.order = self.orders;
+        self.orders += 1;
+    }
+
+    /// What the discipline of a station has dropped after it had taken it.
+    fn report_drops(&mut self, from: usize) {
+        let station = &mut self.stations[from];
+        while let Some(Bound { lane, frame }) = station.host.dropped() {
+            station.counters.queue_drops += 1;
+            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
+        }
+    }
+
+    /// Does what is due at `now`.
+    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) {
+        while self.until <= now {
+            self.proceed();
+        }
+        while let Some(from) = self.first_to_try(now) {
+            self.attempt(now, from, chance);
+        }
+    }
+
+    /// Of the stations that try now, the one that set out first.
+    fn first_to_try(&self, now: Time) -> Option<usize> {
+        let due = (0..self.stations.len()).filter(|from| self.stations[*from].tries_at <= now);
+        due.min_by_key(|from| (self.stations[*from].tries_at, self.stations[*from].order))
+    }
+
+    /// What is on the bus has been sent, or has propagated.
+    fn proceed(&mut self) {
+        let now = core::mem::replace(&mut self.until, Time::NEVER);
+        let Some(carried) = self.carried.as_mut() else {
+            return;
+        };
+        let (from, Bound { lane, frame }) = (carried.from as usize, carried.packet);
+        if carried.sent {
+            self.carried = None;
+            self.stations[from].counters.acknowledged += 1;
+            let at = self.lanes[lane as usize].1;
+            return self.outcomes.push(Outcome::Arrived { lane, at, frame });
+        }
+        carried.sent = true;
+        self.until = self.idle_at;
+        self.outcomes.push(Outcome::Left { lane, frame, lost: false });
+        self.stations[from].ready_at = self.idle_at + self.settings.gap();
+        self.prepare(now, from);
+    }
+
+    /// A station tries to send.
+    fn attempt(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+        let station = &mut self.stations[from];
+        if station.current.is_none() {
+            station.current = station.host.take(now);
+        }
+        match station.current {
+            None => station.tries_at = Time::NEVER, // the discipline has dropped all there was
+            Some(_) if now < self.idle_at => self.defer(now, from, chance),
+            Some(packet) => self.begin(now, from, packet),
+        }
+        self.report_drops(from);
+    }
+
+    /// A station sends.
+    fn begin(&mut self, now: Time, from: usize, packet: Bound<F>) {
+        let lasts = self.settings.duration(packet.bytes());
+        let station = &mut self.stations[from];
+        (station.current, station.retries) = (None, 0);
+        (station.tries_at, station.ready_at) = (Time::NEVER, Time::NEVER);
+        station.counters.attempts += 1;
+        station.counters.airtime += lasts;
+        self.carried = Some(Carried { from: from as u32, packet, sent: false });
+        self.until = now + lasts;
+        self.idle_at = self.until + self.settings.delay;
+    }
+
+    /// A station finds the bus busy. It draws until it tries at a time when this frame is over, or for the last time.
+    fn defer(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+        let station = &mut self.stations[from];
+        if station.retries == MOST_RETRIES {
+            return self.give_up(now, from);
+        }
+        let mut at = now;
+        while at < self.idle_at && station.retries < MOST_RETRIES {
+            station.retries += 1;
+            station.deferrals += 1;
+            at = at + Span(SLOT.0 * u64::from(slots(station.retries, chance)));
+        }
+        station.tries_at = at;
+        station.order = self.orders;
+        self.orders += 1;
+    }
+
+    /// A station has tried often enough; it goes on with its next packet at once.
+    fn give_up(&mut self, now: Time, from: usize) {
+        let station = &mut self.stations[from];
+        station.retries = 0;
+        station.counters.failures += 1;
+        if let Some(Bound { lane, frame }) = station.current.take() {
+            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
+        }
+        self.prepare(now, from);
+    }
+}
