@@ -2,7 +2,10 @@
 //!
 //! Nobody's move depends on anybody's packets, so a [`Trajectory`] is known before a run begins.
 
+mod waypoint;
+
 use units::{Span, Time};
+pub use waypoint::{Waypoint, scattered};
 
 /// Where a node is, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
