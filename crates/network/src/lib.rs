@@ -29,7 +29,7 @@ pub use link::{
     Change, Counters, Delivery, Link, LinkSettings, Offer, Opportunities, Passage, Reorder,
 };
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
-pub use mobility::{Leg, Place, Trajectory, Waypoint, scattered};
+pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
 pub use pie::{Pie, PieSettings};
 pub use queue::{Backlog, Queue, Verdict};
 pub use red::{Red, RedSettings, Spacing};

@@ -2,10 +2,13 @@
 //!
 //! Nobody's move depends on anybody's packets, so a [`Trajectory`] is known before a run begins.
 
+mod highway;
 mod waypoint;
 
-use units::{Span, Time};
+pub use highway::Highway;
 pub use waypoint::{Waypoint, scattered};
+
+use units::{Span, Time};
 
 /// Where a node is, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
