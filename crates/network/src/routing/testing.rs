@@ -37,6 +37,8 @@ pub(crate) struct Ether<P> {
     pub(crate) routers: Vec<P>,
     /// Pairs that hear each other, smaller number first.
     links: BTreeSet<(Node, Node)>,
+    /// Pairs of which the second does not hear the first all the same.
+    deaf: BTreeSet<(Node, Node)>,
     events: BTreeMap<(Time, u64), Event>,
     serial: u64,
     chance: Lcg,
@@ -56,6 +58,7 @@ impl<P: Protocol> Ether<P> {
             waiting: vec![Vec::new(); routers.len()],
             routers,
             links: BTreeSet::new(),
+            deaf: BTreeSet::new(),
             events: BTreeMap::new(),
             serial: 0,
             chance: Lcg(1),
@@ -72,8 +75,18 @@ impl<P: Protocol> Ether<P> {
         self.links = links.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
     }
 
+    /// From now on, of pairs with a link, the second no longer hears the first for these, and for no others.
+    pub(crate) fn deafen(&mut self, pairs: impl IntoIterator<Item = (Node, Node)>) {
+        self.deaf = pairs.into_iter().collect();
+    }
+
+    /// Whether two hear each other, so that packets between them are acknowledged.
     pub(crate) fn adjacent(&self, a: Node, b: Node) -> bool {
-        self.links.contains(&(a.min(b), a.max(b)))
+        self.hears(a, b) && self.hears(b, a)
+    }
+
+    fn hears(&self, at: Node, from: Node) -> bool {
+        self.links.contains(&(at.min(from), at.max(from))) && !self.deaf.contains(&(from, at))
     }
 
     /// Hops from one node to all others by breadth-first search: what an oracle knows.
@@ -187,7 +200,7 @@ impl<P: Protocol> Ether<P> {
                     self.messages += 1;
                     let after = TAKES + Span((self.chance.uniform() * JITTER.0 as f64) as u64);
                     for to in 0..self.routers.len() as Node {
-                        if self.adjacent(at, to) {
+                        if self.hears(to, at) {
                             let message = message.clone();
                             self.later(after, Event::Heard { at: to, from: at, message });
                         }
