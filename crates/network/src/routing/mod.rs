@@ -5,9 +5,12 @@
 //! number: whoever carries its messages delays broadcasts at random, so that neighbours do not repeat one at once
 //! (RFC 5148).
 
+mod olsr;
 #[cfg(test)]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "a protocol's tests need not use all of it")]
 pub(crate) mod testing;
+
+pub use olsr::{Olsr, OlsrSettings};
 
 use units::Time;
 
@@ -22,6 +25,8 @@ pub(crate) const UDP_IP_BYTES: u32 = 28;
 pub enum Message {
     /// None yet.
     Nothing,
+    /// Of OLSR.
+    Olsr(olsr::Packet),
 }
 
 impl Message {
@@ -29,6 +34,7 @@ impl Message {
     pub fn bytes(&self) -> u32 {
         match self {
             Message::Nothing => UDP_IP_BYTES,
+            Message::Olsr(packet) => UDP_IP_BYTES + packet.bytes(),
         }
     }
 }
