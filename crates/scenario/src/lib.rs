@@ -11,6 +11,7 @@ mod air;
 mod coding;
 mod error;
 mod locate;
+mod movements;
 mod opportunities;
 mod overrides;
 mod plan;
@@ -21,6 +22,7 @@ mod validate;
 
 pub use air::{Air, PlanMedium, PlanStation, rates};
 pub use error::Error;
+pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
 pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};

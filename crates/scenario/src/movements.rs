@@ -1,0 +1,294 @@
+//! Movement files of ns-2, which `setdest`, BonnMotion and SUMO write: where nodes start, and when they are sent
+//! where at which speed.
+//!
+//! ```text
+//! $node_(3) set X_ 150.0
+//! $node_(3) set Y_ 100.0
+//! $node_(3) set Z_ 0.0
+//! $ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"
+//! ```
+//!
+//! A file is a program in Tcl, and this reads no Tcl: a line has one of these forms, or is one that is known to
+//! move nobody (`$god_`, `set opt(…)`, `set val(…)`, `set god_`), or is refused.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
+use units::{NANOS, Span};
+
+/// The moves of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moves {
+    /// Its number in the file.
+    pub node: usize,
+    /// Where it starts: metres east and north. A file need not say so.
+    pub start: Option<(f64, f64)>,
+    /// In order of time.
+    pub legs: Vec<Move>,
+}
+
+/// From where the node is at the time it moves straight to a place, and stops there. A later move interrupts it,
+/// of two at one time the second one counts, and a speed of zero stops it where it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Move {
+    /// When, from the start of the run on.
+    pub at: Span,
+    /// Where to: metres east and north.
+    pub to: (f64, f64),
+    /// How fast, in m/s; 0 or more.
+    pub speed: f64,
+}
+
+/// What is wrong with a movement file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// Line, from 1 on.
+    pub line: usize,
+    /// What is wrong with it, and what would be right.
+    pub what: String,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Largest number of a node: stations are numbered in 16 bits.
+const LAST_NODE: usize = 65_535;
+
+/// Farthest place in metres: micrometres are still told apart there. SUMO's may be UTM, which has 10⁷ m.
+const FARTHEST_M: f64 = 1e9;
+
+/// Largest speed in m/s, about that of light.
+const FASTEST: f64 = 3e8;
+
+/// Longest time, as everywhere in a scenario: a year.
+const LONGEST_S: f64 = 366.0 * 86_400.0;
+
+/// How lines begin that move nobody: shortest ways between nodes, and options of the script around the file.
+const HARMLESS: [&str; 4] = ["$god_ ", "set opt(", "set val(", "set god_ "];
+
+const FORMS: &str =
+    "a line is `$node_(3) set X_ 150.0` or `$ns_ at 2.0 \"$node_(3) setdest 200.0 100.0 5.0\"`";
+
+/// What a line says.
+enum Line {
+    /// A coordinate of a node's start in metres, and which: 0 is X, 1 is Y.
+    Start(usize, usize, f64),
+    /// A node's move.
+    Goes(usize, Move),
+    /// Nothing that moves anybody.
+    Nothing,
+}
+
+/// What is known of a node while a file is read.
+#[derive(Default)]
+struct Known {
+    /// X and Y of its start in metres, each with its line.
+    start: [Option<(f64, usize)>; 2],
+    legs: Vec<Move>,
+}
+
+/// The moves that a movement file has, in order of node and then of time. A `#` begins a remark.
+///
+/// Times may be in any order; moves of a node at one time keep theirs.
+///
+/// # Errors
+///
+/// The first line that is wrong, or else a start that has no other coordinate.
+pub fn parse(text: &str) -> Result<Vec<Moves>, Malformed> {
+    let text = text.trim_start_matches('\u{feff}'); // what some programs begin a file with
+    let mut nodes: BTreeMap<usize, Known> = BTreeMap::new();
+    for (line, row) in (1..).zip(text.lines()) {
+        let words: Vec<&str> = row.split('#').next().unwrap_or("").split_whitespace().collect();
+        match read(&words.join(" ")).map_err(|what| Malformed { line, what })? {
+            Line::Start(node, axis, metres) => {
+                let known = &mut nodes.entry(node).or_default().start[axis];
+                if let Some((_, before)) = known {
+                    let name = ["X_", "Y_"][axis];
+                    let what = format!(
+                        "{name} of node {node} is set again; line {before} has it, and a node starts once"
+                    );
+                    return Err(Malformed { line, what });
+                }
+                *known = Some((metres, line));
+            }
+            Line::Goes(node, leg) => nodes.entry(node).or_default().legs.push(leg),
+            Line::Nothing => (),
+        }
+    }
+    nodes.into_iter().map(|(node, known)| known.moves(node)).collect()
+}
+
+impl Known {
+    fn moves(mut self, node: usize) -> Result<Moves, Malformed> {
+        let lone = |line, has, lacks| {
+            let what = format!("node {node} has {has} and no {lacks}; a start has both");
+            Err(Malformed { line, what })
+        };
+        let start = match self.start {
+            [Some((x, _)), Some((y, _))] => Some((x, y)),
+            [None, None] => None,
+            [Some((_, line)), None] => return lone(line, "X_", "Y_"),
+            [None, Some((_, line))] => return lone(line, "Y_", "X_"),
+        };
+        self.legs.sort_by_key(|leg| leg.at); // is stable
+        Ok(Moves { node, start, legs: self.legs })
+    }
+}
+
+/// Moves as the text of a movement file. [`parse`] reads it as the same moves if they are in its order and its
+/// ranges.
+pub fn format(moves: &[Moves]) -> String {
+    let mut text = String::new();
+    let mut write = |line: fmt::Arguments<'_>| {
+        // Writing to a string cannot fail.
+        let _ = text.write_fmt(line);
+    };
+    for Moves { node, start, .. } in moves {
+        if let Some((x, y)) = start {
+            write(format_args!("$node_({node}) set X_ {x}\n"));
+            write(format_args!("$node_({node}) set Y_ {y}\n"));
+            write(format_args!("$node_({node}) set Z_ 0\n"));
+        }
+    }
+    for Moves { node, legs, .. } in moves {
+        for Move { at: Span(at), to: (x, y), speed } in legs {
+            let (whole, nanos) = (at / NANOS, at % NANOS);
+            let told = format_args!("$node_({node}) setdest {x} {y} {speed}");
+            write(format_args!("$ns_ at {whole}.{nanos:09} \"{told}\"\n"));
+        }
+    }
+    text
+}
+
+/// What a line says that has no remark, and single blanks.
+fn read(row: &str) -> Result<Line, String> {
+    let row = row.trim_end_matches([';', ' ']); // ends a command of Tcl
+    if row.contains(';') {
+        return Err(format!("`{}` is more than one command; a line has one", shortened(row)));
+    }
+    if row.is_empty() || HARMLESS.iter().any(|harmless| row.starts_with(harmless)) {
+        return Ok(Line::Nothing);
+    }
+    if let Some(timed) = row.strip_prefix("$ns_ at ") {
+        return read_timed(timed);
+    }
+    let Some((node, rest)) = of_node(row)? else {
+        return Err(format!("`{}` moves no node; {FORMS}", shortened(row)));
+    };
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let ["set", axis, value] = words[..] else {
+        return Err(format!("`{}` is no start; {FORMS}", shortened(row)));
+    };
+    match axis {
+        "X_" => Ok(Line::Start(node, 0, metres("X_", value)?)),
+        "Y_" => Ok(Line::Start(node, 1, metres("Y_", value)?)),
+        "Z_" if metres("Z_", value)? == 0.0 => Ok(Line::Nothing),
+        "Z_" => Err(format!("Z_ is {}; nodes move on a plane, and it is 0", shortened(value))),
+        _ => Err(format!("`{}` is no coordinate; it is X_, Y_ or Z_", shortened(axis))),
+    }
+}
+
+/// What stands behind `$ns_ at`: a time, and in quotes what happens then.
+fn read_timed(row: &str) -> Result<Line, String> {
+    let (time, told) = row.split_once(' ').unwrap_or((row, ""));
+    let quoted = told.strip_prefix('"').and_then(|told| told.strip_suffix('"'));
+    let Some(told) = quoted.map(str::trim) else {
+        return Err(format!("`{}` is no time and a command in quotes; {FORMS}", shortened(row)));
+    };
+    let at = span(time)?;
+    if told.starts_with("$god_ ") {
+        return Ok(Line::Nothing);
+    }
+    let Some((node, rest)) = of_node(told)? else {
+        return Err(format!("`{}` moves no node; {FORMS}", shortened(told)));
+    };
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words[..] {
+        ["setdest", x, y, speed] => {
+            let to = (metres("x", x)?, metres("y", y)?);
+            Ok(Line::Goes(node, Move { at, to, speed: metres_per_second(speed)? }))
+        }
+        ["setdest", ..] => {
+            Err(format!("setdest has {} values; it has 3: x, y and a speed", words.len() - 1))
+        }
+        _ => Err(format!("`{}` is no setdest; a node cannot do anything else", shortened(rest))),
+    }
+}
+
+/// The number of the node that a command begins with, and the rest of it; `None` if it begins otherwise.
+fn of_node(command: &str) -> Result<Option<(usize, &str)>, String> {
+    let Some((number, rest)) =
+        command.strip_prefix("$node_(").and_then(|rest| rest.split_once(')'))
+    else {
+        return Ok(None);
+    };
+    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    match number.parse().ok().filter(|node| digits && *node <= LAST_NODE) {
+        Some(node) => Ok(Some((node, rest.trim()))),
+        None => {
+            let number = shortened(number);
+            Err(format!("node is `{number}`; it is a whole number from 0 to {LAST_NODE}"))
+        }
+    }
+}
+
+/// The number that a word is, `what` says of what. Tcl's numbers are not all of Rust's: `inf` is none.
+fn number(name: &str, word: &str, what: &str) -> Result<f64, String> {
+    let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| format!("{name} is {}; it is {what}", shortened(word)))
+}
+
+fn metres(name: &str, word: &str) -> Result<f64, String> {
+    let metres = number(name, word, "a number of metres")?;
+    match metres.abs() <= FARTHEST_M {
+        true => Ok(metres),
+        false => Err(format!("{name} is {}; it lies from -1e9 to 1e9 m", shortened(word))),
+    }
+}
+
+fn metres_per_second(word: &str) -> Result<f64, String> {
+    let what = "a number of m/s, not below 0";
+    match number("speed", word, what)? {
+        speed if speed < 0.0 => Err(format!("speed is {}; it is {what}", shortened(word))),
+        speed if speed > FASTEST => {
+            Err(format!("speed is {}; it is at most 3e8 m/s", shortened(word)))
+        }
+        speed => Ok(speed),
+    }
+}
+
+/// A time in seconds, to the nanosecond also where a float is not.
+fn span(word: &str) -> Result<Span, String> {
+    let what = "a number of seconds, not below 0";
+    let seconds = match number("time", word, what)? {
+        seconds if seconds < 0.0 => {
+            return Err(format!("time is {}; it is {what}", shortened(word)));
+        }
+        seconds if seconds > LONGEST_S => {
+            return Err(format!("time is {}; it is at most {LONGEST_S} s", shortened(word)));
+        }
+        seconds => seconds,
+    };
+    let exact = word.split_once('.').and_then(|(whole, fraction)| {
+        let fraction = format!("0.{fraction}").parse().ok()?;
+        let whole = whole.parse::<u64>().ok()?;
+        Some(Span(whole * NANOS) + Span::from_seconds(fraction))
+    });
+    let plain = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    Ok(exact.filter(|_| plain).unwrap_or_else(|| Span::from_seconds(seconds)))
+}
+
+/// Words that may be as long as a file.
+fn shortened(words: &str) -> String {
+    match words.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
