@@ -16,8 +16,8 @@
 //!
 //! Where it differs from ns-3:
 //!
-//! * The gap after a frame begins when the frame has propagated. In ns-3 it begins when the frame has been sent, so that
-//!   with a delay longer than the gap the sender itself finds the bus busy, and guesses when to go on.
+//! * The gap after a frame begins when the frame has propagated. In ns-3 it begins when the frame has been sent: with a
+//!   delay longer than the gap the sender itself then finds the bus busy, and guesses when to go on.
 //! * The number of slots is a whole number, and the largest is as likely as the others. ns-3 truncates a real number
 //!   below the largest, which is never drawn (but for one slot of one).
 //! * What happens at one instant is ordered: the bus first, then stations by how long ago they set out to try.
@@ -174,8 +174,8 @@ impl<F: Frame> Bus<F> {
         }
     }
 
-    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing collides; a failure is
-    /// a packet that was given up because the bus was busy; an acknowledged packet is one that has been received.
+    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing collides; a failure
+    /// is a packet that was given up because the bus was busy; an acknowledged packet is one that has been received.
     pub fn counters(&self, station: usize) -> Counters {
         self.stations[station].counters
     }
