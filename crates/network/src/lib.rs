@@ -5,6 +5,7 @@
 
 pub mod adhoc;
 mod bus;
+mod cell;
 mod codel;
 mod departing;
 pub mod dot11;
@@ -23,6 +24,7 @@ mod shared;
 mod testing;
 
 pub use bus::{Bus, BusSettings, BusStation};
+pub use cell::{Cell, CellSettings, CellUser, Direction, Fading, Scheduler};
 pub use codel::CodelSettings;
 pub use fq_codel::FqCodelSettings;
 pub use link::{

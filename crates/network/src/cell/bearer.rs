@@ -1,0 +1,90 @@
+//! What one user has to receive, or to send: a queue, and packets in segments.
+
+use crate::host::{Bound, Host};
+use crate::{Frame, Queue};
+use units::Time;
+
+/// The packets of one user in one direction.
+pub(super) struct Bearer<F> {
+    pub(super) host: Host<F>,
+    /// The packet that is being sent, and how many bytes of it earlier TTIs have carried.
+    current: Option<(Bound<F>, u64)>,
+    /// Packets whose last byte is in the TTI under way.
+    complete: Vec<Bound<F>>,
+    /// Resource blocks that have carried something.
+    pub(super) blocks: u64,
+}
+
+/// Bytes that a packet takes; an empty one is no packet.
+fn length<F: Frame>(packet: &Bound<F>) -> u64 {
+    u64::from(packet.bytes().max(1))
+}
+
+impl<F: Frame> Bearer<F> {
+    pub(super) fn new(queue: Queue) -> Self {
+        Bearer { host: Host::new(queue), current: None, complete: Vec::new(), blocks: 0 }
+    }
+
+    /// Bytes that are still to be carried.
+    pub(super) fn need(&self) -> u64 {
+        let (packets, bytes) = self.host.backlog();
+        let rest = self.current.as_ref().map_or(0, |(packet, carried)| length(packet) - carried);
+        bytes.max(packets) + rest
+    }
+
+    /// Packets that wait or are being sent.
+    pub(super) fn backlog(&self) -> u32 {
+        let sending = self.complete.len() + usize::from(self.current.is_some());
+        self.host.len() as u32 + sending as u32
+    }
+
+    /// A TTI begins in which `room` bytes can be carried; returns how many are.
+    pub(super) fn carry(&mut self, now: Time, room: u64) -> u64 {
+        let mut left = room;
+        while left > 0 {
+            let next = self.current.take().or_else(|| self.host.take(now).map(|next| (next, 0)));
+            let Some((packet, carried)) = next else {
+                break;
+            };
+            let part = (length(&packet) - carried).min(left);
+            left -= part;
+            if carried + part == length(&packet) {
+                self.complete.push(packet);
+            } else {
+                self.current = Some((packet, carried + part));
+            }
+        }
+        room - left
+    }
+
+    /// The TTI is over: what is complete has arrived.
+    pub(super) fn arrived(&mut self) -> impl Iterator<Item = Bound<F>> {
+        self.complete.drain(..)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Never, Packet};
+
+    #[test]
+    fn a_packet_goes_over_as_many_ttis_as_its_bytes_need_and_shares_one_with_the_next() {
+        let mut bearer = Bearer::new(Queue::Unlimited);
+        for bytes in [250, 40, 0, 100] {
+            let bound = Bound { lane: 3, frame: Packet::of(bytes) };
+            assert!(bearer.host.offer(Time::ZERO, bound, &mut Never));
+        }
+        let mut tti = |room| {
+            let carried = bearer.carry(Time::ZERO, room);
+            let backlog = bearer.backlog();
+            let arrived: Vec<u32> = bearer.arrived().map(|packet| packet.frame.bytes).collect();
+            (carried, backlog, arrived, bearer.need())
+        };
+        assert_eq!(tti(100), (100, 4, vec![], 290));
+        assert_eq!(tti(0), (0, 4, vec![], 290));
+        assert_eq!(tti(150), (150, 4, vec![250], 140));
+        assert_eq!(tti(60), (60, 3, vec![40, 0], 81));
+        assert_eq!(tti(1000), (81, 1, vec![100], 0));
+    }
+}

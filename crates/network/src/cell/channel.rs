@@ -1,0 +1,180 @@
+//! What the channel of a user lets through: its signal, how that fades, and what a resource block then carries.
+
+use super::TTI;
+use crate::Chance;
+use core::f64::consts::TAU;
+use units::Span;
+
+/// From which signal-to-noise ratio in dB a channel quality indicator is reported, and bits per symbol then.
+///
+/// Source: efficiencies are those of 3GPP TS 36.213 Table 7.2.3-1, CQI 1 to 15. The standard has no thresholds: these
+/// are fits to link-level simulations at a block error rate of 10 %, as they are commonly used.
+const QUALITIES: [(f64, f64); 15] = [
+    (-6.7, 0.1523),
+    (-4.7, 0.2344),
+    (-2.3, 0.3770),
+    (0.2, 0.6016),
+    (2.4, 0.8770),
+    (4.3, 1.1758),
+    (5.9, 1.4766),
+    (8.1, 1.9141),
+    (10.3, 2.4063),
+    (11.7, 2.7305),
+    (14.1, 3.3223),
+    (16.3, 3.9023),
+    (18.7, 4.5234),
+    (21.0, 5.1152),
+    (22.7, 5.5547),
+];
+
+/// Symbols of a resource block in one TTI: 12 subcarriers, 14 symbols of each (3GPP TS 36.211 §6.2.3).
+const SYMBOLS: f64 = 12.0 * 14.0;
+
+/// How the signal of a user varies around its mean: a Gaussian process in dB, autoregressive of first order. That is
+/// shadowing (Gudmundson, Electronics Letters 1991); the fading of single paths is faster and not Gaussian.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fading {
+    /// Standard deviation in dB.
+    pub deviation_db: f64,
+    /// Time after which the autocorrelation is 1/e; with zero, TTIs are independent.
+    pub coherence: Span,
+}
+
+/// Bits per symbol at a signal-to-noise ratio in dB; none below the first threshold.
+fn efficiency(snr_db: f64) -> f64 {
+    let reported = QUALITIES.iter().rev().find(|(threshold, _)| snr_db >= *threshold);
+    reported.map_or(0.0, |(_, efficiency)| *efficiency)
+}
+
+/// A Gaussian number with mean 0 and deviation 1 (Box and Muller 1958, one of their two).
+fn gaussian(chance: &mut impl Chance) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - chance.uniform()));
+    radius * libm::cos(TAU * chance.uniform())
+}
+
+/// The channel of one user, for all blocks and both directions.
+#[derive(Clone, Debug)]
+pub(super) struct Channel {
+    /// Mean signal-to-noise ratio in dB.
+    pub(super) mean_db: f64,
+    fading: Option<Fading>,
+    /// By how many deviations it is off its mean.
+    off: f64,
+    /// The TTI in which it is, if it has ever been looked at.
+    at: Option<u64>,
+}
+
+impl Channel {
+    pub(super) fn new(mean_db: f64, fading: Option<Fading>) -> Self {
+        Channel { mean_db, fading, off: 0.0, at: None }
+    }
+
+    /// The signal-to-noise ratio in dB during a TTI, not before the last one that was asked for. What lies between is
+    /// passed over: the process is Markov, so its value after n TTIs has one draw.
+    fn snr_db(&mut self, tti: u64, chance: &mut impl Chance) -> f64 {
+        let Some(Fading { deviation_db, coherence }) = self.fading else {
+            return self.mean_db;
+        };
+        let passed = self.at.map(|at| tti.saturating_sub(at));
+        if passed != Some(0) {
+            // x ← ρⁿ x + √(1 − ρ²ⁿ) N; before the first look, x has its stationary distribution.
+            let spans = |passed: u64| passed as f64 * TTI.0 as f64 / coherence.0 as f64;
+            let kept = passed.map_or(0.0, |passed| libm::exp(-spans(passed)));
+            self.off = kept * self.off + libm::sqrt(1.0 - kept * kept) * gaussian(chance);
+            self.at = Some(tti);
+        }
+        self.mean_db + deviation_db * self.off
+    }
+
+    /// Bits that a resource block carries in a TTI, with a part `overhead` of its symbols used otherwise.
+    pub(super) fn bits(&mut self, tti: u64, overhead: f64, chance: &mut impl Chance) -> f64 {
+        block_bits(self.snr_db(tti, chance), overhead)
+    }
+
+    /// The same at its mean.
+    pub(super) fn mean_bits(&self, overhead: f64) -> f64 {
+        block_bits(self.mean_db, overhead)
+    }
+}
+
+fn block_bits(snr_db: f64, overhead: f64) -> f64 {
+    efficiency(snr_db) * SYMBOLS * (1.0 - overhead)
+}
+
+/// Whole bytes that so many blocks carry.
+pub(super) fn block_bytes(blocks: u32, bits: f64) -> u64 {
+    (f64::from(blocks) * bits / 8.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Always, Lcg};
+
+    #[test]
+    fn a_block_carries_what_the_table_has_for_its_signal() {
+        assert_eq!([efficiency(-6.8), efficiency(-6.7)], [0.0, 0.1523]);
+        assert_eq!([efficiency(5.89), efficiency(5.9), efficiency(8.0)], [1.1758, 1.4766, 1.4766]);
+        assert_eq!([efficiency(22.7), efficiency(60.0)], [5.5547, 5.5547]);
+        assert_eq!(efficiency(f64::NAN), 0.0);
+        assert!(QUALITIES.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+        // 168 symbols, three quarters of them for data.
+        let best = Channel::new(30.0, None).mean_bits(0.25);
+        assert!((best - 699.89).abs() < 0.01, "{best}");
+        assert_eq!(block_bytes(50, best), 4374);
+    }
+
+    /// Values in TTIs that are `step` apart.
+    fn values(fading: Fading, step: u64, count: u64) -> Vec<f64> {
+        let (mut channel, mut chance) = (Channel::new(3.0, Some(fading)), Lcg(11));
+        (0..count).map(|at| channel.snr_db(at * step, &mut chance)).collect()
+    }
+
+    fn mean(of: impl Iterator<Item = f64>) -> f64 {
+        let (sum, count) = of.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+        sum / count
+    }
+
+    #[test]
+    fn fading_has_its_mean_deviation_and_autocorrelation_however_often_one_looks() {
+        let fading = Fading { deviation_db: 4.0, coherence: Span::millis(20) };
+        for step in [1, 5, 40] {
+            let values = values(fading, step, 400_000);
+            let mean_db = mean(values.iter().copied());
+            let variance = mean(values.iter().map(|value| (value - mean_db) * (value - mean_db)));
+            assert!((mean_db - 3.0).abs() < 0.1, "{step}: {mean_db}");
+            assert!((libm::sqrt(variance) / 4.0 - 1.0).abs() < 0.01, "{step}: {variance}");
+            for lag in [1, 4, 20] {
+                let pairs = values.iter().zip(&values[lag..]);
+                let together = mean(pairs.map(|(a, b)| (a - mean_db) * (b - mean_db)));
+                let expected = libm::exp(-((lag as u64 * step) as f64) / 20.0);
+                assert!((together / variance - expected).abs() < 0.02, "{step}, {lag}: {together}");
+            }
+        }
+    }
+
+    #[test]
+    fn fading_is_gaussian() {
+        let fading = Fading { deviation_db: 1.0, coherence: Span::ZERO };
+        let values = values(fading, 1, 200_000);
+        for (deviations, expected) in [(-2.0, 0.0228), (-1.0, 0.1587), (0.0, 0.5), (1.5, 0.9332)] {
+            let below = values.iter().filter(|value| **value - 3.0 < deviations).count();
+            let part = below as f64 / values.len() as f64;
+            assert!((part - expected).abs() < 0.003, "{deviations}: {part}");
+        }
+    }
+
+    #[test]
+    fn a_channel_is_the_same_throughout_a_tti_and_draws_nothing_if_it_is_constant() {
+        let fading = Some(Fading { deviation_db: 4.0, coherence: Span::millis(20) });
+        let (mut channel, mut chance) = (Channel::new(3.0, fading), Lcg(11));
+        let first = channel.snr_db(7, &mut chance);
+        let drawn = chance.0;
+        assert_eq!(channel.snr_db(7, &mut chance), first);
+        Channel::new(3.0, None).snr_db(9, &mut chance);
+        assert_eq!(chance.0, drawn);
+        channel.mean_db = 13.0;
+        assert_eq!(channel.snr_db(7, &mut chance), first + 10.0);
+        assert!(gaussian(&mut Always).abs() == 0.0, "the logarithm has no argument of zero");
+    }
+}
