@@ -1,5 +1,5 @@
 //! Routers on a graph, for tests: who is adjacent hears everything, the rest nothing, and nothing is ever lost but what
-//! is sent over a link that is not there.
+//! is sent over a link that is not there, and if one asks for it, broadcasts.
 
 use super::{Action, Hop, Message, Node, Protocol, Transit};
 use crate::Chance;
@@ -49,6 +49,10 @@ pub(crate) struct Ether<P> {
     pub(crate) dropped: Vec<Probe>,
     /// Messages sent.
     pub(crate) messages: u64,
+    /// Probability that a neighbour misses a broadcast.
+    pub(crate) loss: f64,
+    /// What routers wanted done, if somebody wants to read it: when, who, what.
+    pub(crate) log: Option<Vec<(Time, Node, Action)>>,
 }
 
 impl<P: Protocol> Ether<P> {
@@ -65,6 +69,8 @@ impl<P: Protocol> Ether<P> {
             delivered: Vec::new(),
             dropped: Vec::new(),
             messages: 0,
+            loss: 0.0,
+            log: None,
         };
         ether.relink(links);
         ether
@@ -124,57 +130,66 @@ impl<P: Protocol> Ether<P> {
 
     /// Everything up to and at `end` happens.
     pub(crate) fn run_until(&mut self, end: Time) {
-        loop {
-            let event = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
-            let timers = self.routers.iter().map(Protocol::next_timer).enumerate();
-            let (node, timer) = timers.min_by_key(|(_, at)| *at).unwrap_or((0, Time::NEVER));
-            let next = event.min(timer);
-            if next > end {
-                self.now = end;
-                return;
-            }
-            self.now = self.now.max(next);
-            if timer <= event {
-                let mut out = Vec::new();
-                self.routers[node].on_timer(self.now, &mut out);
-                assert!(
-                    self.routers[node].next_timer() > timer || !out.is_empty(),
-                    "a timer that stays due"
-                );
-                self.act(node as Node, out);
-            } else if let Some((_, event)) = self.events.pop_first() {
-                self.happen(event);
-            }
-        }
+        while self.step(end).is_some() {}
     }
 
-    fn happen(&mut self, event: Event) {
+    /// The next thing happens, if it does up to and at `end`: at which node.
+    pub(crate) fn step(&mut self, end: Time) -> Option<Node> {
+        let event = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+        let timers = self.routers.iter().map(Protocol::next_timer).enumerate();
+        let (node, timer) = timers.min_by_key(|(_, at)| *at).unwrap_or((0, Time::NEVER));
+        let next = event.min(timer);
+        if next > end {
+            self.now = end;
+            return None;
+        }
+        self.now = self.now.max(next);
+        if timer > event {
+            return self.events.pop_first().map(|(_, event)| self.happen(event));
+        }
+        let mut out = Vec::new();
+        self.routers[node].on_timer(self.now, &mut out);
+        assert!(
+            self.routers[node].next_timer() > timer || !out.is_empty(),
+            "a timer that stays due"
+        );
+        self.act(node as Node, out);
+        Some(node as Node)
+    }
+
+    fn happen(&mut self, event: Event) -> Node {
         let mut out = Vec::new();
         match event {
             Event::Heard { at, from, message } => {
                 self.routers[usize::from(at)].on_message(self.now, from, &message, &mut out);
                 self.act(at, out);
+                at
             }
             Event::Broken { at, neighbour } => {
                 self.routers[usize::from(at)].on_broken(self.now, neighbour, &mut out);
                 self.act(at, out);
+                at
             }
-            Event::Packet { at, probe } => self.forward(at, probe),
+            Event::Packet { at, probe } => {
+                self.forward(at, probe);
+                at
+            }
         }
     }
 
     fn forward(&mut self, at: Node, mut probe: Probe) {
         let Probe { source, destination, .. } = probe;
         let previous = probe.way.last().copied();
+        let packet = Transit { source, destination, previous };
         probe.way.push(at);
         if at == destination {
+            self.routers[usize::from(at)].on_arrival(self.now, packet);
             return self.delivered.push((self.now, probe));
         }
         if probe.way.len() > MOST_HOPS {
             return self.dropped.push(probe);
         }
         let mut out = Vec::new();
-        let packet = Transit { source, destination, previous };
         let hop = self.routers[usize::from(at)].next_hop(self.now, packet, &mut out);
         match hop {
             Hop::To(next) if self.adjacent(at, next) => {
@@ -195,12 +210,16 @@ impl<P: Protocol> Ether<P> {
 
     fn act(&mut self, at: Node, actions: Vec<Action>) {
         for action in actions {
+            if let Some(log) = &mut self.log {
+                log.push((self.now, at, action.clone()));
+            }
             match action {
                 Action::Broadcast(message) => {
                     self.messages += 1;
                     let after = TAKES + Span((self.chance.uniform() * JITTER.0 as f64) as u64);
                     for to in 0..self.routers.len() as Node {
-                        if self.hears(to, at) {
+                        let lost = self.loss > 0.0 && self.chance.uniform() < self.loss;
+                        if self.hears(to, at) && !lost {
                             let message = message.clone();
                             self.later(after, Event::Heard { at: to, from: at, message });
                         }
