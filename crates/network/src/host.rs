@@ -53,7 +53,7 @@ impl<F: Frame> Host<F> {
     }
 
     /// Waiting packets and their bytes.
-    fn backlog(&self) -> (u64, u64) {
+    pub(crate) fn backlog(&self) -> (u64, u64) {
         match &self.waiting {
             Waiting::InOrder(fifo) => (fifo.len(), fifo.bytes()),
             Waiting::Departing(departing) => departing.waiting(),

@@ -5,11 +5,13 @@
 //! number: whoever carries its messages delays broadcasts at random, so that neighbours do not repeat one at once
 //! (RFC 5148).
 
+pub mod aodv;
 mod olsr;
 #[cfg(test)]
-#[allow(dead_code, reason = "a protocol's tests need not use all of it")]
+#[allow(dead_code, reason = "no protocol's tests use all of it")]
 pub(crate) mod testing;
 
+pub use aodv::{Aodv, AodvSettings};
 pub use olsr::{Olsr, OlsrSettings};
 
 use units::Time;
@@ -23,8 +25,8 @@ pub(crate) const UDP_IP_BYTES: u32 = 28;
 /// A message between neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// None yet.
-    Nothing,
+    /// Of AODV.
+    Aodv(aodv::Message),
     /// Of OLSR.
     Olsr(olsr::Packet),
 }
@@ -33,7 +35,7 @@ impl Message {
     /// Its length on the air with UDP and IP headers.
     pub fn bytes(&self) -> u32 {
         match self {
-            Message::Nothing => UDP_IP_BYTES,
+            Message::Aodv(message) => UDP_IP_BYTES + message.bytes(),
             Message::Olsr(packet) => UDP_IP_BYTES + packet.bytes(),
         }
     }
@@ -92,6 +94,9 @@ pub trait Protocol {
 
     /// A message came from a neighbour.
     fn on_message(&mut self, now: Time, from: Node, message: &Message, out: &mut Vec<Action>);
+
+    /// A packet of a neighbour has arrived here, at its destination.
+    fn on_arrival(&mut self, _now: Time, _packet: Transit) {}
 
     /// The MAC has given up a packet to `neighbour`.
     fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>);

@@ -1,0 +1,82 @@
+//! Messages of AODV (RFC 3561 §5), as values.
+
+use crate::routing::Node;
+use units::Span;
+
+/// A message of AODV.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// Who knows a way to a destination?
+    Rreq(Rreq),
+    /// Here is one.
+    Rrep(Rrep),
+    /// There is none any more.
+    Rerr(Rerr),
+    /// A neighbour is there: a RREP about itself to all neighbours (§6.9).
+    Hello(Hello),
+}
+
+impl Message {
+    /// Its length without UDP and IP headers.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Message::Rreq(_) => 24,                                       // §5.1
+            Message::Rrep(_) | Message::Hello(_) => 20,                   // §5.2
+            Message::Rerr(rerr) => 4 + 8 * rerr.unreachable.len() as u32, // §5.3
+        }
+    }
+}
+
+/// Route Request (§5.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rreq {
+    /// Hops that it may still go: the TTL of the IP header.
+    pub ttl: u8,
+    /// Hops from the originator to the node that sends it.
+    pub hops: u8,
+    /// Names it together with the originator (RREQ ID).
+    pub id: u32,
+    /// Whose route is looked for.
+    pub destination: Node,
+    /// The newest sequence number of the destination that is known; none is flag U.
+    pub destination_sequence: Option<u32>,
+    /// Who looks for it.
+    pub originator: Node,
+    /// The originator's sequence number.
+    pub originator_sequence: u32,
+    /// Whether a gratuitous RREP goes to the destination (flag G).
+    pub gratuitous: bool,
+    /// Whether only the destination may answer (flag D).
+    pub destination_only: bool,
+}
+
+/// Route Reply (§5.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rrep {
+    /// Hops from the node that sends it to the destination.
+    pub hops: u8,
+    /// Whose route this is.
+    pub destination: Node,
+    /// The destination's sequence number.
+    pub destination_sequence: u32,
+    /// Who asked for it.
+    pub originator: Node,
+    /// How long the route is valid.
+    pub lifetime: Span,
+}
+
+/// Route Error (§5.3).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rerr {
+    /// Destinations that cannot be reached over the sender any more, with their sequence numbers; at most 255.
+    pub unreachable: Vec<(Node, u32)>,
+}
+
+/// A RREP that tells neighbours about its sender (§6.9).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hello {
+    /// The sender's sequence number.
+    pub sequence: u32,
+    /// How long its neighbours may believe that it is there.
+    pub lifetime: Span,
+}

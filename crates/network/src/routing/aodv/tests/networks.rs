@@ -1,0 +1,223 @@
+//! Routers on graphs.
+
+use super::bench::Altered;
+use crate::routing::aodv::{Aodv, AodvSettings, Message};
+use crate::routing::testing::Ether;
+use crate::routing::{self, Action, Node, Protocol};
+use proptest::prelude::*;
+use units::{Span, Time};
+
+/// How long a destination is looked for in vain: rings of TTL 1, 3, 5 and 7, then three times everywhere.
+const IN_VAIN: Span = Span::millis(240 + 400 + 560 + 720 + 2800 * (1 + 2 + 4));
+
+fn routers(count: Node, settings: AodvSettings) -> Vec<Aodv> {
+    (0..count).map(|node| Aodv::new(node, settings)).collect()
+}
+
+fn ether(count: Node, links: &[(Node, Node)]) -> Ether<Aodv> {
+    let mut ether = Ether::new(routers(count, AodvSettings::default()), links.iter().copied());
+    ether.log = Some(Vec::new());
+    ether
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Span::millis(millis)
+}
+
+fn count(ether: &Ether<Aodv>, wanted: impl Fn(&Message) -> bool) -> usize {
+    let log = ether.log.iter().flatten();
+    let messages = log.filter_map(|(_, _, action)| match action {
+        Action::Broadcast(routing::Message::Aodv(message)) => Some(message),
+        Action::Unicast { message: routing::Message::Aodv(message), .. } => Some(message),
+        _ => None,
+    });
+    messages.filter(|message| wanted(message)).count()
+}
+
+/// From one end of a line to the other, a packet every 100 ms from `start` to `end`.
+fn stream<P: Protocol>(ether: &mut Ether<P>, from: Node, to: Node, start: u64, end: u64) {
+    for millis in (start..end).step_by(100) {
+        ether.run_until(at(millis));
+        ether.send(from, to);
+    }
+    ether.run_until(at(end));
+}
+
+fn graph() -> impl Strategy<Value = (Node, Vec<(Node, Node)>)> {
+    (2..12u16).prop_flat_map(|nodes| {
+        let link = (0..nodes, 0..nodes).prop_filter("two nodes", |(a, b)| a != b);
+        (Just(nodes), prop::collection::vec(link, 0..2 * usize::from(nodes)))
+    })
+}
+
+proptest! {
+    #[test]
+    fn packets_arrive_exactly_where_there_is_a_way(
+        (nodes, links) in graph(),
+        packets in prop::collection::vec((any::<u16>(), any::<u16>(), 0..3000u64), 1..8),
+        hello in any::<bool>(),
+        gratuitous_rrep in any::<bool>(),
+    ) {
+        let settings = AodvSettings { hello, gratuitous_rrep, ..AodvSettings::default() };
+        let mut ether = Ether::new(routers(nodes, settings), links);
+        let (mut reachable, mut sent) = (0, 0);
+        for (source, destination, pause) in packets {
+            let (source, destination) = (source % nodes, destination % nodes);
+            if source == destination {
+                continue;
+            }
+            ether.send(source, destination);
+            sent += 1;
+            reachable += usize::from(ether.distances(source)[usize::from(destination)].is_some());
+            let end = ether.now + Span::millis(pause);
+            ether.run_until(end);
+        }
+        let end = ether.now + IN_VAIN + Span::millis(1000);
+        ether.run_until(end);
+        // A route may expire on the way, milliseconds before it does at the source. A RERR says so to the source.
+        let late: Vec<_> = ether.dropped.extract_if(.., |probe| !probe.way.is_empty()).collect();
+        prop_assert!(late.len() <= 1);
+        for probe in late {
+            ether.send(probe.source, probe.destination);
+            let end = ether.now + IN_VAIN;
+            ether.run_until(end);
+        }
+        prop_assert_eq!(ether.delivered.len(), reachable);
+        prop_assert_eq!(ether.dropped.len(), sent - reachable);
+    }
+
+    #[test]
+    fn the_first_route_of_a_quiet_network_comes_within_its_ring(
+        (nodes, links) in graph(), pair in (any::<u16>(), any::<u16>()),
+    ) {
+        let (source, destination) = (pair.0 % nodes, pair.1 % nodes);
+        prop_assume!(source != destination);
+        let mut ether = Ether::new(routers(nodes, AodvSettings::default()), links);
+        ether.send(source, destination);
+        ether.run_until(at(60_000));
+        let distance = ether.distances(source)[usize::from(destination)];
+        let Some(distance) = distance else {
+            prop_assert_eq!(ether.dropped.len(), 1);
+            return Ok(());
+        };
+        // Rings that were too small, then 11 ms to a neighbour at most, 1 ms back, 1 ms for the packet.
+        let rings = [(1, 0), (3, 240), (5, 640), (7, 1200), (35, 1920)];
+        let (_, waited) = rings[rings.iter().position(|(ttl, _)| distance <= *ttl).unwrap()];
+        let (arrived, probe) = &ether.delivered[0];
+        let hops = probe.way.len() - 1;
+        prop_assert!(hops >= distance);
+        // A RREQ may come the longer way first, within the TTL.
+        prop_assert!(*arrived >= at(waited + 3 * distance as u64));
+        prop_assert!(*arrived <= at(waited + 13 * hops as u64), "{} {}", arrived, hops);
+    }
+
+    #[test]
+    fn traffic_recovers_from_a_broken_link_within_one_discovery(
+        (nodes, links) in graph(), pair in (any::<u16>(), any::<u16>()),
+    ) {
+        let (source, destination) = (pair.0 % nodes, pair.1 % nodes);
+        prop_assume!(source != destination);
+        let settings = AodvSettings::default();
+        let mut ether = Ether::new(routers(nodes, settings), links.iter().copied());
+        stream(&mut ether, source, destination, 0, 5000);
+        let Some((_, probe)) = ether.delivered.last() else { return Ok(()) };
+        let hops = probe.way.len() - 1;
+        let broken = (probe.way[hops / 2], *probe.way.get(hops / 2 + 1).unwrap_or(&destination));
+        let same = |(a, b): (Node, Node)| (a, b) == broken || (b, a) == broken;
+        ether.relink(links.iter().copied().filter(|link| !same(*link)));
+        let before = ether.delivered.len();
+        stream(&mut ether, source, destination, 5000, 10_000);
+        if ether.distances(source)[usize::from(destination)].is_none() {
+            prop_assert_eq!(ether.delivered.len(), before);
+            return Ok(());
+        }
+        // 10 ms until the MAC gives up, 11 ms a hop for the RERR, the rings up to the last, 13 ms a hop there and back.
+        let longest = u64::from(nodes);
+        let rings = 240 + 400 + 560 + 720;
+        let latest = at(5000 + 10 + 11 * longest + rings + 13 * longest);
+        prop_assert!(ether.delivered.get(before).is_some_and(|(when, _)| *when <= latest));
+        // From then on every packet arrives.
+        let late = ether.delivered.iter().filter(|(when, _)| *when > latest).count();
+        prop_assert!(late as u64 >= (10_000 - latest.0 / 1_000_000) / 100 - 1, "{}", late);
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_is_abandoned_when_the_last_ring_has_been_waited_for() {
+    let mut ether = ether(4, &[(0, 1), (1, 2)]);
+    ether.send(0, 3);
+    ether.run_until(Time::ZERO + (IN_VAIN - Span(1)));
+    assert!(ether.dropped.is_empty());
+    ether.run_until(Time::ZERO + IN_VAIN);
+    assert_eq!(ether.dropped.len(), 1);
+}
+
+#[test]
+fn on_a_ring_the_other_way_round_is_found_in_the_first_search() {
+    let mut ether = ether(6, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]);
+    stream(&mut ether, 0, 2, 0, 5000);
+    assert_eq!(ether.delivered.last().unwrap().1.way, [0, 1, 2]);
+    let (rreqs, before) = (count(&ether, |m| matches!(m, Message::Rreq(_))), ether.delivered.len());
+    ether.relink([(0, 1), (2, 3), (3, 4), (4, 5), (5, 0)]);
+    stream(&mut ether, 0, 2, 5000, 10_000);
+    // The last hop count was 2, so that the search begins with TTL 4: who is on the way repeats it, and node 1.
+    assert_eq!(count(&ether, |m| matches!(m, Message::Rreq(_))) - rreqs, 5);
+    assert_eq!(ether.delivered[before].1.way, [0, 5, 4, 3, 2]);
+    assert_eq!(ether.dropped.len(), 1, "what was on its way");
+    assert_eq!(ether.delivered.len(), 99);
+}
+
+#[test]
+fn without_the_macs_reports_hellos_find_the_broken_link() {
+    let router = |node| Altered { feedback: false, ..Altered::new(node, AodvSettings::default()) };
+    let links = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)];
+    let mut ether = Ether::new((0..6).map(router).collect(), links);
+    stream(&mut ether, 0, 2, 0, 5000);
+    let before = ether.delivered.len();
+    ether.relink([(0, 1), (2, 3), (3, 4), (4, 5), (5, 0)]);
+    stream(&mut ether, 0, 2, 5000, 15_000);
+    // Two HELLO intervals after the last one, then a search of TTL 4, which is 4 hops there and back.
+    let back = ether.delivered[before].0;
+    assert!(back > at(6000) && back <= at(5000 + 2000 + 2 + 100 + 4 * 13), "{back}");
+    assert!(ether.delivered.len() >= 50 + 78, "{}", ether.delivered.len());
+}
+
+#[test]
+fn a_stream_in_one_direction_keeps_its_route_by_use_and_hellos() {
+    let mut ether = ether(4, &[(0, 1), (1, 2), (2, 3)]);
+    stream(&mut ether, 0, 3, 0, 30_000);
+    assert_eq!(ether.delivered.len(), 300);
+    assert_eq!(count(&ether, |message| matches!(message, Message::Rerr(_))), 0);
+    let hellos = count(&ether, |message| matches!(message, Message::Hello(_)));
+    assert!((110..=120).contains(&hellos), "four nodes, one a second: {hellos}");
+    // It ends, and with it the HELLOs.
+    ether.run_until(at(35_000));
+    let hellos = count(&ether, |message| matches!(message, Message::Hello(_)));
+    ether.run_until(at(90_000));
+    assert_eq!(count(&ether, |message| matches!(message, Message::Hello(_))), hellos);
+    assert_eq!(ether.routers.iter().map(Protocol::next_timer).min(), Some(Time::NEVER));
+}
+
+#[test]
+fn two_originators_get_their_rreps_over_a_node_that_learns_nothing_from_the_second() {
+    // Nodes 0 and 1 ask for 3 at the same time, over 2. The second ring reaches it.
+    let mut ether = ether(4, &[(0, 2), (1, 2), (2, 3)]);
+    ether.send(0, 3);
+    ether.send(1, 3);
+    ether.run_until(at(240 + 50));
+    assert_eq!(ether.delivered.len(), 2);
+}
+
+#[test]
+fn a_gratuitous_rrep_spares_the_destination_a_search() {
+    for (gratuitous_rrep, spared) in [(false, false), (true, true)] {
+        let settings = AodvSettings { gratuitous_rrep, ..AodvSettings::default() };
+        let mut ether = Ether::new(routers(4, settings), [(0, 1), (1, 2), (2, 3)]);
+        ether.send(1, 3);
+        ether.run_until(at(1000));
+        ether.send(0, 3); // Node 1 answers.
+        ether.run_until(at(1500));
+        assert_eq!(ether.delivered.len(), 2);
+        assert_eq!(ether.routers[3].known(ether.now, 0).is_some(), spared);
+    }
+}
