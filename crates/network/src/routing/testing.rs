@@ -11,7 +11,7 @@ use units::{Span, Time};
 const TAKES: Span = Span::millis(1);
 /// How long the MAC tries in vain.
 const FAILS: Span = Span::millis(10);
-/// Most by which a broadcast is delayed.
+/// Most by which a broadcast is delayed, unless something else is wanted.
 const JITTER: Span = Span::millis(10);
 /// Hops after which a packet is dropped.
 const MOST_HOPS: usize = 64;
@@ -49,6 +49,8 @@ pub(crate) struct Ether<P> {
     pub(crate) dropped: Vec<Probe>,
     /// Messages sent.
     pub(crate) messages: u64,
+    /// Most by which a broadcast is delayed.
+    pub(crate) jitter: Span,
     /// Probability that a neighbour misses a broadcast.
     pub(crate) loss: f64,
     /// What routers wanted done, if somebody wants to read it: when, who, what.
@@ -69,6 +71,7 @@ impl<P: Protocol> Ether<P> {
             delivered: Vec::new(),
             dropped: Vec::new(),
             messages: 0,
+            jitter: JITTER,
             loss: 0.0,
             log: None,
         };
@@ -216,7 +219,7 @@ impl<P: Protocol> Ether<P> {
             match action {
                 Action::Broadcast(message) => {
                     self.messages += 1;
-                    let after = TAKES + Span((self.chance.uniform() * JITTER.0 as f64) as u64);
+                    let after = TAKES + Span((self.chance.uniform() * self.jitter.0 as f64) as u64);
                     for to in 0..self.routers.len() as Node {
                         let lost = self.loss > 0.0 && self.chance.uniform() < self.loss;
                         if self.hears(to, at) && !lost {

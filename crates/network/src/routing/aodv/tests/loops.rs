@@ -17,6 +17,8 @@ struct Turmoil {
     settings: AodvSettings,
     /// Of broadcasts.
     loss: f64,
+    /// Of broadcasts: if it is long, RERRs come late.
+    jitter: Span,
     /// Mean time between changes of a link.
     change: Span,
     /// Mean time between packets.
@@ -37,15 +39,17 @@ fn hasty() -> AodvSettings {
 
 fn any_settings() -> impl Strategy<Value = AodvSettings> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), prop::bool::weighted(0.2));
-    flags.prop_map(|(slow, hello, gratuitous_rrep, destination_only)| {
+    // No route has to be remembered for loops not to appear.
+    let delete_factor = prop_oneof![Just(0u32), Just(1), Just(5)];
+    (flags, delete_factor).prop_map(|((slow, hello, gratuitous_rrep, destination_only), k)| {
         let timers = if slow { AodvSettings::default() } else { hasty() };
-        AodvSettings { hello, gratuitous_rrep, destination_only, ..timers }
+        AodvSettings { hello, gratuitous_rrep, destination_only, delete_factor: k, ..timers }
     })
 }
 
 fn any_turmoil() -> impl Strategy<Value = Turmoil> {
-    let parts = (any::<u64>(), 3..9u16, any_settings(), 0..4u32, 1..5u32);
-    parts.prop_map(|(seed, nodes, settings, tenths, pace)| {
+    let parts = (any::<u64>(), 3..9u16, any_settings(), 0..4u32, 1..9u32, any::<bool>());
+    parts.prop_map(|(seed, nodes, settings, tenths, pace, late)| {
         // A route lives for some packets and some changes.
         let life = settings.active_route_timeout.0;
         Turmoil {
@@ -53,6 +57,7 @@ fn any_turmoil() -> impl Strategy<Value = Turmoil> {
             nodes,
             settings,
             loss: f64::from(tenths) / 10.0,
+            jitter: if late { Span(life / 10) } else { Span::millis(10) },
             change: Span(life / u64::from(pace)),
             packet: Span(life / 20),
             end: Time(80 * life),
@@ -99,7 +104,7 @@ impl Turmoil {
             there.map(|(pair, _)| *pair).collect::<Vec<_>>()
         };
         let mut ether = Ether::new((0..self.nodes).map(router).collect(), chosen(&links));
-        ether.loss = self.loss;
+        (ether.loss, ether.jitter) = (self.loss, self.jitter);
         let mut seen = Seen::default();
         let pick = |chance: &mut Lcg, of: usize| (chance.uniform() * of as f64) as usize;
         let gap =
@@ -172,8 +177,17 @@ fn gullible(count: u32, message: &Message) -> Message {
 
 fn turmoil(seed: u64) -> Turmoil {
     let settings = hasty();
-    let (change, packet) = (Span::millis(100), Span::millis(15));
-    Turmoil { seed, nodes: 7, settings, loss: 0.1, change, packet, end: Time(24_000_000_000) }
+    let (change, packet, jitter) = (Span::millis(100), Span::millis(15), Span::millis(10));
+    Turmoil {
+        seed,
+        nodes: 7,
+        settings,
+        loss: 0.1,
+        jitter,
+        change,
+        packet,
+        end: Time(24_000_000_000),
+    }
 }
 
 #[test]
