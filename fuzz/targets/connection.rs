@@ -44,6 +44,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
             buffer: settings.receive_buffer,
             autotune: false,
             tfrc: settings.tfrc,
+            echo: false,
         },
         paths,
     );

@@ -31,6 +31,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
         buffer: 1 << bytes.int_in_range(10..=20u8)?,
         autotune: bool::arbitrary(bytes)?,
         tfrc: bool::arbitrary(bytes)?,
+        echo: bool::arbitrary(bytes)?,
     };
     let tfrc = settings.tfrc;
     let mut receiver = Receiver::new(settings, paths);

@@ -69,6 +69,7 @@ METRICS = [
     Metric("paths", "marks", "events", "reductions for echoed marks (ECN)"),
     Metric("paths", "undone", "events", "reductions found to be spurious and taken back"),
     Metric("paths", "probes", "packets", "tail-loss probes sent"),
+    Metric("paths", "echoed_packets", "packets", "packets of UDP that came back (echo)"),
     Metric("paths", "cwnd_segments", "segments", "congestion window, mean over samples"),
     Metric("paths", "srtt_s", "s", "smoothed round-trip time, mean over samples"),
     Metric("paths", "rto_s", "s", "retransmission timeout, not backed off, mean over samples"),
@@ -150,6 +151,20 @@ METRICS = [
     Metric("stations", "airtime", "fraction", "part of the time in which it was sending data"),
     Metric("stations", "queue_packets", "packets", "packets in its queue, mean over samples"),
     Metric("stations", "empty", "fraction", "part of the samples at which its queue was empty"),
+    Metric("stations", "handovers", "events", "times that it changed its access point or lost it"),
+    Metric(
+        "ways",
+        "connected",
+        "fraction",
+        "samples at which places allowed a way, whatever routing knew",
+    ),
+    Metric("ways", "unreachable_packets", "packets", "packets for which routing had no way"),
+    Metric(
+        "ways", "route_changes", "packets", "packets that came over another route than the last one"
+    ),
+    Metric("routes", "packets", "packets", "packets that arrived over the route, since the start"),
+    Metric("routes", "first_s", "s", "when the first of them arrived"),
+    Metric("routes", "last_s", "s", "when the last one did"),
     Metric(
         "classes", "rtt_mean_s", "s", "mean over samples and users of the newest round-trip sample"
     ),
@@ -188,6 +203,13 @@ METRICS = [
         "payload taken in by the path's receiver since the start, each byte once",
     ),
     Metric(
+        "series.paths",
+        "rto_s",
+        "s",
+        "retransmission timeout, not backed off, over time; 0 before the first sample",
+    ),
+    Metric("series.paths", "sent_packets", "packets", "data packets sent since the start"),
+    Metric(
         "series.flows",
         "held_bytes",
         "bytes",
@@ -197,6 +219,8 @@ METRICS = [
     Metric("series.stations", "attempts", "transmissions", "transmissions since the start"),
     Metric("series.stations", "unanswered", "transmissions", "those not acknowledged"),
     Metric("series.stations", "failed_packets", "packets", "packets given up since the start"),
+    Metric("series.nodes", "x_m", "m", "where each node is, to the east"),
+    Metric("series.nodes", "y_m", "m", "where each node is, to the north"),
     Metric("series.links", "queue_packets", "packets", "waiting packets over time"),
     Metric("series.links", "dropped_packets", "packets", "packets dropped or lost since the start"),
 ]

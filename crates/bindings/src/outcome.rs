@@ -1,6 +1,6 @@
 //! An outcome as a dictionary of columns.
 
-use elements::{LinkResult, LinkSeries, StationResult, StationSeries};
+use elements::{HopSeries, LinkResult, LinkSeries, NodeSeries, StationResult, StationSeries};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -32,6 +32,8 @@ pub(crate) fn to_dict<'py>(
     all.set_item("coding", coding(py, outcome)?)?;
     all.set_item("links", links(py, plan, &outcome.links)?)?;
     all.set_item("stations", stations(py, plan, &outcome.stations)?)?;
+    all.set_item("ways", ways(py, plan, outcome)?)?;
+    all.set_item("routes", routes(py, plan, outcome)?)?;
     all.set_item("classes", classes(py, plan, outcome)?)?;
     all.set_item("series", outcome.series.as_deref().map(|s| series(py, s)).transpose()?)?;
     all.set_item("events_log", events(py, plan, outcome)?)?;
@@ -76,6 +78,7 @@ fn paths<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>
         sent_packets: |row| row.sent_packets,
         lost_packets: |row| row.lost_packets,
         loss: |row| row.lost_packets as f64 / row.sent_packets as f64,
+        echoed_packets: |row| row.echoed_packets,
         retransmits: |row| row.retransmits,
         timeouts: |row| row.timeouts,
         recoveries: |row| row.recoveries,
@@ -156,6 +159,42 @@ pub(crate) fn stations<'py>(
         airtime: |row| row.airtime,
         queue_packets: |row| row.queue_packets,
         empty: |row| row.empty,
+        handovers: |row| row.handovers,
+    );
+    Ok(table)
+}
+
+/// The table of links over media with routing.
+fn ways<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let names = outcome.ways.iter().map(|row| plan.links[row.link as usize].name.as_str());
+    table.set_item("link", PyList::new(py, names.collect::<Vec<_>>())?)?;
+    let media = outcome.ways.iter().map(|row| plan.media[row.medium as usize].name.as_str());
+    table.set_item("medium", PyList::new(py, media.collect::<Vec<_>>())?)?;
+    columns!(py, table, outcome.ways,
+        user: |row| row.user,
+        connected: |row| row.connected,
+        unreachable_packets: |row| row.unreachable_packets,
+        route_changes: |row| row.route_changes,
+    );
+    Ok(table)
+}
+
+/// The routes that packets took, with the names of the stations.
+fn routes<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let table = PyDict::new(py);
+    let nodes = outcome.routes.iter().map(|row| {
+        let medium = outcome.ways[row.way as usize].medium;
+        let stations = &plan.media[medium as usize].stations;
+        let names = row.nodes.iter().map(|node| stations[usize::from(*node)].name.as_str());
+        names.collect::<Vec<_>>().join(" > ")
+    });
+    table.set_item("nodes", PyList::new(py, nodes.collect::<Vec<_>>())?)?;
+    columns!(py, table, outcome.routes,
+        way: |row| row.way,
+        packets: |row| row.packets,
+        first_s: |row| row.first_s,
+        last_s: |row| row.last_s,
     );
     Ok(table)
 }
@@ -191,13 +230,37 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     paths.set_item("srtt_s", matrix(py, &series.paths.srtt_s, rows)?)?;
     paths.set_item("arrived_bytes", matrix(py, &series.paths.arrived_bytes, rows)?)?;
     paths.set_item("taken_bytes", matrix(py, &series.paths.taken_bytes, rows)?)?;
+    paths.set_item("rto_s", matrix(py, &series.paths.rto_s, rows)?)?;
+    paths.set_item("sent_packets", matrix(py, &series.paths.sent_packets, rows)?)?;
     all.set_item("paths", paths)?;
     let flows = PyDict::new(py);
     flows.set_item("held_bytes", matrix(py, &series.held_bytes, rows)?)?;
     all.set_item("flows", flows)?;
     all.set_item("links", link_series(py, &series.links, rows)?)?;
     all.set_item("stations", station_series(py, &series.links.stations, rows)?)?;
+    all.set_item("nodes", node_series(py, &series.nodes, rows)?)?;
     Ok(all)
+}
+
+/// Where nodes are, and what they send.
+fn node_series<'py>(
+    py: Python<'py>,
+    series: &NodeSeries,
+    rows: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let nodes = PyDict::new(py);
+    nodes.set_item("x_m", matrix(py, &series.x_m, rows)?)?;
+    nodes.set_item("y_m", matrix(py, &series.y_m, rows)?)?;
+    let hops = PyDict::new(py);
+    let HopSeries { sample, medium, from, to, bytes, messages } = &series.hops;
+    hops.set_item("sample", sample.clone().into_pyarray(py))?;
+    hops.set_item("medium", medium.clone().into_pyarray(py))?;
+    hops.set_item("from", from.clone().into_pyarray(py))?;
+    hops.set_item("to", to.clone().into_pyarray(py))?;
+    hops.set_item("bytes", bytes.clone().into_pyarray(py))?;
+    hops.set_item("messages", messages.clone().into_pyarray(py))?;
+    nodes.set_item("hops", hops)?;
+    Ok(nodes)
 }
 
 /// The matrices over links, the same for every world.

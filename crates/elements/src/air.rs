@@ -1,20 +1,18 @@
-//! The media of a plan: which links are lanes of them, and what is counted on each.
+//! What stations of a plan share: which links are lanes of it, and what is counted on each.
 
 use crate::Stream;
-use crate::settings::queue;
-use network::dot11::{Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings};
-use network::{Counters, Frame, Outcome, Place, StationCounters};
-use scenario::schema;
-use scenario::{Plan, PlanMedium, PlanStation};
-use units::{Rate, Time};
+use crate::ground::trajectories;
+use crate::media::{Shared, build, place, snr_db};
+use network::adhoc::{Passed, Route, Sent, Tally};
+use network::routing::Node;
+use network::{Counters, Frame, Outcome, Place, StationCounters, Trajectory};
+use scenario::{Plan, PlanStation};
+use units::{Span, Time};
 
 /// Among the hops: the first number of a lane. No world has as many links.
 pub const LANES: u32 = 3 << 30;
 
-/// dB by which a signal is to exceed the threshold of the mode that the ideal rate control chooses.
-const MARGIN_DB: f64 = 2.0;
-
-/// A link that is a part of a medium.
+/// A link that is a part of a medium, or a user's own one.
 #[derive(Clone, Copy, Debug)]
 struct Lane {
     /// Index of the medium, and its lane there.
@@ -26,11 +24,15 @@ struct Lane {
 
 /// A medium with its randomness.
 struct Channel<F> {
-    medium: Medium<F>,
+    shared: Shared<F>,
     stream: Stream,
     /// The number of each of its lanes among all.
     lanes: Vec<u32>,
-    stations: u32,
+    /// From which station to which each leads, or from the first and to the first of several.
+    ends: Vec<(Node, Node)>,
+    stations: Vec<PlanStation>,
+    /// When it is looked next where its stations are, if any of them moves.
+    look: Time,
 }
 
 /// What came out of a medium.
@@ -51,43 +53,83 @@ pub enum Aired<F> {
     Lost(F),
 }
 
-/// The media of a plan.
+/// What routing did for one lane, over all of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Routed {
+    /// Number of the lane.
+    pub lane: u32,
+    /// The link of the plan that it is.
+    pub planned: u32,
+    /// The medium.
+    pub medium: u32,
+    /// Which user's it is, if users have links of their own.
+    pub user: u32,
+    /// What was counted.
+    pub tally: Tally,
+    /// Whether places allow a way now, whatever routing knows.
+    pub connected: bool,
+}
+
+/// What stations of a plan share.
 pub struct Air<F> {
     channels: Vec<Channel<F>>,
     lanes: Vec<Lane>,
+    /// For each link of the plan its first lane, and how many it has.
+    of_link: Vec<(u32, u32)>,
     /// What has happened on each lane since the start.
     counts: Vec<Counters>,
     /// Packets in each lane.
     inside: Vec<u64>,
+    /// Where the nodes of the plan are.
+    ground: Vec<Trajectory>,
+    /// How often that is looked at.
+    step: Span,
 }
 
 impl<F> Default for Air<F> {
     fn default() -> Self {
-        Air { channels: Vec::new(), lanes: Vec::new(), counts: Vec::new(), inside: Vec::new() }
+        Air {
+            channels: Vec::new(),
+            lanes: Vec::new(),
+            of_link: Vec::new(),
+            counts: Vec::new(),
+            inside: Vec::new(),
+            ground: Vec::new(),
+            step: Span::ZERO,
+        }
     }
 }
 
 impl<F: Frame> Air<F> {
-    /// The media of `plan` for the run with `seed`.
+    /// What stations of `plan` share in the run with `seed`.
     pub fn new(plan: &Plan, seed: u64) -> Self {
-        let mut air = Air::default();
-        for (number, planned) in plan.media.iter().enumerate() {
-            let own = plan.links.iter().enumerate().filter_map(|(link, planned)| {
-                planned.air.filter(|place| place.medium == number).map(|place| (link, place))
-            });
-            let (mut ways, mut lanes) = (Vec::new(), Vec::new());
-            for (link, place) in own {
-                lanes.push(air.lanes.len() as u32);
-                let (medium, lane) = (number as u32, ways.len() as u32);
-                air.lanes.push(Lane { medium, lane, planned: link as u32 });
-                ways.push((place.from, Some(place.to)));
+        let mut air = Air {
+            ground: trajectories(plan, seed),
+            step: plan.area.map_or(Span::ZERO, |area| area.step),
+            ..Air::default()
+        };
+        let mut ways = vec![Vec::new(); plan.media.len()];
+        let mut own = vec![Vec::new(); plan.media.len()];
+        for (planned, link) in plan.links.iter().enumerate() {
+            air.of_link.push((air.lanes.len() as u32, link.air.len() as u32));
+            for ends in &link.air {
+                own[ends.medium].push(air.lanes.len() as u32);
+                let (medium, lane) = (ends.medium as u32, ways[ends.medium].len() as u32);
+                air.lanes.push(Lane { medium, lane, planned: planned as u32 });
+                ways[ends.medium].push(ends.clone());
             }
-            let stations: Vec<_> =
-                planned.stations.iter().map(|station| station_settings(planned, station)).collect();
+        }
+        for ((planned, ways), lanes) in plan.media.iter().zip(ways).zip(own) {
             let mut stream = Stream::new(seed, "medium", &planned.name, 0);
-            let medium = Medium::new(medium_settings(planned), &stations, &ways, &mut stream);
-            let stations = stations.len() as u32;
-            air.channels.push(Channel { medium, stream, lanes, stations });
+            let shared = build(planned, &ways, &air.ground, &mut stream);
+            let stations = planned.stations.clone();
+            let moves = |own: &PlanStation| own.node.is_some_and(|it| !air.ground[it].is_still());
+            let look = match stations.iter().any(moves) {
+                true => Time::ZERO + air.step,
+                false => Time::NEVER,
+            };
+            let ends = ways.iter().map(|way| (way.from[0] as Node, way.to[0] as Node)).collect();
+            air.channels.push(Channel { shared, stream, lanes, ends, stations, look });
         }
         air.counts = vec![Counters::default(); air.lanes.len()];
         air.inside = vec![0; air.lanes.len()];
@@ -99,10 +141,10 @@ impl<F: Frame> Air<F> {
         self.channels.len() as u32
     }
 
-    /// The lane that a link of the plan is.
-    pub fn lane_of(&self, planned: usize) -> Option<u32> {
-        let lane = self.lanes.iter().position(|lane| lane.planned as usize == planned)?;
-        Some(lane as u32)
+    /// The lane that a link of the plan is for a user.
+    pub fn lane_of(&self, planned: usize, user: u32) -> Option<u32> {
+        let (first, count) = self.of_link[planned];
+        (count > 0).then(|| first + user % count)
     }
 
     /// The medium of a lane.
@@ -112,14 +154,26 @@ impl<F: Frame> Air<F> {
 
     /// When `medium` is to be woken next.
     pub fn next_wake(&self, medium: u32) -> Time {
-        self.channels[medium as usize].medium.next_wake()
+        let Channel { shared, look, .. } = &self.channels[medium as usize];
+        let next = match shared {
+            Shared::Medium(medium) => medium.next_wake(),
+            Shared::Adhoc(adhoc) => adhoc.next_wake(),
+            Shared::Bus(bus) => bus.next_wake(),
+            Shared::Cell(cell, _) => cell.next_wake(),
+        };
+        next.min(*look)
     }
 
     /// A packet comes to a lane; returns whether its station has room for it.
     pub fn offer(&mut self, now: Time, lane: u32, frame: F) -> bool {
         let Lane { medium, lane: own, .. } = self.lanes[lane as usize];
-        let Channel { medium, stream, .. } = &mut self.channels[medium as usize];
-        let taken = medium.offer(now, own, frame, stream);
+        let Channel { shared, stream, .. } = &mut self.channels[medium as usize];
+        let taken = match shared {
+            Shared::Medium(medium) => medium.offer(now, own, frame, stream),
+            Shared::Adhoc(adhoc) => adhoc.offer(now, own, frame, stream),
+            Shared::Bus(bus) => bus.offer(now, own, frame, stream),
+            Shared::Cell(cell, _) => cell.offer(now, own, frame, stream),
+        };
         let counts = &mut self.counts[lane as usize];
         counts.arrived += 1;
         counts.queue_drops += u64::from(!taken);
@@ -128,24 +182,33 @@ impl<F: Frame> Air<F> {
     }
 
     /// Does what is due on `medium` at `now`, and says what came of it.
-    pub fn wake(&mut self, now: Time, medium: u32) -> impl Iterator<Item = Aired<F>> {
-        let Channel { medium, stream, lanes, .. } = &mut self.channels[medium as usize];
-        medium.wake(now, stream);
-        let (counts, inside) = (&mut self.counts, &mut self.inside);
-        medium.outcomes().map(|outcome| match outcome {
-            Outcome::Arrived { lane, frame, .. } => {
-                let lane = lanes[lane as usize] as usize;
-                counts[lane].carried_bytes += u64::from(frame.bytes());
-                inside[lane] -= 1;
-                Aired::Out(frame)
+    pub fn wake(&mut self, now: Time, medium: u32, aired: &mut Vec<Aired<F>>) {
+        let Air { channels, counts, inside, ground, step, .. } = self;
+        let Channel { shared, stream, lanes, stations, look, .. } = &mut channels[medium as usize];
+        if *look <= now {
+            *look = *look + *step;
+            let places = stations.iter().map(|own| place(own, ground, now));
+            move_to(shared, now, places);
+        }
+        let mut note = |passed: Passed<F>| aired.push(book(passed, lanes, counts, inside));
+        match shared {
+            Shared::Medium(medium) => {
+                medium.wake(now, stream);
+                medium.outcomes().map(passed).for_each(note);
             }
-            Outcome::Left { lane, frame, lost } => {
-                let lane = lanes[lane as usize];
-                counts[lane as usize].losses += u64::from(lost);
-                inside[lane as usize] -= u64::from(lost);
-                Aired::Done { lane, frame, lost }
+            Shared::Adhoc(adhoc) => {
+                adhoc.wake(now, stream);
+                adhoc.passed().for_each(&mut note);
             }
-        })
+            Shared::Bus(bus) => {
+                bus.wake(now, stream);
+                bus.outcomes().map(passed).for_each(note);
+            }
+            Shared::Cell(cell, _) => {
+                cell.wake(now, stream);
+                cell.outcomes().map(passed).for_each(note);
+            }
+        }
     }
 
     /// Packets inside all media.
@@ -162,102 +225,123 @@ impl<F: Frame> Air<F> {
     /// For each station of each medium what it has counted, and packets in its queue.
     pub fn stations(&self) -> impl Iterator<Item = (StationCounters, u32)> {
         self.channels.iter().flat_map(|channel| {
-            let row = |station| {
-                let station = station as usize;
-                (channel.medium.counters(station), channel.medium.backlog(station))
+            let row = |station| match &channel.shared {
+                Shared::Medium(medium) => (medium.counters(station), medium.backlog(station)),
+                Shared::Adhoc(adhoc) => (adhoc.counters(station), adhoc.backlog(station)),
+                Shared::Bus(bus) => (bus.counters(station), bus.backlog(station)),
+                Shared::Cell(cell, _) => (cell.counters(station), cell.backlog(station)),
             };
-            (0..channel.stations).map(row)
+            (0..channel.stations.len()).map(row)
+        })
+    }
+
+    /// Where the nodes of the plan are at a time.
+    pub fn places(&self, now: Time) -> impl Iterator<Item = Place> {
+        self.ground.iter().map(move |node| node.at(now))
+    }
+
+    /// What routing has done for each lane on a medium with routing.
+    pub fn routed(&self) -> impl Iterator<Item = Routed> {
+        self.lanes.iter().zip(0..).filter_map(|(own, lane)| {
+            let Shared::Adhoc(adhoc) = &self.channels[own.medium as usize].shared else {
+                return None;
+            };
+            let (tally, connected) = (adhoc.tally(own.lane), adhoc.connected(own.lane));
+            let Lane { medium, planned, .. } = *own;
+            let user = lane - self.of_link[planned as usize].0;
+            Some(Routed { lane, planned, medium, user, tally, connected })
+        })
+    }
+
+    /// The routes that packets of each lane took, and the number of the lane.
+    pub fn routes(&self) -> impl Iterator<Item = (u32, Route)> {
+        self.channels.iter().flat_map(|channel| {
+            let routes = match &channel.shared {
+                Shared::Adhoc(adhoc) => Some(adhoc.routes()),
+                _ => None,
+            };
+            routes.into_iter().flatten().map(|route| (channel.lanes[route.way as usize], route))
+        })
+    }
+
+    /// What each station has sent to each other one since the start, by medium; a broadcast has no receiver.
+    pub fn sent(&self) -> impl Iterator<Item = (u32, Node, Option<Node>, Sent)> {
+        self.channels.iter().zip(0..).flat_map(|(channel, medium)| {
+            let routed = match &channel.shared {
+                Shared::Adhoc(adhoc) => Some(adhoc.sent()),
+                _ => None,
+            };
+            let lanes = if routed.is_some() { &[] } else { &channel.lanes[..] };
+            let direct = lanes.iter().zip(&channel.ends).map(|(lane, (from, to))| {
+                let bytes = self.counts[*lane as usize].carried_bytes;
+                (*from, Some(*to), Sent { bytes, ..Sent::default() })
+            });
+            let all = routed.into_iter().flatten().chain(direct);
+            all.map(move |(from, to, sent)| (medium, from, to, sent))
+        })
+    }
+
+    /// How often a station of a medium has changed its access point or lost it.
+    pub fn handovers(&self) -> impl Iterator<Item = u64> {
+        self.channels.iter().flat_map(|channel| {
+            let of = |station| match &channel.shared {
+                Shared::Adhoc(adhoc) => adhoc.handovers(station),
+                _ => 0,
+            };
+            (0..channel.stations.len()).map(of)
         })
     }
 }
 
-fn standard(planned: &PlanMedium) -> Standard {
-    let n = |five_ghz| Standard::N {
-        five_ghz,
-        wide: planned.wide,
-        short_guard: planned.short_guard,
-        streams: planned.streams as u8,
-    };
-    match planned.standard {
-        schema::Standard::B => Standard::B { short_preamble: false },
-        schema::Standard::BShort => Standard::B { short_preamble: true },
-        schema::Standard::A => Standard::A,
-        schema::Standard::G => Standard::G { protected: false },
-        schema::Standard::GProtected => Standard::G { protected: true },
-        schema::Standard::N2 => n(false),
-        schema::Standard::N5 => n(true),
+/// The stations of a medium are now elsewhere.
+fn move_to<F: Frame>(shared: &mut Shared<F>, now: Time, places: impl Iterator<Item = Place>) {
+    match shared {
+        Shared::Medium(medium) => medium.place(places),
+        Shared::Adhoc(adhoc) => adhoc.place(now, places),
+        Shared::Cell(cell, Some(radio)) => {
+            let mut places = places;
+            let base = places.next().unwrap_or_default();
+            for (user, place) in (1..).zip(places) {
+                cell.set_snr(now, user, snr_db(radio, base, place));
+            }
+        }
+        Shared::Bus(_) | Shared::Cell(_, None) => {}
     }
 }
 
-/// The mode of a rate, which is one of the standard's.
-fn mode(planned: &PlanMedium, rate: Rate) -> usize {
-    Phy::new(standard(planned)).mode(rate).unwrap_or_default()
-}
-
-fn medium_settings(planned: &PlanMedium) -> MediumSettings {
-    MediumSettings {
-        standard: standard(planned),
-        rates: match planned.control {
-            schema::RateControl::Fixed => RateControl::Fixed(mode(planned, planned.rate)),
-            schema::RateControl::Arf => RateControl::Arf,
-            schema::RateControl::Ideal => RateControl::Ideal(MARGIN_DB),
-        },
-        attempts: planned.attempts,
-        ack_timeout: planned.ack_timeout,
-        radio: planned.radio.map(|radio| Radio {
-            power_dbm: radio.power_dbm,
-            loss_at_1m_db: radio.loss_at_1m_db.unwrap_or(Radio::default().loss_at_1m_db),
-            exponent: radio.exponent,
-            noise_dbm: radio.noise_dbm,
-            sense_dbm: radio.sense_dbm,
-        }),
+/// What became of a packet, as of one that took several hops.
+fn passed<F>(outcome: Outcome<F>) -> Passed<F> {
+    match outcome {
+        Outcome::Arrived { lane: way, frame, .. } => Passed::Arrived { way, frame },
+        Outcome::Left { lane: way, frame, lost } => Passed::Left { way, frame, lost },
     }
 }
 
-fn station_settings(medium: &PlanMedium, planned: &PlanStation) -> StationSettings {
-    StationSettings {
-        place: Place { x: planned.place.0, y: planned.place.1 },
-        queue: queue(&planned.queue, None),
-        ring: planned.ring,
-        residual: planned.residual_loss,
-        noise: planned.noise,
-        rates: planned.rate.map(|rate| RateControl::Fixed(mode(medium, rate))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rates_that_a_scenario_may_name_are_the_modes_of_the_medium() {
-        use schema::Standard::{A, B, BShort, G, GProtected, N2, N5};
-        for (planned, wide, short_guard, streams) in [
-            (B, false, false, 1),
-            (BShort, false, false, 1),
-            (A, false, false, 1),
-            (G, false, false, 1),
-            (GProtected, false, false, 1),
-            (N2, false, false, 1),
-            (N5, true, true, 4),
-            (N5, true, false, 3),
-        ] {
-            let medium = PlanMedium {
-                name: "x".into(),
-                standard: planned,
-                wide,
-                short_guard,
-                streams,
-                rate: Rate(0),
-                control: schema::RateControl::Fixed,
-                attempts: 7,
-                ack_timeout: None,
-                radio: None,
-                stations: Vec::new(),
-            };
-            let modes = Phy::new(standard(&medium)).modes;
-            let own: Vec<u64> = modes.iter().map(|mode| mode.rate.0).collect();
-            assert_eq!(scenario::rates(planned, wide, short_guard, streams), own, "{planned:?}");
+/// Counts what became of a packet, and gives its lane the number that it has among all.
+fn book<F: Frame>(
+    passed: Passed<F>,
+    lanes: &[u32],
+    counts: &mut [Counters],
+    inside: &mut [u64],
+) -> Aired<F> {
+    match passed {
+        Passed::Arrived { way, frame } => {
+            let lane = lanes[way as usize] as usize;
+            counts[lane].carried_bytes += u64::from(frame.bytes());
+            inside[lane] -= 1;
+            Aired::Out(frame)
+        }
+        Passed::Left { way, frame, lost } => {
+            let lane = lanes[way as usize];
+            counts[lane as usize].losses += u64::from(lost);
+            inside[lane as usize] -= u64::from(lost);
+            Aired::Done { lane, frame, lost }
+        }
+        Passed::Lost { way, frame } => {
+            let lane = lanes[way as usize] as usize;
+            counts[lane].losses += 1;
+            inside[lane] -= 1;
+            Aired::Lost(frame)
         }
     }
 }

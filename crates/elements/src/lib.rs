@@ -3,8 +3,11 @@
 //! built alike, draw alike and are reported alike.
 
 mod air;
+mod ground;
 mod histogram;
 mod measure;
+mod media;
+mod routing;
 mod settings;
 mod stations;
 mod stream;
@@ -13,6 +16,7 @@ mod wiring;
 pub use air::{Air, Aired, LANES};
 pub use histogram::{Histogram, Mean};
 pub use measure::{LinkMeter, LinkResult, LinkSeries};
+pub use routing::{HopSeries, NodeSeries, RouteResult, WayResult};
 pub use settings::{change, link_settings};
 pub use stations::{StationResult, StationSeries};
 pub use stream::{Stream, StreamOf};

@@ -1,7 +1,10 @@
 //! What is measured on links; private copies of a link are summed.
 
+use crate::routing::RoutingMeter;
 use crate::stations::StationMeter;
-use crate::{Air, Histogram, Mean, StationResult, StationSeries};
+use crate::{
+    Air, Histogram, Mean, NodeSeries, RouteResult, StationResult, StationSeries, WayResult,
+};
 use network::{Counters, Frame, Link};
 use scenario::{Plan, PlanQueue};
 use units::{Rate, Time};
@@ -64,6 +67,7 @@ pub struct LinkMeter {
     /// Counters of each link of the plan at the end of the warm-up.
     baseline: Vec<Counters>,
     stations: StationMeter,
+    routing: RoutingMeter,
 }
 
 impl LinkMeter {
@@ -72,28 +76,34 @@ impl LinkMeter {
         let rows = plan.links.iter().map(|link| Planned {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
-            air: link.air.is_some(),
-            queues: link.queue != PlanQueue::Unlimited || link.rate.is_some() || link.air.is_some(),
+            air: !link.air.is_empty(),
+            queues: link.queue != PlanQueue::Unlimited
+                || link.rate.is_some()
+                || !link.air.is_empty(),
             waiting: Mean::default(),
             delay: Histogram::default(),
         });
         let baseline = vec![Counters::default(); plan.links.len()];
-        let stations = StationMeter::default();
-        LinkMeter { rows: rows.collect(), planned, baseline, stations }
+        let (stations, routing) = (StationMeter::default(), RoutingMeter::default());
+        LinkMeter { rows: rows.collect(), planned, baseline, stations, routing }
     }
 
     /// The warm-up is over: what has happened so far does not count.
     pub fn start<F: Frame>(&mut self, links: &[Link<F>], air: &Air<F>) {
         self.baseline = self.counters(links, air);
         self.stations.start(air);
+        self.routing.start(air);
     }
 
     /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
     /// user.
     pub fn sample<F: Frame>(&mut self, links: &mut [Link<F>], air: &Air<F>, now: Time) {
         self.stations.sample(air);
-        for (planned, _, inside) in air.lanes() {
-            self.rows[planned].waiting.add(inside as f64);
+        self.routing.sample(air);
+        let mut inside = vec![0; self.rows.len()];
+        air.lanes().for_each(|(planned, _, own)| inside[planned] += own);
+        for (row, inside) in self.rows.iter_mut().zip(inside).filter(|(row, _)| row.air) {
+            row.waiting.add(inside as f64);
         }
         for (link, planned) in links.iter_mut().zip(&self.planned) {
             let row = &mut self.rows[*planned as usize];
@@ -133,9 +143,15 @@ impl LinkMeter {
             series.dropped_packets[column] += (counters.queue_drops + counters.losses) as f64;
         }
         StationMeter::record(&mut series.stations, air);
-        for (planned, counters, inside) in air.lanes() {
-            series.queue_packets[row + planned] = inside as f64;
-            series.dropped_packets[row + planned] = (counters.queue_drops + counters.losses) as f64;
+        let lanes = || air.lanes().filter(|(planned, ..)| *planned < columns);
+        for (planned, ..) in lanes() {
+            series.queue_packets[row + planned] = 0.0;
+            series.dropped_packets[row + planned] = 0.0;
+        }
+        for (planned, counters, inside) in lanes() {
+            series.queue_packets[row + planned] += inside as f64;
+            let dropped = counters.queue_drops + counters.losses;
+            series.dropped_packets[row + planned] += dropped as f64;
         }
     }
 
@@ -176,6 +192,16 @@ impl LinkMeter {
         self.stations.results(air, seconds)
     }
 
+    /// Appends a row to `series`: where nodes are, and what they have sent.
+    pub fn record_nodes<F: Frame>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
+        self.routing.record(series, air, now);
+    }
+
+    /// One row for each link over a medium with routing, and one for each route that its packets took.
+    pub fn routing<F: Frame>(&self, air: &Air<F>) -> (Vec<WayResult>, Vec<RouteResult>) {
+        (self.routing.ways(air), RoutingMeter::routes(air))
+    }
+
     /// For each link of the world the plan's link that it is, or is a copy of.
     pub fn planned(self) -> Vec<u32> {
         self.planned
@@ -184,7 +210,6 @@ impl LinkMeter {
     /// What has happened on each link of the plan.
     fn counters<F: Frame>(&self, links: &[Link<F>], air: &Air<F>) -> Vec<Counters> {
         let mut sums = vec![Counters::default(); self.rows.len()];
-
         for (link, planned) in links.iter().zip(&self.planned) {
             let counters = link.counters();
             let sum = &mut sums[*planned as usize];
@@ -194,7 +219,15 @@ impl LinkMeter {
             sum.marks += counters.marks;
             sum.carried_bytes += counters.carried_bytes;
         }
-        air.lanes().for_each(|(planned, counters, _)| sums[planned] = counters);
+        // Of a link on a medium its lanes count, one for each user, and not the line behind them.
+        air.lanes().for_each(|(planned, ..)| sums[planned] = Counters::default());
+        for (planned, counters, _) in air.lanes() {
+            let sum = &mut sums[planned];
+            sum.arrived += counters.arrived;
+            sum.queue_drops += counters.queue_drops;
+            sum.losses += counters.losses;
+            sum.carried_bytes += counters.carried_bytes;
+        }
         sums
     }
 }

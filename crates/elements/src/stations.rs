@@ -24,6 +24,8 @@ pub struct StationResult {
     pub queue_packets: f64,
     /// Part of the samples at which its queue was empty.
     pub empty: f64,
+    /// How often it changed its access point or lost it.
+    pub handovers: u64,
 }
 
 /// Matrices over stations, stored row by row, one row for each sample; counts are since the start.
@@ -42,7 +44,7 @@ pub struct StationSeries {
 /// Measures the stations of one run.
 #[derive(Default)]
 pub(crate) struct StationMeter {
-    baseline: Vec<StationCounters>,
+    baseline: Vec<(StationCounters, u64)>,
     waiting: Vec<Mean>,
     empty: Vec<Mean>,
 }
@@ -50,7 +52,8 @@ pub(crate) struct StationMeter {
 impl StationMeter {
     /// The warm-up is over.
     pub(crate) fn start<F: Frame>(&mut self, air: &Air<F>) {
-        self.baseline = air.stations().map(|(counters, _)| counters).collect();
+        let counters = air.stations().map(|(counters, _)| counters);
+        self.baseline = counters.zip(air.handovers()).collect();
         self.waiting = vec![Mean::default(); self.baseline.len()];
         self.empty = self.waiting.clone();
     }
@@ -75,8 +78,8 @@ impl StationMeter {
 
     /// One row for each station of each medium, over the `seconds` since [`StationMeter::start`].
     pub(crate) fn results<F: Frame>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
-        let rows = air.stations().zip(&self.baseline).enumerate();
-        let rows = rows.map(|(station, ((now, _), then))| StationResult {
+        let rows = air.stations().zip(air.handovers()).zip(&self.baseline).enumerate();
+        let rows = rows.map(|(station, (((now, _), handovers), (then, before)))| StationResult {
             offered_packets: now.offered - then.offered,
             dropped_packets: now.queue_drops - then.queue_drops,
             attempts: now.attempts - then.attempts,
@@ -86,6 +89,7 @@ impl StationMeter {
             airtime: (now.airtime - then.airtime).seconds() / seconds,
             queue_packets: self.waiting[station].get(),
             empty: self.empty[station].get(),
+            handovers: handovers - before,
         });
         rows.collect()
     }

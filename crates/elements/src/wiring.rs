@@ -68,7 +68,7 @@ impl<'a, F: Frame> Wiring<'a, F> {
                 copies.push((*planned, link));
                 link
             });
-            self.hops.extend(self.air.lane_of(*planned).map(|lane| LANES + lane));
+            self.hops.extend(self.air.lane_of(*planned, owner.1).map(|lane| LANES + lane));
             self.hops.push(link);
         }
         self.hops.push(ARRIVED);

@@ -32,7 +32,8 @@ impl Forwarder {
             return; // another entry took its place
         }
         self.air_pending[medium as usize] = Time::NEVER;
-        let aired: Vec<_> = self.air.wake(self.now, medium).collect();
+        let mut aired = Vec::new();
+        self.air.wake(self.now, medium, &mut aired);
         for outcome in aired {
             match outcome {
                 Aired::Out(packet) => self.hop(packet, outside),

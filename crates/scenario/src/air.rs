@@ -1,16 +1,18 @@
 //! Media: what is right in them, and what a plan has of them.
 
 use crate::error::{Error, list};
-use crate::plan::{DEFAULT_QUEUE, PlanQueue, expand_queue};
-use crate::schema::{Link, Medium, Name, Queue, Radio, RateControl, Scenario, Standard, Station};
+use crate::ground::members;
+use crate::plan::{DEFAULT_QUEUE, expand_queue};
+use crate::schema::{
+    Link, Medium, Name, Queue, Radio, RateControl, Routing, Scenario, Standard, Station,
+};
+use crate::sharing::{PlanStation, stations};
 use crate::validate::{Placed, about, at, check_queue, unique};
 use units::{Rate, Span};
 
-/// A channel of a plan with its stations.
+/// A channel of IEEE 802.11.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlanMedium {
-    /// Its name.
-    pub name: String,
+pub struct PlanWifi {
     /// The amendment.
     pub standard: Standard,
     /// A channel of 40 MHz.
@@ -29,42 +31,18 @@ pub struct PlanMedium {
     pub ack_timeout: Option<Span>,
     /// Propagation, with the loss at one metre.
     pub radio: Option<Radio>,
-    /// Its stations in the order in which links name them.
-    pub stations: Vec<PlanStation>,
-}
-
-/// A station of a plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanStation {
-    /// The node that it is.
-    pub name: String,
-    /// The queueing discipline of its host.
-    pub queue: PlanQueue,
-    /// Packets that the driver takes from it.
-    pub ring: u32,
-    /// Rate at which it sends, if not that of the medium.
-    pub rate: Option<Rate>,
-    /// Where it is, in metres.
-    pub place: (f64, f64),
-    /// Probability that a packet is lost whatever the attempts.
-    pub residual_loss: f64,
-    /// Mean time between bursts of noise.
-    pub noise: Option<Span>,
-}
-
-/// Where on a medium a link is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Air {
-    /// Index of the medium.
-    pub medium: usize,
-    /// Index of the sending station in it.
-    pub from: usize,
-    /// Index of the receiving station in it.
-    pub to: usize,
+    /// How packets find their way, if links are not single hops.
+    pub routing: Option<Routing>,
 }
 
 /// Packets that a driver takes, unless told.
 const DEFAULT_RING: u32 = 64;
+
+/// The same where packets are routed: what the driver has taken can go nowhere else.
+const ROUTED_RING: u32 = 2;
+
+/// Most channels of a medium.
+const MOST_CHANNELS: u32 = 64;
 
 /// Most stations of a medium: each pair of them has a path loss.
 const MOST_STATIONS: usize = 1000;
@@ -103,12 +81,8 @@ fn meant(medium: &Medium, rate: Rate) -> Option<Rate> {
     own_rates(medium).into_iter().find(|own| tenths(*own) == tenths(rate.0)).map(Rate)
 }
 
-/// Checks the media of a scenario, and the links on them.
+/// Checks the media of a scenario.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
-    unique("medium", scenario.medium.iter().map(|medium| &medium.name))?;
-    for link in scenario.link.iter().filter(|link| link.medium.is_some()) {
-        check_link(scenario, link)?;
-    }
     for (index, medium) in scenario.medium.iter().enumerate() {
         check_medium(scenario, medium)?;
         check_range(scenario, medium)?;
@@ -143,6 +117,10 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
         let error = Error::new(format!("medium `{name}`: {field} is {value}")).help(right);
         Err(about(format!("medium.{name}.{field}"), error))
     };
+    if !(1..=MOST_CHANNELS).contains(&medium.channels) {
+        return wrong("channels", medium.channels.to_string(), "it lies from 1 to 64");
+    }
+    check_routing(scenario, medium)?;
     if medium.attempts == 0 || medium.attempts > 255 {
         return wrong("attempts", medium.attempts.to_string(), "it lies from 1 to 255");
     }
@@ -172,10 +150,12 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
             "it needs `radio`, which says how strong signals are",
         );
     }
-    check_radio(medium)
-        .or_else(|(field, value)| wrong(field, value, "a number that a radio has"))?;
+    if let Some(radio) = &medium.radio {
+        check_radio(radio)
+            .or_else(|(field, value)| wrong(field, value, "a number that a radio has"))?;
+    }
     unique("station", medium.station.iter().map(|station| &station.name))?;
-    let stations = stations(scenario, name);
+    let stations = stations(scenario, &medium.name.text, &medium.nodes);
     if stations.len() > MOST_STATIONS {
         return wrong("station", format!("one of {}", stations.len()), "a medium has at most 1000");
     }
@@ -185,19 +165,44 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
         return Err(at(&medium.name, error.help(help)));
     }
     for station in &medium.station {
-        check_station(medium, station, &stations, &known)?;
+        check_station(scenario, medium, station, &stations, &known)?;
     }
     Ok(())
 }
 
-fn check_radio(medium: &Medium) -> Result<(), (&'static str, String)> {
-    let Some(radio) = &medium.radio else {
-        return Ok(());
+/// Whether routing, access points and the links go together.
+fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+    let name = &medium.name.text;
+    let wrong = |field: &str, what: String, right: &str| {
+        let error = Error::new(format!("medium `{name}`: {what}")).help(right);
+        Err(about(format!("medium.{name}.{field}"), error))
     };
-    let loss = radio.loss_at_1m_db.unwrap_or(medium.standard.loss_at_1m_db());
+    let finds_any = matches!(medium.routing, Some(Routing::Oracle | Routing::Association));
+    match &medium.access {
+        Some(_) if !finds_any => {
+            let right = "its routing is \"association\" or \"oracle\": protocols know addresses of single nodes";
+            wrong("access", "it has `access` points".into(), right)
+        }
+        None if medium.routing == Some(Routing::Association) => {
+            let right = "name the node or group whose nodes are access points";
+            wrong("routing", "association without `access`".into(), right)
+        }
+        _ => {
+            let known = stations(scenario, name, &medium.nodes);
+            let own = medium.access.iter().flat_map(|access| members(scenario, &access.text));
+            match own.into_iter().find(|node| !known.contains(node)) {
+                Some(node) => wrong("access", format!("`{node}` is no station of it"), "name one"),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// Whether the numbers of a radio make sense.
+pub(crate) fn check_radio(radio: &Radio) -> Result<(), (&'static str, String)> {
     for (field, value, least, most) in [
         ("radio.power_dbm", radio.power_dbm, -50.0, 60.0),
-        ("radio.loss_at_1m_db", loss, 0.0, 150.0),
+        ("radio.loss_at_1m_db", radio.loss_at_1m_db.unwrap_or_default(), 0.0, 150.0),
         ("radio.exponent", radio.exponent, 1.0, 10.0),
         ("radio.noise_dbm", radio.noise_dbm, -150.0, 0.0),
         ("radio.sense_dbm", radio.sense_dbm, -150.0, 0.0),
@@ -214,15 +219,19 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
     let Some(radio) = &medium.radio else {
         return Ok(());
     };
-    let place = |node: &Option<Name>| {
-        let own =
-            |station: &&Station| node.as_ref().is_some_and(|node| node.text == station.name.text);
-        medium.station.iter().find(own).map_or((0.0, 0.0), |station| (station.x, station.y))
-    };
+    if medium.routing.is_some() {
+        return Ok(()); // a link is a way over others, which may move
+    }
     let of_medium =
         |link: &&Link| link.medium.as_ref().is_some_and(|own| own.text == medium.name.text);
     for link in scenario.link.iter().filter(of_medium) {
-        let ((x1, y1), (x2, y2)) = (place(&link.from), place(&link.to));
+        let stands = |node: &Option<Name>| {
+            let name = node.as_ref().map_or("", |node| node.text.as_str());
+            place_of(scenario, medium, name)
+        };
+        let (Some((x1, y1)), Some((x2, y2))) = (stands(&link.from), stands(&link.to)) else {
+            continue; // it moves, or will be put somewhere
+        };
         let metres = libm::hypot(x1 - x2, y1 - y2).max(1.0);
         let loss = radio.loss_at_1m_db.unwrap_or(medium.standard.loss_at_1m_db());
         let dbm = radio.power_dbm - loss - 10.0 * radio.exponent * libm::log10(metres);
@@ -241,17 +250,34 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
     Ok(())
 }
 
+/// Where a station is, if that is known before a run.
+fn place_of(scenario: &Scenario, medium: &Medium, name: &str) -> Option<(f64, f64)> {
+    match scenario.node.iter().find(|node| node.name.text == name) {
+        Some(node) => node.x.zip(node.y),
+        None => {
+            let own = medium.station.iter().find(|station| station.name.text == name);
+            Some(own.map_or((0.0, 0.0), own_place))
+        }
+    }
+}
+
+fn own_place(station: &Station) -> (f64, f64) {
+    (station.x.unwrap_or_default(), station.y.unwrap_or_default())
+}
+
 fn check_station(
+    scenario: &Scenario,
     medium: &Medium,
     station: &Station,
-    stations: &[&str],
+    stations: &[String],
     known: &dyn Fn() -> String,
 ) -> Result<(), Placed> {
     let (of, name) = (&medium.name.text, &station.name.text);
-    if !stations.contains(&name.as_str()) {
+    let members = members(scenario, name);
+    if !members.iter().all(|member| stations.contains(member)) {
         let error =
             Error::new(format!("medium `{of}`: no link begins or ends at station `{name}`"));
-        let all = list(stations.iter().copied());
+        let all = list(stations.iter().map(String::as_str));
         return Err(at(&station.name, error.help(format!("its stations are {all}"))));
     }
     let wrong = |field: &str, value: String, right: &str| {
@@ -261,8 +287,8 @@ fn check_station(
     if let Some(rate) = station.rate.filter(|rate| meant(medium, *rate).is_none()) {
         return wrong("rate", rate.to_string(), &known());
     }
-    if !(1.0..=1e6).contains(&station.ring.0) {
-        return wrong("ring", station.ring.to_string(), "it is at least 1 packet");
+    if let Some(ring) = station.ring.filter(|ring| !(1.0..=1e6).contains(&ring.0)) {
+        return wrong("ring", ring.to_string(), "it is at least 1 packet");
     }
     if let Some(queue) = &station.queue {
         check_queue(queue).or_else(|(field, value, right)| wrong(&field, value, right))?;
@@ -277,111 +303,55 @@ fn check_station(
     if station.noise == Some(Span::ZERO) {
         return wrong("noise", "0 s".into(), "it is the mean time between two bursts");
     }
+    let listed = scenario.node.iter().any(|node| node.name.text == *name);
     for (field, value) in [("x", station.x), ("y", station.y)] {
-        if !(-1e6..=1e6).contains(&value) {
-            return wrong(field, value.to_string(), "a place within 1000 km, in metres");
-        }
-    }
-    Ok(())
-}
-
-fn check_link(scenario: &Scenario, link: &Link) -> Result<(), Placed> {
-    let name = &link.name.text;
-    let wrong = |field: &str, what: &str, right: &str| {
-        let error = Error::new(format!("link `{name}`: {what}")).help(right);
-        Err(about(format!("link.{name}.{field}"), error))
-    };
-    let medium = link.medium.clone().unwrap_or_default();
-    if !scenario.medium.iter().any(|known| known.name.text == medium.text) {
-        let error = Error::new(format!("link `{name}`: there is no medium `{}`", medium.text));
-        let all = list(scenario.medium.iter().map(|known| known.name.text.as_str()));
-        return Err(at(&medium, error.help(format!("the media are {all}"))));
-    }
-    let (Some(from), Some(to)) = (&link.from, &link.to) else {
-        return wrong("medium", "`medium` without `from` and `to`", "they name its stations");
-    };
-    if from.text == to.text {
-        return wrong("to", "it ends at the station where it begins", "name another station");
-    }
-    let own = [
-        ("rate", link.rate.is_some()),
-        ("opportunities", link.opportunities.is_some()),
-        ("queue", link.queue.is_some()),
-        ("loss", link.loss.is_some()),
-        ("reorder", link.reorder.is_some()),
-        ("duplicate", link.duplicate != 0.0),
-        ("jitter", link.jitter > Span::ZERO),
-        ("per_user", link.per_user),
-        ("change", !link.change.is_empty()),
-        ("trace", link.trace.is_some()),
-    ];
-    if let Some((field, _)) = own.into_iter().find(|(_, set)| *set) {
-        let what = format!("`{field}` is set, and it is a part of a medium");
-        let right = "rates, queues and losses are those of the medium and its stations";
-        return wrong(field, &what, right);
-    }
-    Ok(())
-}
-
-/// The stations of the medium that is called so, in the order in which links name them.
-fn stations<'a>(scenario: &'a Scenario, medium: &str) -> Vec<&'a str> {
-    let own = |link: &&Link| link.medium.as_ref().is_some_and(|name| name.text == medium);
-    let mut names: Vec<&str> = Vec::new();
-    for link in scenario.link.iter().filter(own) {
-        for name in [&link.from, &link.to].into_iter().flatten() {
-            if !names.contains(&name.text.as_str()) {
-                names.push(&name.text);
+        match value {
+            Some(value) if listed => {
+                let right = "its place is that of the node of this name: write it there";
+                return wrong(field, value.to_string(), right);
             }
+            Some(value) if !(-1e6..=1e6).contains(&value) => {
+                return wrong(field, value.to_string(), "a place within 1000 km, in metres");
+            }
+            _ => {}
         }
     }
-    names
+    Ok(())
 }
 
-/// The media of a scenario that has been checked.
-pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanMedium> {
-    let media = scenario.medium.iter().map(|medium| {
-        let fastest = own_rates(medium).pop().unwrap_or_default();
-        let planned = |name: &&str| plan_station(medium, name);
-        PlanMedium {
-            name: medium.name.text.clone(),
-            standard: medium.standard,
-            wide: medium.wide,
-            short_guard: medium.short_guard,
-            streams: medium.streams,
-            rate: medium.rate.and_then(|rate| meant(medium, rate)).unwrap_or(Rate(fastest)),
-            control: medium.control,
-            attempts: medium.attempts,
-            ack_timeout: medium.ack_timeout,
-            radio: medium.radio.map(|radio| Radio {
-                loss_at_1m_db: radio.loss_at_1m_db.or(Some(medium.standard.loss_at_1m_db())),
-                ..radio
-            }),
-            stations: stations(scenario, &medium.name.text).iter().map(planned).collect(),
-        }
-    });
-    media.collect()
+/// A channel of a medium that has been checked.
+pub(crate) fn expand_wifi(medium: &Medium) -> PlanWifi {
+    let fastest = own_rates(medium).pop().unwrap_or_default();
+    PlanWifi {
+        standard: medium.standard,
+        wide: medium.wide,
+        short_guard: medium.short_guard,
+        streams: medium.streams,
+        rate: medium.rate.and_then(|rate| meant(medium, rate)).unwrap_or(Rate(fastest)),
+        control: medium.control,
+        attempts: medium.attempts,
+        ack_timeout: medium.ack_timeout,
+        radio: medium.radio.map(|radio| Radio {
+            loss_at_1m_db: radio.loss_at_1m_db.or(Some(medium.standard.loss_at_1m_db())),
+            ..radio
+        }),
+        routing: medium.routing,
+    }
 }
 
-fn plan_station(medium: &Medium, name: &str) -> PlanStation {
-    let own = medium.station.iter().find(|station| station.name.text == name);
+/// One of its stations.
+pub(crate) fn expand_station(scenario: &Scenario, medium: &Medium, name: &str) -> PlanStation {
+    let own = medium.station.iter();
+    let mut own = own.filter(|own| members(scenario, &own.name.text).iter().any(|it| it == name));
+    let own = own.next();
+    let ring = if medium.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
     PlanStation {
-        name: name.into(),
         queue: own.and_then(|own| own.queue.as_ref()).map_or(DEFAULT_QUEUE, expand_queue),
-        ring: own.map_or(DEFAULT_RING, |own| own.ring.0 as u32),
+        ring: own.and_then(|own| own.ring).map_or(ring, |ring| ring.0 as u32),
         rate: own.and_then(|own| own.rate).and_then(|rate| meant(medium, rate)),
-        place: own.map_or((0.0, 0.0), |own| (own.x, own.y)),
+        place: own.map_or((0.0, 0.0), own_place),
         residual_loss: own.map_or(0.0, |own| own.residual_loss),
         noise: own.and_then(|own| own.noise),
+        ..PlanStation::bare(scenario, name, DEFAULT_QUEUE)
     }
-}
-
-/// Where on its medium a link is, if it is a part of one.
-pub(crate) fn place(scenario: &Scenario, link: &Link) -> Option<Air> {
-    let name = link.medium.as_ref()?;
-    let medium = scenario.medium.iter().position(|known| known.name.text == name.text)?;
-    let stations = stations(scenario, &name.text);
-    let find = |node: &Option<Name>| {
-        stations.iter().position(|station| node.as_ref().is_some_and(|node| node.text == *station))
-    };
-    Some(Air { medium, from: find(&link.from)?, to: find(&link.to)? })
 }

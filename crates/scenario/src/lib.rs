@@ -8,8 +8,10 @@
 #![recursion_limit = "256"] // the JSON of a class has more keys than 128
 
 mod air;
+mod cell;
 mod coding;
 mod error;
+mod ground;
 mod locate;
 mod movements;
 mod opportunities;
@@ -17,15 +19,19 @@ mod overrides;
 mod plan;
 mod plan_json;
 pub mod schema;
+mod sharing;
 mod trace;
 mod validate;
 
-pub use air::{Air, PlanMedium, PlanStation, rates};
+pub use air::{PlanWifi, rates};
+pub use cell::{PlanBus, PlanCell};
 pub use error::Error;
+pub use ground::{PlanArea, PlanMoves, PlanNode};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
 pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};
+pub use sharing::{Air, PlanKind, PlanMedium, PlanStation};
 pub use trace::with_traces;
 pub use validate::Known;
 

@@ -1,14 +1,15 @@
 //! The plan: a scenario with every default filled in and every reference resolved.
 
-use crate::air::{self, Air, PlanMedium};
 use crate::coding;
 use crate::error::Error;
+use crate::ground::{self, PlanArea, PlanNode};
 use crate::locate::locate;
 use crate::opportunities::{self, PlanOpportunities};
 use crate::overrides::{self, Override};
 use crate::schema::{
     self, Choice, Idle, LossPlace, Pauses, Protocol, RtoFloor, Scenario, Scheduler, Sizes, Spacing,
 };
+use crate::sharing::{self, Air, Pick, PlanMedium};
 use crate::trace;
 use crate::validate::{self, About, Known};
 use core::ops::Range;
@@ -31,8 +32,12 @@ pub struct Plan {
     pub sample: Span,
     /// The links, named ones first, then the implied ways back.
     pub links: Vec<PlanLink>,
-    /// Channels that some links are parts of.
+    /// What stations share, and some links are parts of: media, buses, cells.
     pub media: Vec<PlanMedium>,
+    /// The ground, if nodes are on one.
+    pub area: Option<PlanArea>,
+    /// Nodes that have a place or move.
+    pub nodes: Vec<PlanNode>,
     /// The groups of flows.
     pub classes: Vec<Class>,
     /// What the source leaves open.
@@ -64,8 +69,8 @@ pub struct PlanLink {
     pub jitter: Span,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
-    /// Where on a medium it is, if it is a part of one; then it has nothing else of its own.
-    pub air: Option<Air>,
+    /// Where on a medium it is for each user in turn, if it is a part of one; then it has nothing else of its own.
+    pub air: Vec<Air>,
     /// Changes in order of time.
     pub changes: Vec<schema::LinkChange>,
 }
@@ -183,6 +188,8 @@ pub struct Class {
     pub pauses: Option<Pauses>,
     /// Which transport carries it; UDP has `app_rate` and one path.
     pub protocol: Protocol,
+    /// Whether the receiver sends every packet back.
+    pub echo: bool,
     /// That it is to be TCP-fair.
     pub fair: Option<schema::Fair>,
     /// Transport options.
@@ -311,14 +318,16 @@ fn place(
 /// Resolves names and fills in defaults; the scenario has been checked.
 fn expand(scenario: &Scenario) -> Plan {
     let mut links: Vec<PlanLink> = {
-        let links = scenario.link.iter();
-        links.map(|link| expand_link(scenario, link)).collect()
+        let links = scenario.link.iter().filter(|link| sharing::single(scenario, link));
+        links.map(|link| expand_link(scenario, link, Pick::Number(1))).collect()
     };
     let mut classes = Vec::new();
     for flow in scenario.flow.iter().filter(|flow| flow.count > 0) {
-        let paths = flow.path.iter().enumerate();
-        let mut paths: Vec<PlanPath> =
-            paths.map(|(i, path)| expand_path(scenario, flow, i, path, &mut links)).collect();
+        let picks = |path| sharing::picks(scenario, path).into_iter().map(move |pick| (path, pick));
+        let paths = flow.path.iter().flat_map(picks).enumerate();
+        let mut paths: Vec<PlanPath> = paths
+            .map(|(i, (path, pick))| expand_path(scenario, flow, i, path, pick, &mut links))
+            .collect();
         if flow.striped {
             let others = paths.drain(1..).map(|path| (path.links, path.back)).collect();
             paths[0].turns = others;
@@ -340,6 +349,7 @@ fn expand(scenario: &Scenario) -> Plan {
             app_rate: flow.app_rate,
             pauses: flow.pauses,
             protocol: flow.protocol,
+            echo: flow.echo,
             fair: flow.fair,
             base: flow.base as usize,
             transport: expand_transport(&flow.transport, &scenario.transport),
@@ -353,20 +363,23 @@ fn expand(scenario: &Scenario) -> Plan {
         warmup: scenario.warmup,
         sample: scenario.sample,
         links,
-        media: air::expand(scenario),
+        media: sharing::expand(scenario),
+        area: ground::expand_area(scenario),
+        nodes: ground::expand(scenario),
         classes,
         choices: scenario.choice.clone(),
         warnings: coding::warnings(scenario),
     }
 }
 
-fn expand_link(scenario: &Scenario, link: &schema::Link) -> PlanLink {
+fn expand_link(scenario: &Scenario, link: &schema::Link, pick: Pick) -> PlanLink {
     let mut changes = link.change.clone();
     changes.extend(link.trace.iter().flat_map(|trace| trace::changes(trace, scenario.duration)));
     changes.sort_by_key(|change| change.at);
     let opportunities = opportunities::expand(link);
+    let air = sharing::places(scenario, link, pick);
     PlanLink {
-        name: link.name.text.clone(),
+        name: name_of(scenario, link, pick),
         rate: opportunities::rate(link, opportunities.as_ref()),
         opportunities,
         delay: link.delay,
@@ -379,8 +392,8 @@ fn expand_link(scenario: &Scenario, link: &schema::Link) -> PlanLink {
         reorder: link.reorder.as_ref().map(|reorder| (reorder.probability, reorder.delay)),
         duplicate: link.duplicate,
         jitter: link.jitter,
-        per_user: link.per_user,
-        air: air::place(scenario, link),
+        per_user: link.per_user || air.len() > 1,
+        air,
         changes,
     }
 }
@@ -424,17 +437,43 @@ pub(crate) fn expand_queue(queue: &schema::Queue) -> PlanQueue {
     }
 }
 
+/// What a link is called on a channel.
+fn name_of(scenario: &Scenario, link: &schema::Link, pick: Pick) -> String {
+    match pick {
+        Pick::Number(channel) if !sharing::single(scenario, link) => {
+            format!("{}/{channel}", link.name.text)
+        }
+        _ => link.name.text.clone(),
+    }
+}
+
+/// The index of a link; on a medium of several channels it is there as soon as a path takes it.
+fn find_link(
+    scenario: &Scenario,
+    name: &schema::Name,
+    pick: Pick,
+    links: &mut Vec<PlanLink>,
+) -> usize {
+    let Some(link) = scenario.link.iter().find(|link| link.name.text == name.text) else {
+        return 0; // every link exists: that has been checked
+    };
+    let name = name_of(scenario, link, pick);
+    links.iter().position(|link| link.name == name).unwrap_or_else(|| {
+        links.push(expand_link(scenario, link, pick));
+        links.len() - 1
+    })
+}
+
 fn expand_path(
     scenario: &Scenario,
     flow: &schema::Flow,
     index: usize,
     path: &schema::Path,
+    pick: Pick,
     links: &mut Vec<PlanLink>,
 ) -> PlanPath {
-    let find = |name: &schema::Name| {
-        scenario.link.iter().position(|link| link.name.text == name.text).unwrap_or_default()
-    };
-    let forward: Vec<usize> = path.links.iter().map(find).collect();
+    let mut find = |name: &schema::Name| find_link(scenario, name, pick, links);
+    let forward: Vec<usize> = path.links.iter().map(&mut find).collect();
     let back = match &path.back {
         Some(names) => names.iter().map(find).collect(),
         None => {
@@ -450,7 +489,7 @@ fn expand_path(
                 duplicate: 0.0,
                 jitter: Span::ZERO,
                 per_user: false,
-                air: None,
+                air: Vec::new(),
                 changes: Vec::new(),
             });
             vec![links.len() - 1]

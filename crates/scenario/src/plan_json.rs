@@ -1,8 +1,11 @@
 //! A plan as JSON in SI units, for theory, reports and provenance.
 
-use crate::air::PlanMedium;
+use crate::air::PlanWifi;
+use crate::cell::{PlanBus, PlanCell};
+use crate::ground::{PlanMoves, PlanNode};
 use crate::plan::{Class, Plan, PlanLink, PlanPath, PlanQueue};
 use crate::schema::Sizes;
+use crate::sharing::{Air, PlanKind, PlanMedium};
 use serde_json::{Value, json};
 
 impl Plan {
@@ -17,6 +20,10 @@ impl Plan {
             "sample_s": self.sample.seconds(),
             "links": self.links.iter().map(link).collect::<Vec<_>>(),
             "media": self.media.iter().map(medium).collect::<Vec<_>>(),
+            "area": self.area.map(|area| json!({
+                "width_m": area.width, "height_m": area.height, "step_s": area.step.seconds(),
+            })),
+            "nodes": self.nodes.iter().map(node).collect::<Vec<_>>(),
             "classes": self.classes.iter().map(|c| class(self, c)).collect::<Vec<_>>(),
             "choices": self.choices,
             "warnings": self.warnings,
@@ -52,15 +59,20 @@ fn link(link: &PlanLink) -> Value {
         "duplicate": link.duplicate,
         "jitter_s": link.jitter.seconds(),
         "per_user": link.per_user,
-        "air": link.air.map(|air| json!({ "medium": air.medium, "from": air.from, "to": air.to })),
+        "air": link.air.iter().map(air).collect::<Vec<_>>(),
         "changes": changes.collect::<Vec<_>>(),
     })
+}
+
+fn air(air: &Air) -> Value {
+    json!({ "medium": air.medium, "from": air.from, "to": air.to })
 }
 
 fn medium(medium: &PlanMedium) -> Value {
     let stations = medium.stations.iter().map(|station| {
         json!({
             "name": station.name,
+            "node": station.node,
             "queue": queue(&station.queue),
             "ring_packets": station.ring,
             "rate_bps": station.rate.map(|rate| rate.0),
@@ -69,19 +81,85 @@ fn medium(medium: &PlanMedium) -> Value {
             "noise_s": station.noise.map(|gap| gap.seconds()),
         })
     });
+    let mut all = match &medium.kind {
+        PlanKind::Wifi(own) => wifi(own),
+        PlanKind::Bus(own) => bus(own),
+        PlanKind::Cell(own) => cell(own),
+    };
+    all["name"] = json!(medium.name);
+    all["stations"] = stations.collect();
+    all
+}
+
+fn wifi(own: &PlanWifi) -> Value {
     json!({
-        "name": medium.name,
-        "standard": medium.standard,
-        "wide": medium.wide,
-        "short_guard": medium.short_guard,
-        "streams": medium.streams,
-        "rate_bps": medium.rate.0,
-        "control": medium.control,
-        "attempts": medium.attempts,
-        "ack_timeout_s": medium.ack_timeout.map(|timeout| timeout.seconds()),
-        "radio": medium.radio,
-        "stations": stations.collect::<Vec<_>>(),
+        "kind": "wifi",
+        "standard": own.standard,
+        "wide": own.wide,
+        "short_guard": own.short_guard,
+        "streams": own.streams,
+        "rate_bps": own.rate.0,
+        "control": own.control,
+        "attempts": own.attempts,
+        "ack_timeout_s": own.ack_timeout.map(|timeout| timeout.seconds()),
+        "radio": own.radio,
+        "routing": own.routing,
     })
+}
+
+fn bus(own: &PlanBus) -> Value {
+    json!({ "kind": "bus", "rate_bps": own.rate.0, "delay_s": own.delay.seconds() })
+}
+
+fn cell(own: &PlanCell) -> Value {
+    let users = own.users.iter().map(|(snr_db, fading)| {
+        json!({
+            "snr_db": snr_db,
+            "deviation_db": fading.map(|fading| fading.deviation_db),
+            "coherence_s": fading.map(|fading| fading.coherence.seconds()),
+        })
+    });
+    json!({
+        "kind": "cell",
+        "blocks": own.blocks.0,
+        "blocks_up": own.blocks.1,
+        "scheduler": own.scheduler,
+        "averaging_s": own.averaging.seconds(),
+        "overhead": own.overhead,
+        "radio": own.radio,
+        "users": users.collect::<Vec<_>>(),
+    })
+}
+
+fn node(node: &PlanNode) -> Value {
+    let span = |(least, most): (units::Span, units::Span)| [least.seconds(), most.seconds()];
+    let moves = match &node.moves {
+        PlanMoves::At(x, y) => json!({ "kind": "at", "place_m": [x, y] }),
+        PlanMoves::Scattered => json!({ "kind": "scattered" }),
+        PlanMoves::Waypoint(own) => json!({
+            "kind": "waypoint",
+            "speed_mps": own.speed,
+            "pause_s": span(own.pause),
+            "stationary": own.stationary,
+        }),
+        PlanMoves::Highway(own) => json!({
+            "kind": "highway",
+            "speed_mps": own.speed,
+            "gap_m": own.gap,
+            "hold_s": own.hold.seconds(),
+            "reaction_s": own.reaction.seconds(),
+            "start_m": own.start,
+            "lane_m": own.lane,
+        }),
+        PlanMoves::Trace { start, legs } => json!({
+            "kind": "trace",
+            "place_m": start,
+            "legs": legs.iter().map(|(at, to, speed)| json!({
+                "at_s": at.seconds(), "to_m": to, "speed_mps": speed,
+            })).collect::<Vec<_>>(),
+        }),
+    };
+    json!({ "name": node.name, "group": node.group, "member": node.member, "moves": moves })
 }
 
 fn queue(queue: &PlanQueue) -> Value {
@@ -153,6 +231,7 @@ fn class(plan: &Plan, class: &Class) -> Value {
             "on_s": it.on.seconds(), "off_s": it.off.seconds(), "random": it.random,
         })),
         "protocol": class.protocol,
+        "echo": class.echo,
         "fair": class.fair,
         "base": class.base,
         "paths": class.paths.iter().map(|p| path(plan, p)).collect::<Vec<_>>(),

@@ -8,10 +8,14 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Packets, Rate, Span};
 
 mod air;
+mod ground;
 mod opportunities;
+mod shared;
 
-pub use air::{Medium, Radio, RateControl, Standard, Station};
+pub use air::{Medium, Radio, RateControl, Routing, Standard, Station};
+pub use ground::{Area, Highway, Movements, Moves, Node, Waypoint};
 pub use opportunities::Opportunities;
+pub use shared::{Bus, Cell, CellScheduler, CellUser, Fading};
 
 /// A name, and where it stands in the file.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +80,18 @@ pub struct Scenario {
     /// Channels of IEEE 802.11 that stations share.
     #[serde(default)]
     pub medium: Vec<Medium>,
+    /// Buses that stations share.
+    #[serde(default)]
+    pub bus: Vec<Bus>,
+    /// Cells of base stations.
+    #[serde(default)]
+    pub cell: Vec<Cell>,
+    /// The ground on which nodes are and move.
+    #[serde(default)]
+    pub area: Option<Area>,
+    /// Nodes that have a place, move, or are several; others are named by links alone.
+    #[serde(default)]
+    pub node: Vec<Node>,
     /// Groups of identical flows.
     #[serde(default)]
     pub flow: Vec<Flow>,
@@ -128,8 +144,10 @@ pub struct Link {
     /// Node at which it ends.
     #[serde(default)]
     pub to: Option<Name>,
-    /// The medium that it is a part of: from the station `from` to the station `to`. Rates, queues and losses are
-    /// those of the medium and its stations; `delay` follows.
+    /// The medium, bus or cell that it is a part of: from the station `from` to the station `to`, on a medium with
+    /// `routing` over as many others as it takes. Rates, queues and losses are those of the medium and its stations;
+    /// `delay` follows. If an end is a group of nodes, each user of a flow has the link of its own node: the first user
+    /// that of the first node.
     #[serde(default)]
     pub medium: Option<Name>,
     /// Changes while the run lasts.
@@ -457,6 +475,9 @@ pub struct Flow {
     /// it.
     #[serde(default)]
     pub fair: Option<Fair>,
+    /// Of UDP: the receiver sends every packet back (RFC 862).
+    #[serde(default)]
+    pub echo: bool,
     /// Transport options of this group; they go before those of the scenario.
     #[serde(default)]
     pub transport: Transport,
@@ -552,6 +573,10 @@ pub struct Path {
     /// Links from receiver to sender; without it a line of the same delay that is never full.
     #[serde(default)]
     pub back: Option<Vec<Name>>,
+    /// Which channel it takes where a medium has several: a number from 1, "each" for a path on every one of them, or
+    /// "turn" for users that take them in turn.
+    #[serde(default)]
+    pub channel: Option<Channel>,
     /// When the path joins the connection; by default from the start.
     #[serde(default)]
     pub join: Option<Span>,
@@ -564,6 +589,26 @@ pub struct Path {
     /// Network coding: what TCP sends on the path leaves it as random linear combinations of segments.
     #[serde(default)]
     pub coding: Option<Coding>,
+}
+
+/// A choice of channels.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(untagged)]
+pub enum Channel {
+    /// The one with this number, from 1.
+    Number(u32),
+    /// As the word says.
+    Word(ChannelWord),
+}
+
+/// A choice of channels that is no single one.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum ChannelWord {
+    /// A path on each.
+    Each,
+    /// The first user on the first, the second on the second, and so on, round and round.
+    Turn,
 }
 
 /// Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017).

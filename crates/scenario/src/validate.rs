@@ -1,10 +1,11 @@
 //! What the types cannot check: references, ranges, and times that make no sense together.
 
-use crate::air;
 use crate::coding;
 use crate::error::{Error, list};
+use crate::ground;
 use crate::opportunities;
 use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
+use crate::sharing;
 use crate::trace;
 use core::ops::Range;
 use units::{Bytes, Packets, Span};
@@ -51,7 +52,8 @@ pub(crate) fn check(
     for link in &scenario.link {
         check_link(link, scenario)?;
     }
-    air::check(scenario)?;
+    ground::check(scenario)?;
+    sharing::check(scenario)?;
     if scenario.flow.is_empty() {
         let error = Error::new("the scenario has no [[flow]]");
         return Err(about("flow", error.help("add at least one [[flow]] with a path")));
@@ -60,7 +62,7 @@ pub(crate) fn check(
         let error = Error::new("no flow has a user: each has a `count` of zero");
         return Err(about("flow", error.help("give a flow a `count` of 1 or more")));
     }
-    let paths = |flow: &Flow| users(scenario, flow) * flow.path.len() as u64;
+    let paths = |flow: &Flow| users(scenario, flow) * sharing::paths(scenario, flow) as u64;
     let total: u64 = scenario.flow.iter().map(paths).sum();
     if total > MOST_PATHS {
         let message = format!("the flows have {total} paths in all (count times paths)");
@@ -322,7 +324,7 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
     }
     check_users(scenario, flow).or_else(|(field, message, right)| wrong(field, &message, right))?;
     check_application(flow).or_else(|(field, message, right)| wrong(field, message, right))?;
-    check_base(flow).or_else(|(message, right)| wrong("base", &message, &right))?;
+    check_base(scenario, flow).or_else(|(message, right)| wrong("base", &message, &right))?;
     check_fair(flow).or_else(|(message, right)| wrong("fair", &message, right))?;
     let latest = flow.start + flow.spread;
     if latest >= scenario.duration {
@@ -343,12 +345,17 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
             let message = format!("a path leaves at {leave} and joins at {joins}");
             return wrong(&of_path("leave"), &message, "`join` is before `leave`");
         }
+        sharing::check_path(scenario, flow, path)
+            .or_else(|(field, message, right)| wrong(&of_path(field), &message, &right))?;
         check_way(scenario, flow, &path.links)?;
         match &path.back {
             Some(back) => check_way(scenario, flow, back)?,
-            None if flow.protocol == Protocol::Tcp && crosses_air(scenario, path) => {
+            None if (flow.protocol == Protocol::Tcp || flow.echo)
+                && crosses_air(scenario, path) =>
+            {
                 let what = "a path over a medium has no `back`";
-                let right = "name its links back: acknowledgements share the medium with data";
+                let right =
+                    "name its links back: acknowledgements and echoes share the medium with data";
                 return wrong(&of_path("links"), what, right);
             }
             None => {}
@@ -369,8 +376,8 @@ fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {
 }
 
 /// Whether the path that is to be the base exists.
-fn check_base(flow: &Flow) -> Result<(), (String, String)> {
-    let paths = if flow.striped { 1 } else { flow.path.len() };
+fn check_base(scenario: &Scenario, flow: &Flow) -> Result<(), (String, String)> {
+    let paths = if flow.striped { 1 } else { sharing::paths(scenario, flow) };
     if (flow.base as usize) < paths {
         return Ok(());
     }
@@ -471,6 +478,16 @@ fn check_application(flow: &Flow) -> Result<(), (&'static str, &'static str, &'s
         if flow.path.len() > 1 {
             return Err(("path", "UDP over several paths", "it has one path"));
         }
+        let each = Some(schema::Channel::Word(schema::ChannelWord::Each));
+        if flow.path.iter().any(|path| path.channel == each) {
+            return Err((
+                "path",
+                "UDP over each channel",
+                "it has one path: give a number or \"turn\"",
+            ));
+        }
+    } else if flow.echo {
+        return Err(("echo", "`echo` of a flow of TCP", "UDP's packets are sent back"));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What can be wrong in a medium is answered with the field, the value and what would be right.
 
 use scenario::schema::Standard;
-use scenario::{Air, Known, Override, Plan, PlanQueue};
+use scenario::{Air, Known, Override, Plan, PlanKind, PlanQueue, PlanWifi};
 use units::Rate;
 
 /// Two networks, and a flow over both.
@@ -63,6 +63,13 @@ fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
         .map_err(|error| error.to_string())
 }
 
+fn wifi(plan: &Plan, medium: usize) -> &PlanWifi {
+    match &plan.media[medium].kind {
+        PlanKind::Wifi(wifi) => wifi,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() {
     let plan = read(RIGHT, &[]).unwrap();
@@ -72,12 +79,12 @@ fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() 
     assert_eq!((ap.ring, ap.place), (1, (10.0, 0.0)));
     assert_eq!(ap.queue, PlanQueue::DropTail { packets: Some(49), bytes: None });
     assert_eq!(plan.media[0].stations[0].ring, 64);
-    assert_eq!(plan.links[1].air, Some(Air { medium: 0, from: 1, to: 0 }));
-    assert_eq!(plan.media[0].radio.unwrap().loss_at_1m_db, Some(40.0), "at 2.4 GHz");
-    assert_eq!(plan.media[0].rate, Rate(24_000_000));
-    assert_eq!(plan.media[1].rate, Rate(72_222_222), "the fastest with a short guard interval");
+    assert_eq!(plan.links[1].air, [Air { medium: 0, from: vec![1], to: vec![0] }]);
+    assert_eq!(wifi(&plan, 0).radio.unwrap().loss_at_1m_db, Some(40.0), "at 2.4 GHz");
+    assert_eq!(wifi(&plan, 0).rate, Rate(24_000_000));
+    assert_eq!(wifi(&plan, 1).rate, Rate(72_222_222), "the fastest with a short guard interval");
     let plan = read(RIGHT, &["medium.two.rate=7.2 Mb/s"]).unwrap();
-    assert_eq!(plan.media[1].rate, Rate(7_222_222), "as people write it");
+    assert_eq!(wifi(&plan, 1).rate, Rate(7_222_222), "as people write it");
 }
 
 #[test]

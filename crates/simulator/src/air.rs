@@ -28,8 +28,9 @@ impl World {
 
     /// Something happens on a medium.
     pub(crate) fn wake_air(&mut self, medium: u32) {
-        let aired: Vec<_> = self.air.wake(self.now, medium).collect();
-        for outcome in aired {
+        let mut aired = std::mem::take(&mut self.aired);
+        self.air.wake(self.now, medium, &mut aired);
+        for outcome in aired.drain(..) {
             match outcome {
                 Aired::Out(parcel) => self.enter(parcel),
                 Aired::Lost(parcel) => self.lose_air(parcel, EventKind::Lost),
@@ -44,6 +45,7 @@ impl World {
                 }
             }
         }
+        self.aired = aired;
         self.schedule_medium(medium);
     }
 

@@ -67,6 +67,7 @@ fn empty() -> World {
         hops: Vec::new(),
         forks: Vec::new(),
         air: Air::default(),
+        aired: Vec::new(),
         script: Vec::new(),
         agenda: Agenda::new(0),
         watch: None,
@@ -254,6 +255,7 @@ fn receiver_settings(class: &Class) -> ReceiverSettings {
         buffer: options.receive_buffer,
         autotune: options.autotune,
         tfrc: rated(class),
+        echo: class.echo,
     }
 }
 

@@ -10,7 +10,7 @@ use control::Verdicts;
 use elements::{Histogram, LinkMeter, Mean};
 use scenario::Plan;
 use transport::{Heard, PathReport, Receiver};
-use units::Time;
+use units::{Span, Time};
 
 /// Counters at the end of the warm-up, which are subtracted from those at the end.
 #[derive(Default)]
@@ -30,14 +30,16 @@ struct Tally {
     marks: u64,
     undone: u64,
     probes: u64,
+    echoed: u64,
     verdicts: Verdicts,
 }
 
 impl Tally {
     fn of(report: &PathReport) -> Self {
-        let PathReport { retransmits, timeouts, recoveries, marks, undone, probes, .. } = *report;
+        let PathReport { retransmits, timeouts, recoveries, marks, undone, probes, echoed, .. } =
+            *report;
         let verdicts = report.verdicts;
-        Tally { retransmits, timeouts, recoveries, marks, undone, probes, verdicts }
+        Tally { retransmits, timeouts, recoveries, marks, undone, probes, echoed, verdicts }
     }
 }
 
@@ -96,6 +98,7 @@ impl<'a> Meter<'a> {
             record_paths(&mut series.paths, world);
             series.held_bytes.extend(world.flows.iter().map(|flow| flow.receiver.held() as f64));
             self.links.record(&mut series.links, &mut world.links, &world.air, world.now);
+            self.links.record_nodes(&mut series.nodes, &world.air, world.now);
         }
     }
 
@@ -129,6 +132,7 @@ impl<'a> Meter<'a> {
     /// The results of the run.
     pub(crate) fn finish(self, seed: u64, world: World, events: Option<Box<Trace>>) -> Outcome {
         let seconds = world.now.seconds() - self.plan.warmup.seconds();
+        let (ways, routes) = self.links.routing(&world.air);
         Outcome {
             seed,
             digest: world.totals.digest,
@@ -141,6 +145,8 @@ impl<'a> Meter<'a> {
             coding: self.coding_results(&world),
             links: self.links.results(&world.links, &world.air, seconds),
             stations: self.links.stations(&world.air, seconds),
+            ways,
+            routes,
             classes: self.class_results(&world),
             series: self.series,
             planned: self.links.planned(),
@@ -190,6 +196,7 @@ impl<'a> Meter<'a> {
                 goodput_bps: 8.0 * taken as f64 / seconds,
                 sent_packets: count.sent - before.sent,
                 lost_packets: count.lost - before.lost,
+                echoed_packets: now.echoed - then.echoed,
                 retransmits: now.retransmits - then.retransmits,
                 timeouts: now.timeouts - then.timeouts,
                 recoveries: now.recoveries - then.recoveries,
@@ -278,6 +285,8 @@ fn record_paths(series: &mut PathSeries, world: &World) {
         series.ssthresh_segments.push(of_member(report.ssthresh));
         series.srtt_s.push(report.srtt.seconds());
         series.arrived_bytes.push(count.arrived_bytes as f64);
+        series.rto_s.push(if report.srtt > Span::ZERO { report.rto.seconds() } else { 0.0 });
+        series.sent_packets.push(count.sent as f64);
     }
     let taken = received(world, Receiver::taken);
     series.taken_bytes.extend(taken.into_iter().map(|bytes| bytes as f64));

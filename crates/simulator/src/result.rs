@@ -2,7 +2,7 @@
 
 use crate::trace::Trace;
 use crate::world::Conservation;
-use elements::{LinkResult, LinkSeries, StationResult};
+use elements::{LinkResult, LinkSeries, NodeSeries, RouteResult, StationResult, WayResult};
 
 /// The results of one run. Rates and counts cover the time after the warm-up.
 #[derive(Clone, Debug)]
@@ -29,6 +29,10 @@ pub struct Outcome {
     pub links: Vec<LinkResult>,
     /// One row for each station of each medium.
     pub stations: Vec<StationResult>,
+    /// One row for each link over a medium with routing.
+    pub ways: Vec<WayResult>,
+    /// One row for each route that packets of those links took.
+    pub routes: Vec<RouteResult>,
     /// One row for each class.
     pub classes: Vec<ClassResult>,
     /// Samples over time, if they were asked for.
@@ -77,6 +81,8 @@ pub struct PathResult {
     pub sent_packets: u64,
     /// Data packets dropped or lost.
     pub lost_packets: u64,
+    /// Packets of UDP that came back (echo).
+    pub echoed_packets: u64,
     /// Segments sent again.
     pub retransmits: u64,
     /// Retransmission timeouts.
@@ -148,6 +154,8 @@ pub struct Series {
     pub held_bytes: Vec<f64>,
     /// One column for each link of the plan.
     pub links: LinkSeries,
+    /// One column for each node of the plan.
+    pub nodes: NodeSeries,
 }
 
 /// Matrices over paths.
@@ -163,4 +171,8 @@ pub struct PathSeries {
     pub arrived_bytes: Vec<f64>,
     /// Payload taken in since the start, each byte once.
     pub taken_bytes: Vec<f64>,
+    /// Retransmission timeouts while not backed off; zero before the first round-trip sample.
+    pub rto_s: Vec<f64>,
+    /// Data packets sent since the start.
+    pub sent_packets: Vec<f64>,
 }

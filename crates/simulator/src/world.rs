@@ -10,11 +10,11 @@ use crate::parcel::{Parcel, SackStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use control::Verdicts;
-use elements::{ARRIVED, Air, LANES, Stream, StreamOf};
+use elements::{ARRIVED, Air, Aired, LANES, Stream, StreamOf};
 use network::{Change, Link, Offer, Passage};
 use transport::{Receiver, Sender};
 use units::Time;
-use wire::{Ack, Report};
+use wire::{Ack, Flags, Report};
 
 /// Events after which whoever runs the world is asked whether to go on: a fraction of a second. A
 /// power of two, as it is looked at on every event.
@@ -117,6 +117,8 @@ pub(crate) struct World {
     pub(crate) hops: Vec<u32>,
     pub(crate) forks: Vec<Fork>,
     pub(crate) air: Air<Parcel>,
+    /// What just came out of a medium; kept for its room.
+    pub(crate) aired: Vec<Aired<Parcel>>,
     /// Sorted by time, next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) agenda: Agenda,
@@ -424,7 +426,11 @@ impl World {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let parcel = Parcel::ack(ack, u32::from(header), path, cursor, &mut self.sacks);
+        let payload = match ack.flags.has(Flags::DATAGRAM) {
+            true => (ack.window_edge - ack.data_ack) as u32, // it goes back as it came
+            false => 0,
+        };
+        let parcel = Parcel::ack(ack, u32::from(header) + payload, path, cursor, &mut self.sacks);
         if let Some(watch) = &mut self.watch {
             watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
         }

@@ -64,6 +64,8 @@ pub struct PathReport {
     pub undone: u64,
     /// Tail-loss probes sent.
     pub probes: u64,
+    /// Datagrams that came back.
+    pub echoed: u64,
     /// What control has found about losses, if it asks.
     pub verdicts: Verdicts,
 }
@@ -76,6 +78,7 @@ pub(crate) struct Tally {
     pub(crate) marks: u64,
     pub(crate) undone: u64,
     pub(crate) probes: u64,
+    pub(crate) echoed: u64,
 }
 
 /// One path of a sender.

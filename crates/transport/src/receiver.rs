@@ -25,6 +25,8 @@ pub struct ReceiverSettings {
     pub autotune: bool,
     /// Whether it reports once in a round trip instead of acknowledging every segment (TFRC).
     pub tfrc: bool,
+    /// Whether datagrams are sent back (RFC 862).
+    pub echo: bool,
 }
 
 /// Missing ranges that a report has room for.
@@ -70,6 +72,19 @@ pub struct Receiver {
     autotune: Option<Box<Autotune>>,
 }
 
+/// A datagram that goes back as it came: the window that it announces is its length.
+fn echo(data: &Data) -> Ack {
+    Ack {
+        ack: data.seq,
+        data_ack: data.dsn,
+        window_edge: data.dsn + u64::from(data.len),
+        echo: data.stamp,
+        transit: Span::ZERO,
+        sacks: Sacks::default(),
+        flags: Flags::DATAGRAM,
+    }
+}
+
 impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
@@ -101,7 +116,7 @@ impl Receiver {
             if data.flags.has(Flags::DATAGRAM) {
                 self.data_next += u64::from(data.len);
                 self.paths[path].taken += u64::from(data.len);
-                return None;
+                return self.settings.echo.then(|| echo(data));
             }
             self.paths[path].on_ecn(data.flags);
         }
@@ -373,6 +388,7 @@ mod tests {
                 buffer: 1 << 20,
                 autotune: false,
                 tfrc: false,
+                echo: false,
             },
             1,
         )
@@ -441,6 +457,7 @@ mod tests {
                 buffer: 1 << 20,
                 autotune: false,
                 tfrc: false,
+                echo: false,
             },
             2,
         );

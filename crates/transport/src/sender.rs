@@ -336,6 +336,7 @@ impl<E: Ensemble> Sender<E> {
             marks: tally.marks,
             undone: tally.undone,
             probes: tally.probes,
+            echoed: tally.echoed,
             verdicts: self.control.verdicts(path),
         }
     }

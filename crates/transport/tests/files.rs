@@ -228,6 +228,7 @@ fn transfer(name: &str, network: &Network, length: usize, coded: Coded) -> Resul
         transit: true,
         autotune: false,
         tfrc: sending.tfrc,
+        echo: false,
     };
     let mut receiver = Receiver::new(receiver, 2);
     let on = coded.iter().enumerate().filter_map(|(path, coding)| Some((path, (*coding)?)));

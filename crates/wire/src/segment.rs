@@ -56,7 +56,7 @@ impl Flags {
     /// join (RFC 8684 §3.2; no payload).
     pub const CONFIRM: Flags = Flags(32);
 
-    /// It is a datagram: it is not acknowledged.
+    /// It is a datagram: it is not acknowledged, but may be sent back.
     pub const DATAGRAM: Flags = Flags(64);
     /// TFRC: data whose receiver reports once in a round trip, or such a report.
     pub const RATED: Flags = Flags(128);

@@ -68,7 +68,7 @@ def tables(
             # the kernel counts none of these for each socket
             **{
                 name: np.full(len(flow), np.nan)
-                for name in ("recoveries", "marks", "undone", "probes")
+                for name in ("recoveries", "marks", "undone", "probes", "echoed_packets")
             },
             "cwnd_segments": mean["cwnd_segments"],
             "srtt_s": mean["srtt_s"],
@@ -109,6 +109,8 @@ def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[s
             "srtt_s": np.nan_to_num(column("srtt_s"), nan=0.0),
             "arrived_bytes": arrived,
             "taken_bytes": np.full_like(arrived, np.nan),
+            "rto_s": np.nan_to_num(column("rto_s"), nan=0.0),
+            "sent_packets": np.full_like(arrived, np.nan),
         },
         "links": emulated["links"],
         "stations": emulated["stations"],

@@ -3,7 +3,9 @@
 use super::Way;
 use super::association::Belonging;
 use super::links::{LEAST, Links};
-use crate::routing::{Action, Hop, Message, Node, Protocol, Transit};
+use crate::routing::{
+    Action, Aodv, AodvSettings, Hop, Message, Node, Olsr, OlsrSettings, Protocol, Transit,
+};
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -15,6 +17,10 @@ pub enum Routing {
     Oracle,
     /// One hop, to or from the access point that a station hears best: the stations at the common ends of ways.
     Association,
+    /// Ad hoc on-demand distance vector routing (RFC 3561).
+    Aodv(AodvSettings),
+    /// Optimized link state routing (RFC 3626).
+    Olsr(OlsrSettings),
 }
 
 /// For each set of ends the neighbours towards it.
@@ -65,7 +71,19 @@ impl Guide {
                 guide.moved(Time::ZERO, links);
                 guide
             }
+            Routing::Aodv(settings) => {
+                Guide::routers(nodes, |node| Box::new(Aodv::new(node, settings)))
+            }
+            Routing::Olsr(settings) => {
+                Guide::routers(nodes, |node| Box::new(Olsr::new(node, settings)))
+            }
         }
+    }
+
+    fn routers(nodes: usize, router: impl Fn(Node) -> Box<dyn Protocol + Send>) -> Self {
+        let routers: Vec<_> = (0..nodes as Node).map(router).collect();
+        let timers = routers.iter().map(|router| router.next_timer()).collect();
+        Guide::Protocols { routers, timers }
     }
 
     /// At which of the ends of a way a packet begins.
@@ -128,6 +146,15 @@ impl Guide {
         if let Guide::Protocols { routers, timers } = self {
             let (timer, router) = (&mut timers[usize::from(at)], &mut routers[usize::from(at)]);
             told(at, timer, router, out, |router, out| router.on_message(now, from, message, out));
+        }
+    }
+
+    /// A packet has come to its destination.
+    pub(super) fn on_arrival(&mut self, now: Time, at: Node, packet: Transit) {
+        if let Guide::Protocols { routers, timers } = self {
+            let at = usize::from(at);
+            routers[at].on_arrival(now, packet);
+            timers[at] = routers[at].next_timer();
         }
     }
 

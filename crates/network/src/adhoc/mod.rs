@@ -124,6 +124,8 @@ struct Station<F> {
 pub struct Sent {
     /// Packets.
     pub packets: u64,
+    /// Bytes of those packets.
+    pub bytes: u64,
     /// Messages of routers, each counted once however often it was attempted.
     pub messages: u64,
     /// Bytes of those messages.
@@ -307,11 +309,7 @@ impl<F: Frame> Adhoc<F> {
     /// A packet goes to the next node, waits for a route, or is lost for want of one.
     fn send_on(&mut self, now: Time, node: Node, packet: Packet<F>, chance: &mut impl Chance) {
         let state = &self.ways[packet.way as usize];
-        let transit = Transit {
-            source: self.trails.source(packet.trail),
-            destination: state.way.to[0] as Node,
-            previous: self.trails.previous(packet.trail),
-        };
+        let transit = self.transit(&packet);
         let mut out = Vec::new();
         match self.guide.next_hop(now, node, transit, &state.way, &self.links, &mut out) {
             Hop::To(next) => {
@@ -328,6 +326,15 @@ impl<F: Frame> Adhoc<F> {
             Hop::Unreachable => self.give_up(packet),
         }
         self.act(now, out, chance);
+    }
+
+    /// What a router is told of a packet.
+    fn transit(&self, packet: &Packet<F>) -> Transit {
+        Transit {
+            source: self.trails.source(packet.trail),
+            destination: self.ways[packet.way as usize].way.to[0] as Node,
+            previous: self.trails.previous(packet.trail),
+        }
     }
 
     /// The lane from one node to a neighbour: one for packets, and one for messages, which wait for no packet.
@@ -404,6 +411,7 @@ impl<F: Frame> Adhoc<F> {
         let Packet { frame, way, trail, .. } = packet;
         if self.ways[way as usize].way.to.contains(&usize::from(at)) {
             self.ways[way as usize].arrived(now, trail);
+            self.guide.on_arrival(now, at, self.transit(&packet));
             self.passed.push(Passed::Arrived { way, frame });
         } else if self.trails.hops(trail) >= MOST_HOPS {
             self.give_up(packet);
@@ -431,6 +439,7 @@ impl<F: Frame> Adhoc<F> {
         } else {
             let sent = self.sent.entry((from as Node, to.map(|to| to as Node))).or_default();
             sent.packets += 1;
+            sent.bytes += u64::from(packet.bytes());
             if self.trails.hops(packet.trail) == 0 {
                 let Packet { frame, way, .. } = packet;
                 self.passed.push(Passed::Left { way, frame, lost: false });

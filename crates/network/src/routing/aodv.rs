@@ -35,6 +35,8 @@
 //!   is no precursor if it uses a reverse route.
 //! * What comes from the blacklist's neighbours but RREQs is heard (§6.8). A RREP has failed if the MAC reports its
 //!   neighbour within `NEXT_HOP_WAIT`.
+//! * A gratuitous RREP has the number of the table, which is the RREQ's or newer (§6.6.3: the RREQ's).
+//! * A reverse route that is fresher already lives longer by a RREQ (§6.5), and not by an invalid route's lifetime.
 //! * RREQs over the limit wait, RERRs over the limit are not sent.
 
 mod discovery;

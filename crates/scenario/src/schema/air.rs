@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Packets, Rate, Span};
 
-/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links: each has one queue.
+/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and those of `nodes`: each has
+/// one queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Medium {
@@ -43,6 +44,32 @@ pub struct Medium {
     /// Stations that differ from the default.
     #[serde(default)]
     pub station: Vec<Station>,
+    /// Nodes that are stations beside those that links name: those that only pass on packets of others.
+    #[serde(default)]
+    pub nodes: Vec<Name>,
+    /// How packets find their way from station to station; without it a link is one hop.
+    #[serde(default)]
+    pub routing: Option<Routing>,
+    /// The node or group whose nodes are access points: as an end of a link they are one, whichever a station reaches.
+    #[serde(default)]
+    pub access: Option<Name>,
+    /// How many such channels there are, each with a station of every node: orthogonal, numbered from 1.
+    #[serde(default = "one")]
+    pub channels: u32,
+}
+
+/// How packets find their way in an ad-hoc network.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Routing {
+    /// The shortest way as the places of the moment have it, known to all without a message.
+    Oracle,
+    /// One hop, from or to the access point that a station hears best; needs `access`.
+    Association,
+    /// Ad hoc on-demand distance vector routing (RFC 3561).
+    Aodv,
+    /// Optimized link state routing (RFC 3626).
+    Olsr,
 }
 
 fn attempts() -> u32 {
@@ -125,10 +152,6 @@ fn sense() -> f64 {
     -88.0
 }
 
-fn ring() -> Packets {
-    Packets(64.0)
-}
-
 /// A station: what it has beside what all have.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -138,18 +161,20 @@ pub struct Station {
     /// The queueing discipline of its host; by default drop-tail of 1000 packets.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// Packets that the driver takes from it, with those that are being sent.
-    #[serde(default = "ring")]
-    pub ring: Packets,
+    /// Packets that the driver takes from it, with those that are being sent; by default 64, with `routing` 2, as what it
+    /// has taken cannot be routed elsewhere.
+    #[serde(default)]
+    pub ring: Option<Packets>,
     /// Rate at which it sends data, if not that of the medium.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Where it is, in metres to the east; with `radio` that matters.
+    /// Where it is, in metres to the east; with `radio` that matters. A node of the scenario's `node` list is where that
+    /// says.
     #[serde(default)]
-    pub x: f64,
+    pub x: Option<f64>,
     /// Where it is, in metres to the north.
     #[serde(default)]
-    pub y: f64,
+    pub y: Option<f64>,
     /// Probability that a packet is lost whatever the attempts, as of no congestion.
     #[serde(default)]
     pub residual_loss: f64,

@@ -349,6 +349,10 @@ impl Capture {
         if ack.flags.has(Flags::CODED) {
             return self.write_answer(now, path, &transport::coded_answer(ack));
         }
+        if ack.flags.has(Flags::DATAGRAM) {
+            let len = ack.window_edge - ack.data_ack;
+            return self.write_answer(now, path, &ruler(ack.data_ack, len as u32));
+        }
         let join = transit.join;
         self.paths[path].heard = self.paths[path].heard.max(Subflow::clock(transit.sent));
         if ack.flags.has(Flags::SYN) {

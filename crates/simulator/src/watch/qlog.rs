@@ -173,6 +173,9 @@ impl Path {
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if ack.flags.has(Flags::DATAGRAM) {
+            return self.on_report(now, (ack.window_edge - ack.data_ack) as u32);
+        }
         let mut numbers = Vec::new();
         let coded = ack.flags.has(Flags::CODED); // then it has numbers of segments, of which none is outstanding
         let outstanding = if coded { 0 } else { ack.ack };
@@ -210,6 +213,7 @@ impl Path {
         self.event(now, "transport:packet_received", packet);
     }
 
+    /// An answer with so many bytes that acknowledges nothing.
     fn on_report(&mut self, now: Time, bytes: u32) {
         let number = self.received;
         self.received += 1;

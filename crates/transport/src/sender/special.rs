@@ -18,6 +18,9 @@ impl<E: Ensemble> Sender<E> {
         if ack.flags.has(Flags::CODED) {
             return self.on_coded_ack(now, path, ack);
         }
+        if ack.flags.has(Flags::DATAGRAM) {
+            return self.paths[path].on_datagram_back(now, ack);
+        }
         if ack.ack > self.paths[path].board.una {
             self.control.on_delay(path, ack.transit.seconds());
         }

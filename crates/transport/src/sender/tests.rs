@@ -68,6 +68,7 @@ impl Pair {
             buffer: settings.receive_buffer,
             autotune: false,
             tfrc: false,
+            echo: false,
         };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),

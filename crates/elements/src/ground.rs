@@ -1,0 +1,57 @@
+//! The nodes of a plan: where each is at any time of a run.
+
+use crate::Stream;
+use network::{Highway, Place, Trajectory, Waypoint, scattered};
+use scenario::{Plan, PlanArea, PlanMoves, PlanNode};
+use units::Time;
+
+/// Where the nodes of `plan` are in the run with `seed`, in its order. Each node has randomness of its own, a platoon
+/// one for all of its cars.
+pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
+    let Some(area) = plan.area else {
+        return Vec::new();
+    };
+    let until = Time::from(plan.duration);
+    let mut all: Vec<Trajectory> = Vec::new();
+    for node in &plan.nodes {
+        match &node.moves {
+            PlanMoves::Highway(_) if node.member > 0 => {} // with the first of its platoon
+            PlanMoves::Highway(own) => {
+                let road = Highway {
+                    length: area.width,
+                    speed: own.speed,
+                    gap: own.gap,
+                    hold: own.hold,
+                    reaction: own.reaction,
+                    start_m: own.start,
+                    y: own.lane.unwrap_or_default(),
+                };
+                let mut stream = Stream::new(seed, "platoon", &node.group, 0);
+                all.extend(road.platoon(node.members as usize, until, &mut stream));
+            }
+            _ => all.push(alone(node, area, until, seed)),
+        }
+    }
+    all
+}
+
+/// A node that moves as nobody else.
+fn alone(node: &PlanNode, area: PlanArea, until: Time, seed: u64) -> Trajectory {
+    let mut stream = Stream::new(seed, "node", &node.group, u64::from(node.member));
+    match &node.moves {
+        PlanMoves::At(x, y) => Trajectory::still(Place { x: *x, y: *y }),
+        PlanMoves::Waypoint(own) => {
+            let PlanArea { width, height, .. } = area;
+            let (speed, pause, stationary) = (own.speed, own.pause, own.stationary);
+            Waypoint { width, height, speed, pause, stationary }.trajectory(until, &mut stream)
+        }
+        PlanMoves::Trace { start, legs } => {
+            let place = |(x, y): (f64, f64)| Place { x, y };
+            let legs = legs.iter().map(|(at, to, speed)| (Time::from(*at), place(*to), *speed));
+            Trajectory::through(place(*start), &legs.collect::<Vec<_>>())
+        }
+        PlanMoves::Scattered | PlanMoves::Highway(_) => {
+            Trajectory::still(scattered(area.width, area.height, &mut stream))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What is measured on media with routing, and where nodes are.
+
+use crate::{Air, Mean};
+use network::Frame;
+use network::adhoc::Sent;
+use network::routing::Node;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// A link over a medium with routing, of one user, after a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WayResult {
+    /// The link of the plan.
+    pub link: u32,
+    /// The medium.
+    pub medium: u32,
+    /// Which user's it is, if users have links of their own.
+    pub user: u32,
+    /// Part of the samples at which places allowed a way, whatever routing knew.
+    pub connected: f64,
+    /// Packets since the warm-up for which routing had no way.
+    pub unreachable_packets: u64,
+    /// Packets since the warm-up that came over another route than the one before.
+    pub route_changes: u64,
+}
+
+/// A route that packets of a way took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteResult {
+    /// Index among the ways.
+    pub way: u32,
+    /// Stations of the medium, from first to last.
+    pub nodes: Vec<Node>,
+    /// Packets since the start that arrived so.
+    pub packets: u64,
+    /// When the first of them arrived, in seconds.
+    pub first_s: f64,
+    /// When the last one did.
+    pub last_s: f64,
+}
+
+/// Where nodes are and what they send, over time.
+#[derive(Clone, Debug, Default)]
+pub struct NodeSeries {
+    /// Metres to the east: a row for each sample, a column for each node.
+    pub x_m: Vec<f64>,
+    /// Metres to the north.
+    pub y_m: Vec<f64>,
+    /// What went over media since the sample before.
+    pub hops: HopSeries,
+}
+
+/// What went over media, a row for each pair of stations that was used between two samples.
+#[derive(Clone, Debug, Default)]
+pub struct HopSeries {
+    /// Which sample, from 0: the one after which it is reported.
+    pub sample: Vec<u32>,
+    /// The medium.
+    pub medium: Vec<u32>,
+    /// The sending station.
+    pub from: Vec<i32>,
+    /// The receiving station; −1 for all.
+    pub to: Vec<i32>,
+    /// Bytes of packets.
+    pub bytes: Vec<u64>,
+    /// Messages of routers.
+    pub messages: Vec<u64>,
+}
+
+/// Measures routing in one run.
+#[derive(Default)]
+pub(crate) struct RoutingMeter {
+    /// For each way packets without a route, and changes, at the end of the warm-up.
+    baseline: Vec<(u64, u64)>,
+    connected: Vec<Mean>,
+    /// What had been sent at the sample before.
+    sent: BTreeMap<(u32, Node, Option<Node>), Sent>,
+    samples: u32,
+}
+
+impl RoutingMeter {
+    /// The warm-up is over.
+    pub(crate) fn start<F: Frame>(&mut self, air: &Air<F>) {
+        let tallies = air.routed().map(|way| (way.tally.unreachable, way.tally.changes));
+        self.baseline = tallies.collect();
+        self.connected = vec![Mean::default(); self.baseline.len()];
+    }
+
+    /// Looks at what is connected.
+    pub(crate) fn sample<F: Frame>(&mut self, air: &Air<F>) {
+        for (mean, way) in self.connected.iter_mut().zip(air.routed()) {
+            mean.add(f64::from(u8::from(way.connected)));
+        }
+    }
+
+    /// Appends a row to `series`.
+    pub(crate) fn record<F: Frame>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
+        for place in air.places(now) {
+            series.x_m.push(place.x);
+            series.y_m.push(place.y);
+        }
+        for (medium, from, to, sent) in air.sent() {
+            let before = self.sent.insert((medium, from, to), sent).unwrap_or_default();
+            if before != sent {
+                series.hops.sample.push(self.samples);
+                series.hops.medium.push(medium);
+                series.hops.from.push(i32::from(from));
+                series.hops.to.push(to.map_or(-1, i32::from));
+                series.hops.bytes.push(sent.bytes - before.bytes);
+                series.hops.messages.push(sent.messages - before.messages);
+            }
+        }
+        self.samples += 1;
+    }
+
+    /// One row for each way.
+    pub(crate) fn ways<F: Frame>(&self, air: &Air<F>) -> Vec<WayResult> {
+        let rows = air.routed().zip(&self.baseline).zip(&self.connected);
+        let rows = rows.map(|((way, (unreachable, changes)), connected)| WayResult {
+            link: way.planned,
+            medium: way.medium,
+            user: way.user,
+            connected: connected.get(),
+            unreachable_packets: way.tally.unreachable - unreachable,
+            route_changes: way.tally.changes - changes,
+        });
+        rows.collect()
+    }
+
+    /// One row for each route of each way.
+    pub(crate) fn routes<F: Frame>(air: &Air<F>) -> Vec<RouteResult> {
+        let ways: BTreeMap<u32, u32> = air.routed().map(|way| way.lane).zip(0..).collect();
+        let rows = air.routes().filter_map(|(lane, route)| {
+            Some(RouteResult {
+                way: *ways.get(&lane)?,
+                nodes: route.nodes,
+                packets: route.packets,
+                first_s: route.first.seconds(),
+                last_s: route.last.seconds(),
+            })
+        });
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|row| row.way);
+        rows
+    }
+}

@@ -1,0 +1,201 @@
+//! Buses and cells: what is right in them, and what a plan has of them.
+
+use crate::air::check_radio;
+use crate::error::{Error, list};
+use crate::plan::{PlanQueue, expand_queue};
+use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Queue, Radio, Scenario};
+use crate::sharing::{PlanKind, PlanStation, stations};
+use crate::validate::{Placed, about, at, check_queue, unique};
+use units::{Rate, Span};
+
+/// A bus of a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlanBus {
+    /// Rate at which frames are sent.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+}
+
+/// A cell of a plan; its first station is the base.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanCell {
+    /// Resource blocks from the base to users, and from users to the base.
+    pub blocks: (u32, u32),
+    /// Who gets them.
+    pub scheduler: CellScheduler,
+    /// Over how long served rates are averaged.
+    pub averaging: Span,
+    /// Part of the blocks that carries no data.
+    pub overhead: f64,
+    /// Propagation, with the loss at one metre, if places say how strong signals are.
+    pub radio: Option<Radio>,
+    /// For each user its mean signal-to-noise ratio in dB (`NaN` if places say it) and its fading, in the order of the
+    /// stations behind the base.
+    pub users: Vec<(f64, Option<Fading>)>,
+}
+
+/// The queue of a device on a bus, as ns-3 has it.
+const BUS_QUEUE: PlanQueue = PlanQueue::DropTail { packets: Some(100), bytes: None };
+
+/// The queue of a user of a cell.
+const CELL_QUEUE: PlanQueue = PlanQueue::DropTail { packets: Some(300), bytes: None };
+
+/// Path loss at one metre in dB: free space at 2 GHz.
+const LOSS_AT_1M_DB: f64 = 38.5;
+
+/// Most users of a cell.
+const MOST_USERS: usize = 1000;
+
+/// Checks the buses and cells of a scenario.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
+    scenario.bus.iter().try_for_each(|bus| check_bus(scenario, bus))?;
+    scenario.cell.iter().try_for_each(|cell| check_cell(scenario, cell))
+}
+
+fn check_bus(scenario: &Scenario, bus: &Bus) -> Result<(), Placed> {
+    let name = &bus.name.text;
+    if stations(scenario, name, &bus.nodes).len() < 2 {
+        let error = Error::new(format!("bus `{name}` has no stations"));
+        let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
+        return Err(at(&bus.name, error.help(help)));
+    }
+    check_host_queue(bus.queue.as_ref()).map_err(|(field, value, right)| {
+        let error = Error::new(format!("bus `{name}`: {field} is {value}")).help(right);
+        about(format!("bus.{name}.{field}"), error)
+    })
+}
+
+/// Whether a host can have this queue.
+fn check_host_queue(queue: Option<&Queue>) -> Result<(), (String, String, &'static str)> {
+    queue.map_or(Ok(()), check_queue)?;
+    match queue {
+        Some(Queue::Red(_) | Queue::Pie(_)) => {
+            let right = "a host has droptail, codel, fq-codel or \"unlimited\"";
+            Err(("queue".into(), "one of a router".into(), right))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_cell(scenario: &Scenario, cell: &Cell) -> Result<(), Placed> {
+    let name = &cell.name.text;
+    let wrong = |field: &str, value: String, right: &str| {
+        let error = Error::new(format!("cell `{name}`: {field} is {value}")).help(right);
+        Err(about(format!("cell.{name}.{field}"), error))
+    };
+    let users = stations(scenario, name, &[]);
+    if users.len() < 2 || users.len() > MOST_USERS {
+        let error = Error::new(format!("cell `{name}` has {} stations", users.len()));
+        let help =
+            format!("write links with `medium = \"{name}\"` between `base` and at most 999 users");
+        return Err(at(&cell.name, error.help(help)));
+    }
+    for (field, blocks) in [("blocks", Some(cell.blocks)), ("blocks_up", cell.blocks_up)] {
+        if let Some(blocks) = blocks.filter(|blocks| !(1..=500).contains(blocks)) {
+            return wrong(field, blocks.to_string(), "it lies from 1 to 500; 100 are 20 MHz");
+        }
+    }
+    if !(0.0..1.0).contains(&cell.overhead) {
+        return wrong("overhead", cell.overhead.to_string(), "a part, from 0 to below 1");
+    }
+    if cell.averaging < Span::millis(1) {
+        return wrong("averaging", cell.averaging.to_string(), "it is at least 1 ms");
+    }
+    if let Some(radio) = &cell.radio {
+        check_radio(radio)
+            .or_else(|(field, value)| wrong(field, value, "a number that a radio has"))?;
+    }
+    unique("user", cell.user.iter().map(|user| &user.name))?;
+    for user in &cell.user {
+        if user.name.text == cell.base.text || !users.contains(&user.name.text) {
+            let error = Error::new(format!("cell `{name}`: `{}` is no user of it", user.name.text));
+            let all = users.iter().filter(|user| **user != cell.base.text);
+            let help = format!("its users are {}", list(all.map(String::as_str)));
+            return Err(at(&user.name, error.help(help)));
+        }
+    }
+    let own = |field: &str| format!("user.{field}");
+    for (name, user) in cell.user.iter().map(|user| (&user.name.text, user)) {
+        check_signal(user.snr_db, user.fading, user.queue.as_ref()).or_else(
+            |(field, value, right)| wrong(&own(&format!("{name}.{field}")), value, right),
+        )?;
+    }
+    check_signal(cell.snr_db, cell.fading, cell.queue.as_ref())
+        .or_else(|(field, value, right)| wrong(&field, value, right))?;
+    let told = |user: &String| {
+        cell.snr_db.is_some() || find(cell, user).is_some_and(|own| own.snr_db.is_some())
+    };
+    let unknown = users.iter().find(|user| **user != cell.base.text && !told(user));
+    match unknown.filter(|_| cell.radio.is_none()) {
+        Some(user) => {
+            let right = "give `snr_db`, for all or for this user, or `radio` and places";
+            wrong("snr_db", format!("not said of `{user}`"), right)
+        }
+        None => Ok(()),
+    }
+}
+
+fn find<'a>(cell: &'a Cell, name: &str) -> Option<&'a CellUser> {
+    cell.user.iter().find(|user| user.name.text == name)
+}
+
+fn check_signal(
+    snr_db: Option<f64>,
+    fading: Option<Fading>,
+    queue: Option<&Queue>,
+) -> Result<(), (String, String, &'static str)> {
+    if let Some(snr) = snr_db.filter(|snr| !(-50.0..=100.0).contains(snr)) {
+        return Err(("snr_db".into(), snr.to_string(), "dB, from -50 to 100"));
+    }
+    if let Some(fading) = fading {
+        if !(0.0..=30.0).contains(&fading.deviation_db) {
+            let right = "dB, from 0 to 30";
+            return Err(("fading.deviation_db".into(), fading.deviation_db.to_string(), right));
+        }
+        if fading.coherence < Span::millis(1) {
+            let right = "it is at least 1 ms";
+            return Err(("fading.coherence".into(), fading.coherence.to_string(), right));
+        }
+    }
+    check_host_queue(queue)
+}
+
+pub(crate) fn expand_bus(
+    scenario: &Scenario,
+    bus: &Bus,
+    stations: &[String],
+) -> (PlanKind, Vec<PlanStation>) {
+    let queue = bus.queue.as_ref().map_or(BUS_QUEUE, expand_queue);
+    let station = |name: &String| PlanStation::bare(scenario, name, queue.clone());
+    let kind = PlanKind::Bus(PlanBus { rate: bus.rate, delay: bus.delay });
+    (kind, stations.iter().map(station).collect())
+}
+
+pub(crate) fn expand_cell(
+    scenario: &Scenario,
+    cell: &Cell,
+    stations: &[String],
+) -> (PlanKind, Vec<PlanStation>) {
+    let station = |name: &String| {
+        let queue = find(cell, name).and_then(|own| own.queue.as_ref()).or(cell.queue.as_ref());
+        PlanStation::bare(scenario, name, queue.map_or(CELL_QUEUE, expand_queue))
+    };
+    let user = |name: &String| {
+        let own = find(cell, name);
+        let snr = own.and_then(|own| own.snr_db).or(cell.snr_db).unwrap_or(f64::NAN);
+        (snr, own.and_then(|own| own.fading).or(cell.fading))
+    };
+    let kind = PlanKind::Cell(PlanCell {
+        blocks: (cell.blocks, cell.blocks_up.unwrap_or(cell.blocks)),
+        scheduler: cell.scheduler,
+        averaging: cell.averaging,
+        overhead: cell.overhead,
+        radio: cell.radio.map(|radio| Radio {
+            loss_at_1m_db: radio.loss_at_1m_db.or(Some(LOSS_AT_1M_DB)),
+            ..radio
+        }),
+        users: stations.iter().skip(1).map(user).collect(),
+    });
+    (kind, stations.iter().map(station).collect())
+}

@@ -1,0 +1,325 @@
+//! Nodes: what is right in them, and what a plan has of them.
+
+use crate::error::Error;
+use crate::movements;
+use crate::schema::{Area, Highway, Moves, Node, Scenario, Waypoint};
+use crate::validate::{Placed, about, at, unique};
+use units::Span;
+
+/// The ground of a plan, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlanArea {
+    /// To the east.
+    pub width: f64,
+    /// To the north.
+    pub height: f64,
+    /// How often it is looked where moving nodes are.
+    pub step: Span,
+}
+
+/// A node of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanNode {
+    /// Its name, with its number in the group.
+    pub name: String,
+    /// The group that it belongs to, or its name.
+    pub group: String,
+    /// Which of the group, from 0.
+    pub member: u32,
+    /// How many the group has.
+    pub members: u32,
+    /// Where it is and goes.
+    pub moves: PlanMoves,
+}
+
+/// Where a node of a plan is and goes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanMoves {
+    /// It stands here, in metres.
+    At(f64, f64),
+    /// It stands at a random place.
+    Scattered,
+    /// Random waypoint.
+    Waypoint(Waypoint),
+    /// A car of a platoon, with its lane.
+    Highway(Highway),
+    /// From a place, at times, to places, at speeds in m/s.
+    Trace {
+        /// Where it is at first.
+        start: (f64, f64),
+        /// When it sets out, where to, and how fast.
+        legs: Vec<(Span, (f64, f64), f64)>,
+    },
+}
+
+/// Most nodes of a scenario.
+const MOST_NODES: u64 = 10_000;
+
+/// Fastest that anything moves, in m/s.
+const FASTEST: f64 = 1_000.0;
+
+/// The names of the nodes that `name` stands for: of a group those of its members.
+pub(crate) fn members(scenario: &Scenario, name: &str) -> Vec<String> {
+    let known = scenario.node.iter().find(|node| node.name.text == name);
+    match known.map_or(1, |node| node.count) {
+        1 => vec![name.into()],
+        count => (1..=count).map(|member| format!("{name}-{member}")).collect(),
+    }
+}
+
+/// The number of nodes of the file that come before one.
+fn number(scenario: &Scenario, node: &Node) -> usize {
+    let before = scenario.node.iter().take_while(|other| other.name.text != node.name.text);
+    before.map(|node| node.count as usize).sum()
+}
+
+/// How a node moves, unless it has a place.
+fn moves<'a>(scenario: &'a Scenario, node: &'a Node) -> &'a Moves {
+    let general = scenario.area.as_ref().map_or(&Moves::Still, |area| &area.moves);
+    node.moves.as_ref().unwrap_or(general)
+}
+
+/// Checks the area and the nodes of a scenario.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
+    unique("node", scenario.node.iter().map(|node| &node.name))?;
+    if let Some(area) = &scenario.area {
+        check_area(area)?;
+        check_moves(scenario, area, &area.moves, "area.moves")?;
+    }
+    let all: u64 = scenario.node.iter().map(|node| u64::from(node.count)).sum();
+    if all > MOST_NODES {
+        let message = format!("the scenario has {all} nodes; it has at most {MOST_NODES}");
+        return Err(about("node", Error::new(message)));
+    }
+    scenario.node.iter().try_for_each(|node| check_node(scenario, node))?;
+    let names: Vec<_> =
+        scenario.node.iter().flat_map(|node| members(scenario, &node.name.text)).collect();
+    for (index, name) in names.iter().enumerate() {
+        if names[..index].contains(name) {
+            let message = format!("two nodes are called `{name}`");
+            return Err(about("node", Error::new(message).help("give a group another name")));
+        }
+    }
+    Ok(())
+}
+
+fn check_area(area: &Area) -> Result<(), Placed> {
+    for (field, value) in [("width", area.width), ("height", area.height)] {
+        if !(1.0..=1e6).contains(&value) {
+            let error = Error::new(format!("area: {field} is {value}"));
+            return Err(about(format!("area.{field}"), error.help("metres, from 1 to 1000000")));
+        }
+    }
+    if !(Span::millis(1)..=Span::millis(10_000)).contains(&area.step) {
+        let error = Error::new(format!("area: step is {}", area.step));
+        return Err(about("area.step", error.help("it lies from 1 ms to 10 s")));
+    }
+    Ok(())
+}
+
+fn check_node(scenario: &Scenario, node: &Node) -> Result<(), Placed> {
+    let name = &node.name.text;
+    let wrong = |field: &str, what: String, right: &str| {
+        let error = Error::new(format!("node `{name}`: {what}")).help(right);
+        Err(about(format!("node.{name}.{field}"), error))
+    };
+    if node.count == 0 {
+        return wrong("count", "count is 0".into(), "it is at least 1");
+    }
+    let Some(area) = &scenario.area else {
+        let right = "write [area] with `width` and `height`, in metres";
+        return Err(at(
+            &node.name,
+            Error::new(format!("node `{name}`: there is no area")).help(right),
+        ));
+    };
+    match (node.x, node.y) {
+        (None, None) => {}
+        (Some(_), Some(_)) if node.count > 1 => {
+            return wrong(
+                "x",
+                "one place for a group".into(),
+                "leave `x` and `y` out: they are put at random",
+            );
+        }
+        (Some(_), Some(_)) if node.moves.is_some() => {
+            return wrong(
+                "moves",
+                "it has a place and moves".into(),
+                "leave out `moves`, or `x` and `y`",
+            );
+        }
+        (Some(x), Some(y)) => {
+            for (field, value, most) in [("x", x, area.width), ("y", y, area.height)] {
+                if !(0.0..=most).contains(&value) {
+                    let what = format!("{field} is {value}, outside the area");
+                    return wrong(field, what, &format!("it lies from 0 to {most} m"));
+                }
+            }
+        }
+        _ => return wrong("x", "one of `x` and `y` is missing".into(), "give both or none"),
+    }
+    if let Some(own) = &node.moves {
+        check_moves(scenario, area, own, &format!("node.{name}.moves"))?;
+    }
+    match moves(scenario, node) {
+        Moves::Trace(trace) if node.x.is_none() => {
+            check_start(scenario, node, trace.text.as_deref())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A node that moves as a file says has a place there at first, inside the area.
+fn check_start(scenario: &Scenario, node: &Node, text: Option<&str>) -> Result<(), Placed> {
+    let (Some(area), Some(Ok(all))) = (&scenario.area, text.map(movements::parse)) else {
+        return Ok(()); // what is wrong with the file is said where the file is
+    };
+    let first = number(scenario, node);
+    for (member, name) in members(scenario, &node.name.text).iter().enumerate() {
+        let own = all.iter().find(|moves| moves.node == first + member);
+        let wrong = |what: String, right: &str| {
+            Err(at(&node.name, Error::new(format!("node `{name}`: {what}")).help(right)))
+        };
+        let Some(start) = own.and_then(|moves| moves.start) else {
+            let what = format!("the movements have no place for node {}", first + member);
+            return wrong(what, "nodes are numbered from 0 in the order of the scenario");
+        };
+        let places = own.into_iter().flat_map(|moves| moves.legs.iter().map(|leg| leg.to));
+        for (x, y) in [start].into_iter().chain(places) {
+            if !((0.0..=area.width).contains(&x) && (0.0..=area.height).contains(&y)) {
+                let what = format!("its movements lead to ({x}, {y}), outside the area");
+                return wrong(what, &format!("it is {} m by {} m", area.width, area.height));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_moves(scenario: &Scenario, area: &Area, moves: &Moves, key: &str) -> Result<(), Placed> {
+    let wrong = |field: &str, what: String, right: &str| {
+        let error = Error::new(format!("{key}: {what}")).help(right);
+        Err(about(format!("{key}.{field}"), error))
+    };
+    let speeds = |(least, most): (f64, f64)| least > 0.0 && least <= most && most <= FASTEST;
+    match moves {
+        Moves::Still => Ok(()),
+        Moves::Waypoint(own) => {
+            if !speeds(own.speed) {
+                let what = format!("speed is [{}, {}]", own.speed.0, own.speed.1);
+                let right = "least and greatest in m/s, the least above 0: with 0, nodes come to a halt in the long run";
+                return wrong("waypoint.speed", what, right);
+            }
+            match own.pause.0 <= own.pause.1 {
+                true => Ok(()),
+                false => {
+                    let what = format!("pause is [{}, {}]", own.pause.0, own.pause.1);
+                    wrong("waypoint.pause", what, "the shortest, then the longest")
+                }
+            }
+        }
+        Moves::Highway(own) => check_highway(area, own)
+            .or_else(|(field, what, right)| wrong(&format!("highway.{field}"), what, &right)),
+        Moves::Trace(own) => match (&own.file, &own.text) {
+            (None, Some(text)) => match movements::parse(text) {
+                Ok(all) => {
+                    let nodes: usize = scenario.node.iter().map(|node| node.count as usize).sum();
+                    match all.iter().find(|moves| moves.node >= nodes) {
+                        Some(moves) => {
+                            let what = format!("they move node {}", moves.node);
+                            wrong(
+                                "trace",
+                                what,
+                                &format!("the scenario has {nodes} nodes, from 0 on"),
+                            )
+                        }
+                        None => Ok(()),
+                    }
+                }
+                Err(bad) => {
+                    let right = "movements are written as ns-2's setdest does, one to a line";
+                    wrong("trace.text", bad.to_string(), right)
+                }
+            },
+            (Some(file), None) => {
+                let right =
+                    "a file is read with the scenario file that names it; here, give its `text`";
+                wrong("trace.file", format!("file is \"{file}\""), right)
+            }
+            _ => {
+                wrong("trace", "without movements, or with both".into(), "it has `file` or `text`")
+            }
+        },
+    }
+}
+
+fn check_highway(area: &Area, own: &Highway) -> Result<(), (&'static str, String, String)> {
+    let (least, most) = own.speed;
+    if !(0.0 < least && least <= most && most <= FASTEST) {
+        let what = format!("speed is [{least}, {most}]");
+        return Err(("speed", what, "least and greatest in m/s, above 0".into()));
+    }
+    let needed = own.reaction.seconds() * (most - least);
+    if !(own.gap > needed && own.gap <= area.width) {
+        let right = format!(
+            "above reaction × (greatest − least speed) = {needed} m, or a car overtakes the one ahead, and at most the \
+             width of the area"
+        );
+        return Err(("gap", format!("gap is {}", own.gap), right));
+    }
+    if own.hold < Span::millis(100) {
+        return Err(("hold", format!("hold is {}", own.hold), "it is at least 100 ms".into()));
+    }
+    let lane = own.lane.unwrap_or(0.0);
+    for (field, value, most) in [("start", own.start, area.width), ("lane", lane, area.height)] {
+        if !(0.0..=most).contains(&value) {
+            let what = format!("{field} is {value}, outside the area");
+            return Err((field, what, format!("it lies from 0 to {most} m")));
+        }
+    }
+    Ok(())
+}
+
+/// The ground of a scenario that has been checked.
+pub(crate) fn expand_area(scenario: &Scenario) -> Option<PlanArea> {
+    let Area { width, height, step, .. } = *scenario.area.as_ref()?;
+    Some(PlanArea { width, height, step })
+}
+
+/// The nodes of a scenario that has been checked.
+pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanNode> {
+    let of_group = |node: &Node| {
+        let first = number(scenario, node);
+        let names = members(scenario, &node.name.text).into_iter().zip(0..);
+        let planned = names.map(|(name, member)| PlanNode {
+            name,
+            group: node.name.text.clone(),
+            member,
+            members: node.count,
+            moves: planned(scenario, node, first + member as usize),
+        });
+        planned.collect::<Vec<_>>()
+    };
+    scenario.node.iter().flat_map(of_group).collect()
+}
+
+fn planned(scenario: &Scenario, node: &Node, number: usize) -> PlanMoves {
+    if let (Some(x), Some(y)) = (node.x, node.y) {
+        return PlanMoves::At(x, y);
+    }
+    match moves(scenario, node) {
+        Moves::Still => PlanMoves::Scattered,
+        Moves::Waypoint(own) => PlanMoves::Waypoint(*own),
+        Moves::Highway(own) => {
+            let middle = scenario.area.as_ref().map_or(0.0, |area| area.height / 2.0);
+            PlanMoves::Highway(Highway { lane: own.lane.or(Some(middle)), ..*own })
+        }
+        Moves::Trace(own) => {
+            let all = own.text.as_deref().and_then(|text| movements::parse(text).ok());
+            let own = all.into_iter().flatten().find(|moves| moves.node == number);
+            let (start, legs) = own.map_or((None, Vec::new()), |own| (own.start, own.legs));
+            let legs = legs.iter().map(|leg| (leg.at, leg.to, leg.speed)).collect();
+            PlanMoves::Trace { start: start.unwrap_or_default(), legs }
+        }
+    }
+}
