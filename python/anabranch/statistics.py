@@ -65,6 +65,8 @@ def interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
         raise ValueError("an interval needs at least one value")
     if x.size == 1:
         return Interval(float(x[0]), math.inf, 1, confidence)
+    if (x == x[0]).all():
+        return Interval(float(x[0]), 0.0, int(x.size), confidence)  # no noise of the last bits
     from scipy.stats import t
 
     half = t.ppf(0.5 + confidence / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
