@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import couple_plus, khalili, tse, wifi
+from . import couple_plus, cs218, khalili, tse, wifi
 from .beside import explained
 from .document import Paper
 from .findings import Finding, not_run
 from .laboratory import LEAST_RUNS, SIMULATION, Laboratory, Progress, Simulation, World
 
-PAPERS = {paper.key: paper for paper in (khalili.PAPER, tse.PAPER, couple_plus.PAPER, wifi.PAPER)}
+PAPERS = {module.PAPER.key: module.PAPER for module in (khalili, tse, couple_plus, wifi, cs218)}
 """The documents by key."""
 
 MOST_NAMED = 6
@@ -77,7 +77,8 @@ def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: boo
     simulated = laboratory.world.name == SIMULATION
     if simulated and quick and paper.brief and len(ids) == len(paper.claims):
         ids = [paper.full(id) for id in paper.brief]
-    needed = {cell: None for id in ids for cell in paper.evaluators[id][1]}
+    own = [paper.evaluators[id] for id in ids if id in paper.evaluators]
+    needed = {cell: None for _, cells in own for cell in cells}
     if len(ids) == len(paper.claims):
         needed |= dict.fromkeys(paper.unclaimed)
     if simulated:
@@ -90,7 +91,9 @@ def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: boo
 
 
 def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
-    """A claim's finding, if all of its cells have been run."""
+    """A claim's finding, if it can be evaluated and all of its cells have been run."""
+    if id not in paper.evaluators:
+        return not_run(paper.claims[id], "nothing evaluates this claim yet")
     evaluator, cells = paper.evaluators[id]
     needed = [cell for cell in cells if laboratory.beside is None or cell not in paper.explaining]
     if why := _missing(needed, laboratory):
