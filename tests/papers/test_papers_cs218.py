@@ -1,0 +1,178 @@
+"""The CS 218 report: its ledger, its cells and scenarios, pairs of seeds, replays, short runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+from anabranch.papers import Laboratory, evaluate
+from anabranch.papers.cs218 import PAPER, algorithms, cells, logs, paired, reading, small, tables
+from anabranch.papers.pages import write_report
+from anabranch.result import Result
+from anabranch.scenario import shipped
+
+NAMES = [name for name in shipped() if name.startswith("cs218/")]
+
+JUDGED = {
+    *(f"cs218.alg.{name}" for name in ("ewtcp", "fully_coupled", "uncoupled", "rtt_compensator")),
+    *(f"cs218.alg.{name}" for name in ("lia_underuse", "compound_window", "cs218")),
+    "cs218.theory.best_worst",
+    "cs218.def.goals",
+    *(f"cs218.mech.{name}" for name in ("fairness_considerations", "reduction_same")),
+    "cs218.mech.noncongestive_loss",
+    *(f"cs218.wish.{name}" for name in ("true_multipath", "own_implementation")),
+    "cs218.wish.more_controllers",
+}
+"""Claims that need neither an ad-hoc network nor a bus."""
+
+
+def ran(*names: str, seeds: int = 2) -> Laboratory:
+    """Cells run with two seeds."""
+    lab = Laboratory(PAPER.cells_of("simulation"), seeds=seeds)
+    lab.run(names)
+    return lab
+
+
+def test_the_ledger_has_thirty_seven_claims_in_twelve_experiments() -> None:
+    assert (len(PAPER.claims), len(PAPER.experiments)) == (37, 12)
+    assert set(PAPER.evaluators) >= JUDGED
+
+
+def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
+    same: dict[Any, list[str]] = {}
+    for name, cell in PAPER.cells_of("simulation").items():
+        assert cell.scenario in NAMES
+        ab.load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
+        key = (cell.scenario, cell.controller, frozenset(cell.overrides))
+        same.setdefault(key, []).append(name)
+    assert [names for names in same.values() if len(names) > 1] == []
+
+
+@pytest.mark.parametrize(("name", "packets"), [("fairness", [42]), ("ramp", [833, 83])])
+def test_drop_tail_queues_are_one_bandwidth_delay_product(name: str, packets: list[int]) -> None:
+    plan = ab.load(f"cs218/{name}").plan()
+    links = [link for link in plan["links"] if link["rate_bps"]]
+    rtt_s = plan["classes"][0]["paths"][0]["base_rtt_s"]
+    assert [round(link["rate_bps"] * rtt_s / 8 / 1500) for link in links] == packets
+    assert [link["queue"]["limit_packets"] for link in links] == packets
+    chosen = next(c["value"] for c in plan["choices"] if c["what"] == "queue")
+    assert all(str(number) in chosen for number in packets)
+
+
+def test_slow_start_ends_at_half_of_what_the_fast_path_holds() -> None:
+    plan = ab.load("cs218/ramp").plan()
+    threshold = plan["classes"][0]["initial_ssthresh"]
+    assert threshold == 416.5 < 833.33 / 2 and round(2 * threshold) == 833
+
+
+def test_differences_are_taken_seed_by_seed() -> None:
+    values = paired.Values(
+        {"cs218": np.array([11.0, 21.0, 31.0]), "lia": np.array([10.0, 20.0, 30.0])}
+    )
+    assert values.difference("cs218", "lia").mean == 1.0
+    assert values.difference("cs218", "lia").half < 1e-9 < values.mean("lia").half
+    assert values.relative("cs218", "lia").mean == pytest.approx(0.05)
+    assert values.ratio("cs218", "lia").mean == pytest.approx(1.05)
+    assert values.ordered == ("cs218", "lia")
+    assert values.compared("cs218") == "CS218_ALGO, seed by seed, over RTT Compensator +5 ± 0 %"
+
+
+def test_values_of_unequal_numbers_of_seeds_are_no_pairs() -> None:
+    with pytest.raises(ValueError, match="as many"):
+        paired.Values({"cs218": np.ones(3), "lia": np.ones(2)})
+
+
+def test_a_sweep_has_the_seeds_that_all_of_its_cells_have() -> None:
+    sweep = paired.Sweep(cells.FAIRNESS, (cells.CS218, cells.LIA))
+    lab = ran(*sweep.cells, seeds=3)
+    one = lab[sweep.cells[0]]
+    lab.results[sweep.cells[0]] = Result(one.scenario, one.plan, one.runs[1:])
+    values = sweep.values(lab, reading.mbps)
+    assert [len(column) for column in values.by.values()] == [2, 2]
+    assert values.by["lia"].tolist() == reading.mbps(lab[sweep.cells[1]])[1:].tolist()
+
+
+def test_filling_is_timed_between_two_windows_and_endless_if_the_second_is_not_reached() -> None:
+    t_s = np.arange(0.0, 10.0, 0.5)
+    run = {"series": {"t_s": t_s, "paths": {"cwnd_segments": np.stack([10 * t_s, t_s], axis=1)}}}
+    result = Result(ab.load("cs218/ramp"), {"warmup_s": 2.0}, [run])
+    assert reading.fill_s(result, 10, 40).tolist() == [2.0]  # from 2 s, the warm-up's end
+    assert reading.fill_s(result, 30, 60).tolist() == [3.0]
+    assert reading.fill_s(result, 30, 600).tolist() == [np.inf]
+
+
+def moment(t_s: float, last_s: float, grown: float) -> logs.Moment:
+    """An acknowledgement on the first of two equal paths of 10 segments and 100 ms: LIA adds 0.025."""
+    windows, srtts = np.array([10.0, 10.0]), np.array([0.1, 0.1])
+    return logs.Moment(t_s, 0, 1, 0, 0, last_s, windows, 10 + grown, srtts, True)
+
+
+def test_a_replay_counts_to_five_and_begins_anew_after_a_loss() -> None:
+    moments = tuple(moment(i, 0.1, 0.025) for i in range(8))
+    loss = logs.Loss(6.5, 0, 10.0, 5.0)
+    steps = logs.replayed(logs.Log(moments, (loss,)), logs.twice)
+    assert [step.count for step in steps] == [1, 2, 3, 4, 5, 6, 7, 1]
+    assert [step.boost for step in steps] == [0, 0, 0, 0, 0, 1, 1, 0]
+    assert [round(step.expected, 6) for step in steps[4:7]] == [0.025, 0.05, 0.05]
+    assert steps[5].off == pytest.approx(-0.025)
+
+
+def test_the_best_round_trip_is_used_before_it_is_updated() -> None:
+    trips = (0.1, 0.2, 0.05, 0.1)
+    moments = tuple(moment(i, last_s, 0.0) for i, last_s in enumerate(trips))
+    steps = logs.replayed(logs.Log(moments, ()), logs.twice, threshold=0)
+    assert [step.boost for step in steps] == [1.0, 0.5, 1.0, 0.5]
+
+
+def test_the_readings_differ_where_the_cap_binds() -> None:
+    windows, srtts = np.array([10.0, 10.0]), np.array([0.05, 0.2])
+    assert logs.lia(0, windows, srtts, 1.0) == pytest.approx(0.064)
+    assert logs.twice(0, windows, srtts, 1.0) == pytest.approx(0.128)
+    assert logs.capped(0, windows, srtts, 1.0) == pytest.approx(0.1)
+
+
+def test_a_law_that_is_not_the_formula_is_noticed() -> None:
+    grown, fallen = algorithms.off("ewtcp", lambda w, rtt: 1 / np.sqrt(len(w)) / w, algorithms.half)
+    assert grown > 0.1 and fallen < 1e-12
+
+
+def test_each_acknowledgement_of_a_run_moves_the_window_as_its_rule_says_and_no_other() -> None:
+    log = small.watched(cells.CS218)
+    assert len(log.moments) > 10_000 and len(log.losses) > 5
+    assert algorithms.most_bytes(logs.replayed(log, logs.twice)) <= 1
+    assert algorithms.most_bytes(logs.replayed(log, logs.capped)) > 20
+    assert set(algorithms.first_boosted(log)) == {6}
+
+
+def test_within_one_red_queue_rtt_compensator_is_fair_and_cs218_is_not() -> None:
+    network = "fairness-red"
+    controllers = (cells.CS218, cells.LIA, cells.RENO)
+    names = [cells.under(network, c) for c in (*controllers, cells.TCP, cells.NOBODY)]
+    lab = ran(*names, seeds=4)
+    held = {c: tables.verdicts(lab, network, c) for c in controllers}
+    fair = {"P1": False, "P2": False, "goal 2": True, "lenient": True, "stringent": True}
+    unfair = {"P1": False, "P2": True, "goal 2": False, "lenient": False, "stringent": False}
+    assert held == {cells.CS218: unfair, cells.LIA: fair, cells.RENO: unfair}
+
+
+def test_a_claim_that_nothing_evaluates_is_not_run_and_says_so() -> None:
+    left = [id for id in PAPER.claims if id not in PAPER.evaluators]
+    found, lab = evaluate("cs218", left, seeds=2)
+    assert lab.results == {}
+    assert all(
+        (f.verdict, f.evidence) == ("not_run", "nothing evaluates this claim yet") for f in found
+    )
+
+
+def test_claims_are_judged_by_name_and_the_report_has_their_tables(tmp_path: Path) -> None:
+    ids = ["cs218.alg.rtt_compensator", "cs218.alg.lia_underuse"]
+    found, lab = evaluate("cs218", ids, seeds=3)
+    assert [f.verdict for f in found] == ["reproduced", "reproduced"]
+    page = write_report(PAPER, found, lab, tmp_path)
+    text = page.read_text()
+    assert page.name == "cs218.html" and "2 claims: 2 reproduced" in text
+    assert "The algorithms with the same seeds" in text and "Fair like RTT" not in text
