@@ -253,7 +253,7 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
 /// Where a station is, if that is known before a run.
 fn place_of(scenario: &Scenario, medium: &Medium, name: &str) -> Option<(f64, f64)> {
     match scenario.node.iter().find(|node| node.name.text == name) {
-        Some(node) => node.x.zip(node.y),
+        Some(node) => node.x.zip(node.y), // of a group each has its own
         None => {
             let own = medium.station.iter().find(|station| station.name.text == name);
             Some(own.map_or((0.0, 0.0), own_place))

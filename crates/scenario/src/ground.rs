@@ -133,37 +133,41 @@ fn check_node(scenario: &Scenario, node: &Node) -> Result<(), Placed> {
             Error::new(format!("node `{name}`: there is no area")).help(right),
         ));
     };
-    match (node.x, node.y) {
-        (None, None) => {}
-        (Some(_), Some(_)) if node.count > 1 => {
+    let places = node.x.zip(node.y).map(|place| vec![place]).or(node.places.clone());
+    if node.x.is_some() != node.y.is_some() {
+        return wrong("x", "one of `x` and `y` is missing".into(), "give both or none");
+    }
+    if node.x.is_some() && node.places.is_some() {
+        return wrong("places", "it has `x`, `y` and `places`".into(), "leave one out");
+    }
+    if let Some(places) = &places {
+        if node.moves.is_some() {
+            let right = "leave out `moves`, or the place";
+            return wrong("moves", "it has a place and moves".into(), right);
+        }
+        if places.len() != node.count as usize {
+            let what = format!("it has {} nodes and {} places", node.count, places.len());
             return wrong(
-                "x",
-                "one place for a group".into(),
-                "leave `x` and `y` out: they are put at random",
+                "places",
+                what,
+                "as many `places` as nodes, or none: they are put at random",
             );
         }
-        (Some(_), Some(_)) if node.moves.is_some() => {
-            return wrong(
-                "moves",
-                "it has a place and moves".into(),
-                "leave out `moves`, or `x` and `y`",
-            );
-        }
-        (Some(x), Some(y)) => {
-            for (field, value, most) in [("x", x, area.width), ("y", y, area.height)] {
+        for (x, y) in places {
+            for (field, value, most) in [("x", *x, area.width), ("y", *y, area.height)] {
                 if !(0.0..=most).contains(&value) {
                     let what = format!("{field} is {value}, outside the area");
-                    return wrong(field, what, &format!("it lies from 0 to {most} m"));
+                    let key = if node.places.is_some() { "places" } else { field };
+                    return wrong(key, what, &format!("it lies from 0 to {most} m"));
                 }
             }
         }
-        _ => return wrong("x", "one of `x` and `y` is missing".into(), "give both or none"),
     }
     if let Some(own) = &node.moves {
         check_moves(scenario, area, own, &format!("node.{name}.moves"))?;
     }
     match moves(scenario, node) {
-        Moves::Trace(trace) if node.x.is_none() => {
+        Moves::Trace(trace) if places.is_none() => {
             check_start(scenario, node, trace.text.as_deref())
         }
         _ => Ok(()),
@@ -236,10 +240,7 @@ fn check_moves(scenario: &Scenario, area: &Area, moves: &Moves, key: &str) -> Re
                         None => Ok(()),
                     }
                 }
-                Err(bad) => {
-                    let right = "movements are written as ns-2's setdest does, one to a line";
-                    wrong("trace.text", bad.to_string(), right)
-                }
+                Err(bad) => wrong("trace.text", bad.to_string(), movements::RIGHT),
             },
             (Some(file), None) => {
                 let right =
@@ -296,15 +297,16 @@ pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanNode> {
             group: node.name.text.clone(),
             member,
             members: node.count,
-            moves: planned(scenario, node, first + member as usize),
+            moves: planned(scenario, node, member, first + member as usize),
         });
         planned.collect::<Vec<_>>()
     };
     scenario.node.iter().flat_map(of_group).collect()
 }
 
-fn planned(scenario: &Scenario, node: &Node, number: usize) -> PlanMoves {
-    if let (Some(x), Some(y)) = (node.x, node.y) {
+fn planned(scenario: &Scenario, node: &Node, member: u32, number: usize) -> PlanMoves {
+    let place = node.places.as_ref().and_then(|places| places.get(member as usize).copied());
+    if let Some((x, y)) = node.x.zip(node.y).or(place) {
         return PlanMoves::At(x, y);
     }
     match moves(scenario, node) {

@@ -38,6 +38,9 @@ pub struct Move {
     pub speed: f64,
 }
 
+/// What would be right in place of a wrong line.
+pub(crate) const RIGHT: &str = "movements are written as ns-2's setdest does, one to a line";
+
 /// What is wrong with a movement file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {

@@ -1,6 +1,7 @@
 //! Traces of links: rows of time, rate, delay and loss, and the changes that they stand for.
 
 use crate::error::{Error, list};
+use crate::movements;
 use crate::opportunities;
 use crate::schema::{LinkChange, Trace};
 use toml_edit::{DocumentMut, Item, TableLike};
@@ -159,7 +160,7 @@ pub(crate) fn check(
     }
 }
 
-/// The scenario with the files of its traces and opportunities inside it; `None` if it names none.
+/// The scenario with the files of its traces, opportunities and movements inside it; `None` if it names none.
 ///
 /// `read` gives the text of a file.
 ///
@@ -180,7 +181,28 @@ pub fn with_traces(
         let times = ("opportunities", "times", opportunities::RIGHT);
         found |= embed(link, times, name, read, &|times| opportunities::parse(times).map(|_| ()))?;
     }
+    for node in tables(document.get_mut("node")) {
+        found |= embed_moves(node, name, read)?;
+    }
+    if let Some(area) = document.get_mut("area").and_then(Item::as_table_like_mut) {
+        found |= embed_moves(area, name, read)?;
+    }
     Ok(found.then(|| document.to_string()))
+}
+
+/// The same for the movements of a node, or of all.
+fn embed_moves(
+    owner: &mut dyn TableLike,
+    name: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<bool, Error> {
+    let Some(moves) = owner.get_mut("moves").and_then(Item::as_table_like_mut) else {
+        return Ok(false);
+    };
+    embed(moves, ("trace", "text", movements::RIGHT), name, read, &|text| {
+        let bad = |bad: movements::Malformed| BadRow { line: bad.line, why: bad.what };
+        movements::parse(text).map(|_| ()).map_err(bad)
+    })
 }
 
 /// Whether the file of `table` of a link was read, checked and put in its place, as the string `inside`.

@@ -35,12 +35,15 @@ pub struct Node {
     /// How many there are.
     #[serde(default = "one")]
     pub count: u32,
-    /// Where it is, in metres to the east; without `x` and `y` it moves, or is put at random.
+    /// Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at random.
     #[serde(default)]
     pub x: Option<f64>,
     /// Where it is, in metres to the north.
     #[serde(default)]
     pub y: Option<f64>,
+    /// Where each of a group is: metres to the east and to the north.
+    #[serde(default)]
+    pub places: Option<Vec<(f64, f64)>>,
     /// How it moves; by default as the area says.
     #[serde(default)]
     pub moves: Option<Moves>,
