@@ -15,6 +15,7 @@ from ..result import Recording, Result, run, scaled
 from ..scenario import Scenario
 from . import INTERRUPTED
 from .fair import judged, show_fairness, tell_not_judged
+from .media import stations, unreachable, ways
 from .options import scenario_from
 from .terminal import console, named, progress, stopped, table, writing
 
@@ -120,6 +121,7 @@ def show(result: Result) -> None:
         out.print(plan["title"], style="bold", highlight=False, markup=False)
     for warning in plan["warnings"]:
         out.print(f"warning: {warning}", style="yellow", highlight=False, markup=False)
+    datagrams = [c["protocol"] == "udp" for c in plan["classes"]]
     head = [
         "class",
         "controller",
@@ -134,7 +136,7 @@ def show(result: Result) -> None:
     rows = [
         [
             named(row["class"]),
-            row["controller"],
+            "–" if udp else row["controller"],
             str(row["users"]),
             scaled(row["throughput_bps"], 1e-6),
             scaled(row["goodput_bps"], 1e-6),
@@ -143,7 +145,7 @@ def show(result: Result) -> None:
             scaled(row["timeouts"], 1.0),
             scaled(row["jain"], 1.0) if row["users"] > 1 else "",
         ]
-        for row in result.summary()
+        for row, udp in zip(result.summary(), datagrams, strict=True)
     ]
     out.print(
         table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2)
@@ -157,6 +159,10 @@ def show(result: Result) -> None:
         out.print(table("Coded paths", *coded(result), left=2))
     if plan["media"]:
         out.print(table("Stations", *stations(result), left=2))
+    if any(len(run.get("ways", {}).get("link", [])) for run in result.runs):
+        out.print(table("Links over media with routing, of all users together", *ways(result)))
+        for what in unreachable(result):
+            out.print(f"unreachable: {what}", style="yellow", highlight=False, markup=False)
     if result.fairness:
         show_fairness(result.fairness)
     measured = plan["duration_s"] - plan["warmup_s"]
@@ -202,39 +208,6 @@ def links(result: Result) -> tuple[list[str], list[list[str]]]:
                 " / ".join(f"{d:.1f}" for d in delays) if queue.mean == queue.mean else "–",
             ]
         )
-    return head, rows
-
-
-def stations(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of the stations of media."""
-    from ..statistics import interval
-
-    head = [
-        "medium",
-        "station",
-        "sent 1/s",
-        "unanswered %",
-        "given up",
-        "airtime %",
-        "queue packets",
-    ]
-    measured = result.plan["duration_s"] - result.plan["warmup_s"]
-    rows = []
-    for medium in result.plan["media"]:
-        for station in medium["stations"]:
-            place = (medium["name"], station["name"])
-            attempts = result.station(*place, "attempts")
-            unanswered = result.station(*place, "unanswered") / np.maximum(attempts, 1)
-            rows.append(
-                [
-                    *(named(name) for name in place),
-                    f"{interval(attempts / measured).mean:.0f}",
-                    scaled(interval(unanswered), 1e2),
-                    scaled(interval(result.station(*place, "failed_packets")), 1.0),
-                    scaled(interval(result.station(*place, "airtime")), 1e2),
-                    str(interval(result.station(*place, "queue_packets"))),
-                ]
-            )
     return head, rows
 
 

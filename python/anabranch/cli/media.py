@@ -1,0 +1,135 @@
+"""Tables of what stations share: the stations themselves, and links over media with routing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..result import Result, scaled
+from ..statistics import interval
+from .terminal import named
+
+MOST_ROWS = 24
+"""Stations that are listed one by one; more are summed up by groups of nodes and media of several channels."""
+
+
+def group_of(plan: dict[str, Any], station: dict[str, Any]) -> str:
+    """The group of nodes that a station belongs to, or its own name."""
+    node = station["node"]
+    return station["name"] if node is None else str(plan["nodes"][node]["group"])
+
+
+def medium_of(name: str) -> str:
+    """A medium without the number of its channel."""
+    return name.rpartition("/")[0] or name
+
+
+def grouped(plan: dict[str, Any]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Rows of the table of stations: what each is called, and the stations in it."""
+    all_of = [(m, s) for m in plan["media"] for s in m["stations"]]
+    rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for medium, station in all_of:
+        own = (medium["name"], station["name"])
+        several = len(all_of) > MOST_ROWS
+        key = (medium_of(own[0]), group_of(plan, station)) if several else own
+        rows.setdefault(key, []).append(own)
+    return rows
+
+
+def stations(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of the stations of media; means of a group's stations."""
+    rows, plan = [], result.plan
+    measured = plan["duration_s"] - plan["warmup_s"]
+    for (medium, group), own in grouped(plan).items():
+
+        def each(metric: str, own: list[tuple[str, str]] = own) -> Any:
+            return np.mean([result.station(*place, metric) for place in own], axis=0)
+
+        attempts = each("attempts")
+        unanswered = each("unanswered") / np.maximum(attempts, 1e-9)
+        rows.append(
+            [
+                named(medium),
+                named(group),
+                str(len(own)) if len(own) > 1 else "",
+                f"{interval(attempts / measured).mean:.3g}",
+                scaled(interval(unanswered), 1e2),
+                scaled(interval(each("failed_packets")), 1.0),
+                scaled(interval(each("airtime")), 1e2),
+                str(interval(each("queue_packets"))),
+            ]
+        )
+    head = "medium,station,of,sent 1/s,unanswered %,given up,airtime %,queue packets"
+    return head.split(","), rows
+
+
+def ways(result: Result) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of links over media with routing: means over replications of what all users of a link
+    have together."""
+    rows = []
+    for link, where in of_links(result):
+        runs = list(zip(result.runs, where, strict=True))
+
+        def each(metric: str, how: Any, runs: list[Any] = runs) -> Any:
+            return interval(np.array([how(np.asarray(r["ways"][metric])[w]) for r, w in runs]))
+
+        hops, route = travelled(runs)
+        rows.append(
+            [
+                named(link),
+                str(len(where[0])),
+                scaled(each("connected", np.mean), 1e2),
+                str(each("unreachable_packets", np.sum)),
+                str(each("route_changes", np.sum)),
+                "–" if hops != hops else f"{hops:.2f}",
+                route,
+            ]
+        )
+    head = "link,of,in reach %,no route packets,route changes,hops,most used route"
+    return head.split(","), rows
+
+
+def of_links(result: Result) -> Iterator[tuple[str, list[np.ndarray[Any, Any]]]]:
+    """Each link over media with routing without its channel, and for each replication its rows in `ways`."""
+    names = [medium_of(name) for name in result.runs[0]["ways"]["link"]]
+    for link in dict.fromkeys(names):
+        rows = [
+            np.flatnonzero([medium_of(name) == link for name in run["ways"]["link"]])
+            for run in result.runs
+        ]
+        yield link, rows
+
+
+def travelled(runs: list[Any]) -> tuple[float, str]:
+    """How many hops packets of some ways took, on average; and the route of most of them, if all have the same ends."""
+    used: Counter[str] = Counter()
+    for run, ways in runs:
+        table = run["routes"]
+        rows = zip(table["nodes"], table["way"], table["packets"], strict=True)
+        for nodes, way, packets in rows:
+            if way in ways:
+                used[nodes] += int(packets)
+    if not used:
+        return float("nan"), "–"
+    hops = sum(nodes.count(" > ") * packets for nodes, packets in used.items()) / used.total()
+    ends = {(nodes.split(" > ")[0], nodes.split(" > ")[-1]) for nodes in used}
+    route, packets = used.most_common(1)[0]
+    return hops, f"{route} ({100 * packets / used.total():.0f} %)" if len(ends) == 1 else "–"
+
+
+def unreachable(result: Result) -> Iterator[str]:
+    """What is to be said of links whose ends never reach each other."""
+    for link, where in of_links(result):
+        runs = zip(result.runs, where, strict=True)
+        connected = np.array([np.asarray(run["ways"]["connected"])[rows] for run, rows in runs])
+        never = int(np.sum(np.all(connected == 0, axis=0)))
+        if never:
+            users = connected.shape[1]
+            whose = "" if never == users else f", for {never} of its {users} users"
+            yield (
+                f"`{link}`: its ends never reach each other{whose}: the nodes are too far apart, whatever routing does; "
+                "raise `radio.power_dbm`, or bring them nearer"
+            )
