@@ -39,11 +39,17 @@ def python_type(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) else kind
     inner = {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
+    if "prefixItems" in schema:
+        parts = (python_type(item, definitions) for item in schema["prefixItems"])
+        return f"tuple[{', '.join(parts)}]"
     if kind == "array" or (name is None and "items" in schema):
         item = python_type(schema["items"], definitions) if "items" in schema else "Any"
         return f"Sequence[{item}]"
     if name in QUANTITIES:
         return "str"
+    if name and "anyOf" in definitions[name]:
+        options = definitions[name]["anyOf"]
+        return " | ".join(python_type(option, definitions) for option in options)
     if name and variants(definitions[name]):
         options = variants(definitions[name])
         words = [f'"{o["const"]}"' for o in options if "const" in o]

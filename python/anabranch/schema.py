@@ -35,6 +35,17 @@ class Coding:
 
 
 @dataclass(frozen=True)
+class Movements:
+    """Movements as ns-2's `setdest`, BonnMotion and SUMO write them: `$node_(3) set X_ 150.0` and
+`$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the file."""
+
+    file: str | None = None
+    """A file with the movements, found from where the scenario file is."""
+    text: str | None = None
+    """The movements themselves."""
+
+
+@dataclass(frozen=True)
 class Radio:
     """Log-distance propagation, and what a receiver makes of it."""
 
@@ -48,6 +59,20 @@ class Radio:
     """Noise with the receiver's noise figure in dBm."""
     sense_dbm: float | None = None
     """Least power at which the medium counts as busy, in dBm."""
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is drawn uniformly, pauses
+there, and goes on."""
+
+    speed: tuple[float, float]
+    """Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run."""
+    pause: tuple[str, str] | None = None
+    """Shortest and longest pause."""
+    stationary: bool | None = None
+    """Whether places and speeds are from the start as they are in the long run (Navidi and Camp 2004). Otherwise all
+begin at uniform places with a new leg, and the mean speed falls for a while."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +97,17 @@ class DropTail:
     """Packets that may wait."""
     bytes: str | None = None
     """Bytes that may wait."""
+
+
+@dataclass(frozen=True)
+class Fading:
+    """A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e is left after a
+`coherence`."""
+
+    deviation_db: float
+    """Standard deviation in dB."""
+    coherence: str
+    """Time after which little is left of how it was."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +137,24 @@ class FqCodel:
     """Bytes that a queue may send in its turn."""
     limit: str | None = None
     """Packets that fit at all."""
+
+
+@dataclass(frozen=True)
+class Highway:
+    """A platoon on a straight road to the east, from one side of the area to the other; who leaves it enters it again."""
+
+    speed: tuple[float, float]
+    """Least and greatest speed in m/s, between which the leader draws a new one uniformly."""
+    gap: float | None = None
+    """Metres between cars at the start."""
+    hold: str | None = None
+    """How long the leader keeps a speed."""
+    reaction: str | None = None
+    """How long a car takes to do as the one ahead of it."""
+    start: float | None = None
+    """Where the leader is at the start, in metres to the east."""
+    lane: float | None = None
+    """The lane, in metres to the north; by default the middle of the area."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +212,9 @@ class Path:
     """Links from sender to receiver, in order."""
     back: Sequence[str] | None = None
     """Links from receiver to sender; without it a line of the same delay that is never full."""
+    channel: int | Literal["each", "turn"] | None = None
+    """Which channel it takes where a medium has several: a number from 1, "each" for a path on every one of them, or
+"turn" for users that take them in turn."""
     join: str | None = None
     """When the path joins the connection; by default from the start."""
     leave: str | None = None
@@ -316,6 +373,52 @@ that Linux paces with). Default none."""
 
 
 @dataclass(frozen=True)
+class Area:
+    """The ground on which nodes are: a rectangle from (0, 0)."""
+
+    width: float
+    """Metres to the east."""
+    height: float
+    """Metres to the north."""
+    moves: Literal["still"] | dict[str, Waypoint | Highway | Movements] | None = None
+    """How nodes move that do not say so themselves and have no place of their own. By default they stand still, each
+where it is put at random."""
+    step: str | None = None
+    """How often it is looked where moving nodes are."""
+
+
+@dataclass(frozen=True)
+class Bus:
+    """A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations are the nodes at the
+ends of its links."""
+
+    name: str
+    """Name by which links refer to it, as their `medium`."""
+    rate: str
+    """Rate at which frames are sent."""
+    delay: str | None = None
+    """Propagation delay from anywhere to anywhere; the bus is busy as long."""
+    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    """The queue of each station; by default drop-tail of 100 packets."""
+    nodes: Sequence[str] | None = None
+    """Nodes on it beside those that links name."""
+
+
+@dataclass(frozen=True)
+class CellUser:
+    """A user of a cell: what it has in place of what all have."""
+
+    name: str
+    """The node that it is."""
+    snr_db: float | None = None
+    """Mean signal-to-noise ratio in dB."""
+    fading: Fading | None = None
+    """How its signal comes and goes."""
+    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    """Its queue in each direction."""
+
+
+@dataclass(frozen=True)
 class Flow:
     """A group of identical flows; in tables and theory, a class of users."""
 
@@ -351,6 +454,8 @@ as many as a Poisson process has on average, at its times."""
     fair: Fair | None = None
     """That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its place and without
 it."""
+    echo: bool | None = None
+    """Of UDP: the receiver sends every packet back (RFC 862)."""
     transport: Transport | None = None
     """Transport options of this group; they go before those of the scenario."""
 
@@ -385,12 +490,32 @@ keeps phases from locking (Floyd and Jacobson 1992)."""
     to: str | None = None
     """Node at which it ends."""
     medium: str | None = None
-    """The medium that it is a part of: from the station `from` to the station `to`. Rates, queues and losses are
-those of the medium and its stations; `delay` follows."""
+    """The medium, bus or cell that it is a part of: from the station `from` to the station `to`, on a medium with
+`routing` over as many others as it takes. Rates, queues and losses are those of the medium and its stations;
+`delay` follows. If an end is a group of nodes, each user of a flow has the link of its own node: the first user
+that of the first node."""
     change: Sequence[LinkChange] | None = None
     """Changes while the run lasts."""
     trace: Trace | None = None
     """Rate, delay and loss over time, as they were recorded or computed."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node, or a group of nodes: `count` of them are called NAME-1, NAME-2 and so on."""
+
+    name: str
+    """Name by which media and links refer to it."""
+    count: int | None = None
+    """How many there are."""
+    x: float | None = None
+    """Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at random."""
+    y: float | None = None
+    """Where it is, in metres to the north."""
+    places: Sequence[tuple[float, float]] | None = None
+    """Where each of a group is: metres to the east and to the north."""
+    moves: Literal["still"] | dict[str, Waypoint | Highway | Movements] | None = None
+    """How it moves; by default as the area says."""
 
 
 @dataclass(frozen=True)
@@ -402,11 +527,13 @@ class Station:
     queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
     """The queueing discipline of its host; by default drop-tail of 1000 packets."""
     ring: str | None = None
-    """Packets that the driver takes from it, with those that are being sent."""
+    """Packets that the driver takes from it, with those that are being sent; by default 64, with `routing` 2, as what it
+has taken cannot be routed elsewhere."""
     rate: str | None = None
     """Rate at which it sends data, if not that of the medium."""
     x: float | None = None
-    """Where it is, in metres to the east; with `radio` that matters."""
+    """Where it is, in metres to the east; with `radio` that matters. A node of the scenario's `node` list is where that
+says."""
     y: float | None = None
     """Where it is, in metres to the north."""
     residual_loss: float | None = None
@@ -417,8 +544,40 @@ attempts."""
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A cellular network of one base station: in each direction a scheduler hands out resource blocks every millisecond, as
+LTE does, to users with a queue each. Its stations are the nodes at the ends of its links."""
+
+    name: str
+    """Name by which links refer to it, as their `medium`."""
+    base: str
+    """The node that is the base station, at one end of all of its links."""
+    blocks: int | None = None
+    """Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz."""
+    blocks_up: int | None = None
+    """Resource blocks from users to the base station; by default as many."""
+    scheduler: Literal["proportional-fair", "round-robin", "max-rate"] | None = None
+    """Who gets them."""
+    averaging: str | None = None
+    """Over how long served rates are averaged (proportional fair)."""
+    overhead: float | None = None
+    """Part of the blocks that carries no data but control and reference signals."""
+    snr_db: float | None = None
+    """Mean signal-to-noise ratio of users, in dB; without it, `radio` says it from places."""
+    fading: Fading | None = None
+    """How users' signals come and go around their mean."""
+    radio: Radio | None = None
+    """Propagation between the base station and users."""
+    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    """The queue of each user in each direction; by default drop-tail of 300 packets."""
+    user: Sequence[CellUser] | None = None
+    """Users that differ from the others."""
+
+
+@dataclass(frozen=True)
 class Medium:
-    """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links: each has one queue."""
+    """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and those of `nodes`: each has
+one queue."""
 
     name: str
     """Name by which links refer to it."""
@@ -444,6 +603,14 @@ class Medium:
     """Propagation. Without it all stations sense each other, and only collisions are errors."""
     station: Sequence[Station] | None = None
     """Stations that differ from the default."""
+    nodes: Sequence[str] | None = None
+    """Nodes that are stations beside those that links name: those that only pass on packets of others."""
+    routing: Literal["oracle", "association", "aodv", "olsr"] | None = None
+    """How packets find their way from station to station; without it a link is one hop."""
+    access: str | None = None
+    """The node or group whose nodes are access points: as an end of a link they are one, whichever a station reaches."""
+    channels: int | None = None
+    """How many such channels there are, each with a station of every node: orthogonal, numbered from 1."""
 
 
 @dataclass(frozen=True)
@@ -468,6 +635,14 @@ class Scenario:
     """The links, each in one direction."""
     medium: Sequence[Medium] | None = None
     """Channels of IEEE 802.11 that stations share."""
+    bus: Sequence[Bus] | None = None
+    """Buses that stations share."""
+    cell: Sequence[Cell] | None = None
+    """Cells of base stations."""
+    area: Area | None = None
+    """The ground on which nodes are and move."""
+    node: Sequence[Node] | None = None
+    """Nodes that have a place, move, or are several; others are named by links alone."""
     flow: Sequence[Flow] | None = None
     """Groups of identical flows."""
     choice: Sequence[Choice] | None = None

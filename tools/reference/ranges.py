@@ -48,10 +48,25 @@ def on_air(given: Content, station: Content | None = None, radio: Content | None
     return content | {"link": [{"name": "line"} | way, back]}
 
 
+def shared(**given: Any) -> Content:
+    """A scenario whose link is a part of a bus or a cell that is called "air"."""
+    content = on_air({})
+    del content["medium"]
+    return content | given
+
+
+def on_ground(area: Content, node: Content | None = None) -> Content:
+    """A scenario with an area, and with a node on it."""
+    content = scenario(area={"width": 100.0, "height": 100.0} | area)
+    return content | ({"node": [node]} if node is not None else {})
+
+
 def queue(kind: str, content: Content) -> Content:
     """A scenario whose link has such a queue."""
     return scenario(link={"queue": {kind: content}})
 
+
+CELL = {"name": "air", "base": "b", "snr_db": 10.0}
 
 RED = {"min": "5 packets", "max": "10 packets", "max_p": 0.1, "limit": "100 packets"}
 
@@ -81,6 +96,17 @@ WITH: dict[str, Callable[[Content], Content]] = {
     "Medium": lambda given: on_air(given),
     "Station": lambda given: on_air({}, station=given),
     "Radio": lambda given: on_air({}, radio=given),
+    "Bus": lambda given: shared(bus=[{"name": "air", "rate": "100 Mb/s"} | given]),
+    "Cell": lambda given: shared(cell=[CELL | given]),
+    "CellUser": lambda given: shared(cell=[CELL | {"user": [{"name": "a"} | given]}]),
+    "Fading": lambda given: shared(
+        cell=[CELL | {"fading": {"deviation_db": 3.0, "coherence": "1 s"} | given}]
+    ),
+    "Area": lambda given: on_ground({} | given),
+    "Node": lambda given: on_ground({}, {"name": "node"} | given),
+    "Waypoint": lambda given: on_ground({"moves": {"waypoint": {"speed": [1, 2]} | given}}),
+    "Highway": lambda given: on_ground({"moves": {"highway": {"speed": [20, 30]} | given}}),
+    "Movements": lambda given: on_ground({"moves": {"trace": {"text": "# none"} | given}}),
     "Fair": lambda given: scenario(flow={"fair": given}),
     "Red": lambda given: queue("red", RED | given),
     "Pie": lambda given: queue("pie", given),

@@ -54,11 +54,15 @@ def noun(definition: Schema) -> str:
 def written(schema: Schema, definitions: dict[str, Schema]) -> str:
     """What to write for a property."""
     many = "list of " if "items" in schema else ""
+    if pair := schema.get("items", schema).get("prefixItems"):
+        return f"{many}pair, each a {written(pair[0], definitions)}"
     name = reference(schema)
     if name is None:
         return many + KINDS[plain(schema)]
     if name in QUANTITIES:
         return f"{many}[{noun(definitions[name])}](#quantities)"
+    if options := definitions[name].get("anyOf"):
+        return " or ".join(written(option, definitions) for option in options)
     alternatives = definitions[name].get("oneOf", [])
     words = [f'`"{one["const"]}"`' for one in alternatives if "const" in one]
     if len(words) < len(alternatives) or not words:
@@ -129,9 +133,13 @@ def in_order(whole: Schema) -> list[str]:
         inside = [whole["$defs"][name], *whole["$defs"][name].get("oneOf", [])]
         for one in inside:
             for value in one.get("properties", {}).values():
-                if (deeper := reference(value)) and deeper not in found:
-                    found.append(deeper)
-    return [name for name in dict.fromkeys(found) if name not in QUANTITIES]
+                options = whole["$defs"].get(reference(value) or "", {}).get("anyOf", [])
+                for deeper in map(reference, [value, *options]):
+                    if deeper and deeper not in found:
+                        found.append(deeper)
+    tables = ("properties", "oneOf")
+    shown = (name for name in dict.fromkeys(found) if name not in QUANTITIES)
+    return [name for name in shown if any(key in whole["$defs"][name] for key in tables)]
 
 
 def parts() -> dict[str, str]:
