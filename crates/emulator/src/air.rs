@@ -16,7 +16,7 @@ impl Forwarder {
     }
 
     /// Has a medium woken when it next has something to do.
-    fn expect_air(&mut self, medium: u32) {
+    pub(crate) fn expect_air(&mut self, medium: u32) {
         let at = self.air.next_wake(medium);
         if at != self.air_pending[medium as usize] {
             self.air_pending[medium as usize] = at;

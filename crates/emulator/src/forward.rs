@@ -94,7 +94,7 @@ impl Forwarder {
         changes.sort_by_key(|(at, ..)| *at);
         changes.reverse();
         let packets = plan.classes.iter().map(|class| class.transport.packet.min(LARGEST));
-        Ok(Forwarder {
+        let mut forwarder = Forwarder {
             agenda: BinaryHeap::with_capacity(links.len()),
             pending: vec![Time::NEVER; links.len()],
             air_pending: vec![Time::NEVER; air.media() as usize],
@@ -117,7 +117,9 @@ impl Forwarder {
             waiting: LatenessMeter::default(),
             largest: 0,
             capture: None,
-        })
+        };
+        (0..forwarder.air.media()).for_each(|medium| forwarder.expect_air(medium));
+        Ok(forwarder)
     }
 
     /// When something is due next.

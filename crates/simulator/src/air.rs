@@ -21,7 +21,8 @@ impl World {
         self.lose(parcel, self.hops[parcel.cursor() as usize], kind);
     }
 
-    fn schedule_medium(&mut self, medium: u32) {
+    /// Has a medium woken when it next has something to do.
+    pub(crate) fn schedule_medium(&mut self, medium: u32) {
         let element = (self.links.len() + 2 * self.flows.len() + 1) as u32 + medium;
         self.agenda.reschedule(element, self.air.next_wake(medium));
     }

@@ -158,7 +158,7 @@ impl World {
         (self.links.len() + 2 * self.flows.len()) as u32
     }
 
-    /// Puts the starts of the flows and the first action of the script on the agenda.
+    /// Puts the starts of the flows, the first action of the script and what media do by themselves on the agenda.
     pub(crate) fn begin(&mut self) {
         for flow in 0..self.flows.len() as u32 {
             let start = self.flows[flow as usize].sender.start();
@@ -167,6 +167,7 @@ impl World {
         if let Some((at, _)) = self.script.last() {
             self.agenda.schedule(self.script_element(), *at);
         }
+        (0..self.air.media()).for_each(|medium| self.schedule_medium(medium));
     }
 
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is reached.

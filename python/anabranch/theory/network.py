@@ -180,7 +180,7 @@ def refusal(plan: Mapping[str, Any]) -> str | None:
     """Why there is no theory of a plan, if there is none."""
     for link in plan["links"]:
         if link.get("air"):
-            medium = plan["media"][link["air"]["medium"]]["name"]
+            medium = plan["media"][link["air"][0]["medium"]]["name"]
             return (
                 f"link {link['name']!r} is a part of medium {medium!r}: what is left for it depends on what its "
                 "other stations do, and theory of networks has links with a rate of their own; saturated "
