@@ -284,6 +284,7 @@ impl World {
             let flow = index - flows;
             while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
                 match self.flows[flow as usize].receiver.report(self.now, path) {
+                    None if ack.flags.has(Flags::DATAGRAM) => self.send_back(flow, path, &ack),
                     None => self.send_ack(flow, path, &ack),
                     Some(report) => self.send_report(flow, path, &ack, report),
                 }
@@ -427,11 +428,21 @@ impl World {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let payload = match ack.flags.has(Flags::DATAGRAM) {
-            true => (ack.window_edge - ack.data_ack) as u32, // it goes back as it came
-            false => 0,
-        };
-        let parcel = Parcel::ack(ack, u32::from(header) + payload, path, cursor, &mut self.sacks);
+        let parcel = Parcel::ack(ack, u32::from(header), path, cursor, &mut self.sacks);
+        if let Some(watch) = &mut self.watch {
+            watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
+        }
+        self.launch(parcel);
+    }
+
+    /// A datagram goes back to where it came from, with its payload.
+    #[cold]
+    fn send_back(&mut self, flow: u32, path: usize, ack: &Ack) {
+        let Flow { first_path, header, .. } = self.flows[flow as usize];
+        let path = first_path + path as u32;
+        let bytes = u32::from(header) + (ack.window_edge - ack.data_ack) as u32;
+        let cursor = self.routes[path as usize].back;
+        let parcel = Parcel::ack(ack, bytes, path, cursor, &mut self.sacks);
         if let Some(watch) = &mut self.watch {
             watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
         }

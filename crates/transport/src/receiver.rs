@@ -4,6 +4,7 @@ use crate::autotune::Autotune;
 use crate::coded::{Heard, Listener};
 use crate::ranges::RangeSet;
 use crate::tfrc::Hearing;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, MAX_SACKS, Range, Report, Sacks};
@@ -56,6 +57,8 @@ struct Path {
     listener: Option<Box<Listener>>,
     /// Payload taken in, each byte once, beyond what `next` says; wraps.
     taken: u64,
+    /// Datagrams that go back at once.
+    echoes: Option<Box<VecDeque<Ack>>>,
 }
 
 /// The receiving endpoint of one connection. The application reads what is in order at once.
@@ -70,19 +73,6 @@ pub struct Receiver {
     /// The buffer that is announced now, in bytes.
     buffer: u64,
     autotune: Option<Box<Autotune>>,
-}
-
-/// A datagram that goes back as it came: the window that it announces is its length.
-fn echo(data: &Data) -> Ack {
-    Ack {
-        ack: data.seq,
-        data_ack: data.dsn,
-        window_edge: data.dsn + u64::from(data.len),
-        echo: data.stamp,
-        transit: Span::ZERO,
-        sacks: Sacks::default(),
-        flags: Flags::DATAGRAM,
-    }
 }
 
 impl Receiver {
@@ -116,7 +106,10 @@ impl Receiver {
             if data.flags.has(Flags::DATAGRAM) {
                 self.data_next += u64::from(data.len);
                 self.paths[path].taken += u64::from(data.len);
-                return self.settings.echo.then(|| echo(data));
+                if self.settings.echo {
+                    self.paths[path].echo(now, data);
+                }
+                return None;
             }
             self.paths[path].on_ecn(data.flags);
         }
@@ -251,10 +244,13 @@ impl Receiver {
         self.paths.iter().map(|side| side.due).min().unwrap_or(Time::NEVER)
     }
 
-    /// A delayed ACK that is due at `now`, with its path; call until `None`. In TFRC [`Receiver::report`]
+    /// A delayed ACK that is due at `now`, with its path, or a datagram that goes back; call until `None`. In TFRC [`Receiver::report`]
     /// goes with it.
     pub fn on_deadline(&mut self, now: Time) -> Option<(usize, Ack)> {
         let path = self.paths.iter().position(|side| side.due <= now)?;
+        if let Some(echo) = self.paths[path].next_echo() {
+            return Some((path, echo));
+        }
         let ack = self.ack(path);
         let Some(hearing) = &self.paths[path].hearing else {
             return Some((path, ack));
@@ -312,6 +308,32 @@ impl Path {
         if ecn.has(Flags::MARKED) {
             self.echoed = Flags::ECHO;
         }
+    }
+
+    /// A datagram goes back as it came: the window that its answer announces is its length.
+    #[cold]
+    fn echo(&mut self, now: Time, data: &Data) {
+        let answer = Ack {
+            ack: data.seq,
+            data_ack: data.dsn,
+            window_edge: data.dsn + u64::from(data.len),
+            echo: data.stamp,
+            transit: Span::ZERO,
+            sacks: Sacks::default(),
+            flags: Flags::DATAGRAM,
+        };
+        self.echoes.get_or_insert_default().push_back(answer);
+        self.due = now;
+    }
+
+    /// The next datagram that goes back.
+    fn next_echo(&mut self) -> Option<Ack> {
+        let echoes = self.echoes.as_mut()?;
+        let echo = echoes.pop_front();
+        if echoes.is_empty() {
+            self.due = Time::NEVER;
+        }
+        echo
     }
 
     /// A segment arrived that had come before. The ACK of that one may be lost, and its age is not a round trip: this
