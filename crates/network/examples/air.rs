@@ -40,7 +40,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds: f64 = arguments.next().map_or(Ok(100.0), |text| text.parse())?;
     let standard = Standard::G { protected: false };
     let rates = RateControl::Fixed(Phy::new(standard).modes.len() - 1);
-    let settings = MediumSettings { standard, rates, attempts: 7, ack_timeout: None, radio: None };
+    let settings = MediumSettings {
+        standard,
+        rates,
+        broadcast: 0,
+        attempts: 7,
+        ack_timeout: None,
+        radio: None,
+    };
     let lanes: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
     let everybody = vec![StationSettings::default(); stations + 1];
     let mut chance = Lcg(1);

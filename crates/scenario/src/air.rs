@@ -25,6 +25,8 @@ pub struct PlanWifi {
     pub rate: Rate,
     /// How stations choose the rate of a packet.
     pub control: RateControl,
+    /// At which rate broadcasts are sent, one of the standard's.
+    pub broadcast: Rate,
     /// Attempts, at least 1.
     pub attempts: u32,
     /// How long a sender waits for an acknowledgement, if not as long as the standard says.
@@ -140,8 +142,10 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
         let all = own_rates(medium).into_iter().map(|rate| Rate(rate).to_string());
         format!("its rates are {}", all.collect::<Vec<_>>().join(", "))
     };
-    if let Some(rate) = medium.rate.filter(|rate| meant(medium, *rate).is_none()) {
-        return wrong("rate", rate.to_string(), &known());
+    for (field, rate) in [("rate", medium.rate), ("broadcast", medium.broadcast)] {
+        if let Some(rate) = rate.filter(|rate| meant(medium, *rate).is_none()) {
+            return wrong(field, rate.to_string(), &known());
+        }
     }
     if medium.control == RateControl::Ideal && medium.radio.is_none() {
         return wrong(
@@ -321,14 +325,22 @@ fn check_station(
 
 /// A channel of a medium that has been checked.
 pub(crate) fn expand_wifi(medium: &Medium) -> PlanWifi {
-    let fastest = own_rates(medium).pop().unwrap_or_default();
+    let all = own_rates(medium);
+    let slowest = Rate(all.first().copied().unwrap_or_default());
+    let fastest = Rate(all.last().copied().unwrap_or_default());
+    let rate = medium.rate.and_then(|rate| meant(medium, rate)).unwrap_or(fastest);
+    let broadcast = medium.broadcast.and_then(|rate| meant(medium, rate));
     PlanWifi {
         standard: medium.standard,
         wide: medium.wide,
         short_guard: medium.short_guard,
         streams: medium.streams,
-        rate: medium.rate.and_then(|rate| meant(medium, rate)).unwrap_or(Rate(fastest)),
+        rate,
         control: medium.control,
+        broadcast: broadcast.unwrap_or(match medium.control {
+            RateControl::Fixed => rate,
+            RateControl::Arf | RateControl::Ideal => slowest,
+        }),
         attempts: medium.attempts,
         ack_timeout: medium.ack_timeout,
         radio: medium.radio.map(|radio| Radio {

@@ -100,6 +100,7 @@ fn wifi(own: &PlanWifi) -> Value {
         "streams": own.streams,
         "rate_bps": own.rate.0,
         "control": own.control,
+        "broadcast_bps": own.broadcast.0,
         "attempts": own.attempts,
         "ack_timeout_s": own.ack_timeout.map(|timeout| timeout.seconds()),
         "radio": own.radio,

@@ -7,6 +7,7 @@ fn settings() -> MediumSettings {
     MediumSettings {
         standard: Standard::G { protected: false },
         rates: RateControl::Fixed(0),
+        broadcast: 0,
         attempts: 7,
         ack_timeout: None,
         radio: Some(Radio::default()),

@@ -24,6 +24,8 @@ pub struct MediumSettings {
     pub standard: Standard,
     /// How senders choose their mode.
     pub rates: RateControl,
+    /// The mode in which broadcasts are sent.
+    pub broadcast: usize,
     /// Attempts after which a packet is given up, at least 1.
     pub attempts: u32,
     /// How long a sender waits for an answer to begin, if not as long as the standard says.
@@ -359,7 +361,7 @@ impl<F: Frame> Medium<F> {
     fn mode(&self, lane: u32) -> usize {
         let Lane { from, to, .. } = self.lanes[lane as usize];
         let Some(to) = to else {
-            return 0; // broadcasts reach everybody
+            return self.settings.broadcast;
         };
         match self.stations[from].settings.rates.unwrap_or(self.settings.rates) {
             RateControl::Fixed(mode) => mode,

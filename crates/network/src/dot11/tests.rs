@@ -20,6 +20,7 @@ fn fixed(standard: Standard) -> MediumSettings {
     MediumSettings {
         standard,
         rates: RateControl::Fixed(mode),
+        broadcast: 0,
         attempts: 7,
         ack_timeout: None,
         radio: None,
@@ -324,7 +325,7 @@ proptest! {
         let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
         let mut chance = Lcg(seed);
         let radio = Some(Radio::default());
-        let settings = MediumSettings { standard, rates, attempts: 4, ack_timeout: None, radio };
+        let settings = MediumSettings { standard, rates, broadcast: 0, attempts: 4, ack_timeout: None, radio };
         let mut medium = Medium::new(settings, &stations, &lanes, &mut chance);
         packets.sort_by_key(|packet| packet.0);
         packets.reverse();

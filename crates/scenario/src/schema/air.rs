@@ -20,6 +20,10 @@ pub struct Medium {
     /// How stations choose the rate of a packet.
     #[serde(default)]
     pub control: RateControl,
+    /// At which rate messages of routers to all neighbours are sent; by default at that of data if it is fixed, so that
+    /// who hears them can be sent data, and otherwise at the slowest.
+    #[serde(default)]
+    pub broadcast: Option<Rate>,
     /// How often a packet is attempted before it is given up.
     #[serde(default = "attempts")]
     pub attempts: u32,
