@@ -1,0 +1,238 @@
+"""Where the nodes of a result are, and which flows use which stations: what maps of a network have in common.
+
+A *site* is a node of the plan, or a station of a medium that is none of them; one site stands for the stations of a
+node on all media. Coordinates are metres; sites without a place stand in rows below the ground, a row for each medium,
+or, where nothing has a place, on a circle.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..result import Result
+
+WIDEST, TALLEST = 3.0, 1.1
+"""Width over height, and height over width, from which on a ground is stretched to be legible."""
+ROW = 0.17
+"""Distance between the ground and a row below it, as a part of the ground's width."""
+STEM = 0.05
+"""Distance between a bus and its stations, likewise."""
+CIRCLE_M, FLAT = 100.0, 0.55
+"""Where nothing has a place: width of the picture, and its height as a part of that."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A node, or a station that is no node."""
+
+    name: str
+    group: str
+    """The group of nodes that it belongs to; its own name, if none."""
+    role: str
+    """"node", "access" for an access point, or "base" for a base station."""
+    x_m: NDArray[np.float64]
+    """Metres to the east at each sample."""
+    y_m: NDArray[np.float64]
+    """Metres to the north at each sample."""
+    placed: bool
+    """Whether the place is the simulation's; otherwise it is only drawn there."""
+    moves: bool
+    """Whether it moves during the run."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of sites without a place; a line for a bus."""
+
+    name: str
+    kind: str
+    """wifi, bus or cell."""
+    y_m: float
+    """Where the row is; of a bus the line."""
+    x_m: tuple[float, float]
+    """From where to where it goes."""
+    sites: tuple[int, ...]
+    """All that are on the bus, those with a place too; otherwise those of the row."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Sites and where they are drawn."""
+
+    sites: list[Site]
+    stations: list[list[int]]
+    """For each medium of the plan the sites of its stations."""
+    kinds: list[str]
+    """For each medium what it is."""
+    area: tuple[float, float, float, float] | None
+    """West, south, east and north end of the ground in metres; None where nothing has a place."""
+    box: tuple[float, float, float, float]
+    """The same of all that is drawn."""
+    stretch: float
+    """By how much a metre to the north is longer than one to the east."""
+    rows: list[Row] = field(default_factory=list)
+
+    def bus(self, medium: int) -> int:
+        """Number of the row that is the bus of a medium; -1 if it is none."""
+        for number, row in enumerate(self.rows):
+            on_it = self.kinds[medium] == "bus" and row.kind == "bus"
+            if on_it and set(self.stations[medium]) == set(row.sites):
+                return number
+        return -1
+
+    def groups(self) -> list[str]:
+        """The groups of sites, each once."""
+        return list(dict.fromkeys(site.group for site in self.sites))
+
+
+def ground(result: Result, run: dict[str, Any]) -> Ground:
+    """The sites of a run with series. Raises ValueError when there is none, or the run has no places."""
+    plan = result.plan
+    if not plan.get("media") and not plan.get("nodes"):
+        raise ValueError(f"{plan['name']} has neither nodes nor media; there is no map of it")
+    if "nodes" not in run["series"]:
+        raise ValueError("the result has no samples of nodes; run it again")
+    sites, stations = all_sites(plan, run)
+    kinds = [medium.get("kind", "wifi") for medium in plan["media"]]
+    placed = [number for number, site in enumerate(sites) if site.placed]
+    if placed:
+        area = around(plan, [sites[number] for number in placed])
+        known = Ground(sites, stations, kinds, area, area, stretch_of(area))
+        return in_rows(known, plan, set(placed))
+    square = (0.0, 0.0, CIRCLE_M, CIRCLE_M)
+    bare = Ground(sites, stations, kinds, None, square, FLAT)
+    on_it, order = on_circle(bare)
+    return in_rows(on_it, plan, set(order))
+
+
+def all_sites(plan: dict[str, Any], run: dict[str, Any]) -> tuple[list[Site], list[list[int]]]:
+    """Every node and every other station, and for each medium the sites of its stations."""
+    series, samples = run["series"]["nodes"], len(run["series"]["t_s"])
+    roles = roles_of(plan)
+    sites = []
+    for number, node in enumerate(plan.get("nodes") or []):
+        x_m, y_m = (np.asarray(series[axis], dtype=float)[:, number] for axis in ("x_m", "y_m"))
+        moves = bool(np.ptp(x_m) > 0 or np.ptp(y_m) > 0)
+        name = node["name"]
+        role = roles.get(name, "node")
+        sites.append(Site(name, node["group"], role, x_m, y_m, True, moves))
+    known = {site.name: number for number, site in enumerate(sites)}
+    stations = []
+    for medium in plan["media"]:
+        has_places = (
+            medium.get("radio") and len({tuple(s["place_m"]) for s in medium["stations"]}) > 1
+        )
+        for station in medium["stations"]:
+            name = station["name"]
+            x_m, y_m = (np.full(samples, value) for value in station["place_m"])
+            role = roles.get(name, "node")
+            here = Site(name, name, role, x_m, y_m, bool(has_places), False)
+            if name not in known:
+                known[name] = len(sites)
+                sites.append(here)
+            elif has_places and not sites[known[name]].placed:
+                sites[known[name]] = here
+        stations.append([known[station["name"]] for station in medium["stations"]])
+    return sites, stations
+
+
+def roles_of(plan: dict[str, Any]) -> dict[str, str]:
+    """Stations that are access points or base stations, by name.
+
+    An access point is any of several ends of a link, and on a medium without routing the one that all links share.
+    """
+    roles = {}
+    ends: dict[int, list[set[int]]] = {}
+    for link in plan["links"]:
+        for air in link.get("air") or []:
+            stations = plan["media"][air["medium"]]["stations"]
+            for end in (air["from"], air["to"]):
+                if len(end) > 1:
+                    roles.update({stations[one]["name"]: "access" for one in end})
+            ends.setdefault(air["medium"], []).append({*air["from"], *air["to"]})
+    for number, medium in enumerate(plan["media"]):
+        names = [station["name"] for station in medium["stations"]]
+        if medium.get("kind") == "cell":
+            roles[names[0]] = "base"
+        elif medium.get("kind", "wifi") == "wifi" and not medium.get("routing"):
+            shared = set.intersection(*ends.get(number, [set()]))
+            if len(shared) == 1:
+                roles.setdefault(names[shared.pop()], "access")
+    return roles
+
+
+def around(plan: dict[str, Any], placed: list[Site]) -> tuple[float, float, float, float]:
+    """The area of the plan, and whatever has a place beyond it."""
+    west = min(float(site.x_m.min()) for site in placed)
+    east = max(float(site.x_m.max()) for site in placed)
+    south = min(float(site.y_m.min()) for site in placed)
+    north = max(float(site.y_m.max()) for site in placed)
+    area = plan.get("area")
+    if area:
+        west, south = min(west, 0.0), min(south, 0.0)
+        return west, south, max(east, area["width_m"]), max(north, area["height_m"])
+    margin = 0.1 * max(east - west, north - south, 1.0)
+    return west - margin, south - margin, east + margin, north + margin
+
+
+def stretch_of(area: tuple[float, float, float, float]) -> float:
+    """By how much the ground is stretched so that it is neither a line to the east nor one to the north."""
+    west, south, east, north = area
+    ratio = (east - west) / max(north - south, 1e-9)
+    return max(ratio / WIDEST, 1.0) if ratio >= 1 else min(ratio * TALLEST, 1.0)
+
+
+def on_circle(of: Ground) -> tuple[Ground, list[int]]:
+    """Sites on a circle, and which: those of media that are no bus, in the order of the media."""
+    turn = [
+        site
+        for number, stations in enumerate(of.stations)
+        if of.kinds[number] != "bus"
+        for site in stations
+    ]
+    sites = list(of.sites)
+    order = list(dict.fromkeys(turn))
+    for place, site in enumerate(order):
+        angle = math.pi * (0.5 - 2 * place / len(order))
+        x_m, y_m = (0.5 * CIRCLE_M + 0.42 * CIRCLE_M * f(angle) for f in (math.cos, math.sin))
+        sites[site] = moved(sites[site], x_m, y_m)
+    return replace(of, sites=sites), order
+
+
+def moved(site: Site, x_m: float, y_m: float) -> Site:
+    """A site that is drawn in one place all the time."""
+    still = np.ones(len(site.x_m))
+    return replace(site, x_m=x_m * still, y_m=y_m * still, moves=False)
+
+
+def in_rows(of: Ground, plan: dict[str, Any], done: set[int]) -> Ground:
+    """Adds a row for each bus, and one for each medium with sites that are not `done`."""
+    west, south, east, north = of.box
+    unit = (east - west) / of.stretch
+    sites, rows, y_m = list(of.sites), [], south
+    names = [medium["name"].partition("/")[0] for medium in plan["media"]]
+    for number, medium in enumerate(of.stations):
+        is_bus = of.kinds[number] == "bus"
+        new = [site for site in dict.fromkeys(medium) if site not in done]
+        if not new and not is_bus:
+            continue
+        y_m -= ROW * unit
+        below = y_m - STEM * unit if is_bus else y_m
+        for place, site in enumerate(new):
+            x_m = west + (east - west) * (place + 0.5) / len(new)
+            sites[site] = moved(sites[site], x_m, below)
+        done.update(new)
+        shown = tuple(dict.fromkeys(medium)) if is_bus else tuple(new)
+        ends = (west + 0.02 * (east - west), east - 0.02 * (east - west))
+        rows.append(Row(names[number], of.kinds[number], y_m, ends, shown))
+        y_m = below
+    for node in (n for n in range(len(sites)) if n not in done):
+        y_m -= ROW * unit  # nodes on no medium at all
+        sites[node] = moved(sites[node], 0.5 * (west + east), y_m)
+    bottom = y_m - 0.05 * unit if y_m < south else south
+    return replace(of, sites=sites, rows=rows, box=(west, bottom, east, north))

@@ -1,0 +1,98 @@
+"""Names beside points of a map, where there is room for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIDES = ((1, 0), (0, 1), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+"""Where a name may be: right of its point, above, below, left, and between."""
+AWAY_PT = 3.0
+"""Distance of a name from its point's marker."""
+HEIGHT = 1.15
+"""Of a line, in font sizes."""
+
+Box = tuple[float, float, float, float]
+"""Left, lower, right and upper end in pixels."""
+
+
+class Names:
+    """Puts names beside points so that no two overlap and none covers another point."""
+
+    def __init__(self, ax: Axes, points: list[tuple[float, float]], radii_pt: list[float]) -> None:
+        """The axes must have their final size; `points` are in data coordinates, with their markers' radii."""
+        self.ax = ax
+        self.points = points
+        self.pixels = ax.transData.transform(np.array(points, dtype=float).reshape(-1, 2))
+        self.scale = ax.figure.dpi / 72
+        self.room = ax.get_window_extent()
+        self.radii = [0.8 * radius * self.scale for radius in radii_pt]
+        self.taken: list[Box] = []
+        self.markers: list[Box] = [
+            (x - radius, y - radius, x + radius, y + radius)
+            for (x, y), radius in zip(self.pixels, self.radii, strict=True)
+        ]
+
+    def add(self, number: int, text: str, size_pt: float, bold: bool) -> bool:
+        """Writes the name of a point if there is room; a bold one may cover points. Whether there was."""
+        weight = "bold" if bold else "normal"
+        width = style.inches(text, size=size_pt, weight=weight) * 72 * self.scale
+        height = HEIGHT * size_pt * self.scale
+        for side, covers in [(one, False) for one in SIDES] + [
+            (one, bold) for one in SIDES if bold
+        ]:
+            box = self.box(number, side, width, height)
+            if self.free(box, number, covers):
+                self.taken.append(box)
+                self.write(number, side, text, {"fontsize": size_pt, "fontweight": weight})
+                return True
+        return False
+
+    def box(self, number: int, side: tuple[int, int], width: float, height: float) -> Box:
+        """Where a name would be."""
+        x, y = self.pixels[number]
+        away = self.away(number, side)
+        left = x + (side[0] * (away + width / 2)) - width / 2
+        lower = y + side[1] * (away + height / 2) - height / 2
+        return left, lower, left + width, lower + height
+
+    def away(self, number: int, side: tuple[int, int]) -> float:
+        """Distance of a name from the middle of its point, in pixels."""
+        return (self.radii[number] + AWAY_PT * self.scale) * (1.0 if 0 in side else 0.7)
+
+    def free(self, box: Box, number: int, covers: bool) -> bool:
+        """Whether nothing else is there, but for points if the name `covers` them."""
+        inside = box[0] >= self.room.x0 - 20 and box[2] <= self.room.x1 + 20
+        others = [marker for n, marker in enumerate(self.markers) if n != number and not covers]
+        return inside and not any(overlap(box, other) for other in self.taken + others)
+
+    def write(self, number: int, side: tuple[int, int], text: str, look: dict[str, Any]) -> None:
+        """Writes a name with a pale edge, that lines may pass below it."""
+        from matplotlib.patheffects import withStroke
+
+        away = self.away(number, side) / self.scale
+        edge = withStroke(linewidth=2.2, foreground="white", alpha=0.85)
+        self.ax.annotate(
+            text,
+            self.points[number],
+            xytext=(side[0] * away, side[1] * away),
+            textcoords="offset points",
+            ha=("right", "center", "left")[side[0] + 1],
+            va=("top", "center", "bottom")[side[1] + 1],
+            color=style.INK,
+            path_effects=[edge],
+            zorder=8,
+            annotation_clip=False,
+            **look,
+        )
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes have a point in common."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

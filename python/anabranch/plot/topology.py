@@ -1,0 +1,365 @@
+"""A map of a network: nodes, their ways, and the routes of packets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import style
+from .ground import Ground, Row, Site, ground
+from .inputs import Results, replication, shortened, single
+from .names import Names
+from .streams import LATELY_S, Stream, colours, routes, streams
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..result import Result
+
+GROUPS = (
+    "#99DDFF",
+    "#EE8866",
+    "#EEDD88",
+    "#FFAABB",
+    "#44BB99",
+    "#BBCC33",
+    "#DDDDDD",
+    "#77AADD",
+)
+"""Of groups of nodes: light colours after Paul Tol, as lines of flows are dark."""
+SHAPES = {"node": "o", "access": "^", "base": "*"}
+SIZES = {"node": 1.0, "access": 1.35, "base": 2.0}
+"""Relative to the size of a plain node's marker."""
+WORDS = {"access": "access point", "base": "base station"}
+WIDEST_PT, THINNEST_PT = 5.0, 0.8
+"""Widths of routes in points; the area of the width grows with the packets."""
+BESIDE_PT = 2.6
+"""Distance of the lines of streams that take the same hop."""
+JUMP = 0.4
+"""A node that moves so far between two samples, as a part of the ground, has left it and come in elsewhere."""
+ACROSS_INCHES = 7.0
+"""Of the ground in the picture."""
+
+
+@dataclass(frozen=True)
+class Hop:
+    """What streams sent from one site to another."""
+
+    stream: int
+    medium: int
+    ends: tuple[int, int]
+    packets: float
+    """Packets since the start."""
+    lately: bool
+    """Whether the route is in use at the time of the picture."""
+    colour: str
+    above: bool
+    """Whether it is drawn above others: that of a class with several paths."""
+
+
+@style.styled
+def topology(
+    results: Results,
+    *,
+    at_s: float | None = None,
+    seed: int | None = None,
+    classes: Sequence[str] | None = None,
+    trails: bool = True,
+) -> Figure:
+    """The ground in metres at `at_s` seconds, by default at the end: nodes, trails, routes of data packets.
+
+    The width of a route goes with the root of the packets of the whole run; a route is there from its first packet,
+    and pale when none has taken it in the last second. `trails` are where nodes have been in the
+    whole run. `classes` chooses whose routes are drawn.
+    Bus stations and others without a place stand in rows below the ground, or on a circle where
+    nothing has a place. Names that would overlap are left out, those of the flows' ends last.
+
+    Raises ValueError without series, nodes and media, for an unknown seed or class, and for a time
+    that is not in the run.
+    """
+    result = single(results, "topology")
+    run = replication(result, seed)
+    of = ground(result, run)
+    sample = sample_at(run["series"]["t_s"], at_s)
+    known = chosen(streams(result.plan), result.classes, classes)
+    hops = hops_until(result, run, of, sample)
+    hops = [hop for hop in hops if known[hop.stream] is not None]
+    figure, ax = canvas(of, f"{result.plan['name']}: {moment(run, sample)}")
+    if trails and of.area:
+        draw_trails(ax, of)
+    for row in of.rows:
+        draw_row(ax, of, row, sample)
+    widths = draw_hops(ax, of, hops, sample)
+    draw_sites(ax, of, sample)
+    entries = [*group_entries(of), *stream_entries(known, hops, widths)]
+    if trails and any(site.moves for site in of.sites):
+        entries.append(style.entry("trail", color=style.FAINT, linewidth=0.7))
+    style.legend(figure, entries)
+    name_sites(figure, ax, of, sample, hops)
+    return figure
+
+
+def sample_at(t_s: NDArray[np.float64], at_s: float | None) -> int:
+    """The sample nearest to a time, by default the last. Raises ValueError when it is not in the run."""
+    if at_s is None:
+        return len(t_s) - 1
+    if not t_s[0] <= at_s <= t_s[-1]:
+        raise ValueError(f"{at_s:g} s is not in the run, from {t_s[0]:g} s to {t_s[-1]:g} s")
+    return int(np.abs(t_s - at_s).argmin())
+
+
+def moment(run: dict[str, Any], sample: int) -> str:
+    """When it is, for the title."""
+    return f"nodes and routes at {run['series']['t_s'][sample]:.4g} s, seed {run['seed']}"
+
+
+def chosen(
+    known: Sequence[Stream], names: Sequence[str], classes: Sequence[str] | None
+) -> list[Stream | None]:
+    """The streams, None for those of classes that are not wanted. Raises ValueError for an unknown class."""
+    for name in classes or ():
+        if name not in names:
+            raise ValueError(f"there is no class {name!r}; there is {', '.join(names)}")
+    return [one if classes is None or one.name in classes else None for one in known]
+
+
+def hops_until(result: Result, run: dict[str, Any], of: Ground, sample: int) -> list[Hop]:
+    """The hops of data packets of routes taken until a sample, each once for a stream, with all their packets."""
+    at_s = float(run["series"]["t_s"][sample])
+    sums: dict[tuple[int, int, tuple[int, int]], Hop] = {}
+    known = streams(result.plan)
+    tones = colours(known)
+    for route in routes(result, run, of, known):
+        if route.stream < 0 or not route.forward or route.first_s > at_s:
+            continue
+        lately = route.last_s >= at_s - LATELY_S
+        for ends in zip(route.sites, route.sites[1:], strict=False):
+            key = (route.stream, of.bus(route.medium), ends)
+            tone, above = tones[route.stream], known[route.stream].multipath
+            empty = Hop(route.stream, route.medium, ends, 0, False, tone, above)
+            hop = sums.setdefault(key, empty)
+            packets = hop.packets + route.packets
+            sums[key] = replace(hop, packets=packets, lately=hop.lately or lately)
+    return list(sums.values())
+
+
+def canvas(of: Ground, title: str) -> tuple[Figure, Axes]:
+    """A figure as high as the ground needs, with axes in metres where there is one."""
+    from matplotlib.figure import Figure
+
+    west, south, east, north = of.box
+    height = ACROSS_INCHES * (north - south) * of.stretch / (east - west)
+    figure = Figure(figsize=(style.WIDTH_INCHES, height + 1.7), layout="constrained")
+    size = style.STYLE["figure.titlesize"]
+    figure.suptitle(style.wrapped(title, style.ACROSS_FIGURE, size=size), x=0.01, ha="left")
+    ax = figure.subplots()
+    ax.set_aspect(of.stretch)
+    margin = 0.03 * (east - west)
+    ax.set_xlim(west - margin, east + margin)
+    ax.set_ylim(south - margin / of.stretch, north + margin / of.stretch)
+    ax.set_xlabel("East (m)")
+    ax.set_ylabel("North (m)")
+    ax.tick_params(labelsize=10, color=style.FAINT)
+    if of.area:
+        frame(ax, of.area)
+    else:
+        ax.set(
+            xticks=[], yticks=[], xlabel="Stations on a circle, as they have no places", ylabel=""
+        )
+    ax.spines[:].set_visible(False)
+    return figure, ax
+
+
+def frame(ax: Axes, area: tuple[float, float, float, float]) -> None:
+    """The edge of the ground; below it there are no metres."""
+    from matplotlib.patches import Rectangle
+
+    west, south, east, north = area
+    look: dict[str, Any] = {"facecolor": "#fafafa", "edgecolor": "#cccccc", "linewidth": 0.8}
+    ax.add_patch(Rectangle((west, south), east - west, north - south, zorder=0, **look))
+    ax.spines["bottom"].set_position(("data", south))
+    ax.locator_params(axis="y", nbins=8, steps=[1, 2, 5, 10])
+    ticks = [tick for tick in ax.get_yticks() if south <= tick <= north]
+    ax.set_yticks(ticks)
+
+
+def draw_trails(ax: Axes, of: Ground) -> None:
+    """Where nodes have been; a node that leaves the ground and comes in elsewhere jumps."""
+    assert of.area is not None
+    west, south, east, north = of.area
+    groups = of.groups()
+    for site in (site for site in of.sites if site.moves):
+        jump = (np.abs(np.diff(site.x_m)) > JUMP * (east - west)) | (
+            np.abs(np.diff(site.y_m)) > JUMP * (north - south)
+        )
+        after = np.flatnonzero(jump) + 1
+        x_m, y_m = (np.insert(values, after, np.nan) for values in (site.x_m, site.y_m))
+        tone = style.shade(group_colour(groups.index(site.group)), 0, 3)
+        ax.plot(x_m, y_m, color=tone, linewidth=0.6, alpha=0.55, zorder=1)
+
+
+def group_colour(group: int) -> str:
+    """The colour of a group of nodes."""
+    return GROUPS[group % len(GROUPS)]
+
+
+def draw_row(ax: Axes, of: Ground, row: Row, sample: int) -> None:
+    """A row's name, and of a bus the line with a stem to each station."""
+    look: dict[str, Any] = {"fontsize": 9, "color": style.INK, "ha": "left", "va": "bottom"}
+    lift: dict[str, Any] = {"xytext": (0, 4), "textcoords": "offset points"}
+    ax.annotate(f"{row.name} ({row.kind})", (row.x_m[0], row.y_m), **lift, **look)
+    if row.kind != "bus":
+        return
+    ax.plot(row.x_m, (row.y_m, row.y_m), color=style.INK, linewidth=3, zorder=2)
+    for number in row.sites:
+        x_m, y_m = place(of.sites[number], sample)
+        foot = min(max(x_m, row.x_m[0]), row.x_m[1])
+        line = ":" if of.sites[number].placed else "-"
+        ax.plot((foot, x_m), (row.y_m, y_m), color=style.INK, linestyle=line, lw=1, zorder=2)
+
+
+def place(site: Site, sample: int) -> tuple[float, float]:
+    """Where a site is."""
+    return float(site.x_m[sample]), float(site.y_m[sample])
+
+
+def draw_hops(ax: Axes, of: Ground, hops: Sequence[Hop], sample: int) -> float:
+    """The lines of routes, side by side where they take the same hop; the packets of the widest."""
+    most = max((hop.packets for hop in hops), default=1.0)
+    together: dict[frozenset[int], list[int]] = {}
+    for hop in hops:
+        own = together.setdefault(frozenset(hop.ends), [])
+        if hop.stream not in own:
+            own.append(hop.stream)
+    for hop in hops:
+        beside = sorted(together[frozenset(hop.ends)])
+        shift = (beside.index(hop.stream) - (len(beside) - 1) / 2) * BESIDE_PT
+        narrow = min(1.0, 14 / (BESIDE_PT * len(beside)))
+        width = max(THINNEST_PT, WIDEST_PT * math.sqrt(hop.packets / most))
+        if len(beside) > 1:
+            width = min(width, 0.85 * BESIDE_PT * max(narrow, 0.6))
+        line = corners(of, hop, sample)
+        draw_line(ax, of, line, shift * narrow, width, hop)
+    return most
+
+
+def corners(of: Ground, hop: Hop, sample: int) -> list[tuple[float, float]]:
+    """The points of a hop's line: straight, or down to the bus, along it and up."""
+    start, end = (place(of.sites[site], sample) for site in hop.ends)
+    bus = of.bus(hop.medium)
+    if bus < 0:
+        return [start, end]
+    row = of.rows[bus]
+    west, east = row.x_m
+    feet = [(min(max(x_m, west), east), row.y_m) for x_m, _ in (start, end)]
+    return [start, *feet, end]
+
+
+def draw_line(
+    ax: Axes,
+    of: Ground,
+    points: list[tuple[float, float]],
+    shift_pt: float,
+    width_pt: float,
+    hop: Hop,
+) -> None:
+    """A line, shifted to its side by points."""
+    from matplotlib.transforms import ScaledTranslation
+
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    if (x0, y0) > (x1, y1):  # both directions of a hop are shifted to the same side
+        x0, y0, x1, y1 = x1, y1, x0, y0
+    east, north = x1 - x0, (y1 - y0) * of.stretch
+    length = math.hypot(east, north) or 1.0
+    dx, dy = (-north / length * shift_pt / 72, east / length * shift_pt / 72)
+    figure = ax.get_figure()
+    assert figure is not None
+    transform = ax.transData + ScaledTranslation(dx, dy, figure.dpi_scale_trans)
+    look: dict[str, Any] = {"linewidth": width_pt, "solid_capstyle": "round"}
+    fade = 0.9 if hop.lately else 0.22
+    x_m, y_m = zip(*points, strict=True)
+    above = 4 if hop.above else 3
+    ax.plot(x_m, y_m, color=hop.colour, alpha=fade, zorder=above, transform=transform, **look)
+
+
+def draw_sites(ax: Axes, of: Ground, sample: int) -> None:
+    """The markers of all sites."""
+    groups = of.groups()
+    for site in of.sites:
+        x_m, y_m = place(site, sample)
+        look = marker(of, site.role, groups.index(site.group))
+        ax.plot([x_m], [y_m], zorder=6 if site.name == site.group else 5, **look)
+
+
+def marker(of: Ground, role: str, group: int) -> dict[str, Any]:
+    """How a site looks: smaller where there are many."""
+    size = 9.0 if len(of.sites) <= 40 else 7.0 if len(of.sites) <= 80 else 4.5
+    return {
+        "marker": SHAPES[role],
+        "markersize": size * SIZES[role],
+        "markerfacecolor": group_colour(group),
+        "markeredgecolor": style.INK,
+        "markeredgewidth": 0.8,
+        "linestyle": "none",
+    }
+
+
+def group_entries(of: Ground) -> list[Artist]:
+    """Groups and roles in the legend; a group of one is named on the map."""
+    entries = []
+    for number, group in enumerate(of.groups()):
+        members = [site for site in of.sites if site.group == group]
+        role = members[0].role
+        if len(members) == 1 and role == "node":
+            continue
+        count = f" ({len(members)})" if len(members) > 1 else ""
+        what = f", {WORDS[role]}" if role in WORDS else ""
+        look = {**marker(of, role, number), "markersize": 8 * SIZES[role] ** 0.5}
+        entries.append(style.entry(f"{shortened(group, 24)}{count}{what}", **look))
+    return entries
+
+
+def stream_entries(
+    known: Sequence[Stream | None], hops: Sequence[Hop], most: float
+) -> list[Artist]:
+    """Streams in the legend, with the packets that the widest line stands for."""
+    used = {hop.stream for hop in hops}
+    tones = {hop.stream: hop.colour for hop in hops}
+    entries = [
+        style.entry(one.label, color=tones[number], linewidth=3)
+        for number, one in enumerate(known)
+        if one is not None and number in used
+    ]
+    if used:
+        entries.append(style.entry(f"widest: {most:,.0f} packets", linestyle="none"))
+    return entries
+
+
+def name_sites(figure: Figure, ax: Axes, of: Ground, sample: int, hops: Sequence[Hop]) -> None:
+    """The names for which there is room, those of flows' ends and of what does not move first."""
+    figure.draw_without_rendering()
+    ends = {site for hop in hops for site in hop.ends}
+    packets = {site: sum(h.packets for h in hops if site in h.ends) for site in ends}
+    alone = {site.group for site in of.sites if site.name == site.group}
+    order = sorted(
+        range(len(of.sites)),
+        key=lambda n: (
+            of.sites[n].group not in alone and of.sites[n].role == "node",
+            -packets.get(n, 0.0),
+            n,
+        ),
+    )
+    radii = [marker(of, site.role, 0)["markersize"] / 2 for site in of.sites]
+    names = Names(ax, [place(site, sample) for site in of.sites], radii)
+    for number in order:
+        site = of.sites[number]
+        small = len(of.sites) > 80 and site.name != site.group
+        bold = site.group in alone or site.role != "node"
+        names.add(number, site.name, 7.5 if small else 9.0, bold)
