@@ -312,7 +312,9 @@ def audit(
 
 
 @app.command(
-    cls=Command, epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png"
+    cls=Command,
+    epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png\n\n"
+    "Example: anabranch plot air.json.gz --kind topology --at 10s",
 )
 def plot(
     results: Annotated[
@@ -326,11 +328,33 @@ def plot(
         Path | None,
         typer.Option("--output", "-o", help="Picture: .png, .svg or .pdf. Default KIND.png."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", help="With --kind topology: the time of the map. Default the end."),
+    ] = None,
 ) -> None:
     """Draw results."""
     from .draw import plot_command
+    from .options import time_from
 
-    plot_command(results, kind, output)
+    plot_command(results, kind, output, time_from("--at", at) if at is not None else None)
+
+
+@app.command(cls=Command, epilog="Example: anabranch animate air.json.gz --output air.html")
+def animate(
+    result: Annotated[Path, typer.Argument(help="A file that `run --series --json` wrote.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The page to write. Default animation.html."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Which replication. Default the first.")
+    ] = None,
+) -> None:
+    """Write a page that plays a run: nodes, hops in use, routes, windows and throughput."""
+    from .animate import animate_command
+
+    animate_command(result, output, seed)
 
 
 @app.command("list", cls=Command, epilog="Example: anabranch list controllers")

@@ -10,13 +10,17 @@ from ..result import Result
 from .terminal import writing
 
 
-def plot_command(files: list[Path], kind: str, output: Path | None) -> None:
-    """Draws results into a file."""
+def plot_command(
+    files: list[Path], kind: str, output: Path | None, at_s: float | None = None
+) -> None:
+    """Draws results into a file; `at_s` is the time of a map in seconds."""
     target = output or Path(f"{kind}.png")
     check_writable(target)
     results = [Result.load(file) for file in files]
     check_kind(kind, files, results)
-    figure = plot.draw(kind, results)
+    if at_s is not None and kind in plot.KINDS and "at_s" not in plot.KINDS[kind].options:
+        raise ValueError(f"--at is the time of a map, and the plot {kind} is none; draw topology")
+    figure = plot.draw(kind, results, **({} if at_s is None else {"at_s": at_s}))
     with writing(target):
         plot.save(figure, target)
 

@@ -8,7 +8,7 @@ A plot function takes one result or several, aggregates for drawing and nothing 
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
 
 `phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory; `capture` draws
-what a capture says, and `verdicts` what an audit of fairness found.
+what a capture says, and `verdicts` what an audit of fairness found. `animation` is no figure but a page that plays a run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .animation import animation
 from .capture import capture
 from .cdf import cdf
 from .curves import Band, Curve, Line, Panel, curves
@@ -31,7 +32,9 @@ from .rtt import rtt
 from .saving import FORMATS, check_format, save, svg
 from .shares import Reference, shares
 from .stations import stations
+from .subflows import subflows
 from .throughput import throughput
+from .topology import topology
 from .verdicts import verdicts
 from .windows import windows
 
@@ -48,6 +51,7 @@ __all__ = [
     "Panel",
     "Reference",
     "Results",
+    "animation",
     "capture",
     "cdf",
     "check_format",
@@ -61,8 +65,10 @@ __all__ = [
     "save",
     "shares",
     "stations",
+    "subflows",
     "svg",
     "throughput",
+    "topology",
     "verdicts",
     "windows",
 ]
@@ -98,6 +104,12 @@ KINDS: dict[str, Kind] = {
     "queue": Kind(queue, True, False, "waiting packets and drops of each shared link over time"),
     "stations": Kind(
         stations, True, False, "queue, unanswered transmissions and losses of stations of media"
+    ),
+    "topology": Kind(
+        topology, True, False, "map of the nodes: places, trails, and routes of each path's packets"
+    ),
+    "subflows": Kind(
+        subflows, True, True, "windows, packets, RTTs and timeouts of each path of one user"
     ),
     "rtt": Kind(rtt, True, False, "smoothed round-trip time of each path over time"),
     "cdf": Kind(

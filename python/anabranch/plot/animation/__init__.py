@@ -1,0 +1,45 @@
+"""A run as a film: one HTML file that plays what nodes do and what flows send.
+
+The file needs nothing else, neither a network nor a library: data, style and script are in it. What it knows is in
+`data.py`; the page is `page.html` with `page.css`, and `map.js` draws the ground, `page.js` the rest.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from importlib import resources
+
+from ..inputs import Results, replication, single
+from .data import contents
+
+
+def animation(results: Results, *, seed: int | None = None) -> str:
+    """HTML that plays a run: nodes that move, hops in use, routes, windows and throughput of each path.
+
+    Of hops it shows the bytes between two samples, as wide as their root, in the colour of the class or path whose route
+    has the hop; grey are messages of routers, and rings are those to all. Numbers are rounded to three digits.
+    A class of several users has one row: windows are means, throughput is in all. With `#t=12` after its name the file
+    opens at 12 s.
+
+    Raises ValueError without series, for an unknown seed, and when the result has neither nodes nor media.
+    """
+    result = single(results, "animation")
+    run = replication(result, seed)
+    data = json.dumps(contents(result, run), separators=(",", ":"), ensure_ascii=False)
+    title = result.plan["title"] or result.plan["name"]
+    parts = {
+        "TITLE": html.escape(title),
+        "STYLE": part("page.css"),
+        "MAP": part("map.js"),
+        "PAGE": part("page.js"),
+        "DATA": data.replace("<", "\\u003c"),  # no name can end the script
+    }
+    page = part("page.html")
+    pieces = page.split("@@")
+    return "".join(parts[piece] if odd % 2 else piece for odd, piece in enumerate(pieces))
+
+
+def part(name: str) -> str:
+    """A file beside this one."""
+    return (resources.files(__package__) / name).read_text(encoding="utf-8").rstrip("\n")

@@ -1,0 +1,204 @@
+"""What an animation knows of a run, as compact data: whole numbers where places are, three digits elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...result import Result
+from ..ground import Ground, Site, ground
+from ..inputs import controllers, path_columns, present
+from ..streams import Route, Stream, colours, routes, streams
+from ..topology import GROUPS
+
+STEPS = 4000
+"""Places are told apart by about so many steps over the ground."""
+FEW_USERS = 8
+"""Of classes with more users routes are not shown one by one, but for those with several paths."""
+DARK = {
+    "#0072B2": "#4FB0EE",
+    "#D55E00": "#FF8B47",
+    "#009E73": "#2CCB9B",
+    "#CC79A7": "#EC9FCB",
+    "#8C6D00": "#D4B23C",
+    "#56B4E9": "#A5DCFF",
+    "#7A3FB0": "#BC93F0",
+    "#B00020": "#FF6F7F",
+    "#5A6B00": "#AFC343",
+    "#444444": "#C4C4C4",
+    "#6B7785": "#93A1B0",
+    "#A08B70": "#C9B594",
+    "#8FA36B": "#B7CC92",
+}
+"""For each colour of a flow the one on a dark page."""
+
+Pair = tuple[int, int, int]
+"""A medium, and the sites at both ends of a hop; -1 for all others."""
+
+
+def contents(result: Result, run: dict[str, Any]) -> dict[str, Any]:
+    """The data of a run, as plain lists. Raises what `ground` raises."""
+    of = ground(result, run)
+    known = streams(result.plan)
+    t_s = run["series"]["t_s"]
+    all_routes = routes(result, run, of, known)
+    hops = Hops(run, of, all_routes)
+    unit_m = unit(of)
+    return {
+        "name": result.plan["name"],
+        "title": result.plan["title"] or result.plan["name"],
+        "controller": controllers(result),
+        "seed": run["seed"],
+        "warmup": result.plan["warmup_s"],
+        "t": [float(f"{value:.6g}") for value in t_s],
+        "unit": unit_m,
+        "area": of.area,
+        "box": of.box,
+        "stretch": of.stretch,
+        "groups": [[name, GROUPS[n % len(GROUPS)]] for n, name in enumerate(of.groups())],
+        "sites": [site(one, of.groups(), unit_m) for one in of.sites],
+        "rows": [[row.name, row.kind, row.y_m, *row.x_m, row.sites] for row in of.rows],
+        "buses": [of.bus(medium) for medium in range(len(of.kinds))],
+        "media": [medium["name"] for medium in result.plan["media"]],
+        "streams": [
+            stream(result, run, one, tone) for one, tone in zip(known, colours(known), strict=True)
+        ],
+        "edges": hops.edges,
+        "hops": hops.rows,
+        "routes": [
+            [route.stream, route.user, route.medium, list(route.sites), times]
+            for route in all_routes
+            if shown(route, known)
+            and (
+                times := hops.current(route, sending(result, run, known[route.stream], route.user))
+            )
+        ],
+    }
+
+
+def unit(of: Ground) -> float:
+    """Metres of a step, a power of ten."""
+    west, south, east, north = of.box
+    size: float = 10.0 ** math.floor(math.log10(max(east - west, north - south, 1e-6) / STEPS))
+    return size
+
+
+def site(one: Site, groups: Sequence[str], unit_m: float) -> list[Any]:
+    """Name, group, role, whether it has a place, and steps to the east and north: the first and then differences."""
+    samples = slice(None) if one.moves else slice(1)
+    tracks = [np.rint(axis[samples] / unit_m).astype(int) for axis in (one.x_m, one.y_m)]
+    east, north = (np.diff(track, prepend=0).tolist() for track in tracks)
+    return [one.name, groups.index(one.group), one.role, int(one.placed), east, north]
+
+
+def stream(result: Result, run: dict[str, Any], one: Stream, tone: str) -> dict[str, Any]:
+    """A path of a class: mean window of its users in segments, and their throughput in all in Mb/s."""
+    series, t_s = run["series"], run["series"]["t_s"]
+    columns = path_columns(result, run, one.name)[:, one.path]
+    in_use = present(result, run, one.name)[:, :, one.path]
+    count = in_use.sum(axis=1)
+    cwnd = np.where(in_use, series["paths"]["cwnd_segments"][:, columns], 0.0).sum(axis=1)
+    arrived = series["paths"]["arrived_bytes"][:, columns].sum(axis=1)
+    mbps = 8e-6 * np.diff(arrived, prepend=arrived[:1]) / np.diff(t_s, prepend=-1.0)
+    planned = result.plan["classes"][one.index]
+    return {
+        "name": one.label,
+        "users": one.users,
+        "several": one.multipath,
+        "windows": planned.get("protocol") != "udp",
+        "colours": [tone, DARK.get(tone, tone)],
+        "cwnd": rounded(cwnd / np.maximum(count, 1)),
+        "mbps": rounded(mbps),
+    }
+
+
+def rounded(values: NDArray[np.float64] | Iterable[float]) -> list[float]:
+    """Numbers of three digits, whole ones without a point."""
+    texts = (float(f"{value:.3g}") for value in values)
+    return [int(number) if number == int(number) else number for number in texts]
+
+
+def shown(route: Route, known: Sequence[Stream]) -> bool:
+    """Whether a route is one that a map has room for: of data, and of a class that has few or several paths."""
+    if route.stream < 0 or not route.forward:
+        return False
+    return known[route.stream].multipath or known[route.stream].users <= FEW_USERS
+
+
+def sending(result: Result, run: dict[str, Any], one: Stream, user: int) -> NDArray[np.bool_]:
+    """Whether a user has sent packets on a path since the sample before the last, for each sample."""
+    column = path_columns(result, run, one.name)[user, one.path]
+    grown = np.diff(run["series"]["paths"]["sent_packets"][:, column], prepend=0) > 0
+    recent: NDArray[np.bool_] = grown | np.concatenate(([False], grown[:-1]))
+    return recent
+
+
+class Hops:
+    """What went from site to site between samples, and whose it was."""
+
+    def __init__(self, run: dict[str, Any], of: Ground, all_routes: Sequence[Route]) -> None:
+        """Goes through the samples of hops."""
+        self.t_s: NDArray[np.float64] = run["series"]["t_s"]
+        self.edges: list[list[int]] = []
+        """Medium, from, to (-1 for all), stream (-1 if unknown)."""
+        self.rows: list[list[float]] = [[] for _ in self.t_s]
+        """For each sample edge, bytes and messages of each edge in use."""
+        self.used: list[set[Pair]] = [set() for _ in self.t_s]
+        self.places: dict[tuple[int, int, int, int], int] = {}
+        self.owners: dict[Pair, list[Route]] = {}
+        for route in all_routes:
+            for start, end in zip(route.sites, route.sites[1:], strict=False):
+                self.owners.setdefault((route.medium, start, end), []).append(route)
+        table = run["series"]["nodes"]["hops"]
+        names = ("sample", "medium", "from", "to", "bytes", "messages")
+        for row in zip(
+            *(np.asarray(table[name], dtype=int).tolist() for name in names), strict=True
+        ):
+            self.add(of, *row)
+
+    def add(
+        self, of: Ground, sample: int, medium: int, start: int, end: int, count: int, messages: int
+    ) -> None:
+        """A row of the table of hops; ends are stations of the medium."""
+        sites = of.stations[medium]
+        pair = (medium, sites[start], sites[end] if end >= 0 else -1)
+        owner = self.owner(pair, float(self.t_s[sample])) if count else -1
+        key = (*pair, owner)
+        if key not in self.places:
+            self.places[key] = len(self.edges)
+            self.edges.append(list(key))
+        self.rows[sample] += [self.places[key], *rounded([count]), messages]
+        if count:
+            self.used[sample].add(pair)
+
+    def owner(self, pair: Pair, at_s: float) -> int:
+        """The stream whose route has the hop at that time or nearest to it; of several the one with most packets."""
+        own = self.owners.get(pair)
+        if not own:
+            return -1
+        return min(own, key=lambda route: rank(route, at_s)).stream
+
+    def current(self, route: Route, sent: NDArray[np.bool_]) -> list[int]:
+        """When a route is in use, as first and last samples in turn: its user sends and every hop has bytes."""
+        t_s = self.t_s
+        step = float(t_s[1] - t_s[0])
+        first, last = np.searchsorted(t_s, [route.first_s - step, route.last_s + step])
+        hops = [(route.medium, *ends) for ends in zip(route.sites, route.sites[1:], strict=False)]
+        times: list[int] = []
+        for sample in range(int(first), min(int(last) + 1, len(t_s))):
+            if not sent[sample] or not all(hop in self.used[sample] for hop in hops):
+                continue
+            if times and times[-1] >= sample - 2:  # a pause of one sample is none
+                times[-1] = sample
+            else:
+                times += [sample, sample]
+        return times
+
+
+def rank(route: Route, at_s: float) -> tuple[float, float]:
+    """How far a route is from being in use at a time, and then how few packets took it."""
+    return max(route.first_s - at_s, at_s - route.last_s, 0.0), -route.packets
