@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+from adhoc import MIXED
 from air import UPLINK
 
 import anabranch as ab
 from anabranch import plot
 
 SMALL = ["duration=8 s", "warmup=2 s", "flow.multipath.count=2", "flow.single-path.count=3"]
-UNITS = {"Time (s)", "Fraction of users", "Controller"}
+UNITS = {"Time (s)", "Fraction of users", "Controller", "Path"}
 ON_AIR = {"stations"}
 """Kinds that no scenario without a medium has anything for."""
+ON_GROUND = {"topology"}
+"""Kinds that show metres only of a scenario with places."""
 EVERY = pytest.mark.parametrize("kind", plot.KINDS)
 
 
@@ -24,10 +27,15 @@ def on_air():
     return ab.run(ab.Scenario.parse(UPLINK), seeds=(1, 2), series=True)
 
 
+@pytest.fixture(scope="module")
+def on_ground():
+    return ab.run(ab.Scenario.parse(MIXED), seeds=(1, 2), series=True)
+
+
 @pytest.fixture
-def suited(kind, result, on_air):
+def suited(kind, result, on_air, on_ground):
     """A result that has what the kind draws."""
-    return on_air if kind in ON_AIR else result
+    return on_ground if kind in ON_GROUND else on_air if kind in ON_AIR else result
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +70,7 @@ def test_every_kind_labels_its_axes_with_quantity_and_unit(kind, suited):
     for ax in figure.axes:
         assert ax.get_ylabel()
         for label in filter(None, (ax.get_xlabel(), ax.get_ylabel())):
-            units = ("(s)", "(segments)", "(packets)", "(ms)", "(Mb/s)", "(kB)", "(1/s)")
+            units = ("(s)", "(segments)", "(packets)", "(ms)", "(Mb/s)", "(kB)", "(1/s)", "(m)")
             assert label in UNITS or label.endswith(units)
 
 
@@ -202,7 +210,7 @@ def test_many_users_classes_and_paths_make_short_legends():
         flow = [{", ".join(flows)}]
     """
     result = ab.run(ab.Scenario.parse(text), series=True)
-    for kind in plot.KINDS.keys() - ON_AIR:
+    for kind in plot.KINDS.keys() - ON_AIR - ON_GROUND:
         figure = plot.draw(kind, result)
         assert len(figure.axes) <= 8
         assert all(len(texts) <= 12 for texts in legends(figure))

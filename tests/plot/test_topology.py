@@ -1,0 +1,210 @@
+"""Maps of nodes, with the routes of packets, and the four panels of subflows."""
+
+import numpy as np
+import pytest
+from adhoc import CHAIN, MIXED
+from air import UPLINK
+
+import anabranch as ab
+from anabranch import plot
+from anabranch.cli.draw import plot_command
+from anabranch.plot.ground import ground
+from anabranch.plot.topology import hops_until
+
+
+def simulated(text, routing="oracle", **options):
+    """A run of a scenario."""
+    return ab.run(ab.Scenario.parse(text.replace("ROUTING", routing)), series=True, **options)
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return simulated(CHAIN)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return simulated(MIXED)
+
+
+@pytest.fixture(scope="module")
+def bare():
+    """Stations without places."""
+    return simulated(UPLINK)
+
+
+def texts(figure):
+    """What stands on the map."""
+    return {text.get_text() for text in figure.axes[0].texts}
+
+
+def markers(figure):
+    """Shapes and places of all sites."""
+    lines = (line for line in figure.axes[0].lines if line.get_marker() not in ("", "None"))
+    return [(line.get_marker(), *(float(v[0]) for v in line.get_data())) for line in lines]
+
+
+def names(of, ends):
+    """Names of sites."""
+    return tuple(of.sites[site].name for site in ends)
+
+
+def test_nodes_stand_where_they_are_at_the_time_of_the_map(chain):
+    series = chain.runs[0]["series"]
+    for at_s, sample in ((None, -1), (0.0, 0), (2.0, int(np.abs(series["t_s"] - 2).argmin()))):
+        places = {tuple(place) for _, *place in markers(plot.topology(chain, at_s=at_s))}
+        nodes = series["nodes"]
+        expected = set(
+            zip(nodes["x_m"][sample].tolist(), nodes["y_m"][sample].tolist(), strict=True)
+        )
+        assert places == expected
+
+
+def test_every_name_is_there_where_there_is_room(chain):
+    assert {"client", "relay", "server", "walker-1"} <= texts(plot.topology(chain))
+
+
+def test_names_that_would_overlap_are_left_out_but_never_those_of_single_nodes():
+    crowd = simulated(CHAIN, overrides=["node.walker.count=150", "duration=1 s"])
+    figure = plot.topology(crowd)
+    figure.draw_without_rendering()
+    shown = [text for text in figure.axes[0].texts if text.get_text()]
+    assert {"client", "relay", "server"} <= texts(figure)
+    assert 20 < len(shown) < 153
+    plain = [text for text in shown if text.get_fontweight() == "normal"]
+    boxes = [text.get_window_extent().padded(-1.5) for text in plain]
+    for place, box in enumerate(boxes):
+        assert box.count_overlaps(boxes[place + 1 :]) == 0
+
+
+def test_each_hop_of_a_route_has_the_packets_that_took_it(chain):
+    run = chain.runs[0]
+    of = ground(chain, run)
+    hops = {
+        (hop.stream, names(of, hop.ends)): hop.packets for hop in hops_until(chain, run, of, -1)
+    }
+    ways, routes = run["ways"], run["routes"]
+    for stream, link in enumerate(("up/1", "up/2")):
+        rows = [n for n in range(len(routes["way"])) if ways["link"][int(routes["way"][n])] == link]
+        first = [n for n in rows if routes["nodes"][n].startswith("client > relay")]
+        assert first
+        total = sum(float(routes["packets"][n]) for n in first)
+        assert hops[stream, ("client", "relay")] == total
+    assert not any(ends[0] == "server" for _, ends in hops)
+
+
+def test_a_route_is_not_there_before_its_first_packet(chain):
+    run = chain.runs[0]
+    of = ground(chain, run)
+    assert hops_until(chain, run, of, 0) == []
+    assert len(plot.topology(chain, at_s=0.0).axes[0].lines) < len(
+        plot.topology(chain).axes[0].lines
+    )
+
+
+def test_a_bus_is_a_line_below_the_ground_with_its_stations(mixed):
+    of = ground(mixed, mixed.runs[0])
+    (row,) = of.rows
+    assert (row.name, row.kind) == ("lan", "bus") and row.y_m < 0
+    assert set(names(of, row.sites)) == {"ap", "server", "printer"}
+    for site in of.sites:
+        assert (site.y_m[0] < row.y_m) == (site.name in ("server", "printer"))
+    assert "lan (bus)" in texts(plot.topology(mixed))
+
+
+def test_access_points_and_base_stations_have_shapes_of_their_own(mixed):
+    shapes = [marker for marker, *_ in markers(plot.topology(mixed))]
+    assert (shapes.count("^"), shapes.count("*")) == (1, 1)
+
+
+def test_links_without_routing_have_the_packets_that_their_paths_sent(mixed):
+    run = mixed.runs[0]
+    of = ground(mixed, run)
+    sent = run["series"]["paths"]["sent_packets"][-1].reshape(2, 2)
+    hops = {names(of, hop.ends): hop.packets for hop in hops_until(mixed, run, of, -1)}
+    for user in range(2):
+        phone = f"phone-{user + 1}"
+        assert hops.get((phone, "ap"), 0) == sent[user, 0]
+        assert hops[phone, "tower"] == sent[user, 1]
+    assert hops["ap", "server"] == sent[:, 0].sum()
+
+
+def test_stations_without_places_stand_on_a_circle(bare):
+    of = ground(bare, bare.runs[0])
+    assert of.area is None and of.rows == []
+    centre = [(site.x_m[0] - 50, site.y_m[0] - 50) for site in of.sites]
+    np.testing.assert_allclose([np.hypot(*place) for place in centre], 42)
+    assert len(set(centre)) == len(of.sites) == 5
+    assert plot.topology(bare).axes[0].get_xlabel().startswith("Stations on a circle")
+
+
+def test_a_long_road_is_stretched_to_be_legible():
+    road = simulated(CHAIN, overrides=["area.width=2000", "area.height=50"])
+    of = ground(road, road.runs[0])
+    west, south, east, north = of.area
+    assert (east - west) / ((north - south) * of.stretch) == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"at_s": 9.0}, "9 s is not in the run, from 0 s to 4 s"),
+        ({"classes": ["x"]}, "no class 'x'"),
+        ({"seed": 7}, "the seeds are 1"),
+    ],
+)
+def test_wrong_options_of_a_map_are_explained(options, message, chain):
+    with pytest.raises(ValueError, match=message):
+        plot.topology(chain, **options)
+
+
+def test_a_scenario_of_wires_has_no_map():
+    wired = ab.run("khalili/scenario-c", series=True, overrides=["duration=7 s", "warmup=1 s"])
+    with pytest.raises(ValueError, match="neither nodes nor media"):
+        plot.topology(wired)
+
+
+def test_the_time_of_a_map_is_an_option_of_the_command(chain, tmp_path):
+    chain.save(tmp_path / "chain.json")
+    plot_command([tmp_path / "chain.json"], "topology", tmp_path / "map.svg", 1.5)
+    assert (tmp_path / "map.svg").stat().st_size > 10_000
+    with pytest.raises(ValueError, match="--at is the time of a map"):
+        plot_command([tmp_path / "chain.json"], "windows", tmp_path / "map.svg", 1.5)
+
+
+def test_four_panels_show_windows_packets_round_trips_and_timeouts(mixed):
+    run = mixed.runs[0]
+    series = run["series"]["paths"]
+    windows, packets, rtt, rto = plot.subflows(mixed, user=1).axes
+    for path, column in enumerate((2, 3)):
+        np.testing.assert_allclose(
+            windows.lines[path].get_ydata(), series["cwnd_segments"][:, column]
+        )
+        np.testing.assert_allclose(rto.lines[path].get_ydata(), 1e3 * series["rto_s"][:, column])
+        srtt_s = series["srtt_s"][:, column]
+        np.testing.assert_allclose(
+            rtt.lines[path].get_ydata(), np.where(srtt_s > 0, 1e3 * srtt_s, np.nan)
+        )
+        assert packets.patches[path].get_height() == series["sent_packets"][-1, column]
+
+
+def test_results_of_several_controllers_are_columns_on_one_scale(mixed):
+    other = simulated(MIXED, controller="olia")
+    figure = plot.subflows([mixed, other], names=["first", "second"])
+    assert len(figure.axes) == 8
+    assert [ax.get_title(loc="left") for ax in figure.axes[:2]] == ["first", "second"]
+    for left, right in zip(figure.axes[::2], figure.axes[1::2], strict=True):
+        assert left.get_ylim() == right.get_ylim()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"flow": "x"}, "no class 'x'; there is mptcp"),
+        ({"user": 2}, "mptcp has users 0 to 1"),
+        ({"names": ["a", "b"]}, "1 results but 2 names"),
+    ],
+)
+def test_wrong_options_of_the_four_panels_are_explained(options, message, mixed):
+    with pytest.raises(ValueError, match=message):
+        plot.subflows(mixed, **options)
