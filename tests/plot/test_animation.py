@@ -91,6 +91,19 @@ def test_a_hop_belongs_to_the_path_whose_route_has_it(chain):
         assert totals(content, stream, "server") == pytest.approx(arrived[stream], rel=0.02)
 
 
+def test_paths_that_share_a_hop_have_parts_of_it_as_they_arrive():
+    shared = MIXED.replace(
+        '{ links = ["lte-up"], back = ["lte-down"] }',
+        '{ links = ["wlan-up"], back = ["wlan-down"] }',
+    )
+    result = ab.run(ab.Scenario.parse(shared), series=True)
+    content = data(plot.animation(result))
+    arrived = result.runs[0]["series"]["paths"]["arrived_bytes"][-1].reshape(2, 2).sum(axis=0)
+    over_air = [totals(content, stream, "ap") for stream in range(2)]
+    assert 0.1 < arrived[0] / arrived.sum() < 0.9
+    np.testing.assert_allclose(over_air / np.sum(over_air), arrived / arrived.sum(), atol=0.05)
+
+
 def test_a_route_is_in_use_while_its_hops_carry_packets(chain):
     content = data(plot.animation(chain))
     names = [site[0] for site in content["sites"]]

@@ -172,21 +172,23 @@ def heading(ax: Axes, title: str, entries: Sequence[Artist], across: float = ACR
         ax.legend(handles=shown, loc="lower left", bbox_to_anchor=anchor, ncols=columns)
 
 
-def legend(figure: Figure, entries: Sequence[Artist]) -> None:
-    """A legend for the whole figure, below the data."""
-    columns, shown = arranged(entries, ACROSS_FIGURE)
+def legend(figure: Figure, entries: Sequence[Artist], most: int = MOST_ENTRIES) -> None:
+    """A legend for the whole figure, below the data, of at most so many entries."""
+    columns, shown = arranged(entries, ACROSS_FIGURE, most)
     figure.legend(handles=shown, loc="outside lower center", ncols=columns)
 
 
-def arranged(entries: Sequence[Artist], width: float) -> tuple[int, list[Artist]]:
+def arranged(
+    entries: Sequence[Artist], width: float, most: int = MOST_ENTRIES
+) -> tuple[int, list[Artist]]:
     """A legend in as few rows as fit: the number of columns, and the entries as they fill them.
 
     Rows are read in the order of `entries` and are of about equal length; too many are cut.
     """
     shown = list(entries)
-    if len(shown) > MOST_ENTRIES:
-        more = len(shown) - MOST_ENTRIES + 1
-        shown = [*shown[: MOST_ENTRIES - 1], entry(f"and {more} more", linestyle="none")]
+    if len(shown) > most:
+        more = len(shown) - most + 1
+        shown = [*shown[: most - 1], entry(f"and {more} more", linestyle="none")]
     size = STYLE["legend.fontsize"]
     widths = [inches(str(artist.get_label()), size=size) + BESIDE_ENTRY for artist in shown]
     columns = 1

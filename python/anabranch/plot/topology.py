@@ -44,6 +44,8 @@ BESIDE_PT = 2.6
 """Distance of the lines of streams that take the same hop."""
 JUMP = 0.4
 """A node that moves so far between two samples, as a part of the ground, has left it and come in elsewhere."""
+MOST_ENTRIES = 24
+"""Of the legend."""
 ACROSS_INCHES = 7.0
 """Of the ground in the picture."""
 
@@ -98,10 +100,10 @@ def topology(
         draw_row(ax, of, row, sample)
     widths = draw_hops(ax, of, hops, sample)
     draw_sites(ax, of, sample)
-    entries = [*group_entries(of), *stream_entries(known, hops, widths)]
+    entries = [*stream_entries(known, hops, widths), *group_entries(of)]
     if trails and any(site.moves for site in of.sites):
         entries.append(style.entry("trail", color=style.FAINT, linewidth=0.7))
-    style.legend(figure, entries)
+    style.legend(figure, entries, MOST_ENTRIES)
     name_sites(figure, ax, of, sample, hops)
     return figure
 
@@ -273,12 +275,7 @@ def draw_line(
     """A line, shifted to its side by points."""
     from matplotlib.transforms import ScaledTranslation
 
-    (x0, y0), (x1, y1) = points[0], points[-1]
-    if (x0, y0) > (x1, y1):  # both directions of a hop are shifted to the same side
-        x0, y0, x1, y1 = x1, y1, x0, y0
-    east, north = x1 - x0, (y1 - y0) * of.stretch
-    length = math.hypot(east, north) or 1.0
-    dx, dy = (-north / length * shift_pt / 72, east / length * shift_pt / 72)
+    dx, dy = aside(of, points, shift_pt / 72)
     figure = ax.get_figure()
     assert figure is not None
     transform = ax.transData + ScaledTranslation(dx, dy, figure.dpi_scale_trans)
@@ -287,6 +284,16 @@ def draw_line(
     x_m, y_m = zip(*points, strict=True)
     above = 4 if hop.above else 3
     ax.plot(x_m, y_m, color=hop.colour, alpha=fade, zorder=above, transform=transform, **look)
+
+
+def aside(of: Ground, points: list[tuple[float, float]], shift: float) -> tuple[float, float]:
+    """How far a line is moved to the east and to the north; both directions of a hop to the same side."""
+    if len(points) > 2:
+        return shift, shift  # down to a bus, along it and up
+    (x0, y0), (x1, y1) = min(points), max(points)
+    east, north = x1 - x0, (y1 - y0) * of.stretch
+    length = math.hypot(east, north) or 1.0
+    return -north / length * shift, east / length * shift
 
 
 def draw_sites(ax: Axes, of: Ground, sample: int) -> None:

@@ -17,10 +17,10 @@ from .data import contents
 def animation(results: Results, *, seed: int | None = None) -> str:
     """HTML that plays a run: nodes that move, hops in use, routes, windows and throughput of each path.
 
-    Of hops it shows the bytes between two samples, as wide as their root, in the colour of the class or path whose route
-    has the hop; grey are messages of routers, and rings are those to all. Numbers are rounded to three digits.
-    A class of several users has one row: windows are means, throughput is in all. With `#t=12` after its name the file
-    opens at 12 s.
+    Of hops it shows the bytes between two samples, as wide as their root, in the colour of the class or path whose
+    route has the hop; where several share a hop, parts are as what of each arrives. Grey are messages of routers, and
+    rings are those to all. Numbers are rounded to three digits. A class of several users has one row: windows are
+    means, throughput is in all. With `#t=12` after its name the file opens at 12 s.
 
     Raises ValueError without series, for an unknown seed, and when the result has neither nodes nor media.
     """

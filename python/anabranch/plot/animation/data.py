@@ -46,7 +46,8 @@ def contents(result: Result, run: dict[str, Any]) -> dict[str, Any]:
     known = streams(result.plan)
     t_s = run["series"]["t_s"]
     all_routes = routes(result, run, of, known)
-    hops = Hops(run, of, all_routes)
+    sent, arrived = (lately(result, run, known, name) for name in ("sent_packets", "arrived_bytes"))
+    hops = Hops(run, of, all_routes, (sent, arrived))
     unit_m = unit(of)
     return {
         "name": result.plan["name"],
@@ -72,10 +73,7 @@ def contents(result: Result, run: dict[str, Any]) -> dict[str, Any]:
         "routes": [
             [route.stream, route.user, route.medium, list(route.sites), times]
             for route in all_routes
-            if shown(route, known)
-            and (
-                times := hops.current(route, sending(result, run, known[route.stream], route.user))
-            )
+            if shown(route, known) and (times := hops.current(route))
         ],
     }
 
@@ -129,19 +127,33 @@ def shown(route: Route, known: Sequence[Stream]) -> bool:
     return known[route.stream].multipath or known[route.stream].users <= FEW_USERS
 
 
-def sending(result: Result, run: dict[str, Any], one: Stream, user: int) -> NDArray[np.bool_]:
-    """Whether a user has sent packets on a path since the sample before the last, for each sample."""
-    column = path_columns(result, run, one.name)[user, one.path]
-    grown = np.diff(run["series"]["paths"]["sent_packets"][:, column], prepend=0) > 0
-    recent: NDArray[np.bool_] = grown | np.concatenate(([False], grown[:-1]))
-    return recent
+Counts = dict[tuple[int, int], NDArray[np.float64]]
+"""For each stream and user a number at each sample."""
+
+
+def lately(result: Result, run: dict[str, Any], known: Sequence[Stream], metric: str) -> Counts:
+    """By how much a series of the paths that counts from the start has grown since the sample before the last."""
+    series = run["series"]["paths"][metric]
+    grown = {}
+    for number, one in enumerate(known):
+        for user, column in enumerate(path_columns(result, run, one.name)[:, one.path]):
+            before = np.concatenate(([0.0, 0.0], series[:-2, column]))
+            grown[number, user] = np.asarray(series[:, column] - before, dtype=float)
+    return grown
 
 
 class Hops:
     """What went from site to site between samples, and whose it was."""
 
-    def __init__(self, run: dict[str, Any], of: Ground, all_routes: Sequence[Route]) -> None:
-        """Goes through the samples of hops."""
+    def __init__(
+        self,
+        run: dict[str, Any],
+        of: Ground,
+        all_routes: Sequence[Route],
+        counts: tuple[Counts, Counts],
+    ) -> None:
+        """Goes through the samples of hops; `counts` are packets sent and bytes that arrived, both lately."""
+        self.sent, self.arrived = counts
         self.t_s: NDArray[np.float64] = run["series"]["t_s"]
         self.edges: list[list[int]] = []
         """Medium, from, to (-1 for all), stream (-1 if unknown)."""
@@ -166,25 +178,45 @@ class Hops:
         """A row of the table of hops; ends are stations of the medium."""
         sites = of.stations[medium]
         pair = (medium, sites[start], sites[end] if end >= 0 else -1)
-        owner = self.owner(pair, float(self.t_s[sample])) if count else -1
-        key = (*pair, owner)
-        if key not in self.places:
-            self.places[key] = len(self.edges)
-            self.edges.append(list(key))
-        self.rows[sample] += [self.places[key], *rounded([count]), messages]
+        for number, (owner, part) in enumerate(
+            self.owners_at(pair, sample) if count else [(-1, 1.0)]
+        ):
+            key = (*pair, owner)
+            if key not in self.places:
+                self.places[key] = len(self.edges)
+                self.edges.append(list(key))
+            self.rows[sample] += [
+                self.places[key],
+                *rounded([part * count]),
+                messages * (not number),
+            ]
         if count:
             self.used[sample].add(pair)
 
-    def owner(self, pair: Pair, at_s: float) -> int:
-        """The stream whose route has the hop at that time or nearest to it; of several the one with most packets."""
+    def owners_at(self, pair: Pair, sample: int) -> list[tuple[int, float]]:
+        """The streams whose routes have a hop, and the part of its bytes that is taken to be theirs.
+
+        Those in use at that time or nearest to it count; several have parts as what of each arrives then.
+        """
         own = self.owners.get(pair)
         if not own:
-            return -1
-        return min(own, key=lambda route: rank(route, at_s)).stream
+            return [(-1, 1.0)]
+        away = [distance(route, float(self.t_s[sample])) for route in own]
+        nearest = max(min(away), float(self.t_s[1] - self.t_s[0]))
+        got: dict[int, float] = {}
+        for route, far in zip(own, away, strict=True):
+            if far <= nearest:
+                key = (route.stream, route.user)
+                arrived = float(self.arrived[key][sample]) if route.stream >= 0 else 0.0
+                got[route.stream] = got.get(route.stream, 0.0) + arrived
+        total = sum(got.values())
+        if len(got) == 1 or total == 0:
+            return [(next(iter(got)), 1.0)]
+        return [(stream, arrived / total) for stream, arrived in got.items() if arrived > 0]
 
-    def current(self, route: Route, sent: NDArray[np.bool_]) -> list[int]:
+    def current(self, route: Route) -> list[int]:
         """When a route is in use, as first and last samples in turn: its user sends and every hop has bytes."""
-        t_s = self.t_s
+        t_s, sent = self.t_s, self.sent[route.stream, route.user]
         step = float(t_s[1] - t_s[0])
         first, last = np.searchsorted(t_s, [route.first_s - step, route.last_s + step])
         hops = [(route.medium, *ends) for ends in zip(route.sites, route.sites[1:], strict=False)]
@@ -199,6 +231,6 @@ class Hops:
         return times
 
 
-def rank(route: Route, at_s: float) -> tuple[float, float]:
-    """How far a route is from being in use at a time, and then how few packets took it."""
-    return max(route.first_s - at_s, at_s - route.last_s, 0.0), -route.packets
+def distance(route: Route, at_s: float) -> float:
+    """How far a route is from being in use at a time, in seconds."""
+    return max(route.first_s - at_s, at_s - route.last_s, 0.0)

@@ -96,7 +96,8 @@ function corners(medium, from, end, at, to) {
 function polyline(pen, points, shift) {
   let [x0, y0] = points[0], [x1, y1] = points[points.length - 1];
   if (x0 > x1 || (x0 === x1 && y0 > y1)) [x0, y0, x1, y1] = [x1, y1, x0, y0];
-  const long = Math.hypot(x1 - x0, y1 - y0) || 1, dx = (-(y1 - y0) / long) * shift, dy = ((x1 - x0) / long) * shift;
+  const long = Math.hypot(x1 - x0, y1 - y0) || 1, bus = points.length > 2; // down to a bus, along it and up
+  const dx = bus ? shift : (-(y1 - y0) / long) * shift, dy = bus ? -shift : ((x1 - x0) / long) * shift;
   pen.beginPath();
   points.forEach(([x, y], i) => (i ? pen.lineTo(x + dx, y + dy) : pen.moveTo(x + dx, y + dy)));
   pen.stroke();
