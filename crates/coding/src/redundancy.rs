@@ -36,12 +36,12 @@ impl Redundancy {
     }
 
     /// The redundant cycle, in packets: every so many there is one more packet than there are segments (Xue
-    /// et al. 2017, §IV-C: `r/(r − 1)`). `None` if `r` adds nothing.
+    /// et al. 2017, §IV-C: `r/(r − 1)`), rounded up. `None` if `r` adds nothing.
     ///
     /// It comes from the same millionths, so that 1.05 gives 21, which `1.05 / 0.05` does not.
-    pub fn cycle(r: f64) -> Option<f64> {
+    pub fn cycle(r: f64) -> Option<u32> {
         let each = millionths(r);
-        (each > PARTS).then(|| each as f64 / (each - PARTS) as f64)
+        (each > PARTS).then(|| each.div_ceil(each - PARTS).min(u64::from(u32::MAX)) as u32)
     }
 }
 
@@ -64,19 +64,19 @@ mod tests {
     #[test]
     fn the_fifth_packet_is_redundant_at_1_25() {
         assert_eq!(first(1.25, 8), [1, 1, 1, 2, 1, 1, 1, 2]);
-        assert_eq!(Redundancy::cycle(1.25), Some(5.0));
+        assert_eq!(Redundancy::cycle(1.25), Some(5));
     }
 
     #[test]
     fn the_twenty_first_packet_is_redundant_at_1_05() {
         let twice: Vec<_> = (1..=100).zip(first(1.05, 100)).filter(|(_, n)| *n == 2).collect();
         assert_eq!(twice, [(20, 2), (40, 2), (60, 2), (80, 2), (100, 2)]);
-        assert_eq!(Redundancy::cycle(1.05), Some(21.0));
+        assert_eq!(Redundancy::cycle(1.05), Some(21));
     }
 
     #[test]
-    fn a_cycle_need_not_be_whole() {
-        assert!((Redundancy::cycle(1.15).unwrap() - 23.0 / 3.0).abs() < 1e-12);
+    fn a_cycle_that_is_not_whole_is_rounded_up() {
+        assert_eq!(Redundancy::cycle(1.15), Some(8), "23/3");
         assert_eq!(first(1.15, 20).iter().sum::<u32>(), 23);
     }
 

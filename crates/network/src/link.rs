@@ -173,18 +173,17 @@ impl<F> Faults<F> {
         self.loss.as_mut().is_some_and(|loss| loss.model.strikes(chance))
     }
 
-    fn new(loss: Option<Loss>, rare: Option<Rare<F>>) -> Box<Self> {
-        let (delivered, losses, jitter) = (0, 0, Span::ZERO);
-        Box::new(Faults {
+    fn new(loss: Option<Loss>, rare: Option<Rare<F>>) -> Self {
+        Faults {
             loss,
             up: true,
-            delivered,
+            delivered: 0,
             doomed: VecDeque::new(),
-            losses,
-            jitter,
+            losses: 0,
+            jitter: Span::ZERO,
             rare,
             transmitter: None,
-        })
+        }
     }
 }
 
@@ -197,7 +196,7 @@ impl<F: Frame> Link<F> {
         let faulty = settings.loss.is_some() || rare.is_some() || settings.jitter > Span::ZERO;
         Link {
             faults: (faulty || transmitter.is_some()).then(|| {
-                let faults = *Faults::new(settings.loss, rare);
+                let faults = Faults::new(settings.loss, rare);
                 Box::new(Faults { jitter: settings.jitter, transmitter, ..faults })
             }),
             rate: rate.map_or(0, |rate| rate.0),
@@ -379,7 +378,7 @@ impl<F: Frame> Link<F> {
         }
         if change.loss.is_some() || change.up.is_some() {
             let none = Loss { model: LossModel::Independent(0.0), place: LossPlace::After };
-            let faults = self.faults.get_or_insert_with(|| Faults::new(Some(none), None));
+            let faults = self.faults.get_or_insert_with(|| Box::new(Faults::new(Some(none), None)));
             if let Some(probability) = change.loss {
                 faults.loss.get_or_insert(none).model = LossModel::Independent(probability);
             }

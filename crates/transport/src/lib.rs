@@ -32,7 +32,7 @@ mod source;
 mod tfrc;
 
 pub use autotune::AUTOTUNED_FROM;
-pub use coded::{CODING_HEADER_BYTES, Coding, Heard, coded_answer, coded_packet};
+pub use coded::{Coding, Heard, coded_answer, coded_packet};
 pub use modern::ModernSettings;
 pub use path::PathReport;
 pub use receiver::{Receiver, ReceiverSettings};

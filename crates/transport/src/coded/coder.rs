@@ -65,12 +65,10 @@ pub(crate) struct Answer {
 
 impl Coder {
     pub(crate) fn new(coding: Coding) -> Self {
-        let millionths = (1e6 * coding.redundancy + 0.5) as u64;
-        let redundant = millionths.saturating_sub(1_000_000);
         Coder {
             window: u32::from(coding.window),
             redundancy: Redundancy::new(coding.redundancy),
-            cycle: millionths.div_ceil(redundant.max(1)).min(u64::from(u32::MAX)) as u32,
+            cycle: Redundancy::cycle(coding.redundancy).unwrap_or(u32::MAX),
             segments: VecDeque::new(),
             base: 0,
             key: 0,
@@ -81,7 +79,7 @@ impl Coder {
         }
     }
 
-    /// The path leaves the connection: nothing is known of what was sent. Returns the next segment's number.
+    /// The path leaves the connection: nothing is known of what was sent. The next segment has the next number.
     pub(crate) fn restart(&mut self) {
         self.base = self.next();
         (self.received, self.lost) = (self.base, 0);

@@ -31,7 +31,7 @@ pub struct Coding {
 }
 
 /// Bytes of the coding header: which segments, with which coefficients, and how long the payload is.
-pub const CODING_HEADER_BYTES: u32 = Header::LEN as u32;
+pub(crate) const CODING_HEADER_BYTES: u32 = Header::LEN as u32;
 
 /// A combination as a packet carries it: the coding header, then the combined payload of the segments with `symbols`.
 pub fn coded_packet(data: &Data, symbols: &[Vec<u8>]) -> Vec<u8> {
