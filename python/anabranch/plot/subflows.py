@@ -107,6 +107,8 @@ def subflows(
     for axes, (draw, label) in zip(rows, PANELS, strict=True):
         for ax, seen in zip(axes, views, strict=True):
             draw(ax, seen, tones)
+        for ax in axes:
+            ax.set_ylim(bottom=0)  # once all are drawn: it ends a row's common scaling
         axes[0].set_ylabel(label)
     if len(given) > 1:
         for ax, seen in zip(rows[0], views, strict=True):
@@ -179,7 +181,6 @@ def over_time(name: str, scale: float) -> Callable[[Axes, View, list[str]], None
         for path in range(values.shape[1]):
             ax.plot(seen.t_s, values[:, path], color=tones[path], linewidth=LINE_PT)
         ax.set_xlim(seen.t_s[0], seen.t_s[-1])
-        ax.set_ylim(bottom=0)
         ax.set_xlabel("Time (s)")
 
     return draw
@@ -207,7 +208,6 @@ def bars(ax: Axes, seen: View, tones: list[str]) -> None:
     ax.set_xticks(places[:: max(1, math.ceil(len(counts) / MOST_NUMBERS))])
     ax.tick_params(axis="x", length=0)
     ax.margins(y=0.4 if turned else 0.12)
-    ax.set_ylim(bottom=0)
     ax.set_xlabel("Path")
 
 
