@@ -148,6 +148,8 @@ pub struct Adhoc<F> {
     /// By sender and receiver; a broadcast has none.
     sent: BTreeMap<(Node, Option<Node>), Sent>,
     passed: Vec<Passed<F>>,
+    /// When a packet came last: what it has led to is to be asked for then.
+    offered_at: Time,
 }
 
 impl<F: Frame> Adhoc<F> {
@@ -198,6 +200,7 @@ impl<F: Frame> Adhoc<F> {
             emitted: 0,
             sent: BTreeMap::new(),
             passed: Vec::new(),
+            offered_at: Time::ZERO,
         };
         adhoc.look();
         adhoc
@@ -247,6 +250,9 @@ impl<F: Frame> Adhoc<F> {
 
     /// When [`Adhoc::wake`] is to be called next.
     pub fn next_wake(&self) -> Time {
+        if !self.passed.is_empty() {
+            return self.offered_at;
+        }
         let delayed = self.delayed.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
         self.medium.next_wake().min(delayed).min(self.guide.next_timer())
     }
@@ -271,6 +277,7 @@ impl<F: Frame> Adhoc<F> {
 
     /// A packet comes to the beginning of `way`; returns whether it is taken.
     pub fn offer(&mut self, now: Time, way: u32, frame: F, chance: &mut impl Chance) -> bool {
+        self.offered_at = now;
         let Some(node) = self.guide.entry(now, &self.ways[way as usize].way, &self.links) else {
             self.ways[way as usize].tally.unreachable += 1;
             return false;
