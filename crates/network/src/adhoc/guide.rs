@@ -158,6 +158,12 @@ impl Guide {
         }
     }
 
+    pub(super) fn on_unheard(&mut self, now: Time, at: Node, neighbour: Node, message: &Message) {
+        if let Guide::Protocols { routers, .. } = self {
+            routers[usize::from(at)].on_unheard(now, neighbour, message);
+        }
+    }
+
     pub(super) fn on_broken(
         &mut self,
         now: Time,

@@ -440,6 +440,10 @@ impl<F: Frame> Adhoc<F> {
     ) {
         let (from, to) = self.medium.ends(lane);
         if packet.is_message() {
+            let message = to.filter(|_| lost).and_then(|_| self.messages.get(packet.trail));
+            if let (Some(to), Some(message)) = (to, message) {
+                self.guide.on_unheard(now, from as Node, to as Node, &message);
+            }
             self.messages.drop(packet.trail, lost || to.is_none());
         } else if lost {
             self.lose(packet);

@@ -33,8 +33,8 @@
 //!   it is the answer to another originator.
 //! * The RERR for a packet without a route (§6.11 (ii)) goes to the neighbour that the packet came from as well, which
 //!   is no precursor if it uses a reverse route.
-//! * What comes from the blacklist's neighbours but RREQs is heard (§6.8). A RREP has failed if the MAC reports its
-//!   neighbour within `NEXT_HOP_WAIT`.
+//! * What comes from the blacklist's neighbours but RREQs is heard (§6.8). Only a RREP that the MAC has given up brings
+//!   a neighbour there: packets fail by collisions as well, on links that go both ways.
 //! * A gratuitous RREP has the number of the table, which is the RREQ's or newer (§6.6.3: the RREQ's).
 //! * A reverse route that is fresher already lives longer by a RREQ (§6.5), and not by an invalid route's lifetime.
 //! * RREQs over the limit wait, RERRs over the limit are not sent.
@@ -173,8 +173,13 @@ impl Protocol for Aodv {
         self.used(now, until);
     }
 
+    fn on_unheard(&mut self, now: Time, neighbour: Node, message: &super::Message) {
+        if matches!(message, super::Message::Aodv(Message::Rrep(_))) {
+            self.suspect(now, neighbour);
+        }
+    }
+
     fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
-        self.suspect(now, neighbour);
         self.lose(now, neighbour, out);
     }
 

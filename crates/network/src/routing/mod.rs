@@ -98,7 +98,10 @@ pub trait Protocol {
     /// A packet of a neighbour has arrived here, at its destination.
     fn on_arrival(&mut self, _now: Time, _packet: Transit) {}
 
-    /// The MAC has given up a packet to `neighbour`.
+    /// The MAC has given up a message to `neighbour`; [`Protocol::on_broken`] follows.
+    fn on_unheard(&mut self, _now: Time, _neighbour: Node, _message: &Message) {}
+
+    /// The MAC has given up a packet or a message to `neighbour`.
     fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>);
 
     /// Does what is due.

@@ -27,7 +27,7 @@ pub(crate) struct Probe {
 #[derive(Clone, Debug)]
 enum Event {
     Heard { at: Node, from: Node, message: Message },
-    Broken { at: Node, neighbour: Node },
+    Broken { at: Node, neighbour: Node, message: Option<Message> },
     Packet { at: Node, probe: Probe },
 }
 
@@ -168,7 +168,10 @@ impl<P: Protocol> Ether<P> {
                 self.act(at, out);
                 at
             }
-            Event::Broken { at, neighbour } => {
+            Event::Broken { at, neighbour, message } => {
+                if let Some(message) = message {
+                    self.routers[usize::from(at)].on_unheard(self.now, neighbour, &message);
+                }
                 self.routers[usize::from(at)].on_broken(self.now, neighbour, &mut out);
                 self.act(at, out);
                 at
@@ -200,7 +203,7 @@ impl<P: Protocol> Ether<P> {
             }
             Hop::To(next) => {
                 self.dropped.push(probe);
-                self.later(FAILS, Event::Broken { at, neighbour: next });
+                self.later(FAILS, Event::Broken { at, neighbour: next, message: None });
             }
             Hop::Wait => {
                 probe.way.pop();
@@ -232,7 +235,10 @@ impl<P: Protocol> Ether<P> {
                     self.messages += 1;
                     match self.adjacent(at, to) {
                         true => self.later(TAKES, Event::Heard { at: to, from: at, message }),
-                        false => self.later(FAILS, Event::Broken { at, neighbour: to }),
+                        false => {
+                            let message = Some(message);
+                            self.later(FAILS, Event::Broken { at, neighbour: to, message });
+                        }
                     }
                 }
                 Action::Release { to } => {

@@ -17,15 +17,13 @@ pub(super) struct Neighbour {
     heard: Time,
     /// When its last HELLO came; none before the first and after its link was lost.
     hello: Option<Time>,
-    /// Until when a failure may be that of a RREP.
-    replied: Time,
     /// Until when its RREQs are ignored.
     ignored: Time,
 }
 
 impl Aodv {
     fn neighbour(&mut self, now: Time, node: Node) -> &mut Neighbour {
-        let new = Neighbour { heard: now, hello: None, replied: Time::ZERO, ignored: Time::ZERO };
+        let new = Neighbour { heard: now, hello: None, ignored: Time::ZERO };
         self.neighbours.entry(node).or_insert(new)
     }
 
@@ -41,21 +39,10 @@ impl Aodv {
         self.neighbours.get(&from).is_some_and(|neighbour| neighbour.ignored > now)
     }
 
-    /// A RREP goes to a neighbour.
-    pub(super) fn replied(&mut self, now: Time, to: Node) {
-        let until = now + self.settings.next_hop_wait();
-        self.neighbour(now, to).replied = until;
-    }
-
     /// §6.8: a RREP did not come through, though the RREQ did: the link is one-way.
     pub(super) fn suspect(&mut self, now: Time, node: Node) {
         let until = now + self.settings.blacklist_timeout();
-        if let Some(neighbour) = self.neighbours.get_mut(&node)
-            && neighbour.replied > now
-        {
-            neighbour.replied = Time::ZERO;
-            neighbour.ignored = until;
-        }
+        self.neighbour(now, node).ignored = until;
     }
 
     /// This node is a part of an active route, and says so by HELLOs until that expires (§6.9).

@@ -122,7 +122,6 @@ impl Aodv {
                 reverse.precursors.insert(next);
             }
         }
-        self.replied(now, to);
         self.used(now, until.max(now + rrep.lifetime));
         out.push(Action::Unicast { to, message: Message::Rrep(rrep).into() });
     }

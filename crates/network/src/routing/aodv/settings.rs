@@ -92,11 +92,6 @@ impl AodvSettings {
         Span(u64::from(self.delete_factor) * longer.0)
     }
 
-    /// `NEXT_HOP_WAIT`: within this time the MAC has told whether a RREP came through.
-    pub(super) fn next_hop_wait(&self) -> Span {
-        self.node_traversal_time + Span::millis(10)
-    }
-
     /// `BLACKLIST_TIMEOUT` (§6.8).
     pub(super) fn blacklist_timeout(&self) -> Span {
         Span(u64::from(self.rreq_retries) * self.net_traversal_time().0)

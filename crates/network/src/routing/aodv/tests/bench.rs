@@ -68,6 +68,11 @@ impl Bench {
         out
     }
 
+    pub(super) fn unheard(&mut self, now: u64, neighbour: Node, message: Message) {
+        self.router.on_unheard(at(now), neighbour, &message.into());
+        self.broken(now, neighbour);
+    }
+
     /// What its timer does up to `end`, with the milliseconds.
     pub(super) fn wait(&mut self, end: u64) -> Vec<(u64, Action)> {
         let mut all = Vec::new();
@@ -175,6 +180,12 @@ impl Protocol for Altered {
 
     fn on_arrival(&mut self, now: Time, packet: Transit) {
         self.router.on_arrival(now, packet);
+    }
+
+    fn on_unheard(&mut self, now: Time, neighbour: Node, message: &routing::Message) {
+        if self.feedback {
+            self.router.on_unheard(now, neighbour, message);
+        }
     }
 
     fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {

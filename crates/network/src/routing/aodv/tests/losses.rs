@@ -153,11 +153,11 @@ fn rreqs_over_a_one_way_link_are_ignored_for_the_blacklist_timeout() {
     let ask = |bench: &mut Bench, now, id| bench.hear(now, 2, Message::Rreq(rreq(id, ME, None)));
     let mut bench = quiet();
     assert!(answered(&ask(&mut bench, 0, 1)).is_some());
-    bench.broken(20, 2);
+    bench.unheard(20, 2, rrep(ME, 1, 0, 1));
     // BLACKLIST_TIMEOUT: 2 · 2.8 s.
     assert_eq!(ask(&mut bench, 5619, 2), []);
     assert!(answered(&ask(&mut bench, 5620, 2)).is_some());
-    // NEXT_HOP_WAIT later it was another packet that failed.
-    bench.broken(5670, 2);
-    assert!(answered(&ask(&mut bench, 5671, 3)).is_some());
+    // A packet that collides says nothing of the way back.
+    bench.broken(5621, 2);
+    assert!(answered(&ask(&mut bench, 5622, 3)).is_some());
 }
