@@ -298,10 +298,11 @@ fn move_to<F: Frame>(shared: &mut Shared<F>, now: Time, places: impl Iterator<It
     match shared {
         Shared::Medium(medium) => medium.place(places),
         Shared::Adhoc(adhoc) => adhoc.place(now, places),
-        Shared::Cell(cell, Some(radio)) => {
+        Shared::Cell(cell, Some((radio, by_place))) => {
             let mut places = places;
             let base = places.next().unwrap_or_default();
-            for (user, place) in (1..).zip(places) {
+            let users = (1..).zip(places).zip(by_place).filter(|(_, by_place)| **by_place);
+            for ((user, place), _) in users {
                 cell.set_snr(now, user, snr_db(radio, base, place));
             }
         }

@@ -20,8 +20,8 @@ pub(crate) enum Shared<F> {
     Medium(Box<Medium<F>>),
     Adhoc(Box<Adhoc<F>>),
     Bus(Box<Bus<F>>),
-    /// With the propagation that says how strong users' signals are, if places do.
-    Cell(Box<Cell<F>>, Option<Radio>),
+    /// With the propagation that says how strong users' signals are, if places do, and of which users.
+    Cell(Box<Cell<F>>, Option<(Radio, Vec<bool>)>),
 }
 
 /// What a medium of a plan is, with these lanes and with its nodes where they are at first.
@@ -43,7 +43,13 @@ pub(crate) fn build<F: Frame>(
             };
             let ways = ways.iter().map(|ends| Way { from: ends.from.clone(), to: ends.to.clone() });
             let ways = ways.collect();
-            Shared::Adhoc(Box::new(Adhoc::new(settings, &stations, how(routing), ways, chance)))
+            Shared::Adhoc(Box::new(Adhoc::new(
+                settings,
+                &stations,
+                how(routing, &wifi.access),
+                ways,
+                chance,
+            )))
         }
         PlanKind::Bus(bus) => {
             let settings = BusSettings { rate: bus.rate, delay: bus.delay };
@@ -57,13 +63,15 @@ pub(crate) fn build<F: Frame>(
                 let places = |own: usize| place(&planned.stations[own], ground, Time::ZERO);
                 cell.radio.map(|own| snr_db(&radio(&own), places(0), places(user)))
             };
+            let told = |user: usize| Some(cell.users[user - 1].0).filter(|snr| !snr.is_nan());
             let user = |user: usize| CellUser {
-                snr_db: at_first(user).unwrap_or(cell.users[user - 1].0),
+                snr_db: told(user).or_else(|| at_first(user)).unwrap_or_default(),
                 fading: cell.users[user - 1].1.map(fading),
                 queue: queue(&planned.stations[user].queue, None),
             };
             let users: Vec<_> = users.map(user).collect();
-            let own_radio = cell.radio.map(|own| radio(&own));
+            let by_place = || cell.users.iter().map(|(snr, _)| snr.is_nan()).collect();
+            let own_radio = cell.radio.map(|own| (radio(&own), by_place()));
             Shared::Cell(Box::new(Cell::new(cell_settings(cell), &users, &lanes)), own_radio)
         }
     }
@@ -100,10 +108,10 @@ fn radio(planned: &schema::Radio) -> Radio {
     }
 }
 
-fn how(routing: schema::Routing) -> Routing {
+fn how(routing: schema::Routing, access: &[usize]) -> Routing {
     match routing {
         schema::Routing::Oracle => Routing::Oracle,
-        schema::Routing::Association => Routing::Association,
+        schema::Routing::Association => Routing::Association { points: access.to_vec() },
         schema::Routing::Aodv => Routing::Aodv(AodvSettings::default()),
         schema::Routing::Olsr => Routing::Olsr(OlsrSettings::default()),
     }
@@ -199,6 +207,7 @@ mod tests {
                 ack_timeout: None,
                 radio: None,
                 routing: None,
+                access: Vec::new(),
             };
             let modes = Phy::new(standard(&medium)).modes;
             let own: Vec<u64> = modes.iter().map(|mode| mode.rate.0).collect();

@@ -4,7 +4,7 @@ use crate::error::{Error, list};
 use crate::ground::members;
 use crate::plan::{DEFAULT_QUEUE, expand_queue};
 use crate::schema::{
-    Link, Medium, Name, Queue, Radio, RateControl, Routing, Scenario, Standard, Station,
+    Link, Medium, Name, Node, Queue, Radio, RateControl, Routing, Scenario, Standard, Station,
 };
 use crate::sharing::{PlanStation, stations};
 use crate::validate::{Placed, about, at, check_queue, unique};
@@ -35,6 +35,8 @@ pub struct PlanWifi {
     pub radio: Option<Radio>,
     /// How packets find their way, if links are not single hops.
     pub routing: Option<Routing>,
+    /// The stations that are access points.
+    pub access: Vec<usize>,
 }
 
 /// Packets that a driver takes, unless told.
@@ -196,10 +198,35 @@ fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
             let own = medium.access.iter().flat_map(|access| members(scenario, &access.text));
             match own.into_iter().find(|node| !known.contains(node)) {
                 Some(node) => wrong("access", format!("`{node}` is no station of it"), "name one"),
-                None => Ok(()),
+                None => check_points(scenario, medium),
             }
         }
     }
+}
+
+/// Whether links lead from or to access points, and not from one to another.
+fn check_points(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+    let Some(access) = &medium.access else {
+        return Ok(());
+    };
+    let points = members(scenario, &access.text);
+    let is_point = |end: &Option<Name>| {
+        end.as_ref().is_some_and(|end| end.text == access.text || points.contains(&end.text))
+    };
+    let own = |link: &&Link| link.medium.as_ref().is_some_and(|own| own.text == medium.name.text);
+    for link in scenario.link.iter().filter(own) {
+        let what = match (is_point(&link.from), is_point(&link.to)) {
+            (true, true) => "both ends are access points",
+            (false, false) if medium.routing == Some(Routing::Association) => {
+                "neither end is an access point"
+            }
+            _ => continue,
+        };
+        let error = Error::new(format!("link `{}`: {what}", link.name.text));
+        let right = format!("it leads from or to `{}`", access.text);
+        return Err(at(&link.name, error.help(right)));
+    }
+    Ok(())
 }
 
 /// Whether the numbers of a radio make sense.
@@ -256,8 +283,16 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
 
 /// Where a station is, if that is known before a run.
 fn place_of(scenario: &Scenario, medium: &Medium, name: &str) -> Option<(f64, f64)> {
-    match scenario.node.iter().find(|node| node.name.text == name) {
-        Some(node) => node.x.zip(node.y), // of a group each has its own
+    let of_group = |node: &Node| {
+        let member = members(scenario, &node.name.text).iter().position(|own| own == name)?;
+        let place = node.places.as_ref().and_then(|places| places.get(member).copied());
+        Some(node.x.zip(node.y).or(place))
+    };
+    if scenario.node.iter().any(|node| node.count > 1 && node.name.text == name) {
+        return None; // each has its own
+    }
+    match scenario.node.iter().find_map(of_group) {
+        Some(place) => place,
         None => {
             let own = medium.station.iter().find(|station| station.name.text == name);
             Some(own.map_or((0.0, 0.0), own_place))
@@ -324,7 +359,9 @@ fn check_station(
 }
 
 /// A channel of a medium that has been checked.
-pub(crate) fn expand_wifi(medium: &Medium) -> PlanWifi {
+pub(crate) fn expand_wifi(scenario: &Scenario, medium: &Medium, stations: &[String]) -> PlanWifi {
+    let points = medium.access.iter().flat_map(|access| members(scenario, &access.text));
+    let place = |point: String| stations.iter().position(|station| *station == point);
     let all = own_rates(medium);
     let slowest = Rate(all.first().copied().unwrap_or_default());
     let fastest = Rate(all.last().copied().unwrap_or_default());
@@ -348,6 +385,7 @@ pub(crate) fn expand_wifi(medium: &Medium) -> PlanWifi {
             ..radio
         }),
         routing: medium.routing,
+        access: points.filter_map(place).collect(),
     }
 }
 

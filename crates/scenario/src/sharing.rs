@@ -356,8 +356,9 @@ pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanMedium> {
         let (kind, stations) = match &own {
             Shared::Medium(medium) => {
                 let planned = |name: &String| air::expand_station(scenario, medium, name);
-                let stations: Vec<_> = stations.iter().map(planned).collect();
-                (PlanKind::Wifi(air::expand_wifi(medium)), stations)
+                let planned: Vec<_> = stations.iter().map(planned).collect();
+                let wifi = air::expand_wifi(scenario, medium, &stations);
+                (PlanKind::Wifi(wifi), planned)
             }
             Shared::Bus(bus) => cell::expand_bus(scenario, bus, &stations),
             Shared::Cell(cell) => cell::expand_cell(scenario, cell, &stations),

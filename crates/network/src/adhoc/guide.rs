@@ -15,8 +15,11 @@ pub enum Routing {
     /// The shortest way as the places of the moment have it, known to all without a message.
     #[default]
     Oracle,
-    /// One hop, to or from the access point that a station hears best: the stations at the common ends of ways.
-    Association,
+    /// One hop, to or from the access point that a station hears best.
+    Association {
+        /// Stations that are access points.
+        points: Vec<usize>,
+    },
     /// Ad hoc on-demand distance vector routing (RFC 3561).
     Aodv(AodvSettings),
     /// Optimized link state routing (RFC 3626).
@@ -56,16 +59,11 @@ fn told(
 }
 
 impl Guide {
-    pub(super) fn new(routing: Routing, ways: &[Way], links: &Links) -> Self {
+    pub(super) fn new(routing: Routing, links: &Links) -> Self {
         let nodes = links.nodes();
         match routing {
             Routing::Oracle => Guide::Oracle(BTreeMap::new()),
-            Routing::Association => {
-                let ends = ways.iter().flat_map(|way| [&way.from, &way.to]);
-                let mut points: Vec<usize> =
-                    ends.filter(|ends| ends.len() > 1).flatten().copied().collect();
-                points.sort_unstable();
-                points.dedup();
+            Routing::Association { points } => {
                 let stations = vec![Belonging::default(); nodes];
                 let mut guide = Guide::Association { points, stations };
                 guide.moved(Time::ZERO, links);

@@ -109,6 +109,8 @@ struct WayState {
 }
 
 struct Station<F> {
+    /// Packets that the medium takes of it at a time.
+    ring: u32,
     host: Host<Packet<F>>,
     /// Packets that wait for a route.
     waiting: VecDeque<Packet<F>>,
@@ -135,7 +137,6 @@ pub struct Sent {
 /// An ad-hoc network on one medium.
 pub struct Adhoc<F> {
     medium: Medium<Packet<F>>,
-    ring: u32,
     stations: Vec<Station<F>>,
     guide: Guide,
     links: Links,
@@ -180,6 +181,7 @@ impl<F: Frame> Adhoc<F> {
         }
         let links = Links::of(&medium);
         let station = |(node, own): (usize, &StationSettings)| Station {
+            ring: own.ring,
             host: Host::new(own.queue.clone()),
             waiting: VecDeque::new(),
             offered: 0,
@@ -189,8 +191,7 @@ impl<F: Frame> Adhoc<F> {
         };
         let mut adhoc = Adhoc {
             stations: stations.iter().enumerate().map(station).collect(),
-            ring: stations.iter().map(|own| own.ring).max().unwrap_or(1),
-            guide: Guide::new(routing, &ways, &links),
+            guide: Guide::new(routing, &links),
             links,
             medium,
             ways: ways.into_iter().map(WayState::new).collect(),
@@ -300,7 +301,7 @@ impl<F: Frame> Adhoc<F> {
     /// A node sends on packets while the medium has room for them.
     fn feed(&mut self, now: Time, node: Node, chance: &mut impl Chance) {
         let at = usize::from(node);
-        while self.medium.backlog(at) < self.ring {
+        while self.medium.backlog(at) < self.stations[at].ring {
             let taken = self.stations[at].host.take(now);
             while let Some(Bound { frame, .. }) = self.stations[at].host.dropped() {
                 self.stations[at].dropped += 1;

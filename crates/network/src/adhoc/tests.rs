@@ -132,7 +132,7 @@ fn the_route_follows_nodes_that_move() {
 fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_changes() {
     let mut places = [(0.0, 0.0), (3.0 * NEAR, 0.0), (10.0, 0.0)];
     let ways = vec![way(&[2], &[0, 1]), way(&[0, 1], &[2])];
-    let mut run = Run::new(&places, Routing::Association, ways);
+    let mut run = Run::new(&places, Routing::Association { points: vec![0, 1] }, ways);
     run.offer(0, 1);
     run.offer(1, 2);
     run.run_until(at(50));
