@@ -48,8 +48,11 @@ const ROUTED_RING: u32 = 2;
 /// Most channels of a medium.
 const MOST_CHANNELS: u32 = 64;
 
-/// Most stations of a medium: each pair of them has a path loss.
-const MOST_STATIONS: usize = 1000;
+/// Most stations of a medium or a bus.
+pub(crate) const MOST_STATIONS: usize = 1000;
+
+/// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24 B together.
+const MOST_PAIRS: usize = 16_000_000;
 
 impl Standard {
     fn high_throughput(self) -> bool {
@@ -87,8 +90,20 @@ fn meant(medium: &Medium, rate: Rate) -> Option<Rate> {
 
 /// Checks the media of a scenario.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
+    let mut pairs = 0;
     for (index, medium) in scenario.medium.iter().enumerate() {
         check_medium(scenario, medium)?;
+        let stations = stations(scenario, &medium.name.text, &medium.nodes).len();
+        pairs += stations * stations * medium.channels as usize;
+        if pairs > MOST_PAIRS {
+            let name = &medium.name.text;
+            let message = format!(
+                "medium `{name}`: channels is {}, with {stations} stations each",
+                medium.channels
+            );
+            let right = "stations × stations × channels of all media are at most 16,000,000";
+            return Err(about(format!("medium.{name}.channels"), Error::new(message).help(right)));
+        }
         check_range(scenario, medium)?;
         let mut others = scenario.medium[..index].iter();
         if let Some(other) = others.find(|other| overlap(medium, other)) {
@@ -124,7 +139,6 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
     if !(1..=MOST_CHANNELS).contains(&medium.channels) {
         return wrong("channels", medium.channels.to_string(), "it lies from 1 to 64");
     }
-    check_routing(scenario, medium)?;
     if medium.attempts == 0 || medium.attempts > 255 {
         return wrong("attempts", medium.attempts.to_string(), "it lies from 1 to 255");
     }
@@ -177,7 +191,7 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
 }
 
 /// Whether routing, access points and the links go together.
-fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+pub(crate) fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
     let name = &medium.name.text;
     let wrong = |field: &str, what: String, right: &str| {
         let error = Error::new(format!("medium `{name}`: {what}")).help(right);

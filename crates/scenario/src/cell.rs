@@ -1,7 +1,8 @@
 //! Buses and cells: what is right in them, and what a plan has of them.
 
-use crate::air::check_radio;
+use crate::air::{MOST_STATIONS, check_radio};
 use crate::error::{Error, list};
+use crate::ground::members;
 use crate::plan::{PlanQueue, expand_queue};
 use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Queue, Radio, Scenario};
 use crate::sharing::{PlanKind, PlanStation, stations};
@@ -55,10 +56,17 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
 
 fn check_bus(scenario: &Scenario, bus: &Bus) -> Result<(), Placed> {
     let name = &bus.name.text;
-    if stations(scenario, name, &bus.nodes).len() < 2 {
-        let error = Error::new(format!("bus `{name}` has no stations"));
-        let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
-        return Err(at(&bus.name, error.help(help)));
+    match stations(scenario, name, &bus.nodes).len() {
+        2..=MOST_STATIONS => {}
+        0 | 1 => {
+            let error = Error::new(format!("bus `{name}` has no stations"));
+            let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
+            return Err(at(&bus.name, error.help(help)));
+        }
+        many => {
+            let error = Error::new(format!("bus `{name}` has {many} stations"));
+            return Err(at(&bus.name, error.help("a bus has at most 1000")));
+        }
     }
     check_host_queue(bus.queue.as_ref()).map_err(|(field, value, right)| {
         let error = Error::new(format!("bus `{name}`: {field} is {value}")).help(right);
@@ -84,6 +92,11 @@ fn check_cell(scenario: &Scenario, cell: &Cell) -> Result<(), Placed> {
         let error = Error::new(format!("cell `{name}`: {field} is {value}")).help(right);
         Err(about(format!("cell.{name}.{field}"), error))
     };
+    let group = members(scenario, &cell.base.text).len();
+    if group != 1 {
+        let what = format!("`{}`, a group of {group}", cell.base.text);
+        return wrong("base", what, "it is one node: a cell has one base station");
+    }
     let users = stations(scenario, name, &[]);
     if users.len() < 2 || users.len() > MOST_USERS {
         let error = Error::new(format!("cell `{name}` has {} stations", users.len()));

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::movements;
 use crate::schema::{Area, Highway, Moves, Node, Scenario, Waypoint};
 use crate::validate::{Placed, about, at, unique};
+use std::collections::BTreeSet;
 use units::Span;
 
 /// The ground of a plan, in metres.
@@ -58,6 +59,9 @@ const MOST_NODES: u64 = 10_000;
 /// Fastest that anything moves, in m/s.
 const FASTEST: f64 = 1_000.0;
 
+/// Legs of all nodes together: at 40 B each, 400 MB.
+const MOST_LEGS: f64 = 1e7;
+
 /// The names of the nodes that `name` stands for: of a group those of its members.
 pub(crate) fn members(scenario: &Scenario, name: &str) -> Vec<String> {
     let known = scenario.node.iter().find(|node| node.name.text == name);
@@ -65,6 +69,34 @@ pub(crate) fn members(scenario: &Scenario, name: &str) -> Vec<String> {
         1 => vec![name.into()],
         count => (1..=count).map(|member| format!("{name}-{member}")).collect(),
     }
+}
+
+/// Which of the plan's nodes is called so, if one is.
+pub(crate) fn position(scenario: &Scenario, name: &str) -> Option<usize> {
+    let member = name.rsplit_once('-').and_then(|(group, number)| {
+        let plain = !number.starts_with(['0', '+']);
+        number.parse::<u32>().ok().filter(|_| plain).map(|number| (group, number))
+    });
+    let mut before = 0;
+    for node in &scenario.node {
+        match (node.count, member) {
+            (1, _) if node.name.text == name => return Some(before),
+            (2.., Some((group, number))) if node.name.text == group && number <= node.count => {
+                return Some(before + number as usize - 1);
+            }
+            _ => before += node.count as usize,
+        }
+    }
+    None
+}
+
+/// The group and its size, if a name is one that a member would have, and there is none.
+pub(crate) fn beyond<'a>(scenario: &'a Scenario, name: &str) -> Option<&'a Node> {
+    let (group, number) = name.rsplit_once('-')?;
+    number.parse::<u64>().ok()?;
+    let node = scenario.node.iter().find(|node| node.count > 1 && node.name.text == group)?;
+    let known = scenario.node.iter().any(|node| node.name.text == name);
+    (!known && position(scenario, name).is_none()).then_some(node)
 }
 
 /// The number of nodes of the file that come before one.
@@ -88,19 +120,70 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
     }
     let all: u64 = scenario.node.iter().map(|node| u64::from(node.count)).sum();
     if all > MOST_NODES {
-        let message = format!("the scenario has {all} nodes; it has at most {MOST_NODES}");
-        return Err(about("node", Error::new(message)));
+        let message = format!("the scenario has {all} nodes");
+        let right = format!("it has at most {MOST_NODES}");
+        return Err(about("node", Error::new(message).help(right)));
     }
-    scenario.node.iter().try_for_each(|node| check_node(scenario, node))?;
-    let names: Vec<_> =
-        scenario.node.iter().flat_map(|node| members(scenario, &node.name.text)).collect();
-    for (index, name) in names.iter().enumerate() {
-        if names[..index].contains(name) {
+    let general = scenario.area.as_ref().and_then(|area| told(&area.moves));
+    for node in &scenario.node {
+        check_node(scenario, node)?;
+        check_start(scenario, node, general.as_deref())?;
+    }
+    let mut names = BTreeSet::new();
+    for name in scenario.node.iter().flat_map(|node| members(scenario, &node.name.text)) {
+        if names.contains(&name) {
             let message = format!("two nodes are called `{name}`");
             return Err(about("node", Error::new(message).help("give a group another name")));
         }
+        names.insert(name);
+    }
+    check_legs(scenario)
+}
+
+/// What a trace says of all nodes; nothing, if it is none or wrong.
+fn told(moves: &Moves) -> Option<Vec<movements::Moves>> {
+    match moves {
+        Moves::Trace(own) => movements::parse(own.text.as_deref()?).ok(),
+        _ => None,
+    }
+}
+
+/// Whether all that nodes will do fits into memory.
+fn check_legs(scenario: &Scenario) -> Result<(), Placed> {
+    let Some(area) = &scenario.area else {
+        return Ok(());
+    };
+    let mut all = 0.0;
+    for node in scenario.node.iter().filter(|node| place(node, 0).is_none()) {
+        let legs = legs(area, moves(scenario, node), scenario.duration.seconds());
+        all += legs * f64::from(node.count);
+        if all > MOST_LEGS {
+            let name = &node.name.text;
+            let what = format!("node `{name}`: with it, nodes change their way {all:.1e} times");
+            let right = "at most 1e7 times in a run: fewer nodes, a larger area, longer pauses, or less time";
+            return Err(at(&node.name, Error::new(what).help(right)));
+        }
     }
     Ok(())
+}
+
+/// About how many legs a node has in so many seconds.
+fn legs(area: &Area, moves: &Moves, seconds: f64) -> f64 {
+    match moves {
+        Moves::Waypoint(own) => {
+            // A way is at least a third of the longer side on average, and each is followed by a pause.
+            let way = area.width.max(area.height) / 3.0;
+            let (least, most) = own.speed;
+            let slowness = match most > least {
+                true => libm::log(most / least) / (most - least),
+                false => 1.0 / most,
+            };
+            let pause = (own.pause.0.seconds() + own.pause.1.seconds()) / 2.0;
+            2.0 * seconds / (way * slowness + pause)
+        }
+        Moves::Highway(own) => seconds / own.hold.seconds() + seconds * own.speed.1 / area.width,
+        Moves::Still | Moves::Trace(_) => 1.0,
+    }
 }
 
 fn check_area(area: &Area) -> Result<(), Placed> {
@@ -167,21 +250,33 @@ fn check_node(scenario: &Scenario, node: &Node) -> Result<(), Placed> {
         check_moves(scenario, area, own, &format!("node.{name}.moves"))?;
     }
     match moves(scenario, node) {
-        Moves::Trace(trace) if places.is_none() => {
-            check_start(scenario, node, trace.text.as_deref())
+        Moves::Highway(own) if places.is_none() => {
+            let platoon = own.gap * f64::from(node.count);
+            if platoon > area.width {
+                let what = format!("{} cars with gaps of {} m", node.count, own.gap);
+                let right = format!("they fit on a road of {} m, which is a ring", area.width);
+                return wrong("count", what, &right);
+            }
+            Ok(())
         }
         _ => Ok(()),
     }
 }
 
 /// A node that moves as a file says has a place there at first, inside the area.
-fn check_start(scenario: &Scenario, node: &Node, text: Option<&str>) -> Result<(), Placed> {
-    let (Some(area), Some(Ok(all))) = (&scenario.area, text.map(movements::parse)) else {
+fn check_start(
+    scenario: &Scenario,
+    node: &Node,
+    general: Option<&[movements::Moves]>,
+) -> Result<(), Placed> {
+    let own = node.moves.as_ref().map(told);
+    let all = own.as_ref().map_or(general, Option::as_deref);
+    let (Some(area), Some(all), None) = (&scenario.area, all, place(node, 0)) else {
         return Ok(()); // what is wrong with the file is said where the file is
     };
     let first = number(scenario, node);
     for (member, name) in members(scenario, &node.name.text).iter().enumerate() {
-        let own = all.iter().find(|moves| moves.node == first + member);
+        let own = find(all, first + member);
         let wrong = |what: String, right: &str| {
             Err(at(&node.name, Error::new(format!("node `{name}`: {what}")).help(right)))
         };
@@ -200,6 +295,17 @@ fn check_start(scenario: &Scenario, node: &Node, text: Option<&str>) -> Result<(
     Ok(())
 }
 
+/// What a trace says of a node.
+fn find(all: &[movements::Moves], node: usize) -> Option<&movements::Moves> {
+    all.binary_search_by_key(&node, |moves| moves.node).ok().map(|at| &all[at])
+}
+
+/// Where a member of a group stands, if the file says it.
+fn place(node: &Node, member: u32) -> Option<(f64, f64)> {
+    let of_group = || node.places.as_ref()?.get(member as usize).copied();
+    node.x.zip(node.y).or_else(of_group)
+}
+
 fn check_moves(scenario: &Scenario, area: &Area, moves: &Moves, key: &str) -> Result<(), Placed> {
     let wrong = |field: &str, what: String, right: &str| {
         let error = Error::new(format!("{key}: {what}")).help(right);
@@ -211,7 +317,7 @@ fn check_moves(scenario: &Scenario, area: &Area, moves: &Moves, key: &str) -> Re
         Moves::Waypoint(own) => {
             if !speeds(own.speed) {
                 let what = format!("speed is [{}, {}]", own.speed.0, own.speed.1);
-                let right = "least and greatest in m/s, the least above 0: with 0, nodes come to a halt in the long run";
+                let right = "least and greatest in m/s, at most 1000, the least above 0: with 0, nodes come to a halt in the long run";
                 return wrong("waypoint.speed", what, right);
             }
             match own.pause.0 <= own.pause.1 {
@@ -258,7 +364,7 @@ fn check_highway(area: &Area, own: &Highway) -> Result<(), (&'static str, String
     let (least, most) = own.speed;
     if !(0.0 < least && least <= most && most <= FASTEST) {
         let what = format!("speed is [{least}, {most}]");
-        return Err(("speed", what, "least and greatest in m/s, above 0".into()));
+        return Err(("speed", what, "least and greatest in m/s, above 0 and at most 1000".into()));
     }
     let needed = own.reaction.seconds() * (most - least);
     if !(own.gap > needed && own.gap <= area.width) {
@@ -289,7 +395,10 @@ pub(crate) fn expand_area(scenario: &Scenario) -> Option<PlanArea> {
 
 /// The nodes of a scenario that has been checked.
 pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanNode> {
+    let general = scenario.area.as_ref().and_then(|area| told(&area.moves));
     let of_group = |node: &Node| {
+        let own = node.moves.as_ref().map(told);
+        let all = own.as_ref().map_or(general.as_deref(), Option::as_deref).unwrap_or_default();
         let first = number(scenario, node);
         let names = members(scenario, &node.name.text).into_iter().zip(0..);
         let planned = names.map(|(name, member)| PlanNode {
@@ -297,16 +406,20 @@ pub(crate) fn expand(scenario: &Scenario) -> Vec<PlanNode> {
             group: node.name.text.clone(),
             member,
             members: node.count,
-            moves: planned(scenario, node, member, first + member as usize),
+            moves: planned(scenario, node, member, find(all, first + member as usize)),
         });
         planned.collect::<Vec<_>>()
     };
     scenario.node.iter().flat_map(of_group).collect()
 }
 
-fn planned(scenario: &Scenario, node: &Node, member: u32, number: usize) -> PlanMoves {
-    let place = node.places.as_ref().and_then(|places| places.get(member as usize).copied());
-    if let Some((x, y)) = node.x.zip(node.y).or(place) {
+fn planned(
+    scenario: &Scenario,
+    node: &Node,
+    member: u32,
+    told: Option<&movements::Moves>,
+) -> PlanMoves {
+    if let Some((x, y)) = place(node, member) {
         return PlanMoves::At(x, y);
     }
     match moves(scenario, node) {
@@ -316,12 +429,11 @@ fn planned(scenario: &Scenario, node: &Node, member: u32, number: usize) -> Plan
             let middle = scenario.area.as_ref().map_or(0.0, |area| area.height / 2.0);
             PlanMoves::Highway(Highway { lane: own.lane.or(Some(middle)), ..*own })
         }
-        Moves::Trace(own) => {
-            let all = own.text.as_deref().and_then(|text| movements::parse(text).ok());
-            let own = all.into_iter().flatten().find(|moves| moves.node == number);
-            let (start, legs) = own.map_or((None, Vec::new()), |own| (own.start, own.legs));
-            let legs = legs.iter().map(|leg| (leg.at, leg.to, leg.speed)).collect();
-            PlanMoves::Trace { start: start.unwrap_or_default(), legs }
+        Moves::Trace(_) => {
+            let start = told.and_then(|own| own.start).unwrap_or_default();
+            let legs = told.into_iter().flat_map(|own| &own.legs);
+            let legs = legs.map(|leg| (leg.at, leg.to, leg.speed)).collect();
+            PlanMoves::Trace { start, legs }
         }
     }
 }

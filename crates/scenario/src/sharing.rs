@@ -3,10 +3,11 @@
 use crate::air::{self, PlanWifi};
 use crate::cell::{self, PlanBus, PlanCell};
 use crate::error::{Error, list};
-use crate::ground::members;
+use crate::ground::{beyond, members, position};
 use crate::plan::PlanQueue;
 use crate::schema::{Bus, Cell, Channel, ChannelWord, Flow, Link, Medium, Name, Path, Scenario};
 use crate::validate::{Placed, about, at, unique};
+use std::collections::BTreeSet;
 use units::{Rate, Span};
 
 /// What stations of a plan share, with its stations.
@@ -66,10 +67,9 @@ pub struct Air {
 impl PlanStation {
     /// A station of which nothing is said but its queue.
     pub(crate) fn bare(scenario: &Scenario, name: &str, queue: PlanQueue) -> Self {
-        let nodes = scenario.node.iter().flat_map(|node| members(scenario, &node.name.text));
         PlanStation {
             name: name.into(),
-            node: nodes.into_iter().position(|node| node == name),
+            node: position(scenario, name),
             queue,
             ring: 1,
             rate: None,
@@ -138,20 +138,19 @@ pub(crate) fn stations(scenario: &Scenario, shared: &str, others: &[Name]) -> Ve
     let own = |link: &&Link| link.medium.as_ref().is_some_and(|name| name.text == shared);
     let links = scenario.link.iter().filter(own);
     let ends = links.flat_map(|link| [&link.from, &link.to]).flatten();
-    let mut names: Vec<String> = Vec::new();
-    for name in ends.chain(others) {
-        for member in members(scenario, &name.text) {
-            if !names.contains(&member) {
-                names.push(member);
-            }
-        }
+    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+    for name in ends.chain(others).filter(|name| known.insert(name.text.clone())) {
+        names.extend(members(scenario, &name.text));
     }
+    known.clear(); // a member may be named beside its group
+    names.retain(|name| known.insert(name.clone()));
     names
 }
 
 /// Checks what is shared, and the links on it.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
     unique("medium", all(scenario).map(|(name, _)| name))?;
+    scenario.medium.iter().try_for_each(|medium| air::check_routing(scenario, medium))?;
     for link in scenario.link.iter().filter(|link| link.medium.is_some()) {
         check_link(scenario, link)?;
     }
@@ -178,9 +177,18 @@ fn check_link(scenario: &Scenario, link: &Link) -> Result<(), Placed> {
     let (Some(from), Some(to)) = (&link.from, &link.to) else {
         return wrong("medium", "`medium` without `from` and `to`", "they name its stations");
     };
-    if from.text == to.text {
-        return wrong("to", "it ends at the station where it begins", "name another station");
+    let ends = members(scenario, &from.text);
+    if members(scenario, &to.text).iter().any(|end| ends.contains(end)) {
+        return wrong("to", "it ends at a station where it begins", "name another station");
     }
+    for end in [from, to] {
+        if let Some(group) = beyond(scenario, &end.text) {
+            let message = format!("link `{name}`: there is no node `{}`", end.text);
+            let right = format!("group `{}` has {} nodes", group.name.text, group.count);
+            return Err(at(end, Error::new(message).help(right)));
+        }
+    }
+    check_channel_names(scenario, link)?;
     let own = [
         ("rate", link.rate.is_some()),
         ("opportunities", link.opportunities.is_some()),
@@ -199,6 +207,24 @@ fn check_link(scenario: &Scenario, link: &Link) -> Result<(), Placed> {
         return wrong(field, &what, right);
     }
     check_ends(scenario, link, &medium.text, from, to)
+}
+
+/// Whether no other link is called as a link is on one of its channels.
+fn check_channel_names(scenario: &Scenario, link: &Link) -> Result<(), Placed> {
+    let channels = link.medium.as_ref().and_then(|name| find(scenario, &name.text));
+    let channels = channels.map_or(1, |(_, own)| own.channels());
+    let of_channel = |other: &&Link| -> Option<u32> {
+        let number = other.name.text.strip_prefix(&link.name.text)?.strip_prefix('/')?;
+        number.parse().ok().filter(|number| (1..=channels).contains(number))
+    };
+    match scenario.link.iter().find(|other| channels > 1 && of_channel(other).is_some()) {
+        Some(other) => {
+            let (own, other) = (&link.name.text, &other.name);
+            let message = format!("link `{}` is called as link `{own}` on a channel", other.text);
+            Err(at(other, Error::new(message).help("give one of them another name")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether the ends of a link go together with what it is a part of.
