@@ -94,6 +94,115 @@ fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     if bool::arbitrary(bytes)? {
         text += &air_text(bytes)?;
     }
+    if bool::arbitrary(bytes)? {
+        text += &ground_text(bytes)?;
+    }
+    Ok(text)
+}
+
+/// How a group of two nodes moves.
+fn moves_text(bytes: &mut Unstructured<'_>) -> Result<String> {
+    let (least, more) = (bytes.int_in_range(1..=200u8)?, bytes.int_in_range(0..=200u8)?);
+    let most = u16::from(least) + u16::from(more);
+    let pause = bytes.int_in_range(0..=100u8)?;
+    Ok(match bytes.int_in_range(0..=3u8)? {
+        0 => "'still'".into(),
+        1 => format!(
+            "{{ waypoint = {{ speed = [{least}.0, {most}.0], pause = ['0 s', '{pause} ms'], stationary = {} }} }}",
+            bool::arbitrary(bytes)?
+        ),
+        2 => format!(
+            "{{ highway = {{ speed = [{least}.0, {most}.0], hold = '100 ms', reaction = '{pause} ms', gap = 50.0 }} }}"
+        ),
+        _ => {
+            let mut told = String::new();
+            for node in 2..4u8 {
+                let [x, y, to, at] = <[u8; 4]>::arbitrary(bytes)?;
+                told += &format!(
+                    "$node_({node}) set X_ {x}\n$node_({node}) set Y_ {y}\n\
+                     $ns_ at 0.{at} \"$node_({node}) setdest {to} {y} {most}\"\n"
+                );
+            }
+            format!("{{ trace = {{ text = \'\'\'{told}\'\'\' }} }}")
+        }
+    })
+}
+
+/// Nodes on the ground that meet on a medium with routing, a bus and a cell, with connections over all of them.
+fn ground_text(bytes: &mut Unstructured<'_>) -> Result<String> {
+    let mut text = format!(
+        "[area]\nwidth = 300.0\nheight = 300.0\nstep = '{} ms'\n",
+        bytes.int_in_range(1..=99u8)?
+    );
+    for (name, place) in [("base", bytes.int_in_range(0..=255u8)?), ("server", 0)] {
+        text += &format!("[[node]]\nname = '{name}'\nx = {place}.0\ny = 100.0\n");
+    }
+    text += &format!("[[node]]\nname = 'n'\ncount = 2\nmoves = {}\n", moves_text(bytes)?);
+    text += &format!("[[node]]\nname = 'relay'\ncount = {}\n", bytes.int_in_range(2..=4u8)?);
+    let (routing, access) = *bytes.choose(&[
+        ("oracle", ""),
+        ("oracle", "access = 'relay'\n"),
+        ("association", "access = 'base'\n"),
+        ("association", "access = 'relay'\n"),
+        ("aodv", ""),
+        ("olsr", ""),
+    ])?;
+    let channels = bytes.int_in_range(1..=2u8)?;
+    let end = if access.contains("relay") { "relay" } else { "base" };
+    let others = if end == "base" { "nodes = ['relay']\n" } else { "" };
+    text += &format!(
+        "[[medium]]\nname = 'net'\nstandard = 'g'\nrate = '6 Mb/s'\nradio = {{}}\nrouting = '{routing}'\n\
+         channels = {channels}\n{access}{others}"
+    );
+    let limit = bytes.int_in_range(1..=30u8)?;
+    let ring = bytes.int_in_range(1..=5u8)?;
+    let queue =
+        *bytes.choose(&["droptail = { packets", "codel = { limit", "fq-codel = { limit"])?;
+    text += &format!(
+        "[[medium.station]]\nname = 'n'\nring = '{ring} packets'\nqueue = {{ {queue} = '{limit} packets' }} }}\n"
+    );
+    let fading = *bytes.choose(&["", "fading = { deviation_db = 6.0, coherence = '20 ms' }\n"])?;
+    let signal = *bytes.choose(&[
+        "snr_db = 12.0\n",
+        "radio = {}\n",
+        "radio = {}\nuser = [{ name = 'n-2', snr_db = -9.0 }]\n",
+    ])?;
+    let scheduler = *bytes.choose(&["proportional-fair", "round-robin", "max-rate"])?;
+    let rate = bytes.int_in_range(1..=100u8)?;
+    text += &format!(
+        "[[bus]]\nname = 'wire'\nrate = '{rate} Mb/s'\ndelay = '{} us'\n\
+         [[cell]]\nname = 'tower'\nbase = 'base'\nscheduler = '{scheduler}'\n{signal}{fading}",
+        bytes.int_in_range(0..=9u8)?
+    );
+    for (name, medium, from, to) in [
+        ("up", "net", "n", end),
+        ("down", "net", end, "n"),
+        ("call", "tower", "n", "base"),
+        ("answer", "tower", "base", "n"),
+        ("forth", "wire", "base", "server"),
+        ("home", "wire", "server", "base"),
+    ] {
+        text += &format!(
+            "[[link]]\nname = '{name}'\nmedium = '{medium}'\nfrom = '{from}'\nto = '{to}'\n"
+        );
+    }
+    let channel = *bytes.choose(&["", "channel = 'each'", "channel = 'turn'"])?;
+    let (far, back) = match end {
+        "base" => ("links = ['up', 'forth']", "back = ['home', 'down']"),
+        _ => ("links = ['up']", "back = ['down']"),
+    };
+    let size = *bytes.choose(&[
+        "",
+        "transport = { small_queue = '8 kB' }",
+        "transport = { packet = '200 B', payload = '160 B' }",
+    ])?;
+    let echo = bool::arbitrary(bytes)?;
+    text += &format!(
+        "[[flow]]\nname = 'all'\ncount = 2\ncontroller = 'lia'\n{size}\n[[flow.path]]\n{far}\n{back}\n{channel}\n\
+         [[flow.path]]\nlinks = ['call', 'forth']\nback = ['home', 'answer']\n\
+         [[flow]]\nname = 'datagrams'\ncount = 2\nprotocol = 'udp'\necho = {echo}\napp_rate = '{rate}00 kb/s'\n\
+         [[flow.path]]\n{far}\n{back}\n"
+    );
     Ok(text)
 }
 

@@ -1,0 +1,53 @@
+//! Any text as a file of movements: moves in order, which are written and read again as they were, or an error with its
+//! line; and a scenario that has the file inside is one.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use scenario::{Plan, format_movements, parse_movements, with_traces};
+
+const SCENARIO: &str = "name = 'x'\nduration = '10 s'\n[area]\nwidth = 100.0\nheight = 100.0\n\
+    moves = { trace = { file = 'f' } }\n[[node]]\nname = 'n'\ncount = 3\n\
+    [[link]]\nname = 'a'\nrate = '1 Mb/s'\n[[flow]]\nname = 'u'\npath = [{ links = ['a'] }]\n";
+
+fuzz_target!(|text: &str| {
+    let moves = match parse_movements(text) {
+        Ok(moves) => moves,
+        Err(bad) => {
+            assert!(bad.line >= 1 && bad.line <= text.lines().count().max(1), "{bad}");
+            assert!(with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).is_err());
+            return;
+        }
+    };
+    assert!(moves.windows(2).all(|pair| pair[0].node < pair[1].node));
+    assert!(moves.iter().all(|own| own.legs.windows(2).all(|pair| pair[0].at <= pair[1].at)));
+    assert_eq!(parse_movements(&format_movements(&moves)).as_ref(), Ok(&moves));
+    let within = with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).expect("it was read");
+    let within = within.expect("the scenario names a file");
+    if let Ok(plan) = Plan::read(&within, "fuzz", &[], &|_| Ok(scenario::Known::default())) {
+        let air = elements::Air::<Nothing>::new(&plan, 1);
+        for ms in (0..10_000).step_by(97) {
+            let now = units::Time::ZERO + units::Span::millis(ms);
+            for place in air.places(now) {
+                let inside = |metres: f64| (-1e-6..=100.0 + 1e-6).contains(&metres);
+                assert!(inside(place.x) && inside(place.y), "{place:?} at {ms} ms: {text}");
+            }
+        }
+    }
+});
+
+/// What no link carries.
+#[derive(Clone, Copy, Default)]
+struct Nothing;
+
+impl network::Frame for Nothing {
+    fn bytes(&self) -> u32 {
+        0
+    }
+    fn flow(&self) -> u32 {
+        0
+    }
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+    fn mark(&mut self) {}
+}
