@@ -99,7 +99,16 @@ impl RoutingMeter {
             series.x_m.push(place.x);
             series.y_m.push(place.y);
         }
+        // Several links may lead from a station to another one.
+        let mut all: BTreeMap<_, Sent> = BTreeMap::new();
         for (medium, from, to, sent) in air.sent() {
+            let sum = all.entry((medium, from, to)).or_default();
+            sum.packets += sent.packets;
+            sum.bytes += sent.bytes;
+            sum.messages += sent.messages;
+            sum.message_bytes += sent.message_bytes;
+        }
+        for ((medium, from, to), sent) in all {
             let before = self.sent.insert((medium, from, to), sent).unwrap_or_default();
             if before != sent {
                 series.hops.sample.push(self.samples);
