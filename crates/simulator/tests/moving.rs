@@ -208,6 +208,27 @@ fn observed(plan: &scenario::Plan, seed: u64) -> (Outcome, Series) {
     (outcome, *series)
 }
 
+#[test]
+fn two_links_between_the_same_stations_are_one_hop() {
+    let mut text = "name = 'twice'\nduration = '2 s'\nsample = '500 ms'\n\
+                    [[medium]]\nname = 'air'\nstandard = 'g'\n"
+        .to_owned();
+    for (link, rate) in [("one", 200), ("two", 600)] {
+        text += &format!(
+            "[[link]]\nname = '{link}'\nmedium = 'air'\nfrom = 'a'\nto = 'b'\n\
+             [[flow]]\nname = '{link}'\nprotocol = 'udp'\napp_rate = '{rate} kb/s'\n\
+             path = [{{ links = ['{link}'] }}]\n"
+        );
+    }
+    let (outcome, series) = observed(&plan(&text, &[]), 1);
+    let hops = &series.nodes.hops;
+    let bits: f64 = outcome.paths.iter().map(|path| path.throughput_bps * 2.0).sum();
+    assert_eq!(hops.bytes.iter().sum::<u64>() as f64, (bits / 8.0).round());
+    let mut samples = hops.sample.clone();
+    samples.dedup();
+    assert_eq!(samples, hops.sample, "a row for each sample");
+}
+
 /// Nodes of all kinds on a medium with routing.
 fn crowd(routing: &str) -> String {
     format!(
