@@ -58,8 +58,12 @@ struct Path {
     /// Payload taken in, each byte once, beyond what `next` says; wraps.
     taken: u64,
     /// Datagrams that go back at once.
-    echoes: Option<Box<VecDeque<Ack>>>,
+    echoes: Option<Box<Echoes>>,
 }
+
+/// Datagrams of UDP echo that have come and not gone yet.
+#[derive(Debug, Default)]
+struct Echoes(VecDeque<Ack>);
 
 /// The receiving endpoint of one connection. The application reads what is in order at once.
 #[derive(Debug)]
@@ -322,13 +326,13 @@ impl Path {
             sacks: Sacks::default(),
             flags: Flags::DATAGRAM,
         };
-        self.echoes.get_or_insert_default().push_back(answer);
+        self.echoes.get_or_insert_default().0.push_back(answer);
         self.due = now;
     }
 
     /// The next datagram that goes back.
     fn next_echo(&mut self) -> Option<Ack> {
-        let echoes = self.echoes.as_mut()?;
+        let Echoes(echoes) = self.echoes.as_deref_mut()?;
         let echo = echoes.pop_front();
         if echoes.is_empty() {
             self.due = Time::NEVER;
