@@ -136,4 +136,5 @@ def worst(verdicts: Sequence[Verdict]) -> Verdict:
 def jain(rates: ArrayLike, axis: int = -1) -> Any:
     """Jain's index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything."""
     x = np.asarray(rates, dtype=float)
-    return x.sum(axis) ** 2 / (x.shape[axis] * (x**2).sum(axis))
+    with np.errstate(invalid="ignore"):  # NaN where nobody has anything
+        return x.sum(axis) ** 2 / (x.shape[axis] * (x**2).sum(axis))

@@ -240,13 +240,18 @@ impl<F: Frame> Air<F> {
         self.ground.iter().map(move |node| node.at(now))
     }
 
-    /// What routing has done for each lane on a medium with routing.
+    /// What routing has done for each lane on a medium where places matter, with routing or without.
     pub fn routed(&self) -> impl Iterator<Item = Routed> {
         self.lanes.iter().zip(0..).filter_map(|(own, lane)| {
-            let Shared::Adhoc(adhoc) = &self.channels[own.medium as usize].shared else {
-                return None;
+            let channel = &self.channels[own.medium as usize];
+            let (tally, connected) = match &channel.shared {
+                Shared::Adhoc(adhoc) => (adhoc.tally(own.lane), adhoc.connected(own.lane)),
+                Shared::Medium(medium) if medium.has_radio() => {
+                    let (from, to) = channel.ends[own.lane as usize];
+                    (Tally::default(), medium.linked(usize::from(from), usize::from(to)))
+                }
+                _ => return None,
             };
-            let (tally, connected) = (adhoc.tally(own.lane), adhoc.connected(own.lane));
             let Lane { medium, planned, .. } = *own;
             let user = lane - self.of_link[planned as usize].0;
             Some(Routed { lane, planned, medium, user, tally, connected })

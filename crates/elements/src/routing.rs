@@ -7,7 +7,7 @@ use network::routing::Node;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// A link over a medium with routing, of one user, after a run.
+/// A link over a medium where places matter, of one user, after a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WayResult {
     /// The link of the plan.

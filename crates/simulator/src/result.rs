@@ -29,7 +29,7 @@ pub struct Outcome {
     pub links: Vec<LinkResult>,
     /// One row for each station of each medium.
     pub stations: Vec<StationResult>,
-    /// One row for each link over a medium with routing.
+    /// One row for each link over a medium where places matter.
     pub ways: Vec<WayResult>,
     /// One row for each route that packets of those links took.
     pub routes: Vec<RouteResult>,

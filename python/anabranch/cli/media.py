@@ -130,6 +130,6 @@ def unreachable(result: Result) -> Iterator[str]:
             users = connected.shape[1]
             whose = "" if never == users else f", for {never} of its {users} users"
             yield (
-                f"`{link}`: its ends never reach each other{whose}: the nodes are too far apart, whatever routing does; "
-                "raise `radio.power_dbm`, or bring them nearer"
+                f"`{link}`: its ends never reach each other{whose}: their nodes are too far apart for the rate of data; lower "
+                "`rate`, raise `radio.power_dbm`, or bring them nearer"
             )

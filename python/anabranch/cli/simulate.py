@@ -160,7 +160,8 @@ def show(result: Result) -> None:
     if plan["media"]:
         out.print(table("Stations", *stations(result), left=2))
     if any(len(run.get("ways", {}).get("link", [])) for run in result.runs):
-        out.print(table("Links over media with routing, of all users together", *ways(result)))
+        if any(medium.get("routing") for medium in plan["media"]):
+            out.print(table("Links over media with routing, of all users together", *ways(result)))
         for what in unreachable(result):
             out.print(f"unreachable: {what}", style="yellow", highlight=False, markup=False)
     if result.fairness:

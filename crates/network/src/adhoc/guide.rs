@@ -2,7 +2,8 @@
 
 use super::Way;
 use super::association::Belonging;
-use super::links::{LEAST, Links};
+use super::links::Links;
+use crate::dot11::LEAST_SUCCESS;
 use crate::routing::{
     Action, Aodv, AodvSettings, Hop, Message, Node, Olsr, OlsrSettings, Protocol, Transit,
 };
@@ -186,7 +187,7 @@ impl Guide {
                     }
                     let reached = |point: &&usize| {
                         links.success(station, **point).min(links.success(**point, station))
-                            >= LEAST
+                            >= LEAST_SUCCESS
                     };
                     let heard = points.iter().filter(reached);
                     let db = |point: &usize| (*point as Node, links.heard_db(*point, station));

@@ -1,11 +1,8 @@
 //! Who reaches whom, and the shortest ways as somebody knows them who sees everything at once.
 
 use crate::Frame;
-use crate::dot11::Medium;
+use crate::dot11::{LEAST_SUCCESS, Medium};
 use crate::routing::Node;
-
-/// Links that fewer packets survive than this are none.
-pub(super) const LEAST: f64 = 0.5;
 
 /// How good the links of a network are while nobody moves.
 #[derive(Debug)]
@@ -59,7 +56,7 @@ impl Links {
             for node in (0..nodes).filter(|node| open[*node]) {
                 let (there, back) = (self.success(node, near), self.success(near, node));
                 let length = all[near].1 + 1.0 / (there * back);
-                if there.min(back) >= LEAST && length < all[node].1 {
+                if there.min(back) >= LEAST_SUCCESS && length < all[node].1 {
                     all[node] = (Some(near as Node), length);
                 }
             }

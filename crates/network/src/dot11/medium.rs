@@ -100,6 +100,9 @@ pub struct Medium<F> {
     outcomes: Vec<Outcome<F>>,
 }
 
+/// Stations between which fewer packets survive than this have no link.
+pub(crate) const LEAST_SUCCESS: f64 = 0.5;
+
 /// Bytes of a full packet on the air.
 const FULL_BYTES: u32 = 1536;
 
@@ -205,6 +208,16 @@ impl<F: Frame> Medium<F> {
     pub fn ends(&self, lane: u32) -> (usize, Option<usize>) {
         let Lane { from, to, .. } = self.lanes[lane as usize];
         (from, to)
+    }
+
+    /// Whether it matters where stations are.
+    pub fn has_radio(&self) -> bool {
+        self.settings.radio.is_some()
+    }
+
+    /// Whether two stations hear each other well enough that half of all full packets arrive undisturbed.
+    pub fn linked(&self, one: usize, other: usize) -> bool {
+        self.success(one, other).min(self.success(other, one)) >= LEAST_SUCCESS
     }
 
     /// How strong `to` hears `from`, in dB above the noise.

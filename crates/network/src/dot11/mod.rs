@@ -13,6 +13,7 @@ mod station;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use medium::LEAST_SUCCESS;
 pub use medium::{Medium, MediumSettings};
 pub use phy::{Mode, Phy, Standard};
 pub use radio::Radio;
