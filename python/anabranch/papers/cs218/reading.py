@@ -51,3 +51,69 @@ def fill_s(result: Result, half: float, whole: float) -> Floats:
         begins, ends = (t_s[later & (windows >= w)] for w in (half, whole))
         found.append(round(float(ends[0] - begins[0]), 6) if len(begins) and len(ends) else np.inf)
     return np.array(found)
+
+
+def per_path(result: Result, metric: str, name: str = MULTIPATH) -> Floats:
+    """A path metric of a class, shape (seeds, users, paths)."""
+    (planned,) = (c for c in result.plan["classes"] if c["name"] == name)
+    columns = [result.path(name, p, metric) for p in range(len(planned["paths"]))]
+    return np.stack(columns, axis=-1)
+
+
+def over_time(result: Result, metric: str, name: str = MULTIPATH) -> Floats:
+    """A series of the paths of a class, shape (seeds, samples, paths of all users, a user's together)."""
+    found = []
+    for run in result.runs:
+        classes = np.asarray(run["flows"]["class"])
+        rows = classes[np.asarray(run["paths"]["flow"], dtype=int)] == name
+        found.append(np.asarray(run["series"]["paths"][metric], dtype=float)[:, rows])
+    return np.stack(found)
+
+
+def times_s(result: Result) -> Floats:
+    """When samples were taken, the same in every replication."""
+    return np.asarray(result.runs[0]["series"]["t_s"], dtype=float)
+
+
+def goodput(result: Result, name: str = MULTIPATH) -> Floats:
+    """Payload delivered in order, in Mb/s."""
+    return result.rate(name, "goodput_bps") / 1e6
+
+
+def rtt_ms(result: Result) -> Floats:
+    """Smoothed round trip in ms, mean over the subflows of the connection and over time."""
+    return np.asarray(1e3 * per_path(result, "srtt_s").mean(axis=(1, 2)))
+
+
+def rto_ms(result: Result) -> Floats:
+    """Retransmission timeout in ms, mean over the subflows of the connection and over time."""
+    return np.asarray(1e3 * per_path(result, "rto_s").mean(axis=(1, 2)))
+
+
+def sent(result: Result) -> Floats:
+    """Packets that the connection sent."""
+    return np.asarray(per_path(result, "sent_packets").sum(axis=(1, 2)))
+
+
+def lost(result: Result) -> Floats:
+    """Packets of the connection that were lost, of each that it sent."""
+    return np.asarray(per_path(result, "lost_packets").sum(axis=(1, 2)) / sent(result))
+
+
+def echoed(result: Result, name: str = "udp") -> Floats:
+    """The part of a class's packets that came back."""
+    back, out = (per_path(result, metric, name) for metric in ("echoed_packets", "sent_packets"))
+    return np.asarray(back.sum(axis=(1, 2)) / out.sum(axis=(1, 2)))
+
+
+def class_rtt_ms(result: Result, name: str) -> Floats:
+    """Round trip of a class in ms: mean over users and samples of the newest one."""
+    index = result.classes.index(name)
+    return np.array([1e3 * run["classes"]["rtt_mean_s"][index] for run in result.runs])
+
+
+def gaps_s(arrived: Floats, sample_s: float) -> Floats:
+    """Lengths of the stretches of samples, shape (samples,), over which a count did not grow, in s."""
+    still = np.concatenate(([0], (np.diff(arrived) == 0).astype(int), [0]))
+    edges = np.flatnonzero(np.diff(still))
+    return np.asarray((edges[1::2] - edges[::2]) * sample_s, dtype=float)

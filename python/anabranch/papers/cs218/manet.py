@@ -1,0 +1,336 @@
+"""Claims about the MANET: the report's two tables and its figures, moving and static."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...statistics import Interval, interval, jain, ratio_of_means
+from ..findings import Check, Finding, finding, hold_together, holds, measured, within
+from ..laboratory import Laboratory
+from ..ledger import Claim
+from .cells import CALLED, COUPLED, CS218, FOUR, LIA, RENO, under
+from .networks import MOBILE, STATIC, STILL_ALONE, TABLED, THRESHOLDS
+from .paired import Floats, Sweep, Values
+from .paper import PAPER
+from .reading import (
+    echoed,
+    goodput,
+    lost,
+    mbps,
+    over_time,
+    per_path,
+    rto_ms,
+    rtt_ms,
+    sent,
+    times_s,
+)
+
+BOTH = {MOBILE: Sweep(MOBILE), STATIC: Sweep(STATIC)}
+CELLS = tuple(cell for sweep in BOTH.values() for cell in sweep.cells)
+OTHERS = tuple(c for c in FOUR if c != CS218)
+STEADY_S, LATE_S = (4.0, 6.0), (8.0, 10.0)
+"""Before and after the moment at which a window of the report's figure begins to grow."""
+SSTHRESH = 46.8
+"""Segments at which slow start ends in the report's model."""
+
+
+def others(values: Values) -> Floats:
+    """The mean of the three other algorithms, seed by seed."""
+    return np.asarray(np.mean([values.by[c] for c in OTHERS], axis=0))
+
+
+def latest(lab: Laboratory, network: str, controller: str) -> Floats:
+    """Windows of the subflows at the end in segments, shape (seeds, subflows)."""
+    return np.asarray(over_time(lab[under(network, controller)], "cwnd_segments")[:, -1])
+
+
+def boost(lab: Laboratory, network: str) -> Interval:
+    """DWND/α as the windows have it: by how much they grow more than RTT Compensator's from ssthresh on."""
+    grown = [latest(lab, network, c).mean(axis=1) - SSTHRESH for c in (CS218, LIA)]
+    ratio = ratio_of_means(*grown)
+    return Interval(ratio.mean - 1, ratio.half, ratio.n)
+
+
+def reasons(lab: Laboratory, network: str) -> str:
+    """Why the algorithms hardly differ here, with the numbers of the runs."""
+    values = BOTH[network]
+    losses = values.values(lab, lambda r: 1e4 * lost(r))
+    trips = values.values(lab, rtt_ms)
+    return (
+        "Every channel is saturated from 0.5 s on, whoever sends. Slow start ends at 46.8 segments, which the 52 packets of an "
+        f"interface's queue hold, and RTT Compensator over eight equal channels adds 1/64 segment in a round trip: within 10 s "
+        f"nobody fills a queue but Uncoupled. Lost of 10,000 packets: {losses.listed()}. The queue makes the last round trip "
+        f"{trips.mean(CS218)} ms where the first ones took a few, so that DWND is a part of {boost(lab, network)} of α: the "
+        "algorithm is RTT Compensator here."
+    )
+
+
+def in_order(lab: Laboratory, network: str) -> str:
+    """Goodput, which holes at the end of the run leave behind throughput."""
+    values = BOTH[network].values(lab, goodput, " Mb/s")
+    return f"Goodput within the 10 s: {values.listed()}; {values.compared(CS218)}."
+
+
+def table(claim: Claim, lab: Laboratory, network: str) -> Finding:
+    """Throughputs of the four algorithms, and three of them over RTT Compensator's."""
+    values = BOTH[network].values(lab, mbps, " Mb/s")
+    own = BOTH[network].values(lab, goodput)
+    checks = [
+        replace(measured(claim, key, values.mean(c)), goodput_mbps=own.mean(c))
+        for key, c in TABLED.items()
+    ]
+    checks += [
+        measured(claim, f"{key}_over_rttc", values.ratio(c, LIA))
+        for key, c in TABLED.items()
+        if c != LIA
+    ]
+    why = f"{values.listed()}. {values.compared(LIA)}. {in_order(lab, network)}"
+    return finding(claim, lab.world.name, checks, why, unless=reasons(lab, network))
+
+
+@PAPER.claim("table_mobile", *BOTH[MOBILE].cells)
+def table_mobile(claim: Claim, lab: Laboratory) -> Finding:
+    """The first table."""
+    return table(claim, lab, MOBILE)
+
+
+@PAPER.claim("table_static", *BOTH[STATIC].cells)
+def table_static(claim: Claim, lab: Laboratory) -> Finding:
+    """The second table."""
+    return table(claim, lab, STATIC)
+
+
+@PAPER.claim("tables.highest", *CELLS)
+def highest(claim: Claim, lab: Laboratory) -> Finding:
+    """CS218_ALGO less each other, seed by seed, moving and static."""
+    checks: list[Check] = []
+    rows = []
+    for network, sweep in BOTH.items():
+        values = sweep.values(lab, mbps)
+        second = next(c for c in values.ordered if c != CS218)
+        checks.append(
+            measured(claim, f"margin_over_second_{network}", values.relative(CS218, second))
+        )
+        for c in OTHERS:
+            by = values.relative(CS218, c)
+            name = f"{network}, over {CALLED[c]}: no less in the mean, interval above -1 %"
+            checks.append(holds(name, True, by.mean >= 0 and by.low > -0.01))
+        rows.append(f"{network}: {values.listed()} Mb/s; {values.compared(CS218)}")
+    return finding(
+        claim, lab.world.name, checks, ". ".join(rows) + ".", unless=reasons(lab, MOBILE)
+    )
+
+
+@PAPER.claim("alg.threshold", *(under(MOBILE, c) for c in THRESHOLDS.values()))
+def threshold(claim: Claim, lab: Laboratory) -> Finding:
+    """The throughput with 5 over the best one's."""
+    values = Sweep(MOBILE, tuple(THRESHOLDS.values())).values(lab, mbps)
+    checks = [measured(claim, "relative_throughput_at_5", values.ratio(CS218, values.ordered[0]))]
+    rows = ", ".join(f"{n}: {values.mean(THRESHOLDS[n])}" for n in sorted(THRESHOLDS))
+    same = all(np.array_equal(values.by[c], values.by[CS218]) for c in THRESHOLDS.values())
+    why = f"Mb/s by threshold, {rows}."
+    if same:
+        why += (
+            " They are the same to the last packet: a count is at more than 20 when slow start ends, and nobody loses anything "
+            "later. The MANET cannot tell thresholds apart."
+        )
+    return finding(claim, lab.world.name, checks, why)
+
+
+def shifts(lab: Laboratory, network: str, controller: str) -> Floats:
+    """Mean window of each subflow late over that before, shape (seeds, subflows)."""
+    result = lab[under(network, controller)]
+    windows, t_s = over_time(result, "cwnd_segments"), times_s(result)
+    early, late = (windows[:, (t_s >= a) & (t_s <= b)].mean(axis=1) for a, b in (STEADY_S, LATE_S))
+    return np.asarray(late / early)
+
+
+def dominated(ratios: Floats) -> bool:
+    """Whether a subflow has grown by half and the median of the others by a tenth at most, of a seed."""
+    return any(
+        ratio >= 1.5 and float(np.median(np.delete(ratios, path))) <= 1.1
+        for path, ratio in enumerate(ratios)
+    )
+
+
+@PAPER.claim("fig_mobile.cwnd", under(MOBILE, CS218))
+def mobile_windows(claim: Claim, lab: Laboratory) -> Finding:
+    """Seeds in which one window grows by half after 6 s, and the others do not."""
+    ratios = shifts(lab, MOBILE, CS218)
+    inside = np.array([dominated(row) for row in ratios])
+    checks = [
+        measured(claim, "seeds_fraction", inside.astype(float)),
+        holds("trend", claim.expected["trend"], float(inside.mean()) >= 0.7),
+    ]
+    ends = latest(lab, MOBILE, CS218)
+    why = (
+        f"Windows of 8 to 10 s over those of 4 to 6 s: the largest of a seed {interval(ratios.max(axis=1))}, the median "
+        f"{interval(np.median(ratios, axis=1))}. At 10 s the largest has {interval(ends.max(axis=1))} segments and the smallest "
+        f"{interval(ends.min(axis=1))}."
+    )
+    unless = (
+        "All channels are in reach and equally loaded, and all subflows end slow start alike; for one window to grow by half in "
+        "4 s takes 23 segments, where RTT Compensator adds less than one. " + reasons(lab, MOBILE)
+    )
+    return finding(claim, lab.world.name, checks, why, unless=unless)
+
+
+@PAPER.claim("fig_mobile.packets", *BOTH[MOBILE].cells)
+def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
+    """Packets sent against throughput, how evenly over subflows, and in which order the algorithms come."""
+    sweep = BOTH[MOBILE]
+    result = lab[under(MOBILE, CS218)]
+    plan = result.plan
+    (own,) = (c for c in plan["classes"] if c["name"] == "multipath")
+    scale = 8e-6 * own["packet_bytes"] / plan["duration_s"]
+    packets, rates = sweep.values(lab, sent), sweep.values(lab, mbps)
+    checks = [
+        within(
+            f"sent over arrived, {CALLED[c]}",
+            "within 5 %",
+            ratio_of_means(scale * packets.by[c], rates.by[c]),
+            0.95,
+            1.05,
+        )
+        for c in FOUR
+    ]
+    index = sweep.values(lab, lambda r: np.asarray(jain(per_path(r, "sent_packets")[:, 0])))
+    even = index.ratio(CS218, LIA)
+    checks.append(within("Jain's index over RTT Compensator's", "at least 0.95", even, 0.95, None))
+    order = (CS218, RENO, LIA, COUPLED)
+    bounds = [
+        (packets.by[a] - packets.by[b], 0.0, None) for a, b in zip(order, order[1:], strict=False)
+    ]
+    checks.append(hold_together("total_order", claim.expected["total_order"], bounds))
+    why = (
+        f"Packets sent in 10 s: {packets.listed()}; {packets.compared(CS218)}. Jain's index of packets over the eight subflows: "
+        f"{index.listed()}."
+    )
+    return finding(claim, lab.world.name, checks, why, unless=reasons(lab, MOBILE))
+
+
+def stricter(lab: Laboratory, network: str) -> str:
+    """What a timeout is made of, in words."""
+    return (
+        "Without loss a timeout is the smoothed round trip and 200 ms, and the round trip is the window over the channel's "
+        f"rate. {BOTH[network].values(lab, rtt_ms, ' ms').listed()}: the order is that of the windows, "
+        + ", ".join(f"{CALLED[c]} {interval(latest(lab, network, c).mean(axis=1))}" for c in FOUR)
+        + " segments at 10 s. CS218_ALGO's are the smallest with RTT Compensator's."
+    )
+
+
+@PAPER.claim("fig_mobile.rto", *BOTH[MOBILE].cells)
+def mobile_rto(claim: Claim, lab: Laboratory) -> Finding:
+    """The timeout over that of the others, and losses per packet beside RTT Compensator's."""
+    values = BOTH[MOBILE].values(lab, rto_ms, " ms")
+    parts = BOTH[MOBILE].values(lab, lost)
+    mine, theirs = (float(parts.by[c].mean()) for c in (CS218, LIA))
+    alike = abs(mine - theirs) <= 0.2 * theirs
+    checks = [
+        measured(claim, "rto_ratio", ratio_of_means(values.by[CS218], others(values))),
+        holds("lost of sent packets, within 20 % of RTT Compensator's", True, alike),
+    ]
+    why = f"{values.listed()}; {values.compared(CS218)}. Lost of sent packets: {parts.listed()}."
+    return finding(claim, lab.world.name, checks, why, unless=stricter(lab, MOBILE))
+
+
+@PAPER.claim("fig_mobile.rtt", *BOTH[MOBILE].cells)
+def mobile_rtt(claim: Claim, lab: Laboratory) -> Finding:
+    """The round trip over that of the others."""
+    values = BOTH[MOBILE].values(lab, rtt_ms, " ms")
+    checks = [measured(claim, "rtt_ratio", ratio_of_means(values.by[CS218], others(values)))]
+    why = f"{values.listed()}; {values.compared(CS218)}."
+    return finding(claim, lab.world.name, checks, why, unless=stricter(lab, MOBILE))
+
+
+@PAPER.claim("fig_static.cwnd", *BOTH[STATIC].cells)
+def static_windows(claim: Claim, lab: Laboratory) -> Finding:
+    """The largest window of any subflow at the end, and whose it is."""
+    largest = {c: latest(lab, STATIC, c).max(axis=1) for c in FOUR}
+    coupled = np.maximum(largest[LIA], largest[COUPLED])
+    whose = np.all([largest[CS218] > largest[c] for c in OTHERS], axis=0)
+    inside = whose & (largest[CS218] >= 1.2 * coupled)
+    checks = [
+        measured(claim, "max_window_ratio", ratio_of_means(largest[CS218], coupled)),
+        within(
+            "seeds in which it is CS218's and 1.2 times", "70 %", inside.astype(float), 0.7, None
+        ),
+    ]
+    values = Values(largest, " segments")
+    why = (
+        f"Largest window at 10 s: {values.ratio(CS218, COUPLED)} of Fully Coupled's; "
+        + ", ".join(f"{CALLED[c]} {values.mean(c)}" for c in values.ordered)
+    )
+    unless = (
+        "Fully Coupled adds a segment in a round trip to eight windows together, eight times what RTT Compensator adds to them "
+        "where all are equal. " + reasons(lab, STATIC)
+    )
+    return finding(claim, lab.world.name, checks, f"{why} segments.", unless=unless)
+
+
+@PAPER.claim("fig_static.rto", *BOTH[STATIC].cells)
+def static_rto(claim: Claim, lab: Laboratory) -> Finding:
+    """The timeout over that of each other."""
+    values = BOTH[STATIC].values(lab, rto_ms, " ms")
+    checks = [
+        measured(claim, "ratio_to_rttc", values.ratio(CS218, LIA)),
+        within("ratio to Uncoupled", "similar", values.ratio(CS218, RENO), 0.8, 1.25),
+        measured(claim, "ratio_to_fully_coupled", values.ratio(CS218, COUPLED)),
+    ]
+    why = f"{values.listed()}; {values.compared(CS218)}."
+    return finding(claim, lab.world.name, checks, why, unless=stricter(lab, STATIC))
+
+
+@PAPER.claim("fig_static.rtt", *BOTH[STATIC].cells)
+def static_rtt(claim: Claim, lab: Laboratory) -> Finding:
+    """The round trip over the lowest of the others, and over RTT Compensator's."""
+    values = BOTH[STATIC].values(lab, rtt_ms, " ms")
+    best = min(OTHERS, key=lambda c: float(values.by[c].mean()))
+    checks = [
+        measured(claim, "rtt_ratio_to_best", values.ratio(CS218, best)),
+        within("over RTT Compensator", "at most 1.3", values.ratio(CS218, LIA), None, 1.3),
+    ]
+    why = f"{values.listed()}; {values.compared(CS218)}. The lowest of the others is {CALLED[best]}'s."
+    return finding(claim, lab.world.name, checks, why, unless=stricter(lab, STATIC))
+
+
+@PAPER.claim("mech.other_algorithms_balance", *BOTH[STATIC].cells, STILL_ALONE)
+def balance(claim: Claim, lab: Laboratory) -> Finding:
+    """Goodput over what the channels give without UDP clients, and how far windows of subflows are apart."""
+    whole = goodput(lab[STILL_ALONE])
+    values = BOTH[STATIC].values(lab, goodput)
+    use = Values({c: values.by[c] / whole.mean() for c in FOUR})
+    apart = Values({c: latest(lab, STATIC, c).std(axis=1) for c in FOUR})
+    bounds = [(use.by[CS218] - use.by[c], 0.0, None) for c in OTHERS]
+    checks = [
+        hold_together("ordering", claim.expected["ordering"], bounds),
+        within(
+            "spread of windows over RTT Compensator's", "> 1", apart.ratio(CS218, LIA), 1.0, None
+        ),
+    ]
+    why = (
+        f"Goodput over the {interval(whole)} Mb/s that the eight channels give without UDP clients: {use.listed()}; "
+        f"{use.compared(CS218)}. Standard deviation of the subflows' windows at 10 s, segments: {apart.listed()}."
+    )
+    return finding(claim, lab.world.name, checks, why, unless=reasons(lab, STATIC))
+
+
+@PAPER.claim("summary.tradeoff", *CELLS)
+def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
+    """Throughput and round trip over RTT Compensator's, moving and static."""
+    checks, rows = [], []
+    for network, sweep in BOTH.items():
+        rates, trips = sweep.values(lab, mbps), sweep.values(lab, rtt_ms)
+        timers, clients = sweep.values(lab, rto_ms), sweep.values(lab, echoed)
+        checks += [
+            within(f"throughput, {network}", "1.00 to 1.08", rates.ratio(CS218, LIA), 1.0, 1.08),
+            within(f"RTT, {network}", "0.98 to 1.30", trips.ratio(CS218, LIA), 0.98, 1.30),
+        ]
+        rows.append(
+            f"{network}: throughput {rates.ratio(CS218, LIA)}, RTT {trips.ratio(CS218, LIA)}, RTO "
+            f"{timers.ratio(CS218, LIA)}, echoed packets of the UDP clients {clients.ratio(CS218, LIA)}"
+        )
+    why = f"CS218_ALGO over RTT Compensator, {'; '.join(rows)}. {in_order(lab, MOBILE)}"
+    return finding(claim, lab.world.name, checks, why, unless=reasons(lab, MOBILE))

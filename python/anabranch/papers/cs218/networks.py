@@ -1,0 +1,213 @@
+"""The report's MANET, bus, combined networks and wishes as cells, and what stands beside them.
+
+The MANET is moving and static, under the algorithms of the tables. Beside it stand cells in which one thing is
+otherwise that the report leaves open: `OTHERWISE`. None of them is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..laboratory import Cell
+from .cells import (
+    CAPPED,
+    COUPLED,
+    CS218,
+    FIVE,
+    FOUR,
+    LIA,
+    MORE,
+    NOBODY,
+    RENO,
+    Cells,
+    merged,
+    sweep,
+    under,
+)
+
+MANET = "cs218/manet"
+MOBILE, STATIC = "mobile", "static"
+VARIANTS: dict[str, tuple[str, ...]] = {MOBILE: (), STATIC: ("area.moves=still",)}
+"""The MANET with and without mobility."""
+
+THRESHOLDS = {n: f"{CS218}:acks-{n}" for n in (1, 3, 10, 20)} | {5: CS218}
+"""CS218_ALGO by the number of acknowledgements in a row beyond which it boosts."""
+
+
+def manet(variant: str, controllers: Sequence[str] = FOUR) -> Cells:
+    """A variant of the MANET, sampled."""
+    return sweep(variant, MANET, controllers, VARIANTS[variant], series=True)
+
+
+def thresholds() -> Cells:
+    """The moving MANET with every threshold; that of 5 is sampled for figures."""
+    others = tuple(name for n, name in THRESHOLDS.items() if n != 5)
+    return merged(manet(MOBILE, (CS218,)), sweep(MOBILE, MANET, others))
+
+
+ON_ONE = 'flow.udp.path=[{links=["ping"],back=["pong"],channel=1}]'
+TEN_TIMES = 'flow.udp.app_rate="409600 b/s"'
+AODV = 'medium.air.routing="aodv"'
+TODAY = (
+    "transport.sack=true",
+    "transport.initial_window=10",
+    "transport.initial_ssthresh=1000000",
+    "transport.min_ssthresh=1",
+    'transport.delayed_ack="40 ms"',
+)
+CONVERGED = ('duration="25 s"', 'warmup="15 s"', 'flow.multipath.start="15 s"')
+LONG = ('duration="60 s"',)
+
+OTHERWISE: dict[str, tuple[str, ...]] = {
+    "AODV": (AODV,),
+    "OLSR, the connection from 15 s on": ('medium.air.routing="olsr"', *CONVERGED),
+    "all UDP clients on channel 1": (ON_ONE,),
+    "ten times the UDP load": (TEN_TIMES,),
+    "ten times the UDP load, all on channel 1": (ON_ONE, TEN_TIMES),
+    "RTO as ns-3 has it: at least 200 ms in all": ('transport.rto_floor="total"',),
+    "today's TCP": TODAY,
+    "today's TCP, 60 s": (*TODAY, *LONG),
+    "60 s": LONG,
+    "60 s, static": (*LONG, *VARIANTS[STATIC]),
+    "300 m × 300 m, 10 dBm, AODV: several hops": (
+        "area.width=300",
+        "area.height=300",
+        "medium.air.radio.power_dbm=10",
+        AODV,
+    ),
+}
+"""What the report leaves open, otherwise: overrides of the MANET."""
+
+
+def otherwise() -> Cells:
+    """The algorithms with each of these."""
+    return merged(
+        *(
+            sweep(name, MANET, FIVE, extra, weight=6.0 if LONG[0] in extra else 1.0)
+            for name, extra in OTHERWISE.items()
+        )
+    )
+
+
+def empty(variant: str) -> Cells:
+    """A variant of the MANET without the connection: UDP clients alone."""
+    extra = (*VARIANTS[variant], "flow.multipath.count=0")
+    return {under(variant, NOBODY): Cell(MANET, None, extra)}
+
+
+STILL_ALONE, LOADED, LIGHT = "static-alone", "channel-1-loaded", "channel-1-light"
+
+
+def structure() -> Cells:
+    """Channels without UDP clients; and a load on the first one only, of which the others are to know nothing."""
+    return {
+        STILL_ALONE: Cell(MANET, CS218, (*VARIANTS[STATIC], "flow.udp.count=0")),
+        LIGHT: Cell(MANET, RENO, (ON_ONE,)),
+        LOADED: Cell(MANET, RENO, (ON_ONE, TEN_TIMES)),
+    }
+
+
+CSMA, MIXED, MESH, QUIET = "csma", "mixed", "full-mesh", "full-mesh-quiet"
+
+
+def wired_and_not(network: str) -> Cells:
+    """The bus, the MANET with a bus, or the full mesh."""
+    return sweep(network, f"cs218/{network}")
+
+
+def quiet() -> Cells:
+    """The full mesh without UDP clients."""
+    nobody = tuple(f"flow.udp-{group}.count=0" for group in (1, 2, 3))
+    return {QUIET: Cell("cs218/full-mesh", CS218, nobody)}
+
+
+LTE, BESIDE = "lte-wifi", "lte-wifi-shared"
+LTE_WIFI = "cs218/lte-wifi"
+WIFI_ONLY, LTE_ONLY = "wifi", "lte"
+SINGLE = {
+    WIFI_ONLY: 'flow.multipath.path=[{links=["to-ap","wifi-down"],back=["wifi-up","from-ap"]}]',
+    LTE_ONLY: 'flow.multipath.path=[{links=["to-base","lte-down"],back=["lte-up","from-base"]}]',
+}
+OWN_SINGLE = ("cubic", "wvegas", "compound")
+"""Controllers that are no Reno on a single path."""
+EVERY = (*FIVE, "olia", "balia", "ewtcp", *OWN_SINGLE)
+NEIGHBOURS = ("flow.neighbour.count=1", "flow.user.count=1")
+
+
+def single(network: str, path: str, controller: str = "reno") -> str:
+    """The name of the cell with one path instead of two."""
+    return under(f"{network}-{path}", controller)
+
+
+def alone(controller: str) -> str:
+    """What a controller is on a single path, for cells of single paths."""
+    return controller if controller in OWN_SINGLE else "reno"
+
+
+def singles(network: str, controllers: Sequence[str], *extra: str) -> Cells:
+    """Either path by itself."""
+    return {
+        single(network, path, c): Cell(LTE_WIFI, c, (override, *extra))
+        for path, override in SINGLE.items()
+        for c in controllers
+    }
+
+
+def dual() -> Cells:
+    """The client with LTE and Wi-Fi under the algorithms of the report, and a TCP on either."""
+    return merged(sweep(LTE, LTE_WIFI), singles(LTE, ("reno",)))
+
+
+def dual_beside() -> Cells:
+    """The same under every controller, and with a neighbour on Wi-Fi and another user of the cell."""
+    others = tuple(c for c in EVERY if c not in FOUR)
+    return merged(
+        sweep(LTE, LTE_WIFI, others),
+        singles(LTE, OWN_SINGLE),
+        sweep(BESIDE, LTE_WIFI, EVERY, NEIGHBOURS),
+        singles(BESIDE, ("reno",), *NEIGHBOURS),
+        {under(BESIDE, NOBODY): Cell(LTE_WIFI, None, (*NEIGHBOURS, "flow.multipath.count=0"))},
+    )
+
+
+VANET, LARGE = "vanet", "large"
+ROADSIDE_ONLY, CELL_ONLY = "roadside", "cell"
+CARS = {
+    ROADSIDE_ONLY: 'flow.cars.path=[{links=["to-roadside","wifi-down"],back=["wifi-up","from-roadside"]}]',
+    CELL_ONLY: 'flow.cars.path=[{links=["to-base","cell-down"],back=["cell-up","from-base"]}]',
+}
+
+
+def vanet(controllers: Sequence[str] = FOUR) -> Cells:
+    """The platoon, sampled."""
+    return sweep(VANET, "cs218/vanet", controllers, series=True, weight=2)
+
+
+def vanet_singles() -> Cells:
+    """The platoon with a TCP on either network."""
+    return {
+        single(VANET, path): Cell("cs218/vanet", "reno", (override,), series=True, weight=2)
+        for path, override in CARS.items()
+    }
+
+
+def large() -> Cells:
+    """The network of seven subnets."""
+    return sweep(LARGE, "cs218/large", weight=5)
+
+
+def unclaimed() -> Cells:
+    """Everything that stands beside the verdicts."""
+    return merged(
+        sweep(MOBILE, MANET, (CAPPED, *MORE)),
+        sweep(STATIC, MANET, (CAPPED,), VARIANTS[STATIC]),
+        *(empty(variant) for variant in VARIANTS),
+        otherwise(),
+        dual_beside(),
+        vanet((CAPPED, "olia", "balia", "cubic")),
+        vanet_singles(),
+    )
+
+
+TABLED = {"cs218": CS218, "uncoupled": RENO, "rtt_compensator": LIA, "fully_coupled": COUPLED}
+"""Controllers by the names that the ledger's tables have for them."""
