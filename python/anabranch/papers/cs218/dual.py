@@ -52,13 +52,13 @@ def lte_wifi(claim: Claim, lab: Laboratory) -> Finding:
     rates, payload = DUAL.values(lab, mbps, " Mb/s"), DUAL.values(lab, goodput, " Mb/s")
     trips = DUAL.values(lab, rtt_ms, " ms")
     why = (
-        f"A TCP on {'Wi-Fi' if best == WIFI_ONLY else 'LTE'} has {ratio_of_means(alone, worse)} times what it has on the other. "
-        f"Both: {rates.listed()}; {rates.compared(CS218)}. Goodput: {payload.listed()}. RTT, mean of both: {trips.listed()}. "
-        "With nobody else on either network all but Fully Coupled fill both."
+        f"A TCP on {'Wi-Fi' if best == WIFI_ONLY else 'LTE'} has {ratio_of_means(alone, worse)} times what it has on the "
+        f"other. Both: {rates.listed()}; {rates.compared(CS218)}. Goodput: {payload.listed()}. "
+        f"RTT, mean of both: {trips.listed()}. With nobody else on either network all but Fully Coupled fill both."
     )
     unless = (
-        "The ledger asks it of all four. Fully Coupled takes half of the total window from the path that loses, which leaves its "
-        "floor of one segment where windows are alike, and adds a segment to all paths together in a round trip."
+        "The ledger asks it of all four. Fully Coupled takes half of the total window from the path that loses, which leaves "
+        "its floor of one segment where windows are alike, and adds a segment to all paths together in a round trip."
     )
     return finding(claim, lab.world.name, checks, why, unless=unless)
 
@@ -102,7 +102,8 @@ WIFI_PATH, CELL_PATH = 0, 1
 @PAPER.claim("wish.vanet", *PLATOON.cells)
 def vanet(claim: Claim, lab: Laboratory) -> Finding:
     """Throughput of a car, and how long nothing arrives."""
-    rates, payload = (PLATOON.values(lab, lambda r: of(r, CARS), " Mb/s") for of in (mbps, goodput))
+    rates = PLATOON.values(lab, lambda r: mbps(r, CARS), " Mb/s")
+    payload = PLATOON.values(lab, lambda r: goodput(r, CARS), " Mb/s")
     silent = PLATOON.values(lab, lambda r: 100 * away(r, WIFI_PATH), " %")
     longest = PLATOON.values(lab, lambda r: longest_s(r, WIFI_PATH), " s")
     whole = PLATOON.values(lab, lambda r: longest_s(r, WIFI_PATH, CELL_PATH), " s")
@@ -115,8 +116,8 @@ def vanet(claim: Claim, lab: Laboratory) -> Finding:
         ),
     ]
     why = (
-        f"A car: {rates.listed()}; {rates.compared(CS218)}. Goodput: {payload.listed()}. In 60 s it changes its access point or "
-        f"loses it {changes.mean(CS218)} times. Nothing arrives over the roadside for {silent.listed()} of the time, at the "
+        f"A car: {rates.listed()}; {rates.compared(CS218)}. Goodput: {payload.listed()}. In 60 s it changes its access point "
+        f"or loses it {changes.mean(CS218)} times. Nothing arrives over the roadside for {silent.listed()} of the time, at the "
         f"longest for {longest.listed()}; over both networks together at the longest for {whole.listed()}."
     )
     return finding(claim, lab.world.name, checks, why)

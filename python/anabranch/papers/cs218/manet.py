@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -166,13 +167,14 @@ def mobile_windows(claim: Claim, lab: Laboratory) -> Finding:
     ]
     ends = latest(lab, MOBILE, CS218)
     why = (
-        f"Windows of 8 to 10 s over those of 4 to 6 s: the largest of a seed {interval(ratios.max(axis=1))}, the median "
-        f"{interval(np.median(ratios, axis=1))}. At 10 s the largest has {interval(ends.max(axis=1))} segments and the smallest "
-        f"{interval(ends.min(axis=1))}."
+        f"Windows of 8 to 10 s over those of 4 to 6 s: the largest of a seed {interval(ratios.max(axis=1))}, the "
+        f"median {interval(np.median(ratios, axis=1))}. At 10 s the largest has {interval(ends.max(axis=1))} segments and the "
+        f"smallest {interval(ends.min(axis=1))}."
     )
     unless = (
-        "All channels are in reach and equally loaded, and all subflows end slow start alike; for one window to grow by half in "
-        "4 s takes 23 segments, where RTT Compensator adds less than one. " + reasons(lab, MOBILE)
+        "All channels are in reach and equally loaded, and all subflows end slow start alike; for one window to grow by half "
+        "in 4 s takes 23 segments, where RTT Compensator adds less than one. "
+        + reasons(lab, MOBILE)
     )
     return finding(claim, lab.world.name, checks, why, unless=unless)
 
@@ -200,13 +202,11 @@ def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
     even = index.ratio(CS218, LIA)
     checks.append(within("Jain's index over RTT Compensator's", "at least 0.95", even, 0.95, None))
     order = (CS218, RENO, LIA, COUPLED)
-    bounds = [
-        (packets.by[a] - packets.by[b], 0.0, None) for a, b in zip(order, order[1:], strict=False)
-    ]
+    bounds = [(packets.by[a] - packets.by[b], 0.0, None) for a, b in pairwise(order)]
     checks.append(hold_together("total_order", claim.expected["total_order"], bounds))
     why = (
-        f"Packets sent in 10 s: {packets.listed()}; {packets.compared(CS218)}. Jain's index of packets over the eight subflows: "
-        f"{index.listed()}."
+        f"Packets sent in 10 s: {packets.listed()}; {packets.compared(CS218)}. Jain's index of packets over the eight "
+        f"subflows: {index.listed()}."
     )
     return finding(claim, lab.world.name, checks, why, unless=reasons(lab, MOBILE))
 

@@ -11,7 +11,7 @@ from ...report import Section, Table
 from ...result import Result
 from ...statistics import Interval, interval, ratio_of_means
 from ..laboratory import Laboratory
-from . import cells
+from . import beside, cells, figures, wireless_tables
 from .cells import CALLED, FIVE, LIA, QUEUES, WORDS, under
 from .paired import Floats, Sweep, interval_percent
 from .reading import MULTIPATH, TCP, mbps
@@ -131,9 +131,10 @@ def differences(lab: Laboratory) -> list[Table]:
 
 
 def sections(lab: Laboratory) -> Sequence[Section]:
-    """Tables for the cells that have been run."""
-    found = [
+    """Tables and figures for the cells that have been run."""
+    own = [
         Section("Fair like RTT Compensator?", "", fairness(lab)),
         Section("Seed by seed", "", differences(lab)),
     ]
-    return [section for section in found if section.tables]
+    wired = [section for section in own if section.tables]
+    return [*figures.sections(lab), *beside.sections(lab), *wireless_tables.sections(lab), *wired]

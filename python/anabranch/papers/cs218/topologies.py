@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...result import Result
-from ...statistics import Interval, interval
+from ...statistics import interval
 from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
@@ -116,13 +116,11 @@ def delivering(lab: Laboratory, sweep: Sweep) -> bool:
 
 def idle(result: Result) -> Floats:
     """How many paths of connections brought nothing, one for each seed."""
-    return np.sum(
-        [
-            (per_path(result, "throughput_bps", name) == 0).sum(axis=(1, 2))
-            for name in connections(result)
-        ],
-        axis=0,
-    )
+    unused = [
+        (per_path(result, "throughput_bps", name) == 0).sum(axis=(1, 2))
+        for name in connections(result)
+    ]
+    return np.asarray(np.sum(unused, axis=0), dtype=float)
 
 
 def alive(lab: Laboratory, sweep: Sweep) -> bool:
@@ -149,15 +147,15 @@ def csma(claim: Claim, lab: Laboratory) -> Finding:
     ]
     trips = BUS.values(lab, rtt_ms, " ms")
     why = (
-        f"Over the bus of 100 Mb/s: {rates(lab, BUS, 'multipath')}. RTT: {trips.listed()}. All eight subflows share one queue of "
-        "100 packets, so that losses decide; the report gives no numbers."
+        f"Over the bus of 100 Mb/s: {rates(lab, BUS, 'multipath')}. RTT: {trips.listed()}. All eight subflows share one queue "
+        "of 100 packets, so that losses decide; the report gives no numbers."
     )
     return finding(claim, lab.world.name, checks, why)
 
 
 def capacity(result: Result, kinds: tuple[str, ...]) -> float:
     """Nominal Mb/s of all media of some kinds."""
-    return sum(m["rate_bps"] for m in result.plan["media"] if m["kind"] in kinds) / 1e6
+    return float(sum(m["rate_bps"] for m in result.plan["media"] if m["kind"] in kinds)) / 1e6
 
 
 def sane(lab: Laboratory, sweep: Sweep) -> list[Check]:
@@ -166,8 +164,9 @@ def sane(lab: Laboratory, sweep: Sweep) -> list[Check]:
     for c in sweep.controllers:
         result = lab[under(sweep.network, c)]
         bus, air = capacity(result, ("bus",)), capacity(result, ("wifi",))
-        radio = sum(mbps(result, name) for name in connections(result) if name.startswith("wifi"))
-        total = sum(mbps(result, name) for name in connections(result))
+        each = {name: mbps(result, name) for name in connections(result)}
+        radio = np.sum([rate for name, rate in each.items() if name.startswith("wifi")], axis=0)
+        total = np.sum(list(each.values()), axis=0)
         inside = bool((radio <= air).all() and (total <= bus).all())
         checks.append(
             holds(f"{CALLED[c]}: within what routes carry", f"{air:g} and {bus:g} Mb/s", inside)
@@ -203,6 +202,12 @@ def parts(result: Result, name: str) -> Floats:
     return np.asarray(packets / packets.sum(axis=1, keepdims=True))
 
 
+def split(result: Result, name: str) -> str:
+    """These parts in words."""
+    each = [interval(100 * part) for part in parts(result, name).T]
+    return " and ".join(f"{value} %" for value in each)
+
+
 @PAPER.claim("topology.full_mesh", QUIET)
 def full_mesh(claim: Claim, lab: Laboratory) -> Finding:
     """Nodes, routes of a client on Wi-Fi, and the packets that each of them carries without UDP clients."""
@@ -232,8 +237,8 @@ def full_mesh(claim: Claim, lab: Laboratory) -> Finding:
             checks.append(within(where, "at least 5 %", part, LEAST, None))
     own = "; ".join(f"{WORDS[n]} {interval(mbps(result, n))} Mb/s" for n in connections(result))
     why = (
-        f"Routes: {', '.join(' > '.join(route) for route in sorted(routes))}. Without UDP clients: {own}. Both clients on Wi-Fi "
-        "share both access points."
+        f"Routes: {', '.join(' > '.join(route) for route in sorted(routes))}. Without UDP clients: {own}. Both clients on "
+        "Wi-Fi share both access points."
     )
     return finding(claim, lab.world.name, checks, why)
 
@@ -265,10 +270,10 @@ def logical_interfaces(claim: Claim, lab: Laboratory) -> Finding:
     ]
     rows = ", ".join(f"{counter.replace('_', ' ')} {moved[counter][first]}" for counter in COUNTERS)
     why = (
-        f"With all UDP clients on channel 1 and ten times their load, counters of its stations differ over {len(lab[LIGHT].runs)} "
-        f"seeds by {rows}, and those of the other seven by nothing at all. Subflows are Uncoupled in this: what a coupled "
-        "algorithm moves from channel to channel is windows, not the MAC's doing. Losses by noise cannot be set for one channel "
-        "of several; these are of full queues and of collisions."
+        "With all UDP clients on channel 1 and ten times their load, counters of its stations differ over "
+        f"{len(lab[LIGHT].runs)} seeds by {rows}, and those of the other seven by nothing at all. Subflows are "
+        "Uncoupled in this: what a coupled algorithm moves from channel to channel is windows, not the MAC's doing. Losses by noise cannot be set for one "
+        "channel of several; these are of full queues and of collisions."
     )
     return finding(claim, "structure", checks, why)
 
@@ -290,10 +295,8 @@ def fix_mixed(claim: Claim, lab: Laboratory) -> Finding:
         for sweep in (WHOLE_MIXED, WHOLE_MESH)
         for name in connections(lab[sweep.cells[0]])
     ]
-    used = "; ".join(
-        f"{WORDS[name]} {' and '.join(str(Interval(100 * v.mean, 100 * v.half, v.n)) for v in map(interval, parts(lab[under(MESH, CS218)], name).T))} %"
-        for name in ("wifi-1", "wifi-3")
-    )
+    mesh = lab[under(MESH, CS218)]
+    used = "; ".join(f"{WORDS[name]} {split(mesh, name)}" for name in ("wifi-1", "wifi-3"))
     why = f"{'. '.join(rows)}. Packets on each route of the full mesh under CS218_ALGO: {used}."
     return finding(claim, lab.world.name, checks, why)
 
@@ -330,7 +333,7 @@ def large(claim: Claim, lab: Laboratory) -> Finding:
     payload = sweep.values(lab, lambda r: np.asarray(sum(goodput(r, n) for n in connections(r))))
     why = (
         f"{', '.join(sorted(kinds))}. Five connections together: {total.listed()}; {total.compared(CS218)}. Goodput: "
-        f"{payload.listed()}. Of ten paths {interval(idle(lab[under(LARGE, CS218)]))} bring nothing in 10 s under CS218_ALGO: a "
-        "MANET of several hops may have no way to its gateway."
+        f"{payload.listed()}. Of ten paths {interval(idle(lab[under(LARGE, CS218)]))} bring nothing in 10 s under CS218_ALGO: "
+        "a MANET of several hops may have no way to its gateway."
     )
     return finding(claim, lab.world.name, checks, why)
