@@ -58,12 +58,14 @@ TODAY = (
 CONVERGED = ('duration="25 s"', 'warmup="15 s"', 'flow.multipath.start="15 s"')
 LONG = ('duration="60 s"',)
 
+CROWDED = "all UDP clients on channel 1"
+CROWDED_TENFOLD = "ten times the UDP load, all on channel 1"
 OTHERWISE: dict[str, tuple[str, ...]] = {
     "AODV": (AODV,),
     "OLSR, the connection from 15 s on": ('medium.air.routing="olsr"', *CONVERGED),
-    "all UDP clients on channel 1": (ON_ONE,),
+    CROWDED: (ON_ONE,),
     "ten times the UDP load": (TEN_TIMES,),
-    "ten times the UDP load, all on channel 1": (ON_ONE, TEN_TIMES),
+    CROWDED_TENFOLD: (ON_ONE, TEN_TIMES),
     "RTO as ns-3 has it: at least 200 ms in all": ('transport.rto_floor="total"',),
     "today's TCP": TODAY,
     "today's TCP, 60 s": (*TODAY, *LONG),
@@ -95,7 +97,8 @@ def empty(variant: str) -> Cells:
     return {under(variant, NOBODY): Cell(MANET, None, extra)}
 
 
-STILL_ALONE, LOADED, LIGHT = "static-alone", "channel-1-loaded", "channel-1-light"
+STILL_ALONE = "static-alone"
+LIGHT, LOADED = under(CROWDED, RENO), under(CROWDED_TENFOLD, RENO)
 
 
 def structure() -> Cells:
@@ -198,7 +201,7 @@ def large() -> Cells:
 
 def unclaimed() -> Cells:
     """Everything that stands beside the verdicts."""
-    return merged(
+    every = merged(
         sweep(MOBILE, MANET, (CAPPED, *MORE)),
         sweep(STATIC, MANET, (CAPPED,), VARIANTS[STATIC]),
         *(empty(variant) for variant in VARIANTS),
@@ -207,6 +210,7 @@ def unclaimed() -> Cells:
         vanet((CAPPED, "olia", "balia", "cubic")),
         vanet_singles(),
     )
+    return {name: cell for name, cell in every.items() if name not in structure()}
 
 
 TABLED = {"cs218": CS218, "uncoupled": RENO, "rtt_compensator": LIA, "fully_coupled": COUPLED}

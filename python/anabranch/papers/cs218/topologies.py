@@ -272,8 +272,8 @@ def logical_interfaces(claim: Claim, lab: Laboratory) -> Finding:
     why = (
         "With all UDP clients on channel 1 and ten times their load, counters of its stations differ over "
         f"{len(lab[LIGHT].runs)} seeds by {rows}, and those of the other seven by nothing at all. Subflows are "
-        "Uncoupled in this: what a coupled algorithm moves from channel to channel is windows, not the MAC's doing. Losses by noise cannot be set for one "
-        "channel of several; these are of full queues and of collisions."
+        "Uncoupled in this: what a coupled algorithm moves from channel to channel is windows, not the MAC's "
+        "doing. Losses by noise cannot be set for one channel of several; these are of full queues and of collisions."
     )
     return finding(claim, "structure", checks, why)
 
