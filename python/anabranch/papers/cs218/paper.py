@@ -17,7 +17,7 @@ PAPER = Paper(
         "cs218-manet-static": networks.manet(STATIC),
         "cs218-csma": networks.wired_and_not(CSMA),
         "cs218-mixed": networks.wired_and_not(MIXED),
-        "cs218-full-mesh": merged(networks.wired_and_not(MESH), networks.quiet()),
+        "cs218-full-mesh": networks.wired_and_not(MESH),
         "cs218-fairness": cells.fairness(FAIRNESS, FOUR),
         "cs218-ramp": cells.ramps(LIA, CS218),
         "cs218-threshold": networks.thresholds(),
@@ -35,6 +35,7 @@ PAPER = Paper(
         cells.loss_of_tcp(),
         cells.interfaces(),
         networks.structure(),
+        networks.quiet(),
     ),
     unclaimed=merged(*(cells.twins(network) for network in QUEUES), networks.unclaimed()),
 )
