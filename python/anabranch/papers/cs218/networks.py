@@ -70,7 +70,6 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
     "today's TCP": TODAY,
     "today's TCP, 60 s": (*TODAY, *LONG),
     "60 s": LONG,
-    "60 s, static": (*LONG, *VARIANTS[STATIC]),
     "300 m × 300 m, 10 dBm, AODV: several hops": (
         "area.width=300",
         "area.height=300",
