@@ -587,6 +587,9 @@ one queue."""
     """At which rate data is sent, or at most; by default the fastest."""
     control: Literal["fixed", "arf", "ideal"] | None = None
     """How stations choose the rate of a packet."""
+    broadcast: str | None = None
+    """At which rate messages of routers to all neighbours are sent; by default at that of data if it is fixed, so that
+who hears them can be sent data, and otherwise at the slowest."""
     attempts: int | None = None
     """How often a packet is attempted before it is given up."""
     ack_timeout: str | None = None
