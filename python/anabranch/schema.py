@@ -390,7 +390,7 @@ where it is put at random."""
 @dataclass(frozen=True)
 class Bus:
     """A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations are the nodes at the
-ends of its links."""
+ends of its links and those of `nodes`."""
 
     name: str
     """Name by which links refer to it, as their `medium`."""

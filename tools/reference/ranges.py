@@ -118,6 +118,15 @@ WITH: dict[str, Callable[[Content], Content]] = {
 """For each table a scenario that has it, with a key set to a value."""
 
 
+RELATIVE = {
+    ("Highway", "start"): "inside the area",
+    ("Highway", "lane"): "inside the area",
+    ("Highway", "gap"): "above reaction × (greatest − least speed), at most the width of the area",
+    ("Highway", "reaction"): "below gap / (greatest − least speed)",
+}
+"""Ranges that depend on other keys: errors have the numbers of their scenario."""
+
+
 def answer(content: Content) -> str:
     """What the program says of a scenario; nothing when it is right."""
     try:
@@ -131,6 +140,8 @@ def range_of(table: str, key: str, kind: str) -> str:
     """What a key takes beyond what its kind says. Raises LookupError for a table that nobody put in `WITH`."""
     if table not in WITH or answer(WITH[table]({})):
         raise LookupError(f"tools/reference/ranges.py has no right scenario with a table {table}")
+    if (table, key) in RELATIVE:
+        return RELATIVE[table, key]
     return once(stated(answer(WITH[table]({key: value}))) for value in WRONG.get(kind, []))
 
 

@@ -164,7 +164,7 @@ pub(crate) fn stations<'py>(
     Ok(table)
 }
 
-/// The table of links over media with routing.
+/// The table of links over media where places matter.
 fn ways<'py>(py: Python<'py>, plan: &Plan, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     let names = outcome.ways.iter().map(|row| plan.links[row.link as usize].name.as_str());

@@ -197,7 +197,7 @@ impl LinkMeter {
         self.routing.record(series, air, now);
     }
 
-    /// One row for each link over a medium with routing, and one for each route that its packets took.
+    /// One row for each link over a medium where places matter, and one for each route that its packets took.
     pub fn routing<F: Frame>(&self, air: &Air<F>) -> (Vec<WayResult>, Vec<RouteResult>) {
         (self.routing.ways(air), RoutingMeter::routes(air))
     }

@@ -1,4 +1,4 @@
-//! What is measured on media with routing, and where nodes are.
+//! What is measured on media where places matter, and where nodes are.
 
 use crate::{Air, Mean};
 use network::Frame;

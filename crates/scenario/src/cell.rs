@@ -140,9 +140,13 @@ fn check_cell(scenario: &Scenario, cell: &Cell) -> Result<(), Placed> {
         cell.snr_db.is_some() || find(cell, user).is_some_and(|own| own.snr_db.is_some())
     };
     let unknown = users.iter().find(|user| **user != cell.base.text && !told(user));
-    match unknown.filter(|_| cell.radio.is_none()) {
+    let placed = |name: &str| {
+        let nodes = scenario.node.iter();
+        nodes.flat_map(|node| members(scenario, &node.name.text)).any(|node| node == name)
+    };
+    match unknown.filter(|user| cell.radio.is_none() || !placed(user) || !placed(&cell.base.text)) {
         Some(user) => {
-            let right = "give `snr_db`, for all or for this user, or `radio` and places";
+            let right = "give `snr_db`, for all or for this user, or `radio` and a [[node]] for it and the base";
             wrong("snr_db", format!("not said of `{user}`"), right)
         }
         None => Ok(()),

@@ -6,7 +6,7 @@ use crate::error::{Error, list};
 use crate::ground::{beyond, members, position};
 use crate::plan::PlanQueue;
 use crate::schema::{Bus, Cell, Channel, ChannelWord, Flow, Link, Medium, Name, Path, Scenario};
-use crate::validate::{Placed, about, at, unique};
+use crate::validate::{self, Placed, about, at, unique};
 use std::collections::BTreeSet;
 use units::{Rate, Span};
 
@@ -273,14 +273,19 @@ pub(crate) enum Pick {
     Turn,
 }
 
-/// The channels that a path can choose among: those of the media that it crosses.
-fn channels(scenario: &Scenario, path: &Path) -> u32 {
+/// The channels of the media that a path crosses, of each link that has several.
+fn choices(scenario: &Scenario, path: &Path) -> Vec<u32> {
     let links = path.links.iter().chain(path.back.iter().flatten());
     let media = links.filter_map(|name| {
         let link = scenario.link.iter().find(|link| link.name.text == name.text)?;
         Some(find(scenario, &link.medium.as_ref()?.text)?.1.channels())
     });
-    media.max().unwrap_or(1)
+    media.filter(|channels| *channels > 1).collect()
+}
+
+/// The channels that a path can choose among.
+fn channels(scenario: &Scenario, path: &Path) -> u32 {
+    choices(scenario, path).into_iter().max().unwrap_or(1)
 }
 
 /// The paths that one path of the file is.
@@ -313,15 +318,20 @@ pub(crate) fn check_path(
         let right = format!("the media of the path have channels 1 to {most}");
         return Err(("channel", format!("channel is {number}"), right));
     }
+    if choices(scenario, path).iter().any(|channels| *channels < most) {
+        let right = "media of one path have as many channels, or one".into();
+        return Err(("links", "media with different numbers of channels".into(), right));
+    }
     for name in path.links.iter().chain(path.back.iter().flatten()) {
         let Some(link) = scenario.link.iter().find(|link| link.name.text == name.text) else {
             continue;
         };
         let nodes = users(scenario, link);
-        if nodes > 1 && flow.count as usize > nodes {
+        let coming = validate::users(scenario, flow);
+        if nodes > 1 && coming > nodes as u64 {
             let what = format!(
-                "it has {} users, and `{}` a group of {nodes} nodes at its end",
-                flow.count, name.text
+                "it has {coming} users, and `{}` a group of {nodes} nodes at its end",
+                name.text
             );
             let right = format!("each user has a node of its own: at most {nodes}");
             return Err(("links", what, right));
@@ -355,12 +365,16 @@ pub(crate) fn places(scenario: &Scenario, link: &Link, pick: Pick) -> Vec<Air> {
         return Vec::new();
     };
     let stations = own.stations(scenario);
-    let ends = |end: &Name, user: usize| -> Vec<usize> {
-        let mut all = members(scenario, &end.text);
-        if own.any_of() != Some(end.text.as_str()) {
-            all = vec![all.swap_remove(user % all.len())];
-        }
+    let numbers = |end: &Name| -> Vec<usize> {
+        let all = members(scenario, &end.text);
         all.iter().filter_map(|name| stations.iter().position(|station| station == name)).collect()
+    };
+    let (begins, ends) = (numbers(from), numbers(to));
+    let of_user = |all: &[usize], end: &Name, user: usize| -> Vec<usize> {
+        match own.any_of() == Some(end.text.as_str()) {
+            true => all.to_vec(),
+            false => all.get(user % all.len().max(1)).copied().into_iter().collect(),
+        }
     };
     let (users, channels) = (users(scenario, link), own.channels() as usize);
     let count = if pick == Pick::Turn && users == 1 { channels } else { users };
@@ -369,7 +383,8 @@ pub(crate) fn places(scenario: &Scenario, link: &Link, pick: Pick) -> Vec<Air> {
             Pick::Number(number) => (number as usize).min(channels) - 1,
             Pick::Turn => user % channels,
         };
-        Air { medium: first + channel, from: ends(from, user), to: ends(to, user) }
+        let (from, to) = (of_user(&begins, from, user), of_user(&ends, to, user));
+        Air { medium: first + channel, from, to }
     };
     (0..count).map(place).collect()
 }

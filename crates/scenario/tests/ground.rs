@@ -323,7 +323,7 @@ fn buses_and_cells_are_possible() {
     all_refused(&[
         (bus, red_bus.as_str(), ["queue is one of a router", "droptail, codel"]),
         ("snr_db = 20.0", red_cell.as_str(), ["queue is one of a router", "droptail, codel"]),
-        ("snr_db = 20.0", "", ["snr_db is not said of `walker-1`", "or `radio` and places"]),
+        ("snr_db = 20.0", "", ["snr_db is not said of `walker-1`", "or `radio` and a [[node]]"]),
         ("snr_db = 20.0", "snr_db = 101.0", ["snr_db is 101", "from -50 to 100"]),
         ("snr_db = 20.0", "snr_db = 20.0\nblocks = 0", ["blocks is 0", "from 1 to 500"]),
         ("snr_db = 20.0", "snr_db = 20.0\noverhead = 1.0", ["overhead is 1", "to below 1"]),

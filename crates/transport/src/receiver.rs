@@ -108,11 +108,7 @@ impl Receiver {
                 return self.on_coded(now, path, data);
             }
             if data.flags.has(Flags::DATAGRAM) {
-                self.data_next += u64::from(data.len);
-                self.paths[path].taken += u64::from(data.len);
-                if self.settings.echo {
-                    self.paths[path].echo(now, data);
-                }
+                self.on_datagram(now, path, data);
                 return None;
             }
             self.paths[path].on_ecn(data.flags);
@@ -158,6 +154,16 @@ impl Receiver {
                 None
             }
             _ => Some(self.ack(path)),
+        }
+    }
+
+    /// A datagram arrived.
+    #[cold]
+    fn on_datagram(&mut self, now: Time, path: usize, data: &Data) {
+        self.data_next += u64::from(data.len);
+        self.paths[path].taken += u64::from(data.len);
+        if self.settings.echo {
+            self.paths[path].echo(now, data);
         }
     }
 

@@ -1,4 +1,4 @@
-"""Tables of what stations share: the stations themselves, and links over media with routing."""
+"""Tables of what stations share: the stations themselves, and links over media where places matter."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def group_of(plan: dict[str, Any], station: dict[str, Any]) -> str:
 
 
 def medium_of(name: str) -> str:
-    """A medium without the number of its channel."""
-    return name.rpartition("/")[0] or name
+    """A medium, or a link over one, without the number of its channel."""
+    whole, _, channel = name.rpartition("/")
+    return whole if whole and channel.isdigit() else name
 
 
 def grouped(plan: dict[str, Any]) -> dict[tuple[str, str], list[tuple[str, str]]]:
@@ -93,7 +94,7 @@ def ways(result: Result) -> tuple[list[str], list[list[str]]]:
 
 
 def of_links(result: Result) -> Iterator[tuple[str, list[np.ndarray[Any, Any]]]]:
-    """Each link over media with routing without its channel, and for each replication its rows in `ways`."""
+    """Each link of `ways` without its channel, and for each replication its rows there."""
     names = [medium_of(name) for name in result.runs[0]["ways"]["link"]]
     for link in dict.fromkeys(names):
         rows = [

@@ -284,6 +284,7 @@ impl<F: Frame> Adhoc<F> {
             return false;
         };
         let trail = self.trails.step(None, node);
+        self.stations[usize::from(node)].offered += 1;
         let taken = self.enqueue(now, Packet::new(frame, way, trail), chance);
         self.feed(now, node, chance);
         taken
@@ -292,7 +293,6 @@ impl<F: Frame> Adhoc<F> {
     /// A packet waits in the node where it is.
     fn enqueue(&mut self, now: Time, packet: Packet<F>, chance: &mut impl Chance) -> bool {
         let station = &mut self.stations[usize::from(self.trails.node(packet.trail))];
-        station.offered += 1;
         let taken = station.host.offer(now, Bound { lane: 0, frame: packet }, chance);
         station.dropped += u64::from(!taken);
         taken
@@ -423,10 +423,12 @@ impl<F: Frame> Adhoc<F> {
             self.passed.push(Passed::Arrived { way, frame });
         } else if self.trails.hops(trail) >= MOST_HOPS {
             self.give_up(packet);
-        } else if self.enqueue(now, packet, chance) {
-            self.feed(now, at, chance);
         } else {
-            self.lose(packet);
+            self.stations[usize::from(at)].offered += 1;
+            match self.enqueue(now, packet, chance) {
+                true => self.feed(now, at, chance),
+                false => self.lose(packet),
+            }
         }
     }
 

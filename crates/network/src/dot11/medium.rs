@@ -162,7 +162,7 @@ impl<F: Frame> Medium<F> {
         number as u32
     }
 
-    /// The stations are now elsewhere: what they send from now on is received accordingly.
+    /// The stations are now elsewhere: what is on the air is received accordingly, and sensed as it was when it began.
     pub fn place(&mut self, places: impl Iterator<Item = Place>) {
         for (station, place) in self.stations.iter_mut().zip(places) {
             station.settings.place = place;
@@ -186,9 +186,12 @@ impl<F: Frame> Medium<F> {
         self.stations.iter_mut().for_each(|station| station.moved = true);
     }
 
-    /// Who senses `sender`, which now begins to send.
+    /// Who senses `sender`, which begins to send an exchange now. If what it answered a moment before is on the air still,
+    /// those who were told of that are told of this.
     fn listen(&mut self, sender: usize) {
-        if !core::mem::take(&mut self.stations[sender].moved) {
+        let sends = |exchange: &&Exchange| exchange.sender() == Some(sender);
+        let alone = self.exchanges.iter().filter(sends).count() <= 1;
+        if !alone || !core::mem::take(&mut self.stations[sender].moved) {
             return;
         }
         let mut hearers = core::mem::take(&mut self.stations[sender].hearers);
@@ -362,10 +365,10 @@ impl<F: Frame> Medium<F> {
         station.begin(now, &self.phy);
         let (stage, until) = (Stage::Data, now + lasts);
         let (interference, deaf) = (0.0, false);
-        self.listen(from);
         let exchange = Exchange { stage, until, from, to, lane, packets, mode, interference, deaf };
         let place = self.exchanges.len();
         self.exchanges.push(exchange);
+        self.listen(from);
         self.interfere(place);
         self.tell(now, from);
     }
@@ -390,9 +393,12 @@ impl<F: Frame> Medium<F> {
     /// How many packets go into one transmission, and its bytes; one alone is no aggregate.
     fn aggregate(&mut self, lane: u32, mode: usize) -> (usize, u32) {
         let phy = &self.phy;
+        let broadcast = self.lanes[lane as usize].to.is_none();
         let pending = self.lanes[lane as usize].pending().map(|waiting| waiting.frame.bytes());
+        // Nobody could say which of several broadcasts it has received.
+        let most = if broadcast { 1 } else { phy.most_aggregated() };
         let (mut packets, mut bytes, mut alone) = (0, 0, 0);
-        for packet in pending.take(phy.most_aggregated()) {
+        for packet in pending.take(most) {
             let longer = bytes + phy.padded(packet);
             if packets > 0 && !phy.fits(longer, mode) {
                 break;

@@ -254,6 +254,54 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
 }
 
 #[test]
+fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() {
+    let stations = [at(0.0), at(20.0), at(30.0)];
+    let mut chance = Lcg(1);
+    let mut medium = Medium::new(fixed(N), &stations, &[(0, None)], &mut chance);
+    for number in 0..3 {
+        medium.urge(Time::ZERO, 0, Packet { number, ..Packet::of(100) }, &mut chance);
+    }
+    let mut heard = Vec::new();
+    while medium.next_wake() != Time::NEVER {
+        medium.wake(medium.next_wake(), &mut chance);
+        heard.extend(medium.outcomes().filter_map(|outcome| match outcome {
+            Outcome::Arrived { at, frame, .. } => Some((frame.number, at)),
+            Outcome::Left { .. } => None,
+        }));
+    }
+    assert_eq!(heard, [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]);
+}
+
+#[test]
+fn stations_may_be_moved_at_any_instant() {
+    let radio = Some(Radio { sense_dbm: -60.0, ..Radio::default() });
+    let mut chance = Lcg(5);
+    let stations: Vec<_> = (0..8).map(|station| at(f64::from(station) * 9.0)).collect();
+    let ways: Vec<_> = (0..8).map(|from| (from, Some((from + 1) % 8))).collect();
+    let mut medium =
+        Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &ways, &mut chance);
+    let mut arrived = 0;
+    for step in 0..40_000u64 {
+        let now = Time(step * 20_000); // every 20 us
+        while medium.next_wake() <= now {
+            medium.wake(medium.next_wake(), &mut chance);
+            arrived += medium.outcomes().filter(|it| matches!(it, Outcome::Arrived { .. })).count();
+        }
+        let shift = (step % 7) as f64;
+        medium.place((0..8).map(|station| Place {
+            x: f64::from(station) * 9.0 + shift * f64::from(station % 3),
+            y: 0.0,
+        }));
+        if step % 50 == 0 {
+            for lane in 0..8 {
+                medium.offer(now, lane, Packet::of(500), &mut chance);
+            }
+        }
+    }
+    assert!(arrived > 2_000, "{arrived}: nobody is deaf for good");
+}
+
+#[test]
 fn arf_settles_on_the_ideal_rate_in_a_still_scene() {
     for metres in [8.0, 25.0, 33.0, 45.0] {
         let run = |rates| located(rates, &[at(metres), at(0.0)]).run(20.0);

@@ -153,7 +153,6 @@ impl Protocol for Aodv {
         message: &super::Message,
         out: &mut Vec<Action>,
     ) {
-        #[allow(irrefutable_let_patterns, reason = "other protocols have other messages")]
         let super::Message::Aodv(message) = message else { return };
         self.heard(now, from);
         match message {

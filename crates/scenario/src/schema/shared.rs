@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
 /// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations are the nodes at the
-/// ends of its links.
+/// ends of its links and those of `nodes`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bus {

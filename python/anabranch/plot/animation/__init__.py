@@ -22,10 +22,12 @@ def animation(results: Results, *, seed: int | None = None) -> str:
     rings are those to all. Numbers are rounded to three digits. A class of several users has one row: windows are
     means, throughput is in all. With `#t=12` after its name the file opens at 12 s.
 
-    Raises ValueError without series, for an unknown seed, and when the result has neither nodes nor media.
+    Raises ValueError without series or with one sample, for an unknown seed, and when the result has neither nodes nor media.
     """
     result = single(results, "animation")
     run = replication(result, seed)
+    if len(run["series"]["t_s"]) < 2:
+        raise ValueError("the result has one sample; run with a `sample` shorter than `duration`")
     data = json.dumps(contents(result, run), separators=(",", ":"), ensure_ascii=False)
     title = result.plan["title"] or result.plan["name"]
     parts = {
