@@ -493,7 +493,7 @@ keeps phases from locking (Floyd and Jacobson 1992)."""
     """The medium, bus or cell that it is a part of: from the station `from` to the station `to`, on a medium with
 `routing` over as many others as it takes. Rates, queues and losses are those of the medium and its stations;
 `delay` follows. If an end is a group of nodes, each user of a flow has the link of its own node: the first user
-that of the first node."""
+that of the first node; users of `arrivals` take the nodes in turn."""
     change: Sequence[LinkChange] | None = None
     """Changes while the run lasts."""
     trace: Trace | None = None

@@ -6,7 +6,7 @@ use crate::error::{Error, list};
 use crate::ground::{beyond, members, position};
 use crate::plan::PlanQueue;
 use crate::schema::{Bus, Cell, Channel, ChannelWord, Flow, Link, Medium, Name, Path, Scenario};
-use crate::validate::{self, Placed, about, at, unique};
+use crate::validate::{Placed, about, at, unique};
 use std::collections::BTreeSet;
 use units::{Rate, Span};
 
@@ -327,8 +327,8 @@ pub(crate) fn check_path(
             continue;
         };
         let nodes = users(scenario, link);
-        let coming = validate::users(scenario, flow);
-        if nodes > 1 && coming > nodes as u64 {
+        let coming = flow.count as usize; // those of `arrivals` take the nodes in turn
+        if nodes > 1 && coming > nodes {
             let what = format!(
                 "it has {coming} users, and `{}` a group of {nodes} nodes at its end",
                 name.text

@@ -98,7 +98,7 @@ pub(crate) fn check(
 }
 
 /// How many users a flow has.
-pub(crate) fn users(scenario: &Scenario, flow: &Flow) -> u64 {
+fn users(scenario: &Scenario, flow: &Flow) -> u64 {
     let come = |rate: f64| (rate * (scenario.duration - flow.start).seconds()).round() as u64;
     flow.arrivals.map_or(u64::from(flow.count), come)
 }
