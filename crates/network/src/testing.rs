@@ -1,6 +1,8 @@
 //! Frames and chance for tests.
 
-use crate::{Chance, Frame};
+use crate::{Chance, CodelSettings, FqCodelSettings, Frame, Queue};
+use proptest::prelude::*;
+use units::Span;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Packet {
@@ -59,4 +61,16 @@ impl Chance for Lcg {
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
+}
+
+/// Queues that a host may have, short ones.
+pub(crate) fn queues() -> impl Strategy<Value = Queue> {
+    const CODEL: CodelSettings =
+        CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn: true };
+    let fq_codel = FqCodelSettings { codel: CODEL, queues: 4, quantum: 300, limit: 30 };
+    prop_oneof![
+        (0..20u64).prop_map(|packets| Queue::DropTail { packets, bytes: u64::MAX }),
+        Just(Queue::Codel { codel: CODEL, limit: 30 }),
+        Just(Queue::FqCodel(fq_codel)),
+    ]
 }

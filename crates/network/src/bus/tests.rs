@@ -1,8 +1,7 @@
 //! The bus beside closed forms, and what holds for any scene.
 
 use super::*;
-use crate::testing::{Lcg, Never, Packet};
-use crate::{CodelSettings, FqCodelSettings};
+use crate::testing::{Lcg, Never, Packet, queues};
 use proptest::prelude::*;
 
 const ETHERNET: BusSettings = BusSettings { rate: Rate(10_000_000), delay: Span(6_560) };
@@ -225,18 +224,6 @@ fn scene() -> impl Strategy<Value = Scene> {
             (Just(count), Just(lanes), proptest::collection::vec(packet, 1..120))
         })
     })
-}
-
-const CODEL: CodelSettings =
-    CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn: true };
-
-fn queues() -> impl Strategy<Value = Queue> {
-    let fq_codel = FqCodelSettings { codel: CODEL, queues: 4, quantum: 300, limit: 30 };
-    prop_oneof![
-        (0..20u64).prop_map(|packets| Queue::DropTail { packets, bytes: u64::MAX }),
-        Just(Queue::Codel { codel: CODEL, limit: 30 }),
-        Just(Queue::FqCodel(fq_codel)),
-    ]
 }
 
 /// What came of a scene: whether each packet was taken, and when what came out.
