@@ -21,10 +21,10 @@ RUST = {
     "wire": {"units"},
     "network": {"units"},
     "transport": {"control", "coding", "wire", "units"},
-    "elements": {"scenario", "network", "units"},
+    "topology": {"scenario", "network", "units"},
     "ports": {"control"},
     "simulator": {
-        "elements",
+        "topology",
         "ports",
         "scenario",
         "control",
@@ -33,7 +33,7 @@ RUST = {
         "wire",
         "units",
     },
-    "emulator": {"elements", "scenario", "network", "units", "wire"},
+    "emulator": {"topology", "scenario", "network", "units", "wire"},
     "kernel": {"ports"},
     # `network` for the curve of RED, which theory needs as the simulator has it; `wire` for captures that
     # are read.
@@ -41,7 +41,7 @@ RUST = {
         "control",
         "wire",
         "network",
-        "elements",
+        "topology",
         "scenario",
         "simulator",
         "emulator",

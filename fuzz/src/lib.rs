@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use control::tfrc::Feedback;
-use control::{AnyLaw, AnyScheme, Coupled, Ensemble, Scheme, Settings, Window};
+use control::{AnyLaw, AnyScheme, Shell, CongestionController, Scheme, Settings, Window};
 use ports::{PORTS, Ported};
 use transport::{
     Coding, Idle, ModernSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
@@ -17,7 +17,7 @@ pub fn control(
     bytes: &mut Unstructured<'_>,
     settings: Settings,
     paths: usize,
-) -> Result<(String, Box<dyn Ensemble>)> {
+) -> Result<(String, Box<dyn CongestionController>)> {
     let laws =
         ["reno", "lia", "lia:uncapped", "olia", "balia", "fully-coupled", "semicoupled", "hacker"];
     let more = [
@@ -67,7 +67,7 @@ pub fn control(
         Ok(scheme) => (name, Box::new(AnyScheme::new(scheme, settings, paths))),
         Err(_) => {
             let law: AnyLaw = name.parse().expect("a law has its own name");
-            (name, Box::new(Coupled::new(law, settings, paths)))
+            (name, Box::new(Shell::new(law, settings, paths)))
         }
     })
 }
@@ -135,9 +135,9 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
 }
 
 /// A boxed control is a control.
-pub struct Boxed(pub Box<dyn Ensemble>);
+pub struct Boxed(pub Box<dyn CongestionController>);
 
-impl Ensemble for Boxed {
+impl CongestionController for Boxed {
     fn on_ack(&mut self, path: usize, ack: &control::Acked) {
         self.0.on_ack(path, ack);
     }

@@ -3,7 +3,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use control::tfrc::Feedback;
-use control::{Acked, Cause, Delivered, Ensemble, Phase, Window};
+use control::{Acked, Cause, Delivered, CongestionController, Phase, Window};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]
@@ -69,7 +69,7 @@ struct Path {
 
 struct Harness {
     name: String,
-    control: Box<dyn Ensemble>,
+    control: Box<dyn CongestionController>,
     paths: Vec<Path>,
     floor: f64,
     now_ns: u64,

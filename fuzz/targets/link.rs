@@ -5,7 +5,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use network::{
-    Chance, Change, CodelSettings, FqCodelSettings, Frame, GilbertElliott, Link, LinkSettings,
+    Rng, Change, CodelSettings, FqCodelSettings, Frame, GilbertElliott, Link, LinkSettings,
     Loss, LossModel, LossPlace, Offer, Opportunities, Passage, Pie, PieSettings, Queue, Red,
     RedSettings, Reorder, Spacing,
 };
@@ -32,7 +32,7 @@ impl Frame for Packet {
 
 struct Lcg(u64);
 
-impl Chance for Lcg {
+impl Rng for Lcg {
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
@@ -121,7 +121,7 @@ fn opportunities(bytes: &mut Unstructured<'_>) -> Result<Option<Opportunities>> 
 /// A link, and what has come out of it.
 struct World {
     link: Link<Packet>,
-    chance: Lcg,
+    rng: Lcg,
     now: Time,
     out: u64,
     copies: u64,
@@ -131,8 +131,8 @@ struct World {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let link = Link::new(settings(bytes)?);
-    let chance = Lcg(u64::arbitrary(bytes)?);
-    let mut world = World { link, chance, now: Time::ZERO, out: 0, copies: 0, lost: 0, dropped: 0 };
+    let rng = Lcg(u64::arbitrary(bytes)?);
+    let mut world = World { link, rng, now: Time::ZERO, out: 0, copies: 0, lost: 0, dropped: 0 };
     for _ in 0..400 {
         if bytes.is_empty() {
             break;
@@ -152,7 +152,7 @@ impl World {
                 self.drain(arrival);
                 self.now = arrival;
                 let packet = Packet(u32::from(bytes) + 1, u32::from(flow));
-                match self.link.offer(self.now, packet, &mut self.chance) {
+                match self.link.offer(self.now, packet, &mut self.rng) {
                     Offer::Dropped => self.dropped += 1,
                     Offer::Lost => self.lost += 1,
                     Offer::Rare => self.shed(),
@@ -195,7 +195,7 @@ impl World {
                 }
                 continue;
             }
-            while let Some(passage) = self.link.wake(self.now, &mut self.chance) {
+            while let Some(passage) = self.link.wake(self.now, &mut self.rng) {
                 match passage {
                     Passage::Out(_) => self.out += 1,
                     Passage::Copy(_) => (self.out, self.copies) = (self.out + 1, self.copies + 1),

@@ -24,7 +24,7 @@ fuzz_target!(|text: &str| {
     let within = with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).expect("it was read");
     let within = within.expect("the scenario names a file");
     if let Ok(plan) = Plan::read(&within, "fuzz", &[], &|_| Ok(scenario::Known::default())) {
-        let air = elements::Air::<Nothing>::new(&plan, 1);
+        let air = topology::Air::<Nothing>::new(&plan, 1);
         for ms in (0..10_000).step_by(97) {
             let now = units::Time::ZERO + units::Span::millis(ms);
             for place in air.places(now) {

@@ -1,6 +1,6 @@
 //! The laws, and RED's curve, for theory.
 
-use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Scheme, Settings};
+use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Scheme, Settings, Shell};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -67,7 +67,7 @@ pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> Py
         return Err(PyValueError::new_err("paths is 0; a connection has at least one"));
     }
     let settings = Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
-    let mut shell = Coupled::new(known(controller)?, settings, paths);
+    let mut shell = Shell::new(known(controller)?, settings, paths);
     for path in 0..paths {
         let sample = Acked { srtt: 0.1, ..Acked::default() };
         shell.on_ack(path, &sample);

@@ -1,11 +1,11 @@
 //! An outcome as a dictionary of columns.
 
-use elements::{HopSeries, LinkResult, LinkSeries, NodeSeries, StationResult, StationSeries};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
 use simulator::{Outcome, Series};
+use topology::{HopSeries, LinkResult, LinkSeries, NodeSeries, StationResult, StationSeries};
 
 /// Sets `name: column` for each named field of the rows, as a NumPy array.
 macro_rules! columns {

@@ -20,9 +20,9 @@ const SEGMENTS: usize = 4000;
 const RUNS: usize = 15;
 
 /// A stream of pseudo-random numbers (xorshift64, Marsaglia 2003).
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -42,8 +42,8 @@ fn rate(bytes: usize, mut run: impl FnMut()) -> f64 {
 }
 
 fn segments() -> Vec<Vec<u8>> {
-    let mut chance = Chance(0x5EED);
-    (0..SEGMENTS).map(|_| (0..SEGMENT).map(|_| chance.next() as u8).collect()).collect()
+    let mut rng = Rng(0x5EED);
+    (0..SEGMENTS).map(|_| (0..SEGMENT).map(|_| rng.next() as u8).collect()).collect()
 }
 
 /// The combinations that a sender makes of all segments, one window after another.
@@ -82,8 +82,8 @@ fn online(segments: &[Vec<u8>], window: usize, r: f64, loss: f64) {
     let naive = rate(bytes, || {
         sent.iter().for_each(|what| _ = black_box(combine_naively(*what, segments)));
     });
-    let mut chance = Chance(7);
-    let arrives = |_: &&Combination| (chance.next() >> 32) as f64 / 4_294_967_296.0 >= loss;
+    let mut rng = Rng(7);
+    let arrives = |_: &&Combination| (rng.next() >> 32) as f64 / 4_294_967_296.0 >= loss;
     let arrived: Vec<_> =
         sent.iter().filter(arrives).map(|w| (*w, combine(*w, segments))).collect();
     let mut decoded = 0;

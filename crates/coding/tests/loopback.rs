@@ -30,9 +30,9 @@ const STILL: Duration = Duration::from_millis(3);
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A stream of pseudo-random numbers (xorshift64, Marsaglia 2003).
-struct Chance(u64);
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -49,7 +49,7 @@ impl Chance {
 /// A socket behind a network that loses, cuts, duplicates and reorders.
 struct Network<'a> {
     socket: &'a UdpSocket,
-    chance: Chance,
+    rng: Rng,
     /// Packets that others overtake, with how many more will.
     late: VecDeque<(u64, Vec<u8>)>,
     sent: usize,
@@ -60,23 +60,23 @@ struct Network<'a> {
 
 impl<'a> Network<'a> {
     fn new(socket: &'a UdpSocket, seed: u64) -> Self {
-        let (chance, late) = (Chance(seed), VecDeque::new());
-        Self { socket, chance, late, sent: 0, lost: 0, reordered: 0, duplicated: 0 }
+        let (rng, late) = (Rng(seed), VecDeque::new());
+        Self { socket, rng, late, sent: 0, lost: 0, reordered: 0, duplicated: 0 }
     }
 
     fn send(&mut self, packet: &[u8]) -> Result<()> {
         self.sent += 1;
-        if self.chance.percent(5) {
+        if self.rng.percent(5) {
             self.lost += 1;
-            if self.chance.percent(10) {
+            if self.rng.percent(10) {
                 self.socket.send(&packet[..packet.len() / 2])?; // refused by whoever reads it
             }
-        } else if self.chance.percent(3) {
+        } else if self.rng.percent(3) {
             self.reordered += 1;
-            self.late.push_back((self.chance.next() % 8 + 1, packet.to_vec()));
+            self.late.push_back((self.rng.next() % 8 + 1, packet.to_vec()));
         } else {
             self.socket.send(packet)?;
-            if self.chance.percent(2) {
+            if self.rng.percent(2) {
                 self.duplicated += 1;
                 self.socket.send(packet)?;
             }
@@ -202,8 +202,8 @@ fn receiver(
 
 #[test]
 fn a_file_comes_through_a_network_that_loses_cuts_duplicates_and_reorders() -> Result<()> {
-    let mut chance = Chance(0x5EED);
-    let file: Vec<u8> = (0..FILE).map(|_| chance.next() as u8).collect();
+    let mut rng = Rng(0x5EED);
+    let file: Vec<u8> = (0..FILE).map(|_| rng.next() as u8).collect();
     let (here, there) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     here.connect(there.local_addr()?)?;
     there.connect(here.local_addr()?)?;

@@ -1,8 +1,8 @@
 //! Congestion control as two formulas.
 //!
 //! A [`Law`] says how a window grows for each acknowledged segment and where it goes on after a
-//! congestion event, given what every path of the connection last published. [`Coupled`] is the
-//! shell that turns a law into an [`Ensemble`]: slow start, floors and the window's fraction live
+//! congestion event, given what every path of the connection last published. [`Shell`] is the
+//! shell that turns a law into an [`CongestionController`]: slow start, floors and the window's fraction live
 //! there, once. Theory evaluates the same law through [`drift`].
 //!
 //! Windows are in segments with their fraction kept, times in seconds. Symbols follow the papers:
@@ -11,15 +11,17 @@
 
 extern crate alloc;
 
-mod ensemble;
+mod controller;
 mod law;
 pub mod laws;
 pub mod schemes;
 mod shell;
 pub mod tfrc;
 
-pub use ensemble::{Acked, Cause, Decoding, Delivered, Ensemble, Phase, Verdicts, Window};
+pub use controller::{
+    Acked, Cause, CongestionController, Decoding, Delivered, Phase, Verdicts, Window,
+};
 pub use law::{Law, Note, PathView, drift, usable};
 pub use laws::{AnyLaw, Described, UnknownLaw, described};
 pub use schemes::{AnyScheme, Scheme};
-pub use shell::{Coupled, Settings};
+pub use shell::{Settings, Shell};

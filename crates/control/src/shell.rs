@@ -9,7 +9,9 @@
 //!                   └──────── ssthresh kept ◄────────┘ recovery ends at cwnd = ssthresh
 //! ```
 
-use crate::{Acked, AnyLaw, Cause, Ensemble, Law, Note, PathView, Phase, Window, usable};
+use crate::{
+    Acked, AnyLaw, Cause, CongestionController, Law, Note, PathView, Phase, Window, usable,
+};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -62,7 +64,7 @@ pub(crate) const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
 /// An ensemble that applies one law to every path.
 #[derive(Clone, Debug)]
-pub struct Coupled {
+pub struct Shell {
     law: AnyLaw,
     /// Shared by the connections of a class.
     settings: Arc<Settings>,
@@ -78,13 +80,13 @@ struct Kept {
     note: Note,
 }
 
-impl Coupled {
+impl Shell {
     /// `paths` paths under `law`, all members, none with a round-trip sample yet.
     pub fn new(law: AnyLaw, settings: impl Into<Arc<Settings>>, paths: usize) -> Self {
         let settings = settings.into();
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let view = PathView { cwnd: window.cwnd, ..PathView::default() };
-        Coupled {
+        Shell {
             law,
             settings,
             windows: alloc::vec![Kept { now: window, before: window, note: view.note }; paths]
@@ -160,7 +162,7 @@ impl Coupled {
     }
 }
 
-impl Ensemble for Coupled {
+impl CongestionController for Shell {
     #[inline(always)] // on the way of every ACK
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let view = &mut self.views[path];

@@ -8,7 +8,7 @@
 mod common;
 
 use common::acked;
-use control::{AnyLaw, Cause, Coupled, Ensemble, PathView, Phase, Settings, drift};
+use control::{AnyLaw, Cause, CongestionController, PathView, Phase, Settings, Shell, drift};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -34,25 +34,25 @@ struct Sending {
 }
 
 struct Harness<'a> {
-    ensemble: Coupled,
+    ensemble: Shell,
     cases: &'a [Lossy],
     paths: Vec<Sending>,
-    chance: Pcg64Mcg,
+    rng: Pcg64Mcg,
 }
 
 impl Harness<'_> {
     fn new(law: AnyLaw, cases: &[Lossy]) -> Harness<'_> {
         let settings = Settings { initial_ssthresh: 10.0, ..Settings::default() };
         Harness {
-            ensemble: Coupled::new(law, settings, cases.len()),
+            ensemble: Shell::new(law, settings, cases.len()),
             cases,
             paths: vec![Sending::default(); cases.len()],
-            chance: Pcg64Mcg::new(0x0a5a_b1a7_c4e5_0001),
+            rng: Pcg64Mcg::new(0x0a5a_b1a7_c4e5_0001),
         }
     }
 
     fn lost(&mut self, probability: f64) -> bool {
-        let uniform = (self.chance.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let uniform = (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         uniform < probability
     }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Event, acked, history, settings, tcps, tell, windows};
-use control::{Acked, AnyScheme, Ensemble, Phase, Scheme, Settings};
+use control::{Acked, AnyScheme, CongestionController, Phase, Scheme, Settings};
 use proptest::prelude::*;
 
 fn compound(settings: Settings, paths: usize) -> AnyScheme {

@@ -3,15 +3,15 @@
 mod common;
 
 use common::{Event, acked, history, settings, tcps, tell, windows};
-use control::{Acked, AnyScheme, Cause, Coupled, Ensemble, Phase, Scheme, Settings};
+use control::{Acked, AnyScheme, Cause, CongestionController, Phase, Scheme, Settings, Shell};
 use proptest::prelude::*;
 
 fn cs218(name: &str, settings: Settings, paths: usize) -> AnyScheme {
     AnyScheme::new(name.parse::<Scheme>().expect("a scheme"), settings, paths)
 }
 
-fn lia(settings: Settings, paths: usize) -> Coupled {
-    Coupled::new("lia".parse().expect("a law"), settings, paths)
+fn lia(settings: Settings, paths: usize) -> Shell {
+    Shell::new("lia".parse().expect("a law"), settings, paths)
 }
 
 const NAMES: [&str; 3] = ["cs218", "cs218:capped", "cs218:acks-0"];
@@ -40,7 +40,7 @@ proptest! {
         for (path, _, srtt, event) in history {
             // `tell` tells of one acknowledgement before the event, and of up to one after.
             if acks[path] > 3 {
-                for control in [&mut control as &mut dyn Ensemble, &mut plain] {
+                for control in [&mut control as &mut dyn CongestionController, &mut plain] {
                     control.on_congestion(path, Cause::Mark);
                 }
                 acks[path] = 0;
@@ -83,7 +83,7 @@ proptest! {
         paths in prop::collection::vec((2.0..200.0, 0.01..0.5), 2..5), last in 0.5..4.0_f64, segments in 0.1..2.0_f64,
     ) {
         let settings = Settings { initial_ssthresh: 1.0, ..Settings::default() };
-        let grown = |control: &mut dyn Ensemble| {
+        let grown = |control: &mut dyn CongestionController| {
             for (path, (cwnd, srtt)) in paths.iter().enumerate() {
                 let rtt_ns = (srtt * 1e9) as u64;
                 let ack = Acked { rtt_ns, ..acked(0.0, *srtt, Phase::Open) };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Event, history, settings, tcps, tell, windows};
-use control::{AnyScheme, Cause, Ensemble, Scheme, Settings, Window};
+use control::{AnyScheme, Cause, CongestionController, Scheme, Settings, Window};
 use proptest::prelude::*;
 
 fn dwc(name: &str, settings: Settings, paths: usize) -> AnyScheme {

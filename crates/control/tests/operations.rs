@@ -6,7 +6,7 @@
 mod common;
 
 use common::registered;
-use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Phase, Settings, Window};
+use control::{Acked, AnyLaw, Cause, CongestionController, Phase, Settings, Shell, Window};
 use proptest::prelude::*;
 
 /// All that a transport may report on a path.
@@ -33,7 +33,7 @@ struct Modelled {
 struct Harness {
     name: String,
     floor: f64,
-    ensemble: Coupled,
+    ensemble: Shell,
     paths: Vec<Modelled>,
 }
 
@@ -43,7 +43,7 @@ impl Harness {
         Harness {
             name: name.to_owned(),
             floor: settings.min_window,
-            ensemble: Coupled::new(law, settings, paths),
+            ensemble: Shell::new(law, settings, paths),
             paths: vec![open; paths],
         }
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{acked, registered};
-use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Phase, Settings};
+use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Phase, Settings, Shell};
 use proptest::prelude::*;
 
 fn law(name: &str) -> AnyLaw {
@@ -36,8 +36,8 @@ fn avoidance() -> Settings {
 
 /// An ensemble in avoidance whose paths have the given windows as near as whole losses bring them,
 /// with round-trip samples.
-fn warmed(law: AnyLaw, settings: Settings, start: &[(f64, f64)]) -> Coupled {
-    let mut ensemble = Coupled::new(law, settings, start.len());
+fn warmed(law: AnyLaw, settings: Settings, start: &[(f64, f64)]) -> Shell {
+    let mut ensemble = Shell::new(law, settings, start.len());
     for (me, (srtt, losses)) in start.iter().enumerate() {
         ensemble.on_ack(me, &acked(1.0, *srtt, Phase::Open));
         for _ in 0..*losses as u32 {
@@ -105,7 +105,7 @@ proptest! {
         events in prop::collection::vec(event(), 1..200), srtt in 0.001..1.0,
     ) {
         for (name, law) in registered() {
-            let mut ensemble = Coupled::new(law, Settings::default(), 1);
+            let mut ensemble = Shell::new(law, Settings::default(), 1);
             let mut reno = NewReno { cwnd: 10.0, ssthresh: f64::INFINITY };
             for event in &events {
                 reno.step(event);
@@ -259,7 +259,7 @@ proptest! {
         for (name, law) in registered() {
             let mut ensemble = warmed(law, avoidance(), &start);
             let me = me.index(start.len());
-            let windows = |ensemble: &Coupled| -> Vec<_> {
+            let windows = |ensemble: &Shell| -> Vec<_> {
                 (0..start.len()).map(|path| ensemble.window(path)).collect()
             };
             let before = windows(&ensemble);

@@ -2,8 +2,8 @@
 
 use crate::forward::{Forwarder, Outside};
 use crate::packet::Packet;
-use elements::{Aired, LANES};
 use std::cmp::Reverse;
+use topology::{Aired, LANES};
 use units::Time;
 
 impl Forwarder {

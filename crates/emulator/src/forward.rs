@@ -12,13 +12,13 @@ use crate::packet::{Packet, mark, parse};
 use crate::report::{Conservation, Drops, LatenessMeter, Own, Processor, Reason, Report};
 use crate::routes::{Routes, is_data, path};
 use crate::slab::Slab;
-use elements::{ARRIVED, Air, LANES, Stream, StreamOf, Wiring};
 use network::{Change, Link, Offer, Passage};
 use rustix::io::Errno;
 use scenario::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
+use topology::{ARRIVED, Air, LANES, Stream, StreamOf, Wiring};
 use units::{Span, Time};
 
 /// Packets read from one device before the next one has its turn and due packets are written.
@@ -251,8 +251,8 @@ impl Forwarder {
         }
         self.pending[index] = Time::NEVER;
         while let Some(passage) = {
-            let mut chance = StreamOf { streams: &mut self.streams, index: link };
-            self.links[index].wake(self.now, &mut chance)
+            let mut rng = StreamOf { streams: &mut self.streams, index: link };
+            self.links[index].wake(self.now, &mut rng)
         } {
             match passage {
                 Passage::Out(packet) => self.hop(packet, outside),
@@ -299,8 +299,8 @@ impl Forwarder {
         if link >= LANES {
             return self.offer_air(packet, link - LANES);
         }
-        let mut chance = StreamOf { streams: &mut self.streams, index: link };
-        match self.links[link as usize].offer(self.now, packet, &mut chance) {
+        let mut rng = StreamOf { streams: &mut self.streams, index: link };
+        match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.push(Reverse((at, link))),
             Offer::Rare => {

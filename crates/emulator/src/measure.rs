@@ -2,9 +2,9 @@
 
 use crate::packet::Packet;
 use crate::report::{PathResult, Series};
-use elements::{Air, LinkMeter, LinkResult, StationResult};
 use network::Link;
 use scenario::Plan;
+use topology::{Air, LinkMeter, LinkResult, StationResult};
 use units::{Span, Time};
 
 /// Packets and bytes in the direction of data on one path since the start.

@@ -1,6 +1,6 @@
 //! What an emulation gives: the figures of links and paths, and how well it kept time itself.
 
-use elements::{Histogram, LinkResult, LinkSeries, StationResult};
+use topology::{Histogram, LinkResult, LinkSeries, StationResult};
 use units::Span;
 
 /// The results of one emulation. Figures of links and paths cover the time after the warm-up.

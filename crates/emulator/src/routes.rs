@@ -3,8 +3,8 @@
 use crate::device::{Device, Side};
 use crate::packet::{Header, Packet};
 use crate::report::Reason;
-use elements::{Copies, Wiring};
 use scenario::Plan;
+use topology::{Copies, Wiring};
 
 /// A route of one user in one direction of a path.
 #[derive(Clone, Copy, Debug)]

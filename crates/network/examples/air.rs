@@ -4,7 +4,7 @@
 //! `benches/measure.py` reports them.
 
 use network::dot11::{Medium, MediumSettings, Phy, RateControl, Standard, StationSettings};
-use network::{Chance, Frame, Outcome};
+use network::{Frame, Outcome, Rng};
 use units::{Span, Time};
 
 #[derive(Clone, Copy, Default)]
@@ -26,7 +26,7 @@ impl Frame for Full {
 /// Knuth's linear congruential generator.
 struct Lcg(u64);
 
-impl Chance for Lcg {
+impl Rng for Lcg {
     fn uniform(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -50,21 +50,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let lanes: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
     let everybody = vec![StationSettings::default(); stations + 1];
-    let mut chance = Lcg(1);
-    let mut medium = Medium::new(settings, &everybody, &lanes, &mut chance);
+    let mut rng = Lcg(1);
+    let mut medium = Medium::new(settings, &everybody, &lanes, &mut rng);
     for lane in 0..stations as u32 {
-        (0..2).for_each(|_| assert!(medium.offer(Time::ZERO, lane, Full, &mut chance)));
+        (0..2).for_each(|_| assert!(medium.offer(Time::ZERO, lane, Full, &mut rng)));
     }
     let (mut delivered, end) = (0u64, Time::ZERO + Span::from_seconds(seconds));
     let mut outcomes = Vec::new();
     while medium.next_wake() <= end {
         let now = medium.next_wake();
-        medium.wake(now, &mut chance);
+        medium.wake(now, &mut rng);
         outcomes.extend(medium.outcomes());
         for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Arrived { .. } => delivered += 1,
-                Outcome::Left { lane, .. } => assert!(medium.offer(now, lane, Full, &mut chance)),
+                Outcome::Left { lane, .. } => assert!(medium.offer(now, lane, Full, &mut rng)),
             }
         }
     }

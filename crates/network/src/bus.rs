@@ -28,7 +28,7 @@ mod tests;
 
 use crate::host::{Bound, Host};
 use crate::shared::{Counters, Outcome};
-use crate::{Chance, Frame, Queue};
+use crate::{Frame, Queue, Rng};
 use units::{NANOS, Rate, Span, Time};
 
 /// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a preamble.
@@ -119,9 +119,9 @@ pub struct Bus<F> {
 
 /// Slots of the backoff before the `retry`-th retry, the first one being 1: uniform from 1 to 2^retry − 1, or to the
 /// ends of both ranges.
-fn slots(retry: u32, chance: &mut impl Chance) -> u32 {
+fn slots(retry: u32, rng: &mut impl Rng) -> u32 {
     let most = ((1 << retry.min(CEILING)) - 1).min(MOST_SLOTS);
-    1 + (chance.uniform() * f64::from(most)) as u32
+    1 + (rng.uniform() * f64::from(most)) as u32
 }
 
 impl BusSettings {
@@ -205,11 +205,11 @@ impl<F: Frame> Bus<F> {
     }
 
     /// A packet comes to the sender of `lane`; returns whether its host takes it.
-    pub fn offer(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) -> bool {
+    pub fn offer(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) -> bool {
         let from = self.lanes[lane as usize].0 as usize;
         let station = &mut self.stations[from];
         station.counters.offered += 1;
-        if !station.host.offer(now, Bound { lane, frame }, chance) {
+        if !station.host.offer(now, Bound { lane, frame }, rng) {
             station.counters.queue_drops += 1;
             return false;
         }
@@ -243,12 +243,12 @@ impl<F: Frame> Bus<F> {
     }
 
     /// Does what is due at `now`.
-    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) {
+    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
         while self.until <= now {
             self.proceed();
         }
         while let Some(from) = self.first_to_try(now) {
-            self.attempt(now, from, chance);
+            self.attempt(now, from, rng);
         }
     }
 
@@ -279,14 +279,14 @@ impl<F: Frame> Bus<F> {
     }
 
     /// A station tries to send.
-    fn attempt(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+    fn attempt(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
         let station = &mut self.stations[from];
         if station.current.is_none() {
             station.current = station.host.take(now);
         }
         match station.current {
             None => station.tries_at = Time::NEVER, // the discipline has dropped all there was
-            Some(_) if now < self.idle_at => self.defer(now, from, chance),
+            Some(_) if now < self.idle_at => self.defer(now, from, rng),
             Some(packet) => self.begin(now, from, packet),
         }
         self.report_drops(from);
@@ -306,7 +306,7 @@ impl<F: Frame> Bus<F> {
     }
 
     /// A station finds the bus busy. It draws until it tries at a time when this frame is over, or for the last time.
-    fn defer(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+    fn defer(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
         let station = &mut self.stations[from];
         if station.retries == MOST_RETRIES {
             return self.give_up(now, from);
@@ -315,7 +315,7 @@ impl<F: Frame> Bus<F> {
         while at < self.idle_at && station.retries < MOST_RETRIES {
             station.retries += 1;
             station.deferrals += 1;
-            at = at + Span(SLOT.0 * u64::from(slots(station.retries, chance)));
+            at = at + Span(SLOT.0 * u64::from(slots(station.retries, rng)));
         }
         station.tries_at = at;
         station.order = self.orders;

@@ -33,7 +33,7 @@ mod tests;
 
 use crate::host::Bound;
 use crate::shared::{Counters, Outcome};
-use crate::{Chance, Frame, Queue};
+use crate::{Frame, Queue, Rng};
 use bearer::Bearer;
 pub use channel::Fading;
 use channel::{Channel, block_bytes};
@@ -216,12 +216,12 @@ impl<F: Frame> Cell<F> {
     }
 
     /// A packet comes to the sender of `lane`; returns whether the queue of its user and direction takes it.
-    pub fn offer(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) -> bool {
+    pub fn offer(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) -> bool {
         let (user, direction) = self.lanes[lane as usize];
         let counters = &mut self.counters[sender(user, direction)];
         counters.offered += 1;
         let host = &mut self.sides[direction as usize].bearers[user].host;
-        if !host.offer(now, Bound { lane, frame }, chance) {
+        if !host.offer(now, Bound { lane, frame }, rng) {
             counters.queue_drops += 1;
             return false;
         }
@@ -244,12 +244,12 @@ impl<F: Frame> Cell<F> {
     }
 
     /// Does what is due at `now`: a TTI ends, and the next one begins.
-    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) {
+    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
         while self.due <= now {
             let at = self.due;
             self.arrive();
             for direction in DIRECTIONS {
-                self.gather(at, direction, chance);
+                self.gather(at, direction, rng);
                 self.send(at, direction);
             }
             self.due = if self.packets > 0 { at + TTI } else { Time::NEVER };
@@ -272,7 +272,7 @@ impl<F: Frame> Cell<F> {
     }
 
     /// Which users want how many blocks in the TTI that begins.
-    fn gather(&mut self, now: Time, direction: Direction, chance: &mut impl Chance) {
+    fn gather(&mut self, now: Time, direction: Direction, rng: &mut impl Rng) {
         self.wants.clear();
         let side = &self.sides[direction as usize];
         let most = side.allocator.blocks();
@@ -281,7 +281,7 @@ impl<F: Frame> Cell<F> {
             if need == 0 {
                 continue;
             }
-            let bits = self.channels[user].bits(now.0 / TTI.0, self.overhead, chance);
+            let bits = self.channels[user].bits(now.0 / TTI.0, self.overhead, rng);
             if bits > 0.0 {
                 let blocks = libm::ceil(8.0 * need as f64 / bits).min(f64::from(most)) as u32;
                 let rate = 8.0 * block_bytes(most, bits) as f64;

@@ -3,7 +3,7 @@
 use crate::codel::{Dropped, Fifo};
 use crate::departing::Departing;
 use crate::queue::{Backlog, Queue, Verdict};
-use crate::{Chance, Frame};
+use crate::{Frame, Rng};
 use units::Time;
 
 /// A packet with the lane that it is for.
@@ -66,16 +66,11 @@ impl<F: Frame> Host<F> {
     }
 
     /// A packet comes; returns whether it is taken.
-    pub(crate) fn offer(
-        &mut self,
-        now: Time,
-        mut packet: Bound<F>,
-        chance: &mut impl Chance,
-    ) -> bool {
+    pub(crate) fn offer(&mut self, now: Time, mut packet: Bound<F>, rng: &mut impl Rng) -> bool {
         let (packets, bytes) = self.backlog();
         let backlog = Backlog { packets, bytes, idle_since: Time::NEVER };
         let capable = packet.ecn_capable();
-        match self.queue.judge(now, packet.bytes(), capable, backlog, chance) {
+        match self.queue.judge(now, packet.bytes(), capable, backlog, rng) {
             Verdict::Accept => {}
             Verdict::Mark => packet.mark(),
             Verdict::Full | Verdict::Early => return false,

@@ -53,7 +53,7 @@ pub trait Frame: Copy + Default {
 }
 
 /// Where an element takes its random numbers from; one named stream for each element.
-pub trait Chance {
+pub trait Rng {
     /// Uniform in `[0, 1)`.
     fn uniform(&mut self) -> f64;
 }

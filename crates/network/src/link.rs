@@ -10,7 +10,7 @@
 use crate::loss::{Loss, LossModel, LossPlace};
 use crate::queue::{Backlog, Queue, Verdict};
 use crate::ring::Ring;
-use crate::{Chance, Frame};
+use crate::{Frame, Rng};
 use opportunities::Transmitter;
 use rare::Rare;
 use std::collections::VecDeque;
@@ -169,8 +169,8 @@ struct Faults<F> {
 
 impl<F> Faults<F> {
     /// Whether random loss strikes the next frame.
-    fn strikes(&mut self, chance: &mut impl Chance) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.model.strikes(chance))
+    fn strikes(&mut self, rng: &mut impl Rng) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng))
     }
 
     fn new(loss: Option<Loss>, rare: Option<Rare<F>>) -> Self {
@@ -219,12 +219,12 @@ impl<F: Frame> Link<F> {
 
     /// A frame arrives at `now`; times of successive calls never decrease.
     #[inline(always)] // on the way of every hop
-    pub fn offer(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
+    pub fn offer(&mut self, now: Time, frame: F, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         if self.faults.is_some() {
-            return self.offer_faulty(now, frame, chance);
+            return self.offer_faulty(now, frame, rng);
         }
-        match self.judge(now, &frame, chance) {
+        match self.judge(now, &frame, rng) {
             Verdict::Accept => self.carry(now, frame),
             Verdict::Mark => self.carry_marked(now, frame),
             Verdict::Full | Verdict::Early => Offer::Dropped,
@@ -233,7 +233,7 @@ impl<F: Frame> Link<F> {
 
     /// What the queue, if there is one, says to a frame that arrives.
     #[inline(always)] // on the way of every hop
-    fn judge(&mut self, now: Time, frame: &F, chance: &mut impl Chance) -> Verdict {
+    fn judge(&mut self, now: Time, frame: &F, rng: &mut impl Rng) -> Verdict {
         if self.queue.is_none() {
             return Verdict::Accept;
         }
@@ -242,7 +242,7 @@ impl<F: Frame> Link<F> {
             return Verdict::Accept;
         };
         let (bytes, capable) = (frame.bytes(), frame.ecn_capable());
-        let verdict = guarded.queue.judge(now, bytes, capable, backlog, chance);
+        let verdict = guarded.queue.judge(now, bytes, capable, backlog, rng);
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => guarded.marks += 1,
@@ -259,20 +259,20 @@ impl<F: Frame> Link<F> {
 
     /// [`Link::offer`] to a link with random loss, that may be down, that is rare, or that has opportunities.
     #[inline(never)]
-    fn offer_faulty(&mut self, now: Time, mut frame: F, chance: &mut impl Chance) -> Offer {
+    fn offer_faulty(&mut self, now: Time, mut frame: F, rng: &mut impl Rng) -> Offer {
         let mut doomed = false;
         self.pass(now);
         if let Some(faults) = &mut self.faults {
             let place = faults.loss.map_or(LossPlace::After, |loss| loss.place);
             let later = faults.rare.is_some() && place == LossPlace::After; // when it comes out
-            let lost = !faults.up || (!later && faults.strikes(chance));
+            let lost = !faults.up || (!later && faults.strikes(rng));
             if lost && (!faults.up || place == LossPlace::Before) {
                 faults.losses += 1;
                 return Offer::Lost;
             }
             doomed = lost;
         }
-        match self.judge(now, &frame, chance) {
+        match self.judge(now, &frame, rng) {
             Verdict::Accept => {}
             Verdict::Mark => frame.mark(),
             Verdict::Full | Verdict::Early => return Offer::Dropped,
@@ -280,7 +280,7 @@ impl<F: Frame> Link<F> {
         if self.rare() {
             return self.offer_rare(now, frame);
         }
-        let offer = self.carry_late(now, frame, chance);
+        let offer = self.carry_late(now, frame, rng);
         if doomed && let Some(faults) = &mut self.faults {
             faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
@@ -288,13 +288,13 @@ impl<F: Frame> Link<F> {
     }
 
     /// [`Link::carry`] with jitter: the line is as much longer for this frame.
-    fn carry_late(&mut self, now: Time, frame: F, chance: &mut impl Chance) -> Offer {
+    fn carry_late(&mut self, now: Time, frame: F, rng: &mut impl Rng) -> Offer {
         let jitter = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.jitter);
         if jitter == Span::ZERO {
             return self.carry_somehow(now, frame);
         }
         let delay = self.delay;
-        self.delay = delay + Span((chance.uniform() * jitter.0 as f64) as u64);
+        self.delay = delay + Span((rng.uniform() * jitter.0 as f64) as u64);
         let offer = self.carry_somehow(now, frame);
         self.delay = delay;
         offer

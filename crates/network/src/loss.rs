@@ -1,6 +1,6 @@
 //! Random loss: each frame by itself, or in bursts.
 
-use crate::Chance;
+use crate::Rng;
 
 /// Where on a link random loss strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,20 +48,20 @@ pub struct GilbertElliott {
 
 impl LossModel {
     /// Whether the next frame is lost.
-    pub(crate) fn strikes(&mut self, chance: &mut impl Chance) -> bool {
+    pub(crate) fn strikes(&mut self, rng: &mut impl Rng) -> bool {
         match self {
-            LossModel::Independent(probability) => chance.uniform() < *probability,
-            LossModel::GilbertElliott(chain) => chain.strikes(chance),
+            LossModel::Independent(probability) => rng.uniform() < *probability,
+            LossModel::GilbertElliott(chain) => chain.strikes(rng),
         }
     }
 }
 
 impl GilbertElliott {
-    fn strikes(&mut self, chance: &mut impl Chance) -> bool {
+    fn strikes(&mut self, rng: &mut impl Rng) -> bool {
         let leave = if self.bad { self.to_good } else { self.to_bad };
-        self.bad ^= chance.uniform() < leave;
+        self.bad ^= rng.uniform() < leave;
         let loss = if self.bad { self.loss_bad } else { self.loss_good };
-        chance.uniform() < loss
+        rng.uniform() < loss
     }
 }
 
@@ -75,8 +75,8 @@ mod tests {
         let (to_bad, to_good) = (0.01, 0.25);
         let mut chain =
             GilbertElliott { to_bad, to_good, loss_good: 0.0, loss_bad: 1.0, bad: false };
-        let mut chance = Lcg(1);
-        let fates: Vec<bool> = (0..1_000_000).map(|_| chain.strikes(&mut chance)).collect();
+        let mut rng = Lcg(1);
+        let fates: Vec<bool> = (0..1_000_000).map(|_| chain.strikes(&mut rng)).collect();
         let losses = fates.iter().filter(|lost| **lost).count() as f64;
         let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         assert!((losses / 1e6 - to_bad / (to_bad + to_good)).abs() < 1e-3, "{losses}");

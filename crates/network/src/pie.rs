@@ -6,7 +6,7 @@
 //! that moment stands still, so the updates of a timer can be made up for at the next arrival, exactly.
 //! Derandomisation (§5.4) is left out.
 
-use crate::Chance;
+use crate::Rng;
 use crate::queue::{Backlog, Verdict};
 use units::{Span, Time};
 
@@ -66,7 +66,7 @@ impl Pie {
         bytes: u32,
         capable: bool,
         backlog: Backlog,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) -> Verdict {
         while self.next_update <= now {
             let qdelay = backlog.idle_since.since(self.next_update.min(backlog.idle_since));
@@ -83,7 +83,7 @@ impl Pie {
             self.burst_allowance = self.settings.burst;
         }
         let safe = (calm && self.drop_prob < 0.2) || backlog.bytes <= 2 * u64::from(bytes);
-        if self.burst_allowance > Span::ZERO || safe || chance.uniform() >= self.drop_prob {
+        if self.burst_allowance > Span::ZERO || safe || rng.uniform() >= self.drop_prob {
             return Verdict::Accept;
         }
         match self.settings.ecn && capable && self.drop_prob <= MARK_ECNTH {

@@ -1,6 +1,6 @@
 //! Queue disciplines. Most decide when a frame arrives; the others, when it leaves (see `departing.rs`).
 
-use crate::{Chance, CodelSettings, FqCodelSettings, Pie, Red};
+use crate::{CodelSettings, FqCodelSettings, Pie, Red, Rng};
 use units::Time;
 
 /// What an arriving frame finds: frames that wait, the one in transmission not counted.
@@ -64,7 +64,7 @@ impl Queue {
         bytes: u32,
         capable: bool,
         backlog: Backlog,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) -> Verdict {
         match self {
             Queue::Unlimited => Verdict::Accept,
@@ -73,8 +73,8 @@ impl Queue {
                 let full = backlog.packets >= *packets || backlog.bytes + u64::from(bytes) > *limit;
                 if waits && full { Verdict::Full } else { Verdict::Accept }
             }
-            Queue::Red(red) => red.judge(now, capable, backlog, chance),
-            Queue::Pie(pie) => pie.judge(now, bytes, capable, backlog, chance),
+            Queue::Red(red) => red.judge(now, capable, backlog, rng),
+            Queue::Pie(pie) => pie.judge(now, bytes, capable, backlog, rng),
             Queue::Codel { limit, .. } if backlog.packets >= *limit => Verdict::Full,
             Queue::Codel { .. } | Queue::FqCodel(_) => Verdict::Accept,
         }

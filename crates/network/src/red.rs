@@ -4,7 +4,7 @@
 //! gentle form as in Floyd 2000. With `gentle`, (25, 50, 0.1) is exactly the two-slope curve of
 //! Khalili draft-04 §3. The queue length excludes the frame in transmission and the arriving one.
 
-use crate::Chance;
+use crate::Rng;
 use crate::queue::{Backlog, Verdict};
 use units::Time;
 
@@ -85,7 +85,7 @@ impl Red {
         now: Time,
         capable: bool,
         backlog: Backlog,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) -> Verdict {
         self.update(now, backlog);
         if backlog.packets >= self.settings.limit {
@@ -102,7 +102,7 @@ impl Red {
             Spacing::Count if self.count * p_b < 1.0 => p_b / (1.0 - self.count * p_b),
             Spacing::Count => 1.0,
         };
-        if p_a >= 1.0 || chance.uniform() < p_a {
+        if p_a >= 1.0 || rng.uniform() < p_a {
             self.count = 0.0;
             let mark = self.settings.ecn && capable && p_b < 1.0;
             return if mark { Verdict::Mark } else { Verdict::Early };
@@ -149,10 +149,10 @@ mod tests {
     /// Fraction of 100,000 arrivals dropped at a constant queue length.
     fn drop_fraction(settings: RedSettings, queue: u64) -> f64 {
         let mut red = Red::new(settings);
-        let mut chance = Lcg(1);
+        let mut rng = Lcg(1);
         let drops = (0..100_000)
             .filter(|i| {
-                red.judge(Time(i * 1_200_000), false, busy(queue), &mut chance) != Verdict::Accept
+                red.judge(Time(i * 1_200_000), false, busy(queue), &mut rng) != Verdict::Accept
             })
             .count();
         drops as f64 / 100_000.0
@@ -204,11 +204,9 @@ mod tests {
     fn with_ecn_frames_that_can_be_marked_are_marked_where_others_are_dropped() {
         let ecn = RedSettings { ecn: true, ..DRAFT };
         let verdicts = |capable, queue| {
-            let (mut red, mut chance) = (Red::new(ecn), Lcg(1));
+            let (mut red, mut rng) = (Red::new(ecn), Lcg(1));
             let at = |i: u64| Time(i * 1_200_000);
-            (0..1000)
-                .map(|i| red.judge(at(i), capable, busy(queue), &mut chance))
-                .collect::<Vec<_>>()
+            (0..1000).map(|i| red.judge(at(i), capable, busy(queue), &mut rng)).collect::<Vec<_>>()
         };
         let marked = |verdict: Verdict| match verdict {
             Verdict::Mark => Verdict::Early,

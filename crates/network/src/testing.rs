@@ -1,6 +1,6 @@
-//! Frames and chance for tests.
+//! Packets and random numbers for tests.
 
-use crate::{Chance, CodelSettings, FqCodelSettings, Frame, Queue};
+use crate::{CodelSettings, FqCodelSettings, Frame, Queue, Rng};
 use proptest::prelude::*;
 use units::Span;
 
@@ -39,7 +39,7 @@ impl Frame for Packet {
 
 /// What has a probability below 1 never happens.
 pub(crate) struct Never;
-impl Chance for Never {
+impl Rng for Never {
     fn uniform(&mut self) -> f64 {
         0.999_999
     }
@@ -47,7 +47,7 @@ impl Chance for Never {
 
 /// What has a probability above 0 always happens.
 pub(crate) struct Always;
-impl Chance for Always {
+impl Rng for Always {
     fn uniform(&mut self) -> f64 {
         0.0
     }
@@ -55,7 +55,7 @@ impl Chance for Always {
 
 /// A linear congruential generator (Knuth's MMIX constants).
 pub(crate) struct Lcg(pub(crate) u64);
-impl Chance for Lcg {
+impl Rng for Lcg {
     fn uniform(&mut self) -> f64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

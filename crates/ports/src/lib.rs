@@ -1,7 +1,7 @@
 //! The laws as the kernel runs them: the integer arithmetic of `bpf/include`, built natively.
 //!
 //! [`Port`] is a law in C behind the names of the readable one; [`Ported`] is the kernel's shell around
-//! it, an [`control::Ensemble`] that the simulator selects as `kernel:NAME`. So what is deployed is what
+//! it, an [`control::CongestionController`] that the simulator selects as `kernel:NAME`. So what is deployed is what
 //! was simulated.
 
 mod port;

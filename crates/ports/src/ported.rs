@@ -2,7 +2,7 @@
 
 use crate::port::Port;
 use crate::step::{PATHS, View, Views};
-use control::{Acked, Cause, Ensemble, Phase, Settings, Window};
+use control::{Acked, Cause, CongestionController, Phase, Settings, Window};
 
 /// A threshold that is none yet.
 const INFINITE: u32 = 0x7fff_ffff;
@@ -107,7 +107,7 @@ impl Ported {
     }
 }
 
-impl Ensemble for Ported {
+impl CongestionController for Ported {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
         path.view.srtt = (ack.srtt * 1e6).round() as u32;

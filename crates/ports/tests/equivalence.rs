@@ -1,7 +1,7 @@
 //! The laws in C beside the readable ones, over their whole domain.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Law, PathView, Settings};
+use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Settings, Shell};
 use ports::{Judged, PATHS, PORTS, Port, Ported, Step, View, Views};
 use proptest::prelude::*;
 
@@ -190,7 +190,7 @@ proptest! {
 
 /// The mean window of each path over 20,000 ACKs of a connection, one path losing every 97th and the
 /// other every 400th.
-fn mean_windows(mut control: impl Ensemble) -> [f64; 2] {
+fn mean_windows(mut control: impl CongestionController) -> [f64; 2] {
     let mut sums = [0.0; 2];
     let mut acks = [0u32; 2];
     for turn in 0..20_000 {
@@ -216,7 +216,7 @@ fn mean_windows(mut control: impl Ensemble) -> [f64; 2] {
 fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
     let settings = Settings { initial_ssthresh: 10.0, ..Settings::default() };
     for port in PORTS {
-        let readable = mean_windows(Coupled::new(law(port), settings, 2));
+        let readable = mean_windows(Shell::new(law(port), settings, 2));
         let ported = mean_windows(Ported::new(*port, settings, 2));
         for (readable, ported) in readable.into_iter().zip(ported) {
             // whole segments: half of one less on average, and as much again where a window is halved

@@ -4,7 +4,7 @@
 use crate::parcel::Parcel;
 use crate::trace::EventKind;
 use crate::world::World;
-use elements::{Aired, LANES};
+use topology::{Aired, LANES};
 
 impl World {
     /// A parcel comes to the station at the beginning of a lane.

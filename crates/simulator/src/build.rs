@@ -5,12 +5,12 @@ use crate::controller::{Controller, by_feedback, paced, rate_based};
 use crate::parcel::{Parcel, SackStore};
 use crate::traffic;
 use crate::world::{Action, FORKS, Flow, Fork, PathCount, Route, Totals, World};
-use control::{Ensemble, Settings};
-use elements::{Air, Copies, Stream, Wiring};
+use control::{CongestionController, Settings};
 use scenario::schema;
 use scenario::{Class, Plan, PlanPath};
 use std::iter;
 use std::sync::Arc;
+use topology::{Air, Copies, Stream, Wiring};
 use transport::{
     AUTOTUNED_FROM, Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor,
     RtoSettings, Scheduler, Sender, SenderSettings, Source,

@@ -3,8 +3,8 @@
 
 use control::tfrc::Feedback;
 use control::{
-    Acked, AnyLaw, AnyScheme, Cause, Coupled, Decoding, Delivered, Ensemble, Scheme, Settings,
-    Verdicts, Window,
+    Acked, AnyLaw, AnyScheme, Cause, CongestionController, Decoding, Delivered, Scheme, Settings,
+    Shell, Verdicts, Window,
 };
 use ports::{Port, Ported};
 use scenario::Known;
@@ -44,7 +44,7 @@ pub(crate) fn by_feedback(name: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(crate) enum Controller {
     /// A readable law in its shell.
-    Readable(Coupled),
+    Readable(Shell),
     /// Anything else; boxed and apart, so that the common case stays small and is told by one comparison.
     Other(Box<Other>),
 }
@@ -87,7 +87,7 @@ impl Controller {
                 }
                 Err(_) => {
                     let law: AnyLaw = name.parse().expect(KNOWN);
-                    Controller::Readable(Coupled::new(law, settings, paths))
+                    Controller::Readable(Shell::new(law, settings, paths))
                 }
             },
         }
@@ -104,7 +104,7 @@ impl Other {
     }
 }
 
-impl Ensemble for Controller {
+impl CongestionController for Controller {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         pass!(self.on_ack(path, ack), as_mut);
     }

@@ -7,8 +7,8 @@ use crate::result::{
 use crate::trace::Trace;
 use crate::world::{PathCount, World};
 use control::Verdicts;
-use elements::{Histogram, LinkMeter, Mean};
 use scenario::Plan;
+use topology::{Histogram, LinkMeter, Mean};
 use transport::{Heard, PathReport, Receiver};
 use units::{Span, Time};
 

@@ -2,7 +2,7 @@
 
 use crate::trace::Trace;
 use crate::world::Conservation;
-use elements::{LinkResult, LinkSeries, NodeSeries, RouteResult, StationResult, WayResult};
+use topology::{LinkResult, LinkSeries, NodeSeries, RouteResult, StationResult, WayResult};
 
 /// The results of one run. Rates and counts cover the time after the warm-up.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! What the users of a class have to send: sizes and pauses, drawn for each of them.
 
-use elements::Stream;
-use network::Chance;
+use network::Rng;
 use scenario::{Class, schema};
 use std::sync::Arc;
+use topology::Stream;
 use transport::{Source, Turns};
 use units::{Bytes, Span};
 
@@ -31,34 +31,34 @@ pub(crate) fn differs(class: &Class) -> bool {
 }
 
 /// A size with this mean; largest doubles are out of reach for any stream.
-fn size(sizes: schema::Sizes, mean: f64, chance: &mut impl Chance) -> f64 {
+fn size(sizes: schema::Sizes, mean: f64, rng: &mut impl Rng) -> f64 {
     match sizes {
-        schema::Sizes::Exponential => exponential(mean, chance),
+        schema::Sizes::Exponential => exponential(mean, rng),
         schema::Sizes::Pareto(shape) => {
             let least = mean * (shape - 1.0) / shape;
-            least * libm::pow(1.0 - chance.uniform(), -1.0 / shape)
+            least * libm::pow(1.0 - rng.uniform(), -1.0 / shape)
         }
         schema::Sizes::Lognormal(sigma) => {
             let mu = libm::log(mean) - sigma * sigma / 2.0;
-            libm::exp(mu + sigma * normal(chance))
+            libm::exp(mu + sigma * normal(rng))
         }
     }
 }
 
-fn exponential(mean: f64, chance: &mut impl Chance) -> f64 {
-    -mean * libm::log(1.0 - chance.uniform())
+fn exponential(mean: f64, rng: &mut impl Rng) -> f64 {
+    -mean * libm::log(1.0 - rng.uniform())
 }
 
 /// Box and Muller 1958.
-fn normal(chance: &mut impl Chance) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - chance.uniform()));
-    radius * libm::cos(2.0 * core::f64::consts::PI * chance.uniform())
+fn normal(rng: &mut impl Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.uniform()));
+    radius * libm::cos(2.0 * core::f64::consts::PI * rng.uniform())
 }
 
 /// Turns of writing and pausing that last at least for `duration`.
-fn turns(pauses: schema::Pauses, duration: Span, chance: &mut impl Chance) -> Turns {
+fn turns(pauses: schema::Pauses, duration: Span, rng: &mut impl Rng) -> Turns {
     let mut length = |mean: Span| match pauses.random {
-        true => Span::from_seconds(exponential(mean.seconds(), chance)).max(Span(1)),
+        true => Span::from_seconds(exponential(mean.seconds(), rng)).max(Span(1)),
         false => mean,
     };
     let (mut lengths, mut at) = (Vec::new(), Span::ZERO);

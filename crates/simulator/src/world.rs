@@ -10,8 +10,8 @@ use crate::parcel::{Parcel, SackStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use control::Verdicts;
-use elements::{ARRIVED, Air, Aired, LANES, Stream, StreamOf};
 use network::{Change, Link, Offer, Passage};
+use topology::{ARRIVED, Air, Aired, LANES, Stream, StreamOf};
 use transport::{Receiver, Sender};
 use units::Time;
 use wire::{Ack, Flags, Report};
@@ -234,8 +234,8 @@ impl World {
     /// is woken again at once.
     fn wake_rare(&mut self, element: Element) -> Option<Parcel> {
         let index = element as usize;
-        let mut chance = StreamOf { streams: &mut self.streams, index: element };
-        let passage = self.links[index].wake(self.now, &mut chance);
+        let mut rng = StreamOf { streams: &mut self.streams, index: element };
+        let passage = self.links[index].wake(self.now, &mut rng);
         self.shed(element);
         self.expect(element);
         match passage? {
@@ -324,11 +324,11 @@ impl World {
     #[inline(always)] // on the way of every hop
     fn offer(&mut self, mut parcel: Parcel, link: u32) {
         parcel.advance();
-        let mut chance = StreamOf { streams: &mut self.streams, index: link };
+        let mut rng = StreamOf { streams: &mut self.streams, index: link };
         let Some(element) = self.links.get_mut(link as usize) else {
             return self.elsewhere(parcel, link);
         };
-        match element.offer(self.now, parcel, &mut chance) {
+        match element.offer(self.now, parcel, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(link, at),
             Offer::Rare => {

@@ -17,7 +17,7 @@ use crate::prr::Prr;
 use crate::rtt::Rtt;
 use crate::scoreboard::{Progress, Scoreboard};
 use crate::settings::SenderSettings;
-use control::{Acked, Cause, Ensemble, Phase, Verdicts};
+use control::{Acked, Cause, CongestionController, Phase, Verdicts};
 use opening::Opening;
 use timer::Timer;
 use units::{Span, Time};
@@ -193,7 +193,7 @@ impl Path {
         now: Time,
         ack: &Ack,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         let segment = u64::from(settings.segment);
@@ -228,7 +228,7 @@ impl Path {
         ack: &Ack,
         progress: Progress,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         self.rtt.sample(now.since(ack.echo));
@@ -307,7 +307,7 @@ impl Path {
         now: Time,
         progress: Progress,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         let segment = u64::from(settings.segment);
@@ -333,7 +333,7 @@ impl Path {
         &mut self,
         now: Time,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         self.board.lose_oldest(u64::from(settings.segment));
@@ -346,7 +346,7 @@ impl Path {
         now: Time,
         progress: Progress,
         settings: &SenderSettings,
-        control: &impl Ensemble,
+        control: &impl CongestionController,
         me: usize,
     ) {
         let segment = u64::from(settings.segment);

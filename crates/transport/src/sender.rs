@@ -4,7 +4,7 @@ use crate::path::{Fired, Path, PathReport};
 use crate::settings::SenderSettings;
 use crate::source::Source;
 use crate::tfrc::Rated;
-use control::{Ensemble, Phase};
+use control::{CongestionController, Phase};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
@@ -52,7 +52,7 @@ pub struct Sender<E> {
     completed: Time,
 }
 
-impl<E: Ensemble> Sender<E> {
+impl<E: CongestionController> Sender<E> {
     /// A connection over `paths` paths that starts at `start`.
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {

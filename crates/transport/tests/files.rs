@@ -3,7 +3,7 @@
 //! is coded: beside what the endpoints combine, the bytes themselves are combined and decoded.
 
 use coding::{Combination, Decoder};
-use control::{AnyLaw, AnyScheme, Coupled, Ensemble, Scheme, Settings};
+use control::{AnyLaw, AnyScheme, CongestionController, Scheme, Settings, Shell};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,9 +70,9 @@ fn file(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at * 31 % 251) as u8 + 1).collect()
 }
 
-impl<E: Ensemble> Pair<E> {
+impl<E: CongestionController> Pair<E> {
     /// A number from 0 to 1 (splitmix64; Steele et al. 2014).
-    fn chance(&mut self) -> f64 {
+    fn rng(&mut self) -> f64 {
         self.network.seed = self.network.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.network.seed;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -83,10 +83,10 @@ impl<E: Ensemble> Pair<E> {
     fn put(&mut self, moving: Moving) {
         let (Moving::Data(path, ..) | Moving::Ack(path, _) | Moving::Report(path, ..)) = moving;
         let cut = path == 0 && self.now >= Time::ZERO + Span::millis(self.network.cut);
-        if cut || self.chance() < self.network.loss {
+        if cut || self.rng() < self.network.loss {
             return;
         }
-        let late = self.chance() * self.network.jitter as f64;
+        let late = self.rng() * self.network.jitter as f64;
         let delay = Span::millis(10 + 15 * path as u64) + Span::from_seconds(late / 1e3);
         self.count += 1;
         self.moving.insert((self.now + delay, self.count), moving);
@@ -247,7 +247,7 @@ fn transfer(name: &str, network: &Network, length: usize, coded: Coded) -> Resul
         }
         Err(_) => {
             let law: AnyLaw = name.parse().expect("it is a law");
-            let control = Coupled::new(law, Settings::default(), 2);
+            let control = Shell::new(law, Settings::default(), 2);
             let mut sender = Sender::new(sending, control, 2, now);
             on.iter().for_each(|(path, coding)| sender.set_coding(*path, *coding));
             let pair = Pair { sender, receiver, network, moving, buffer, decoders, now, count };

@@ -16,7 +16,7 @@
 //!
 //! An ACK echoes the time `rtt` (100 ms) ago unless it says otherwise.
 
-use control::{AnyLaw, Coupled, Settings};
+use control::{AnyLaw, Settings, Shell};
 use std::fmt::Write;
 use std::sync::Arc;
 use transport::{
@@ -116,14 +116,14 @@ impl Options {
         }
     }
 
-    fn sender(&self) -> Sender<Coupled> {
+    fn sender(&self) -> Sender<Shell> {
         let law: AnyLaw = self.law.parse().expect("a law");
         let settings = Settings {
             initial_window: self.sender.initial_window,
             initial_ssthresh: self.ssthresh,
             ..Settings::default()
         };
-        let control = Coupled::new(law, settings, self.paths);
+        let control = Shell::new(law, settings, self.paths);
         let mut sender =
             Sender::new(Arc::new(self.sender.clone()), control, self.paths, Time::ZERO);
         if let Some(path) = self.backup {
@@ -140,7 +140,7 @@ fn millis(ms: f64) -> Time {
 /// A case while it is run.
 struct Case {
     options: Options,
-    sender: Option<Sender<Coupled>>,
+    sender: Option<Sender<Shell>>,
     now: Time,
     /// What was sent since the last stimulus.
     sent: Vec<Transmit>,

@@ -10,7 +10,7 @@
 //! It does not move traffic to the path that is less congested, as LIA and OLIA do.
 
 use crate::laws::RENO;
-use crate::{Acked, Cause, Coupled, Delivered, Ensemble, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Delivered, Settings, Shell, Window};
 use alloc::boxed::Box;
 
 /// Round trips at the held rate.
@@ -33,7 +33,7 @@ enum Stage {
 
 #[derive(Clone, Debug)]
 struct Path {
-    tcp: Coupled,
+    tcp: Shell,
     member: bool,
     stage: Stage,
     /// Segments per second that it carries; zero before it is known.
@@ -57,7 +57,7 @@ pub(crate) struct BestPath {
 
 impl Path {
     fn new(settings: Settings, member: bool) -> Self {
-        let tcp = Coupled::new(RENO, settings, 1);
+        let tcp = Shell::new(RENO, settings, 1);
         let (b, round, since, rate, srtt) = (0.0, 0.0, 0.0, 0.0, 0.0);
         Path { tcp, member, stage: Stage::Start, b, round, since, rate, srtt }
     }
@@ -98,7 +98,7 @@ impl BestPath {
     }
 }
 
-impl Ensemble for BestPath {
+impl CongestionController for BestPath {
     /// While the path is held the window goes on as that of a TCP: it has its part of the growth as of the losses.
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let path = &mut self.paths[path];

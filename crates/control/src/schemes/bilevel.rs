@@ -7,7 +7,7 @@
 //! part is below one segment sends one at a time, paced so that it has its part on average.
 
 use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, grow_as_tcp};
-use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Window};
 use alloc::boxed::Box;
 
 /// Smallest window of a path, in segments.
@@ -73,7 +73,7 @@ impl Bilevel {
     }
 }
 
-impl Ensemble for Bilevel {
+impl CongestionController for Bilevel {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now();
         self.paths[path].srtt = ack.srtt;

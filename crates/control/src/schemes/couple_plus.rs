@@ -15,7 +15,7 @@
 //! Windows grow as those of LIA (RTT Compensator) in all states, and so do those of paths without coding.
 
 use crate::laws::LIA;
-use crate::{Acked, Cause, Coupled, Decoding, Ensemble, Settings, Verdicts, Window};
+use crate::{Acked, Cause, CongestionController, Decoding, Settings, Shell, Verdicts, Window};
 use alloc::boxed::Box;
 
 /// The round trip of congestion over the smallest of the uncongested state (§IV-C).
@@ -54,7 +54,7 @@ pub(crate) struct CouplePlus {
     reading: Reading,
     min_window: f64,
     /// Has `twnd` for the window of a path in the transient state: it is the smaller one.
-    lia: Coupled,
+    lia: Shell,
     paths: Box<[Path]>,
 }
 
@@ -88,7 +88,7 @@ impl CouplePlus {
         CouplePlus {
             reading,
             min_window: settings.min_window,
-            lia: Coupled::new(LIA, settings, paths),
+            lia: Shell::new(LIA, settings, paths),
             paths: alloc::vec![Path::default(); paths].into(),
         }
     }
@@ -134,7 +134,7 @@ fn burst(transient: Transient, cycle: u32) -> bool {
     f64::from(transient.lost) > expected + 2.0 * libm::sqrt(expected)
 }
 
-impl Ensemble for CouplePlus {
+impl CongestionController for CouplePlus {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let side = &mut self.paths[path];
         if side.transient.is_none() && ack.rtt_ns > 0 {
@@ -338,7 +338,7 @@ mod tests {
         let mut control = control(Reading::Published, 16.0);
         let settings =
             Settings { initial_window: 16.0, initial_ssthresh: 1.0, ..Settings::default() };
-        let mut lia = Coupled::new(LIA, settings, 2);
+        let mut lia = Shell::new(LIA, settings, 2);
         for path in [0, 1] {
             lia.on_ack(path, &Acked { segments: 0.0, ..acked(60) });
         }

@@ -26,7 +26,7 @@
 //! twice the increment, and its windows are √2 times as large.
 
 use crate::laws::boosted;
-use crate::{Acked, Cause, Coupled, Ensemble, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
 use alloc::boxed::Box;
 
 /// The number of ACKs in a row beyond which increments are boosted ("upon a set of runs").
@@ -38,7 +38,7 @@ pub(crate) struct Cs218 {
     /// In the place of the 5.
     threshold: u32,
     /// Has `DWND/α` as the first note of each path.
-    lia: Coupled,
+    lia: Shell,
     paths: Box<[Path]>,
 }
 
@@ -74,13 +74,13 @@ impl Cs218 {
     pub(crate) fn new(threshold: u32, capped: bool, settings: Settings, paths: usize) -> Self {
         Cs218 {
             threshold,
-            lia: Coupled::new(boosted(capped), settings, paths),
+            lia: Shell::new(boosted(capped), settings, paths),
             paths: alloc::vec![Path::default(); paths].into(),
         }
     }
 }
 
-impl Ensemble for Cs218 {
+impl CongestionController for Cs218 {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let ratio = self.paths[path].count(self.threshold, ack.rtt_ns);
         self.lia.annotate(path, [ratio, 0.0]);

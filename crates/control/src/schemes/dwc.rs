@@ -24,7 +24,7 @@
 
 use super::delay::Delay;
 use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, SINGLE_PATH_SSTHRESH};
-use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Window};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -214,7 +214,7 @@ impl Dwc {
     }
 }
 
-impl Ensemble for Dwc {
+impl CongestionController for Dwc {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now();
         self.paths[path].delay.sample(ack);

@@ -1,9 +1,9 @@
 //! Every path for itself, as the subflows of a connection without coupling.
 
-use crate::{Acked, Cause, Delivered, Ensemble, Window};
+use crate::{Acked, Cause, CongestionController, Delivered, Window};
 use alloc::boxed::Box;
 
-/// Congestion control of one path that does not look at its siblings; see [`Ensemble`] for what the calls
+/// Congestion control of one path that does not look at its siblings; see [`CongestionController`] for what the calls
 /// mean.
 pub(crate) trait Single: Clone {
     fn on_ack(&mut self, ack: &Acked);
@@ -35,7 +35,7 @@ impl<S: Single> Each<S> {
     }
 }
 
-impl<S: Single> Ensemble for Each<S> {
+impl<S: Single> CongestionController for Each<S> {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.paths[path].on_ack(ack);
     }

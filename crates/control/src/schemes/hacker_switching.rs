@@ -9,12 +9,12 @@
 
 use super::switching::Switching;
 use crate::laws::reduced_but_on;
-use crate::{Acked, Cause, Coupled, Ensemble, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
 
 /// Reduced aggression over all paths of a connection; [`Settings::base`] begins as its TCP.
 #[derive(Clone, Debug)]
 pub(crate) struct HackerSwitching {
-    flows: Coupled,
+    flows: Shell,
     base: usize,
     switching: Switching,
 }
@@ -25,12 +25,12 @@ impl HackerSwitching {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let base = settings.base;
         assert!(base < paths, "path {base} is the base, of {paths} paths");
-        let flows = Coupled::new(reduced_but_on(base), settings, paths);
+        let flows = Shell::new(reduced_but_on(base), settings, paths);
         HackerSwitching { flows, base, switching: Switching::new(paths) }
     }
 }
 
-impl Ensemble for HackerSwitching {
+impl CongestionController for HackerSwitching {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.flows.on_ack(path, ack);
         self.switching.on_ack(path, ack);

@@ -2,7 +2,7 @@
 
 use crate::laws::{Described, UnknownLaw};
 use crate::tfrc::Feedback;
-use crate::{Acked, Cause, Decoding, Delivered, Ensemble, Settings, Verdicts, Window};
+use crate::{Acked, Cause, CongestionController, Decoding, Delivered, Settings, Verdicts, Window};
 use alloc::vec::Vec;
 use bbr::Bbr;
 use best_path::BestPath;
@@ -322,7 +322,7 @@ impl Scheme {
         )
     }
 
-    /// Whether receivers report to it ([`Ensemble::on_feedback`]) instead of acknowledging every segment.
+    /// Whether receivers report to it ([`CongestionController::on_feedback`]) instead of acknowledging every segment.
     pub fn by_feedback(self) -> bool {
         matches!(self, Scheme::Tfrc(..))
     }
@@ -430,7 +430,7 @@ macro_rules! pass {
     };
 }
 
-impl Ensemble for AnyScheme {
+impl CongestionController for AnyScheme {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         pass!(self.on_ack(path, ack));
     }

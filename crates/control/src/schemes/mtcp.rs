@@ -8,7 +8,7 @@
 //! tried again.
 
 use crate::laws::RENO;
-use crate::{Acked, Cause, Coupled, Ensemble, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -42,7 +42,7 @@ struct Path {
 /// mTCP over all paths of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Mtcp {
-    tcp: Coupled,
+    tcp: Shell,
     paths: Box<[Path]>,
     now: f64,
     looks_at: f64,
@@ -70,7 +70,7 @@ impl Mtcp {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let path = Path { member: true, ..Path::default() };
         let paths: Box<[Path]> = alloc::vec![path; paths].into();
-        let (tcp, floor) = (Coupled::new(RENO, settings, paths.len()), settings.min_window);
+        let (tcp, floor) = (Shell::new(RENO, settings, paths.len()), settings.min_window);
         Mtcp { tcp, paths, now: 0.0, looks_at: LOOK, floor }
     }
 
@@ -131,7 +131,7 @@ impl Mtcp {
     }
 }
 
-impl Ensemble for Mtcp {
+impl CongestionController for Mtcp {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now();
         self.paths[path].srtt = ack.srtt;

@@ -14,7 +14,7 @@ use super::each::Single;
 use super::switching::Switching;
 use super::trial::Trial;
 use crate::laws::RENO;
-use crate::{Acked, Cause, Coupled, Ensemble, Phase, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Shell, Window};
 use alloc::boxed::Box;
 
 /// Which reading of the thesis.
@@ -58,7 +58,7 @@ pub(crate) struct MultiPriority<B> {
     settings: Settings,
     base: usize,
     /// The base flow: Reno over one path.
-    tcp: Coupled,
+    tcp: Shell,
     /// Whether there is nothing to borrow from: the base flow has timed out, or nothing was sent for want of a
     /// loan, and it has not been answered since.
     base_lost: bool,
@@ -118,7 +118,7 @@ impl<B: Background> MultiPriority<B> {
             priorities,
             settings,
             base: settings.base,
-            tcp: Coupled::new(RENO, settings, 1),
+            tcp: Shell::new(RENO, settings, 1),
             base_lost: false,
             base_recovers: false,
             base_reduced: false,
@@ -230,7 +230,7 @@ impl<B: Background> MultiPriority<B> {
     }
 }
 
-impl<B: Background> Ensemble for MultiPriority<B> {
+impl<B: Background> CongestionController for MultiPriority<B> {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now();
         self.paths[path].failed = false;

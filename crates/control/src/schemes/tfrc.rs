@@ -11,7 +11,7 @@
 
 use super::pooled::Pooled;
 use crate::tfrc::{Allowed, Feedback, response};
-use crate::{Acked, Cause, Ensemble, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Settings, Window};
 use alloc::boxed::Box;
 
 /// How what the paths are allowed becomes what they send.
@@ -144,7 +144,7 @@ impl Tfrc {
     }
 }
 
-impl Ensemble for Tfrc {
+impl CongestionController for Tfrc {
     fn on_ack(&mut self, _path: usize, _ack: &Acked) {} // its receiver reports
 
     fn on_congestion(&mut self, _path: usize, _cause: Cause) {} // loss is in the reports

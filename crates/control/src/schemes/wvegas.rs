@@ -8,7 +8,7 @@
 //! doubles long before it is `alpha_r`, so a path that drains never rests there; `wvegas:nodrain` does.
 
 use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, Ensemble, Phase, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Window};
 use alloc::boxed::Box;
 
 /// Packets that all paths together keep in queues.
@@ -129,7 +129,7 @@ impl Wvegas {
     }
 }
 
-impl Ensemble for Wvegas {
+impl CongestionController for Wvegas {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
         path.base_rtt = path.base_rtt.min(ack.rtt());

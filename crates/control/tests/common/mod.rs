@@ -1,7 +1,9 @@
 //! What the test harnesses of this crate share.
 #![allow(dead_code, reason = "each harness is a crate of its own and uses a part")]
 
-use control::{Acked, AnyLaw, Cause, Coupled, Ensemble, Phase, Settings, Window, described};
+use control::{
+    Acked, AnyLaw, Cause, CongestionController, Phase, Settings, Shell, Window, described,
+};
 use proptest::prelude::*;
 
 /// Values of φ from near 0 to the largest.
@@ -27,12 +29,12 @@ pub(crate) fn acked(segments: f64, srtt: f64, phase: Phase) -> Acked {
 }
 
 /// A TCP on each path.
-pub(crate) fn tcps(settings: Settings, paths: usize) -> Coupled {
-    Coupled::new("uncoupled".parse().expect("a law"), settings, paths)
+pub(crate) fn tcps(settings: Settings, paths: usize) -> Shell {
+    Shell::new("uncoupled".parse().expect("a law"), settings, paths)
 }
 
 /// The windows of all paths.
-pub(crate) fn windows(control: &impl Ensemble, paths: usize) -> Vec<Window> {
+pub(crate) fn windows(control: &impl CongestionController, paths: usize) -> Vec<Window> {
     (0..paths).map(|path| control.window(path)).collect()
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn history(
 
 /// Tells of an event at a time; an ACK comes first, which says that time.
 pub(crate) fn tell(
-    control: &mut impl Ensemble,
+    control: &mut impl CongestionController,
     path: usize,
     seconds: f64,
     srtt: f64,

@@ -15,7 +15,7 @@ use crate::dot11::{Medium, MediumSettings, StationSettings};
 use crate::host::{Bound, Host};
 use crate::routing::{Action, Hop, Message, Node, Transit};
 use crate::shared::{Counters, Outcome};
-use crate::{Chance, Frame, Place, Queue};
+use crate::{Frame, Place, Queue, Rng};
 use guide::Guide;
 pub use guide::Routing;
 use links::Links;
@@ -164,7 +164,7 @@ impl<F: Frame> Adhoc<F> {
         stations: &[StationSettings],
         routing: Routing,
         ways: Vec<Way>,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) -> Self {
         let bare = |own: &StationSettings| StationSettings {
             queue: Queue::Unlimited,
@@ -172,7 +172,7 @@ impl<F: Frame> Adhoc<F> {
             ..own.clone()
         };
         let bare: Vec<_> = stations.iter().map(bare).collect();
-        let mut medium = Medium::new(settings, &bare, &[], chance);
+        let mut medium = Medium::new(settings, &bare, &[], rng);
         for way in &ways {
             let known = |nodes: &[usize]| {
                 !nodes.is_empty() && nodes.iter().all(|node| *node < stations.len())
@@ -277,7 +277,7 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// A packet comes to the beginning of `way`; returns whether it is taken.
-    pub fn offer(&mut self, now: Time, way: u32, frame: F, chance: &mut impl Chance) -> bool {
+    pub fn offer(&mut self, now: Time, way: u32, frame: F, rng: &mut impl Rng) -> bool {
         self.offered_at = now;
         let Some(node) = self.guide.entry(now, &self.ways[way as usize].way, &self.links) else {
             self.ways[way as usize].tally.unreachable += 1;
@@ -285,21 +285,21 @@ impl<F: Frame> Adhoc<F> {
         };
         let trail = self.trails.step(None, node);
         self.stations[usize::from(node)].offered += 1;
-        let taken = self.enqueue(now, Packet::new(frame, way, trail), chance);
-        self.feed(now, node, chance);
+        let taken = self.enqueue(now, Packet::new(frame, way, trail), rng);
+        self.feed(now, node, rng);
         taken
     }
 
     /// A packet waits in the node where it is.
-    fn enqueue(&mut self, now: Time, packet: Packet<F>, chance: &mut impl Chance) -> bool {
+    fn enqueue(&mut self, now: Time, packet: Packet<F>, rng: &mut impl Rng) -> bool {
         let station = &mut self.stations[usize::from(self.trails.node(packet.trail))];
-        let taken = station.host.offer(now, Bound { lane: 0, frame: packet }, chance);
+        let taken = station.host.offer(now, Bound { lane: 0, frame: packet }, rng);
         station.dropped += u64::from(!taken);
         taken
     }
 
     /// A node sends on packets while the medium has room for them.
-    fn feed(&mut self, now: Time, node: Node, chance: &mut impl Chance) {
+    fn feed(&mut self, now: Time, node: Node, rng: &mut impl Rng) {
         let at = usize::from(node);
         while self.medium.backlog(at) < self.stations[at].ring {
             let taken = self.stations[at].host.take(now);
@@ -310,19 +310,19 @@ impl<F: Frame> Adhoc<F> {
             let Some(Bound { frame, .. }) = taken else {
                 return;
             };
-            self.send_on(now, node, frame, chance);
+            self.send_on(now, node, frame, rng);
         }
     }
 
     /// A packet goes to the next node, waits for a route, or is lost for want of one.
-    fn send_on(&mut self, now: Time, node: Node, packet: Packet<F>, chance: &mut impl Chance) {
+    fn send_on(&mut self, now: Time, node: Node, packet: Packet<F>, rng: &mut impl Rng) {
         let state = &self.ways[packet.way as usize];
         let transit = self.transit(&packet);
         let mut out = Vec::new();
         match self.guide.next_hop(now, node, transit, &state.way, &self.links, &mut out) {
             Hop::To(next) => {
                 let lane = self.lane(node, next, false);
-                self.medium.offer(now, lane, packet, chance);
+                self.medium.offer(now, lane, packet, rng);
             }
             Hop::Wait => {
                 let waiting = &mut self.stations[usize::from(node)].waiting;
@@ -333,7 +333,7 @@ impl<F: Frame> Adhoc<F> {
             }
             Hop::Unreachable => self.give_up(packet),
         }
-        self.act(now, out, chance);
+        self.act(now, out, rng);
     }
 
     /// What a router is told of a packet.
@@ -368,23 +368,23 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// Does what is due at `now`.
-    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) {
+    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
         while let Some(entry) = self.delayed.first_entry().filter(|it| it.key().0 <= now) {
             let (node, message) = entry.remove();
             let lane = self.stations[usize::from(node)].everybody;
-            self.tell(now, node, None, lane, message, chance);
+            self.tell(now, node, None, lane, message, rng);
         }
         while let Some(out) = self.guide.on_timer(now) {
-            self.act(now, out, chance);
+            self.act(now, out, rng);
         }
-        self.medium.wake(now, chance);
+        self.medium.wake(now, rng);
         let outcomes: Vec<_> = self.medium.outcomes().collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::Arrived { lane, at, frame } => {
-                    self.arrive(now, lane, at as Node, frame, chance);
+                    self.arrive(now, lane, at as Node, frame, rng);
                 }
-                Outcome::Left { lane, frame, lost } => self.left(now, lane, frame, lost, chance),
+                Outcome::Left { lane, frame, lost } => self.left(now, lane, frame, lost, rng),
             }
         }
     }
@@ -401,7 +401,7 @@ impl<F: Frame> Adhoc<F> {
         lane: u32,
         at: Node,
         mut packet: Packet<F>,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) {
         let (from, to) = self.medium.ends(lane);
         if packet.is_message() {
@@ -411,7 +411,7 @@ impl<F: Frame> Adhoc<F> {
                 if to.is_some() {
                     self.messages.drop(packet.trail, false);
                 }
-                self.act(now, out, chance);
+                self.act(now, out, rng);
             }
             return;
         }
@@ -425,22 +425,15 @@ impl<F: Frame> Adhoc<F> {
             self.give_up(packet);
         } else {
             self.stations[usize::from(at)].offered += 1;
-            match self.enqueue(now, packet, chance) {
-                true => self.feed(now, at, chance),
+            match self.enqueue(now, packet, rng) {
+                true => self.feed(now, at, rng),
                 false => self.lose(packet),
             }
         }
     }
 
     /// A node is done with a packet or a message: there is room for the next.
-    fn left(
-        &mut self,
-        now: Time,
-        lane: u32,
-        packet: Packet<F>,
-        lost: bool,
-        chance: &mut impl Chance,
-    ) {
+    fn left(&mut self, now: Time, lane: u32, packet: Packet<F>, lost: bool, rng: &mut impl Rng) {
         let (from, to) = self.medium.ends(lane);
         if packet.is_message() {
             let message = to.filter(|_| lost).and_then(|_| self.messages.get(packet.trail));
@@ -462,31 +455,31 @@ impl<F: Frame> Adhoc<F> {
         if let Some(to) = to.filter(|_| lost) {
             let mut out = Vec::new();
             self.guide.on_broken(now, from as Node, to as Node, &mut out);
-            self.act(now, out, chance);
+            self.act(now, out, rng);
         }
-        self.feed(now, from as Node, chance);
+        self.feed(now, from as Node, rng);
     }
 
     /// Does what routers want done.
-    fn act(&mut self, now: Time, actions: Vec<(Node, Action)>, chance: &mut impl Chance) {
+    fn act(&mut self, now: Time, actions: Vec<(Node, Action)>, rng: &mut impl Rng) {
         for (node, action) in actions {
             match action {
                 Action::Broadcast(message) => {
-                    let at = now + Span((chance.uniform() * JITTER.0 as f64) as u64);
+                    let at = now + Span((rng.uniform() * JITTER.0 as f64) as u64);
                     self.emitted += 1;
                     self.delayed.insert((at, self.emitted), (node, message));
                 }
                 Action::Unicast { to, message } => {
                     let lane = self.lane(node, to, true);
-                    self.tell(now, node, Some(to), lane, message, chance);
+                    self.tell(now, node, Some(to), lane, message, rng);
                 }
                 Action::Release { to } => {
                     for packet in self.waiting_for(node, to) {
-                        if !self.enqueue(now, packet, chance) {
+                        if !self.enqueue(now, packet, rng) {
                             self.lose(packet);
                         }
                     }
-                    self.feed(now, node, chance);
+                    self.feed(now, node, rng);
                 }
                 Action::Abandon { to } => {
                     self.waiting_for(node, to).into_iter().for_each(|packet| self.give_up(packet));
@@ -514,7 +507,7 @@ impl<F: Frame> Adhoc<F> {
         to: Option<Node>,
         lane: u32,
         message: Message,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) {
         let bytes = message.bytes();
         let sent = self.sent.entry((from, to)).or_default();
@@ -522,7 +515,7 @@ impl<F: Frame> Adhoc<F> {
         sent.message_bytes += u64::from(bytes);
         // A unicast is dropped when it has arrived and when its sender is done, a broadcast when its sender is.
         let place = self.messages.put(message, if to.is_some() { 2 } else { 1 });
-        self.medium.urge(now, lane, Packet::message(place, bytes), chance);
+        self.medium.urge(now, lane, Packet::message(place, bytes), rng);
     }
 }
 

@@ -37,7 +37,7 @@ fn way(from: &[usize], to: &[usize]) -> Way {
 
 struct Run {
     net: Adhoc<Sample>,
-    chance: Lcg,
+    rng: Lcg,
     now: Time,
     offered: u64,
     refused: u64,
@@ -48,16 +48,16 @@ struct Run {
 
 impl Run {
     fn new(places: &[(f64, f64)], routing: Routing, ways: Vec<Way>) -> Self {
-        let mut chance = Lcg(3);
-        let net = Adhoc::new(settings(), &stations(places, 20), routing, ways, &mut chance);
+        let mut rng = Lcg(3);
+        let net = Adhoc::new(settings(), &stations(places, 20), routing, ways, &mut rng);
         let (now, arrived) = (Time::ZERO, Vec::new());
-        Run { net, chance, now, offered: 0, refused: 0, arrived, left: 0, lost: 0 }
+        Run { net, rng, now, offered: 0, refused: 0, arrived, left: 0, lost: 0 }
     }
 
     fn offer(&mut self, way: u32, number: u32) {
         let frame = Sample { number, ..Sample::of(1000) };
         self.offered += 1;
-        self.refused += u64::from(!self.net.offer(self.now, way, frame, &mut self.chance));
+        self.refused += u64::from(!self.net.offer(self.now, way, frame, &mut self.rng));
         self.collect();
     }
 
@@ -77,7 +77,7 @@ impl Run {
     fn run_until(&mut self, end: Time) {
         while self.net.next_wake() <= end {
             self.now = self.net.next_wake();
-            self.net.wake(self.now, &mut self.chance);
+            self.net.wake(self.now, &mut self.rng);
             self.collect();
         }
         self.now = end;

@@ -9,7 +9,7 @@ const ETHERNET: BusSettings = BusSettings { rate: Rate(10_000_000), delay: Span(
 /// Senders that always have two packets of `bytes` for a further station, which only receives.
 struct Saturated {
     bus: Bus<Packet>,
-    chance: Lcg,
+    rng: Lcg,
     bytes: u32,
     delivered: Vec<u64>,
     lost: u64,
@@ -19,22 +19,22 @@ struct Saturated {
 fn saturated(settings: BusSettings, senders: usize, bytes: u32) -> Saturated {
     let lanes: Vec<_> = (0..senders).map(|from| (from, senders)).collect();
     let bus = Bus::new(settings, &vec![BusStation::default(); senders + 1], &lanes);
-    let (delivered, chance) = (vec![0; senders], Lcg(5 + senders as u64));
-    let mut run = Saturated { bus, chance, bytes, delivered, lost: 0, arrivals: Vec::new() };
+    let (delivered, rng) = (vec![0; senders], Lcg(5 + senders as u64));
+    let mut run = Saturated { bus, rng, bytes, delivered, lost: 0, arrivals: Vec::new() };
     (0..2 * senders as u32).for_each(|packet| run.offer(Time::ZERO, packet / 2));
     run
 }
 
 impl Saturated {
     fn offer(&mut self, now: Time, lane: u32) {
-        assert!(self.bus.offer(now, lane, Packet::of(self.bytes), &mut self.chance));
+        assert!(self.bus.offer(now, lane, Packet::of(self.bytes), &mut self.rng));
     }
 
     fn run(mut self, seconds: f64) -> Self {
         let end = Time::ZERO + Span::from_seconds(seconds);
         while self.bus.next_wake() <= end {
             let now = self.bus.next_wake();
-            self.bus.wake(now, &mut self.chance);
+            self.bus.wake(now, &mut self.rng);
             let outcomes: Vec<Outcome<Packet>> = self.bus.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
@@ -82,9 +82,9 @@ fn a_backoff_is_drawn_from_1_to_2_to_the_retries_less_1_and_at_most_1000_slots()
     let drawn: Vec<u32> = (1..=12).map(|retry| slots(retry, &mut Never)).collect();
     assert_eq!(drawn, largest);
     assert_eq!(slots(1000, &mut Never), 1000);
-    let mut chance = Lcg(3);
+    let mut rng = Lcg(3);
     for (retry, most) in (1..).zip(largest) {
-        let drawn: Vec<u32> = (0..40_000).map(|_| slots(retry, &mut chance)).collect();
+        let drawn: Vec<u32> = (0..40_000).map(|_| slots(retry, &mut rng)).collect();
         let mean = drawn.iter().sum::<u32>() as f64 / 40_000.0;
         let expected = f64::from(1 + most) / 2.0;
         assert!(drawn.iter().all(|slots| (1..=most).contains(slots)), "{retry}");
@@ -231,7 +231,7 @@ type Played = (Vec<bool>, Vec<(Time, Outcome<Packet>)>);
 
 /// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks for it.
 fn play(bus: &mut Bus<Packet>, packets: &[(u64, usize, u32)], seed: u64, curious: bool) -> Played {
-    let (mut chance, mut taken, mut seen) = (Lcg(seed), Vec::new(), Vec::new());
+    let (mut rng, mut taken, mut seen) = (Lcg(seed), Vec::new(), Vec::new());
     let mut coming = packets.iter().enumerate().peekable();
     loop {
         let next = coming.peek().map_or(Time::NEVER, |(_, packet)| Time(packet.0 * 1000));
@@ -240,15 +240,15 @@ fn play(bus: &mut Bus<Packet>, packets: &[(u64, usize, u32)], seed: u64, curious
             return (taken, seen);
         }
         if curious {
-            bus.wake(Time(now.0.saturating_sub(1)), &mut chance);
+            bus.wake(Time(now.0.saturating_sub(1)), &mut rng);
         }
         if now == next
             && let Some((number, (_, lane, bytes))) = coming.next()
         {
             let packet = Packet { flow: *lane as u32, number: number as u32, ..Packet::of(*bytes) };
-            taken.push(bus.offer(now, *lane as u32, packet, &mut chance));
+            taken.push(bus.offer(now, *lane as u32, packet, &mut rng));
         }
-        bus.wake(now, &mut chance);
+        bus.wake(now, &mut rng);
         seen.extend(bus.outcomes().map(|outcome| (now, outcome)));
     }
 }

@@ -1,7 +1,7 @@
 //! What the channel of a user lets through: its signal, how that fades, and what a resource block then carries.
 
 use super::TTI;
-use crate::Chance;
+use crate::Rng;
 use core::f64::consts::TAU;
 use units::Span;
 
@@ -47,9 +47,9 @@ fn efficiency(snr_db: f64) -> f64 {
 }
 
 /// A Gaussian number with mean 0 and deviation 1 (Box and Muller 1958, one of their two).
-fn gaussian(chance: &mut impl Chance) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - chance.uniform()));
-    radius * libm::cos(TAU * chance.uniform())
+fn gaussian(rng: &mut impl Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.uniform()));
+    radius * libm::cos(TAU * rng.uniform())
 }
 
 /// The channel of one user, for all blocks and both directions.
@@ -71,7 +71,7 @@ impl Channel {
 
     /// The signal-to-noise ratio in dB during a TTI, not before the last one that was asked for. What lies between is
     /// passed over: the process is Markov, so its value after n TTIs has one draw.
-    fn snr_db(&mut self, tti: u64, chance: &mut impl Chance) -> f64 {
+    fn snr_db(&mut self, tti: u64, rng: &mut impl Rng) -> f64 {
         let Some(Fading { deviation_db, coherence }) = self.fading else {
             return self.mean_db;
         };
@@ -80,15 +80,15 @@ impl Channel {
             // x ← ρⁿ x + √(1 − ρ²ⁿ) N; before the first look, x has its stationary distribution.
             let spans = |passed: u64| passed as f64 * TTI.0 as f64 / coherence.0 as f64;
             let kept = passed.map_or(0.0, |passed| libm::exp(-spans(passed)));
-            self.off = kept * self.off + libm::sqrt(1.0 - kept * kept) * gaussian(chance);
+            self.off = kept * self.off + libm::sqrt(1.0 - kept * kept) * gaussian(rng);
             self.at = Some(tti);
         }
         self.mean_db + deviation_db * self.off
     }
 
     /// Bits that a resource block carries in a TTI, with a part `overhead` of its symbols used otherwise.
-    pub(super) fn bits(&mut self, tti: u64, overhead: f64, chance: &mut impl Chance) -> f64 {
-        block_bits(self.snr_db(tti, chance), overhead)
+    pub(super) fn bits(&mut self, tti: u64, overhead: f64, rng: &mut impl Rng) -> f64 {
+        block_bits(self.snr_db(tti, rng), overhead)
     }
 
     /// The same at its mean.
@@ -126,8 +126,8 @@ mod tests {
 
     /// Values in TTIs that are `step` apart.
     fn values(fading: Fading, step: u64, count: u64) -> Vec<f64> {
-        let (mut channel, mut chance) = (Channel::new(3.0, Some(fading)), Lcg(11));
-        (0..count).map(|at| channel.snr_db(at * step, &mut chance)).collect()
+        let (mut channel, mut rng) = (Channel::new(3.0, Some(fading)), Lcg(11));
+        (0..count).map(|at| channel.snr_db(at * step, &mut rng)).collect()
     }
 
     fn mean(of: impl Iterator<Item = f64>) -> f64 {
@@ -167,14 +167,14 @@ mod tests {
     #[test]
     fn a_channel_is_the_same_throughout_a_tti_and_draws_nothing_if_it_is_constant() {
         let fading = Some(Fading { deviation_db: 4.0, coherence: Span::millis(20) });
-        let (mut channel, mut chance) = (Channel::new(3.0, fading), Lcg(11));
-        let first = channel.snr_db(7, &mut chance);
-        let drawn = chance.0;
-        assert_eq!(channel.snr_db(7, &mut chance), first);
-        Channel::new(3.0, None).snr_db(9, &mut chance);
-        assert_eq!(chance.0, drawn);
+        let (mut channel, mut rng) = (Channel::new(3.0, fading), Lcg(11));
+        let first = channel.snr_db(7, &mut rng);
+        let drawn = rng.0;
+        assert_eq!(channel.snr_db(7, &mut rng), first);
+        Channel::new(3.0, None).snr_db(9, &mut rng);
+        assert_eq!(rng.0, drawn);
         channel.mean_db = 13.0;
-        assert_eq!(channel.snr_db(7, &mut chance), first + 10.0);
+        assert_eq!(channel.snr_db(7, &mut rng), first + 10.0);
         assert!(gaussian(&mut Always).abs() == 0.0, "the logarithm has no argument of zero");
     }
 }

@@ -16,7 +16,7 @@ const WAITING: u32 = 20;
 /// Lanes that always have packets of 1500 bytes, and others that have some at times.
 struct Saturated {
     cell: Cell<Packet>,
-    chance: Lcg,
+    rng: Lcg,
     now: Time,
     saturated: usize,
     /// Packets that have arrived, by lane.
@@ -26,8 +26,8 @@ struct Saturated {
 fn cell(scheduler: Scheduler, users: &[CellUser], lanes: &[(usize, usize)]) -> Saturated {
     let settings = CellSettings { scheduler, blocks_up: 25, ..CellSettings::default() };
     let cell = Cell::new(settings, users, lanes);
-    let (arrived, chance) = (vec![0; lanes.len()], Lcg(3));
-    Saturated { cell, chance, now: Time::ZERO, saturated: lanes.len(), arrived }
+    let (arrived, rng) = (vec![0; lanes.len()], Lcg(3));
+    Saturated { cell, rng, now: Time::ZERO, saturated: lanes.len(), arrived }
 }
 
 /// Lanes from the base to each of so many users.
@@ -37,7 +37,7 @@ fn downlinks(users: usize) -> Vec<(usize, usize)> {
 
 impl Saturated {
     fn offer(&mut self, lane: u32, bytes: u32) {
-        assert!(self.cell.offer(self.now, lane, Packet::of(bytes), &mut self.chance));
+        assert!(self.cell.offer(self.now, lane, Packet::of(bytes), &mut self.rng));
     }
 
     /// Runs for so many milliseconds more, and returns what has arrived in each lane meanwhile, in b/s.
@@ -49,7 +49,7 @@ impl Saturated {
         let end = self.now + Span::millis(millis);
         while self.cell.next_wake() <= end {
             self.now = self.cell.next_wake();
-            self.cell.wake(self.now, &mut self.chance);
+            self.cell.wake(self.now, &mut self.rng);
             let outcomes: Vec<_> = self.cell.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
@@ -257,7 +257,7 @@ fn play(
     seed: u64,
     curious: bool,
 ) -> Played {
-    let (mut chance, mut played) = (Lcg(seed), Played::default());
+    let (mut rng, mut played) = (Lcg(seed), Played::default());
     let users = cell.channels.len();
     let mut coming = packets.iter().enumerate().peekable();
     loop {
@@ -267,16 +267,16 @@ fn play(
             return played;
         }
         if curious {
-            cell.wake(Time(now.0.saturating_sub(1)), &mut chance);
+            cell.wake(Time(now.0.saturating_sub(1)), &mut rng);
         }
         if now == next
             && let Some((number, (_, lane, bytes))) = coming.next()
         {
             let packet = Packet { flow: *lane as u32, number: number as u32, ..Packet::of(*bytes) };
-            played.0.push(cell.offer(now, *lane as u32, packet, &mut chance));
+            played.0.push(cell.offer(now, *lane as u32, packet, &mut rng));
         }
         let due = cell.next_wake() == now;
-        cell.wake(now, &mut chance);
+        cell.wake(now, &mut rng);
         played.1.extend(cell.outcomes().map(|outcome| (now, outcome)));
         if due {
             let used = |way| (1..=users).map(|user| cell.blocks(user, way)).collect();

@@ -11,7 +11,7 @@ use super::rates::{Arf, RateControl};
 use super::station::{Station, StationSettings, exponential};
 use crate::host::Bound;
 use crate::shared::{Counters, Outcome};
-use crate::{Chance, Frame, Place};
+use crate::{Frame, Place, Rng};
 use units::{Span, Time};
 
 /// Bytes of an acknowledgement.
@@ -118,7 +118,7 @@ impl<F: Frame> Medium<F> {
         settings: MediumSettings,
         stations: &[StationSettings],
         lanes: &[(usize, Option<usize>)],
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) -> Self {
         assert!(settings.attempts > 0, "a packet is attempted at least once");
         let mut phy = Phy::new(settings.standard);
@@ -142,7 +142,7 @@ impl<F: Frame> Medium<F> {
         }
         for station in &mut medium.stations {
             if let Some(gap) = station.settings.noise {
-                station.noise_at = Time::ZERO + exponential(gap, chance);
+                station.noise_at = Time::ZERO + exponential(gap, rng);
             }
         }
         medium.locate();
@@ -275,15 +275,15 @@ impl<F: Frame> Medium<F> {
     }
 
     /// A packet comes to the sender of `lane`; returns whether its host takes it.
-    pub fn offer(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) -> bool {
+    pub fn offer(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) -> bool {
         let from = self.lanes[lane as usize].from;
         let station = &mut self.stations[from];
         station.counters.offered += 1;
-        if !station.host.offer(now, Bound { lane, frame }, chance) {
+        if !station.host.offer(now, Bound { lane, frame }, rng) {
             station.counters.queue_drops += 1;
             return false;
         }
-        self.fill(now, from, chance);
+        self.fill(now, from, rng);
         if self.sends_at[from] == Time::NEVER {
             self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
         }
@@ -291,19 +291,19 @@ impl<F: Frame> Medium<F> {
     }
 
     /// A packet for `lane` that stands before all others: it goes past the host's queue, however full that is.
-    pub fn urge(&mut self, now: Time, lane: u32, frame: F, chance: &mut impl Chance) {
+    pub fn urge(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) {
         let from = self.lanes[lane as usize].from;
         self.stations[from].counters.offered += 1;
         self.lanes[lane as usize].push(frame, self.arrivals);
         self.arrivals += 1;
-        self.stations[from].arrival(chance);
+        self.stations[from].arrival(rng);
         if self.sends_at[from] == Time::NEVER {
             self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
         }
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
-    fn fill(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+    fn fill(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
         let station = &mut self.stations[from];
         while station.waiting < station.settings.ring {
             let Some(Bound { lane, frame }) = station.host.take(now) else {
@@ -311,7 +311,7 @@ impl<F: Frame> Medium<F> {
             };
             self.lanes[lane as usize].push(frame, IN_TURN + self.arrivals);
             self.arrivals += 1;
-            station.arrival(chance);
+            station.arrival(rng);
         }
         while let Some(Bound { lane, frame }) = station.host.dropped() {
             station.counters.queue_drops += 1;
@@ -325,23 +325,23 @@ impl<F: Frame> Medium<F> {
     }
 
     /// Does what is due at `now`.
-    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) {
+    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
         while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
             match self.exchanges[ends].stage {
-                Stage::Data => self.data_ends(now, ends, chance),
-                Stage::Answer => self.answer_ends(now, ends, chance),
-                Stage::Silence => self.finish(now, ends, false, chance),
+                Stage::Data => self.data_ends(now, ends, rng),
+                Stage::Answer => self.answer_ends(now, ends, rng),
+                Stage::Silence => self.finish(now, ends, false, rng),
             }
         }
         for station in 0..self.stations.len() {
             if self.sends_at[station] <= now {
-                self.begin(now, station, chance);
+                self.begin(now, station, rng);
             }
         }
     }
 
     /// `from` begins to send the packets that have waited longest.
-    fn begin(&mut self, now: Time, from: usize, chance: &mut impl Chance) {
+    fn begin(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
         self.sends_at[from] = Time::NEVER;
         let lanes = &mut self.lanes;
         let oldest = |lane: &&u32| {
@@ -356,7 +356,7 @@ impl<F: Frame> Medium<F> {
         let to = lane_ref.to;
         let station = &mut self.stations[from];
         for waiting in lane_ref.pending().take(packets).filter(|waiting| waiting.attempts == 0) {
-            waiting.doomed = station.dooms(now, chance);
+            waiting.doomed = station.dooms(now, rng);
         }
         let lasts = self.phy.duration(bytes, mode);
         station.counters.attempts += 1;
@@ -497,26 +497,26 @@ impl<F: Frame> Medium<F> {
     }
 
     /// Whether the receiver of what is sent now has it.
-    fn arrives(&self, exchange: &Exchange, bytes: u32, chance: &mut impl Chance) -> bool {
+    fn arrives(&self, exchange: &Exchange, bytes: u32, rng: &mut impl Rng) -> bool {
         let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
             return false;
         };
         let mode = if exchange.stage == Stage::Data { exchange.mode } else { 0 };
         let received = self.received(from, to, exchange.interference, mode, bytes);
-        !exchange.deaf && (received >= 1.0 || chance.uniform() < received)
+        !exchange.deaf && (received >= 1.0 || rng.uniform() < received)
     }
 
     /// The data of an exchange ends.
-    fn data_ends(&mut self, now: Time, place: usize, chance: &mut impl Chance) {
+    fn data_ends(&mut self, now: Time, place: usize, rng: &mut impl Rng) {
         let exchange = self.exchanges[place];
         let Some(to) = exchange.to else {
-            return self.broadcast_ends(now, place, chance);
+            return self.broadcast_ends(now, place, rng);
         };
         let mode = &self.phy.modes[exchange.mode];
         let answer = if exchange.packets == 1 { mode.ack } else { mode.block_ack };
         let answer_ends = now + self.phy.sifs + answer;
         self.overhear(&exchange, answer_ends);
-        if self.receive(&exchange, chance) {
+        if self.receive(&exchange, rng) {
             let (interference, deaf) = (0.0, false);
             self.exchanges[place] = Exchange {
                 stage: Stage::Answer,
@@ -559,7 +559,7 @@ impl<F: Frame> Medium<F> {
     }
 
     /// Which packets of an exchange the receiver has; returns whether it has any, which it then acknowledges.
-    fn receive(&mut self, exchange: &Exchange, chance: &mut impl Chance) -> bool {
+    fn receive(&mut self, exchange: &Exchange, rng: &mut impl Rng) -> bool {
         let (mut left, mut any) = (exchange.packets, false);
         for at in 0..self.lanes[exchange.lane as usize].queue.len() {
             let waiting = self.lanes[exchange.lane as usize].queue[at];
@@ -571,7 +571,7 @@ impl<F: Frame> Medium<F> {
             }
             left -= 1;
             let bytes = self.phy.framed(waiting.frame.bytes());
-            if !waiting.doomed && self.arrives(exchange, bytes, chance) {
+            if !waiting.doomed && self.arrives(exchange, bytes, rng) {
                 self.lanes[exchange.lane as usize].queue[at].received = true;
                 any = true;
             }
@@ -587,7 +587,7 @@ impl<F: Frame> Medium<F> {
     }
 
     /// A broadcast ends: who has heard it alone has it, and nobody answers.
-    fn broadcast_ends(&mut self, now: Time, place: usize, chance: &mut impl Chance) {
+    fn broadcast_ends(&mut self, now: Time, place: usize, rng: &mut impl Rng) {
         let exchange = self.exchanges[place];
         self.overhear(&exchange, now);
         let lane = exchange.lane;
@@ -600,28 +600,28 @@ impl<F: Frame> Medium<F> {
             let hearer = self.hearer(exchange.from, at);
             let received = self.received(exchange.from, hearer, 0.0, exchange.mode, bytes);
             let clear = self.stations[hearer].hears_clearly();
-            if clear && (received >= 1.0 || chance.uniform() < received) {
+            if clear && (received >= 1.0 || rng.uniform() < received) {
                 self.outcomes.push(Outcome::Arrived { lane, at: hearer as u32, frame });
             }
         }
         self.clear(now, exchange.from);
-        self.finish(now, place, true, chance);
+        self.finish(now, place, true, rng);
     }
 
     /// The answer of an exchange ends.
-    fn answer_ends(&mut self, now: Time, place: usize, chance: &mut impl Chance) {
+    fn answer_ends(&mut self, now: Time, place: usize, rng: &mut impl Rng) {
         let exchange = self.exchanges[place];
-        let answered = self.arrives(&exchange, ACK_BYTES, chance);
+        let answered = self.arrives(&exchange, ACK_BYTES, rng);
         if let Some(to) = exchange.to {
             self.clear(now, to);
             self.stations[to].leave();
             self.settle(now, to);
         }
-        self.finish(now, place, answered, chance);
+        self.finish(now, place, answered, rng);
     }
 
     /// An exchange is over: what was acknowledged or attempted too often leaves the queue.
-    fn finish(&mut self, now: Time, place: usize, answered: bool, chance: &mut impl Chance) {
+    fn finish(&mut self, now: Time, place: usize, answered: bool, rng: &mut impl Rng) {
         let Exchange { from, to, lane, packets, .. } = self.exchanges.remove(place);
         let most = self.settings.attempts;
         let (mut acknowledged, mut failures) = (0, 0);
@@ -649,8 +649,8 @@ impl<F: Frame> Medium<F> {
         station.counters.failures += u64::from(failures);
         station.counters.unanswered += u64::from(!answered);
         let ifs = if answered { self.phy.difs() } else { Span::ZERO }; // it has waited for the answer
-        station.resolve(now, !answered && failures == 0, ifs, &self.phy, chance);
-        self.fill(now, from, chance);
+        station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
+        self.fill(now, from, rng);
         self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
     }
 }

@@ -7,7 +7,7 @@ use super::phy::Phy;
 use super::rates::RateControl;
 use crate::host::Host;
 use crate::shared::Counters;
-use crate::{Chance, Frame, Place, Queue};
+use crate::{Frame, Place, Queue, Rng};
 use units::{Span, Time};
 
 /// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
@@ -107,15 +107,15 @@ impl<F: Frame> Station<F> {
         (self.counts_from + Span(phy.slot.0 * u64::from(self.slots))).max(now)
     }
 
-    fn draw(&mut self, chance: &mut impl Chance) {
-        self.slots = (chance.uniform() * f64::from(self.cw + 1)) as u32;
+    fn draw(&mut self, rng: &mut impl Rng) {
+        self.slots = (rng.uniform() * f64::from(self.cw + 1)) as u32;
     }
 
     /// A packet has come: if the medium is busy and no backoff is left, it needs one.
-    pub(super) fn arrival(&mut self, chance: &mut impl Chance) {
+    pub(super) fn arrival(&mut self, rng: &mut impl Rng) {
         self.waiting += 1;
         if self.waiting == 1 && self.busy > 0 && !self.engaged && self.slots == 0 {
-            self.draw(chance);
+            self.draw(rng);
         }
     }
 
@@ -184,11 +184,11 @@ impl<F: Frame> Station<F> {
         lost: bool,
         ifs: Span,
         phy: &Phy,
-        chance: &mut impl Chance,
+        rng: &mut impl Rng,
     ) {
         self.cw = if lost { (2 * self.cw + 1).min(phy.cw.1) } else { phy.cw.0 };
         self.engaged = false;
-        self.draw(chance);
+        self.draw(rng);
         if self.busy == 0 {
             self.counts_from = match self.counts_from {
                 Time::NEVER => now + ifs,
@@ -198,19 +198,19 @@ impl<F: Frame> Station<F> {
     }
 
     /// Whether a packet that is sent for the first time now will be lost whatever the attempts.
-    pub(super) fn dooms(&mut self, now: Time, chance: &mut impl Chance) -> bool {
+    pub(super) fn dooms(&mut self, now: Time, rng: &mut impl Rng) -> bool {
         let mut noisy = false;
         while let Some(gap) = self.settings.noise.filter(|_| self.noise_at <= now) {
             noisy |= now.since(self.noise_at) <= BURST;
-            self.noise_at = self.noise_at + exponential(gap, chance) + Span(1);
+            self.noise_at = self.noise_at + exponential(gap, rng) + Span(1);
         }
-        noisy || (self.settings.residual > 0.0 && chance.uniform() < self.settings.residual)
+        noisy || (self.settings.residual > 0.0 && rng.uniform() < self.settings.residual)
     }
 }
 
 /// A time that is distributed exponentially.
-pub(super) fn exponential(mean: Span, chance: &mut impl Chance) -> Span {
-    Span((-libm::log1p(-chance.uniform()) * mean.0 as f64) as u64)
+pub(super) fn exponential(mean: Span, rng: &mut impl Rng) -> Span {
+    Span((-libm::log1p(-rng.uniform()) * mean.0 as f64) as u64)
 }
 
 #[cfg(test)]

@@ -30,16 +30,16 @@ fn fixed(standard: Standard) -> MediumSettings {
 /// Senders that always have packets of 1500 bytes for a further station, which only receives.
 struct Saturated {
     medium: Medium<Packet>,
-    chance: Lcg,
+    rng: Lcg,
     delivered: Vec<u64>,
 }
 
 fn saturated(settings: MediumSettings, stations: &[StationSettings]) -> Saturated {
     let senders = stations.len() - 1;
     let lanes: Vec<_> = (0..senders).map(|from| (from, Some(senders))).collect();
-    let mut chance = Lcg(7 + senders as u64);
-    let medium = Medium::new(settings, stations, &lanes, &mut chance);
-    let mut run = Saturated { medium, chance, delivered: vec![0; senders] };
+    let mut rng = Lcg(7 + senders as u64);
+    let medium = Medium::new(settings, stations, &lanes, &mut rng);
+    let mut run = Saturated { medium, rng, delivered: vec![0; senders] };
     (0..senders as u32).for_each(|lane| (0..130).for_each(|_| run.offer(Time::ZERO, lane)));
     run
 }
@@ -50,14 +50,14 @@ fn alike(settings: MediumSettings, senders: usize) -> Saturated {
 
 impl Saturated {
     fn offer(&mut self, now: Time, lane: u32) {
-        assert!(self.medium.offer(now, lane, Packet::of(1500), &mut self.chance));
+        assert!(self.medium.offer(now, lane, Packet::of(1500), &mut self.rng));
     }
 
     fn run(mut self, seconds: f64) -> Self {
         let end = Time::ZERO + Span::from_seconds(seconds);
         while self.medium.next_wake() <= end {
             let now = self.medium.next_wake();
-            self.medium.wake(now, &mut self.chance);
+            self.medium.wake(now, &mut self.rng);
             let outcomes: Vec<Outcome<Packet>> = self.medium.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
@@ -235,13 +235,13 @@ fn the_stronger_of_two_that_collide_may_be_received() {
 fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
     let radio = Some(Radio::default());
     let stations = [at(0.0), at(20.0), at(50.0), at(5_000.0)];
-    let mut chance = Lcg(1);
+    let mut rng = Lcg(1);
     let mut medium =
-        Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &[(0, None)], &mut chance);
-    assert!(medium.offer(Time::ZERO, 0, Packet::of(100), &mut chance));
+        Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &[(0, None)], &mut rng);
+    assert!(medium.offer(Time::ZERO, 0, Packet::of(100), &mut rng));
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
-        medium.wake(medium.next_wake(), &mut chance);
+        medium.wake(medium.next_wake(), &mut rng);
         for outcome in medium.outcomes() {
             match outcome {
                 Outcome::Arrived { at, .. } => heard.push(at),
@@ -256,14 +256,14 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
 #[test]
 fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() {
     let stations = [at(0.0), at(20.0), at(30.0)];
-    let mut chance = Lcg(1);
-    let mut medium = Medium::new(fixed(N), &stations, &[(0, None)], &mut chance);
+    let mut rng = Lcg(1);
+    let mut medium = Medium::new(fixed(N), &stations, &[(0, None)], &mut rng);
     for number in 0..3 {
-        medium.urge(Time::ZERO, 0, Packet { number, ..Packet::of(100) }, &mut chance);
+        medium.urge(Time::ZERO, 0, Packet { number, ..Packet::of(100) }, &mut rng);
     }
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
-        medium.wake(medium.next_wake(), &mut chance);
+        medium.wake(medium.next_wake(), &mut rng);
         heard.extend(medium.outcomes().filter_map(|outcome| match outcome {
             Outcome::Arrived { at, frame, .. } => Some((frame.number, at)),
             Outcome::Left { .. } => None,
@@ -275,16 +275,15 @@ fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() 
 #[test]
 fn stations_may_be_moved_at_any_instant() {
     let radio = Some(Radio { sense_dbm: -60.0, ..Radio::default() });
-    let mut chance = Lcg(5);
+    let mut rng = Lcg(5);
     let stations: Vec<_> = (0..8).map(|station| at(f64::from(station) * 9.0)).collect();
     let ways: Vec<_> = (0..8).map(|from| (from, Some((from + 1) % 8))).collect();
-    let mut medium =
-        Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &ways, &mut chance);
+    let mut medium = Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &ways, &mut rng);
     let mut arrived = 0;
     for step in 0..40_000u64 {
         let now = Time(step * 20_000); // every 20 us
         while medium.next_wake() <= now {
-            medium.wake(medium.next_wake(), &mut chance);
+            medium.wake(medium.next_wake(), &mut rng);
             arrived += medium.outcomes().filter(|it| matches!(it, Outcome::Arrived { .. })).count();
         }
         let shift = (step % 7) as f64;
@@ -294,7 +293,7 @@ fn stations_may_be_moved_at_any_instant() {
         }));
         if step % 50 == 0 {
             for lane in 0..8 {
-                medium.offer(now, lane, Packet::of(500), &mut chance);
+                medium.offer(now, lane, Packet::of(500), &mut rng);
             }
         }
     }
@@ -371,10 +370,10 @@ proptest! {
                 queue: queue.clone(), ring, residual: 0.05, ..at(*x)
             }).collect();
         let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
-        let mut chance = Lcg(seed);
+        let mut rng = Lcg(seed);
         let radio = Some(Radio::default());
         let settings = MediumSettings { standard, rates, broadcast: 0, attempts: 4, ack_timeout: None, radio };
-        let mut medium = Medium::new(settings, &stations, &lanes, &mut chance);
+        let mut medium = Medium::new(settings, &stations, &lanes, &mut rng);
         packets.sort_by_key(|packet| packet.0);
         packets.reverse();
         let (mut taken, mut left, mut arrived) = (0, 0, vec![0; lanes.len()]);
@@ -389,9 +388,9 @@ proptest! {
                 let (_, lane, bytes) = packets.pop().expect("there is a next one");
                 number += 1;
                 let packet = Packet { flow: lane as u32, number, ..Packet::of(bytes) };
-                taken += u32::from(medium.offer(now, lane as u32, packet, &mut chance));
+                taken += u32::from(medium.offer(now, lane as u32, packet, &mut rng));
             }
-            medium.wake(now, &mut chance);
+            medium.wake(now, &mut rng);
             for outcome in medium.outcomes() {
                 match outcome {
                     Outcome::Left { .. } => left += 1,

@@ -7,7 +7,7 @@ use super::{Link, LinkSettings, Offer, Transmitter};
 use crate::codel::Dropped;
 use crate::departing::Departing;
 use crate::queue::Backlog;
-use crate::{Chance, Frame};
+use crate::{Frame, Rng};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -163,21 +163,21 @@ impl<F: Frame> Link<F> {
 
     /// What comes out of a rare link at `now`; call until `None`, then [`Link::shed`] until `None`, and
     /// then ask [`Link::next_wake`].
-    pub fn wake(&mut self, now: Time, chance: &mut impl Chance) -> Option<Passage<F>> {
+    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<F>> {
         self.start(now);
         while let Some(frame) = self.next_due(now) {
             let faults = self.faults.as_mut()?;
             let rare = faults.rare.as_mut()?;
             let second = rare.original.take().is_some();
-            if !second && faults.loss.as_mut().is_some_and(|loss| loss.model.strikes(chance)) {
+            if !second && faults.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng)) {
                 faults.losses += 1;
                 return Some(Passage::Lost(frame));
             }
-            if !second && rare.duplicate > 0.0 && chance.uniform() < rare.duplicate {
+            if !second && rare.duplicate > 0.0 && rng.uniform() < rare.duplicate {
                 rare.original = Some(frame);
                 return Some(Passage::Copy(frame));
             }
-            match rare.reorder.filter(|reorder| chance.uniform() < reorder.probability) {
+            match rare.reorder.filter(|reorder| rng.uniform() < reorder.probability) {
                 Some(reorder) => rare.late.push_back((now + reorder.delay, frame)),
                 None => return Some(Passage::Out(frame)),
             }

@@ -157,11 +157,11 @@ fn a_link_that_is_down_drops_every_arrival_until_it_is_up_again() {
 pub(super) fn run_rare(
     link: &mut Link<Packet>,
     arrivals: impl Iterator<Item = (Time, Packet)>,
-    chance: &mut impl Chance,
+    rng: &mut impl crate::Rng,
 ) -> (Vec<(Time, u32)>, u64, u64) {
     let (mut out, mut gone, mut copies) = (Vec::new(), 0, 0);
-    let mut handle = |link: &mut Link<Packet>, now, chance: &mut _| {
-        while let Some(passage) = link.wake(now, chance) {
+    let mut handle = |link: &mut Link<Packet>, now, rng: &mut _| {
+        while let Some(passage) = link.wake(now, rng) {
             match passage {
                 Passage::Out(frame) => out.push((now, frame.flow)),
                 Passage::Copy(frame) => {
@@ -177,15 +177,15 @@ pub(super) fn run_rare(
     };
     for (now, frame) in arrivals {
         while link.next_wake() <= now {
-            handle(link, link.next_wake(), chance);
+            handle(link, link.next_wake(), rng);
         }
-        match link.offer(now, frame, chance) {
-            Offer::Rare => handle(link, now, chance),
+        match link.offer(now, frame, rng) {
+            Offer::Rare => handle(link, now, rng),
             offer => assert!(matches!(offer, Offer::Dropped | Offer::Lost), "{offer:?}"),
         }
     }
     while link.next_wake() < Time::NEVER {
-        handle(link, link.next_wake(), chance);
+        handle(link, link.next_wake(), rng);
     }
     (out, gone, copies)
 }
@@ -231,7 +231,7 @@ fn the_transmitter_is_busy_whenever_something_waits_under_a_departing_discipline
 #[test]
 fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
     struct Third(u32);
-    impl Chance for Third {
+    impl crate::Rng for Third {
         fn uniform(&mut self) -> f64 {
             self.0 += 1;
             if self.0 == 3 { 0.0 } else { 0.9 }
@@ -250,11 +250,11 @@ fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
 fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_order() {
     let (rate, jitter) = (Some(Rate(8_000_000)), Span::millis(4));
     let mut link = Link::new(LinkSettings { rate, jitter, ..LinkSettings::default() });
-    let mut chance = Lcg(5);
+    let mut rng = Lcg(5);
     let mut late = Vec::new();
     for number in 0..20_000_u64 {
         let now = Time(number * 10_000_000); // the line is empty again
-        let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut chance) else {
+        let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut rng) else {
             panic!("it was not empty");
         };
         link.deliver();
@@ -266,7 +266,7 @@ fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_or
     let mut next = None;
     for number in 0..100_u64 {
         let now = Time(300_000_000_000 + number * 1_000_000);
-        if let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut chance) {
+        if let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut rng) {
             next = Some(at);
         }
     }
@@ -280,9 +280,9 @@ fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
         GilbertElliott { to_bad: 0.02, to_good: 0.2, loss_good: 0.0, loss_bad: 1.0, bad: false };
     let loss = Loss { model: LossModel::GilbertElliott(chain), place: LossPlace::Before };
     let mut link = Link::new(LinkSettings { loss: Some(loss), ..LinkSettings::default() });
-    let mut chance = Lcg(3);
+    let mut rng = Lcg(3);
     let lost = (0..100_000u64)
-        .filter(|i| link.offer(Time(i * 1000), Packet::of(1000), &mut chance) == Offer::Lost);
+        .filter(|i| link.offer(Time(i * 1000), Packet::of(1000), &mut rng) == Offer::Lost);
     let share = lost.count() as f64 / 1e5;
     assert!((share - 0.02 / 0.22).abs() < 0.005, "{share}");
 }

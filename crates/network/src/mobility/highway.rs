@@ -14,7 +14,7 @@
 //! Each of both terms lies from r vmin to r vmax, so that gap(t) differs from gap(0) by r (vmax − vmin) at most.
 
 use super::{Leg, Place, Trajectory};
-use crate::Chance;
+use crate::Rng;
 use units::{NANOS, Span, Time};
 
 /// A lane of a straight road eastwards from x = 0, and how a platoon drives on it.
@@ -40,8 +40,8 @@ impl Highway {
     /// The cars' ways until a time, from which on they stand; the first is the leader's.
     ///
     /// Where a car enters the road again a leg begins, and the place jumps back by the length of the road.
-    pub fn platoon(&self, cars: usize, until: Time, chance: &mut impl Chance) -> Vec<Trajectory> {
-        let profile = self.profile(until, chance);
+    pub fn platoon(&self, cars: usize, until: Time, rng: &mut impl Rng) -> Vec<Trajectory> {
+        let profile = self.profile(until, rng);
         (0..cars).map(|car| self.drive(car, &profile, until)).collect()
     }
 
@@ -52,12 +52,12 @@ impl Highway {
     }
 
     /// The leader's speeds in m/s, and since when it has them.
-    fn profile(&self, until: Time, chance: &mut impl Chance) -> Vec<(Time, f64)> {
+    fn profile(&self, until: Time, rng: &mut impl Rng) -> Vec<(Time, f64)> {
         let (slowest, fastest) = self.speed;
         let mut profile = Vec::new();
         let mut now = Time::ZERO;
         while now < until {
-            profile.push((now, slowest + (fastest - slowest) * chance.uniform()));
+            profile.push((now, slowest + (fastest - slowest) * rng.uniform()));
             now = later(now, self.hold.max(Span(1)));
         }
         profile
@@ -117,7 +117,7 @@ mod tests {
 
     /// Gives what it has been told, over and over.
     struct Told(Vec<f64>);
-    impl Chance for Told {
+    impl crate::Rng for Told {
         fn uniform(&mut self) -> f64 {
             self.0.rotate_left(1);
             self.0[self.0.len() - 1]

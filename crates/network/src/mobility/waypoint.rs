@@ -8,7 +8,7 @@
 //! to wait for.
 
 use super::{Place, Trajectory};
-use crate::Chance;
+use crate::Rng;
 use units::{Span, Time};
 
 /// How nodes move at random in a rectangle, whose corner is at (0, 0).
@@ -27,26 +27,26 @@ pub struct Waypoint {
 }
 
 /// A place drawn uniformly from a rectangle of so many metres, for a node that stands still.
-pub fn scattered(width: f64, height: f64, chance: &mut impl Chance) -> Place {
-    Place { x: width * chance.uniform(), y: height * chance.uniform() }
+pub fn scattered(width: f64, height: f64, rng: &mut impl Rng) -> Place {
+    Place { x: width * rng.uniform(), y: height * rng.uniform() }
 }
 
 impl Waypoint {
     /// A node's way until a time, by which it finishes a leg and then stays where it is.
-    pub fn trajectory(&self, until: Time, chance: &mut impl Chance) -> Trajectory {
+    pub fn trajectory(&self, until: Time, rng: &mut impl Rng) -> Trajectory {
         if libm::hypot(self.width, self.height) == 0.0 {
             return Trajectory::still(Place::default()); // every place is this one
         }
         let (mut path, mut now) = match self.stationary {
-            true => self.found(chance),
-            false => (Trajectory::still(self.anywhere(chance)), Time::ZERO),
+            true => self.found(rng),
+            false => (Trajectory::still(self.anywhere(rng)), Time::ZERO),
         };
         while now < until {
-            let to = self.anywhere(chance);
+            let to = self.anywhere(rng);
             let (slowest, fastest) = self.speed;
-            let speed = slowest + (fastest - slowest) * chance.uniform();
+            let speed = slowest + (fastest - slowest) * rng.uniform();
             now = path.go(now, to, speed).unwrap_or(Time::NEVER);
-            now = Time(now.0.saturating_add(self.rest(chance).0));
+            now = Time(now.0.saturating_add(self.rest(rng).0));
         }
         path
     }
@@ -64,54 +64,54 @@ impl Waypoint {
     }
 
     /// A node as it is found in the long run, and when what it does then has ended.
-    fn found(&self, chance: &mut impl Chance) -> (Trajectory, Time) {
+    fn found(&self, rng: &mut impl Rng) -> (Trajectory, Time) {
         let (pause, leg) =
             (self.mean_pause(), mean_distance(self.width, self.height) * self.slowness());
-        if chance.uniform() * (pause + leg) < pause {
+        if rng.uniform() * (pause + leg) < pause {
             // The place of a pause is the end of a leg, which is uniform.
-            let path = Trajectory::still(self.anywhere(chance));
-            return (path, Time::ZERO + self.rest_left(chance));
+            let path = Trajectory::still(self.anywhere(rng));
+            return (path, Time::ZERO + self.rest_left(rng));
         }
-        let (from, to) = self.ends(chance);
-        let way = chance.uniform();
+        let (from, to) = self.ends(rng);
+        let way = rng.uniform();
         let place = Place { x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y) };
         // A leg is found the more likely the longer it lasts: its speed has a density as 1/v, so ln v is uniform.
         let (slowest, fastest) = self.speed;
-        let speed = slowest * libm::exp(chance.uniform() * libm::log(fastest / slowest));
+        let speed = slowest * libm::exp(rng.uniform() * libm::log(fastest / slowest));
         let mut path = Trajectory::still(place);
         let ends = path.go(Time::ZERO, to, speed).unwrap_or(Time::NEVER);
-        (path, Time(ends.0.saturating_add(self.rest(chance).0)))
+        (path, Time(ends.0.saturating_add(self.rest(rng).0)))
     }
 
     /// Ends of a leg on which a node is found: the more likely the longer it is, by rejection.
-    fn ends(&self, chance: &mut impl Chance) -> (Place, Place) {
+    fn ends(&self, rng: &mut impl Rng) -> (Place, Place) {
         let longest = libm::hypot(self.width, self.height);
         loop {
             // The mean distance is 0.33 of the diagonal on a line and 0.37 in a square: so many are accepted.
-            let (from, to) = (self.anywhere(chance), self.anywhere(chance));
-            if chance.uniform() * longest < from.distance(to) {
+            let (from, to) = (self.anywhere(rng), self.anywhere(rng));
+            if rng.uniform() * longest < from.distance(to) {
                 return (from, to);
             }
         }
     }
 
     /// A pause.
-    fn rest(&self, chance: &mut impl Chance) -> Span {
+    fn rest(&self, rng: &mut impl Rng) -> Span {
         let (shortest, longest) = (self.pause.0.seconds(), self.pause.1.seconds());
-        Span::from_seconds(shortest + (longest - shortest) * chance.uniform())
+        Span::from_seconds(shortest + (longest - shortest) * rng.uniform())
     }
 
     /// What is left of a pause in which a node is found. The density of the pause's length p is as p, and the
     /// node is anywhere in it.
-    fn rest_left(&self, chance: &mut impl Chance) -> Span {
+    fn rest_left(&self, rng: &mut impl Rng) -> Span {
         let (shortest, longest) = (self.pause.0.seconds(), self.pause.1.seconds());
         let (low, high) = (shortest * shortest, longest * longest);
-        let pause = libm::sqrt(low + (high - low) * chance.uniform());
-        Span::from_seconds(pause * chance.uniform())
+        let pause = libm::sqrt(low + (high - low) * rng.uniform());
+        Span::from_seconds(pause * rng.uniform())
     }
 
-    fn anywhere(&self, chance: &mut impl Chance) -> Place {
-        scattered(self.width, self.height, chance)
+    fn anywhere(&self, rng: &mut impl Rng) -> Place {
+        scattered(self.width, self.height, rng)
     }
 
     /// Mean pause in s.
@@ -167,8 +167,8 @@ mod tests {
     }
 
     fn nodes(model: &Waypoint, count: usize, until: f64, seed: u64) -> Vec<Trajectory> {
-        let mut chance = Lcg(seed);
-        (0..count).map(|_| model.trajectory(seconds(until), &mut chance)).collect()
+        let mut rng = Lcg(seed);
+        (0..count).map(|_| model.trajectory(seconds(until), &mut rng)).collect()
     }
 
     /// Speeds of the nodes at a time, in m/s.
@@ -265,9 +265,9 @@ mod tests {
 
     /// How many of 100,000 nodes are in each of 5 × 5 cells of the square kilometre at a time in s.
     fn cells(model: &Waypoint, at: f64, seed: u64) -> [f64; 25] {
-        let (mut cells, mut chance) = ([0.0; 25], Lcg(seed));
+        let (mut cells, mut rng) = ([0.0; 25], Lcg(seed));
         for _ in 0..100_000 {
-            let place = model.trajectory(seconds(at), &mut chance).at(seconds(at));
+            let place = model.trajectory(seconds(at), &mut rng).at(seconds(at));
             let index = |metres: f64| ((metres / 200.0) as usize).min(4);
             cells[5 * index(place.y) + index(place.x)] += 1.0;
         }

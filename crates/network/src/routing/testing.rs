@@ -2,7 +2,7 @@
 //! is sent over a link that is not there, and if one asks for it, broadcasts.
 
 use super::{Action, Hop, Message, Node, Protocol, Transit};
-use crate::Chance;
+use crate::Rng;
 use crate::testing::Lcg;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Span, Time};
@@ -41,7 +41,7 @@ pub(crate) struct Ether<P> {
     deaf: BTreeSet<(Node, Node)>,
     events: BTreeMap<(Time, u64), Event>,
     serial: u64,
-    chance: Lcg,
+    rng: Lcg,
     waiting: Vec<Vec<Probe>>,
     /// When each packet arrived, and how.
     pub(crate) delivered: Vec<(Time, Probe)>,
@@ -67,7 +67,7 @@ impl<P: Protocol> Ether<P> {
             deaf: BTreeSet::new(),
             events: BTreeMap::new(),
             serial: 0,
-            chance: Lcg(1),
+            rng: Lcg(1),
             delivered: Vec::new(),
             dropped: Vec::new(),
             messages: 0,
@@ -222,9 +222,9 @@ impl<P: Protocol> Ether<P> {
             match action {
                 Action::Broadcast(message) => {
                     self.messages += 1;
-                    let after = TAKES + Span((self.chance.uniform() * self.jitter.0 as f64) as u64);
+                    let after = TAKES + Span((self.rng.uniform() * self.jitter.0 as f64) as u64);
                     for to in 0..self.routers.len() as Node {
-                        let lost = self.loss > 0.0 && self.chance.uniform() < self.loss;
+                        let lost = self.loss > 0.0 && self.rng.uniform() < self.loss;
                         if self.hears(to, at) && !lost {
                             let message = message.clone();
                             self.later(after, Event::Heard { at: to, from: at, message });

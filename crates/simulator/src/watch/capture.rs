@@ -6,11 +6,11 @@
 
 use super::subflow::{Sent, Subflow, Terms, word};
 use crate::controller::by_feedback;
-use elements::Stream;
 use scenario::{Class, Plan, schema};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
+use topology::Stream;
 use units::{Span, Time};
 use wire::mptcp::{Hash, Keys, Mptcp};
 use wire::packet::{Endpoint, MAX_PAYLOAD, Segment, datagram, ruler};
@@ -98,8 +98,8 @@ fn addresses(path: usize, flow: usize) -> (Ipv4Addr, Ipv4Addr) {
     (Ipv4Addr::from_bits(0x0a00_0000 | path), Ipv4Addr::from_bits(0xac10_0000 | flow))
 }
 
-fn terms(class: &Class, chance: &mut Stream) -> Terms {
-    let mut key = || u64::from(word(chance)) << 32 | u64::from(word(chance));
+fn terms(class: &Class, rng: &mut Stream) -> Terms {
+    let mut key = || u64::from(word(rng)) << 32 | u64::from(word(rng));
     let keys = Keys { initiator: key(), responder: key(), hash: Hash::Sha256 };
     let options = &class.transport;
     let scale = (0..14).find(|shift| options.receive_buffer >> shift <= 65_535).unwrap_or(14);
@@ -131,8 +131,8 @@ impl Capture {
                 capture.writer.interface(&format!("{}.path{path}", class.name), &class.name)?;
             }
             for user in 0..class.count {
-                let mut chance = Stream::new(seed, "capture", &class.name, u64::from(user));
-                capture.add_flow(class, interface, &mut chance);
+                let mut rng = Stream::new(seed, "capture", &class.name, u64::from(user));
+                capture.add_flow(class, interface, &mut rng);
             }
             interface += class.paths.len() as u32;
         }
@@ -140,16 +140,16 @@ impl Capture {
         Ok(capture)
     }
 
-    fn add_flow(&mut self, class: &Class, interface: u32, chance: &mut Stream) {
+    fn add_flow(&mut self, class: &Class, interface: u32, rng: &mut Stream) {
         let (flow, first) = (self.flows.len(), self.paths.len());
-        let terms = terms(class, chance);
+        let terms = terms(class, rng);
         for (local, planned) in class.paths.iter().enumerate() {
             let (here, there) = addresses(first + local, flow);
             let here = Endpoint { address: here, port: 40_000 };
             let there = Endpoint { address: there, port: 5201 };
             // RFC 8684 §3.2: zero is the address of the first subflow.
             let id = (local % 255 + 1) as u8;
-            let mut subflow = Subflow::new(here, there, id, chance);
+            let mut subflow = Subflow::new(here, there, id, rng);
             subflow.backup = planned.backup;
             self.paths.push(Path {
                 flow,

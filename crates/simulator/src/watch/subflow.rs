@@ -1,6 +1,6 @@
 //! The headers of one subflow: its numbers as TCP and MPTCP write them.
 
-use network::Chance;
+use network::Rng;
 use std::net::Ipv4Addr;
 use units::Time;
 use wire::mptcp::{Keys, Mapping, Mptcp, initial_data_sequence, token};
@@ -37,8 +37,8 @@ pub(super) struct Subflow {
 }
 
 /// 32 random bits.
-pub(super) fn word(chance: &mut impl Chance) -> u32 {
-    (chance.uniform() * 4_294_967_296.0) as u32
+pub(super) fn word(rng: &mut impl Rng) -> u32 {
+    (rng.uniform() * 4_294_967_296.0) as u32
 }
 
 /// A host's clock in milliseconds, which never shows zero (RFC 7323 §3.2: zero is "no echo").
@@ -58,9 +58,9 @@ pub(super) struct Sent<'a> {
 }
 
 impl Subflow {
-    pub(super) fn new(here: Endpoint, there: Endpoint, id: u8, chance: &mut impl Chance) -> Self {
-        let isn = [word(chance), word(chance)];
-        let nonces = [word(chance), word(chance)];
+    pub(super) fn new(here: Endpoint, there: Endpoint, id: u8, rng: &mut impl Rng) -> Self {
+        let isn = [word(rng), word(rng)];
+        let nonces = [word(rng), word(rng)];
         Subflow { here, there, isn, nonces, base: 0, id, backup: false }
     }
 

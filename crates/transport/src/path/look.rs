@@ -4,7 +4,7 @@ use super::Path;
 use crate::modern::{Patience, Seen};
 use crate::scoreboard::Progress;
 use crate::settings::SenderSettings;
-use control::{Cause, Delivered, Ensemble, Phase};
+use control::{Cause, CongestionController, Delivered, Phase};
 use units::Time;
 use wire::Ack;
 
@@ -34,7 +34,7 @@ impl Path {
         progress: Progress,
         seen: Seen,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         if seen.echo {
@@ -71,7 +71,7 @@ impl Path {
         now: Time,
         progress: Progress,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         let lost = self.board.lost_total();
@@ -96,7 +96,7 @@ impl Path {
     }
 
     /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window of data.
-    fn on_echo(&mut self, control: &mut impl Ensemble, me: usize) {
+    fn on_echo(&mut self, control: &mut impl CongestionController, me: usize) {
         if self.answered > 0 && self.board.una <= self.answered {
             return;
         }
@@ -111,7 +111,7 @@ impl Path {
     }
 
     /// The last reduction need not have been.
-    fn undo(&mut self, control: &mut impl Ensemble, me: usize) {
+    fn undo(&mut self, control: &mut impl CongestionController, me: usize) {
         self.tally.undone += 1;
         self.board.unlose();
         self.board.forget_duplicates();

@@ -2,7 +2,7 @@
 
 use super::Path;
 use crate::settings::{Idle, SenderSettings};
-use control::{Ensemble, Phase, Window};
+use control::{CongestionController, Phase, Window};
 use units::{NANOS, Span, Time};
 use wire::{Flags, Range};
 
@@ -208,7 +208,7 @@ impl Path {
         &mut self,
         now: Time,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) -> bool {
         let rto = self.rtt.rto(&settings.rto, self.backoff);

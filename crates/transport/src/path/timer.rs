@@ -3,7 +3,7 @@
 use super::Path;
 use crate::scoreboard::Progress;
 use crate::settings::SenderSettings;
-use control::{Cause, Ensemble, Phase};
+use control::{Cause, CongestionController, Phase};
 use units::{Span, Time};
 
 /// What the timer stands for.
@@ -35,7 +35,7 @@ impl Path {
         &mut self,
         now: Time,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) -> Fired {
         match std::mem::take(&mut self.timer) {
@@ -67,7 +67,7 @@ impl Path {
         &mut self,
         now: Time,
         settings: &SenderSettings,
-        control: &mut impl Ensemble,
+        control: &mut impl CongestionController,
         me: usize,
     ) {
         // At most one decrease for a window: a timeout in recovery does not lower ssthresh again.

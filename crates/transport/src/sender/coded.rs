@@ -3,7 +3,7 @@
 
 use super::{Sender, Transmit};
 use crate::coded::{Coder, Coding};
-use control::{Decoding, Ensemble, Phase};
+use control::{CongestionController, Decoding, Phase};
 use units::Time;
 use wire::{Ack, Data, Flags, Range, Sacks};
 
@@ -11,7 +11,7 @@ use wire::{Ack, Data, Flags, Range, Sacks};
 /// two segments.
 const NEARLY_FULL: u64 = 10;
 
-impl<E: Ensemble> Sender<E> {
+impl<E: CongestionController> Sender<E> {
     /// `path` is coded from now on; nothing has been sent on it yet.
     pub fn set_coding(&mut self, path: usize, coding: Coding) {
         self.special = true;

@@ -2,11 +2,11 @@
 
 use super::{NOBODY, Sender};
 use crate::scheduler::Scheduler;
-use control::{Ensemble, Window};
+use control::{CongestionController, Window};
 use units::Time;
 use wire::Range;
 
-impl<E: Ensemble> Sender<E> {
+impl<E: CongestionController> Sender<E> {
     /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path works.
     #[inline(always)] // on the way of every segment
     pub(super) fn stands_by(&self, me: usize) -> bool {

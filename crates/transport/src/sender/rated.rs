@@ -3,12 +3,12 @@
 use super::{Sender, Transmit};
 use crate::path::PathReport;
 use crate::tfrc::Rated;
-use control::Ensemble;
+use control::CongestionController;
 use control::tfrc::Feedback;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range, Report};
 
-impl<E: Ensemble> Sender<E> {
+impl<E: CongestionController> Sender<E> {
     /// A report of `path` has come with an acknowledgement (TFRC).
     #[cold]
     pub fn on_report(&mut self, now: Time, path: usize, ack: &Ack, report: &Report) {
@@ -119,6 +119,6 @@ fn packet(rated: &Rated, now: Time, me: usize, data: Range, seq: u64) -> Transmi
 }
 
 /// What control lets `path` send, in segments per second.
-fn rate(control: &impl Ensemble, path: usize) -> f64 {
+fn rate(control: &impl CongestionController, path: usize) -> f64 {
     control.pacing(path).unwrap_or(0.0)
 }

@@ -4,11 +4,11 @@
 use super::{Sender, Transmit};
 use crate::path::Path;
 use crate::settings::Idle;
-use control::Ensemble;
+use control::CongestionController;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
 
-impl<E: Ensemble> Sender<E> {
+impl<E: CongestionController> Sender<E> {
     /// An ACK of `path` arrived, whatever is on.
     #[inline(never)]
     pub(super) fn on_special_ack(&mut self, now: Time, path: usize, ack: &Ack) {

@@ -6,7 +6,7 @@ use crate::receiver::{Receiver, ReceiverSettings};
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::settings::Idle;
-use control::{AnyLaw, Coupled, Phase, Settings};
+use control::{AnyLaw, Phase, Settings, Shell};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
 use wire::{Flags, Sacks};
@@ -36,9 +36,9 @@ fn settings(source: Source) -> SenderSettings {
     }
 }
 
-fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<Coupled> {
+fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<Shell> {
     let law: AnyLaw = law.parse().unwrap();
-    let control = Coupled::new(law, Settings::default(), paths);
+    let control = Shell::new(law, Settings::default(), paths);
     Sender::new(Arc::new(settings), control, paths, Time::ZERO)
 }
 
@@ -50,7 +50,7 @@ enum Moving {
 
 /// A sender and a receiver with a line of fixed delay for each path and direction.
 struct Pair {
-    sender: Sender<Coupled>,
+    sender: Sender<Shell>,
     receiver: Receiver,
     delays: Vec<Span>,
     moving: Vec<(Time, Moving)>,
@@ -258,7 +258,7 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
     let mut sender = sender(settings, "reno", 1);
     let now = Time(100_000_000);
     let poll =
-        |sender: &mut Sender<Coupled>| std::iter::from_fn(|| sender.poll_transmit(now)).count();
+        |sender: &mut Sender<Shell>| std::iter::from_fn(|| sender.poll_transmit(now)).count();
     poll(&mut sender);
     (0..3).for_each(|_| sender.on_ack(now, 0, &duplicate_ack(0, None)));
     poll(&mut sender);
@@ -277,7 +277,7 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
 #[test]
 fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
     let mut sender = sender(settings(Source::Bulk), "reno", 1);
-    let send = |sender: &mut Sender<Coupled>, now| while sender.poll_transmit(now).is_some() {};
+    let send = |sender: &mut Sender<Shell>, now| while sender.poll_transmit(now).is_some() {};
     send(&mut sender, Time::ZERO);
     let (mut last, mut intervals) = (Time::ZERO, Vec::new());
     for _ in 0..4 {
@@ -346,9 +346,9 @@ fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can
 }
 
 /// Reno, paced at one segment in a thousand seconds.
-struct Slow(Coupled);
+struct Slow(Shell);
 
-impl Ensemble for Slow {
+impl CongestionController for Slow {
     fn on_ack(&mut self, path: usize, ack: &control::Acked) {
         self.0.on_ack(path, ack);
     }
@@ -379,7 +379,7 @@ impl Ensemble for Slow {
 fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
     let modern = ModernSettings { rate: true, ..ModernSettings::default() };
     let settings = SenderSettings { modern, ..settings(transfer(3_000)) };
-    let control = Slow(Coupled::new("reno".parse().unwrap(), Settings::default(), 1));
+    let control = Slow(Shell::new("reno".parse().unwrap(), Settings::default(), 1));
     let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
     assert_eq!(sender.poll_transmit(Time::ZERO).map(|sent| sent.data.seq), Some(0));
     assert!(sender.poll_transmit(Time::ZERO).is_none());

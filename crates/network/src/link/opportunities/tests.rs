@@ -243,13 +243,13 @@ proptest! {
             duplicate: if rare { 0.1 } else { 0.0 },
             ..LinkSettings::default()
         });
-        let (mut now, mut chance, mut out, mut copies) = (Time::ZERO, Lcg(seed), 0, 0);
-        let mut until = |link: &mut Link<Packet>, end: Time, chance: &mut Lcg| {
+        let (mut now, mut rng, mut out, mut copies) = (Time::ZERO, Lcg(seed), 0, 0);
+        let mut until = |link: &mut Link<Packet>, end: Time, rng: &mut Lcg| {
             while link.carried() > 0 && link.due() <= end {
                 let at = link.due();
                 match link.rare() {
                     false => out += u64::from(!link.deliver().lost),
-                    true => while let Some(passage) = link.wake(at, chance) {
+                    true => while let Some(passage) = link.wake(at, rng) {
                         copies += u64::from(matches!(passage, crate::Passage::Copy(_)));
                         out += u64::from(!matches!(passage, crate::Passage::Lost(_)));
                     },
@@ -259,17 +259,17 @@ proptest! {
         };
         for (gap, size, kind) in steps {
             now = now + Span(gap);
-            until(&mut link, now, &mut chance);
+            until(&mut link, now, &mut rng);
             match kind {
                 0 => link.change(now, Change { delay: Some(Span(gap)), ..Change::default() }),
                 1 => link.change(now, Change { up: Some(gap % 2 == 0), ..Change::default() }),
-                _ => _ = link.offer(now, Packet { flow: gap as u32 % 5, ..Packet::of(size) }, &mut chance),
+                _ => _ = link.offer(now, Packet { flow: gap as u32 % 5, ..Packet::of(size) }, &mut rng),
             }
             while link.shed().is_some() {}
             let due = link.due();
             prop_assert!(due > now || link.rare(), "{due:?} at {now:?}");
         }
-        until(&mut link, Time(u64::MAX - 1), &mut chance);
+        until(&mut link, Time(u64::MAX - 1), &mut rng);
         let Counters { arrived, queue_drops, losses, .. } = link.counters();
         prop_assert_eq!(arrived + copies, out + queue_drops + losses);
         prop_assert_eq!(link.carried(), 0);

@@ -1,7 +1,7 @@
 //! No node comes twice on the way along valid next hops, whatever moves and whatever is lost.
 
 use super::bench::Altered;
-use crate::Chance;
+use crate::Rng;
 use crate::routing::aodv::{Aodv, AodvSettings, Message, Rrep, Rreq};
 use crate::routing::testing::Ether;
 use crate::routing::{Node, Protocol};
@@ -95,10 +95,10 @@ struct Seen {
 
 impl Turmoil {
     fn run<P: Protocol>(self, router: impl Fn(Node) -> P) -> Seen {
-        let mut chance = Lcg(self.seed);
+        let mut rng = Lcg(self.seed);
         let pairs: Vec<_> =
             (0..self.nodes).flat_map(|a| (a + 1..self.nodes).map(move |b| (a, b))).collect();
-        let mut links: Vec<bool> = pairs.iter().map(|_| chance.uniform() < 0.4).collect();
+        let mut links: Vec<bool> = pairs.iter().map(|_| rng.uniform() < 0.4).collect();
         let chosen = |links: &[bool]| {
             let there = pairs.iter().zip(links).filter(|(_, there)| **there);
             there.map(|(pair, _)| *pair).collect::<Vec<_>>()
@@ -106,9 +106,8 @@ impl Turmoil {
         let mut ether = Ether::new((0..self.nodes).map(router).collect(), chosen(&links));
         (ether.loss, ether.jitter) = (self.loss, self.jitter);
         let mut seen = Seen::default();
-        let pick = |chance: &mut Lcg, of: usize| (chance.uniform() * of as f64) as usize;
-        let gap =
-            |chance: &mut Lcg, mean: Span| Span((2.0 * chance.uniform() * mean.0 as f64) as u64);
+        let pick = |rng: &mut Lcg, of: usize| (rng.uniform() * of as f64) as usize;
+        let gap = |rng: &mut Lcg, mean: Span| Span((2.0 * rng.uniform() * mean.0 as f64) as u64);
         let (mut change, mut packet) = (Time::ZERO, Time::ZERO);
         while ether.now < self.end && seen.looped.is_none() {
             let until = change.min(packet);
@@ -116,19 +115,19 @@ impl Turmoil {
                 look(&ether, node, &mut seen);
             }
             if change <= until {
-                let link = pick(&mut chance, links.len());
+                let link = pick(&mut rng, links.len());
                 links[link] = !links[link];
                 ether.relink(chosen(&links));
-                change = until + gap(&mut chance, self.change);
+                change = until + gap(&mut rng, self.change);
             }
             if packet <= until {
                 // Few destinations, so that routes to them get old.
-                let source = pick(&mut chance, self.nodes.into()) as Node;
-                let destination = pick(&mut chance, 2) as Node;
+                let source = pick(&mut rng, self.nodes.into()) as Node;
+                let destination = pick(&mut rng, 2) as Node;
                 if source != destination {
                     ether.send(source, destination);
                 }
-                packet = until + gap(&mut chance, self.packet);
+                packet = until + gap(&mut rng, self.packet);
             }
         }
         seen.delivered = ether.delivered.len();

@@ -99,7 +99,7 @@ impl<'a, F: Frame> Wiring<'a, F> {
 mod tests {
     use super::*;
     use crate::LinkMeter;
-    use network::{Chance, Offer};
+    use network::{Offer, Rng};
     use units::Span;
 
     #[derive(Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use network::adhoc::{Adhoc, Routing, Way};
 use network::dot11::{Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings};
 use network::routing::{AodvSettings, OlsrSettings};
 use network::{
-    Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Chance, Fading, Frame, Place,
+    Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Fading, Frame, Place, Rng,
     Scheduler, Trajectory,
 };
 use scenario::schema;
@@ -29,7 +29,7 @@ pub(crate) fn build<F: Frame>(
     planned: &PlanMedium,
     ways: &[Ends],
     ground: &[Trajectory],
-    chance: &mut impl Chance,
+    rng: &mut impl Rng,
 ) -> Shared<F> {
     let lanes: Vec<_> = ways.iter().map(|ends| (ends.from[0], ends.to[0])).collect();
     match &planned.kind {
@@ -39,7 +39,7 @@ pub(crate) fn build<F: Frame>(
             let stations: Vec<_> = planned.stations.iter().map(station).collect();
             let Some(routing) = wifi.routing else {
                 let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
-                return Shared::Medium(Box::new(Medium::new(settings, &stations, &lanes, chance)));
+                return Shared::Medium(Box::new(Medium::new(settings, &stations, &lanes, rng)));
             };
             let ways = ways.iter().map(|ends| Way { from: ends.from.clone(), to: ends.to.clone() });
             let ways = ways.collect();
@@ -48,7 +48,7 @@ pub(crate) fn build<F: Frame>(
                 &stations,
                 how(routing, &wifi.access),
                 ways,
-                chance,
+                rng,
             )))
         }
         PlanKind::Bus(bus) => {

@@ -1,7 +1,7 @@
 //! Named streams of randomness: one for each component, so that adding a component disturbs nobody.
 
-use network::Chance;
-use rand_core::Rng;
+use network::Rng;
+use rand_core::Rng as _;
 use rand_pcg::Pcg64Mcg;
 use units::Span;
 
@@ -40,7 +40,7 @@ impl Stream {
     }
 }
 
-impl Chance for Stream {
+impl Rng for Stream {
     #[inline]
     fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -55,7 +55,7 @@ pub struct StreamOf<'a> {
     pub index: u32,
 }
 
-impl Chance for StreamOf<'_> {
+impl Rng for StreamOf<'_> {
     #[inline]
     fn uniform(&mut self) -> f64 {
         self.streams[self.index as usize].uniform()

@@ -134,7 +134,7 @@ pub struct Window {
 ///
 /// Paths are indices from 0. A transport reports what happened on a path and then reads the
 /// windows of that path, and of its siblings if the ensemble may have moved them.
-pub trait Ensemble {
+pub trait CongestionController {
     /// New data was acknowledged on `path`.
     fn on_ack(&mut self, path: usize, ack: &Acked);
 
@@ -166,10 +166,10 @@ pub trait Ensemble {
     fn window(&self, path: usize) -> Window;
 
     /// Data of `path` was delivered. Only those that work with rates are told: the others have windows
-    /// that move with [`Ensemble::on_ack`].
+    /// that move with [`CongestionController::on_ack`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
 
-    /// New data on `path`, of which [`Ensemble::on_ack`] will tell, was under way for `delay` seconds, up to an
+    /// New data on `path`, of which [`CongestionController::on_ack`] will tell, was under way for `delay` seconds, up to an
     /// offset of the clocks: only differences mean anything. Only those that ask are told.
     fn on_delay(&mut self, _path: usize, _delay: f64) {}
 
@@ -188,7 +188,7 @@ pub trait Ensemble {
     /// event, this is one.
     fn on_stalled(&mut self) {}
 
-    /// An acknowledgement of the coded `path` came, of which [`Ensemble::on_ack`] has told if it was of new data.
+    /// An acknowledgement of the coded `path` came, of which [`CongestionController::on_ack`] has told if it was of new data.
     /// Returns whether it is a congestion event: recovery then begins, and tells of it.
     fn on_decoding(&mut self, _path: usize, _decoding: &Decoding) -> bool {
         false
