@@ -43,6 +43,7 @@ test-linux: ## the tests of the real kernel, on what is built: sudo make test-li
 	$(VENV)/bin/python -m pytest tests/linux
 
 check: build ## formatting, lints, types, layers (as CI does)
+	@sh tools/install.sh check
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(VENV)/bin/ruff check python tests tools docs

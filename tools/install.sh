@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what building needs and is missing: a C compiler, Python's venv, Rust, and on Linux what compiles
-# and loads the controllers for the kernel.
+# and loads the controllers for the kernel. With the word `tests` also what only tests need, with the word
+# `check` clippy and rustfmt.
 # An existing Rust toolchain that is new enough is used and left alone.
 set -eu
 
@@ -21,6 +22,8 @@ rust_is_there() {
     at_least "$(rustc --version | cut -d' ' -f2)" "$RUST_MINIMUM"
 }
 
+lints_are_there() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
+
 missing=""
 command -v cc >/dev/null || missing="$missing gcc libc6-dev"
 python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
@@ -30,7 +33,7 @@ if [ "$(uname -s)" = Linux ]; then
   [ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
   [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
 fi
-# With the word `tests` also what only tests need; where that cannot be installed they are skipped.
+# Tests whose program cannot be installed are skipped.
 if [ "${1:-}" = tests ] && ! command -v tshark >/dev/null; then
   if [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; then missing="$missing tshark"
   else echo "tshark is missing, and so is root to install it: its tests are skipped"
@@ -38,6 +41,11 @@ if [ "${1:-}" = tests ] && ! command -v tshark >/dev/null; then
 fi
 # Debian 12's own cargo is too old; its cargo-web and rustc-web are not.
 rust_is_there || missing="$missing cargo-web rustc-web"
+if [ "${1:-}" = check ] && ! lints_are_there; then
+  if command -v rustup >/dev/null; then rustup component add clippy rustfmt
+  else missing="$missing rust-web-clippy rustfmt-web"
+  fi
+fi
 
 [ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null; then
@@ -48,4 +56,5 @@ echo "installing:$missing"
 as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of packages
 as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+[ "${1:-}" != check ] || lints_are_there || { echo "error: cargo has no clippy or no fmt" >&2; exit 2; }
 rust_is_there || { echo "error: Rust is older than $RUST_MINIMUM; run \`rustup update\` or remove it from PATH" >&2; exit 2; }
