@@ -5,21 +5,21 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use network::{
-    Rng, Change, CodelSettings, FqCodelSettings, Frame, GilbertElliott, Link, LinkSettings,
+    Rng, Change, CodelSettings, FqCodelSettings, Packet, GilbertElliott, Link, LinkSettings,
     Loss, LossModel, LossPlace, Offer, Opportunities, Passage, Pie, PieSettings, Queue, Red,
     RedSettings, Reorder, Spacing,
 };
 use units::{Rate, Span, Time};
 
 #[derive(Clone, Copy, Default)]
-struct Packet(u32, u32);
+struct Plain(u32, u32);
 
-impl Frame for Packet {
+impl Packet for Plain {
     fn bytes(&self) -> u32 {
         self.0
     }
 
-    fn flow(&self) -> u32 {
+    fn path(&self) -> u32 {
         self.1
     }
 
@@ -120,7 +120,7 @@ fn opportunities(bytes: &mut Unstructured<'_>) -> Result<Option<Opportunities>> 
 
 /// A link, and what has come out of it.
 struct World {
-    link: Link<Packet>,
+    link: Link<Plain>,
     rng: Lcg,
     now: Time,
     out: u64,
@@ -151,7 +151,7 @@ impl World {
                 let arrival = self.now + Span(u64::from(gap_us) * 1000);
                 self.drain(arrival);
                 self.now = arrival;
-                let packet = Packet(u32::from(bytes) + 1, u32::from(flow));
+                let packet = Plain(u32::from(bytes) + 1, u32::from(flow));
                 match self.link.offer(self.now, packet, &mut self.rng) {
                     Offer::Dropped => self.dropped += 1,
                     Offer::Lost => self.lost += 1,

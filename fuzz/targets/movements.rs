@@ -39,11 +39,11 @@ fuzz_target!(|text: &str| {
 #[derive(Clone, Copy, Default)]
 struct Nothing;
 
-impl network::Frame for Nothing {
+impl network::Packet for Nothing {
     fn bytes(&self) -> u32 {
         0
     }
-    fn flow(&self) -> u32 {
+    fn path(&self) -> u32 {
         0
     }
     fn ecn_capable(&self) -> bool {

@@ -1,7 +1,6 @@
 //! What the emulator reads of a packet, and how a packet goes through the links.
 
 use crate::report::Reason;
-use network::Frame;
 
 /// A packet inside the network: 16 plain bytes; its contents lie in the slab.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,12 +19,12 @@ pub(crate) struct Packet {
     pub(crate) hop: u32,
 }
 
-impl Frame for Packet {
+impl network::Packet for Packet {
     fn bytes(&self) -> u32 {
         u32::from(self.bytes)
     }
 
-    fn flow(&self) -> u32 {
+    fn path(&self) -> u32 {
         self.route / 2 // both directions of a path
     }
 

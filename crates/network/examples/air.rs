@@ -4,17 +4,17 @@
 //! `benches/measure.py` reports them.
 
 use network::dot11::{Medium, MediumSettings, Phy, RateControl, Standard, StationSettings};
-use network::{Frame, Outcome, Rng};
+use network::{Outcome, Packet, Rng};
 use units::{Span, Time};
 
 #[derive(Clone, Copy, Default)]
 struct Full;
 
-impl Frame for Full {
+impl Packet for Full {
     fn bytes(&self) -> u32 {
         1500
     }
-    fn flow(&self) -> u32 {
+    fn path(&self) -> u32 {
         0
     }
     fn ecn_capable(&self) -> bool {

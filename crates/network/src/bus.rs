@@ -28,7 +28,7 @@ mod tests;
 
 use crate::host::{Bound, Host};
 use crate::shared::{Counters, Outcome};
-use crate::{Frame, Queue, Rng};
+use crate::{Packet, Queue, Rng};
 use units::{NANOS, Rate, Span, Time};
 
 /// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a preamble.
@@ -141,7 +141,7 @@ impl BusSettings {
     }
 }
 
-impl<F: Frame> Bus<F> {
+impl<F: Packet> Bus<F> {
     /// A bus with `stations`, and `lanes` from one to another.
     ///
     /// # Panics

@@ -33,7 +33,7 @@ mod tests;
 
 use crate::host::Bound;
 use crate::shared::{Counters, Outcome};
-use crate::{Frame, Queue, Rng};
+use crate::{Packet, Queue, Rng};
 use bearer::Bearer;
 pub use channel::Fading;
 use channel::{Channel, block_bytes};
@@ -130,7 +130,7 @@ fn bearer_of((from, to): (usize, usize)) -> Option<(usize, Direction)> {
     }
 }
 
-impl<F: Frame> Cell<F> {
+impl<F: Packet> Cell<F> {
     /// A cell with `users`, and `lanes` between the base, which is station 0, and them, which are stations from 1 on.
     ///
     /// # Panics

@@ -1,9 +1,9 @@
-//! Controlled delay: drops from a queue that stays long, by how long frames have waited in it.
+//! Controlled delay: drops from a queue that stays long, by how long packets have waited in it.
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, RFC 8289 §5 (symbols `TARGET`, `INTERVAL`,
-//! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). Decisions fall when a frame leaves.
+//! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). Decisions fall when a packet leaves.
 
-use crate::Frame;
+use crate::Packet;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
@@ -14,53 +14,53 @@ pub struct CodelSettings {
     pub target: Span,
     /// How long the delay must stay above it (`INTERVAL`): about the largest usual round trip.
     pub interval: Span,
-    /// Whether frames that can be marked are marked instead of dropped.
+    /// Whether packets that can be marked are marked instead of dropped.
     pub ecn: bool,
 }
 
-/// Frames that wait, each with the time at which it came.
+/// Packets that wait, each with the time at which it came.
 #[derive(Debug)]
-pub(crate) struct Fifo<F> {
-    frames: VecDeque<(Time, F)>,
+pub(crate) struct Fifo<P> {
+    packets: VecDeque<(Time, P)>,
     bytes: u64,
 }
 
-impl<F: Frame> Fifo<F> {
+impl<P: Packet> Fifo<P> {
     pub(crate) fn new() -> Self {
-        Fifo { frames: VecDeque::new(), bytes: 0 }
+        Fifo { packets: VecDeque::new(), bytes: 0 }
     }
 
     pub(crate) fn len(&self) -> u64 {
-        self.frames.len() as u64
+        self.packets.len() as u64
     }
 
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    pub(crate) fn push(&mut self, now: Time, frame: F) {
-        self.bytes += u64::from(frame.bytes());
-        self.frames.push_back((now, frame));
+    pub(crate) fn push(&mut self, now: Time, packet: P) {
+        self.bytes += u64::from(packet.bytes());
+        self.packets.push_back((now, packet));
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(Time, F)> {
-        let (since, frame) = self.frames.pop_front()?;
-        self.bytes -= u64::from(frame.bytes());
-        Some((since, frame))
+    pub(crate) fn pop(&mut self) -> Option<(Time, P)> {
+        let (since, packet) = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.bytes());
+        Some((since, packet))
     }
 }
 
-/// What became of the frames that were taken from a queue besides the one that goes on.
+/// What became of the packets that were taken from a queue besides the one that goes on.
 #[derive(Debug)]
-pub(crate) struct Dropped<F> {
-    pub(crate) frames: VecDeque<F>,
-    /// Frames marked so far.
+pub(crate) struct Dropped<P> {
+    pub(crate) packets: VecDeque<P>,
+    /// Packets marked so far.
     pub(crate) marks: u64,
 }
 
-impl<F> Dropped<F> {
+impl<P> Dropped<P> {
     pub(crate) fn new() -> Self {
-        Dropped { frames: VecDeque::new(), marks: 0 }
+        Dropped { packets: VecDeque::new(), marks: 0 }
     }
 }
 
@@ -74,43 +74,43 @@ pub(crate) struct Codel {
     count: u64,
     lastcount: u64,
     dropping: bool,
-    /// Largest frame so far (`maxpacket`): with no more than that waiting, nothing is dropped.
+    /// Largest packet so far (`maxpacket`): with no more than that waiting, nothing is dropped.
     largest: u32,
 }
 
 impl Codel {
-    /// Takes the next frame to send from `fifo`; what is dropped on the way goes to `dropped`.
-    pub(crate) fn dequeue<F: Frame>(
+    /// Takes the next packet to send from `fifo`; what is dropped on the way goes to `dropped`.
+    pub(crate) fn dequeue<P: Packet>(
         &mut self,
         now: Time,
-        fifo: &mut Fifo<F>,
+        fifo: &mut Fifo<P>,
         settings: &CodelSettings,
-        dropped: &mut Dropped<F>,
-    ) -> Option<F> {
-        let (mut frame, mut over) = self.next(now, fifo, settings);
+        dropped: &mut Dropped<P>,
+    ) -> Option<P> {
+        let (mut packet, mut over) = self.next(now, fifo, settings);
         if self.dropping {
             self.dropping &= over;
             while self.dropping && now >= self.drop_next {
                 self.count += 1;
-                if settings.ecn && mark(&mut frame, dropped) {
+                if settings.ecn && mark(&mut packet, dropped) {
                     self.drop_next = self.control_law(self.drop_next, settings);
                     break;
                 }
-                dropped.frames.extend(frame);
-                (frame, over) = self.next(now, fifo, settings);
+                dropped.packets.extend(packet);
+                (packet, over) = self.next(now, fifo, settings);
                 self.dropping = over;
                 if over {
                     self.drop_next = self.control_law(self.drop_next, settings);
                 }
             }
         } else if over {
-            if !(settings.ecn && mark(&mut frame, dropped)) {
-                dropped.frames.extend(frame);
-                (frame, _) = self.next(now, fifo, settings);
+            if !(settings.ecn && mark(&mut packet, dropped)) {
+                dropped.packets.extend(packet);
+                (packet, _) = self.next(now, fifo, settings);
             }
             self.start_dropping(now, settings);
         }
-        frame
+        packet
     }
 
     /// RFC 8289 §5.6: begins at the rate at which the last dropping state ended, if that was recent.
@@ -123,24 +123,24 @@ impl Codel {
         self.lastcount = self.count;
     }
 
-    /// The frame at the head, and whether the delay has been above target for an interval (`dodequeue`).
-    fn next<F: Frame>(
+    /// The packet at the head, and whether the delay has been above target for an interval (`dodequeue`).
+    fn next<P: Packet>(
         &mut self,
         now: Time,
-        fifo: &mut Fifo<F>,
+        fifo: &mut Fifo<P>,
         settings: &CodelSettings,
-    ) -> (Option<F>, bool) {
-        let Some((since, frame)) = fifo.pop() else {
+    ) -> (Option<P>, bool) {
+        let Some((since, packet)) = fifo.pop() else {
             self.first_above_time = None;
             return (None, false);
         };
-        self.largest = self.largest.max(frame.bytes());
+        self.largest = self.largest.max(packet.bytes());
         if now.since(since) < settings.target || fifo.bytes() <= u64::from(self.largest) {
             self.first_above_time = None;
-            return (Some(frame), false);
+            return (Some(packet), false);
         }
         let first_above = *self.first_above_time.get_or_insert(now + settings.interval);
-        (Some(frame), now >= first_above)
+        (Some(packet), now >= first_above)
     }
 
     /// `t + INTERVAL / sqrt(count)` (RFC 8289 §5.4).
@@ -149,12 +149,12 @@ impl Codel {
     }
 }
 
-/// Marks a frame, if there is one and it can be marked.
-fn mark<F: Frame>(frame: &mut Option<F>, dropped: &mut Dropped<F>) -> bool {
-    let Some(frame) = frame.as_mut().filter(|frame| frame.ecn_capable()) else {
+/// Marks a packet, if there is one and it can be marked.
+fn mark<P: Packet>(packet: &mut Option<P>, dropped: &mut Dropped<P>) -> bool {
+    let Some(packet) = packet.as_mut().filter(|packet| packet.ecn_capable()) else {
         return false;
     };
-    frame.mark();
+    packet.mark();
     dropped.marks += 1;
     true
 }
@@ -162,12 +162,12 @@ fn mark<F: Frame>(frame: &mut Option<F>, dropped: &mut Dropped<F>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Packet;
+    use crate::testing::TestPacket;
 
     const DEFAULT: CodelSettings =
         CodelSettings { target: Span::millis(5), interval: Span::millis(100), ecn: false };
 
-    /// Frames of 1000 B are taken every ms from a queue in which each has waited `delay_ms`; returns the
+    /// Packets of 1000 B are taken every ms from a queue in which each has waited `delay_ms`; returns the
     /// times of the drops in ms.
     fn drops(
         settings: &CodelSettings,
@@ -181,9 +181,9 @@ mod tests {
             let mut fifo = Fifo::new();
             let now = Time(ms * 1_000_000);
             let since = Time((ms - delay_ms) * 1_000_000);
-            (0..20).for_each(|_| fifo.push(since, Packet { capable, ..Packet::of(1000) }));
+            (0..20).for_each(|_| fifo.push(since, TestPacket { capable, ..TestPacket::of(1000) }));
             assert!(codel.dequeue(now, &mut fifo, settings, &mut dropped).is_some());
-            at.extend(dropped.frames.drain(..).map(|_| ms - 200));
+            at.extend(dropped.packets.drain(..).map(|_| ms - 200));
         }
         (at, dropped.marks)
     }
@@ -207,10 +207,10 @@ mod tests {
         let (mut codel, mut dropped) = (Codel::default(), Dropped::new());
         for ms in 1..500 {
             let mut fifo = Fifo::new();
-            fifo.push(Time::ZERO, Packet::of(1000));
+            fifo.push(Time::ZERO, TestPacket::of(1000));
             let now = Time(ms * 1_000_000);
             assert!(codel.dequeue(now, &mut fifo, &DEFAULT, &mut dropped).is_some());
         }
-        assert!(dropped.frames.is_empty());
+        assert!(dropped.packets.is_empty());
     }
 }

@@ -1,18 +1,18 @@
-//! Disciplines that decide when a frame leaves.
+//! Disciplines that decide when a packet leaves.
 
-use crate::Frame;
+use crate::Packet;
 use crate::codel::{Codel, CodelSettings, Dropped, Fifo};
 use crate::fq_codel::FqCodel;
 use crate::queue::Queue;
 use units::Time;
 
-/// Frames that wait under such a discipline.
-pub(crate) enum Departing<F> {
-    Codel { codel: Codel, settings: CodelSettings, fifo: Fifo<F> },
-    FqCodel(FqCodel<F>),
+/// Packets that wait under such a discipline.
+pub(crate) enum Departing<P> {
+    Codel { codel: Codel, settings: CodelSettings, fifo: Fifo<P> },
+    FqCodel(FqCodel<P>),
 }
 
-impl<F: Frame> Departing<F> {
+impl<P: Packet> Departing<P> {
     /// The state of `queue`, if it is such a discipline.
     pub(crate) fn new(queue: &Queue) -> Option<Self> {
         match queue {
@@ -26,7 +26,7 @@ impl<F: Frame> Departing<F> {
         }
     }
 
-    /// Waiting frames and their bytes.
+    /// Waiting packets and their bytes.
     pub(crate) fn waiting(&self) -> (u64, u64) {
         match self {
             Departing::Codel { fifo, .. } => (fifo.len(), fifo.bytes()),
@@ -34,15 +34,15 @@ impl<F: Frame> Departing<F> {
         }
     }
 
-    pub(crate) fn enqueue(&mut self, now: Time, frame: F, dropped: &mut Dropped<F>) {
+    pub(crate) fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Dropped<P>) {
         match self {
-            Departing::Codel { fifo, .. } => fifo.push(now, frame),
-            Departing::FqCodel(queue) => queue.enqueue(now, frame, dropped),
+            Departing::Codel { fifo, .. } => fifo.push(now, packet),
+            Departing::FqCodel(queue) => queue.enqueue(now, packet, dropped),
         }
     }
 
-    /// The next frame to send; those that are dropped instead go to `dropped`.
-    pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut Dropped<F>) -> Option<F> {
+    /// The next packet to send; those that are dropped instead go to `dropped`.
+    pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<P> {
         match self {
             Departing::Codel { codel, settings, fifo } => {
                 codel.dequeue(now, fifo, settings, dropped)

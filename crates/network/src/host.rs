@@ -3,7 +3,7 @@
 use crate::codel::{Dropped, Fifo};
 use crate::departing::Departing;
 use crate::queue::{Backlog, Queue, Verdict};
-use crate::{Frame, Rng};
+use crate::{Packet, Rng};
 use units::Time;
 
 /// A packet with the lane that it is for.
@@ -13,13 +13,13 @@ pub(crate) struct Bound<F> {
     pub(crate) frame: F,
 }
 
-impl<F: Frame> Frame for Bound<F> {
+impl<F: Packet> Packet for Bound<F> {
     fn bytes(&self) -> u32 {
         self.frame.bytes()
     }
 
-    fn flow(&self) -> u32 {
-        self.frame.flow()
+    fn path(&self) -> u32 {
+        self.frame.path()
     }
 
     fn ecn_capable(&self) -> bool {
@@ -43,7 +43,7 @@ pub(crate) struct Host<F> {
     dropped: Dropped<Bound<F>>,
 }
 
-impl<F: Frame> Host<F> {
+impl<F: Packet> Host<F> {
     pub(crate) fn new(queue: Queue) -> Self {
         let waiting = match Departing::new(&queue) {
             Some(departing) => Waiting::Departing(departing),
@@ -92,6 +92,6 @@ impl<F: Frame> Host<F> {
 
     /// A packet that the discipline has dropped after it had taken it.
     pub(crate) fn dropped(&mut self) -> Option<Bound<F>> {
-        self.dropped.frames.pop_front()
+        self.dropped.packets.pop_front()
     }
 }

@@ -1,6 +1,6 @@
 //! Network elements: links with their queues, random loss, reordering and copies; and what stations share.
 //!
-//! An element sees a frame (its length, its flow, its ECN bits), never what is inside, and is told the
+//! An element sees a packet (its length, its path, its ECN bits), never what is inside. It is told the
 //! time and handed its randomness. So the simulator gives it parcels and the emulator gives it real packets.
 
 pub mod adhoc;
@@ -38,12 +38,12 @@ pub use red::{Red, RedSettings, Spacing};
 pub use shared::{Counters as StationCounters, Outcome};
 
 /// What an element may know of what it carries: a few plain bytes that are moved by value.
-pub trait Frame: Copy + Default {
+pub trait Packet: Copy + Default {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
 
-    /// Which flow it belongs to, for disciplines that keep flows apart.
-    fn flow(&self) -> u32;
+    /// Number of the path that it takes, both directions alike. It stands for the 5-tuple that FQ-CoDel hashes.
+    fn path(&self) -> u32;
 
     /// Whether a queue may mark it instead of dropping it (ECT, RFC 3168 §5).
     fn ecn_capable(&self) -> bool;

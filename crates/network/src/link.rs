@@ -1,16 +1,16 @@
 //! A link: a queue, a transmitter of some rate, a line of some delay.
 //!
-//! The link runs in virtual time. When a frame arrives, the moment its transmission will start and
-//! the moment it will come out at the far end are known, because frames leave in order; so a frame
-//! costs one event, and a link has one event pending however many frames it carries. Frames lie by
+//! The link runs in virtual time. When a packet arrives, the moment its transmission will start and
+//! the moment it will come out at the far end are known, because packets leave in order; so a packet
+//! costs one event, and a link has one event pending however many packets it carries. Packets lie by
 //! value in one ring, in order, so a hop reads and writes memory in sequence. What only few links do (a
-//! discipline that decides when a frame leaves, reordering, copies) is in `rare.rs`; a transmitter without a
+//! discipline that decides when a packet leaves, reordering, copies) is in `rare.rs`; a transmitter without a
 //! rate, in `opportunities.rs`.
 
 use crate::loss::{Loss, LossModel, LossPlace};
 use crate::queue::{Backlog, Queue, Verdict};
 use crate::ring::Ring;
-use crate::{Frame, Rng};
+use crate::{Packet, Rng};
 use opportunities::Transmitter;
 use rare::Rare;
 use std::collections::VecDeque;
@@ -35,44 +35,44 @@ pub struct LinkSettings {
     pub queue: Queue,
     /// Random loss, if any.
     pub loss: Option<Loss>,
-    /// Frames that are held back on the line, so that others overtake them, if any.
+    /// Packets that are held back on the line, so that others overtake them, if any.
     pub reorder: Option<Reorder>,
-    /// Probability that a frame comes out twice.
+    /// Probability that a packet comes out twice.
     pub duplicate: f64,
-    /// Frames come out later by a random time up to this, and in order; not on links that are rare.
+    /// Packets come out later by a random time up to this, and in order; not on links that are rare.
     pub jitter: Span,
 }
 
 /// A change of a running link; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// New rate, for what is left of the frame in transmission and for those that wait; a link with
+    /// New rate, for what is left of the packet in transmission and for those that wait; a link with
     /// opportunities has none.
     pub rate: Option<Rate>,
-    /// New propagation delay, for frames whose transmission has not ended; on the line none overtakes another.
+    /// New propagation delay, for packets whose transmission has not ended; on the line none overtakes another.
     pub delay: Option<Span>,
-    /// New loss probability, each frame by itself.
+    /// New loss probability, each packet by itself.
     pub loss: Option<f64>,
     /// Whether the link carries anything: a link that is down drops every arrival.
     pub up: Option<bool>,
 }
 
-/// What has happened on a link since the start, in frames unless said otherwise.
+/// What has happened on a link since the start, in packets unless said otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames offered.
+    /// Packets offered.
     pub arrived: u64,
-    /// Frames dropped by the queue.
+    /// Packets dropped by the queue.
     pub queue_drops: u64,
-    /// Frames marked by the queue.
+    /// Packets marked by the queue.
     pub marks: u64,
-    /// Frames lost at random, or because the link was down.
+    /// Packets lost at random, or because the link was down.
     pub losses: u64,
     /// Bytes that came out at the far end, or would have if they had not been lost on the line.
     pub carried_bytes: u64,
 }
 
-/// What became of a frame that was offered.
+/// What became of a packet that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// Carried, and the link has an event pending already.
@@ -92,13 +92,13 @@ pub enum Offer {
 const FAR: Time = Time(1 << 62);
 
 #[derive(Clone, Copy, Default)]
-struct Carried<F> {
+struct Carried<P> {
     starts: Time,
     arrives: Time,
-    frame: F,
+    packet: P,
 }
 
-/// What became of the frame that came out of a link.
+/// What became of the packet that came out of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Whether it was lost on the line after all.
@@ -107,21 +107,21 @@ pub struct Delivery {
     pub next: Option<Time>,
 }
 
-/// A link that carries frames of type `F`. What every hop touches fills two cache lines: a frame that
+/// A link that carries packets of type `P`. What every hop touches fills two cache lines: a packet that
 /// comes out needs the first one only.
 #[repr(C, align(64))]
-pub struct Link<F> {
-    line: Ring<Carried<F>>,
+pub struct Link<P> {
+    line: Ring<Carried<P>>,
     /// The queue and its drops; none if it takes everything.
     queue: Option<Box<Guarded>>,
-    faults: Option<Box<Faults<F>>>,
+    faults: Option<Box<Faults<P>>>,
     /// Bytes that came out.
     carried_bytes: u64,
     waiting_bytes: u64,
-    /// Ordinal in `line` of the first frame that waited when [`Link::settle`] last looked.
+    /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
 
-    /// Transmission time of a frame of `memo.bytes`: quotient in ns and remainder.
+    /// Transmission time of a packet of `memo.bytes`: quotient in ns and remainder.
     memo: Transmission,
     /// Rate in bit/s; zero for a pure delay.
     rate: u64,
@@ -130,16 +130,16 @@ pub struct Link<F> {
     /// When the transmitter has sent everything it was given.
     idle_at: Time,
     delay: Span,
-    /// When the last frame comes out; none overtakes another.
+    /// When the last packet comes out; none overtakes another.
     last_arrival: Time,
-    /// Frames offered.
+    /// Packets offered.
     arrived: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Transmission {
     bytes: u32,
-    /// Whole nanoseconds; a frame that takes longer than 4 s is worked out anew each time.
+    /// Whole nanoseconds; a packet that takes longer than 4 s is worked out anew each time.
     ns: u32,
     remainder: u64,
 }
@@ -152,28 +152,28 @@ struct Guarded {
 }
 
 /// The uncommon part of a link, out of the way of the common one.
-struct Faults<F> {
+struct Faults<P> {
     loss: Option<Loss>,
     up: bool,
-    /// Frames delivered so far, and the ordinals of carried frames that will not come out.
+    /// Packets delivered so far, and the ordinals of carried packets that will not come out.
     delivered: u64,
     doomed: VecDeque<u64>,
-    /// Frames lost at random, or because the link was down.
+    /// Packets lost at random, or because the link was down.
     losses: u64,
-    /// Most by which a frame is late.
+    /// Most by which a packet is late.
     jitter: Span,
-    rare: Option<Rare<F>>,
+    rare: Option<Rare<P>>,
     /// What sends in place of a rate.
     transmitter: Option<Transmitter>,
 }
 
-impl<F> Faults<F> {
-    /// Whether random loss strikes the next frame.
+impl<P> Faults<P> {
+    /// Whether random loss strikes the next packet.
     fn strikes(&mut self, rng: &mut impl Rng) -> bool {
         self.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng))
     }
 
-    fn new(loss: Option<Loss>, rare: Option<Rare<F>>) -> Self {
+    fn new(loss: Option<Loss>, rare: Option<Rare<P>>) -> Self {
         Faults {
             loss,
             up: true,
@@ -187,7 +187,7 @@ impl<F> Faults<F> {
     }
 }
 
-impl<F: Frame> Link<F> {
+impl<P: Packet> Link<P> {
     /// A link that carries nothing yet.
     pub fn new(settings: LinkSettings) -> Self {
         let rare = Rare::new(&settings);
@@ -217,23 +217,23 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// A frame arrives at `now`; times of successive calls never decrease.
+    /// A packet arrives at `now`; times of successive calls never decrease.
     #[inline(always)] // on the way of every hop
-    pub fn offer(&mut self, now: Time, frame: F, rng: &mut impl Rng) -> Offer {
+    pub fn offer(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
         if self.faults.is_some() {
-            return self.offer_faulty(now, frame, rng);
+            return self.offer_faulty(now, packet, rng);
         }
-        match self.judge(now, &frame, rng) {
-            Verdict::Accept => self.carry(now, frame),
-            Verdict::Mark => self.carry_marked(now, frame),
+        match self.judge(now, &packet, rng) {
+            Verdict::Accept => self.carry(now, packet),
+            Verdict::Mark => self.carry_marked(now, packet),
             Verdict::Full | Verdict::Early => Offer::Dropped,
         }
     }
 
-    /// What the queue, if there is one, says to a frame that arrives.
+    /// What the queue, if there is one, says to a packet that arrives.
     #[inline(always)] // on the way of every hop
-    fn judge(&mut self, now: Time, frame: &F, rng: &mut impl Rng) -> Verdict {
+    fn judge(&mut self, now: Time, packet: &P, rng: &mut impl Rng) -> Verdict {
         if self.queue.is_none() {
             return Verdict::Accept;
         }
@@ -241,7 +241,7 @@ impl<F: Frame> Link<F> {
         let Some(guarded) = &mut self.queue else {
             return Verdict::Accept;
         };
-        let (bytes, capable) = (frame.bytes(), frame.ecn_capable());
+        let (bytes, capable) = (packet.bytes(), packet.ecn_capable());
         let verdict = guarded.queue.judge(now, bytes, capable, backlog, rng);
         match verdict {
             Verdict::Accept => {}
@@ -252,14 +252,14 @@ impl<F: Frame> Link<F> {
     }
 
     #[cold]
-    fn carry_marked(&mut self, now: Time, mut frame: F) -> Offer {
-        frame.mark();
-        self.carry(now, frame)
+    fn carry_marked(&mut self, now: Time, mut packet: P) -> Offer {
+        packet.mark();
+        self.carry(now, packet)
     }
 
     /// [`Link::offer`] to a link with random loss, that may be down, that is rare, or that has opportunities.
     #[inline(never)]
-    fn offer_faulty(&mut self, now: Time, mut frame: F, rng: &mut impl Rng) -> Offer {
+    fn offer_faulty(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         let mut doomed = false;
         self.pass(now);
         if let Some(faults) = &mut self.faults {
@@ -272,43 +272,43 @@ impl<F: Frame> Link<F> {
             }
             doomed = lost;
         }
-        match self.judge(now, &frame, rng) {
+        match self.judge(now, &packet, rng) {
             Verdict::Accept => {}
-            Verdict::Mark => frame.mark(),
+            Verdict::Mark => packet.mark(),
             Verdict::Full | Verdict::Early => return Offer::Dropped,
         }
         if self.rare() {
-            return self.offer_rare(now, frame);
+            return self.offer_rare(now, packet);
         }
-        let offer = self.carry_late(now, frame, rng);
+        let offer = self.carry_late(now, packet, rng);
         if doomed && let Some(faults) = &mut self.faults {
             faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
         }
         offer
     }
 
-    /// [`Link::carry`] with jitter: the line is as much longer for this frame.
-    fn carry_late(&mut self, now: Time, frame: F, rng: &mut impl Rng) -> Offer {
+    /// [`Link::carry`] with jitter: the line is as much longer for this packet.
+    fn carry_late(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
         let jitter = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.jitter);
         if jitter == Span::ZERO {
-            return self.carry_somehow(now, frame);
+            return self.carry_somehow(now, packet);
         }
         let delay = self.delay;
         self.delay = delay + Span((rng.uniform() * jitter.0 as f64) as u64);
-        let offer = self.carry_somehow(now, frame);
+        let offer = self.carry_somehow(now, packet);
         self.delay = delay;
         offer
     }
 
-    /// The frame that comes out next; `None` if the link carries nothing.
-    pub fn front(&self) -> Option<&F> {
-        self.line.front().map(|carried| &carried.frame)
+    /// The packet that comes out next; `None` if the link carries nothing.
+    pub fn front(&self) -> Option<&P> {
+        self.line.front().map(|carried| &carried.packet)
     }
 
-    /// The frame at the [`Link::front`] comes out, at the time for which the link last asked to be woken.
+    /// The packet at the [`Link::front`] comes out, at the time for which the link last asked to be woken.
     #[inline(always)] // on the way of every hop
     pub fn deliver(&mut self) -> Delivery {
-        let bytes = self.line.front().map_or(0, |carried| u64::from(carried.frame.bytes()));
+        let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
         if self.queue.is_some() && self.waiting == self.line.head() {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
@@ -325,7 +325,7 @@ impl<F: Frame> Link<F> {
         Delivery { lost, next }
     }
 
-    /// Whether random loss has chosen the frame that comes out now.
+    /// Whether random loss has chosen the packet that comes out now.
     fn strikes(&mut self) -> bool {
         let Some(faults) = &mut self.faults else {
             return false;
@@ -339,7 +339,7 @@ impl<F: Frame> Link<F> {
         strikes
     }
 
-    /// What waits at `now`, not counting the frame in transmission.
+    /// What waits at `now`, not counting the packet in transmission.
     #[inline(always)] // on the way of every hop into a queue
     pub fn backlog(&mut self, now: Time) -> Backlog {
         self.settle(now);
@@ -354,7 +354,7 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// Frames inside: waiting, in transmission or on the line.
+    /// Packets inside: waiting, in transmission or on the line.
     pub fn carried(&self) -> usize {
         self.line.len() as usize + self.rare_carried()
     }
@@ -408,7 +408,7 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// Frames that wait, and what is left of the one in transmission, are timed anew at `rate` and with the
+    /// Packets that wait, and what is left of the one in transmission, are timed anew at `rate` and with the
     /// present delay.
     fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
@@ -432,7 +432,7 @@ impl<F: Frame> Link<F> {
         for offset in 0..self.line.tail().wrapping_sub(self.waiting) {
             let ordinal = self.waiting.wrapping_add(offset);
             let starts = self.idle_at;
-            let bytes = self.line.get(ordinal).map_or(0, |carried| carried.frame.bytes());
+            let bytes = self.line.get(ordinal).map_or(0, |carried| carried.packet.bytes());
             self.transmit(starts, bytes);
             earliest = earliest.max(self.idle_at + self.delay);
             if let Some(carried) = self.line.get_mut(ordinal) {
@@ -443,8 +443,8 @@ impl<F: Frame> Link<F> {
     }
 
     #[inline(always)] // on the way of every hop
-    fn carry(&mut self, now: Time, frame: F) -> Offer {
-        let bytes = frame.bytes();
+    fn carry(&mut self, now: Time, packet: P) -> Offer {
+        let bytes = packet.bytes();
         let starts = now.max(self.idle_at);
         self.transmit(starts, bytes);
         let arrives = (self.idle_at + self.delay).max(self.last_arrival);
@@ -453,7 +453,7 @@ impl<F: Frame> Link<F> {
             0 => Offer::Wake(arrives),
             _ => Offer::Carried,
         };
-        self.line.push(Carried { starts, arrives, frame });
+        self.line.push(Carried { starts, arrives, packet });
         if self.queue.is_some() {
             self.waiting_bytes += u64::from(bytes);
         }
@@ -482,7 +482,7 @@ impl<F: Frame> Link<F> {
     /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
     fn transmission(&mut self, bytes: u32) -> (u64, u64) {
         if self.memo.bytes != bytes {
-            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for frames below 2 GB
+            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB
             let (whole, remainder) = (product / self.rate, product % self.rate);
             let Ok(ns) = u32::try_from(whole) else {
                 // A queue that waits for an outage to end may not wait beyond the end of time.
@@ -493,20 +493,20 @@ impl<F: Frame> Link<F> {
         (u64::from(self.memo.ns), self.memo.remainder)
     }
 
-    /// Count the frames whose transmission has started by `now`. Without a queue that may drop, nobody
+    /// Count the packets whose transmission has started by `now`. Without a queue that may drop, nobody
     /// asks at every arrival, so nothing is kept up and the whole line is looked through.
     fn settle(&mut self, now: Time) {
         if self.queue.is_none() {
             self.waiting = self.line.head();
             let ordinals = (0..self.line.len()).map(|offset| self.waiting.wrapping_add(offset));
             let carried = ordinals.filter_map(|ordinal| self.line.get(ordinal));
-            self.waiting_bytes = carried.map(|carried| u64::from(carried.frame.bytes())).sum();
+            self.waiting_bytes = carried.map(|carried| u64::from(carried.packet.bytes())).sum();
         }
         while let Some(carried) = self.line.get(self.waiting) {
             if carried.starts > now {
                 break;
             }
-            self.waiting_bytes -= u64::from(carried.frame.bytes());
+            self.waiting_bytes -= u64::from(carried.packet.bytes());
             self.waiting = self.waiting.wrapping_add(1);
         }
     }

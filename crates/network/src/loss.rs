@@ -1,13 +1,13 @@
-//! Random loss: each frame by itself, or in bursts.
+//! Random loss: each packet by itself, or in bursts.
 
 use crate::Rng;
 
 /// Where on a link random loss strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossPlace {
-    /// Before the queue: a lost frame uses no capacity.
+    /// Before the queue: a lost packet uses no capacity.
     Before,
-    /// On the line, as on a radio: a lost frame has used the transmitter.
+    /// On the line, as on a radio: a lost packet has used the transmitter.
     After,
 }
 
@@ -23,14 +23,14 @@ pub struct Loss {
 /// How losses follow one another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossModel {
-    /// Each frame with this probability, independently.
+    /// Each packet with this probability, independently.
     Independent(f64),
     /// By a chain of two states.
     GilbertElliott(GilbertElliott),
 }
 
 /// Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss; the state may change with
-/// every frame. The stationary loss is `(r · loss_good + p · loss_bad) / (p + r)`, and frames spend
+/// every packet. The stationary loss is `(r · loss_good + p · loss_bad) / (p + r)`, and packets spend
 /// `1 / r` in a row in the bad state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
@@ -47,7 +47,7 @@ pub struct GilbertElliott {
 }
 
 impl LossModel {
-    /// Whether the next frame is lost.
+    /// Whether the next packet is lost.
     pub(crate) fn strikes(&mut self, rng: &mut impl Rng) -> bool {
         match self {
             LossModel::Independent(probability) => rng.uniform() < *probability,

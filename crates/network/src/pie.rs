@@ -23,13 +23,13 @@ pub struct PieSettings {
     pub alpha: f64,
     /// Weight of the change since the last update, in 1/s.
     pub beta: f64,
-    /// Whether frames that can be marked are marked instead of dropped while `drop_prob` is below 0.1.
+    /// Whether packets that can be marked are marked instead of dropped while `drop_prob` is below 0.1.
     pub ecn: bool,
-    /// Frames that fit at all.
+    /// Packets that fit at all.
     pub limit: u64,
 }
 
-/// Above this probability frames are dropped and not marked (RFC 8033 §5.1).
+/// Above this probability packets are dropped and not marked (RFC 8033 §5.1).
 const MARK_ECNTH: f64 = 0.1;
 
 /// A PIE queue's state.

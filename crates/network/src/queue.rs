@@ -1,12 +1,12 @@
-//! Queue disciplines. Most decide when a frame arrives; the others, when it leaves (see `departing.rs`).
+//! Queue disciplines. Most decide when a packet arrives; the others, when it leaves (see `departing.rs`).
 
 use crate::{CodelSettings, FqCodelSettings, Pie, Red, Rng};
 use units::Time;
 
-/// What an arriving frame finds: frames that wait, the one in transmission not counted.
+/// What an arriving packet finds: packets that wait, the one in transmission not counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backlog {
-    /// Waiting frames.
+    /// Waiting packets.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -14,7 +14,7 @@ pub struct Backlog {
     pub idle_since: Time,
 }
 
-/// Whether an arriving frame is taken.
+/// Whether an arriving packet is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It joins the queue.
@@ -35,7 +35,7 @@ pub enum Queue {
     Unlimited,
     /// Drops what does not fit (drop-tail); either limit may be infinite.
     DropTail {
-        /// Frames that may wait.
+        /// Packets that may wait.
         packets: u64,
         /// Bytes that may wait.
         bytes: u64,
@@ -44,11 +44,11 @@ pub enum Queue {
     Red(Box<Red>),
     /// Proportional integral controller enhanced.
     Pie(Box<Pie>),
-    /// Controlled delay, which drops when a frame leaves.
+    /// Controlled delay, which drops when a packet leaves.
     Codel {
         /// Its parameters.
         codel: CodelSettings,
-        /// Frames that may wait.
+        /// Packets that may wait.
         limit: u64,
     },
     /// A queue with CoDel for each flow.
@@ -56,7 +56,7 @@ pub enum Queue {
 }
 
 impl Queue {
-    /// Judge a frame of `bytes` that arrives at `now`; `capable`: it can be marked.
+    /// Judge a packet of `bytes` that arrives at `now`; `capable`: it can be marked.
     #[inline(always)] // on the way of every hop into a queue
     pub fn judge(
         &mut self,

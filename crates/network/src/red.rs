@@ -2,7 +2,7 @@
 //!
 //! Source: Floyd and Jacobson 1993 (symbols `min_th`, `max_th`, `max_p`, `w_q`, `avg`, `count`); the
 //! gentle form as in Floyd 2000. With `gentle`, (25, 50, 0.1) is exactly the two-slope curve of
-//! Khalili draft-04 §3. The queue length excludes the frame in transmission and the arriving one.
+//! Khalili draft-04 §3. The queue length excludes the packet in transmission and the arriving one.
 
 use crate::Rng;
 use crate::queue::{Backlog, Verdict};
@@ -33,10 +33,10 @@ pub struct RedSettings {
     pub w_q: f64,
     /// How drops are spread.
     pub spacing: Spacing,
-    /// Whether frames that can be marked are marked instead of dropped early (RFC 3168 §7), as long as
+    /// Whether packets that can be marked are marked instead of dropped early (RFC 3168 §7), as long as
     /// the curve is below 1.
     pub ecn: bool,
-    /// Frames that fit at all.
+    /// Packets that fit at all.
     pub limit: u64,
     /// Mean time in seconds to send a typical packet, for the decay of the average while idle.
     pub packet_time: f64,

@@ -1,31 +1,31 @@
 //! Packets and random numbers for tests.
 
-use crate::{CodelSettings, FqCodelSettings, Frame, Queue, Rng};
+use crate::{CodelSettings, FqCodelSettings, Packet, Queue, Rng};
 use proptest::prelude::*;
 use units::Span;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Packet {
+pub(crate) struct TestPacket {
     pub(crate) bytes: u32,
-    pub(crate) flow: u32,
+    pub(crate) path: u32,
     pub(crate) number: u32,
     pub(crate) capable: bool,
     pub(crate) marked: bool,
 }
 
-impl Packet {
+impl TestPacket {
     pub(crate) fn of(bytes: u32) -> Self {
-        Packet { bytes, ..Packet::default() }
+        TestPacket { bytes, ..TestPacket::default() }
     }
 }
 
-impl Frame for Packet {
+impl Packet for TestPacket {
     fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    fn flow(&self) -> u32 {
-        self.flow
+    fn path(&self) -> u32 {
+        self.path
     }
 
     fn ecn_capable(&self) -> bool {

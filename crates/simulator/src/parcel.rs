@@ -1,6 +1,6 @@
 //! Segments as they travel through the links: 48 plain bytes, moved by value.
 
-use network::Frame;
+use network::Packet;
 use std::collections::BTreeMap;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Report, Sacks, sack_option_bytes};
@@ -43,12 +43,12 @@ fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-impl Frame for Parcel {
+impl Packet for Parcel {
     fn bytes(&self) -> u32 {
         low(self.bytes_and_kind)
     }
 
-    fn flow(&self) -> u32 {
+    fn path(&self) -> u32 {
         self.path()
     }
 

@@ -386,7 +386,7 @@ impl World {
             }
             self.pump(flow);
         } else {
-            let bytes = network::Frame::bytes(&parcel);
+            let bytes = network::Packet::bytes(&parcel);
             self.counts[parcel.path() as usize].arrived_bytes += u64::from(bytes);
             match endpoint.receiver.on_data(self.now, path, &parcel.as_data()) {
                 Some(ack) => self.send_ack(flow, path, &ack),

@@ -5,7 +5,7 @@ use crate::ground::trajectories;
 use crate::media::{Shared, build, place, snr_db};
 use network::adhoc::{Passed, Route, Sent, Tally};
 use network::routing::Node;
-use network::{Counters, Frame, Outcome, Place, StationCounters, Trajectory};
+use network::{Counters, Outcome, Packet, Place, StationCounters, Trajectory};
 use scenario::{Plan, PlanStation};
 use units::{Span, Time};
 
@@ -100,7 +100,7 @@ impl<F> Default for Air<F> {
     }
 }
 
-impl<F: Frame> Air<F> {
+impl<F: Packet> Air<F> {
     /// What stations of `plan` share in the run with `seed`.
     pub fn new(plan: &Plan, seed: u64) -> Self {
         let mut air = Air {
@@ -299,7 +299,7 @@ impl<F: Frame> Air<F> {
 }
 
 /// The stations of a medium are now elsewhere.
-fn move_to<F: Frame>(shared: &mut Shared<F>, now: Time, places: impl Iterator<Item = Place>) {
+fn move_to<F: Packet>(shared: &mut Shared<F>, now: Time, places: impl Iterator<Item = Place>) {
     match shared {
         Shared::Medium(medium) => medium.place(places),
         Shared::Adhoc(adhoc) => adhoc.place(now, places),
@@ -324,7 +324,7 @@ fn passed<F>(outcome: Outcome<F>) -> Passed<F> {
 }
 
 /// Counts what became of a packet, and gives its lane the number that it has among all.
-fn book<F: Frame>(
+fn book<F: Packet>(
     passed: Passed<F>,
     lanes: &[u32],
     counts: &mut [Counters],

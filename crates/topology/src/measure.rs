@@ -5,7 +5,7 @@ use crate::stations::StationMeter;
 use crate::{
     Air, Histogram, Mean, NodeSeries, RouteResult, StationResult, StationSeries, WayResult,
 };
-use network::{Counters, Frame, Link};
+use network::{Counters, Link, Packet};
 use scenario::{Plan, PlanQueue};
 use units::{Rate, Time};
 
@@ -22,7 +22,7 @@ pub struct LinkResult {
     pub lost_packets: u64,
     /// Packets marked by the queue (CE).
     pub marked_packets: u64,
-    /// Bytes that it carried to its end, those of frames lost on the line included, in bit/s.
+    /// Bytes that it carried to its end, those of packets lost on the line included, in bit/s.
     pub throughput_bps: f64,
     /// Fraction of the capacity used; `NaN` without a rate.
     pub utilisation: f64,
@@ -89,7 +89,7 @@ impl LinkMeter {
     }
 
     /// The warm-up is over: what has happened so far does not count.
-    pub fn start<F: Frame>(&mut self, links: &[Link<F>], air: &Air<F>) {
+    pub fn start<F: Packet>(&mut self, links: &[Link<F>], air: &Air<F>) {
         self.baseline = self.counters(links, air);
         self.stations.start(air);
         self.routing.start(air);
@@ -97,7 +97,7 @@ impl LinkMeter {
 
     /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
     /// user.
-    pub fn sample<F: Frame>(&mut self, links: &mut [Link<F>], air: &Air<F>, now: Time) {
+    pub fn sample<F: Packet>(&mut self, links: &mut [Link<F>], air: &Air<F>, now: Time) {
         self.stations.sample(air);
         self.routing.sample(air);
         let mut inside = vec![0; self.rows.len()];
@@ -125,7 +125,7 @@ impl LinkMeter {
 
     /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in its
     /// order.
-    pub fn record<F: Frame>(
+    pub fn record<F: Packet>(
         &self,
         series: &mut LinkSeries,
         links: &mut [Link<F>],
@@ -156,7 +156,7 @@ impl LinkMeter {
     }
 
     /// One row for each link of the plan, over the `seconds` since [`LinkMeter::start`].
-    pub fn results<F: Frame>(
+    pub fn results<F: Packet>(
         &self,
         links: &[Link<F>],
         air: &Air<F>,
@@ -188,17 +188,17 @@ impl LinkMeter {
     }
 
     /// One row for each station of each medium, over the `seconds` since [`LinkMeter::start`].
-    pub fn stations<F: Frame>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
+    pub fn stations<F: Packet>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
         self.stations.results(air, seconds)
     }
 
     /// Appends a row to `series`: where nodes are, and what they have sent.
-    pub fn record_nodes<F: Frame>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
+    pub fn record_nodes<F: Packet>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
         self.routing.record(series, air, now);
     }
 
     /// One row for each link over a medium where places matter, and one for each route that its packets took.
-    pub fn routing<F: Frame>(&self, air: &Air<F>) -> (Vec<WayResult>, Vec<RouteResult>) {
+    pub fn routing<F: Packet>(&self, air: &Air<F>) -> (Vec<WayResult>, Vec<RouteResult>) {
         (self.routing.ways(air), RoutingMeter::routes(air))
     }
 
@@ -208,7 +208,7 @@ impl LinkMeter {
     }
 
     /// What has happened on each link of the plan.
-    fn counters<F: Frame>(&self, links: &[Link<F>], air: &Air<F>) -> Vec<Counters> {
+    fn counters<F: Packet>(&self, links: &[Link<F>], air: &Air<F>) -> Vec<Counters> {
         let mut sums = vec![Counters::default(); self.rows.len()];
         for (link, planned) in links.iter().zip(&self.planned) {
             let counters = link.counters();

@@ -5,7 +5,7 @@ use network::adhoc::{Adhoc, Routing, Way};
 use network::dot11::{Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings};
 use network::routing::{AodvSettings, OlsrSettings};
 use network::{
-    Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Fading, Frame, Place, Rng,
+    Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Fading, Packet, Place, Rng,
     Scheduler, Trajectory,
 };
 use scenario::schema;
@@ -25,7 +25,7 @@ pub(crate) enum Shared<F> {
 }
 
 /// What a medium of a plan is, with these lanes and with its nodes where they are at first.
-pub(crate) fn build<F: Frame>(
+pub(crate) fn build<F: Packet>(
     planned: &PlanMedium,
     ways: &[Ends],
     ground: &[Trajectory],

@@ -1,7 +1,7 @@
 //! What is measured on media where places matter, and where nodes are.
 
 use crate::{Air, Mean};
-use network::Frame;
+use network::Packet;
 use network::adhoc::Sent;
 use network::routing::Node;
 use std::collections::BTreeMap;
@@ -80,21 +80,21 @@ pub(crate) struct RoutingMeter {
 
 impl RoutingMeter {
     /// The warm-up is over.
-    pub(crate) fn start<F: Frame>(&mut self, air: &Air<F>) {
+    pub(crate) fn start<F: Packet>(&mut self, air: &Air<F>) {
         let tallies = air.routed().map(|way| (way.tally.unreachable, way.tally.changes));
         self.baseline = tallies.collect();
         self.connected = vec![Mean::default(); self.baseline.len()];
     }
 
     /// Looks at what is connected.
-    pub(crate) fn sample<F: Frame>(&mut self, air: &Air<F>) {
+    pub(crate) fn sample<F: Packet>(&mut self, air: &Air<F>) {
         for (mean, way) in self.connected.iter_mut().zip(air.routed()) {
             mean.add(f64::from(u8::from(way.connected)));
         }
     }
 
     /// Appends a row to `series`.
-    pub(crate) fn record<F: Frame>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
+    pub(crate) fn record<F: Packet>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
         for place in air.places(now) {
             series.x_m.push(place.x);
             series.y_m.push(place.y);
@@ -123,7 +123,7 @@ impl RoutingMeter {
     }
 
     /// One row for each way.
-    pub(crate) fn ways<F: Frame>(&self, air: &Air<F>) -> Vec<WayResult> {
+    pub(crate) fn ways<F: Packet>(&self, air: &Air<F>) -> Vec<WayResult> {
         let rows = air.routed().zip(&self.baseline).zip(&self.connected);
         let rows = rows.map(|((way, (unreachable, changes)), connected)| WayResult {
             link: way.planned,
@@ -137,7 +137,7 @@ impl RoutingMeter {
     }
 
     /// One row for each route of each way.
-    pub(crate) fn routes<F: Frame>(air: &Air<F>) -> Vec<RouteResult> {
+    pub(crate) fn routes<F: Packet>(air: &Air<F>) -> Vec<RouteResult> {
         let ways: BTreeMap<u32, u32> = air.routed().map(|way| way.lane).zip(0..).collect();
         let rows = air.routes().filter_map(|(lane, route)| {
             Some(RouteResult {

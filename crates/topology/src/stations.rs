@@ -1,7 +1,7 @@
 //! What is measured on stations of media.
 
 use crate::{Air, Mean};
-use network::{Frame, StationCounters};
+use network::{Packet, StationCounters};
 
 /// A station after a run, over the time since the warm-up, as a network card counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +51,7 @@ pub(crate) struct StationMeter {
 
 impl StationMeter {
     /// The warm-up is over.
-    pub(crate) fn start<F: Frame>(&mut self, air: &Air<F>) {
+    pub(crate) fn start<F: Packet>(&mut self, air: &Air<F>) {
         let counters = air.stations().map(|(counters, _)| counters);
         self.baseline = counters.zip(air.handovers()).collect();
         self.waiting = vec![Mean::default(); self.baseline.len()];
@@ -59,7 +59,7 @@ impl StationMeter {
     }
 
     /// Looks at the queues.
-    pub(crate) fn sample<F: Frame>(&mut self, air: &Air<F>) {
+    pub(crate) fn sample<F: Packet>(&mut self, air: &Air<F>) {
         for (station, (_, waiting)) in air.stations().enumerate() {
             self.waiting[station].add(f64::from(waiting));
             self.empty[station].add(f64::from(u8::from(waiting == 0)));
@@ -67,7 +67,7 @@ impl StationMeter {
     }
 
     /// Appends a row to `series`, one column for each station of each medium.
-    pub(crate) fn record<F: Frame>(series: &mut StationSeries, air: &Air<F>) {
+    pub(crate) fn record<F: Packet>(series: &mut StationSeries, air: &Air<F>) {
         for (counters, waiting) in air.stations() {
             series.queue_packets.push(f64::from(waiting));
             series.attempts.push(counters.attempts as f64);
@@ -77,7 +77,7 @@ impl StationMeter {
     }
 
     /// One row for each station of each medium, over the `seconds` since [`StationMeter::start`].
-    pub(crate) fn results<F: Frame>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
+    pub(crate) fn results<F: Packet>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
         let rows = air.stations().zip(air.handovers()).zip(&self.baseline).enumerate();
         let rows = rows.map(|(station, (((now, _), handovers), (then, before)))| StationResult {
             offered_packets: now.offered - then.offered,

@@ -1,7 +1,7 @@
 //! From a plan to its links and the routes through them.
 
 use crate::{Air, LANES, Stream, change, link_settings};
-use network::{Change, Frame, Link};
+use network::{Change, Link, Packet};
 use scenario::Plan;
 use units::Time;
 
@@ -16,13 +16,13 @@ pub type Copies = Vec<(usize, u32)>;
 ///
 /// Shared links come first, in the order of the plan; the copies of per-user links follow in the order
 /// in which routes ask for them. This numbering orders simultaneous events.
-pub struct Wiring<'a, F> {
+pub struct Wiring<'a, P> {
     plan: &'a Plan,
     seed: u64,
     /// For each link of the plan its number, unless every user has a copy.
     shared: Vec<Option<u32>>,
     /// The links.
-    pub links: Vec<Link<F>>,
+    pub links: Vec<Link<P>>,
     /// The randomness of each link.
     pub streams: Vec<Stream>,
     /// For each link the plan's link that it is, or is a copy of.
@@ -31,12 +31,12 @@ pub struct Wiring<'a, F> {
     /// lane stands, a number from [`LANES`] on: the link is the line behind it.
     pub hops: Vec<u32>,
     /// The media.
-    pub air: Air<F>,
+    pub air: Air<P>,
     /// Changes of links so far laid: when, which link, what. Not sorted; the caller may drain it.
     pub changes: Vec<(Time, u32, Change)>,
 }
 
-impl<'a, F: Frame> Wiring<'a, F> {
+impl<'a, P: Packet> Wiring<'a, P> {
     /// The shared links of `plan` for the run with `seed`; no routes yet.
     pub fn new(plan: &'a Plan, seed: u64) -> Self {
         let mut wiring = Wiring {
@@ -105,11 +105,11 @@ mod tests {
     #[derive(Clone, Copy, Default)]
     struct Box1000;
 
-    impl Frame for Box1000 {
+    impl Packet for Box1000 {
         fn bytes(&self) -> u32 {
             1000
         }
-        fn flow(&self) -> u32 {
+        fn path(&self) -> u32 {
             0
         }
         fn ecn_capable(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Who reaches whom, and the shortest ways as somebody knows them who sees everything at once.
 
-use crate::Frame;
+use crate::Packet;
 use crate::dot11::{LEAST_SUCCESS, Medium};
 use crate::routing::Node;
 
@@ -15,7 +15,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn of<F: Frame>(medium: &Medium<F>) -> Self {
+    pub(super) fn of<F: Packet>(medium: &Medium<F>) -> Self {
         let nodes = medium.stations();
         let pairs = || (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
         let of_pair = |value: &dyn Fn(usize, usize) -> f64| {

@@ -15,11 +15,11 @@ use crate::dot11::{Medium, MediumSettings, StationSettings};
 use crate::host::{Bound, Host};
 use crate::routing::{Action, Hop, Message, Node, Transit};
 use crate::shared::{Counters, Outcome};
-use crate::{Frame, Place, Queue, Rng};
+use crate::{Packet, Place, Queue, Rng};
 use guide::Guide;
 pub use guide::Routing;
 use links::Links;
-use packet::{Messages, Packet, Trails};
+use packet::{Messages, Routed, Trails};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Span, Time};
 
@@ -111,9 +111,9 @@ struct WayState {
 struct Station<F> {
     /// Packets that the medium takes of it at a time.
     ring: u32,
-    host: Host<Packet<F>>,
+    host: Host<Routed<F>>,
     /// Packets that wait for a route.
-    waiting: VecDeque<Packet<F>>,
+    waiting: VecDeque<Routed<F>>,
     offered: u64,
     dropped: u64,
     /// Lanes of the medium to neighbours, for packets and for messages.
@@ -136,7 +136,7 @@ pub struct Sent {
 
 /// An ad-hoc network on one medium.
 pub struct Adhoc<F> {
-    medium: Medium<Packet<F>>,
+    medium: Medium<Routed<F>>,
     stations: Vec<Station<F>>,
     guide: Guide,
     links: Links,
@@ -153,7 +153,7 @@ pub struct Adhoc<F> {
     offered_at: Time,
 }
 
-impl<F: Frame> Adhoc<F> {
+impl<F: Packet> Adhoc<F> {
     /// A network of `stations` with these ways. Of each station's packets the medium takes `ring` at a time; the rest
     /// waits where routing can still send it elsewhere.
     ///
@@ -285,13 +285,13 @@ impl<F: Frame> Adhoc<F> {
         };
         let trail = self.trails.step(None, node);
         self.stations[usize::from(node)].offered += 1;
-        let taken = self.enqueue(now, Packet::new(frame, way, trail), rng);
+        let taken = self.enqueue(now, Routed::new(frame, way, trail), rng);
         self.feed(now, node, rng);
         taken
     }
 
     /// A packet waits in the node where it is.
-    fn enqueue(&mut self, now: Time, packet: Packet<F>, rng: &mut impl Rng) -> bool {
+    fn enqueue(&mut self, now: Time, packet: Routed<F>, rng: &mut impl Rng) -> bool {
         let station = &mut self.stations[usize::from(self.trails.node(packet.trail))];
         let taken = station.host.offer(now, Bound { lane: 0, frame: packet }, rng);
         station.dropped += u64::from(!taken);
@@ -315,7 +315,7 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// A packet goes to the next node, waits for a route, or is lost for want of one.
-    fn send_on(&mut self, now: Time, node: Node, packet: Packet<F>, rng: &mut impl Rng) {
+    fn send_on(&mut self, now: Time, node: Node, packet: Routed<F>, rng: &mut impl Rng) {
         let state = &self.ways[packet.way as usize];
         let transit = self.transit(&packet);
         let mut out = Vec::new();
@@ -337,7 +337,7 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// What a router is told of a packet.
-    fn transit(&self, packet: &Packet<F>) -> Transit {
+    fn transit(&self, packet: &Routed<F>) -> Transit {
         Transit {
             source: self.trails.source(packet.trail),
             destination: self.ways[packet.way as usize].way.to[0] as Node,
@@ -354,13 +354,13 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// There is no route for a packet.
-    fn give_up(&mut self, packet: Packet<F>) {
+    fn give_up(&mut self, packet: Routed<F>) {
         self.ways[packet.way as usize].tally.unreachable += 1;
         self.lose(packet);
     }
 
-    fn lose(&mut self, packet: Packet<F>) {
-        let Packet { frame, way, trail, .. } = packet;
+    fn lose(&mut self, packet: Routed<F>) {
+        let Routed { frame, way, trail, .. } = packet;
         self.passed.push(match self.trails.hops(trail) {
             0 => Passed::Left { way, frame, lost: true },
             _ => Passed::Lost { way, frame },
@@ -400,7 +400,7 @@ impl<F: Frame> Adhoc<F> {
         now: Time,
         lane: u32,
         at: Node,
-        mut packet: Packet<F>,
+        mut packet: Routed<F>,
         rng: &mut impl Rng,
     ) {
         let (from, to) = self.medium.ends(lane);
@@ -416,7 +416,7 @@ impl<F: Frame> Adhoc<F> {
             return;
         }
         packet.trail = self.trails.step(Some(packet.trail), at);
-        let Packet { frame, way, trail, .. } = packet;
+        let Routed { frame, way, trail, .. } = packet;
         if self.ways[way as usize].way.to.contains(&usize::from(at)) {
             self.ways[way as usize].arrived(now, trail);
             self.guide.on_arrival(now, at, self.transit(&packet));
@@ -433,7 +433,7 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// A node is done with a packet or a message: there is room for the next.
-    fn left(&mut self, now: Time, lane: u32, packet: Packet<F>, lost: bool, rng: &mut impl Rng) {
+    fn left(&mut self, now: Time, lane: u32, packet: Routed<F>, lost: bool, rng: &mut impl Rng) {
         let (from, to) = self.medium.ends(lane);
         if packet.is_message() {
             let message = to.filter(|_| lost).and_then(|_| self.messages.get(packet.trail));
@@ -448,7 +448,7 @@ impl<F: Frame> Adhoc<F> {
             sent.packets += 1;
             sent.bytes += u64::from(packet.bytes());
             if self.trails.hops(packet.trail) == 0 {
-                let Packet { frame, way, .. } = packet;
+                let Routed { frame, way, .. } = packet;
                 self.passed.push(Passed::Left { way, frame, lost: false });
             }
         }
@@ -489,10 +489,10 @@ impl<F: Frame> Adhoc<F> {
     }
 
     /// Takes the packets of a node that wait for a route to `to`.
-    fn waiting_for(&mut self, node: Node, to: Node) -> Vec<Packet<F>> {
+    fn waiting_for(&mut self, node: Node, to: Node) -> Vec<Routed<F>> {
         let ways = &self.ways;
         let wanted =
-            |packet: &Packet<F>| ways[packet.way as usize].way.to.contains(&usize::from(to));
+            |packet: &Routed<F>| ways[packet.way as usize].way.to.contains(&usize::from(to));
         let all = std::mem::take(&mut self.stations[usize::from(node)].waiting);
         let (taken, stay): (Vec<_>, Vec<_>) = all.into_iter().partition(wanted);
         self.stations[usize::from(node)].waiting = stay.into();
@@ -515,7 +515,7 @@ impl<F: Frame> Adhoc<F> {
         sent.message_bytes += u64::from(bytes);
         // A unicast is dropped when it has arrived and when its sender is done, a broadcast when its sender is.
         let place = self.messages.put(message, if to.is_some() { 2 } else { 1 });
-        self.medium.urge(now, lane, Packet::message(place, bytes), rng);
+        self.medium.urge(now, lane, Routed::message(place, bytes), rng);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What travels in an ad-hoc network, and the way that it has come.
 
-use crate::Frame;
+use crate::Packet;
 use crate::routing::{Message, Node};
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ const MESSAGE: u32 = u32::MAX;
 
 /// A packet, or a message between routers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Packet<F> {
+pub(super) struct Routed<F> {
     pub(super) frame: F,
     /// Which way it takes.
     pub(super) way: u32,
@@ -19,13 +19,13 @@ pub(super) struct Packet<F> {
     bytes: u32,
 }
 
-impl<F: Frame> Packet<F> {
+impl<F: Packet> Routed<F> {
     pub(super) fn new(frame: F, way: u32, trail: u32) -> Self {
-        Packet { frame, way, trail, bytes: 0 }
+        Routed { frame, way, trail, bytes: 0 }
     }
 
     pub(super) fn message(place: u32, bytes: u32) -> Self {
-        Packet { frame: F::default(), way: MESSAGE, trail: place, bytes }
+        Routed { frame: F::default(), way: MESSAGE, trail: place, bytes }
     }
 
     pub(super) fn is_message(&self) -> bool {
@@ -33,13 +33,13 @@ impl<F: Frame> Packet<F> {
     }
 }
 
-impl<F: Frame> Frame for Packet<F> {
+impl<F: Packet> Packet for Routed<F> {
     fn bytes(&self) -> u32 {
         if self.is_message() { self.bytes } else { self.frame.bytes() }
     }
 
-    fn flow(&self) -> u32 {
-        self.frame.flow()
+    fn path(&self) -> u32 {
+        self.frame.path()
     }
 
     fn ecn_capable(&self) -> bool {

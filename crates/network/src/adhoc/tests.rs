@@ -1,6 +1,6 @@
 use super::*;
 use crate::dot11::{Radio, RateControl, Standard};
-use crate::testing::{Lcg, Packet as Sample};
+use crate::testing::{Lcg, TestPacket as Sample};
 use proptest::prelude::*;
 
 fn settings() -> MediumSettings {

@@ -1,14 +1,14 @@
 //! The bus beside closed forms, and what holds for any scene.
 
 use super::*;
-use crate::testing::{Lcg, Never, Packet, queues};
+use crate::testing::{Lcg, Never, TestPacket, queues};
 use proptest::prelude::*;
 
 const ETHERNET: BusSettings = BusSettings { rate: Rate(10_000_000), delay: Span(6_560) };
 
 /// Senders that always have two packets of `bytes` for a further station, which only receives.
 struct Saturated {
-    bus: Bus<Packet>,
+    bus: Bus<TestPacket>,
     rng: Lcg,
     bytes: u32,
     delivered: Vec<u64>,
@@ -27,7 +27,7 @@ fn saturated(settings: BusSettings, senders: usize, bytes: u32) -> Saturated {
 
 impl Saturated {
     fn offer(&mut self, now: Time, lane: u32) {
-        assert!(self.bus.offer(now, lane, Packet::of(self.bytes), &mut self.rng));
+        assert!(self.bus.offer(now, lane, TestPacket::of(self.bytes), &mut self.rng));
     }
 
     fn run(mut self, seconds: f64) -> Self {
@@ -35,7 +35,7 @@ impl Saturated {
         while self.bus.next_wake() <= end {
             let now = self.bus.next_wake();
             self.bus.wake(now, &mut self.rng);
-            let outcomes: Vec<Outcome<Packet>> = self.bus.outcomes().collect();
+            let outcomes: Vec<Outcome<TestPacket>> = self.bus.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
                     Outcome::Arrived { lane, .. } => {
@@ -165,18 +165,18 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
     // 1500 B take 1.2144 s, and a thousand backoffs at most 2.013 ms + 990 · 1 ms.
     let slow = BusSettings { rate: Rate(10_000), delay: Span::ZERO };
     let mut bus = Bus::new(slow, &vec![BusStation::default(); 3], &[(0, 2), (1, 2)]);
-    assert!(bus.offer(Time::ZERO, 0, Packet::of(1500), &mut Never));
+    assert!(bus.offer(Time::ZERO, 0, TestPacket::of(1500), &mut Never));
     bus.wake(Time::ZERO, &mut Never);
     let asked = Time(5_000);
-    assert!(bus.offer(asked, 1, Packet { number: 1, ..Packet::of(46) }, &mut Never));
-    assert!(bus.offer(asked, 1, Packet { number: 2, ..Packet::of(46) }, &mut Never));
+    assert!(bus.offer(asked, 1, TestPacket { number: 1, ..TestPacket::of(46) }, &mut Never));
+    assert!(bus.offer(asked, 1, TestPacket { number: 2, ..TestPacket::of(46) }, &mut Never));
     bus.wake(asked, &mut Never);
     assert_eq!((bus.deferrals(1), bus.backlog(1)), (1000, 2));
     let given_up = bus.next_wake();
     assert_eq!(given_up, asked + Span(992_013_000));
     bus.wake(given_up, &mut Never);
     let outcomes: Vec<_> = bus.outcomes().collect();
-    let frame = Packet { number: 1, ..Packet::of(46) };
+    let frame = TestPacket { number: 1, ..TestPacket::of(46) };
     assert_eq!(outcomes, [Outcome::Left { lane: 1, frame, lost: true }]);
     assert_eq!((bus.counters(1).failures, bus.backlog(1)), (1, 1));
     // The next one begins to count anew, and is sent once the bus is idle.
@@ -191,7 +191,7 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
 fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
     let mut bus = Bus::new(ETHERNET, &vec![BusStation::default(); 3], &[(0, 2), (1, 2)]);
     for lane in [1, 0] {
-        assert!(bus.offer(Time(100), lane, Packet::of(46), &mut Never));
+        assert!(bus.offer(Time(100), lane, TestPacket::of(46), &mut Never));
     }
     bus.wake(Time(100), &mut Never);
     assert_eq!([bus.counters(0).attempts, bus.counters(1).attempts], [0, 1]);
@@ -202,7 +202,7 @@ fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
         bus.wake(now, &mut Never);
         seen.extend(bus.outcomes().map(|outcome| (now.0 - 100, outcome)));
     }
-    let frame = Packet::of(46);
+    let frame = TestPacket::of(46);
     let expected = [
         (51_200, Outcome::Left { lane: 1, frame, lost: false }),
         (57_760, Outcome::Arrived { lane: 1, at: 2, frame }),
@@ -227,10 +227,15 @@ fn scene() -> impl Strategy<Value = Scene> {
 }
 
 /// What came of a scene: whether each packet was taken, and when what came out.
-type Played = (Vec<bool>, Vec<(Time, Outcome<Packet>)>);
+type Played = (Vec<bool>, Vec<(Time, Outcome<TestPacket>)>);
 
 /// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks for it.
-fn play(bus: &mut Bus<Packet>, packets: &[(u64, usize, u32)], seed: u64, curious: bool) -> Played {
+fn play(
+    bus: &mut Bus<TestPacket>,
+    packets: &[(u64, usize, u32)],
+    seed: u64,
+    curious: bool,
+) -> Played {
     let (mut rng, mut taken, mut seen) = (Lcg(seed), Vec::new(), Vec::new());
     let mut coming = packets.iter().enumerate().peekable();
     loop {
@@ -245,7 +250,8 @@ fn play(bus: &mut Bus<Packet>, packets: &[(u64, usize, u32)], seed: u64, curious
         if now == next
             && let Some((number, (_, lane, bytes))) = coming.next()
         {
-            let packet = Packet { flow: *lane as u32, number: number as u32, ..Packet::of(*bytes) };
+            let packet =
+                TestPacket { path: *lane as u32, number: number as u32, ..TestPacket::of(*bytes) };
             taken.push(bus.offer(now, *lane as u32, packet, &mut rng));
         }
         bus.wake(now, &mut rng);

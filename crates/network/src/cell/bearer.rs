@@ -1,7 +1,7 @@
 //! What one user has to receive, or to send: a queue, and packets in segments.
 
 use crate::host::{Bound, Host};
-use crate::{Frame, Queue};
+use crate::{Packet, Queue};
 use units::Time;
 
 /// The packets of one user in one direction.
@@ -16,11 +16,11 @@ pub(super) struct Bearer<F> {
 }
 
 /// Bytes that a packet takes; an empty one is no packet.
-fn length<F: Frame>(packet: &Bound<F>) -> u64 {
+fn length<F: Packet>(packet: &Bound<F>) -> u64 {
     u64::from(packet.bytes().max(1))
 }
 
-impl<F: Frame> Bearer<F> {
+impl<F: Packet> Bearer<F> {
     pub(super) fn new(queue: Queue) -> Self {
         Bearer { host: Host::new(queue), current: None, complete: Vec::new(), blocks: 0 }
     }
@@ -66,13 +66,13 @@ impl<F: Frame> Bearer<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Never, Packet};
+    use crate::testing::{Never, TestPacket};
 
     #[test]
     fn a_packet_goes_over_as_many_ttis_as_its_bytes_need_and_shares_one_with_the_next() {
         let mut bearer = Bearer::new(Queue::Unlimited);
         for bytes in [250, 40, 0, 100] {
-            let bound = Bound { lane: 3, frame: Packet::of(bytes) };
+            let bound = Bound { lane: 3, frame: TestPacket::of(bytes) };
             assert!(bearer.host.offer(Time::ZERO, bound, &mut Never));
         }
         let mut tti = |room| {

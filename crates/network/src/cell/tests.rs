@@ -1,7 +1,7 @@
 //! The cell beside closed forms, and what holds for any scene.
 
 use super::*;
-use crate::testing::{Lcg, Never, Packet, queues};
+use crate::testing::{Lcg, Never, TestPacket, queues};
 use proptest::prelude::*;
 
 const FAIR: Scheduler = Scheduler::ProportionalFair { time_constant: Span::millis(100) };
@@ -15,7 +15,7 @@ const WAITING: u32 = 20;
 
 /// Lanes that always have packets of 1500 bytes, and others that have some at times.
 struct Saturated {
-    cell: Cell<Packet>,
+    cell: Cell<TestPacket>,
     rng: Lcg,
     now: Time,
     saturated: usize,
@@ -37,7 +37,7 @@ fn downlinks(users: usize) -> Vec<(usize, usize)> {
 
 impl Saturated {
     fn offer(&mut self, lane: u32, bytes: u32) {
-        assert!(self.cell.offer(self.now, lane, Packet::of(bytes), &mut self.rng));
+        assert!(self.cell.offer(self.now, lane, TestPacket::of(bytes), &mut self.rng));
     }
 
     /// Runs for so many milliseconds more, and returns what has arrived in each lane meanwhile, in b/s.
@@ -86,7 +86,7 @@ fn a_user_alone_has_its_peak_rate_in_each_direction_whatever_the_scheduler() {
             }
         }
     }
-    let best = Cell::<Packet>::new(CellSettings::default(), &[user(30.0)], &[]);
+    let best = Cell::<TestPacket>::new(CellSettings::default(), &[user(30.0)], &[]);
     // 50 blocks of 168 · 0.75 symbols of 5.5547 bits: 4374 bytes in a millisecond.
     assert_eq!(best.rate_bps(1, Direction::Down), 34_992_000.0);
 }
@@ -126,7 +126,7 @@ fn the_maximum_rate_is_given_to_the_best_and_shared_by_equals() {
 /// the Gaussian probability that the best of them is there.
 fn best_of(n: i32, mean_db: f64, fading: Fading) -> f64 {
     let rate = |db: f64| {
-        let cell = Cell::<Packet>::new(CellSettings::default(), &[user(db)], &[]);
+        let cell = Cell::<TestPacket>::new(CellSettings::default(), &[user(db)], &[]);
         cell.rate_bps(1, Direction::Down)
     };
     let all_below = |db: f64| {
@@ -191,8 +191,8 @@ fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_la
     let mut cell = Cell::new(CellSettings::default(), &[user(30.0), user(0.0)], &[(0, 1), (2, 0)]);
     assert_eq!(cell.next_wake(), Time::NEVER);
     let at = |us: u64| Time(us * 1_000);
-    let seen = |cell: &mut Cell<Packet>, from: u64, lane: u32, bytes: u32| {
-        assert!(cell.offer(at(from), lane, Packet::of(bytes), &mut Never));
+    let seen = |cell: &mut Cell<TestPacket>, from: u64, lane: u32, bytes: u32| {
+        assert!(cell.offer(at(from), lane, TestPacket::of(bytes), &mut Never));
         let mut seen = Vec::new();
         while cell.next_wake() != Time::NEVER {
             let now = cell.next_wake();
@@ -228,7 +228,7 @@ fn a_user_out_of_reach_waits_and_has_another_rate_once_it_has_moved() {
 #[should_panic(expected = "lane 1 is not between the base and a user")]
 fn a_lane_between_users_is_refused() {
     let users = [user(1.0), user(1.0)];
-    let _ = Cell::<Packet>::new(CellSettings::default(), &users, &[(0, 1), (1, 2)]);
+    let _ = Cell::<TestPacket>::new(CellSettings::default(), &users, &[(0, 1), (1, 2)]);
 }
 
 /// Means of up to five users, lanes, and packets: when in µs, on which lane, how long.
@@ -248,11 +248,11 @@ fn scene() -> impl Strategy<Value = Scene> {
 
 /// What came of a scene: whether each packet was taken, when what came out, and the blocks used up to each TTI's start,
 /// by direction and user.
-type Played = (Vec<bool>, Vec<(Time, Outcome<Packet>)>, Vec<[Vec<u64>; 2]>);
+type Played = (Vec<bool>, Vec<(Time, Outcome<TestPacket>)>, Vec<[Vec<u64>; 2]>);
 
 /// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks for it.
 fn play(
-    cell: &mut Cell<Packet>,
+    cell: &mut Cell<TestPacket>,
     packets: &[(u64, usize, u32)],
     seed: u64,
     curious: bool,
@@ -272,7 +272,8 @@ fn play(
         if now == next
             && let Some((number, (_, lane, bytes))) = coming.next()
         {
-            let packet = Packet { flow: *lane as u32, number: number as u32, ..Packet::of(*bytes) };
+            let packet =
+                TestPacket { path: *lane as u32, number: number as u32, ..TestPacket::of(*bytes) };
             played.0.push(cell.offer(now, *lane as u32, packet, &mut rng));
         }
         let due = cell.next_wake() == now;
@@ -288,7 +289,7 @@ fn play(
 /// No TTI has more blocks than there are, and no block has carried more than it can: without fading what its user's
 /// signal allows, and else what the best would. `bytes` have arrived, by direction and user.
 fn within_capacity(
-    cell: &Cell<Packet>,
+    cell: &Cell<TestPacket>,
     used: &[[Vec<u64>; 2]],
     bytes: &[Vec<u64>; 2],
     fades: bool,

@@ -11,7 +11,7 @@ use super::rates::{Arf, RateControl};
 use super::station::{Station, StationSettings, exponential};
 use crate::host::Bound;
 use crate::shared::{Counters, Outcome};
-use crate::{Frame, Place, Rng};
+use crate::{Packet, Place, Rng};
 use units::{Span, Time};
 
 /// Bytes of an acknowledgement.
@@ -109,7 +109,7 @@ const FULL_BYTES: u32 = 1536;
 /// Among the places of packets in a station: of the first that waits its turn. Urgent ones stand before.
 const IN_TURN: u64 = 1 << 63;
 
-impl<F: Frame> Medium<F> {
+impl<F: Packet> Medium<F> {
     /// A channel with `stations`, and `lanes` from one to another, or to all that receive it.
     ///
     /// # Panics

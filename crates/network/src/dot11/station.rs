@@ -7,7 +7,7 @@ use super::phy::Phy;
 use super::rates::RateControl;
 use crate::host::Host;
 use crate::shared::Counters;
-use crate::{Frame, Place, Queue, Rng};
+use crate::{Packet, Place, Queue, Rng};
 use units::{Span, Time};
 
 /// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
@@ -77,7 +77,7 @@ pub(super) struct Station<F> {
     pub(super) noise_at: Time,
 }
 
-impl<F: Frame> Station<F> {
+impl<F: Packet> Station<F> {
     pub(super) fn new(settings: StationSettings, phy: &Phy) -> Self {
         Station {
             host: Host::new(settings.queue.clone()),
@@ -217,10 +217,10 @@ pub(super) fn exponential(mean: Span, rng: &mut impl Rng) -> Span {
 mod tests {
     use super::*;
     use crate::dot11::Standard;
-    use crate::testing::{Always, Never, Packet};
+    use crate::testing::{Always, Never, TestPacket};
 
     /// A station with a packet to send and `slots` of backoff, since `Time::ZERO`.
-    fn waiting(phy: &Phy, slots: u32) -> Station<Packet> {
+    fn waiting(phy: &Phy, slots: u32) -> Station<TestPacket> {
         let mut station = Station::new(StationSettings::default(), phy);
         (station.waiting, station.slots) = (1, slots);
         station

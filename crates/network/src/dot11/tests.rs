@@ -5,7 +5,7 @@ use super::*;
 use crate::Outcome;
 use crate::Place;
 use crate::shared::Counters;
-use crate::testing::{Lcg, Packet};
+use crate::testing::{Lcg, TestPacket};
 use crate::{CodelSettings, FqCodelSettings, Queue};
 use proptest::prelude::*;
 use units::{Span, Time};
@@ -29,7 +29,7 @@ fn fixed(standard: Standard) -> MediumSettings {
 
 /// Senders that always have packets of 1500 bytes for a further station, which only receives.
 struct Saturated {
-    medium: Medium<Packet>,
+    medium: Medium<TestPacket>,
     rng: Lcg,
     delivered: Vec<u64>,
 }
@@ -50,7 +50,7 @@ fn alike(settings: MediumSettings, senders: usize) -> Saturated {
 
 impl Saturated {
     fn offer(&mut self, now: Time, lane: u32) {
-        assert!(self.medium.offer(now, lane, Packet::of(1500), &mut self.rng));
+        assert!(self.medium.offer(now, lane, TestPacket::of(1500), &mut self.rng));
     }
 
     fn run(mut self, seconds: f64) -> Self {
@@ -58,7 +58,7 @@ impl Saturated {
         while self.medium.next_wake() <= end {
             let now = self.medium.next_wake();
             self.medium.wake(now, &mut self.rng);
-            let outcomes: Vec<Outcome<Packet>> = self.medium.outcomes().collect();
+            let outcomes: Vec<Outcome<TestPacket>> = self.medium.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
                     Outcome::Arrived { lane, .. } => self.delivered[lane as usize] += 1,
@@ -238,7 +238,7 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
     let mut rng = Lcg(1);
     let mut medium =
         Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &[(0, None)], &mut rng);
-    assert!(medium.offer(Time::ZERO, 0, Packet::of(100), &mut rng));
+    assert!(medium.offer(Time::ZERO, 0, TestPacket::of(100), &mut rng));
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
         medium.wake(medium.next_wake(), &mut rng);
@@ -259,7 +259,7 @@ fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() 
     let mut rng = Lcg(1);
     let mut medium = Medium::new(fixed(N), &stations, &[(0, None)], &mut rng);
     for number in 0..3 {
-        medium.urge(Time::ZERO, 0, Packet { number, ..Packet::of(100) }, &mut rng);
+        medium.urge(Time::ZERO, 0, TestPacket { number, ..TestPacket::of(100) }, &mut rng);
     }
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
@@ -293,7 +293,7 @@ fn stations_may_be_moved_at_any_instant() {
         }));
         if step % 50 == 0 {
             for lane in 0..8 {
-                medium.offer(now, lane, Packet::of(500), &mut rng);
+                medium.offer(now, lane, TestPacket::of(500), &mut rng);
             }
         }
     }
@@ -387,7 +387,7 @@ proptest! {
             if now == next {
                 let (_, lane, bytes) = packets.pop().expect("there is a next one");
                 number += 1;
-                let packet = Packet { flow: lane as u32, number, ..Packet::of(bytes) };
+                let packet = TestPacket { path: lane as u32, number, ..TestPacket::of(bytes) };
                 taken += u32::from(medium.offer(now, lane as u32, packet, &mut rng));
             }
             medium.wake(now, &mut rng);

@@ -4,17 +4,17 @@
 //! and Balakrishnan, NSDI 2013). The rule is that of mahimahi (Netravali et al., USENIX ATC 2015;
 //! `LinkQueue::rationalize` in src/frontend/link_queue.cc):
 //!
-//! * An opportunity carries up to 1500 bytes of what waits when it comes. Small frames share one; of a
-//!   frame that does not fit, the rest goes with the next ones. A frame is out with its last byte.
-//! * What is left of an opportunity when nothing waits is lost. A frame that arrives at the very time of an
+//! * An opportunity carries up to 1500 bytes of what waits when it comes. Small packets share one; of a
+//!   packet that does not fit, the rest goes with the next ones. A packet is out with its last byte.
+//! * What is left of an opportunity when nothing waits is lost. A packet that arrives at the very time of an
 //!   opportunity is too late for it.
 //! * The last time of the trace is its period: the one after it comes so much later than the first.
 //!
 //! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an opportunity. Here
-//! it is the frame that counts, so that one of 1500 bytes needs one opportunity in both.
+//! it is the packet that counts, so that one of 1500 bytes needs one opportunity in both.
 
 use super::{Carried, FAR, Link, Offer};
-use crate::Frame;
+use crate::Packet;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::{Span, Time};
@@ -64,11 +64,11 @@ impl Opportunities {
 /// Where a transmitter is in its opportunities.
 pub(super) struct Transmitter {
     opportunities: Opportunities,
-    /// The opportunity that the next frame begins with, when it comes, and the bytes left in it: at least one.
+    /// The opportunity that the next packet begins with, when it comes, and the bytes left in it: at least one.
     next: u64,
     ready: Time,
     left: u64,
-    /// When the last bytes go of the frames that are on the line and were not out when somebody last looked.
+    /// When the last bytes go of the packets that are on the line and were not out when somebody last looked.
     ends: VecDeque<Time>,
 }
 
@@ -85,7 +85,7 @@ impl Transmitter {
         transmitter
     }
 
-    /// When the next frame can begin.
+    /// When the next packet can begin.
     pub(super) fn ready(&self) -> Time {
         self.ready
     }
@@ -116,7 +116,7 @@ impl Transmitter {
     }
 }
 
-impl<F: Frame> Link<F> {
+impl<P: Packet> Link<P> {
     pub(super) fn transmitter(&self) -> Option<&Transmitter> {
         self.faults.as_ref()?.transmitter.as_ref()
     }
@@ -126,7 +126,7 @@ impl<F: Frame> Link<F> {
     }
 
     /// What waits has its opportunities up to `now`, and then those that nobody wanted are lost: none of
-    /// them is for a frame that arrives now, in whatever order a world has its events.
+    /// them is for a packet that arrives now, in whatever order a world has its events.
     pub(super) fn pass(&mut self, now: Time) {
         if self.transmitter().is_none() {
             return;
@@ -138,11 +138,11 @@ impl<F: Frame> Link<F> {
         }
     }
 
-    /// [`Link::carry`] with opportunities, if the link has them; the frame begins with the next one.
-    pub(super) fn carry_somehow(&mut self, now: Time, frame: F) -> Offer {
-        let bytes = frame.bytes();
+    /// [`Link::carry`] with opportunities, if the link has them; the packet begins with the next one.
+    pub(super) fn carry_somehow(&mut self, now: Time, packet: P) -> Offer {
+        let bytes = packet.bytes();
         let Some(transmitter) = self.transmitter_mut() else {
-            return self.carry(now, frame);
+            return self.carry(now, packet);
         };
         let (starts, ends) = transmitter.send(u64::from(bytes));
         forget(&mut transmitter.ends, now);
@@ -156,14 +156,14 @@ impl<F: Frame> Link<F> {
             0 => Offer::Wake(arrives),
             _ => Offer::Carried,
         };
-        self.line.push(Carried { starts, arrives, frame });
+        self.line.push(Carried { starts, arrives, packet });
         if self.queue.is_some() {
             self.waiting_bytes += u64::from(bytes);
         }
         offer
     }
 
-    /// Frames that are not out at `now` take the present delay.
+    /// Packets that are not out at `now` take the present delay.
     pub(super) fn delay_anew(&mut self, now: Time) {
         let Some(transmitter) = self.transmitter_mut() else {
             return;

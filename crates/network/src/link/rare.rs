@@ -1,20 +1,20 @@
-//! What few links do: a discipline that decides when a frame leaves, reordering, copies.
+//! What few links do: a discipline that decides when a packet leaves, reordering, copies.
 //!
-//! Such a link still has one event pending, but it stands for the first of several things: a frame comes
-//! out, a frame that was held back comes out, or the transmitter takes the next frame from the queue.
+//! Such a link still has one event pending, but it stands for the first of several things: a packet comes
+//! out, a packet that was held back comes out, or the transmitter takes the next packet from the queue.
 
 use super::{Link, LinkSettings, Offer, Transmitter};
 use crate::codel::Dropped;
 use crate::departing::Departing;
 use crate::queue::Backlog;
-use crate::{Frame, Rng};
+use crate::{Packet, Rng};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Frames that are held back at the end of the line, so that others overtake them.
+/// Packets that are held back at the end of the line, so that others overtake them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
-    /// Probability for each frame.
+    /// Probability for each packet.
     pub probability: f64,
     /// For how long.
     pub delay: Span,
@@ -22,30 +22,30 @@ pub struct Reorder {
 
 /// What comes out of a rare link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Passage<F> {
-    /// A frame.
-    Out(F),
-    /// A frame that will come out once more.
-    Copy(F),
-    /// A frame that was lost on the line.
-    Lost(F),
+pub enum Passage<P> {
+    /// A packet.
+    Out(P),
+    /// A packet that will come out once more.
+    Copy(P),
+    /// A packet that was lost on the line.
+    Lost(P),
 }
 
 /// The rare part of a link.
-pub(super) struct Rare<F> {
-    waiting: Option<Departing<F>>,
-    dropped: Dropped<F>,
-    /// Frames dropped by the discipline and taken away since.
+pub(super) struct Rare<P> {
+    waiting: Option<Departing<P>>,
+    dropped: Dropped<P>,
+    /// Packets dropped by the discipline and taken away since.
     shed: u64,
     reorder: Option<Reorder>,
     duplicate: f64,
-    /// Frames held back, in the order in which they come out; all of them are held equally long.
-    late: VecDeque<(Time, F)>,
-    /// A frame whose copy has just come out.
-    original: Option<F>,
+    /// Packets held back, in the order in which they come out; all of them are held equally long.
+    late: VecDeque<(Time, P)>,
+    /// A packet whose copy has just come out.
+    original: Option<P>,
 }
 
-impl<F: Frame> Rare<F> {
+impl<P: Packet> Rare<P> {
     /// The rare part of a link, if it has one.
     pub(super) fn new(settings: &LinkSettings) -> Option<Self> {
         let waiting = Departing::new(&settings.queue);
@@ -62,8 +62,8 @@ impl<F: Frame> Rare<F> {
     }
 }
 
-impl<F: Frame> Link<F> {
-    /// Whether it may lose frames, or is rare.
+impl<P: Packet> Link<P> {
+    /// Whether it may lose packets, or is rare.
     #[inline]
     pub fn faulty(&self) -> bool {
         self.faults.is_some()
@@ -74,15 +74,15 @@ impl<F: Frame> Link<F> {
         self.rare_part().is_some()
     }
 
-    fn rare_part(&self) -> Option<&Rare<F>> {
+    fn rare_part(&self) -> Option<&Rare<P>> {
         self.faults.as_ref()?.rare.as_ref()
     }
 
-    fn rare_part_mut(&mut self) -> Option<&mut Rare<F>> {
+    fn rare_part_mut(&mut self) -> Option<&mut Rare<P>> {
         self.faults.as_mut()?.rare.as_mut()
     }
 
-    /// Frames and bytes under a discipline that decides when they leave.
+    /// Packets and bytes under a discipline that decides when they leave.
     pub(super) fn rare_waiting(&self) -> (u64, u64) {
         let waiting = self.rare_part().and_then(|rare| rare.waiting.as_ref());
         waiting.map_or((0, 0), Departing::waiting)
@@ -95,10 +95,10 @@ impl<F: Frame> Link<F> {
         Backlog { packets: packets + on_line.packets, bytes: bytes + on_line.bytes, ..on_line }
     }
 
-    /// Frames inside the rare part.
+    /// Packets inside the rare part.
     pub(super) fn rare_carried(&self) -> usize {
-        let inside = |rare: &Rare<F>| {
-            rare.late.len() + rare.dropped.frames.len() + usize::from(rare.original.is_some())
+        let inside = |rare: &Rare<P>| {
+            rare.late.len() + rare.dropped.packets.len() + usize::from(rare.original.is_some())
         };
         self.rare_part().map_or(0, inside) + self.rare_waiting().0 as usize
     }
@@ -109,28 +109,28 @@ impl<F: Frame> Link<F> {
     }
 
     #[cold]
-    pub(super) fn offer_rare(&mut self, now: Time, frame: F) -> Offer {
+    pub(super) fn offer_rare(&mut self, now: Time, packet: P) -> Offer {
         let queued = match self.rare_part_mut() {
             Some(Rare { waiting: Some(waiting), dropped, .. }) => {
-                waiting.enqueue(now, frame, dropped);
+                waiting.enqueue(now, packet, dropped);
                 true
             }
             _ => false,
         };
         match queued {
             true => self.start(now),
-            false => self.transmit_rare(now, frame),
+            false => self.transmit_rare(now, packet),
         }
         Offer::Rare
     }
 
-    /// The transmitter sends `frame`: what [`Link::carry`] does, out of the way of the common link.
+    /// The transmitter sends `packet`: what [`Link::carry`] does, out of the way of the common link.
     #[inline(never)]
-    fn transmit_rare(&mut self, now: Time, frame: F) {
-        self.carry_somehow(now, frame);
+    fn transmit_rare(&mut self, now: Time, packet: P) {
+        self.carry_somehow(now, packet);
     }
 
-    /// When the transmitter can take a frame.
+    /// When the transmitter can take a packet.
     fn ready(&self) -> Time {
         self.transmitter().map_or(self.idle_at, Transmitter::ready)
     }
@@ -142,10 +142,10 @@ impl<F: Frame> Link<F> {
                 Some(Rare { waiting: Some(waiting), dropped, .. }) => waiting.dequeue(now, dropped),
                 _ => None,
             };
-            let Some(frame) = next else {
+            let Some(packet) = next else {
                 return;
             };
-            self.transmit_rare(now, frame);
+            self.transmit_rare(now, packet);
         }
     }
 
@@ -163,45 +163,45 @@ impl<F: Frame> Link<F> {
 
     /// What comes out of a rare link at `now`; call until `None`, then [`Link::shed`] until `None`, and
     /// then ask [`Link::next_wake`].
-    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<F>> {
+    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<P>> {
         self.start(now);
-        while let Some(frame) = self.next_due(now) {
+        while let Some(packet) = self.next_due(now) {
             let faults = self.faults.as_mut()?;
             let rare = faults.rare.as_mut()?;
             let second = rare.original.take().is_some();
             if !second && faults.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng)) {
                 faults.losses += 1;
-                return Some(Passage::Lost(frame));
+                return Some(Passage::Lost(packet));
             }
             if !second && rare.duplicate > 0.0 && rng.uniform() < rare.duplicate {
-                rare.original = Some(frame);
-                return Some(Passage::Copy(frame));
+                rare.original = Some(packet);
+                return Some(Passage::Copy(packet));
             }
             match rare.reorder.filter(|reorder| rng.uniform() < reorder.probability) {
-                Some(reorder) => rare.late.push_back((now + reorder.delay, frame)),
-                None => return Some(Passage::Out(frame)),
+                Some(reorder) => rare.late.push_back((now + reorder.delay, packet)),
+                None => return Some(Passage::Out(packet)),
             }
         }
         let late = &mut self.rare_part_mut()?.late;
         late.front().filter(|(at, _)| *at <= now)?;
-        late.pop_front().map(|(_, frame)| Passage::Out(frame))
+        late.pop_front().map(|(_, packet)| Passage::Out(packet))
     }
 
-    /// The frame whose copy was taken, or the next one that is at the end of the line by `now`.
-    fn next_due(&mut self, now: Time) -> Option<F> {
+    /// The packet whose copy was taken, or the next one that is at the end of the line by `now`.
+    fn next_due(&mut self, now: Time) -> Option<P> {
         if let Some(original) = self.rare_part().and_then(|rare| rare.original) {
             return Some(original);
         }
-        let frame = self.line.front().filter(|carried| carried.arrives <= now)?.frame;
+        let packet = self.line.front().filter(|carried| carried.arrives <= now)?.packet;
         self.deliver();
-        Some(frame)
+        Some(packet)
     }
 
-    /// A frame that the discipline has dropped since it was asked last.
-    pub fn shed(&mut self) -> Option<F> {
+    /// A packet that the discipline has dropped since it was asked last.
+    pub fn shed(&mut self) -> Option<P> {
         let rare = self.rare_part_mut()?;
-        let frame = rare.dropped.frames.pop_front()?;
+        let packet = rare.dropped.packets.pop_front()?;
         rare.shed += 1;
-        Some(frame)
+        Some(packet)
     }
 }

@@ -1,9 +1,9 @@
 use super::*;
-use crate::testing::{Always, Lcg, Never, Packet};
+use crate::testing::{Always, Lcg, Never, TestPacket};
 use crate::{CodelSettings, FqCodelSettings, GilbertElliott};
 use proptest::prelude::*;
 
-fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<Packet> {
+fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<TestPacket> {
     Link::new(LinkSettings {
         rate: Some(Rate(rate)),
         delay: Span::millis(delay_ms),
@@ -13,17 +13,17 @@ fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<Packet> {
 }
 
 /// Offers `sizes` at time zero and returns when each came out.
-fn outputs(link: &mut Link<Packet>, sizes: impl Iterator<Item = u32>) -> Vec<Time> {
+fn outputs(link: &mut Link<TestPacket>, sizes: impl Iterator<Item = u32>) -> Vec<Time> {
     let mut next = None;
     for size in sizes {
-        if let Offer::Wake(at) = link.offer(Time::ZERO, Packet::of(size), &mut Never) {
+        if let Offer::Wake(at) = link.offer(Time::ZERO, TestPacket::of(size), &mut Never) {
             next = Some(at);
         }
     }
     drain(link, next)
 }
 
-pub(super) fn drain(link: &mut Link<Packet>, mut next: Option<Time>) -> Vec<Time> {
+pub(super) fn drain(link: &mut Link<TestPacket>, mut next: Option<Time>) -> Vec<Time> {
     let mut times = Vec::new();
     while let Some(at) = next {
         let Delivery { lost, next: then } = link.deliver();
@@ -37,7 +37,7 @@ pub(super) fn drain(link: &mut Link<Packet>, mut next: Option<Time>) -> Vec<Time
 
 #[test]
 fn what_every_hop_touches_fills_two_cache_lines() {
-    assert_eq!(size_of::<Link<Packet>>(), 128);
+    assert_eq!(size_of::<Link<TestPacket>>(), 128);
 }
 
 #[test]
@@ -72,10 +72,10 @@ fn a_byte_limit_counts_bytes() {
 fn a_new_rate_applies_to_what_is_left_of_the_frame_in_transmission_and_to_those_that_wait() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     for _ in 0..3 {
-        link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms each
+        link.offer(Time::ZERO, TestPacket::of(1250), &mut Never); // 1 ms each
     }
     link.change(Time(500_000), Change { rate: Some(Rate(1_000_000)), ..Change::default() });
-    assert_eq!(link.due(), Time(5_500_000)); // half of the first frame was left
+    assert_eq!(link.due(), Time(5_500_000)); // half of the first packet was left
     let next = Some(link.due());
     let times = drain(&mut link, next);
     assert_eq!(times, [Time(5_500_000), Time(15_500_000), Time(25_500_000)]);
@@ -84,7 +84,7 @@ fn a_new_rate_applies_to_what_is_left_of_the_frame_in_transmission_and_to_those_
 #[test]
 fn an_outage_holds_a_frame_and_the_rest_of_it_goes_at_the_rate_that_comes_after() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
-    link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms
+    link.offer(Time::ZERO, TestPacket::of(1250), &mut Never); // 1 ms
     link.change(Time(250_000), Change { rate: Some(Rate(1)), ..Change::default() });
     let back = Time(2_000_000_000);
     link.change(back, Change { rate: Some(Rate(10_000_000)), ..Change::default() });
@@ -95,9 +95,9 @@ fn an_outage_holds_a_frame_and_the_rest_of_it_goes_at_the_rate_that_comes_after(
 #[test]
 fn frames_never_overtake_when_the_delay_shrinks() {
     let mut link = link(10_000_000, 50, Queue::Unlimited);
-    link.offer(Time::ZERO, Packet::of(1250), &mut Never);
+    link.offer(Time::ZERO, TestPacket::of(1250), &mut Never);
     link.change(Time(1_000_000), Change { delay: Some(Span::ZERO), ..Change::default() });
-    link.offer(Time(2_000_000), Packet::of(1250), &mut Never);
+    link.offer(Time(2_000_000), TestPacket::of(1250), &mut Never);
     let times = drain(&mut link, Some(Time(51_000_000)));
     assert_eq!(times, [Time(51_000_000), Time(51_000_000)]);
 }
@@ -106,7 +106,7 @@ fn frames_never_overtake_when_the_delay_shrinks() {
 fn a_frame_takes_the_delay_that_there_is_when_its_transmission_ends() {
     let mut link = link(10_000_000, 50, Queue::Unlimited);
     for _ in 0..3 {
-        link.offer(Time::ZERO, Packet::of(1250), &mut Never); // 1 ms each
+        link.offer(Time::ZERO, TestPacket::of(1250), &mut Never); // 1 ms each
     }
     let delay = Some(Span::millis(80));
     link.change(Time(1_500_000), Change { delay, ..Change::default() });
@@ -119,7 +119,7 @@ fn a_frame_takes_the_delay_that_there_is_when_its_transmission_ends() {
 fn more_than_an_outage_can_ever_send_waits_until_it_ends() {
     let mut link = link(1, 0, Queue::Unlimited);
     for _ in 0..600_000 {
-        link.offer(Time::ZERO, Packet::of(1500), &mut Never); // 12,000 s each
+        link.offer(Time::ZERO, TestPacket::of(1500), &mut Never); // 12,000 s each
     }
     link.change(Time(1_000_000), Change { rate: Some(Rate(1 << 40)), ..Change::default() });
     let next = Some(link.due());
@@ -129,12 +129,12 @@ fn more_than_an_outage_can_ever_send_waits_until_it_ends() {
 #[test]
 fn loss_on_the_line_uses_capacity_and_loss_before_the_queue_does_not() {
     for (place, busy_until) in [(LossPlace::After, 1_200_000), (LossPlace::Before, 0)] {
-        let mut link: Link<Packet> = Link::new(LinkSettings {
+        let mut link: Link<TestPacket> = Link::new(LinkSettings {
             rate: Some(Rate(10_000_000)),
             loss: Some(Loss { model: LossModel::Independent(0.5), place }),
             ..LinkSettings::default()
         });
-        let next = match link.offer(Time::ZERO, Packet::of(1500), &mut Always) {
+        let next = match link.offer(Time::ZERO, TestPacket::of(1500), &mut Always) {
             Offer::Wake(at) => Some(at),
             _ => None,
         };
@@ -148,25 +148,25 @@ fn loss_on_the_line_uses_capacity_and_loss_before_the_queue_does_not() {
 fn a_link_that_is_down_drops_every_arrival_until_it_is_up_again() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     link.change(Time::ZERO, Change { up: Some(false), ..Change::default() });
-    assert_eq!(link.offer(Time::ZERO, Packet::of(1500), &mut Never), Offer::Lost);
+    assert_eq!(link.offer(Time::ZERO, TestPacket::of(1500), &mut Never), Offer::Lost);
     link.change(Time(1), Change { up: Some(true), ..Change::default() });
-    assert!(matches!(link.offer(Time(1), Packet::of(1500), &mut Never), Offer::Wake(_)));
+    assert!(matches!(link.offer(Time(1), TestPacket::of(1500), &mut Never), Offer::Wake(_)));
 }
 
 /// Runs a rare link until nothing is inside; what came out with its time, and what was dropped or lost.
 pub(super) fn run_rare(
-    link: &mut Link<Packet>,
-    arrivals: impl Iterator<Item = (Time, Packet)>,
+    link: &mut Link<TestPacket>,
+    arrivals: impl Iterator<Item = (Time, TestPacket)>,
     rng: &mut impl crate::Rng,
 ) -> (Vec<(Time, u32)>, u64, u64) {
     let (mut out, mut gone, mut copies) = (Vec::new(), 0, 0);
-    let mut handle = |link: &mut Link<Packet>, now, rng: &mut _| {
+    let mut handle = |link: &mut Link<TestPacket>, now, rng: &mut _| {
         while let Some(passage) = link.wake(now, rng) {
             match passage {
-                Passage::Out(frame) => out.push((now, frame.flow)),
-                Passage::Copy(frame) => {
+                Passage::Out(packet) => out.push((now, packet.path)),
+                Passage::Copy(packet) => {
                     copies += 1;
-                    out.push((now, frame.flow));
+                    out.push((now, packet.path));
                 }
                 Passage::Lost(_) => gone += 1,
             }
@@ -175,11 +175,11 @@ pub(super) fn run_rare(
             gone += 1;
         }
     };
-    for (now, frame) in arrivals {
+    for (now, packet) in arrivals {
         while link.next_wake() <= now {
             handle(link, link.next_wake(), rng);
         }
-        match link.offer(now, frame, rng) {
+        match link.offer(now, packet, rng) {
             Offer::Rare => handle(link, now, rng),
             offer => assert!(matches!(offer, Offer::Dropped | Offer::Lost), "{offer:?}"),
         }
@@ -200,8 +200,8 @@ fn codel_keeps_the_delay_near_its_target_and_drop_tail_does_not() {
         ..LinkSettings::default()
     };
     let mut link = Link::new(settings);
-    let arrivals =
-        (0..20_000).map(|i| (Time(i * 1_000_000), Packet { flow: i as u32, ..Packet::of(1500) }));
+    let arrivals = (0..20_000)
+        .map(|i| (Time(i * 1_000_000), TestPacket { path: i as u32, ..TestPacket::of(1500) }));
     let (out, gone, _) = run_rare(&mut link, arrivals, &mut Never);
     assert_eq!(out.len() as u64 + link.counters().queue_drops, 20_000);
     assert_eq!(gone, link.counters().queue_drops, "nothing was dropped on arrival");
@@ -221,7 +221,8 @@ fn the_transmitter_is_busy_whenever_something_waits_under_a_departing_discipline
         let rate = Some(Rate(10_000_000));
         let delay = Span::millis(3);
         let mut link = Link::new(LinkSettings { rate, delay, queue, ..LinkSettings::default() });
-        let arrivals = (0..100).map(|flow| (Time::ZERO, Packet { flow, ..Packet::of(1250) }));
+        let arrivals =
+            (0..100).map(|path| (Time::ZERO, TestPacket { path, ..TestPacket::of(1250) }));
         let (out, gone, _) = run_rare(&mut link, arrivals, &mut Never);
         let expected: Vec<_> = (1..=100).map(|k| Time(1_000_000 * k + 3_000_000)).collect();
         assert_eq!((out.iter().map(|(at, _)| *at).collect::<Vec<_>>(), gone), (expected, 0));
@@ -240,9 +241,9 @@ fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
     let reorder = Some(Reorder { probability: 0.1, delay: Span::millis(5) });
     let rate = Some(Rate(10_000_000));
     let mut link = Link::new(LinkSettings { rate, reorder, ..LinkSettings::default() });
-    let arrivals = (0..6).map(|flow| (Time::ZERO, Packet { flow, ..Packet::of(1250) }));
+    let arrivals = (0..6).map(|path| (Time::ZERO, TestPacket { path, ..TestPacket::of(1250) }));
     let (out, ..) = run_rare(&mut link, arrivals, &mut Third(0));
-    assert_eq!(out.iter().map(|(_, flow)| *flow).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 2]);
+    assert_eq!(out.iter().map(|(_, path)| *path).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 2]);
     assert_eq!(out[5].0, Time(8_000_000));
 }
 
@@ -254,7 +255,7 @@ fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_or
     let mut late = Vec::new();
     for number in 0..20_000_u64 {
         let now = Time(number * 10_000_000); // the line is empty again
-        let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut rng) else {
+        let Offer::Wake(at) = link.offer(now, TestPacket::of(1000), &mut rng) else {
             panic!("it was not empty");
         };
         link.deliver();
@@ -262,11 +263,11 @@ fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_or
     }
     assert!(late.iter().all(|late| (0.0..4.0).contains(late)));
     assert!((late.iter().sum::<f64>() / 20_000.0 - 2.0).abs() < 0.02);
-    // Frames that follow closely keep their order.
+    // Packets that follow closely keep their order.
     let mut next = None;
     for number in 0..100_u64 {
         let now = Time(300_000_000_000 + number * 1_000_000);
-        if let Offer::Wake(at) = link.offer(now, Packet::of(1000), &mut rng) {
+        if let Offer::Wake(at) = link.offer(now, TestPacket::of(1000), &mut rng) {
             next = Some(at);
         }
     }
@@ -282,7 +283,7 @@ fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
     let mut link = Link::new(LinkSettings { loss: Some(loss), ..LinkSettings::default() });
     let mut rng = Lcg(3);
     let lost = (0..100_000u64)
-        .filter(|i| link.offer(Time(i * 1000), Packet::of(1000), &mut rng) == Offer::Lost);
+        .filter(|i| link.offer(Time(i * 1000), TestPacket::of(1000), &mut rng) == Offer::Lost);
     let share = lost.count() as f64 / 1e5;
     assert!((share - 0.02 / 0.22).abs() < 0.005, "{share}");
 }
@@ -307,7 +308,7 @@ proptest! {
                 0 => link.change(now, Change { rate: Some(Rate(1_000_000 + gap)), ..Change::default() }),
                 1 => link.change(now, Change { delay: Some(Span(gap)), ..Change::default() }),
                 2 => link.change(now, Change { rate: Some(Rate(1 + gap % 1000)), ..Change::default() }),
-                _ => _ = link.offer(now, Packet::of(size), &mut Never),
+                _ => _ = link.offer(now, TestPacket::of(size), &mut Never),
             }
             prop_assert!(link.backlog(now).packets <= limit);
             next = Some(link.due()).filter(|at| *at != Time::NEVER);
@@ -345,9 +346,9 @@ proptest! {
             ..LinkSettings::default()
         });
         let mut now = Time::ZERO;
-        let arrivals: Vec<_> = steps.iter().map(|(gap, bytes, flow, capable)| {
+        let arrivals: Vec<_> = steps.iter().map(|(gap, bytes, path, capable)| {
             now = now + Span(*gap);
-            (now, Packet { bytes: *bytes, flow: *flow, capable: *capable, ..Packet::default() })
+            (now, TestPacket { bytes: *bytes, path: *path, capable: *capable, ..TestPacket::default() })
         }).collect();
         let (out, gone, copies) = run_rare(&mut link, arrivals.into_iter(), &mut Lcg(seed));
         let Counters { arrived, queue_drops, losses, .. } = link.counters();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::link::tests::{drain, run_rare};
 use crate::link::{Change, Counters, LinkSettings};
-use crate::testing::{Lcg, Never, Packet};
+use crate::testing::{Lcg, Never, TestPacket};
 use crate::{CodelSettings, FqCodelSettings, Loss, LossModel, LossPlace, Queue, Reorder};
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn opportunities(times: &[u32], start: u64) -> Opportunities {
     Opportunities::new(times.into(), Span::millis(start)).unwrap()
 }
 
-fn link(times: &[u32], start: u64, delay_ms: u64, queue: Queue) -> Link<Packet> {
+fn link(times: &[u32], start: u64, delay_ms: u64, queue: Queue) -> Link<TestPacket> {
     Link::new(LinkSettings {
         opportunities: Some(opportunities(times, start)),
         delay: Span::millis(delay_ms),
@@ -22,55 +22,55 @@ fn link(times: &[u32], start: u64, delay_ms: u64, queue: Queue) -> Link<Packet> 
     })
 }
 
-/// A discipline that decides when a frame leaves and never drops one.
+/// A discipline that decides when a packet leaves and never drops one.
 fn patient() -> Queue {
     let codel =
         CodelSettings { target: Span(u64::MAX / 4), interval: Span::millis(100), ecn: false };
     Queue::Codel { codel, limit: u64::MAX }
 }
 
-/// When frames came out that arrived so, and the numbers of their flows; nothing was lost.
-fn through(mut link: Link<Packet>, arrivals: &[(Time, Packet)]) -> Vec<(Time, u32)> {
+/// When packets came out that arrived so, and the numbers of their paths; nothing was lost.
+fn through(mut link: Link<TestPacket>, arrivals: &[(Time, TestPacket)]) -> Vec<(Time, u32)> {
     if link.rare() {
         let (out, gone, _) = run_rare(&mut link, arrivals.iter().copied(), &mut Never);
         assert_eq!(gone, 0);
         return out;
     }
     let (mut out, mut next) = (Vec::new(), None::<Time>);
-    for (now, frame) in arrivals {
+    for (now, packet) in arrivals {
         while let Some(at) = next.filter(|at| at <= now) {
-            out.push((at, link.front().unwrap().flow));
+            out.push((at, link.front().unwrap().path));
             next = link.deliver().next;
         }
-        if let Offer::Wake(at) = link.offer(*now, *frame, &mut Never) {
+        if let Offer::Wake(at) = link.offer(*now, *packet, &mut Never) {
             next = Some(at);
         }
     }
     while let Some(at) = next {
-        out.push((at, link.front().unwrap().flow));
+        out.push((at, link.front().unwrap().path));
         next = link.deliver().next;
     }
     out
 }
 
 /// mahimahi's rule as it is written there: one opportunity after the other, whether it is used or not.
-fn one_by_one(times: &[u32], start: u64, arrivals: &[(Time, Packet)]) -> Vec<(Time, u32)> {
+fn one_by_one(times: &[u32], start: u64, arrivals: &[(Time, TestPacket)]) -> Vec<(Time, u32)> {
     let period = u64::from(times[times.len() - 1]);
     let all = (0..).flat_map(|turn| times.iter().map(move |at| turn * period + u64::from(*at)));
     let mut all = all.filter(|at| *at > start).map(|at| ms(at - start));
     let mut queue: VecDeque<(Time, u32, u32)> =
-        arrivals.iter().map(|(at, packet)| (*at, packet.bytes, packet.flow)).collect();
+        arrivals.iter().map(|(at, packet)| (*at, packet.bytes, packet.path)).collect();
     let mut out = Vec::new();
     while !queue.is_empty() {
         let at = all.next().unwrap();
         let mut left = 1500;
-        while let Some((_, bytes, flow)) = queue.front_mut().filter(|(came, ..)| *came < at) {
+        while let Some((_, bytes, path)) = queue.front_mut().filter(|(came, ..)| *came < at) {
             let sent = left.min(*bytes);
             (*bytes, left) = (*bytes - sent, left - sent);
             if *bytes > 0 {
                 break;
             }
-            out.push((at, *flow));
+            out.push((at, *path));
             queue.pop_front();
         }
     }
@@ -81,7 +81,7 @@ fn one_by_one(times: &[u32], start: u64, arrivals: &[(Time, Packet)]) -> Vec<(Ti
 fn what_always_waits_has_every_opportunity_at_its_very_time_and_the_trace_repeats() {
     let times = [0, 3, 3, 10];
     let arrivals: Vec<_> =
-        (0..8).map(|flow| (ms(0), Packet { flow, ..Packet::of(1500) })).collect();
+        (0..8).map(|path| (ms(0), TestPacket { path, ..TestPacket::of(1500) })).collect();
     for queue in [Queue::Unlimited, patient()] {
         let out = through(link(&times, 0, 7, queue), &arrivals);
         let at: Vec<_> = out.iter().map(|(at, _)| at.0 / MILLISECOND - 7).collect();
@@ -94,15 +94,15 @@ fn what_always_waits_has_every_opportunity_at_its_very_time_and_the_trace_repeat
 fn repetitions_are_exact_after_a_year() {
     let year = 365 * 86_400_000; // 21 ms into a period of 33
     let mut link = link(&[7, 7, 33], 0, 0, Queue::Unlimited);
-    assert_eq!(link.offer(ms(year), Packet::of(1500), &mut Never), Offer::Wake(ms(year + 12)));
-    link.offer(ms(year), Packet::of(1500), &mut Never);
+    assert_eq!(link.offer(ms(year), TestPacket::of(1500), &mut Never), Offer::Wake(ms(year + 12)));
+    link.offer(ms(year), TestPacket::of(1500), &mut Never);
     assert_eq!(drain(&mut link, Some(ms(year + 12))), [year + 12, year + 19].map(ms));
 }
 
 #[test]
 fn small_frames_share_an_opportunity_and_a_large_one_takes_several() {
     let sizes = [500, 500, 500, 600, 900, 3200, 1300, 40, 4000];
-    let arrivals: Vec<_> = sizes.iter().map(|size| (ms(0), Packet::of(*size))).collect();
+    let arrivals: Vec<_> = sizes.iter().map(|size| (ms(0), TestPacket::of(*size))).collect();
     for queue in [Queue::Unlimited, patient()] {
         let out = through(link(&[1], 0, 0, queue), &arrivals);
         let at: Vec<_> = out.iter().map(|(at, _)| at.0 / MILLISECOND).collect();
@@ -114,10 +114,10 @@ fn small_frames_share_an_opportunity_and_a_large_one_takes_several() {
 #[test]
 fn what_is_left_of_an_opportunity_is_for_those_that_wait_and_not_for_later_ones() {
     let arrivals = [
-        (ms(0), Packet::of(1000)),
-        (ms(1), Packet::of(100)), // both wait at 2 ms
-        (ms(2), Packet::of(100)), // too late for it
-        (Time(2_000_001), Packet::of(100)),
+        (ms(0), TestPacket::of(1000)),
+        (ms(1), TestPacket::of(100)), // both wait at 2 ms
+        (ms(2), TestPacket::of(100)), // too late for it
+        (Time(2_000_001), TestPacket::of(100)),
     ];
     for queue in [Queue::Unlimited, patient()] {
         let out = through(link(&[2, 9], 0, 0, queue), &arrivals);
@@ -129,7 +129,7 @@ fn what_is_left_of_an_opportunity_is_for_those_that_wait_and_not_for_later_ones(
 fn a_run_may_begin_anywhere_in_the_trace_and_turns_later() {
     for (start, first) in [(0, 1), (1, 3), (3, 1), (4, 1), (5, 3), (4_000_000, 1)] {
         let mut link = link(&[1, 4], start, 0, Queue::Unlimited);
-        let offer = link.offer(ms(0), Packet::of(40), &mut Never);
+        let offer = link.offer(ms(0), TestPacket::of(40), &mut Never);
         assert_eq!(offer, Offer::Wake(ms(first)), "from {start}");
     }
 }
@@ -145,12 +145,13 @@ fn traces_that_are_none_are_refused() {
 fn a_queue_has_what_waits_for_its_first_bytes_to_go() {
     let queue = Queue::DropTail { packets: 2, bytes: u64::MAX };
     let mut link = link(&[5, 10], 0, 0, queue);
-    let offers: Vec<_> = (0..4).map(|_| link.offer(ms(0), Packet::of(2000), &mut Never)).collect();
+    let offers: Vec<_> =
+        (0..4).map(|_| link.offer(ms(0), TestPacket::of(2000), &mut Never)).collect();
     let expected = [Offer::Wake(ms(10)), Offer::Carried, Offer::Dropped, Offer::Dropped];
     assert_eq!(offers, expected);
     assert_eq!((link.backlog(ms(4)).packets, link.clears_in(ms(4))), (2, Some(Span::millis(11))));
     assert_eq!((link.backlog(ms(5)).packets, link.backlog(ms(5)).bytes), (1, 2000));
-    assert_eq!(link.offer(ms(5), Packet::of(100), &mut Never), Offer::Carried);
+    assert_eq!(link.offer(ms(5), TestPacket::of(100), &mut Never), Offer::Carried);
     assert_eq!(drain(&mut link, Some(ms(10))), [10, 15, 15].map(ms));
     assert_eq!(link.clears_in(ms(15)), Some(Span::ZERO));
 }
@@ -159,7 +160,7 @@ fn a_queue_has_what_waits_for_its_first_bytes_to_go() {
 fn what_waits_under_a_departing_discipline_clears_when_the_trace_says() {
     let mut link = link(&[5, 10], 0, 0, patient());
     for _ in 0..4 {
-        link.offer(ms(1), Packet::of(1000), &mut Never);
+        link.offer(ms(1), TestPacket::of(1000), &mut Never);
     }
     assert_eq!(link.backlog(ms(1)).packets, 4);
     assert_eq!(link.clears_in(ms(1)), Some(Span::millis(14)));
@@ -169,7 +170,7 @@ fn what_waits_under_a_departing_discipline_clears_when_the_trace_says() {
 fn a_new_delay_is_for_frames_that_are_not_out() {
     for queue in [Queue::Unlimited, patient()] {
         let mut link = link(&[1], 0, 50, queue);
-        let mut arrivals = (0..3).map(|flow| (ms(0), Packet { flow, ..Packet::of(1500) }));
+        let mut arrivals = (0..3).map(|path| (ms(0), TestPacket { path, ..TestPacket::of(1500) }));
         for (now, packet) in arrivals.by_ref() {
             link.offer(now, packet, &mut Never);
         }
@@ -194,7 +195,7 @@ fn a_new_delay_is_for_frames_that_are_not_out() {
 
 proptest! {
     /// Whatever comes and whatever the trace: what comes out, and when, is what mahimahi's rule says, and whether
-    /// a queue decides when a frame arrives or when it leaves makes no difference.
+    /// a queue decides when a packet arrives or when it leaves makes no difference.
     #[test]
     fn frames_come_out_as_if_each_opportunity_were_looked_at(
         mut times in prop::collection::vec(0u32..60, 1..30),
@@ -204,9 +205,9 @@ proptest! {
         times.push(60);
         times.sort_unstable();
         let mut now = Time::ZERO;
-        let arrivals: Vec<_> = steps.iter().zip(0..).map(|((gap, bytes), flow)| {
+        let arrivals: Vec<_> = steps.iter().zip(0..).map(|((gap, bytes), path)| {
             now = now + Span(*gap);
-            (now, Packet { flow, ..Packet::of(*bytes) })
+            (now, TestPacket { path, ..TestPacket::of(*bytes) })
         }).collect();
         let expected = one_by_one(&times, start, &arrivals);
         prop_assert_eq!(&through(link(&times, start, 0, Queue::Unlimited), &arrivals), &expected);
@@ -234,7 +235,7 @@ proptest! {
             2 => Queue::Codel { codel, limit: 20 },
             _ => Queue::FqCodel(FqCodelSettings { codel, queues: 4, quantum: 300, limit: 20 }),
         };
-        let mut link: Link<Packet> = Link::new(LinkSettings {
+        let mut link: Link<TestPacket> = Link::new(LinkSettings {
             opportunities: Some(opportunities(&times, seed % 50)),
             delay: Span::millis(5),
             queue,
@@ -244,7 +245,7 @@ proptest! {
             ..LinkSettings::default()
         });
         let (mut now, mut rng, mut out, mut copies) = (Time::ZERO, Lcg(seed), 0, 0);
-        let mut until = |link: &mut Link<Packet>, end: Time, rng: &mut Lcg| {
+        let mut until = |link: &mut Link<TestPacket>, end: Time, rng: &mut Lcg| {
             while link.carried() > 0 && link.due() <= end {
                 let at = link.due();
                 match link.rare() {
@@ -263,7 +264,7 @@ proptest! {
             match kind {
                 0 => link.change(now, Change { delay: Some(Span(gap)), ..Change::default() }),
                 1 => link.change(now, Change { up: Some(gap % 2 == 0), ..Change::default() }),
-                _ => _ = link.offer(now, Packet { flow: gap as u32 % 5, ..Packet::of(size) }, &mut rng),
+                _ => _ = link.offer(now, TestPacket { path: gap as u32 % 5, ..TestPacket::of(size) }, &mut rng),
             }
             while link.shed().is_some() {}
             let due = link.due();
