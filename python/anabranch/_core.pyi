@@ -29,6 +29,9 @@ def with_traces(text: str, name: str, folder: str | PathLike[str]) -> str:
 def schema() -> str:
     """The JSON Schema of a scenario file."""
 
+def plan_schema() -> str:
+    """The JSON Schema of what `plan` returns."""
+
 def simulate(
     text: str,
     seeds: Iterable[int],

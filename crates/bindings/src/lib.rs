@@ -32,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(with_traces, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
@@ -86,6 +87,11 @@ fn with_traces(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
 #[pyfunction]
 fn schema() -> String {
     scenario::json_schema()
+}
+
+#[pyfunction]
+fn plan_schema() -> String {
+    scenario::plan_schema()
 }
 
 /// Reads a scenario; overrides come after the controller, so that they win.

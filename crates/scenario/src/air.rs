@@ -8,10 +8,12 @@ use crate::schema::{
 };
 use crate::sharing::{PlanStation, stations};
 use crate::validate::{Placed, about, at, check_queue, unique};
+use schemars::JsonSchema;
+use serde::Serialize;
 use units::{Rate, Span};
 
 /// A channel of IEEE 802.11.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanWifi {
     /// The amendment.
     pub standard: Standard,
@@ -22,20 +24,24 @@ pub struct PlanWifi {
     /// Spatial streams.
     pub streams: u32,
     /// At which rate data is sent, one of the standard's.
+    #[serde(rename = "rate_bps")]
     pub rate: Rate,
     /// How stations choose the rate of a packet.
     pub control: RateControl,
     /// At which rate broadcasts are sent, one of the standard's.
+    #[serde(rename = "broadcast_bps")]
     pub broadcast: Rate,
     /// Attempts, at least 1.
     pub attempts: u32,
     /// How long a sender waits for an acknowledgement, if not as long as the standard says.
+    #[serde(rename = "ack_timeout_s")]
     pub ack_timeout: Option<Span>,
     /// Propagation, with the loss at one metre.
     pub radio: Option<Radio>,
     /// How packets find their way, if links are not single hops.
     pub routing: Option<Routing>,
     /// The stations that are access points.
+    #[serde(skip)]
     pub access: Vec<usize>,
 }
 

@@ -7,33 +7,69 @@ use crate::plan::{PlanQueue, expand_queue};
 use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Queue, Radio, Scenario};
 use crate::sharing::{PlanKind, PlanStation, stations};
 use crate::validate::{Placed, about, at, check_queue, unique};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use units::{Rate, Span};
 
 /// A bus of a plan.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanBus {
     /// Rate at which frames are sent.
+    #[serde(rename = "rate_bps")]
     pub rate: Rate,
     /// Propagation delay.
+    #[serde(rename = "delay_s")]
     pub delay: Span,
 }
 
 /// A cell of a plan; its first station is the base.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanCell {
-    /// Resource blocks from the base to users, and from users to the base.
-    pub blocks: (u32, u32),
+    /// Resource blocks from the base to users.
+    pub blocks: u32,
+    /// Resource blocks from users to the base.
+    pub blocks_up: u32,
     /// Who gets them.
     pub scheduler: CellScheduler,
     /// Over how long served rates are averaged.
+    #[serde(rename = "averaging_s")]
     pub averaging: Span,
     /// Part of the blocks that carries no data.
     pub overhead: f64,
     /// Propagation, with the loss at one metre, if places say how strong signals are.
     pub radio: Option<Radio>,
-    /// For each user its mean signal-to-noise ratio in dB (`NaN` if places say it) and its fading, in the order of the
-    /// stations behind the base.
-    pub users: Vec<(f64, Option<Fading>)>,
+    /// Its users, in the order of the stations behind the base.
+    pub users: Vec<PlanCellUser>,
+}
+
+/// A user of a cell of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PlanCellUser {
+    /// Its mean signal-to-noise ratio in dB; `None` if places say it.
+    pub snr_db: Option<f64>,
+    /// How its signal comes and goes.
+    #[serde(flatten, serialize_with = "FadingKeys::write")]
+    #[schemars(with = "FadingKeys")]
+    pub fading: Option<Fading>,
+}
+
+/// Fading as it is written, among the keys of its user.
+#[derive(Serialize, JsonSchema)]
+struct FadingKeys {
+    /// Standard deviation of its signal in dB, if it comes and goes.
+    deviation_db: Option<f64>,
+    /// Time after which little is left of how it was.
+    coherence_s: Option<Span>,
+}
+
+impl FadingKeys {
+    fn write<S: Serializer>(fading: &Option<Fading>, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = FadingKeys {
+            deviation_db: fading.map(|fading| fading.deviation_db),
+            coherence_s: fading.map(|fading| fading.coherence),
+        };
+        keys.serialize(serializer)
+    }
 }
 
 /// The queue of a device on a bus, as ns-3 has it.
@@ -200,11 +236,14 @@ pub(crate) fn expand_cell(
     };
     let user = |name: &String| {
         let own = find(cell, name);
-        let snr = own.and_then(|own| own.snr_db).or(cell.snr_db).unwrap_or(f64::NAN);
-        (snr, own.and_then(|own| own.fading).or(cell.fading))
+        PlanCellUser {
+            snr_db: own.and_then(|own| own.snr_db).or(cell.snr_db),
+            fading: own.and_then(|own| own.fading).or(cell.fading),
+        }
     };
     let kind = PlanKind::Cell(PlanCell {
-        blocks: (cell.blocks, cell.blocks_up.unwrap_or(cell.blocks)),
+        blocks: cell.blocks,
+        blocks_up: cell.blocks_up.unwrap_or(cell.blocks),
         scheduler: cell.scheduler,
         averaging: cell.averaging,
         overhead: cell.overhead,

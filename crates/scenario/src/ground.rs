@@ -1,25 +1,30 @@
 //! Nodes: what is right in them, and what a plan has of them.
 
 use crate::error::Error;
-use crate::movements;
+use crate::movements::{self, Move as Leg};
 use crate::schema::{Area, Highway, Moves, Node, Scenario, Waypoint};
 use crate::validate::{Placed, about, at, unique};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use units::Span;
 
 /// The ground of a plan, in metres.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanArea {
     /// To the east.
+    #[serde(rename = "width_m")]
     pub width: f64,
     /// To the north.
+    #[serde(rename = "height_m")]
     pub height: f64,
     /// How often it is looked where moving nodes are.
+    #[serde(rename = "step_s")]
     pub step: Span,
 }
 
 /// A node of a plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanNode {
     /// Its name, with its number in the group.
     pub name: String,
@@ -28,16 +33,22 @@ pub struct PlanNode {
     /// Which of the group, from 0.
     pub member: u32,
     /// How many the group has.
+    #[serde(skip)]
     pub members: u32,
     /// Where it is and goes.
     pub moves: PlanMoves,
 }
 
 /// Where a node of a plan is and goes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum PlanMoves {
-    /// It stands here, in metres.
-    At(f64, f64),
+    /// It stands.
+    At {
+        /// Where, in metres.
+        #[serde(rename = "place_m")]
+        place: (f64, f64),
+    },
     /// It stands at a random place.
     Scattered,
     /// Random waypoint.
@@ -47,9 +58,10 @@ pub enum PlanMoves {
     /// From a place, at times, to places, at speeds in m/s.
     Trace {
         /// Where it is at first.
+        #[serde(rename = "place_m")]
         start: (f64, f64),
-        /// When it sets out, where to, and how fast.
-        legs: Vec<(Span, (f64, f64), f64)>,
+        /// Where it goes.
+        legs: Vec<Leg>,
     },
 }
 
@@ -420,7 +432,7 @@ fn planned(
     told: Option<&movements::Moves>,
 ) -> PlanMoves {
     if let Some((x, y)) = place(node, member) {
-        return PlanMoves::At(x, y);
+        return PlanMoves::At { place: (x, y) };
     }
     match moves(scenario, node) {
         Moves::Still => PlanMoves::Scattered,
@@ -431,8 +443,7 @@ fn planned(
         }
         Moves::Trace(_) => {
             let start = told.and_then(|own| own.start).unwrap_or_default();
-            let legs = told.into_iter().flat_map(|own| &own.legs);
-            let legs = legs.map(|leg| (leg.at, leg.to, leg.speed)).collect();
+            let legs = told.map(|own| own.legs.clone()).unwrap_or_default();
             PlanMoves::Trace { start, legs }
         }
     }

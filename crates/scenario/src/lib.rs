@@ -5,11 +5,10 @@
 //! that names the field, shows the line and says what would be right. There is no second copy of
 //! these rules.
 
-#![recursion_limit = "256"] // the JSON of a class has more keys than 128
-
 mod air;
 mod cell;
 mod coding;
+mod defaults;
 mod error;
 mod ground;
 mod locate;
@@ -17,14 +16,13 @@ mod movements;
 mod opportunities;
 mod overrides;
 mod plan;
-mod plan_json;
 pub mod schema;
 mod sharing;
 mod trace;
 mod validate;
 
 pub use air::{PlanWifi, rates};
-pub use cell::{PlanBus, PlanCell};
+pub use cell::{PlanBus, PlanCell, PlanCellUser};
 pub use error::Error;
 pub use ground::{PlanArea, PlanMoves, PlanNode};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
@@ -37,6 +35,14 @@ pub use validate::Known;
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {
-    let schema = schemars::schema_for!(schema::Scenario);
+    let mut schema = schemars::schema_for!(schema::Scenario);
+    defaults::as_text(&mut schema);
+    serde_json::to_string_pretty(&schema).unwrap_or_default()
+}
+
+/// The JSON Schema of [`Plan::to_json`].
+pub fn plan_schema() -> String {
+    let settings = schemars::generate::SchemaSettings::default().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<Plan>();
     serde_json::to_string_pretty(&schema).unwrap_or_default()
 }

@@ -11,6 +11,8 @@
 //! A file is a program in Tcl, and this reads no Tcl: a line has one of these forms, or is one that is known to
 //! move nobody (`$god_`, `set opt(…)`, `set val(…)`, `set god_`), or is refused.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use units::{NANOS, Span};
@@ -28,13 +30,16 @@ pub struct Moves {
 
 /// From where the node is at the time it moves straight to a place, and stops there. A later move interrupts it,
 /// of two at one time the second one counts, and a speed of zero stops it where it is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Move {
     /// When, from the start of the run on.
+    #[serde(rename = "at_s")]
     pub at: Span,
     /// Where to: metres east and north.
+    #[serde(rename = "to_m")]
     pub to: (f64, f64),
     /// How fast, in m/s; 0 or more.
+    #[serde(rename = "speed_mps")]
     pub speed: f64,
 }
 

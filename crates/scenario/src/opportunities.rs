@@ -4,6 +4,8 @@
 use crate::schema;
 use crate::trace::BadRow;
 use crate::validate::{Wrong, wrong};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use units::{NANOS, Rate, Span};
 
@@ -21,12 +23,19 @@ pub(crate) const RIGHT: &str =
     "a number is a time in milliseconds, such as 0 1 1 5, and none is below the one before it";
 
 /// The opportunities of a link of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PlanOpportunities {
     /// In ms, never decreasing; the last is the period and not zero.
+    #[serde(serialize_with = "each")]
+    #[schemars(with = "Vec<u32>")]
     pub times_ms: Arc<[u32]>,
     /// Where in them the run begins.
+    #[serde(rename = "start_s")]
     pub start: Span,
+}
+
+fn each<S: Serializer>(times: &Arc<[u32]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(times.iter())
 }
 
 impl PlanOpportunities {

@@ -7,16 +7,21 @@ use crate::locate::locate;
 use crate::opportunities::{self, PlanOpportunities};
 use crate::overrides::{self, Override};
 use crate::schema::{
-    self, Choice, Idle, LossPlace, Pauses, Protocol, RtoFloor, Scenario, Scheduler, Sizes, Spacing,
+    self, Choice, Idle, LossPlace, Pauses, Protocol, Reorder, RtoFloor, Scenario, Scheduler, Sizes,
+    Spacing,
 };
 use crate::sharing::{self, Air, Pick, PlanMedium};
 use crate::trace;
 use crate::validate::{self, About, Known};
 use core::ops::Range;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use units::{Bytes, Rate, Span};
 
 /// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
-#[derive(Clone, Debug)]
+///
+/// It is written in SI units, which stand in the names.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Plan {
     /// The scenario's name.
     pub name: String,
@@ -25,10 +30,13 @@ pub struct Plan {
     /// Where the set-up is published.
     pub source: String,
     /// When the run ends.
+    #[serde(rename = "duration_s")]
     pub duration: Span,
     /// Until then nothing is measured; before `duration`.
+    #[serde(rename = "warmup_s")]
     pub warmup: Span,
     /// Sampling interval; not zero.
+    #[serde(rename = "sample_s")]
     pub sample: Span,
     /// The links, named ones first, then the implied ways back.
     pub links: Vec<PlanLink>,
@@ -47,25 +55,34 @@ pub struct Plan {
 }
 
 /// A link of a plan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanLink {
     /// Its name; of an implied way back, "class/path/back".
     pub name: String,
     /// Rate, with opportunities what they are worth; `None` for a pure delay.
+    #[serde(rename = "rate_bps")]
     pub rate: Option<Rate>,
     /// When it may send, if not always.
     pub opportunities: Option<PlanOpportunities>,
     /// Propagation delay.
+    #[serde(rename = "delay_s")]
     pub delay: Span,
-    /// The queue.
+    /// The queue; null if it has no limit.
+    #[serde(serialize_with = "null_without_limit")]
+    #[schemars(with = "Option<PlanQueue>")]
     pub queue: PlanQueue,
     /// Random loss.
+    #[serde(flatten, serialize_with = "LossKeys::write")]
+    #[schemars(with = "LossKeys")]
     pub loss: Option<PlanLoss>,
-    /// Packets that are held back: probability and time.
-    pub reorder: Option<(f64, Span)>,
+    /// Packets that are held back.
+    #[serde(flatten, serialize_with = "ReorderKeys::write")]
+    #[schemars(with = "ReorderKeys")]
+    pub reorder: Option<Reorder>,
     /// Probability that a packet comes out twice.
     pub duplicate: f64,
     /// Most by which packets come out later at random; they keep their order.
+    #[serde(rename = "jitter_s")]
     pub jitter: Span,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
@@ -109,8 +126,49 @@ pub struct PlanLoss {
     pub chain: Option<Chain>,
 }
 
+/// Random loss as it is written, among the keys of its link.
+#[derive(Serialize, JsonSchema)]
+struct LossKeys {
+    /// Probability that a packet is lost, in the long run.
+    loss: f64,
+    /// Where random loss strikes, if there is any.
+    loss_place: Option<LossPlace>,
+    /// The chain of a good and a bad state, if there is one.
+    loss_chain: Option<Chain>,
+}
+
+impl LossKeys {
+    fn write<S: Serializer>(loss: &Option<PlanLoss>, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = LossKeys {
+            loss: loss.map_or(0.0, |loss| loss.probability),
+            loss_place: loss.map(|loss| loss.place),
+            loss_chain: loss.and_then(|loss| loss.chain),
+        };
+        keys.serialize(serializer)
+    }
+}
+
+/// Reordering as it is written, among the keys of its link.
+#[derive(Serialize, JsonSchema)]
+struct ReorderKeys {
+    /// Probability that a packet is held back.
+    reorder: f64,
+    /// For how long.
+    reorder_delay_s: Option<Span>,
+}
+
+impl ReorderKeys {
+    fn write<S: Serializer>(reorder: &Option<Reorder>, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = ReorderKeys {
+            reorder: reorder.as_ref().map_or(0.0, |reorder| reorder.probability),
+            reorder_delay_s: reorder.as_ref().map(|reorder| reorder.delay),
+        };
+        keys.serialize(serializer)
+    }
+}
+
 /// A chain of two states with loss in each (Gilbert and Elliott).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Chain {
     /// Probability of going from good to bad (p).
     pub to_bad: f64,
@@ -123,22 +181,27 @@ pub struct Chain {
 }
 
 /// A queue of a plan; lengths in packets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum PlanQueue {
     /// No limit.
     Unlimited,
     /// Drop-tail.
     DropTail {
         /// Packets that may wait.
+        #[serde(rename = "limit_packets")]
         packets: Option<u64>,
         /// Bytes that may wait.
+        #[serde(rename = "limit_bytes")]
         bytes: Option<u64>,
     },
     /// RED; see [`schema::Red`].
     Red {
         /// min_th.
+        #[serde(rename = "min_packets")]
         min: f64,
         /// max_th.
+        #[serde(rename = "max_packets")]
         max: f64,
         /// Drop probability at max_th.
         max_p: f64,
@@ -151,6 +214,7 @@ pub enum PlanQueue {
         /// Whether it marks.
         ecn: bool,
         /// Packets that fit at all.
+        #[serde(rename = "limit_packets")]
         limit: u64,
     },
     /// PIE.
@@ -158,11 +222,23 @@ pub enum PlanQueue {
     /// CoDel.
     Codel(schema::Codel),
     /// FQ-CoDel.
+    #[serde(rename = "fq-codel")]
     FqCodel(schema::FqCodel),
 }
 
+/// A queue as it is written: null, if it has no limit.
+pub(crate) fn null_without_limit<S: Serializer>(
+    queue: &PlanQueue,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match queue {
+        PlanQueue::Unlimited => serializer.serialize_none(),
+        queue => queue.serialize(serializer),
+    }
+}
+
 /// A group of identical flows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Class {
     /// Its name.
     pub name: String,
@@ -170,19 +246,21 @@ pub struct Class {
     pub count: u32,
     /// Name of the controller; known.
     pub controller: String,
-    /// The paths of each user, at least one.
-    pub paths: Vec<PlanPath>,
-    /// The path on which schemes with a base flow begin as a TCP, an index into `paths`.
-    pub base: usize,
     /// Start of the first user at the earliest.
+    #[serde(rename = "start_s")]
     pub start: Span,
     /// Users start uniformly within this span.
+    #[serde(rename = "spread_s")]
     pub spread: Span,
     /// Bytes to send, if the flow ends; their mean, if there are `sizes`.
+    #[serde(rename = "transfer_bytes")]
     pub transfer: Option<Bytes>,
     /// How bytes to send differ from user to user.
+    #[serde(serialize_with = "SizesKeys::write")]
+    #[schemars(with = "Option<SizesKeys>")]
     pub sizes: Option<Sizes>,
     /// Rate of the application, if it is limited.
+    #[serde(rename = "app_rate_bps")]
     pub app_rate: Option<Rate>,
     /// Pauses of the application.
     pub pauses: Option<Pauses>,
@@ -192,12 +270,46 @@ pub struct Class {
     pub echo: bool,
     /// That it is to be TCP-fair.
     pub fair: Option<schema::Fair>,
+    /// The path on which schemes with a base flow begin as a TCP, an index into `paths`.
+    pub base: usize,
+    /// The paths of each user, at least one.
+    pub paths: Vec<PlanPath>,
     /// Transport options.
+    #[serde(flatten)]
     pub transport: Transport,
 }
 
+/// Sizes of transfers as they are written.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum SizesKeys {
+    /// Exponentially.
+    Exponential,
+    /// By Pareto's law.
+    Pareto {
+        /// Its shape.
+        shape: f64,
+    },
+    /// Lognormally.
+    Lognormal {
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl SizesKeys {
+    fn write<S: Serializer>(sizes: &Option<Sizes>, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = sizes.map(|sizes| match sizes {
+            Sizes::Exponential => SizesKeys::Exponential,
+            Sizes::Pareto(shape) => SizesKeys::Pareto { shape },
+            Sizes::Lognormal(sigma) => SizesKeys::Lognormal { sigma },
+        });
+        keys.serialize(serializer)
+    }
+}
+
 /// A path of a class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlanPath {
     /// Indices of the links that data crosses, at least one.
     pub links: Vec<usize>,
@@ -205,9 +317,14 @@ pub struct PlanPath {
     pub back: Vec<usize>,
     /// Further ways, as `links` and `back`, that its packets take in turn with these.
     pub turns: Vec<(Vec<usize>, Vec<usize>)>,
+    /// Propagation delay of `links` and `back` together.
+    #[serde(rename = "base_rtt_s")]
+    pub base_rtt: Span,
     /// When it joins; zero means with the connection.
+    #[serde(rename = "join_s")]
     pub join: Span,
     /// When it leaves.
+    #[serde(rename = "leave_s")]
     pub leave: Option<Span>,
     /// Whether it is a backup.
     pub backup: bool,
@@ -216,10 +333,12 @@ pub struct PlanPath {
 }
 
 /// Transport options with the defaults filled in; see [`schema::Transport`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[allow(missing_docs, reason = "each field is documented in the schema")]
 pub struct Transport {
+    #[serde(rename = "packet_bytes")]
     pub packet: u32,
+    #[serde(rename = "payload_bytes")]
     pub payload: u32,
     pub sack: bool,
     pub limited_transmit: bool,
@@ -230,18 +349,25 @@ pub struct Transport {
     pub frto: bool,
     pub ecn: bool,
     pub idle: Idle,
+    #[serde(rename = "delayed_ack_s")]
     pub delayed_ack: Span,
     pub initial_window: f64,
     pub initial_ssthresh: Option<f64>,
     pub min_window: f64,
     pub min_ssthresh: f64,
     pub slow_start_carry_over: bool,
+    #[serde(rename = "rto_min_s")]
     pub rto_min: Span,
     pub rto_floor: RtoFloor,
+    #[serde(rename = "rto_max_s")]
     pub rto_max: Span,
+    #[serde(rename = "rto_initial_s")]
     pub rto_initial: Span,
+    #[serde(rename = "receive_buffer_bytes")]
     pub receive_buffer: u64,
+    #[serde(rename = "small_queue_bytes")]
     pub small_queue: Option<u64>,
+    #[serde(rename = "small_queue_time_s")]
     pub small_queue_time: Option<Span>,
     pub autotune: bool,
     pub handshake: bool,
@@ -286,10 +412,9 @@ impl Plan {
         self.classes.iter().find(|class| class.name == name)
     }
 
-    /// Propagation round-trip time of a path.
-    pub fn base_rtt(&self, path: &PlanPath) -> Span {
-        let all = path.links.iter().chain(&path.back);
-        all.map(|link| self.links[*link].delay).fold(Span::ZERO, |sum, delay| sum + delay)
+    /// The plan as JSON, for theory, reports and provenance.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
     }
 }
 
@@ -389,7 +514,7 @@ fn expand_link(scenario: &Scenario, link: &schema::Link, pick: Pick) -> PlanLink
             None => DEFAULT_QUEUE,
         },
         loss: link.loss.as_ref().map(expand_loss),
-        reorder: link.reorder.as_ref().map(|reorder| (reorder.probability, reorder.delay)),
+        reorder: link.reorder.clone(),
         duplicate: link.duplicate,
         jitter: link.jitter,
         per_user: link.per_user || air.len() > 1,
@@ -495,8 +620,17 @@ fn expand_path(
             vec![links.len() - 1]
         }
     };
-    let (join, leave, backup) = (path.join.unwrap_or_default(), path.leave, path.backup);
-    PlanPath { links: forward, back, turns: Vec::new(), join, leave, backup, coding: path.coding }
+    let delays = forward.iter().chain(&back).map(|link| links[*link].delay);
+    PlanPath {
+        base_rtt: delays.fold(Span::ZERO, |sum, delay| sum + delay),
+        links: forward,
+        back,
+        turns: Vec::new(),
+        join: path.join.unwrap_or_default(),
+        leave: path.leave,
+        backup: path.backup,
+        coding: path.coding,
+    }
 }
 
 fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {

@@ -232,17 +232,17 @@ pub struct Red {
 }
 
 /// PIE (RFC 8033), with the parameters that it recommends.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pie {
     /// Reference delay (QDELAY_REF).
-    #[serde(default = "fifteen_ms")]
+    #[serde(default = "fifteen_ms", rename(serialize = "target_s"))]
     pub target: Span,
     /// Between two updates of the drop probability (T_UPDATE).
-    #[serde(default = "fifteen_ms")]
+    #[serde(default = "fifteen_ms", rename(serialize = "update_s"))]
     pub update: Span,
     /// Bursts that long pass (MAX_BURST).
-    #[serde(default = "burst")]
+    #[serde(default = "burst", rename(serialize = "burst_s"))]
     pub burst: Span,
     /// Weight of the distance from the reference, in 1/s.
     #[serde(default = "alpha")]
@@ -254,37 +254,45 @@ pub struct Pie {
     #[serde(default)]
     pub ecn: bool,
     /// Packets that fit at all.
-    #[serde(default = "thousand")]
+    #[serde(
+        default = "thousand",
+        rename(serialize = "limit_packets"),
+        serialize_with = "Packets::whole"
+    )]
     pub limit: Packets,
 }
 
 /// CoDel (RFC 8289), with the parameters that it recommends.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Codel {
     /// Acceptable standing delay (TARGET).
-    #[serde(default = "target")]
+    #[serde(default = "target", rename(serialize = "target_s"))]
     pub target: Span,
     /// How long the delay must stay above it (INTERVAL): about the largest usual round trip.
-    #[serde(default = "interval")]
+    #[serde(default = "interval", rename(serialize = "interval_s"))]
     pub interval: Span,
     /// Whether packets of flows that use ECN are marked instead of dropped.
     #[serde(default)]
     pub ecn: bool,
     /// Packets that fit at all.
-    #[serde(default = "thousand")]
+    #[serde(
+        default = "thousand",
+        rename(serialize = "limit_packets"),
+        serialize_with = "Packets::whole"
+    )]
     pub limit: Packets,
 }
 
 /// FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FqCodel {
     /// Acceptable standing delay (TARGET).
-    #[serde(default = "target")]
+    #[serde(default = "target", rename(serialize = "target_s"))]
     pub target: Span,
     /// How long the delay must stay above it (INTERVAL).
-    #[serde(default = "interval")]
+    #[serde(default = "interval", rename(serialize = "interval_s"))]
     pub interval: Span,
     /// Whether packets of flows that use ECN are marked instead of dropped.
     #[serde(default)]
@@ -293,10 +301,14 @@ pub struct FqCodel {
     #[serde(default = "queues")]
     pub queues: u32,
     /// Bytes that a queue may send in its turn.
-    #[serde(default = "quantum")]
+    #[serde(default = "quantum", rename(serialize = "quantum_bytes"))]
     pub quantum: Bytes,
     /// Packets that fit at all.
-    #[serde(default = "ten_thousand")]
+    #[serde(
+        default = "ten_thousand",
+        rename(serialize = "limit_packets"),
+        serialize_with = "Packets::whole"
+    )]
     pub limit: Packets,
 }
 
@@ -406,16 +418,17 @@ pub enum LossPlace {
 }
 
 /// A change of a link at a time; what is left out stays.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkChange {
     /// When.
+    #[serde(rename(serialize = "at_s"))]
     pub at: Span,
     /// New rate.
-    #[serde(default)]
+    #[serde(default, rename(serialize = "rate_bps"))]
     pub rate: Option<Rate>,
     /// New propagation delay.
-    #[serde(default)]
+    #[serde(default, rename(serialize = "delay_s"))]
     pub delay: Option<Span>,
     /// New loss probability, for each packet by itself.
     #[serde(default)]
@@ -524,12 +537,14 @@ pub enum Sizes {
 }
 
 /// An application that writes and pauses in turn, beginning with writing.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Pauses {
     /// How long it writes, on average.
+    #[serde(rename(serialize = "on_s"))]
     pub on: Span,
     /// How long it pauses, on average.
+    #[serde(rename(serialize = "off_s"))]
     pub off: Span,
     /// Whether each time is drawn (exponentially) or always the same.
     #[serde(default = "yes")]

@@ -4,25 +4,29 @@ use crate::air::{self, PlanWifi};
 use crate::cell::{self, PlanBus, PlanCell};
 use crate::error::{Error, list};
 use crate::ground::{beyond, members, position};
-use crate::plan::PlanQueue;
+use crate::plan::{PlanQueue, null_without_limit};
 use crate::schema::{Bus, Cell, Channel, ChannelWord, Flow, Link, Medium, Name, Path, Scenario};
 use crate::validate::{Placed, about, at, unique};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use units::{Rate, Span};
 
 /// What stations of a plan share, with its stations.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanMedium {
+    /// What it is.
+    #[serde(flatten)]
+    pub kind: PlanKind,
     /// Its name; of one of several channels with its number, as "air/2".
     pub name: String,
-    /// What it is.
-    pub kind: PlanKind,
     /// Its stations, in the order in which links name them.
     pub stations: Vec<PlanStation>,
 }
 
 /// What it is that stations share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum PlanKind {
     /// A channel of IEEE 802.11.
     Wifi(PlanWifi),
@@ -33,28 +37,34 @@ pub enum PlanKind {
 }
 
 /// A station of a plan.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanStation {
     /// The node that it is.
     pub name: String,
     /// Index of it among the plan's nodes, if it is one of them; otherwise it is where `place` says.
     pub node: Option<usize>,
-    /// The queueing discipline of its host; in a cell of each direction.
+    /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
+    #[serde(serialize_with = "null_without_limit")]
+    #[schemars(with = "Option<PlanQueue>")]
     pub queue: PlanQueue,
     /// Packets that the driver takes from it.
+    #[serde(rename = "ring_packets")]
     pub ring: u32,
     /// Rate at which it sends, if not that of the medium.
+    #[serde(rename = "rate_bps")]
     pub rate: Option<Rate>,
     /// Where it is, in metres.
+    #[serde(rename = "place_m")]
     pub place: (f64, f64),
     /// Probability that a packet is lost whatever the attempts.
     pub residual_loss: f64,
     /// Mean time between bursts of noise.
+    #[serde(rename = "noise_s")]
     pub noise: Option<Span>,
 }
 
 /// Where on a medium a link is. With routing an end may be any of several stations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Air {
     /// Index of the medium.
     pub medium: usize,

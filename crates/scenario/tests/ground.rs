@@ -438,11 +438,12 @@ fn a_plan_has_each_node_with_its_name_and_its_moves() {
     ];
     assert_eq!(names, expected);
     let moves = |node: usize| &plan.nodes[node].moves;
-    assert_eq!((moves(0), moves(7)), (&PlanMoves::At(250.0, 150.0), &PlanMoves::At(400.0, 100.0)));
+    let at = |x, y| PlanMoves::At { place: (x, y) };
+    assert_eq!((moves(0), moves(7)), (&at(250.0, 150.0), &at(400.0, 100.0)));
     assert!(matches!(moves(2), PlanMoves::Waypoint(own) if own.speed == (1.0, 5.0)));
     assert!(matches!(moves(5), PlanMoves::Highway(own) if own.lane == Some(150.0)));
     let PlanMoves::Trace { start, legs } = moves(8) else { panic!("{:?}", moves(8)) };
-    assert_eq!((*start, legs.len(), legs[0].1, legs[0].2), ((1.0, 2.0), 1, (4.0, 5.0), 6.0));
+    assert_eq!((*start, legs.len(), legs[0].to, legs[0].speed), ((1.0, 2.0), 1, (4.0, 5.0), 6.0));
     assert_eq!((plan.nodes[3].group.as_str(), plan.nodes[3].member), ("walker", 2));
     let still = read(RIGHT, &["area.moves=still"]).unwrap();
     assert_eq!(still.nodes[1].moves, PlanMoves::Scattered);

@@ -39,7 +39,7 @@ pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
 fn alone(node: &PlanNode, area: PlanArea, until: Time, seed: u64) -> Trajectory {
     let mut stream = Stream::new(seed, "node", &node.group, u64::from(node.member));
     match &node.moves {
-        PlanMoves::At(x, y) => Trajectory::still(Place { x: *x, y: *y }),
+        PlanMoves::At { place: (x, y) } => Trajectory::still(Place { x: *x, y: *y }),
         PlanMoves::Waypoint(own) => {
             let PlanArea { width, height, .. } = area;
             let (speed, pause, stationary) = (own.speed, own.pause, own.stationary);
@@ -47,7 +47,7 @@ fn alone(node: &PlanNode, area: PlanArea, until: Time, seed: u64) -> Trajectory 
         }
         PlanMoves::Trace { start, legs } => {
             let place = |(x, y): (f64, f64)| Place { x, y };
-            let legs = legs.iter().map(|(at, to, speed)| (Time::from(*at), place(*to), *speed));
+            let legs = legs.iter().map(|leg| (Time::from(leg.at), place(leg.to), leg.speed));
             Trajectory::through(place(*start), &legs.collect::<Vec<_>>())
         }
         PlanMoves::Scattered | PlanMoves::Highway(_) => {

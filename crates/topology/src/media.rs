@@ -63,14 +63,14 @@ pub(crate) fn build<F: Packet>(
                 let places = |own: usize| place(&planned.stations[own], ground, Time::ZERO);
                 cell.radio.map(|own| snr_db(&radio(&own), places(0), places(user)))
             };
-            let told = |user: usize| Some(cell.users[user - 1].0).filter(|snr| !snr.is_nan());
+            let told = |user: usize| cell.users[user - 1].snr_db;
             let user = |user: usize| CellUser {
                 snr_db: told(user).or_else(|| at_first(user)).unwrap_or_default(),
-                fading: cell.users[user - 1].1.map(fading),
+                fading: cell.users[user - 1].fading.map(fading),
                 queue: queue(&planned.stations[user].queue, None),
             };
             let users: Vec<_> = users.map(user).collect();
-            let by_place = || cell.users.iter().map(|(snr, _)| snr.is_nan()).collect();
+            let by_place = || cell.users.iter().map(|user| user.snr_db.is_none()).collect();
             let own_radio = cell.radio.map(|own| (radio(&own), by_place()));
             Shared::Cell(Box::new(Cell::new(cell_settings(cell), &users, &lanes)), own_radio)
         }
@@ -78,7 +78,7 @@ pub(crate) fn build<F: Packet>(
 }
 
 fn cell_settings(planned: &PlanCell) -> CellSettings {
-    let (blocks_down, blocks_up) = planned.blocks;
+    let (blocks_down, blocks_up) = (planned.blocks, planned.blocks_up);
     let scheduler = match planned.scheduler {
         schema::CellScheduler::ProportionalFair => {
             Scheduler::ProportionalFair { time_constant: planned.averaging }

@@ -15,7 +15,10 @@ pub fn link_settings(link: &PlanLink) -> LinkSettings {
         delay: link.delay,
         queue: queue(&link.queue, link.rate),
         loss: link.loss.map(loss),
-        reorder: link.reorder.map(|(probability, delay)| Reorder { probability, delay }),
+        reorder: link
+            .reorder
+            .as_ref()
+            .map(|own| Reorder { probability: own.probability, delay: own.delay }),
         duplicate: link.duplicate,
         jitter: link.jitter,
     }

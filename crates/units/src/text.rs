@@ -38,6 +38,8 @@ struct Kind {
     zero_allowed: bool,
     /// The unit of a printed zero.
     zero: &'static str,
+    /// What a number in the base unit is called, and its type in JSON.
+    number: (&'static str, &'static str),
     /// Largest value in base units.
     most: u64,
 }
@@ -61,6 +63,7 @@ static RATE: Kind = Kind {
     ],
     zero_allowed: false,
     zero: "b/s",
+    number: ("bit/s", "integer"),
     most: 1_000_000_000_000_000, // 1 Pb/s
 };
 
@@ -70,6 +73,7 @@ static SPAN: Kind = Kind {
     units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1)],
     zero_allowed: true,
     zero: "s",
+    number: ("seconds", "number"),
     most: 31_536_000_000_000_000, // a year
 };
 
@@ -88,6 +92,7 @@ static BYTES: Kind = Kind {
     ],
     zero_allowed: true,
     zero: "B",
+    number: ("bytes", "integer"),
     most: 1 << 60,
 };
 
@@ -97,6 +102,7 @@ static PACKETS: Kind = Kind {
     units: &[("packets", 1), ("packet", 1)],
     zero_allowed: true,
     zero: "packets",
+    number: ("packets", "number"),
     most: 1 << 31,
 };
 
@@ -107,6 +113,12 @@ fn digits(text: &str) -> usize {
 }
 
 impl Kind {
+    /// The schema of the number that is written.
+    fn number(&self) -> schemars::Schema {
+        let (unit, kind) = self.number;
+        schemars::json_schema!({ "type": kind, "description": format!("a {} in {unit}", self.noun) })
+    }
+
     fn error(&'static self, text: &str, problem: impl Into<String>) -> QuantityError {
         QuantityError { text: text.into(), problem: problem.into(), kind: self }
     }
@@ -178,18 +190,14 @@ macro_rules! textual {
                 $kind.print(self.0, f)
             }
         }
-        serialised!($type, $kind);
+        deserialised!($type, $kind);
     };
 }
 
-/// Serde and schema through the text form.
-macro_rules! serialised {
+/// A quantity is read from text. It is written as a number in SI units, with the unit in the field's name:
+/// `#[serde(rename(serialize = "delay_s"))]`.
+macro_rules! deserialised {
     ($type:ident, $kind:ident) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_str(TextVisitor(&$kind)).and_then(|text: String| {
@@ -201,7 +209,10 @@ macro_rules! serialised {
             fn schema_name() -> Cow<'static, str> {
                 stringify!($type).into()
             }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                if generator.contract().is_serialize() {
+                    return $kind.number();
+                }
                 let Kind { noun, example, .. } = &$kind;
                 schemars::json_schema!({
                     "type": "string",
@@ -215,7 +226,41 @@ macro_rules! serialised {
 textual!(Rate, RATE);
 textual!(Span, SPAN);
 textual!(Bytes, BYTES);
-serialised!(Packets, PACKETS);
+deserialised!(Packets, PACKETS);
+
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.0)
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.seconds())
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.0)
+    }
+}
+
+impl Serialize for Packets {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl Packets {
+    /// Writes a limit as a whole number, for `#[serde(serialize_with = "Packets::whole")]`.
+    ///
+    /// # Errors
+    /// Those of `serializer`.
+    pub fn whole<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.0 as u64)
+    }
+}
 
 impl FromStr for Packets {
     type Err = QuantityError;

@@ -70,9 +70,10 @@ pub enum Moves {
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
     /// Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run.
+    #[serde(rename(serialize = "speed_mps"))]
     pub speed: (f64, f64),
     /// Shortest and longest pause.
-    #[serde(default = "no_pause")]
+    #[serde(default = "no_pause", rename(serialize = "pause_s"))]
     pub pause: (Span, Span),
     /// Whether places and speeds are from the start as they are in the long run (Navidi and Camp 2004). Otherwise all
     /// begin at uniform places with a new leg, and the mean speed falls for a while.
@@ -89,21 +90,22 @@ fn no_pause() -> (Span, Span) {
 #[serde(deny_unknown_fields)]
 pub struct Highway {
     /// Least and greatest speed in m/s, between which the leader draws a new one uniformly.
+    #[serde(rename(serialize = "speed_mps"))]
     pub speed: (f64, f64),
     /// Metres between cars at the start.
-    #[serde(default = "gap")]
+    #[serde(default = "gap", rename(serialize = "gap_m"))]
     pub gap: f64,
     /// How long the leader keeps a speed.
-    #[serde(default = "hold")]
+    #[serde(default = "hold", rename(serialize = "hold_s"))]
     pub hold: Span,
     /// How long a car takes to do as the one ahead of it.
-    #[serde(default = "reaction")]
+    #[serde(default = "reaction", rename(serialize = "reaction_s"))]
     pub reaction: Span,
     /// Where the leader is at the start, in metres to the east.
-    #[serde(default)]
+    #[serde(default, rename(serialize = "start_m"))]
     pub start: f64,
     /// The lane, in metres to the north; by default the middle of the area.
-    #[serde(default)]
+    #[serde(default, rename(serialize = "lane_m"))]
     pub lane: Option<f64>,
 }
 

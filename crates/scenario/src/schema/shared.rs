@@ -99,6 +99,7 @@ pub struct Fading {
     /// Standard deviation in dB.
     pub deviation_db: f64,
     /// Time after which little is left of how it was.
+    #[serde(rename(serialize = "coherence_s"))]
     pub coherence: Span,
 }
 
