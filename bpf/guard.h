@@ -12,72 +12,7 @@
 #ifndef AB_GUARD_H
 #define AB_GUARD_H
 
-#include "siblings.h"
-
-/* Set before loading; crates/kernel/src/settings.rs has the same. */
-const volatile struct ab_settings {
-	u32 min_ssthresh; /* of coupled paths, in segments; a path alone has 2 */
-	u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
-	u32 record; /* whether to keep what the law saw and said */
-	u32 fault; /* enum ab_fault: planted, only to test that such a fault is found */
-} ab_settings = { .min_ssthresh = 1 };
-
-enum ab_fault {
-	AB_SOUND,
-	AB_REMAINDER_DROPPED, /* what a step leaves beside whole segments */
-	AB_TRIPS_SWAPPED, /* the round-trip times of two paths */
-	AB_CREDIT_RESET, /* between two steps */
-};
-
-/* Over all sockets, since loading; crates/kernel/src/counters.rs has the same. */
-struct ab_counters {
-	u64 acks; /* calls of cong_control */
-	u64 coupled; /* of which the law decided */
-	u64 losses; /* congestion events */
-	u64 missed; /* ACKs that passed without a callback */
-	u64 mismatches; /* states that changed without one */
-	u64 repairs; /* windows and thresholds set right */
-	u64 skipped; /* callbacks ignored on purpose */
-	u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
-	u64 unrecorded; /* records for which there was no room */
-};
-
-_Static_assert(sizeof(struct ab_counters) == 72, "crates/kernel/src/counters.rs reads 72 bytes");
-
-/* One for each processor, so that no two write to one line of memory. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct ab_counters);
-} ab_counts SEC(".maps");
-
-/* Atomic, for a softirq may come in between. */
-#define ab_count(name, n)                                                \
-	do {                                                             \
-		u32 only = 0;                                            \
-		struct ab_counters *c = bpf_map_lookup_elem(&ab_counts, &only); \
-		if (c)                                                   \
-			__sync_fetch_and_add(&c->name, n);               \
-	} while (0)
-
-static inline bool ab_skip(void)
-{
-	if (!ab_settings.skips || bpf_get_prandom_u32() >= ab_settings.skips)
-		return false;
-	ab_count(skipped, 1);
-	return true;
-}
-
-static inline u32 ab_max(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
-
-static inline u32 ab_min(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
+#include "event.h"
 
 static inline u8 ab_state(struct tcp_sock *tp)
 {
@@ -106,9 +41,6 @@ static inline void ab_repaired(struct ab_path *p)
 	p->repairs++;
 	ab_count(repairs, 1);
 }
-
-/* The threshold after a congestion event at window `cwnd`; in shell.h. */
-static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd);
 
 /* The threshold, on the way into `state`: where ssthresh() was missed it is worked out now. */
 static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8 state)

@@ -156,4 +156,14 @@ enum { CA_EVENT_TX_START };
 #define TCP_INIT_CWND 10
 #define TCP_CONG_NON_RESTRICTED 1 /* also in network namespaces of their own */
 
+static inline u32 ab_max(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static inline u32 ab_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
 #endif

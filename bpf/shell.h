@@ -20,20 +20,6 @@
 
 #include "include/window.h"
 
-/* One step of a window under the law: what it saw and what it said. Recorded by an attached controller,
- * and replayed by `ab_replay`, by the same C built natively and by the readable law: crates/ports. */
-struct ab_step {
-	struct ab_views views;
-	u32 acked;
-	u32 before_cwnd, after_cwnd;
-	u32 srtt; /* of the socket itself, us */
-	u32 socket; /* which one, by its ports and own address */
-	u32 breaks; /* changes when something beside the law may have moved its window */
-	s64 before_credit, after_credit;
-	s64 growth;
-	s64 backoff; /* of a replay only */
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
@@ -42,28 +28,6 @@ struct {
 extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
 extern void tcp_cong_avoid_ai(struct tcp_sock *tp, u32 w, u32 acked) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
-
-static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
-{
-	struct ab_views v = {};
-	u32 ssthresh = ab_max(cwnd / 2, 2);
-
-	if (AB_COUPLED && ab_gather(tp, &v) > 1) {
-		v.path[v.me & (AB_PATHS - 1)].cwnd = cwnd;
-		s64 after = ab_backoff(&v);
-		ssthresh = after > (s64)ab_settings.min_ssthresh ? (u32)after : ab_settings.min_ssthresh;
-	}
-	if (p->since_loss) {
-		p->between_losses = p->since_loss;
-		p->since_loss = 0;
-	}
-	p->credit = 0; /* as snd_cwnd_cnt of the kernel's Reno */
-	p->reduced = 0;
-	p->ssthresh = ssthresh;
-	p->losses++;
-	ab_count(losses, 1);
-	return ssthresh;
-}
 
 static inline void ab_keep(struct tcp_sock *tp, struct ab_views *v, struct ab_window *before,
 			   struct ab_window *after, u32 acked)

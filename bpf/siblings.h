@@ -17,32 +17,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "include/views.h"
-
-/* What a subflow keeps and publishes; lies in icsk_ca_priv, 104 bytes at most. User space reads it
- * too: crates/kernel/src/subflow.rs. */
-struct ab_path {
-	u64 connection; /* address of the MPTCP socket; zero for plain TCP */
-	s64 credit; /* of the window, in 2^-32 segments */
-	s64 growth; /* the last one that the law gave, in 2^-32 segments; zero while not coupled */
-	u32 magic; /* AB_MAGIC once it has begun */
-	u32 since_loss; /* segments acknowledged since the last loss */
-	u32 between_losses; /* and between the last two */
-	u32 cwnd; /* the window after the last callback */
-	u32 ssthresh; /* what the last congestion event set; zero: the kernel is to say */
-	u32 delivered; /* tp->delivered after the last ACK */
-	u32 reduced; /* segments delivered since rate reduction began */
-	u32 losses; /* congestion events */
-	u32 missed; /* ACKs that passed without a callback */
-	u32 repairs; /* windows or thresholds set right after a missed callback */
-	u8 state; /* congestion state after the last callback */
-	u8 pending; /* ssthresh() has answered, and its state is still to come */
-	u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
-	u8 running; /* whether an ACK has come */
-	u32 breaks; /* counts on when something beside the law may move the window */
-};
-
-_Static_assert(sizeof(struct ab_path) == 72, "crates/kernel/src/subflow.rs reads 72 bytes");
+#include "include/intf.h"
 
 /* Above this a threshold is no threshold but what a missed callback left, unless it is infinite. */
 #define AB_PLAUSIBLE (1U << 24)

@@ -25,23 +25,6 @@ struct seq_file {
 
 #define AF_INET6 10
 
-enum { AB_IPV6 = 1, AB_BEGUN = 2, AB_BACKUP = 4 };
-
-/* One subflow; user space reads the same: crates/kernel/src/subflow.rs. */
-struct ab_subflow {
-	char controller[16];
-	u8 local[16], remote[16]; /* IPv4 in the first four bytes */
-	u16 local_port, remote_port;
-	u8 flags;
-	u8 state; /* of TCP, as in TCP_ESTABLISHED */
-	u8 ca_state;
-	u8 unused;
-	u32 cwnd, ssthresh, srtt_us, delivered;
-	struct ab_path path;
-};
-
-_Static_assert(sizeof(struct ab_subflow) == 144, "crates/kernel/src/subflow.rs reads 144 bytes");
-
 static inline void ab_addresses(struct ab_subflow *row, struct sock_common *sk)
 {
 	row->local_port = sk->skc_num;

@@ -8,6 +8,7 @@
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
+#define AB_CANCELS 0 /* whether terms of growth may cancel */
 
 /* max_s x_s / x_r, at least 1. */
 AB_FUNCTION ab_number ab_imbalance(const struct ab_views *v)

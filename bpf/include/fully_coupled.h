@@ -8,6 +8,7 @@
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
+#define AB_CANCELS 0 /* whether terms of growth may cancel */
 
 AB_FUNCTION ab_s64 ab_growth(const struct ab_views *v)
 {

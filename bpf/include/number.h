@@ -9,9 +9,7 @@
 #ifndef AB_NUMBER_H
 #define AB_NUMBER_H
 
-typedef unsigned int ab_u32;
-typedef unsigned long long ab_u64;
-typedef long long ab_s64;
+#include "types.h"
 
 /* For BPF each function is verified by itself, once, and not again at every call. */
 #ifdef __bpf__

@@ -8,6 +8,7 @@
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
+#define AB_CANCELS 1 /* whether terms of growth may cancel */
 
 /* 1 - 10^-6: windows and qualities within this fraction of the largest count as largest. */
 #define AB_TIE AB_CONSTANT(4294963001ULL, -32)

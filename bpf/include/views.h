@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * What a law sees: what every usable subflow of the connection last published. The same as `PathView`
- * of the readable laws in crates/control, in whole numbers.
+ * Functions of what a law sees: what every usable subflow of the connection last published. The same as
+ * `PathView` of the readable laws in crates/control, in whole numbers.
  *
  * A law's header gives two functions:
  *   ab_growth(views)   what one acknowledged segment adds to the window of `me`, in 2^-32 segments;
  *   ab_backoff(views)  the window of `me` after a congestion event, in whole segments, without a floor.
+ * and two constants:
+ *   AB_COUPLED  whether paths influence each other;
+ *   AB_CANCELS  whether terms of growth may cancel. The error of growth is then relative to the largest
+ *               term, which is at most 1/w or the growth, and otherwise to the growth.
  * Domain: windows from 1 to 2^24 segments, round-trip times from 1 us to 2^31 us, up to AB_PATHS paths.
  */
 #ifndef AB_VIEWS_H
 #define AB_VIEWS_H
 
+#include "intf.h"
 #include "number.h"
-
-#define AB_PATHS 8
-
-/* Zero `srtt` marks a place that no usable path has. */
-struct ab_view {
-	ab_u32 cwnd; /* segments; in recovery the window that recovery will end with */
-	ab_u32 srtt; /* us */
-	ab_u32 since_loss; /* segments acknowledged since the last loss */
-	ab_u32 between_losses; /* and between the last two */
-};
-
-struct ab_views {
-	ab_u32 paths; /* usable ones */
-	ab_u32 me; /* below AB_PATHS */
-	struct ab_view path[AB_PATHS];
-};
 
 /* The rate x = w/rtt in segments per us; zero where no usable path is. */
 static inline ab_number ab_rate(const struct ab_view *s)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * A window in whole segments that a law moves by fractions. The fraction is carried, so that nothing
- * is lost however small a step is.
+ * Moves a window in whole segments by fractions. The fraction is carried, so that nothing is lost
+ * however small a step is.
  */
 #ifndef AB_WINDOW_H
 #define AB_WINDOW_H
 
-#include "number.h"
+#include "intf.h"
 
 #define AB_MOST (1LL << 47) /* growth for one segment: 2^15 segments, more than a window gains in its life */
-
-struct ab_window {
-	ab_s64 credit; /* what the window has gained beyond `cwnd`, in 2^-32 segments */
-	ab_u32 cwnd; /* segments, at least 1 */
-};
 
 /* The window after `acked` segments that add `growth` each: whole segments go from the credit to the
  * window. With `acked` at most 2^14 and |growth| at most AB_MOST nothing overflows. */

@@ -33,27 +33,46 @@ fn words(text: &str) -> String {
     code.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The name that a glue file gives to its controller in the kernel; status.bpf.c has none.
+fn kernel_name(source: &str) -> Option<&str> {
+    source.split_once("AB_CONTROLLER(\"")?.1.split_once('"').map(|(name, _)| name)
+}
+
+/// Compiles `source` to `object`.
+fn compile(source: &Path, object: &Path) {
+    let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where BPF's headers are");
+    let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
+    let mut command = Command::new(&clang);
+    command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
+    command.arg("-I").arg(&headers).arg("-c").arg(source).arg("-o").arg(object);
+    match command.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("{clang} could not compile {}: {status}", source.display()),
+        Err(error) => panic!("{clang} compiles the controllers, and it does not run: {error}"),
+    }
+}
+
 fn main() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where BPF's headers are");
-    let clang = env::var("CLANG").unwrap_or_else(|_| "clang".into());
     println!("cargo:rerun-if-changed={}", sources.display());
     println!("cargo:rerun-if-env-changed=CLANG");
     println!("cargo:rustc-env=AB_SOURCES={:016x}", digest(&sources));
+    let layout = env::var("DEP_LAWS_LAYOUT").expect("`ports` says where the layouts are");
+    println!("cargo:rustc-env=AB_LAYOUT={layout}");
+    let mut rows = Vec::new();
     for entry in fs::read_dir(&sources).expect("bpf/ is beside crates/").flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(stem) = name.strip_suffix(".bpf.c") else {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let Some(stem) = file.strip_suffix(".bpf.c") else {
             continue;
         };
-        let mut command = Command::new(&clang);
-        command.args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]);
-        command.arg("-I").arg(&headers).arg("-c").arg(entry.path());
-        command.arg("-o").arg(out.join(stem).with_extension("o"));
-        match command.status() {
-            Ok(status) if status.success() => {}
-            Ok(status) => panic!("{clang} could not compile {name}: {status}"),
-            Err(error) => panic!("{clang} compiles the controllers, and it does not run: {error}"),
+        compile(&entry.path(), &out.join(stem).with_extension("o"));
+        let text = fs::read_to_string(entry.path()).expect("sources are readable");
+        if let Some(name) = kernel_name(&text) {
+            rows.push(format!("\"{}\": \"{name}\" \"{stem}\",\n", stem.replace('_', "-")));
         }
     }
+    rows.sort();
+    let table = format!("programs! {{\n{}}}\n", rows.concat());
+    fs::write(out.join("programs.rs"), table).expect("OUT_DIR is writable");
 }

@@ -1,23 +1,84 @@
-//! Builds each law of `bpf/include` natively, with names of its own.
+//! Builds each law of `bpf/include` natively, with names of its own, and hands on the layouts that
+//! `intf.h` states.
 
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const LAWS: [&str; 7] = ["lia", "olia", "balia", "ewtcp", "semicoupled", "fully_coupled", "reno"];
+/// A header with this definition is a law.
+const MARK: &str = "#define AB_COUPLED";
 
 fn main() {
     let include = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bpf/include");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    println!("cargo:rerun-if-changed={}", include.display());
+    println!("cargo:rerun-if-changed=src/law.c");
+    build(&laws(&include), &include, &out);
+    let layout = out.join("layout.rs");
+    fs::write(&layout, layouts(&read(&include.join("intf.h")))).expect("OUT_DIR is writable");
+    println!("cargo:rustc-env=AB_LAYOUT={}", layout.display());
+    println!("cargo:layout={}", layout.display()); // for build.rs of `kernel`
+}
+
+/// The stems of the headers that are laws, sorted.
+fn laws(include: &Path) -> Vec<String> {
+    let files = fs::read_dir(include).expect("bpf/ is beside crates/").flatten();
+    let mut stems: Vec<String> = files
+        .map(|entry| entry.path())
+        .filter(|path| read(path).contains(MARK))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
+    stems.sort();
+    stems
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).expect("sources are readable")
+}
+
+/// Compiles the laws, and writes the row of each in the registry.
+fn build(laws: &[String], include: &Path, out: &Path) {
     let mut build = cc::Build::new();
-    build.include(&include).include("src").flag("-std=c11").warnings(true).extra_warnings(true);
-    for law in LAWS {
+    build.include(include).include("src").flag("-std=c11").warnings(true).extra_warnings(true);
+    let mut rows = String::new();
+    for law in laws {
         let source = out.join(format!("{law}.c"));
         let text =
             format!("#include \"{law}.h\"\n#define AB_NAME(f) ab_{law}_##f\n#include \"law.c\"\n");
         fs::write(&source, text).expect("OUT_DIR is writable");
         build.file(source);
+        let functions =
+            ["growth", "backoff", "grow", "coupled", "cancels"].map(|f| format!("ab_{law}_{f}"));
+        writeln!(rows, "\"{}\": {},", law.replace('_', "-"), functions.join(" ")).ok();
     }
     build.compile("laws");
-    println!("cargo:rerun-if-changed={}", include.display());
-    println!("cargo:rerun-if-changed=src/law.c");
+    fs::write(out.join("laws.rs"), format!("ports! {{\n{rows}}}\n")).expect("OUT_DIR is writable");
+}
+
+/// The macro `layout!`: holds a structure of Rust to AB_SIZE and AB_FIELD of one in C.
+fn layouts(interface: &str) -> String {
+    let mut arms = String::new();
+    let stated = interface.lines().filter_map(stated);
+    for (kind, words) in stated {
+        match (kind, words.as_slice()) {
+            ("AB_SIZE", [name, bytes]) => {
+                let close = if arms.is_empty() { "" } else { "};};\n" };
+                writeln!(arms, "{close}({name}, $t:ty) => {{ const _: () = {{").ok();
+                writeln!(arms, "assert!(size_of::<$t>() == {bytes}, \"size of {name}\");").ok();
+            }
+            ("AB_FIELD", [name, field, offset]) => {
+                let what = format!("core::mem::offset_of!($t, {field}) == {offset}");
+                writeln!(arms, "assert!({what}, \"offset of {name}.{field}\");").ok();
+            }
+            _ => panic!("bpf/include/intf.h: {kind} with {words:?}"),
+        }
+    }
+    format!("macro_rules! layout {{\n{arms}}};}};\n}}\n")
+}
+
+/// The macro and the arguments of a line that states a layout.
+fn stated(line: &str) -> Option<(&str, Vec<&str>)> {
+    let (kind, rest) = line.split_once('(')?;
+    let known = kind == "AB_SIZE" || kind == "AB_FIELD";
+    known.then(|| (kind, rest.trim_end_matches(");").split(", ").collect()))
 }

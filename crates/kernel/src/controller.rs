@@ -1,7 +1,6 @@
 //! A controller that is loaded and attached.
 
 use crate::programs::Program;
-use crate::step::{from_bytes, to_bytes};
 use crate::{Counters, Settings};
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
@@ -13,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
+use zerocopy::{FromBytes, IntoBytes};
 
 /// A controller in the kernel, selectable by its name until this value is dropped.
 pub struct Controller {
@@ -86,7 +86,9 @@ impl Controller {
         let records = map(&self.object, STEPS)?;
         let mut ring = RingBufferBuilder::new();
         ring.add(&records, |bytes| {
-            steps.lock().unwrap_or_else(PoisonError::into_inner).push(from_bytes(bytes));
+            if let Ok((step, _)) = Step::read_from_prefix(bytes) {
+                steps.lock().unwrap_or_else(PoisonError::into_inner).push(step);
+            }
             0
         })?;
         let ring = ring.build()?;
@@ -103,10 +105,10 @@ impl Controller {
         let replay = self.object.progs_mut().find(|program| program.name() == REPLAY);
         let replay =
             replay.ok_or_else(|| failed("the object has no program that repeats steps"))?;
-        let mut bytes = to_bytes(step);
-        let input = ProgramInput { context_in: Some(&mut bytes), ..ProgramInput::default() };
-        replay.test_run(input)?;
-        Ok(from_bytes(&bytes))
+        let mut step = *step;
+        let context_in = Some(step.as_mut_bytes());
+        replay.test_run(ProgramInput { context_in, ..ProgramInput::default() })?;
+        Ok(step)
     }
 
     /// What its callbacks have cost; zero unless the kernel keeps statistics.
@@ -152,17 +154,12 @@ fn configure(open: &mut OpenObject, settings: &Settings) -> Result<(), Error> {
     let mut constants =
         open.maps_mut().filter(|map| map.name().to_string_lossy().ends_with(".rodata"));
     let place = constants.next();
-    let bytes = settings.bytes();
-    match place {
-        Some(mut map) => match map.initial_value_mut() {
-            Some(value) if value.len() == bytes.len() => {
-                value.copy_from_slice(&bytes);
-                Ok(())
-            }
-            _ => Err(failed("the settings have another size than in bpf/guard.h")),
-        },
-        None => Err(failed("the object has no settings")),
-    }
+    let mut map = place.ok_or_else(|| failed("the object has no settings"))?;
+    let value = map.initial_value_mut().unwrap_or_default();
+    settings
+        .constants()
+        .write_to(value)
+        .map_err(|_| failed("the object has other constants beside the settings"))
 }
 
 /// What only tests need: the steps, and the program that repeats them.
@@ -207,5 +204,9 @@ pub(crate) fn map<'a>(object: &'a Object, end: &str) -> Result<libbpf_rs::Map<'a
 /// The sum over all processors.
 pub(crate) fn read_counters(map: &impl MapCore) -> Result<Counters, Error> {
     let values = map.lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
-    Ok(values.iter().map(|value| Counters::from_bytes(value)).sum())
+    let read = |value: &Vec<u8>| match Counters::read_from_prefix(value) {
+        Ok((counters, _)) => Ok(counters),
+        Err(_) => Err(failed("the counters of the object are too short")),
+    };
+    values.iter().map(read).sum()
 }

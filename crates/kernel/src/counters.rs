@@ -1,9 +1,10 @@
-//! What a controller counts: `struct ab_counters` in `bpf/guard.h`.
+//! What a controller counts: `struct ab_counters` in `bpf/include/intf.h`.
 
-use crate::words::Words;
+use zerocopy::FromBytes;
 
 /// Counts over all sockets since the controller was loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes)]
+#[repr(C)]
 pub struct Counters {
     /// ACKs.
     pub acks: u64,
@@ -21,9 +22,10 @@ pub struct Counters {
     pub skipped: u64,
     /// ACKs of connections with too many paths to couple.
     pub crowded: u64,
-    /// Steps that were not recorded for want of room.
+    /// Steps for which the buffer of records had no room.
     pub unrecorded: u64,
 }
+layout!(ab_counters, Counters);
 
 impl std::iter::Sum for Counters {
     fn sum<I: Iterator<Item = Counters>>(all: I) -> Self {
@@ -42,21 +44,6 @@ impl std::iter::Sum for Counters {
 }
 
 impl Counters {
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        let mut words = Words(bytes);
-        Counters {
-            acks: words.u64(),
-            coupled: words.u64(),
-            losses: words.u64(),
-            missed: words.u64(),
-            mismatches: words.u64(),
-            repairs: words.u64(),
-            skipped: words.u64(),
-            crowded: words.u64(),
-            unrecorded: words.u64(),
-        }
-    }
-
     /// Names and values, in order.
     pub fn named(&self) -> [(&'static str, u64); 9] {
         [

@@ -4,14 +4,14 @@
 //! are in `bpf/include`, what is around them in `bpf/shell.h`.
 #![cfg(target_os = "linux")]
 
+include!(env!("AB_LAYOUT"));
+
 mod controller;
 mod counters;
 mod pins;
 mod programs;
 mod settings;
-mod step;
 mod subflow;
-mod words;
 
 pub use controller::{Controller, Cost};
 pub use counters::Counters;

@@ -11,7 +11,7 @@ pub struct Program {
 }
 
 macro_rules! programs {
-    ($($law:literal $kernel_name:literal $file:literal),* $(,)?) => {
+    ($($law:literal: $kernel_name:literal $file:literal),* $(,)?) => {
         /// The controllers; `reno` is the kernel's own Reno in our shell, to be compared with the others.
         pub const PROGRAMS: &[Program] = &[$(Program {
             law: $law,
@@ -20,15 +20,8 @@ macro_rules! programs {
         }),*];
     };
 }
-programs! {
-    "lia" "ab_lia" "lia",
-    "olia" "ab_olia" "olia",
-    "balia" "ab_balia" "balia",
-    "ewtcp" "ab_ewtcp" "ewtcp",
-    "semicoupled" "ab_semicoupled" "semicoupled",
-    "fully-coupled" "ab_fullycoupled" "fully_coupled",
-    "reno" "ab_reno" "reno",
-}
+// One row for each glue file of a law in `bpf`.
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// Digest of the sources that the controllers were compiled from.
 pub const SOURCES: &str = env!("AB_SOURCES");

@@ -1,4 +1,6 @@
-//! What a controller is told before it is loaded: `struct ab_settings` in `bpf/guard.h`.
+//! Settings of a controller: `struct ab_settings` in `bpf/include/intf.h`.
+
+use zerocopy::{Immutable, IntoBytes};
 
 /// Settings of a controller.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,18 +17,18 @@ pub struct Settings {
     pub fault: Fault,
 }
 
-/// A fault planted in a controller: `enum ab_fault` in `bpf/guard.h`, in the same order.
+/// A fault planted in a controller: `enum ab_fault` in `bpf/include/intf.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
     /// None.
     #[default]
-    Sound,
+    Sound = 0,
     /// What a step leaves beside whole segments is dropped.
-    RemainderDropped,
+    RemainderDropped = 1,
     /// The round-trip times of two paths are swapped.
-    TripsSwapped,
+    TripsSwapped = 2,
     /// The fraction of the window is reset between two steps.
-    CreditReset,
+    CreditReset = 3,
 }
 
 impl Default for Settings {
@@ -36,9 +38,24 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let skips = (self.skips * f64::from(u32::MAX)) as u32;
-        let words = [self.min_ssthresh.max(1), skips, u32::from(self.record), self.fault as u32];
-        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    pub(crate) fn constants(&self) -> Constants {
+        Constants {
+            min_ssthresh: self.min_ssthresh.max(1),
+            skips: (self.skips * f64::from(u32::MAX)) as u32,
+            record: u32::from(self.record),
+            fault: self.fault as u32,
+        }
     }
 }
+
+/// The settings as the controller has them.
+#[derive(IntoBytes, Immutable)]
+#[repr(C)]
+pub(crate) struct Constants {
+    min_ssthresh: u32,
+    /// Callbacks to ignore, of 2^32.
+    skips: u32,
+    record: u32,
+    fault: u32,
+}
+layout!(ab_settings, Constants);

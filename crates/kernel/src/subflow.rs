@@ -1,10 +1,10 @@
-//! What the subflows under our controllers publish: `struct ab_subflow` in `bpf/status.bpf.c`.
+//! What the subflows under our controllers publish: `struct ab_subflow` in `bpf/include/intf.h`.
 
 use crate::programs::STATUS;
-use crate::words::Words;
 use libbpf_rs::{Error, Iter, ObjectBuilder};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
+use zerocopy::FromBytes;
 
 /// A TCP socket under one of our controllers, in any of TCP's states.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Subflow {
     pub growth: i64,
     /// Segments acknowledged since the last loss.
     pub since_loss: u32,
-    /// And between the last two.
+    /// Segments acknowledged between the last two losses.
     pub between_losses: u32,
     /// Congestion events.
     pub losses: u32,
@@ -50,9 +50,6 @@ pub struct Subflow {
     /// Usable paths of the connection at the last ACK.
     pub paths: u8,
 }
-
-/// Bytes of one record.
-const RECORD: usize = 72 + 72; // the socket, and `struct ab_path`
 
 /// The sockets under our controllers in the calling thread's network namespace.
 ///
@@ -65,46 +62,39 @@ pub fn subflows() -> Result<Vec<Subflow>, Error> {
     let mut iter = Iter::new(&program.attach()?)?;
     let mut bytes = Vec::new();
     iter.read_to_end(&mut bytes)?;
-    Ok(bytes.chunks_exact(RECORD).map(Subflow::from_bytes).collect())
+    Ok(bytes
+        .chunks(size_of::<Row>())
+        .filter_map(|row| Row::read_from_bytes(row).ok())
+        .map(Subflow::from)
+        .collect())
 }
 
-impl Subflow {
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let mut words = Words(bytes);
-        let controller = words.bytes::<16>();
-        let controller = controller.split(|byte| *byte == 0).next().unwrap_or_default();
-        let (local, remote) = (words.bytes::<16>(), words.bytes::<16>());
-        let (local_port, remote_port, flags) = (words.u16(), words.u16(), words.u8());
-        let [ipv6, begun, backup] = [1, 2, 4].map(|flag| flags & flag != 0);
-        let (state, ca_state, _) = (words.u8(), words.u8(), words.u8());
-        let (cwnd, ssthresh, srtt_us, delivered) =
-            (words.u32(), words.u32(), words.u32(), words.u32());
-        let (connection, credit, growth) = (words.u64(), words.i64(), words.i64());
-        let [_, since_loss, between_losses] = [words.u32(), words.u32(), words.u32()];
-        let [_, _, _, _] = [words.u32(), words.u32(), words.u32(), words.u32()]; // the shell's mirrors
-        let [losses, missed, repairs] = [words.u32(), words.u32(), words.u32()];
-        let [_, _, paths] = [words.u8(), words.u8(), words.u8()];
+impl From<Row> for Subflow {
+    fn from(row: Row) -> Self {
+        let name = row.controller.split(|byte| *byte == 0).next().unwrap_or_default();
+        let ipv6 = row.flags & Row::IPV6 != 0;
+        let path = row.path;
         Subflow {
-            controller: String::from_utf8_lossy(controller).into_owned(),
-            begun,
-            backup,
-            local: SocketAddr::new(address(local, ipv6), local_port),
-            remote: SocketAddr::new(address(remote, ipv6), remote_port),
-            state,
-            ca_state,
-            cwnd,
-            ssthresh,
-            srtt_us,
-            delivered,
-            connection,
-            credit,
-            growth,
-            since_loss,
-            between_losses,
-            losses,
-            missed,
-            repairs,
-            paths,
+            controller: String::from_utf8_lossy(name).into_owned(),
+            begun: row.flags & Row::BEGUN != 0,
+            backup: row.flags & Row::BACKUP != 0,
+            local: SocketAddr::new(address(row.local, ipv6), row.local_port),
+            remote: SocketAddr::new(address(row.remote, ipv6), row.remote_port),
+            state: row.state,
+            ca_state: row.ca_state,
+            cwnd: row.cwnd,
+            ssthresh: row.ssthresh,
+            srtt_us: row.srtt_us,
+            delivered: row.delivered,
+            connection: path.connection,
+            credit: path.credit,
+            growth: path.growth,
+            since_loss: path.since_loss,
+            between_losses: path.between_losses,
+            losses: path.losses,
+            missed: path.missed,
+            repairs: path.repairs,
+            paths: path.paths,
         }
     }
 }
@@ -115,3 +105,55 @@ fn address(bytes: [u8; 16], ipv6: bool) -> IpAddr {
         false => IpAddr::from([bytes[0], bytes[1], bytes[2], bytes[3]]),
     }
 }
+
+/// A socket as the iterator writes it.
+#[derive(FromBytes)]
+#[repr(C)]
+struct Row {
+    controller: [u8; 16],
+    local: [u8; 16],
+    remote: [u8; 16],
+    local_port: u16,
+    remote_port: u16,
+    flags: u8,
+    state: u8,
+    ca_state: u8,
+    unused: u8,
+    cwnd: u32,
+    ssthresh: u32,
+    srtt_us: u32,
+    delivered: u32,
+    path: Path,
+}
+layout!(ab_subflow, Row);
+
+impl Row {
+    const IPV6: u8 = 1;
+    const BEGUN: u8 = 2;
+    const BACKUP: u8 = 4;
+}
+
+/// What a subflow keeps for itself and its siblings.
+#[derive(FromBytes)]
+#[repr(C)]
+struct Path {
+    connection: u64,
+    credit: i64,
+    growth: i64,
+    magic: u32,
+    since_loss: u32,
+    between_losses: u32,
+    cwnd: u32,
+    ssthresh: u32,
+    delivered: u32,
+    reduced: u32,
+    losses: u32,
+    missed: u32,
+    repairs: u32,
+    state: u8,
+    pending: u8,
+    paths: u8,
+    running: u8,
+    breaks: u32,
+}
+layout!(ab_path, Path);

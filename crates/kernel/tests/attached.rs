@@ -49,10 +49,10 @@ fn steps() -> impl Strategy<Value = Step> {
     );
     let paths = prop::collection::vec(view, 1..=PATHS);
     (paths, 0..PATHS as u32, 1u32..1 << 20, 0i64..1 << 32, 0u32..100).prop_map(
-        |(path, me, cwnd, credit, acked)| {
+        |(path, me, before_cwnd, before_credit, acked)| {
             let mut views = Views { paths: path.len() as u32, me, ..Views::default() };
             views.path[..path.len()].copy_from_slice(&path);
-            Step { views, acked, cwnd: [cwnd, 0], credit: [credit, 0], ..Step::default() }
+            Step { views, acked, before_cwnd, before_credit, ..Step::default() }
         },
     )
 }

@@ -12,12 +12,17 @@ ab_s64 AB_NAME(backoff)(const struct ab_views *views)
 	return ab_backoff(views);
 }
 
+void AB_NAME(grow)(struct ab_window *window, ab_s64 growth, ab_u32 acked)
+{
+	ab_grow(window, growth, acked);
+}
+
 ab_u32 AB_NAME(coupled)(void)
 {
 	return AB_COUPLED;
 }
 
-void AB_NAME(grow)(struct ab_window *window, ab_s64 growth, ab_u32 acked)
+ab_u32 AB_NAME(cancels)(void)
 {
-	ab_grow(window, growth, acked);
+	return AB_CANCELS;
 }

@@ -4,7 +4,7 @@
     reason = "each function reads one structure, writes at most another, and keeps nothing"
 )]
 
-use crate::step::{Step, View, Views};
+use crate::step::{Step, View, Views, Window};
 use control::{AnyLaw, Law, PathView};
 use core::fmt;
 
@@ -14,13 +14,6 @@ const SEGMENT: f64 = (1u64 << 32) as f64;
 /// The bound on the relative error of a law in C, upside down.
 const RELATIVE: f64 = (1u64 << 26) as f64;
 
-/// `struct ab_window` in `bpf/include/window.h`.
-#[repr(C)]
-struct Window {
-    credit: i64,
-    cwnd: u32,
-}
-
 /// A law of `bpf/include`.
 #[derive(Clone, Copy)]
 pub struct Port {
@@ -28,36 +21,37 @@ pub struct Port {
     pub law: &'static str,
     growth: unsafe extern "C" fn(*const Views) -> i64,
     backoff: unsafe extern "C" fn(*const Views) -> i64,
-    coupled: unsafe extern "C" fn() -> u32,
     grow: unsafe extern "C" fn(*mut Window, i64, u32),
+    coupled: unsafe extern "C" fn() -> u32,
+    cancels: unsafe extern "C" fn() -> u32,
 }
 
 macro_rules! ports {
-    ($($law:literal: $growth:ident $backoff:ident $coupled:ident $grow:ident),* $(,)?) => {
+    ($($law:literal: $growth:ident $backoff:ident $grow:ident $coupled:ident $cancels:ident),*
+     $(,)?) => {
         unsafe extern "C" {
             $(
                 fn $growth(views: *const Views) -> i64;
                 fn $backoff(views: *const Views) -> i64;
-                fn $coupled() -> u32;
                 fn $grow(window: *mut Window, growth: i64, acked: u32);
+                fn $coupled() -> u32;
+                fn $cancels() -> u32;
             )*
         }
 
         /// Every law that the kernel can run.
-        pub const PORTS: &[Port] = &[$(
-            Port { law: $law, growth: $growth, backoff: $backoff, coupled: $coupled, grow: $grow },
-        )*];
+        pub const PORTS: &[Port] = &[$(Port {
+            law: $law,
+            growth: $growth,
+            backoff: $backoff,
+            grow: $grow,
+            coupled: $coupled,
+            cancels: $cancels,
+        }),*];
     };
 }
-ports! {
-    "lia": ab_lia_growth ab_lia_backoff ab_lia_coupled ab_lia_grow,
-    "olia": ab_olia_growth ab_olia_backoff ab_olia_coupled ab_olia_grow,
-    "balia": ab_balia_growth ab_balia_backoff ab_balia_coupled ab_balia_grow,
-    "ewtcp": ab_ewtcp_growth ab_ewtcp_backoff ab_ewtcp_coupled ab_ewtcp_grow,
-    "semicoupled": ab_semicoupled_growth ab_semicoupled_backoff ab_semicoupled_coupled ab_semicoupled_grow,
-    "fully-coupled": ab_fully_coupled_growth ab_fully_coupled_backoff ab_fully_coupled_coupled ab_fully_coupled_grow,
-    "reno": ab_reno_growth ab_reno_backoff ab_reno_coupled ab_reno_grow,
-}
+// One row for each header of a law in `bpf/include`.
+include!(concat!(env!("OUT_DIR"), "/laws.rs"));
 
 /// A law that the kernel cannot run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +98,12 @@ impl Port {
         unsafe { (self.coupled)() != 0 }
     }
 
+    /// Whether terms of growth may cancel.
+    fn cancels(&self) -> bool {
+        // SAFETY: it returns a constant.
+        unsafe { (self.cancels)() != 0 }
+    }
+
     /// The window after `acked` segments that add `growth` each: its whole segments and its fraction
     /// in 2^-32 segments.
     pub fn grow(&self, cwnd: u32, credit: i64, growth: i64, acked: u32) -> (u32, i64) {
@@ -126,25 +126,21 @@ impl Port {
     }
 
     /// Whether the readable law says the same as the step, within the bounds that the headers state:
-    /// 2^-26 of OLIA's larger term or of the whole, and 2^-31 segments.
+    /// 2^-26 of the growth, or of its largest term where terms may cancel, and 2^-31 segments.
     pub fn is_readable(&self, step: &Step) -> bool {
         let readable = self.readable_growth(step);
         let own = f64::from(step.views.path[step.views.me as usize].cwnd);
-        let smaller = if self.law == "olia" { 1.0 / own } else { 0.0 };
-        let scale = readable.abs().max(smaller);
+        let term = if self.cancels() { 1.0 / own } else { 0.0 };
+        let scale = readable.abs().max(term);
         (step.growth as f64 / SEGMENT - readable).abs() <= scale / RELATIVE + 2.0 / SEGMENT
     }
 
     /// The step again, from what the law saw.
     pub fn replay(&self, step: &Step) -> Step {
         let growth = self.growth(&step.views);
-        let (cwnd, credit) = self.grow(step.cwnd[0], step.credit[0], growth, step.acked);
-        Step {
-            growth,
-            backoff: self.backoff(&step.views),
-            cwnd: [step.cwnd[0], cwnd],
-            credit: [step.credit[0], credit],
-            ..*step
-        }
+        let (after_cwnd, after_credit) =
+            self.grow(step.before_cwnd, step.before_credit, growth, step.acked);
+        let backoff = self.backoff(&step.views);
+        Step { growth, backoff, after_cwnd, after_credit, ..*step }
     }
 }

@@ -1,14 +1,16 @@
-//! What a law in C sees and says: `struct ab_views` in `bpf/include/views.h`, `struct ab_step` in
-//! `bpf/shell.h`.
+//! What a law in C sees and says: the structures of `bpf/include/intf.h`.
 
 use core::fmt;
 use core::str::FromStr;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+include!(env!("AB_LAYOUT"));
 
 /// Most paths of a connection that is coupled.
 pub const PATHS: usize = 8;
 
-/// What a law sees of one path; a round-trip time of zero marks a place that no path has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a law sees of one path; a round-trip time of zero marks a place without a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct View {
     /// Window in segments.
@@ -17,12 +19,13 @@ pub struct View {
     pub srtt: u32,
     /// Segments acknowledged since the last loss.
     pub since_loss: u32,
-    /// And between the last two.
+    /// Segments acknowledged between the last two losses.
     pub between_losses: u32,
 }
+layout!(ab_view, View);
 
 /// What a law sees of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 pub struct Views {
     /// Usable paths.
@@ -32,29 +35,47 @@ pub struct Views {
     /// The paths.
     pub path: [View; PATHS],
 }
+layout!(ab_views, Views);
+
+/// A window whose whole segments and fraction stand apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Window {
+    /// Fraction in 2^-32 segments.
+    pub(crate) credit: i64,
+    /// Whole segments.
+    pub(crate) cwnd: u32,
+}
+layout!(ab_window, Window);
 
 /// A step of a window: what the law saw, what it said, what became of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
 pub struct Step {
     /// What the law saw.
     pub views: Views,
     /// Segments acknowledged.
     pub acked: u32,
-    /// Window in whole segments, before and after.
-    pub cwnd: [u32; 2],
+    /// Window in whole segments before the step.
+    pub before_cwnd: u32,
+    /// Window in whole segments after the step.
+    pub after_cwnd: u32,
     /// Smoothed round-trip time of the socket itself in µs.
     pub srtt: u32,
-    /// Which socket of the trace it is.
+    /// The socket: a hash of its ports and its own address.
     pub socket: u32,
     /// Changes when something beside the law may have moved the window: a congestion event, slow start.
     pub breaks: u32,
-    /// Fraction of the window in 2^-32 segments, before and after.
-    pub credit: [i64; 2],
+    /// Fraction of the window in 2^-32 segments before the step.
+    pub before_credit: i64,
+    /// Fraction of the window in 2^-32 segments after the step.
+    pub after_credit: i64,
     /// Growth per acknowledged segment, in 2^-32 segments.
     pub growth: i64,
     /// Window after a congestion event in segments, not floored; zero in a record.
     pub backoff: i64,
 }
+layout!(ab_step, Step);
 
 /// A step in a file: usable paths, `me`, the four numbers of each place in use, then the rest in order.
 impl fmt::Display for Step {
@@ -67,10 +88,9 @@ impl fmt::Display for Step {
             let View { cwnd, srtt, since_loss, between_losses } = view;
             write!(f, " {cwnd} {srtt} {since_loss} {between_losses}")?;
         }
-        let [cwnd, after] = self.cwnd;
-        let [credit, credit_after] = self.credit;
-        write!(f, " {} {cwnd} {after} {credit} {credit_after} {}", self.acked, self.growth)?;
-        write!(f, " {} {} {}", self.srtt, self.socket, self.breaks)
+        let Step { acked, before_cwnd, after_cwnd, before_credit, after_credit, .. } = self;
+        write!(f, " {acked} {before_cwnd} {after_cwnd} {before_credit} {after_credit}")?;
+        write!(f, " {} {} {} {}", self.growth, self.srtt, self.socket, self.breaks)
     }
 }
 
@@ -97,8 +117,8 @@ impl FromStr for Step {
             };
         }
         step.acked = next()? as u32;
-        step.cwnd = [next()? as u32, next()? as u32];
-        step.credit = [next()?, next()?];
+        (step.before_cwnd, step.after_cwnd) = (next()? as u32, next()? as u32);
+        (step.before_credit, step.after_credit) = (next()?, next()?);
         step.growth = next()?;
         (step.srtt, step.socket, step.breaks) = (next()? as u32, next()? as u32, next()? as u32);
         Ok(step)

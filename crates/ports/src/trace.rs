@@ -30,7 +30,8 @@ impl Port {
             let last = left.insert(step.socket, *step);
             let broken = last.is_some_and(|last| {
                 last.breaks == step.breaks
-                    && (last.cwnd[1], last.credit[1]) != (step.cwnd[0], step.credit[0])
+                    && (last.after_cwnd, last.after_credit)
+                        != (step.before_cwnd, step.before_credit)
             });
             judged.native += usize::from(again != *step);
             judged.readable += usize::from(!self.is_readable(step));

@@ -144,7 +144,7 @@ fn planted(port: &Port, fault: impl FnMut(&mut Step)) -> Judged {
 #[test]
 fn a_dropped_remainder_is_caught() {
     for port in coupled() {
-        let judged = planted(port, |step| step.credit[1] = 0);
+        let judged = planted(port, |step| step.after_credit = 0);
         assert!(judged.native > 100, "{port:?}: {judged:?}");
     }
 }
@@ -165,7 +165,7 @@ fn two_swapped_round_trip_times_are_caught() {
 fn a_credit_that_is_reset_between_acks_is_caught() {
     for port in coupled() {
         let judged = planted(port, |step| {
-            step.credit[0] = 0;
+            step.before_credit = 0;
             *step = port.replay(step);
         });
         assert!(judged.broken > 100 && judged.native == 0, "{port:?}: {judged:?}");
@@ -177,7 +177,7 @@ proptest! {
     fn a_step_survives_its_way_through_a_file(views in views(), acked in 0u32..100, credit in any::<i64>()) {
         let (srtt, socket, breaks) = (acked + 1, u32::MAX - acked, acked);
         let step = Step {
-            views, acked, credit: [credit, 7], growth: -3, srtt, socket, breaks, ..Step::default()
+            views, acked, before_credit: credit, growth: -3, srtt, socket, breaks, ..Step::default()
         };
         prop_assert_eq!(step.to_string().parse::<Step>(), Ok(step));
     }

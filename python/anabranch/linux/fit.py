@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _core
+
 MOST_PATHS = 8
 """Subflows that the kernel's path manager allows in one connection."""
 
@@ -15,7 +17,9 @@ MOST_MIN_SSTHRESH = 2**20
 """Segments. From 2^24 on the guard of the loaded controllers takes a threshold for garbage."""
 
 KERNEL_RENO = ("reno", "uncoupled")
-LOADABLE = ("ewtcp", "fully-coupled", "semicoupled", "lia", "olia", "balia")
+LOADABLE = tuple(
+    law["name"] for law in _core.controllers() if law["kernel"] and law["name"] not in KERNEL_RENO
+)
 """Controllers that exist for the kernel, by the names of `anabranch list controllers`."""
 
 _DELAYED_ACK_S = 0.04

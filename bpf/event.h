@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A congestion event: the threshold that the law, or Reno for a subflow alone, sets after it. A glue file
+ * includes the law's header first.
+ */
+#ifndef AB_EVENT_H
+#define AB_EVENT_H
+
+#include "counters.h"
+#include "siblings.h"
+
+/* The threshold after a congestion event at window `cwnd`. */
+static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
+{
+	struct ab_views v = {};
+	u32 ssthresh = ab_max(cwnd / 2, 2);
+
+	if (AB_COUPLED && ab_gather(tp, &v) > 1) {
+		v.path[v.me & (AB_PATHS - 1)].cwnd = cwnd;
+		s64 after = ab_backoff(&v);
+		ssthresh = after > (s64)ab_settings.min_ssthresh ? (u32)after : ab_settings.min_ssthresh;
+	}
+	if (p->since_loss) {
+		p->between_losses = p->since_loss;
+		p->since_loss = 0;
+	}
+	p->credit = 0; /* as snd_cwnd_cnt of the kernel's Reno */
+	p->reduced = 0;
+	p->ssthresh = ssthresh;
+	p->losses++;
+	ab_count(losses, 1);
+	return ssthresh;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
+/*
+ * The structures that the controllers share with Rust. Rust has the same fields under the same names:
+ * `View`, `Views`, `Window` and `Step` in crates/ports/src/step.rs; `Constants`, `Counters`, `Path` and
+ * `Row` in crates/kernel/src.
+ *
+ * AB_SIZE and AB_FIELD state the layout. The C compiler checks these lines against the structures
+ * here; crates/ports/build.rs reads the same lines, and the Rust compiler checks them against the
+ * structures there. A change of one side alone does not compile.
+ */
+#ifndef AB_INTF_H
+#define AB_INTF_H
+
+#include "types.h"
+
+#define AB_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "size of " #type)
+#define AB_FIELD(type, field, offset) \
+	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
+
+/* Most subflows of a connection that is coupled. */
+#define AB_PATHS 8
+
+/* What a law sees of one subflow. Zero `srtt` marks a place without a usable subflow. */
+struct ab_view {
+	ab_u32 cwnd; /* segments; in recovery the window that recovery will end with */
+	ab_u32 srtt; /* us */
+	ab_u32 since_loss; /* segments acknowledged since the last loss */
+	ab_u32 between_losses; /* segments acknowledged between the last two losses */
+};
+
+AB_SIZE(ab_view, 16);
+AB_FIELD(ab_view, cwnd, 0);
+AB_FIELD(ab_view, srtt, 4);
+AB_FIELD(ab_view, since_loss, 8);
+AB_FIELD(ab_view, between_losses, 12);
+
+/* What a law sees of a connection. */
+struct ab_views {
+	ab_u32 paths; /* usable ones */
+	ab_u32 me; /* the subflow that asks, below AB_PATHS */
+	struct ab_view path[AB_PATHS];
+};
+
+AB_SIZE(ab_views, 136);
+AB_FIELD(ab_views, paths, 0);
+AB_FIELD(ab_views, me, 4);
+AB_FIELD(ab_views, path, 8);
+
+/* A window in whole segments that a law moves by fractions. */
+struct ab_window {
+	ab_s64 credit; /* what the window has gained beyond `cwnd`, in 2^-32 segments */
+	ab_u32 cwnd; /* segments, at least 1 */
+};
+
+AB_SIZE(ab_window, 16);
+AB_FIELD(ab_window, credit, 0);
+AB_FIELD(ab_window, cwnd, 8);
+
+/* One step of a window under the law: what it saw and what it said. Recorded by an attached
+ * controller, and replayed by `ab_replay`, by the same C built natively and by the readable law. */
+struct ab_step {
+	struct ab_views views;
+	ab_u32 acked; /* segments acknowledged */
+	ab_u32 before_cwnd, after_cwnd; /* segments */
+	ab_u32 srtt; /* of the socket itself, us */
+	ab_u32 socket; /* a hash of its ports and its own address */
+	ab_u32 breaks; /* changes when something beside the law may have moved its window */
+	ab_s64 before_credit, after_credit; /* 2^-32 segments */
+	ab_s64 growth; /* for each acknowledged segment, in 2^-32 segments */
+	ab_s64 backoff; /* segments, not floored; only a replay sets it, a record has zero */
+};
+
+AB_SIZE(ab_step, 192);
+AB_FIELD(ab_step, views, 0);
+AB_FIELD(ab_step, acked, 136);
+AB_FIELD(ab_step, before_cwnd, 140);
+AB_FIELD(ab_step, after_cwnd, 144);
+AB_FIELD(ab_step, srtt, 148);
+AB_FIELD(ab_step, socket, 152);
+AB_FIELD(ab_step, breaks, 156);
+AB_FIELD(ab_step, before_credit, 160);
+AB_FIELD(ab_step, after_credit, 168);
+AB_FIELD(ab_step, growth, 176);
+AB_FIELD(ab_step, backoff, 184);
+
+/* Settings of a controller, written before it is loaded. */
+struct ab_settings {
+	ab_u32 min_ssthresh; /* of coupled subflows, in segments; a subflow alone has 2 */
+	ab_u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
+	ab_u32 record; /* whether to record steps */
+	ab_u32 fault; /* enum ab_fault: planted, only to test that such a fault is found */
+};
+
+AB_SIZE(ab_settings, 16);
+AB_FIELD(ab_settings, min_ssthresh, 0);
+AB_FIELD(ab_settings, skips, 4);
+AB_FIELD(ab_settings, record, 8);
+AB_FIELD(ab_settings, fault, 12);
+
+/* `Fault` in crates/kernel. */
+enum ab_fault {
+	AB_SOUND = 0,
+	AB_REMAINDER_DROPPED = 1, /* the fraction that a step leaves beside whole segments */
+	AB_TRIPS_SWAPPED = 2, /* the round-trip times of two paths */
+	AB_CREDIT_RESET = 3, /* the fraction of the window, between two steps */
+};
+
+/* Counts of a controller over all sockets since it was loaded. */
+struct ab_counters {
+	ab_u64 acks; /* calls of cong_control */
+	ab_u64 coupled; /* ACKs at which the law moved the window */
+	ab_u64 losses; /* congestion events */
+	ab_u64 missed; /* ACKs that passed without a callback */
+	ab_u64 mismatches; /* congestion states that changed without a callback */
+	ab_u64 repairs; /* windows and thresholds set right after a missed callback */
+	ab_u64 skipped; /* callbacks ignored on purpose */
+	ab_u64 crowded; /* ACKs of connections with more paths than AB_PATHS: plain Reno */
+	ab_u64 unrecorded; /* steps for which the buffer of records had no room */
+};
+
+AB_SIZE(ab_counters, 72);
+AB_FIELD(ab_counters, acks, 0);
+AB_FIELD(ab_counters, coupled, 8);
+AB_FIELD(ab_counters, losses, 16);
+AB_FIELD(ab_counters, missed, 24);
+AB_FIELD(ab_counters, mismatches, 32);
+AB_FIELD(ab_counters, repairs, 40);
+AB_FIELD(ab_counters, skipped, 48);
+AB_FIELD(ab_counters, crowded, 56);
+AB_FIELD(ab_counters, unrecorded, 64);
+
+/* What a subflow keeps and publishes; lies in icsk_ca_priv, 104 bytes at most. */
+struct ab_path {
+	ab_u64 connection; /* address of the MPTCP socket; zero for plain TCP */
+	ab_s64 credit; /* of the window, in 2^-32 segments */
+	ab_s64 growth; /* the last one of the law, in 2^-32 segments; zero while not coupled */
+	ab_u32 magic; /* AB_MAGIC once the controller has begun on the socket */
+	ab_u32 since_loss; /* segments acknowledged since the last loss */
+	ab_u32 between_losses; /* segments acknowledged between the last two losses */
+	ab_u32 cwnd; /* the window after the last callback */
+	ab_u32 ssthresh; /* what the last congestion event set; zero: take the kernel's */
+	ab_u32 delivered; /* tp->delivered after the last ACK */
+	ab_u32 reduced; /* segments delivered since rate reduction began */
+	ab_u32 losses; /* congestion events */
+	ab_u32 missed; /* ACKs that passed without a callback */
+	ab_u32 repairs; /* windows or thresholds set right after a missed callback */
+	ab_u8 state; /* congestion state after the last callback */
+	ab_u8 pending; /* ssthresh() has answered, and its state is still to come */
+	ab_u8 paths; /* usable paths at the last ACK; 1 while plain Reno */
+	ab_u8 running; /* whether an ACK has come */
+	ab_u32 breaks; /* counts on when something beside the law may move the window */
+};
+
+AB_SIZE(ab_path, 72);
+AB_FIELD(ab_path, connection, 0);
+AB_FIELD(ab_path, credit, 8);
+AB_FIELD(ab_path, growth, 16);
+AB_FIELD(ab_path, magic, 24);
+AB_FIELD(ab_path, since_loss, 28);
+AB_FIELD(ab_path, between_losses, 32);
+AB_FIELD(ab_path, cwnd, 36);
+AB_FIELD(ab_path, ssthresh, 40);
+AB_FIELD(ab_path, delivered, 44);
+AB_FIELD(ab_path, reduced, 48);
+AB_FIELD(ab_path, losses, 52);
+AB_FIELD(ab_path, missed, 56);
+AB_FIELD(ab_path, repairs, 60);
+AB_FIELD(ab_path, state, 64);
+AB_FIELD(ab_path, pending, 65);
+AB_FIELD(ab_path, paths, 66);
+AB_FIELD(ab_path, running, 67);
+AB_FIELD(ab_path, breaks, 68);
+
+/* One socket under a controller, as the iterator of status.bpf.c writes it. */
+struct ab_subflow {
+	ab_u8 controller[16]; /* its name in the kernel, filled up with zeros */
+	ab_u8 local[16], remote[16]; /* addresses; IPv4 in the first four bytes */
+	ab_u16 local_port, remote_port;
+	ab_u8 flags; /* enum ab_flag */
+	ab_u8 state; /* of TCP, as in TCP_ESTABLISHED */
+	ab_u8 ca_state; /* congestion state of the socket, as in TCP_CA_OPEN */
+	ab_u8 unused;
+	ab_u32 cwnd, ssthresh, srtt_us, delivered; /* of the socket */
+	struct ab_path path; /* zero if the controller has not begun on it */
+};
+
+AB_SIZE(ab_subflow, 144);
+AB_FIELD(ab_subflow, controller, 0);
+AB_FIELD(ab_subflow, local, 16);
+AB_FIELD(ab_subflow, remote, 32);
+AB_FIELD(ab_subflow, local_port, 48);
+AB_FIELD(ab_subflow, remote_port, 50);
+AB_FIELD(ab_subflow, flags, 52);
+AB_FIELD(ab_subflow, state, 53);
+AB_FIELD(ab_subflow, ca_state, 54);
+AB_FIELD(ab_subflow, unused, 55);
+AB_FIELD(ab_subflow, cwnd, 56);
+AB_FIELD(ab_subflow, ssthresh, 60);
+AB_FIELD(ab_subflow, srtt_us, 64);
+AB_FIELD(ab_subflow, delivered, 68);
+AB_FIELD(ab_subflow, path, 72);
+
+/* `Row::IPV6`, `Row::BEGUN` and `Row::BACKUP` in crates/kernel. */
+enum ab_flag {
+	AB_IPV6 = 1,
+	AB_BEGUN = 2, /* the controller has begun on the socket */
+	AB_BACKUP = 4, /* the path manager keeps the subflow in reserve */
+};
+
+#endif
