@@ -1,9 +1,9 @@
 //! Packets on a medium.
 
-use crate::forward::{Forwarder, Outside};
+use crate::forward::{Forwarder, Outside, Wake};
 use crate::packet::Packet;
 use std::cmp::Reverse;
-use topology::{Aired, LANES};
+use topology::Aired;
 use units::Time;
 
 impl Forwarder {
@@ -21,7 +21,7 @@ impl Forwarder {
         if at != self.air_pending[medium as usize] {
             self.air_pending[medium as usize] = at;
             if at != Time::NEVER {
-                self.agenda.push(Reverse((at, LANES + medium)));
+                self.agenda.push(Reverse((at, Wake::Medium(medium))));
             }
         }
     }

@@ -18,7 +18,7 @@ use scenario::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use topology::{ARRIVED, Air, LANES, Stream, StreamOf, Wiring};
+use topology::{Air, Hop, Step, Stream, StreamOf, Wiring};
 use units::{Span, Time};
 
 /// Packets read from one device before the next one has its turn and due packets are written.
@@ -45,18 +45,27 @@ pub(crate) struct Outside<'a> {
     pub(crate) clock: &'a Clock,
 }
 
+/// What the agenda wakes; the order of simultaneous events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Wake {
+    /// The link with this number: a packet comes out of it.
+    Link(u32),
+    /// The shared medium with this number.
+    Medium(u32),
+}
+
 /// The network and the packets inside it.
 pub(crate) struct Forwarder {
     links: Vec<Link<Packet>>,
     streams: Vec<Stream>,
-    hops: Vec<u32>,
+    hops: Vec<Hop>,
     routes: Routes,
     pub(crate) air: Air<Packet>,
     /// The entry of each medium that counts; never if it has none.
     pub(crate) air_pending: Vec<Time>,
-    /// When each busy link wants to be woken, and each medium, numbered from [`LANES`] on; one entry for each, and
-    /// stale ones of rare links and of media.
-    pub(crate) agenda: BinaryHeap<Reverse<(Time, u32)>>,
+    /// When each busy link and each medium wants to be woken; one entry for each, and stale ones of rare
+    /// links and of media.
+    pub(crate) agenda: BinaryHeap<Reverse<(Time, Wake)>>,
     /// The entry of each rare link that counts; never if it has none.
     pending: Vec<Time>,
     /// Changes of links sorted by time, next one last.
@@ -138,8 +147,11 @@ impl Forwarder {
                 break;
             }
             self.now = due;
-            if let Some(link) = pop_due(&mut self.agenda, due) {
-                self.wake(link, outside);
+            if let Some(wake) = pop_due(&mut self.agenda, due) {
+                match wake {
+                    Wake::Link(link) => self.wake_link(link, outside),
+                    Wake::Medium(medium) => self.wake_air(medium, outside),
+                }
             } else if let Some((_, link, change)) = self.script.pop_if(|(at, ..)| *at == due) {
                 self.change(link, due, change);
             } else {
@@ -154,12 +166,12 @@ impl Forwarder {
         let element = &mut self.links[link as usize];
         element.change(now, change);
         let due = element.due().max(now);
-        self.agenda.retain(|Reverse((_, pending))| *pending != link);
+        self.agenda.retain(|Reverse((_, pending))| *pending != Wake::Link(link));
         if element.rare() {
             self.pending[link as usize] = due;
         }
         if due != Time::NEVER {
-            self.agenda.push(Reverse((due, link)));
+            self.agenda.push(Reverse((due, Wake::Link(link))));
         }
     }
 
@@ -222,10 +234,7 @@ impl Forwarder {
     }
 
     /// A packet comes out of `link` at the present time.
-    fn wake(&mut self, link: u32, outside: Outside<'_>) {
-        if link >= LANES {
-            return self.wake_air(link - LANES, outside);
-        }
+    fn wake_link(&mut self, link: u32, outside: Outside<'_>) {
         let element = &mut self.links[link as usize];
         if element.rare() {
             return self.wake_rare(link, outside);
@@ -235,7 +244,7 @@ impl Forwarder {
         };
         let delivery = element.deliver();
         if let Some(next) = delivery.next {
-            self.agenda.push(Reverse((next, link)));
+            self.agenda.push(Reverse((next, Wake::Link(link))));
         }
         match delivery.lost {
             true => self.lose(packet),
@@ -269,7 +278,7 @@ impl Forwarder {
         let at = self.links[link as usize].next_wake();
         if at < self.pending[link as usize] {
             self.pending[link as usize] = at;
-            self.agenda.push(Reverse((at, link)));
+            self.agenda.push(Reverse((at, Wake::Link(link))));
         }
     }
 
@@ -291,18 +300,22 @@ impl Forwarder {
 
     /// A packet goes into the next link of its route, or has arrived.
     pub(crate) fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
-        let link = self.hops[packet.hop as usize];
-        if link == ARRIVED {
-            return self.arrive(packet, outside);
-        }
+        let step = self.hops[packet.hop as usize].step();
         packet.hop += 1;
-        if link >= LANES {
-            return self.offer_air(packet, link - LANES);
+        match step {
+            Step::Link(link) => self.offer(packet, link),
+            Step::Lane(lane) => self.offer_air(packet, lane),
+            Step::Arrived => self.arrive(packet, outside),
+            Step::Fork(_) => unreachable!("the emulator lays no forks"),
         }
+    }
+
+    /// A packet goes into a link.
+    fn offer(&mut self, packet: Packet, link: u32) {
         let mut rng = StreamOf { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Carried => {}
-            Offer::Wake(at) => self.agenda.push(Reverse((at, link))),
+            Offer::Wake(at) => self.agenda.push(Reverse((at, Wake::Link(link)))),
             Offer::Rare => {
                 self.shed(link);
                 self.expect(link);
@@ -377,12 +390,12 @@ impl Forwarder {
     }
 }
 
-/// The first link that is to be woken at `due`.
-fn pop_due(agenda: &mut BinaryHeap<Reverse<(Time, u32)>>, due: Time) -> Option<u32> {
-    let Reverse((at, link)) = *agenda.peek()?;
+/// What is to be woken first at `due`.
+fn pop_due(agenda: &mut BinaryHeap<Reverse<(Time, Wake)>>, due: Time) -> Option<Wake> {
+    let Reverse((at, wake)) = *agenda.peek()?;
     if at > due {
         return None;
     }
     agenda.pop();
-    Some(link)
+    Some(wake)
 }

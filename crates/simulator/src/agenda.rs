@@ -1,23 +1,22 @@
-//! The agenda: which element is to be woken next.
+//! The agenda: which event source is to be woken next.
 //!
-//! An element (a link, an endpoint's timer) has at most one wake-up pending, so the agenda is an
-//! array with one entry for each element, threaded through a hierarchical timing wheel (Varghese and
+//! An source (a link, an endpoint's timer) has at most one wake-up pending, so the agenda is an
+//! array with one entry for each source, threaded through a hierarchical timing wheel (Varghese and
 //! Lauck 1987): levels of 4096 slots, the finest 1 µs wide. Insertion and removal take constant
-//! time however many elements there are, which is what keeps the cost of an event flat from ten
-//! flows to a hundred thousand. An element that is alone in the next occupied slot is the next one,
+//! time however many sources there are, which is what keeps the cost of an event flat from ten
+//! flows to a hundred thousand. An source that is alone in the next occupied slot is the next one,
 //! on whatever level it stands, so a sparse agenda moves nothing down through the levels.
 //!
-//! Order is total: by time, then by element. Simultaneous events therefore happen in the order of
-//! their elements' numbers in every run.
+//! Order is total: by time, then by source. Simultaneous events therefore happen in the order of
+//! their sources' numbers in every run.
 
+use crate::event_source::EventSource;
 use units::Time;
 
-/// Number of an element.
-pub(crate) type Element = u32;
-
-const NONE: u32 = u32::MAX;
+/// The end of a list.
+const NONE: EventSource = EventSource(u32::MAX);
 /// log2 of the width of the finest slot in ns: 1 µs. Wider ones make a sparse agenda cheaper (10 flows
-/// by 2 % at 2 µs); in a dense one their slots hold more elements, which must be sorted.
+/// by 2 % at 2 µs); in a dense one their slots hold more sources, which must be sorted.
 const TICK_BITS: u32 = 10;
 /// log2 of the slots of a level: as many as one word of words of bits can index.
 const SLOT_BITS: u32 = 12;
@@ -31,27 +30,32 @@ const LEVELS: usize = 8;
 struct Entry {
     /// [`Time::NEVER`] while not pending.
     when: Time,
-    /// Next element in the same slot.
-    next: u32,
+    /// Next source in the same slot.
+    next: EventSource,
 }
 
-/// One level: the first element of each slot, and which slots have one. All of its occupied slots
+/// One level: the first source of each slot, and which slots have one. All of its occupied slots
 /// lie after the current tick.
 #[derive(Clone, Copy)]
 struct Level {
-    first: [u32; SLOTS],
+    first: [EventSource; SLOTS],
     occupied: [u64; WORDS],
     /// Bit `i` is set while `occupied[i]` is not zero.
     words: u64,
 }
 
-/// A wake-up within the current tick: nanoseconds since its beginning, then the element, in one
+/// A wake-up within the current tick: nanoseconds since its beginning, then the source, in one
 /// integer, because integers sort without branches.
 type Rank = u64;
 
-/// The place of `element` at `when` among those of the tick of `when`.
-fn rank(when: Time, element: Element) -> Rank {
-    (when.0 & ((1 << TICK_BITS) - 1)) << 32 | u64::from(element)
+/// The place of `source` at `when` among those of the tick of `when`.
+fn rank(when: Time, source: EventSource) -> Rank {
+    (when.0 & ((1 << TICK_BITS) - 1)) << 32 | u64::from(source.0)
+}
+
+/// The source in a rank: its lower half.
+fn source_of(rank: Rank) -> EventSource {
+    EventSource(rank as u32)
 }
 
 /// Pending wake-ups in total order.
@@ -60,9 +64,9 @@ pub(crate) struct Agenda {
     levels: Box<[Level; LEVELS]>,
     /// Bit `i` is set while level `i` has an occupied slot.
     occupied: u32,
-    /// The tick whose elements are due; everything in the wheel is later.
+    /// The tick whose sources are due; everything in the wheel is later.
     tick: u64,
-    /// Elements of the current tick, last first, each with its place in total order.
+    /// Sources of the current tick, last first, each with its place in total order.
     due: Vec<Rank>,
 }
 
@@ -75,12 +79,12 @@ impl Level {
         64 * word + self.occupied[word].trailing_zeros() as usize % 64
     }
 
-    /// Puts `element` in front of a slot's list and returns what stood there.
-    fn put(&mut self, slot: usize, element: Element) -> u32 {
+    /// Puts `source` in front of a slot's list and returns what stood there.
+    fn put(&mut self, slot: usize, source: EventSource) -> EventSource {
         let word = slot / 64 % WORDS;
         self.occupied[word] |= 1 << (slot % 64);
         self.words |= 1 << word;
-        std::mem::replace(&mut self.first[slot], element)
+        std::mem::replace(&mut self.first[slot], source)
     }
 
     /// Empties the first occupied slot, whose bits are the lowest ones; returns whether the level is
@@ -118,10 +122,10 @@ fn slot_of(tick: u64, level: usize) -> usize {
 }
 
 impl Agenda {
-    /// An agenda for elements `0..elements`.
-    pub(crate) fn new(elements: usize) -> Self {
+    /// An agenda for so many sources.
+    pub(crate) fn new(sources: usize) -> Self {
         Agenda {
-            entries: vec![Entry { when: Time::NEVER, next: NONE }; elements],
+            entries: vec![Entry { when: Time::NEVER, next: NONE }; sources],
             levels: Box::new([Level::EMPTY; LEVELS]),
             occupied: 0,
             tick: 0,
@@ -129,49 +133,49 @@ impl Agenda {
         }
     }
 
-    /// Wakes `element`, which has nothing pending, at `when`, which is not in the past.
+    /// Wakes `source`, which has nothing pending, at `when`, which is not in the past.
     #[inline]
-    pub(crate) fn schedule(&mut self, element: Element, when: Time) {
-        debug_assert!(self.entries[element as usize].when == Time::NEVER, "already pending");
-        self.insert(element, when);
+    pub(crate) fn schedule(&mut self, source: EventSource, when: Time) {
+        debug_assert!(self.entries[source.index()].when == Time::NEVER, "already pending");
+        self.insert(source, when);
     }
 
-    /// Wakes `element` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
+    /// Wakes `source` at `when` at the latest: an earlier wake-up stays, a later one moves forward.
     #[inline]
-    pub(crate) fn advance(&mut self, element: Element, when: Time) {
-        let pending = self.entries[element as usize].when;
+    pub(crate) fn advance(&mut self, source: EventSource, when: Time) {
+        let pending = self.entries[source.index()].when;
         if when >= pending {
             return;
         }
         if pending != Time::NEVER {
-            self.remove(element, pending);
+            self.remove(source, pending);
         }
-        self.insert(element, when);
+        self.insert(source, when);
     }
 
-    /// Wakes `element` at `when`, whatever was pending.
-    pub(crate) fn reschedule(&mut self, element: Element, when: Time) {
-        let pending = self.entries[element as usize].when;
+    /// Wakes `source` at `when`, whatever was pending.
+    pub(crate) fn reschedule(&mut self, source: EventSource, when: Time) {
+        let pending = self.entries[source.index()].when;
         if pending != Time::NEVER {
-            self.remove(element, pending);
-            self.entries[element as usize].when = Time::NEVER;
+            self.remove(source, pending);
+            self.entries[source.index()].when = Time::NEVER;
         }
         if when != Time::NEVER {
-            self.insert(element, when);
+            self.insert(source, when);
         }
     }
 
     /// The next wake-up at or before `end`.
     #[inline]
-    pub(crate) fn pop(&mut self, end: Time) -> Option<(Time, Element)> {
+    pub(crate) fn pop(&mut self, end: Time) -> Option<(Time, EventSource)> {
         while self.due.is_empty() {
             if self.occupied == 0 {
                 return None;
             }
             let level = self.occupied.trailing_zeros() as usize % LEVELS;
             let slot = self.levels[level].first_occupied();
-            let element = self.levels[level].first[slot];
-            let entry = &mut self.entries[element as usize];
+            let source = self.levels[level].first[slot];
+            let entry = &mut self.entries[source.index()];
             if entry.next == NONE {
                 if entry.when > end {
                     return None;
@@ -179,7 +183,7 @@ impl Agenda {
                 let when = std::mem::replace(&mut entry.when, Time::NEVER);
                 self.vacate_first(level, slot);
                 self.tick = when.0 >> TICK_BITS;
-                return Some((when, element));
+                return Some((when, source));
             }
             if !self.spread(level, slot, end) {
                 return None;
@@ -191,12 +195,12 @@ impl Agenda {
             return None;
         }
         self.due.pop();
-        let element = rank as Element; // the lower half
-        self.entries[element as usize].when = Time::NEVER;
-        Some((when, element))
+        let source = source_of(rank);
+        self.entries[source.index()].when = Time::NEVER;
+        Some((when, source))
     }
 
-    /// Moves on to the beginning of a slot with several elements, if it begins by `end`, and spreads
+    /// Moves on to the beginning of a slot with several sources, if it begins by `end`, and spreads
     /// them over the levels below.
     fn spread(&mut self, level: usize, slot: usize, end: Time) -> bool {
         let shift = SLOT_BITS * level as u32;
@@ -205,15 +209,15 @@ impl Agenda {
             return false;
         }
         self.tick = tick;
-        let mut element = self.levels[level].first[slot];
+        let mut source = self.levels[level].first[slot];
         self.vacate_first(level, slot);
-        while element != NONE {
-            let Entry { when, next } = self.entries[element as usize];
+        while source != NONE {
+            let Entry { when, next } = self.entries[source.index()];
             match when.0 >> TICK_BITS == tick {
-                true => self.due.push(rank(when, element)),
-                false => self.insert(element, when),
+                true => self.due.push(rank(when, source)),
+                false => self.insert(source, when),
             }
-            element = next;
+            source = next;
         }
         self.due.sort_unstable_by(|a, b| b.cmp(a));
         true
@@ -235,40 +239,40 @@ impl Agenda {
 
     /// In the current tick: among those that are due.
     #[cold]
-    fn insert_due(&mut self, element: Element, when: Time) {
+    fn insert_due(&mut self, source: EventSource, when: Time) {
         debug_assert_eq!(when.0 >> TICK_BITS, self.tick, "in the past");
-        self.entries[element as usize].when = when;
-        let rank = rank(when, element);
+        self.entries[source.index()].when = when;
+        let rank = rank(when, source);
         let at = self.due.partition_point(|later| *later > rank);
         self.due.insert(at, rank);
     }
 
     #[inline]
-    fn insert(&mut self, element: Element, when: Time) {
+    fn insert(&mut self, source: EventSource, when: Time) {
         let tick = when.0 >> TICK_BITS;
         if tick <= self.tick {
-            return self.insert_due(element, when);
+            return self.insert_due(source, when);
         }
         let level = level_of(tick, self.tick);
         let slot = slot_of(tick, level);
-        let next = self.levels[level].put(slot, element);
-        self.entries[element as usize] = Entry { when, next };
+        let next = self.levels[level].put(slot, source);
+        self.entries[source.index()] = Entry { when, next };
         self.occupied |= 1 << level;
     }
 
-    /// Takes a pending element out; lists are short and this is rare.
+    /// Takes a pending source out; lists are short and this is rare.
     #[cold]
-    fn remove(&mut self, element: Element, when: Time) {
+    fn remove(&mut self, source: EventSource, when: Time) {
         let tick = when.0 >> TICK_BITS;
         if tick <= self.tick {
-            self.due.retain(|rank| *rank as Element != element);
+            self.due.retain(|rank| source_of(*rank) != source);
             return;
         }
         let level = level_of(tick, self.tick);
         let slot = slot_of(tick, level);
-        let after = self.entries[element as usize].next;
+        let after = self.entries[source.index()].next;
         let mut at = self.levels[level].first[slot];
-        if at == element {
+        if at == source {
             match after {
                 NONE => self.vacate(level, slot),
                 _ => self.levels[level].first[slot] = after,
@@ -276,9 +280,9 @@ impl Agenda {
             return;
         }
         while at != NONE {
-            let next = self.entries[at as usize].next;
-            if next == element {
-                self.entries[at as usize].next = after;
+            let next = self.entries[at.index()].next;
+            if next == source {
+                self.entries[at.index()].next = after;
                 return;
             }
             at = next;
@@ -295,32 +299,33 @@ mod tests {
     proptest! {
         /// Against a plain sorted map: the same wake-ups in the same order, whatever is asked.
         #[test]
-        fn wake_ups_come_in_the_order_of_time_and_then_of_element(
+        fn wake_ups_come_in_the_order_of_time_and_then_of_source(
             steps in prop::collection::vec((0u32..20, 0u64..(1 << 40), 0u32..40, 0u8..5), 1..300),
         ) {
             let mut agenda = Agenda::new(20);
-            let mut model: BTreeMap<u32, Time> = BTreeMap::new();
+            let mut model: BTreeMap<EventSource, Time> = BTreeMap::new();
             let mut now = Time::ZERO;
-            for (element, gap, shrink, what) in steps {
+            for (number, gap, shrink, what) in steps {
+                let source = EventSource(number);
                 if what < 2 {
                     let expected = model.iter().map(|(e, t)| (*t, *e)).min();
                     let got = agenda.pop(Time::NEVER);
                     prop_assert_eq!(got, expected);
-                    if let Some((when, element)) = got {
+                    if let Some((when, source)) = got {
                         now = when;
-                        model.remove(&element);
+                        model.remove(&source);
                     }
                 } else if what == 2 {
                     let when = Time(now.0 + (gap >> shrink));
-                    agenda.reschedule(element, when);
-                    model.insert(element, when);
+                    agenda.reschedule(source, when);
+                    model.insert(source, when);
                 } else if what == 3 && gap % 4 == 0 {
-                    agenda.reschedule(element, Time::NEVER);
-                    model.remove(&element);
+                    agenda.reschedule(source, Time::NEVER);
+                    model.remove(&source);
                 } else {
                     let when = Time(now.0 + (gap >> shrink));
-                    agenda.advance(element, when);
-                    let pending = model.entry(element).or_insert(when);
+                    agenda.advance(source, when);
+                    let pending = model.entry(source).or_insert(when);
                     *pending = when.min(*pending);
                 }
             }
@@ -330,13 +335,13 @@ mod tests {
     #[test]
     fn nothing_after_the_end_is_handed_out_and_the_rest_can_still_be_had() {
         let mut agenda = Agenda::new(2);
-        agenda.schedule(0, Time(1_000_000));
-        agenda.schedule(1, Time(3_000_000_000));
-        assert_eq!(agenda.pop(Time(2_000_000)), Some((Time(1_000_000), 0)));
+        agenda.schedule(EventSource(0), Time(1_000_000));
+        agenda.schedule(EventSource(1), Time(3_000_000_000));
+        assert_eq!(agenda.pop(Time(2_000_000)), Some((Time(1_000_000), EventSource(0))));
         assert_eq!(agenda.pop(Time(2_000_000)), None);
         assert_eq!(agenda.pop(Time(2_999_999_999)), None);
-        agenda.schedule(0, Time(2_000_001));
-        assert_eq!(agenda.pop(Time(4_000_000_000)), Some((Time(2_000_001), 0)));
-        assert_eq!(agenda.pop(Time(4_000_000_000)), Some((Time(3_000_000_000), 1)));
+        agenda.schedule(EventSource(0), Time(2_000_001));
+        assert_eq!(agenda.pop(Time(4_000_000_000)), Some((Time(2_000_001), EventSource(0))));
+        assert_eq!(agenda.pop(Time(4_000_000_000)), Some((Time(3_000_000_000), EventSource(1))));
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::agenda::Agenda;
 use crate::controller::{Controller, by_feedback, paced, rate_based};
-use crate::parcel::{Parcel, SackStore};
+use crate::event_source::Numbering;
+use crate::packed::{PackedSegment, SackStore};
 use crate::traffic;
-use crate::world::{Action, FORKS, Flow, Fork, PathCount, Route, Totals, World};
+use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
 use control::{CongestionController, Settings};
 use scenario::schema;
 use scenario::{Class, Plan, PlanPath};
 use std::iter;
 use std::sync::Arc;
-use topology::{Air, Copies, Stream, Wiring};
+use topology::{Air, Copies, Hop, Stream, Wiring};
 use transport::{
     AUTOTUNED_FROM, Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor,
     RtoSettings, Scheduler, Sender, SenderSettings, Source,
@@ -30,8 +31,8 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     let planned = wiring.planned;
     (world.links, world.streams, world.hops) = (wiring.links, wiring.streams, wiring.hops);
     world.air = wiring.air;
-    let elements = World::elements(world.links.len(), world.flows.len(), world.air.media());
-    world.agenda = Agenda::new(elements);
+    world.sources = Numbering::new(world.links.len(), world.flows.len());
+    world.agenda = Agenda::new(world.sources.count(world.air.media()));
     // What happens at one time happens in the order of the file; the next action stands last.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
@@ -43,7 +44,7 @@ struct Builder<'a> {
     seed: u64,
     duration: Span,
     world: World,
-    wiring: Wiring<'a, Parcel>,
+    wiring: Wiring<'a, PackedSegment>,
 }
 
 /// What the connections of a class have in common.
@@ -69,6 +70,7 @@ fn empty() -> World {
         air: Air::default(),
         aired: Vec::new(),
         script: Vec::new(),
+        sources: Numbering::default(),
         agenda: Agenda::new(0),
         watch: None,
         sacks: SackStore::default(),
@@ -154,7 +156,7 @@ impl Builder<'_> {
             return only;
         }
         let begin = self.wiring.hops.len() as u32;
-        self.wiring.hops.push(FORKS + self.world.forks.len() as u32);
+        self.wiring.hops.push(Hop::fork(self.world.forks.len() as u32));
         self.world.forks.push(Fork { ways, next: 0 });
         begin
     }

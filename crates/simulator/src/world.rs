@@ -1,17 +1,18 @@
-//! The world: elements, endpoints, and the loop that carries parcels between them.
+//! The world: elements, endpoints, and the loop that carries packets between them.
 //!
 //! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it to
 //! the next link; the agenda wakes the link when it comes out, and `hop` goes on; at the end of the
 //! route `arrive` gives it to the endpoint, whose answer takes the same way back.
 
-use crate::agenda::{Agenda, Element};
+use crate::agenda::Agenda;
 use crate::controller::Controller;
-use crate::parcel::{Parcel, SackStore};
+use crate::event_source::{EventSource, Numbering, Wake};
+use crate::packed::{PackedSegment, SackStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use control::Verdicts;
 use network::{Change, Link, Offer, Passage};
-use topology::{ARRIVED, Air, Aired, LANES, Stream, StreamOf};
+use topology::{Air, Aired, Hop, Step, Stream, StreamOf};
 use transport::{Receiver, Sender};
 use units::Time;
 use wire::{Ack, Flags, Report};
@@ -49,9 +50,6 @@ pub(crate) struct Route {
     pub(crate) forward: u32,
     pub(crate) back: u32,
 }
-
-/// Among the hops: the first number of a fork. No world has as many links.
-pub(crate) const FORKS: u32 = 1 << 31;
 
 /// Where packets of a path take one of several ways in turn (striping).
 #[derive(Clone, Debug, Default)]
@@ -105,7 +103,7 @@ impl Conservation {
 /// A network, its endpoints, and what is pending.
 pub(crate) struct World {
     pub(crate) now: Time,
-    pub(crate) links: Vec<Link<Parcel>>,
+    pub(crate) links: Vec<Link<PackedSegment>>,
     /// The randomness of each link.
     pub(crate) streams: Vec<Stream>,
     pub(crate) flows: Vec<Flow>,
@@ -113,14 +111,15 @@ pub(crate) struct World {
     pub(crate) classes: Vec<u32>,
     pub(crate) routes: Vec<Route>,
     pub(crate) counts: Vec<PathCount>,
-    /// Routes one after another: links, then [`ARRIVED`]; a number from [`FORKS`] on is a fork, from [`LANES`] on a lane.
-    pub(crate) hops: Vec<u32>,
+    /// Routes one after another, each ended by [`Hop::ARRIVED`].
+    pub(crate) hops: Vec<Hop>,
     pub(crate) forks: Vec<Fork>,
-    pub(crate) air: Air<Parcel>,
+    pub(crate) air: Air<PackedSegment>,
     /// What just came out of a medium; kept for its room.
-    pub(crate) aired: Vec<Aired<Parcel>>,
+    pub(crate) aired: Vec<Aired<PackedSegment>>,
     /// Sorted by time, next one last.
     pub(crate) script: Vec<(Time, Action)>,
+    pub(crate) sources: Numbering,
     pub(crate) agenda: Agenda,
     /// Whoever looks on, if anybody does.
     pub(crate) watch: Option<Box<Watch>>,
@@ -141,46 +140,28 @@ pub(crate) struct Totals {
 }
 
 impl World {
-    /// Number of agenda entries for so many links, flows and media: links, senders, receivers, the script, media.
-    pub(crate) fn elements(links: usize, flows: usize, media: u32) -> usize {
-        links + 2 * flows + 1 + media as usize
-    }
-
-    fn sender_element(&self, flow: u32) -> Element {
-        self.links.len() as u32 + flow
-    }
-
-    fn receiver_element(&self, flow: u32) -> Element {
-        (self.links.len() + self.flows.len()) as u32 + flow
-    }
-
-    fn script_element(&self) -> Element {
-        (self.links.len() + 2 * self.flows.len()) as u32
-    }
-
     /// Puts the starts of the flows, the first action of the script and what media do by themselves on the agenda.
     pub(crate) fn begin(&mut self) {
         for flow in 0..self.flows.len() as u32 {
             let start = self.flows[flow as usize].sender.start();
-            self.agenda.schedule(self.sender_element(flow), start);
+            self.agenda.schedule(self.sources.source(Wake::Sender(flow)), start);
         }
         if let Some((at, _)) = self.script.last() {
-            self.agenda.schedule(self.script_element(), *at);
+            self.agenda.schedule(self.sources.source(Wake::Script), *at);
         }
         (0..self.air.media()).for_each(|medium| self.schedule_medium(medium));
     }
 
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
-        while let Some((now, element)) = self.agenda.pop(end) {
+        while let Some((now, source)) = self.agenda.pop(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
             self.totals.events += 1;
-            self.totals.digest = mix(self.totals.digest, now.0, element);
-            if (element as usize) < self.links.len() {
-                self.wake_link(element);
-            } else {
-                self.wake_endpoint(element);
+            self.totals.digest = mix(self.totals.digest, now.0, source);
+            match self.sources.wake(source) {
+                Wake::Link(link) => self.wake_link(link),
+                other => self.wake_other(other),
             }
             if self.totals.events.is_multiple_of(BATCH) {
                 return false;
@@ -190,66 +171,66 @@ impl World {
         true
     }
 
-    fn wake_link(&mut self, element: Element) {
-        let link = &mut self.links[element as usize];
-        let parcel;
-        if link.faulty() {
-            let Some(out) = self.wake_faulty(element) else {
+    fn wake_link(&mut self, link: u32) {
+        let element = &mut self.links[link as usize];
+        let packet;
+        if element.faulty() {
+            let Some(out) = self.wake_faulty(link) else {
                 return;
             };
-            parcel = out;
+            packet = out;
         } else {
-            let Some(&front) = link.front() else {
+            let Some(&front) = element.front() else {
                 return;
             };
-            parcel = front;
-            if let Some(next) = link.deliver().next {
-                self.agenda.schedule(element, next);
+            packet = front;
+            if let Some(next) = element.deliver().next {
+                self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
             }
         }
         self.totals.hops += 1;
-        self.hop(parcel);
+        self.hop(packet);
     }
 
-    /// The parcel that comes out of a link that may lose some.
+    /// The packet that comes out of a link that may lose some.
     #[inline(never)]
-    fn wake_faulty(&mut self, element: Element) -> Option<Parcel> {
-        let link = &mut self.links[element as usize];
-        if link.rare() {
-            return self.wake_rare(element);
+    fn wake_faulty(&mut self, link: u32) -> Option<PackedSegment> {
+        let element = &mut self.links[link as usize];
+        if element.rare() {
+            return self.wake_rare(link);
         }
-        let parcel = *link.front()?;
-        let delivery = link.deliver();
+        let packet = *element.front()?;
+        let delivery = element.deliver();
         if let Some(next) = delivery.next {
-            self.agenda.schedule(element, next);
+            self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
         }
         if delivery.lost {
             self.totals.hops += 1;
-            self.lose(parcel, element, EventKind::Lost);
+            self.lose(packet, link, EventKind::Lost);
         }
-        (!delivery.lost).then_some(parcel)
+        (!delivery.lost).then_some(packet)
     }
 
     /// A link does one of several things (see `network/src/link/rare.rs`) and, if there is more to do now,
     /// is woken again at once.
-    fn wake_rare(&mut self, element: Element) -> Option<Parcel> {
-        let index = element as usize;
-        let mut rng = StreamOf { streams: &mut self.streams, index: element };
+    fn wake_rare(&mut self, link: u32) -> Option<PackedSegment> {
+        let index = link as usize;
+        let mut rng = StreamOf { streams: &mut self.streams, index: link };
         let passage = self.links[index].wake(self.now, &mut rng);
-        self.shed(element);
-        self.expect(element);
+        self.shed(link);
+        self.expect(link);
         match passage? {
-            Passage::Out(parcel) => Some(parcel),
-            Passage::Copy(parcel) => {
+            Passage::Out(packet) => Some(packet),
+            Passage::Copy(packet) => {
                 self.totals.copied += 1;
-                if let Some(watch) = self.watch.as_mut().filter(|_| parcel.is_ack()) {
-                    watch.copied(parcel.path(), &parcel.as_ack(&self.sacks));
+                if let Some(watch) = self.watch.as_mut().filter(|_| packet.is_ack()) {
+                    watch.copied(packet.path(), &packet.as_ack(&self.sacks));
                 }
-                Some(parcel.copied(&mut self.sacks))
+                Some(packet.copied(&mut self.sacks))
             }
-            Passage::Lost(parcel) => {
+            Passage::Lost(packet) => {
                 self.totals.hops += 1;
-                self.lose(parcel, element, EventKind::Lost);
+                self.lose(packet, link, EventKind::Lost);
                 None
             }
         }
@@ -257,142 +238,137 @@ impl World {
 
     /// Has a rare link woken when it next has something to do.
     #[cold]
-    fn expect(&mut self, element: Element) {
-        let next = self.links[element as usize].next_wake();
-        self.agenda.advance(element, next.max(self.now));
+    fn expect(&mut self, link: u32) {
+        let next = self.links[link as usize].next_wake();
+        self.agenda.advance(self.sources.source(Wake::Link(link)), next.max(self.now));
     }
 
     /// Takes away what the discipline of a rare link has dropped.
     #[cold]
-    fn shed(&mut self, element: Element) {
-        while let Some(parcel) = self.links[element as usize].shed() {
-            self.lose(parcel, element, EventKind::Dropped);
+    fn shed(&mut self, link: u32) {
+        while let Some(packet) = self.links[link as usize].shed() {
+            self.lose(packet, link, EventKind::Dropped);
         }
     }
 
     /// A timer of an endpoint, the script, or a medium.
     #[cold]
-    fn wake_endpoint(&mut self, element: Element) {
-        let index = element - self.links.len() as u32;
-        let flows = self.flows.len() as u32;
-        if index < flows {
-            let before = self.tally(index);
-            self.flows[index as usize].sender.on_deadline(self.now);
-            self.trace_changes(index, before);
-            self.pump(index);
-        } else if index < 2 * flows {
-            let flow = index - flows;
-            while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
-                match self.flows[flow as usize].receiver.report(self.now, path) {
-                    None if ack.flags.has(Flags::DATAGRAM) => self.send_back(flow, path, &ack),
-                    None => self.send_ack(flow, path, &ack),
-                    Some(report) => self.send_report(flow, path, &ack, report),
-                }
+    fn wake_other(&mut self, wake: Wake) {
+        match wake {
+            Wake::Link(link) => self.wake_link(link),
+            Wake::Sender(flow) => self.wake_sender(flow),
+            Wake::Receiver(flow) => self.wake_receiver(flow),
+            Wake::Script => self.act(),
+            Wake::Medium(medium) => self.wake_air(medium),
+        }
+    }
+
+    fn wake_sender(&mut self, flow: u32) {
+        let before = self.tally(flow);
+        self.flows[flow as usize].sender.on_deadline(self.now);
+        self.trace_changes(flow, before);
+        self.pump(flow);
+    }
+
+    fn wake_receiver(&mut self, flow: u32) {
+        while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
+            match self.flows[flow as usize].receiver.report(self.now, path) {
+                None if ack.flags.has(Flags::DATAGRAM) => self.send_back(flow, path, &ack),
+                None => self.send_ack(flow, path, &ack),
+                Some(report) => self.send_report(flow, path, &ack, report),
             }
-            // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
-            let due = self.flows[flow as usize].receiver.next_deadline();
-            self.agenda.advance(self.receiver_element(flow), due);
-        } else if index == 2 * flows {
-            self.act();
-        } else {
-            self.wake_air(index - 2 * flows - 1);
+        }
+        // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
+        let due = self.flows[flow as usize].receiver.next_deadline();
+        self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
+    }
+
+    /// A packet takes the next step of its route.
+    #[inline(always)] // on the way of every hop
+    fn hop(&mut self, mut packet: PackedSegment) {
+        match self.hops[packet.cursor() as usize].step() {
+            Step::Link(link) => self.offer(packet, link),
+            Step::Arrived => self.arrive(packet),
+            Step::Lane(lane) => {
+                packet.advance();
+                self.offer_air(packet, lane);
+            }
+            Step::Fork(fork) => self.fork(packet, fork),
         }
     }
 
-    /// A parcel came out of a link: it goes into the next one of its route, or has arrived.
-    fn hop(&mut self, parcel: Parcel) {
-        let link = self.hops[parcel.cursor() as usize];
-        match link {
-            ARRIVED => self.arrive(parcel),
-            _ => self.offer(parcel, link),
-        }
-    }
-
-    /// An endpoint puts a parcel on its route, which has at least one link.
-    fn launch(&mut self, parcel: Parcel) {
+    /// An endpoint puts a packet on its route.
+    fn launch(&mut self, packet: PackedSegment) {
         self.totals.sent += 1;
-        self.enter(parcel);
+        self.enter(packet);
     }
 
-    /// A parcel goes into the link where it is on its route.
-    #[inline(never)] // one copy of `offer`, beside the one in `hop`
-    pub(crate) fn enter(&mut self, parcel: Parcel) {
-        let link = self.hops[parcel.cursor() as usize];
-        self.offer(parcel, link);
+    /// The same, of a packet that does not come out of a link.
+    #[inline(never)] // one copy of `hop`, beside the one in `wake_link`
+    pub(crate) fn enter(&mut self, packet: PackedSegment) {
+        self.hop(packet);
     }
 
     #[inline(always)] // on the way of every hop
-    fn offer(&mut self, mut parcel: Parcel, link: u32) {
-        parcel.advance();
+    fn offer(&mut self, mut packet: PackedSegment, link: u32) {
+        packet.advance();
         let mut rng = StreamOf { streams: &mut self.streams, index: link };
-        let Some(element) = self.links.get_mut(link as usize) else {
-            return self.elsewhere(parcel, link);
-        };
-        match element.offer(self.now, parcel, &mut rng) {
+        match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Carried => {}
-            Offer::Wake(at) => self.agenda.schedule(link, at),
+            Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
             Offer::Rare => {
                 self.shed(link);
                 self.expect(link);
             }
-            Offer::Dropped => self.lose(parcel, link, EventKind::Dropped),
-            Offer::Lost => self.lose(parcel, link, EventKind::Lost),
+            Offer::Dropped => self.lose(packet, link, EventKind::Dropped),
+            Offer::Lost => self.lose(packet, link, EventKind::Lost),
         }
     }
 
-    /// What follows on the route is no link.
-    #[cold]
-    fn elsewhere(&mut self, parcel: Parcel, hop: u32) {
-        match hop.checked_sub(LANES) {
-            Some(lane) => self.offer_air(parcel, lane),
-            None => self.fork(parcel, hop - FORKS),
-        }
-    }
-
-    /// A parcel takes the next way of a fork.
-    fn fork(&mut self, mut parcel: Parcel, fork: u32) {
+    /// A packet takes the next way of a fork.
+    fn fork(&mut self, mut packet: PackedSegment, fork: u32) {
         let Fork { ways, next } = &mut self.forks[fork as usize];
-        parcel.put_at(ways[*next]);
+        packet.put_at(ways[*next]);
         *next = (*next + 1) % ways.len();
-        self.enter(parcel); // a way has at least one link
+        self.enter(packet); // a way has at least one link
     }
 
     #[cold]
-    pub(crate) fn lose(&mut self, parcel: Parcel, link: u32, kind: EventKind) {
+    pub(crate) fn lose(&mut self, packet: PackedSegment, link: u32, kind: EventKind) {
         self.totals.dropped += 1;
-        self.counts[parcel.path() as usize].lost += u64::from(!parcel.is_ack());
+        self.counts[packet.path() as usize].lost += u64::from(!packet.is_ack());
         if let Some(watch) = &mut self.watch {
-            watch.note(Event { at: self.now, kind, path: parcel.path(), link: Some(link) });
-            if parcel.is_ack() {
-                watch.gone(parcel.path(), &parcel.as_ack(&self.sacks));
+            watch.note(Event { at: self.now, kind, path: packet.path(), link: Some(link) });
+            if packet.is_ack() {
+                watch.gone(packet.path(), &packet.as_ack(&self.sacks));
             }
         }
-        parcel.discard(&mut self.sacks);
+        packet.discard(&mut self.sacks);
     }
 
-    fn arrive(&mut self, parcel: Parcel) {
+    fn arrive(&mut self, packet: PackedSegment) {
         self.totals.delivered += 1;
-        let Route { flow, .. } = self.routes[parcel.path() as usize];
+        let Route { flow, .. } = self.routes[packet.path() as usize];
         let endpoint = &mut self.flows[flow as usize];
-        let path = (parcel.path() - endpoint.first_path) as usize;
-        if parcel.is_ack() {
-            if parcel.is_report() {
-                return self.arrive_report(flow, path, parcel);
+        let path = (packet.path() - endpoint.first_path) as usize;
+        if packet.is_ack() {
+            if packet.is_report() {
+                return self.arrive_report(flow, path, packet);
             }
-            let ack = parcel.into_ack(&mut self.sacks);
+            let ack = packet.into_ack(&mut self.sacks);
             match self.watch {
                 None => endpoint.sender.on_ack(self.now, path, &ack),
                 Some(_) => self.watched_ack(flow, path, &ack),
             }
             self.pump(flow);
         } else {
-            let bytes = network::Packet::bytes(&parcel);
-            self.counts[parcel.path() as usize].arrived_bytes += u64::from(bytes);
-            match endpoint.receiver.on_data(self.now, path, &parcel.as_data()) {
+            let bytes = network::Packet::bytes(&packet);
+            self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
+            match endpoint.receiver.on_data(self.now, path, &packet.as_data()) {
                 Some(ack) => self.send_ack(flow, path, &ack),
                 None => {
                     let due = endpoint.receiver.next_deadline();
-                    self.agenda.advance(self.receiver_element(flow), due);
+                    self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
                 }
             }
         }
@@ -408,19 +384,19 @@ impl World {
             };
             let path = *first_path + transmit.path as u32;
             let cursor = self.routes[path as usize].forward;
-            if *small_queue && self.hops[cursor as usize] < LANES {
+            if *small_queue && !matches!(self.hops[cursor as usize].step(), Step::Lane(_)) {
                 sender.on_sent(transmit.path, transmit.data.len); // no medium holds it in the host
             }
-            let parcel = Parcel::data(&transmit.data, u32::from(*header), path, cursor);
+            let packet = PackedSegment::data(&transmit.data, u32::from(*header), path, cursor);
             self.counts[path as usize].sent += 1;
             if let Some(watch) = &mut self.watch {
                 let ranges = sender.combined(transmit.path, &transmit.data);
                 watch.sent(self.now, path, &transmit.data, &ranges);
             }
-            self.launch(parcel);
+            self.launch(packet);
         }
         let deadline = self.flows[flow as usize].sender.next_deadline();
-        self.agenda.advance(self.sender_element(flow), deadline.max(self.now));
+        self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));
     }
 
     #[inline(always)] // on the way of every segment
@@ -428,11 +404,11 @@ impl World {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let parcel = Parcel::ack(ack, u32::from(header), path, cursor, &mut self.sacks);
+        let packet = PackedSegment::ack(ack, u32::from(header), path, cursor, &mut self.sacks);
         if let Some(watch) = &mut self.watch {
-            watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
+            watch.answered(self.now, path, &packet.as_ack(&self.sacks));
         }
-        self.launch(parcel);
+        self.launch(packet);
     }
 
     /// A datagram goes back to where it came from, with its payload.
@@ -442,11 +418,11 @@ impl World {
         let path = first_path + path as u32;
         let bytes = u32::from(header) + (ack.window_edge - ack.data_ack) as u32;
         let cursor = self.routes[path as usize].back;
-        let parcel = Parcel::ack(ack, bytes, path, cursor, &mut self.sacks);
+        let packet = PackedSegment::ack(ack, bytes, path, cursor, &mut self.sacks);
         if let Some(watch) = &mut self.watch {
-            watch.answered(self.now, path, &parcel.as_ack(&self.sacks));
+            watch.answered(self.now, path, &packet.as_ack(&self.sacks));
         }
-        self.launch(parcel);
+        self.launch(packet);
     }
 
     /// A receiver of TFRC reports.
@@ -455,14 +431,15 @@ impl World {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let parcel = Parcel::report(ack, report, u32::from(header), path, cursor, &mut self.sacks);
-        self.launch(parcel);
+        let packet =
+            PackedSegment::report(ack, report, u32::from(header), path, cursor, &mut self.sacks);
+        self.launch(packet);
     }
 
     /// A report has arrived at the sender.
     #[cold]
-    fn arrive_report(&mut self, flow: u32, path: usize, parcel: Parcel) {
-        let (ack, report) = parcel.into_report(&mut self.sacks);
+    fn arrive_report(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+        let (ack, report) = packet.into_report(&mut self.sacks);
         let before = self.tally(flow);
         let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
         sender.on_report(self.now, path, &ack, &report);
@@ -481,14 +458,15 @@ impl World {
                 Action::Change { link, change } => {
                     self.links[link as usize].change(self.now, change);
                     let due = self.links[link as usize].due();
-                    self.agenda.reschedule(link, due.max(self.now));
+                    let source = self.sources.source(Wake::Link(link));
+                    self.agenda.reschedule(source, due.max(self.now));
                 }
                 Action::Join { path } => self.join(path),
                 Action::Leave { path } => self.leave(path),
             }
         }
         if let Some((at, _)) = self.script.last() {
-            self.agenda.schedule(self.script_element(), *at);
+            self.agenda.schedule(self.sources.source(Wake::Script), *at);
         }
     }
 
@@ -589,9 +567,9 @@ impl World {
     }
 }
 
-/// The digest of a run: every event's time and element, in order.
-fn mix(digest: u64, time: u64, element: Element) -> u64 {
-    (digest.rotate_left(5) ^ time ^ (u64::from(element) << 40)).wrapping_mul(0x517c_c1b7_2722_0a95)
+/// The digest of a run: every event's time and source, in order.
+fn mix(digest: u64, time: u64, source: EventSource) -> u64 {
+    (digest.rotate_left(5) ^ time ^ (u64::from(source.0) << 40)).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
 #[cfg(test)]

@@ -9,9 +9,6 @@ use network::{Counters, Outcome, Packet, Place, StationCounters, Trajectory};
 use scenario::{Plan, PlanStation};
 use units::{Span, Time};
 
-/// Among the hops: the first number of a lane. No world has as many links.
-pub const LANES: u32 = 3 << 30;
-
 /// A link that is a part of a medium, or a user's own one.
 #[derive(Clone, Copy, Debug)]
 struct Lane {

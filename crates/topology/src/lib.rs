@@ -5,6 +5,7 @@
 mod air;
 mod ground;
 mod histogram;
+mod hop;
 mod measure;
 mod media;
 mod routing;
@@ -13,11 +14,12 @@ mod stations;
 mod stream;
 mod wiring;
 
-pub use air::{Air, Aired, LANES};
+pub use air::{Air, Aired};
 pub use histogram::{Histogram, Mean};
+pub use hop::{Hop, Step};
 pub use measure::{LinkMeter, LinkResult, LinkSeries};
 pub use routing::{HopSeries, NodeSeries, RouteResult, WayResult};
 pub use settings::{change, link_settings};
 pub use stations::{StationResult, StationSeries};
 pub use stream::{Stream, StreamOf};
-pub use wiring::{ARRIVED, Copies, Wiring};
+pub use wiring::{Copies, Wiring};

@@ -1,12 +1,9 @@
 //! From a plan to its links and the routes through them.
 
-use crate::{Air, LANES, Stream, change, link_settings};
+use crate::{Air, Hop, Stream, change, link_settings};
 use network::{Change, Link, Packet};
 use scenario::Plan;
 use units::Time;
-
-/// Marks the end of a route among the hops.
-pub const ARRIVED: u32 = u32::MAX;
 
 /// The copies that a user has of per-user links: index in the plan and number in the world. One for
 /// each user, shared by its paths.
@@ -27,9 +24,9 @@ pub struct Wiring<'a, P> {
     pub streams: Vec<Stream>,
     /// For each link the plan's link that it is, or is a copy of.
     pub planned: Vec<u32>,
-    /// Routes one after another: numbers of links, then [`ARRIVED`]. Before a link that is a part of a medium its
-    /// lane stands, a number from [`LANES`] on: the link is the line behind it.
-    pub hops: Vec<u32>,
+    /// Routes one after another, each ended by [`Hop::ARRIVED`]. Before a link that is a part of a medium
+    /// its lane stands: the link is the line behind the lane.
+    pub hops: Vec<Hop>,
     /// The media.
     pub air: Air<P>,
     /// Changes of links so far laid: when, which link, what. Not sorted; the caller may drain it.
@@ -68,10 +65,10 @@ impl<'a, P: Packet> Wiring<'a, P> {
                 copies.push((*planned, link));
                 link
             });
-            self.hops.extend(self.air.lane_of(*planned, owner.1).map(|lane| LANES + lane));
-            self.hops.push(link);
+            self.hops.extend(self.air.lane_of(*planned, owner.1).map(Hop::lane));
+            self.hops.push(Hop::link(link));
         }
-        self.hops.push(ARRIVED);
+        self.hops.push(Hop::ARRIVED);
         begin
     }
 
@@ -139,7 +136,11 @@ mod tests {
             }
         }
         assert_eq!(wiring.planned, [1, 2, 3, 0, 0]);
-        assert_eq!(wiring.hops, [3, 0, ARRIVED, 3, ARRIVED, 4, 0, ARRIVED, 4, ARRIVED]);
+        let (one, two) = ([[3, 0].as_slice(), &[3]], [[4, 0].as_slice(), &[4]]);
+        let routes = one.into_iter().chain(two);
+        let expected = routes
+            .flat_map(|links| links.iter().map(|link| Hop::link(*link)).chain([Hop::ARRIVED]));
+        assert_eq!(wiring.hops, expected.collect::<Vec<_>>());
         let changed: Vec<_> = wiring.changes.iter().map(|(at, link, _)| (*at, *link)).collect();
         let at = Time::ZERO + Span::millis(5);
         assert_eq!(changed, [(at, 3), (at, 4)]);

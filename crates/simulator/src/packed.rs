@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Report, Sacks, sack_option_bytes};
 
-/// A segment on its way. Its fields are whole words, because a parcel is copied right after it was
+/// A segment on its way. Its fields are whole words, because a packet is copied right after it was
 /// written, and a processor forwards a store to a load only if one store has all the bytes that the
 /// load wants.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Parcel {
+pub(crate) struct PackedSegment {
     seq: u64,
     dsn: u64,
     stamp: Time,
@@ -43,7 +43,7 @@ fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
-impl Packet for Parcel {
+impl Packet for PackedSegment {
     fn bytes(&self) -> u32 {
         low(self.bytes_and_kind)
     }
@@ -61,9 +61,9 @@ impl Packet for Parcel {
     }
 }
 
-impl Parcel {
+impl PackedSegment {
     pub(crate) fn data(data: &Data, header: u32, path: u32, cursor: u32) -> Self {
-        Parcel {
+        PackedSegment {
             seq: data.seq,
             dsn: data.dsn,
             stamp: data.stamp,
@@ -82,7 +82,7 @@ impl Parcel {
     ) -> Self {
         let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
         let bytes = header + sack_option_bytes(ack.sacks.blocks().len());
-        Parcel {
+        PackedSegment {
             seq: ack.ack,
             dsn: ack.data_ack,
             stamp: ack.echo,
@@ -101,10 +101,10 @@ impl Parcel {
         cursor: u32,
         store: &mut SackStore,
     ) -> Self {
-        let mut parcel = Parcel::ack(ack, header + report.bytes(), path, cursor, store);
-        parcel.amount_and_sacks = word(low(parcel.amount_and_sacks), store.put_report(report));
-        parcel.bytes_and_kind |= REPORT;
-        parcel
+        let mut packet = PackedSegment::ack(ack, header + report.bytes(), path, cursor, store);
+        packet.amount_and_sacks = word(low(packet.amount_and_sacks), store.put_report(report));
+        packet.bytes_and_kind |= REPORT;
+        packet
     }
 
     /// The path it belongs to.
@@ -190,7 +190,7 @@ impl Parcel {
         Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u16)
     }
 
-    /// The parcel will not arrive: what the store holds for it is released.
+    /// The packet will not arrive: what the store holds for it is released.
     pub(crate) fn discard(self, store: &mut SackStore) {
         if self.is_report() {
             store.reports.remove(&high(self.amount_and_sacks));
@@ -270,10 +270,10 @@ mod tests {
             sacks: Sacks::new([Range { start: 6000, end: 7000 }]),
             flags: Flags::ECHO,
         };
-        let parcel = Parcel::ack(&ack, 52, 0, 0, &mut store);
-        assert_eq!(parcel.copied(&mut store).into_ack(&mut store), ack);
-        assert_eq!(parcel.bytes(), 64);
-        assert_eq!(parcel.into_ack(&mut store), ack);
+        let packet = PackedSegment::ack(&ack, 52, 0, 0, &mut store);
+        assert_eq!(packet.copied(&mut store).into_ack(&mut store), ack);
+        assert_eq!(packet.bytes(), 64);
+        assert_eq!(packet.into_ack(&mut store), ack);
         assert_eq!(store.free.len(), store.entries.len());
     }
 
@@ -291,17 +291,17 @@ mod tests {
         };
         let intervals = vec![3, 40];
         let report = Report { received: 12.5, events: 1, intervals, ..Report::default() };
-        let parcel = Parcel::report(&ack, report.clone(), 52, 0, 0, &mut store);
-        assert!(parcel.is_report() && parcel.is_ack());
-        assert_eq!(parcel.bytes(), 52 + 12 + 8);
-        let copy = parcel.copied(&mut store);
-        parcel.discard(&mut store);
+        let packet = PackedSegment::report(&ack, report.clone(), 52, 0, 0, &mut store);
+        assert!(packet.is_report() && packet.is_ack());
+        assert_eq!(packet.bytes(), 52 + 12 + 8);
+        let copy = packet.copied(&mut store);
+        packet.discard(&mut store);
         assert_eq!(copy.into_report(&mut store), (ack, report));
         assert!(store.reports.is_empty() && store.free.len() == store.entries.len());
     }
 
     #[test]
-    fn a_parcel_and_its_two_times_are_as_large_as_a_cache_line() {
-        assert_eq!(size_of::<Parcel>() + 2 * size_of::<Time>(), 64);
+    fn a_packet_and_its_two_times_are_as_large_as_a_cache_line() {
+        assert_eq!(size_of::<PackedSegment>() + 2 * size_of::<Time>(), 64);
     }
 }
