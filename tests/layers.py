@@ -17,7 +17,7 @@ RUST = {
     "units": set(),
     "coding": set(),
     "control": set(),
-    "scenario": {"units"},
+    "scenario": {"control", "network", "transport", "units"},
     "wire": {"units"},
     "network": {"units"},
     "transport": {"control", "coding", "wire", "units"},

@@ -119,11 +119,7 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         },
         receive_buffer: 1 << bytes.int_in_range(12..=20u8)?,
         handshake: bool::arbitrary(bytes)?,
-        scheduler: *bytes.choose(&[
-            Scheduler::MinRtt,
-            Scheduler::RoundRobin,
-            Scheduler::Redundant,
-        ])?,
+        scheduler: bytes.choose(&Scheduler::examples())?.clone(),
         opportunistic,
         penalise: opportunistic && bool::arbitrary(bytes)?,
         host_limit: *bytes.choose(&[u64::MAX, 3_000])?,

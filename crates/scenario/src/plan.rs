@@ -7,8 +7,7 @@ use crate::locate::locate;
 use crate::opportunities::{self, PlanOpportunities};
 use crate::overrides::{self, Override};
 use crate::schema::{
-    self, Choice, Idle, LossPlace, Pauses, Protocol, Reorder, RtoFloor, Scenario, Scheduler, Sizes,
-    Spacing,
+    self, Choice, Idle, LossPlace, Pauses, Protocol, Reorder, RtoFloor, Scenario, Sizes, Spacing,
 };
 use crate::sharing::{self, Air, Pick, PlanMedium};
 use crate::trace;
@@ -16,6 +15,7 @@ use crate::validate::{self, About, Known};
 use core::ops::Range;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use transport::Scheduler;
 use units::{Bytes, Rate, Span};
 
 /// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
@@ -665,6 +665,6 @@ fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Tra
         handshake: chosen.handshake.unwrap_or(false),
         opportunistic: chosen.opportunistic.unwrap_or(false),
         penalise: chosen.penalise.unwrap_or(false),
-        scheduler: chosen.scheduler.unwrap_or(Scheduler::MinRtt),
+        scheduler: chosen.scheduler.unwrap_or_default(),
     }
 }

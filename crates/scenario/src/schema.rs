@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use transport::Scheduler;
 use units::{Bytes, Packets, Rate, Span};
 
 mod air;
@@ -716,7 +717,7 @@ impl Transport {
     pub(crate) fn over(&self, general: &Transport) -> Transport {
         macro_rules! choose {
             ($($field:ident)*) => {
-                Transport { $($field: self.$field.or(general.$field)),* }
+                Transport { $($field: self.$field.as_ref().or(general.$field.as_ref()).cloned()),* }
             };
         }
         choose!(
@@ -749,18 +750,6 @@ pub enum RtoFloor {
     Variance,
     /// RTO = max(SRTT + 4 RTTVAR, minimum).
     Total,
-}
-
-/// A packet scheduler.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scheduler {
-    /// The path of the smallest smoothed round-trip time with window space.
-    MinRtt,
-    /// Each path with window space in turn.
-    RoundRobin,
-    /// As min-rtt, and every other path sends the same data too.
-    Redundant,
 }
 
 /// A parameter that the source leaves open.

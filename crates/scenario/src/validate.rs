@@ -8,6 +8,7 @@ use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use crate::sharing;
 use crate::trace;
 use core::ops::Range;
+use transport::WrongParameter;
 use units::{Bytes, Packets, Span};
 
 /// Of what happens again and again whatever the traffic: shorter ones are work without end.
@@ -594,6 +595,11 @@ fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'st
     }
     if options.small_queue_time == Some(Span::ZERO) {
         return wrong("small_queue_time", &Span::ZERO, "it is above zero, such as \"1 ms\"");
+    }
+    if let Some(Err(problem)) = options.scheduler.as_ref().map(transport::Scheduler::check) {
+        let WrongParameter { field, value, right } = problem;
+        let error = Error::new(format!("{whose}: transport.scheduler: {field} is {value}"));
+        return Err(("scheduler", error.help(right)));
     }
     for (field, value) in [
         ("rto_min", options.rto_min),

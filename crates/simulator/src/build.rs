@@ -14,7 +14,7 @@ use std::sync::Arc;
 use topology::{Air, Copies, Hop, Stream, Wiring};
 use transport::{
     AUTOTUNED_FROM, Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor,
-    RtoSettings, Scheduler, Sender, SenderSettings, Source,
+    RtoSettings, Sender, SenderSettings, Source,
 };
 use units::{Span, Time};
 
@@ -234,11 +234,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
         handshake: options.handshake,
         opportunistic: options.opportunistic,
         penalise: options.penalise,
-        scheduler: match options.scheduler {
-            schema::Scheduler::MinRtt => Scheduler::MinRtt,
-            schema::Scheduler::RoundRobin => Scheduler::RoundRobin,
-            schema::Scheduler::Redundant => Scheduler::Redundant,
-        },
+        scheduler: options.scheduler.clone(),
         host_limit: options.small_queue.unwrap_or(u64::MAX),
         host_time: options.small_queue_time.unwrap_or_default(),
         datagrams: class.protocol == schema::Protocol::Udp,

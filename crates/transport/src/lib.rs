@@ -37,7 +37,7 @@ pub use modern::ModernSettings;
 pub use path::PathReport;
 pub use receiver::{Receiver, ReceiverSettings};
 pub use rtt::{RtoFloor, RtoSettings};
-pub use scheduler::Scheduler;
+pub use scheduler::{Ecf, MinRtt, Redundant, RoundRobin, Scheduler, WrongParameter};
 pub use sender::{Sender, Transmit};
 pub use settings::{Idle, SenderSettings};
 pub use source::{Source, Turns};

@@ -135,8 +135,6 @@ pub(crate) struct Path {
     ask: bool,
     /// It is used only while no other path works (RFC 8684 §3.3.8).
     pub(crate) backup: bool,
-    /// Redundant scheduling: the path has sent the data below this, or will not.
-    pub(crate) copied: u64,
     /// Opportunistic retransmission: it has sent what the receiver waited for below this.
     pub(crate) helped: u64,
     /// Penalisation: its window is not halved again before.
@@ -179,7 +177,6 @@ impl Path {
             opening: if settings.handshake { Opening::Closed } else { Opening::Done },
             ask: false,
             backup: false,
-            copied: 0,
             helped: 0,
             punished_until: Time::ZERO,
             coder: None,

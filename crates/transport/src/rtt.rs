@@ -66,6 +66,10 @@ impl Rtt {
         Span(self.srtt8 / 8)
     }
 
+    pub(crate) fn rttvar(&self) -> Span {
+        Span(self.rttvar4 / 4)
+    }
+
     pub(crate) fn latest(&self) -> Span {
         self.latest
     }

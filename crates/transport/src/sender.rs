@@ -1,6 +1,7 @@
 //! The sending endpoint of a connection: data, scheduler, windows and paths.
 
 use crate::path::{Fired, Path, PathReport};
+use crate::scheduler::{Choice, Schedule, Scheduling};
 use crate::settings::SenderSettings;
 use crate::source::Source;
 use crate::tfrc::Rated;
@@ -37,6 +38,8 @@ pub struct Sender<E> {
     edge: u64,
     /// Data sent on one path that other paths may send again, and that path.
     reinject: VecDeque<(Range, usize)>,
+    scheduler: Scheduling,
+    /// The path that sent last.
     last_path: u32,
     /// Nothing more can be sent until something happens.
     blocked: bool,
@@ -61,6 +64,7 @@ impl<E: CongestionController> Sender<E> {
             opened: !settings.handshake,
             rated: settings.tfrc.then(|| Box::new(Rated::new(paths))),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
+            scheduler: settings.scheduler.start(paths),
             settings,
             control,
             start,
@@ -254,12 +258,18 @@ impl<E: CongestionController> Sender<E> {
         Transmit { path: me, data }
     }
 
-    /// The next data that the application wrote, and the path to carry it.
+    /// The next data, and the path to carry it.
     #[inline(always)] // on the way of every segment
     fn new_data(&mut self, now: Time) -> Option<(usize, Range)> {
         self.look_for_room();
-        let me = self.choose_path()?;
-        Some((me, self.next_data(now)?))
+        match self.choose(now)? {
+            Choice::New(me) => {
+                let range = self.next_data(now)?;
+                self.scheduler.on_new(me, range.end);
+                Some((me, range))
+            }
+            Choice::Range(me, range) => Some((me, range)),
+        }
     }
 
     /// Which paths could carry new data.
@@ -286,17 +296,14 @@ impl<E: CongestionController> Sender<E> {
         self.paths[me].has_space(u64::from(self.settings.segment), &self.settings)
     }
 
-    /// The path for the next data among those whose window has space.
+    /// What the scheduler sends next; with one path there is nothing to choose.
     #[inline(always)] // on the way of every segment
-    fn choose_path(&self) -> Option<usize> {
+    fn choose(&mut self, now: Time) -> Option<Choice> {
         if let [only] = &*self.paths {
-            return only.ready.then_some(0);
+            return only.ready.then_some(Choice::New(0));
         }
-        let srtt = |me: usize| {
-            let path = &self.paths[me];
-            (path.ready && !path.failed && !self.stands_by(me)).then_some(path.rtt.srtt().0)
-        };
-        self.settings.scheduler.choose(self.paths.len(), self.last_path as usize, srtt)
+        let (scheduler, view) = self.seen(now);
+        scheduler.choose(&view)
     }
 
     /// When the connection starts.
@@ -345,6 +352,7 @@ impl<E: CongestionController> Sender<E> {
 mod coded;
 mod multipath;
 mod rated;
+mod seen;
 mod special;
 #[cfg(test)]
 mod tests;

@@ -50,9 +50,9 @@ pub struct SenderSettings {
 impl SenderSettings {
     /// Whether anything is on that the common case does without, and is spared the questions for.
     pub(crate) fn special(&self) -> bool {
-        let helps = self.opportunistic || self.scheduler == Scheduler::Redundant;
         let idles = self.idle != Idle::Keep || self.host_time != Span::ZERO;
-        self.modern.any() || self.handshake || self.datagrams || self.tfrc || helps || idles
+        let other = self.datagrams || self.tfrc;
+        self.modern.any() || self.handshake || self.opportunistic || other || idles
     }
 }
 

@@ -196,7 +196,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         rto: RtoSettings::default(),
         receive_buffer: 1 << 17,
         handshake: false,
-        scheduler: Scheduler::MinRtt,
+        scheduler: Scheduler::default(),
         opportunistic: false,
         penalise: false,
         host_limit: u64::MAX,

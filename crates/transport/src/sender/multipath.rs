@@ -1,42 +1,12 @@
 //! What only connections with several paths do.
 
 use super::{NOBODY, Sender};
-use crate::scheduler::Scheduler;
+use crate::scheduler::Schedule;
 use control::{CongestionController, Window};
 use units::Time;
 use wire::Range;
 
 impl<E: CongestionController> Sender<E> {
-    /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path works.
-    #[inline(always)] // on the way of every segment
-    pub(super) fn stands_by(&self, me: usize) -> bool {
-        self.paths[me].backup && self.another_works()
-    }
-
-    /// Whether any path works that is no backup.
-    #[cold]
-    fn another_works(&self) -> bool {
-        self.paths.iter().any(|path| !path.backup && path.working())
-    }
-
-    /// The redundant scheduler: the next data that some path with space has not sent, and that path. What
-    /// one has sent for the first time the others send too.
-    pub(super) fn redundant_copy(&mut self) -> Option<(usize, Range)> {
-        if self.settings.scheduler != Scheduler::Redundant || self.paths.len() < 2 {
-            return None;
-        }
-        let segment = u64::from(self.settings.segment);
-        let me = (0..self.paths.len()).find(|me| {
-            let path = &self.paths[*me];
-            let behind = path.copied.max(self.data_una) < self.data_nxt;
-            behind && !path.failed && self.has_space(*me) && !self.stands_by(*me)
-        })?;
-        let start = self.paths[me].copied.max(self.data_una);
-        let end = (start + segment).min(self.data_nxt);
-        self.paths[me].copied = end;
-        Some((me, Range { start, end }))
-    }
-
     /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, §4.2): the receive window is
     /// full, `me` could send, and another path holds the data that the receiver waits for. That data goes
     /// on `me` too, once, and the window of the other path is halved, once for each of its round trips.
@@ -120,6 +90,7 @@ impl<E: CongestionController> Sender<E> {
         self.reinject_from(path);
         // Should it join again, it has forgotten this data and may carry it like any other path.
         self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
+        self.scheduler.on_leave(path);
         self.paths[path].leave(&self.settings);
         self.control.set_member(path, false);
         self.refresh_siblings();

@@ -3,6 +3,7 @@
 
 use super::{Sender, Transmit};
 use crate::path::Path;
+use crate::scheduler::{Choice, Schedule};
 use crate::settings::Idle;
 use control::CongestionController;
 use units::{Span, Time};
@@ -70,20 +71,19 @@ impl<E: CongestionController> Sender<E> {
         self.encode(now, transmit)
     }
 
-    /// The next data and its path; copies and help come into it.
+    /// The next data and its path, or help for the path that the receive window waits for.
     fn special_data(&mut self, now: Time) -> Option<(usize, Range)> {
         self.look_for_room();
-        if let Some(copy) = self.redundant_copy() {
-            return Some(copy);
-        }
-        let me = self.choose_path()?;
-        match self.next_data(now) {
-            Some(range) => {
-                self.paths[me].copied = range.end;
-                Some((me, range))
-            }
-            None if self.paths.len() > 1 && !self.starved => self.opportunistic(now, me),
-            None => None,
+        match self.choose(now)? {
+            Choice::Range(me, range) => Some((me, range)),
+            Choice::New(me) => match self.next_data(now) {
+                Some(range) => {
+                    self.scheduler.on_new(me, range.end);
+                    Some((me, range))
+                }
+                None if self.paths.len() > 1 && !self.starved => self.opportunistic(now, me),
+                None => None,
+            },
         }
     }
 
@@ -158,7 +158,7 @@ impl<E: CongestionController> Sender<E> {
         let new = self.next_data(now);
         let transmit = match new {
             Some(range) => {
-                self.paths[me].copied = range.end;
+                self.scheduler.on_new(me, range.end);
                 self.send(now, me, range)
             }
             None => {

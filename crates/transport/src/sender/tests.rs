@@ -25,7 +25,7 @@ fn settings(source: Source) -> SenderSettings {
         rto: RtoSettings::default(),
         receive_buffer: 1 << 20,
         handshake: false,
-        scheduler: Scheduler::MinRtt,
+        scheduler: Scheduler::default(),
         opportunistic: false,
         penalise: false,
         host_limit: u64::MAX,

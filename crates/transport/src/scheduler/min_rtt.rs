@@ -1,0 +1,74 @@
+//! The path of the smallest round-trip time.
+//!
+//! Source: Raiciu et al., "How Hard Can It Be?", NSDI 2012, §4: of the subflows with window space the one with the
+//! smallest smoothed round-trip time. It was the default of Linux before MPTCP was part of it
+//! (multipath-tcp.org, `get_available_subflow`).
+
+use super::{Choice, Described, Kind, Schedule, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The path of the smallest smoothed round-trip time with window space. Of equal ones the first.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MinRtt {}
+
+impl Kind for MinRtt {
+    const DESCRIBED: Described = Described {
+        names: &["min-rtt"],
+        summary: "The path of the smallest smoothed round-trip time with window space.",
+        source: "Raiciu et al., NSDI 2012, §4",
+    };
+
+    type State = Fastest;
+
+    fn example() -> Self {
+        MinRtt {}
+    }
+
+    fn start(&self, _paths: usize) -> Fastest {
+        Fastest
+    }
+}
+
+/// It remembers nothing.
+#[derive(Debug)]
+pub(crate) struct Fastest;
+
+impl Schedule for Fastest {
+    #[inline(always)] // on the way of every segment
+    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+        fastest(view).map(Choice::New)
+    }
+}
+
+/// Of the paths that may send the fastest one, the first of equals.
+#[inline(always)] // on the way of every segment
+pub(super) fn fastest(view: &impl View) -> Option<usize> {
+    let (mut fastest, mut least) = (None, u64::MAX);
+    for path in 0..view.paths() {
+        if !view.may_send(path) {
+            continue;
+        }
+        let srtt = view.srtt(path).0;
+        if srtt < least {
+            (fastest, least) = (Some(path), srtt);
+        }
+    }
+    fastest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Connection;
+    use super::*;
+
+    #[test]
+    fn the_fastest_path_with_space_is_chosen() {
+        let mut seen = Connection::with_srtts(&[30, 20, 5, 10]);
+        seen.paths[2].0 = false;
+        assert_eq!(Fastest.choose(&seen), Some(Choice::New(3)));
+        seen.paths.iter_mut().for_each(|path| path.0 = false);
+        assert_eq!(Fastest.choose(&seen), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! Which path carries the next data (RFC 8684 leaves it open): the registry of schedulers, one file each, one
+//! line each.
+
+use form::Content;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+
+mod form;
+mod view;
+
+pub use form::WrongParameter;
+pub(crate) use view::{Choice, PathState, View};
+
+/// How a scheduler is named and described to people.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// The names it answers to, the first one preferred.
+    pub names: &'static [&'static str],
+    /// One sentence.
+    pub summary: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+}
+
+/// What a scheduler's file provides: a struct of its parameters, as they stand in a scenario.
+pub(crate) trait Kind:
+    Clone + PartialEq + Serialize + for<'de> Deserialize<'de> + JsonSchema
+{
+    /// Names, summary and source.
+    const DESCRIBED: Described;
+
+    /// What chooses on one connection. Boxed if it is larger than a word.
+    type State: Schedule;
+
+    /// One that may stand in a scenario: for tests, fuzzing and the reference.
+    fn example() -> Self;
+
+    /// Checks the ranges of the parameters.
+    fn check(&self) -> Result<(), WrongParameter> {
+        Ok(())
+    }
+
+    /// The state at the start of a connection over `paths` paths.
+    fn start(&self, paths: usize) -> Self::State;
+}
+
+/// A scheduler at work on one connection.
+pub(crate) trait Schedule {
+    /// What is sent next, and on which path; nothing if no path may send, or if it is better to wait for one.
+    /// A path that is named has [`View::may_send`]. Whoever waits must wait for a path with data in flight: its
+    /// next ACK or timeout asks again.
+    fn choose(&mut self, view: &impl View) -> Option<Choice>;
+
+    /// The new data below `end` has been sent on `path`.
+    #[inline(always)]
+    fn on_new(&mut self, _path: usize, _end: u64) {}
+
+    /// `path` leaves the connection.
+    #[inline(always)]
+    fn on_leave(&mut self, _path: usize) {}
+}
+
+impl<S: Schedule> Schedule for Box<S> {
+    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+        (**self).choose(view)
+    }
+    fn on_new(&mut self, path: usize, end: u64) {
+        (**self).on_new(path, end);
+    }
+    fn on_leave(&mut self, path: usize) {
+        (**self).on_leave(path);
+    }
+}
+
+/// Makes the enums over all schedulers, their dispatch and their parser, from one line a scheduler.
+macro_rules! schedulers {
+    ($($file:ident::$type:ident),* $(,)?) => {
+        $(mod $file;)*
+        $(pub use $file::$type;)*
+
+        /// A packet scheduler.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Scheduler {
+            $(
+                #[doc = concat!("See `", stringify!($file), ".rs`.")]
+                $type($type),
+            )*
+        }
+
+        /// Any scheduler at work; dispatch is a match, without boxing the common ones.
+        #[derive(Debug)]
+        pub(crate) enum Scheduling {
+            $($type(<$type as Kind>::State),)*
+        }
+
+        impl Schedule for Scheduling {
+            #[inline(always)] // on the way of every segment
+            fn choose(&mut self, view: &impl View) -> Option<Choice> {
+                match self { $(Scheduling::$type(state) => state.choose(view),)* }
+            }
+            #[inline(always)] // on the way of every segment
+            fn on_new(&mut self, path: usize, end: u64) {
+                match self { $(Scheduling::$type(state) => state.on_new(path, end),)* }
+            }
+            fn on_leave(&mut self, path: usize) {
+                match self { $(Scheduling::$type(state) => state.on_leave(path),)* }
+            }
+        }
+
+        impl Scheduler {
+            /// Every scheduler in the order of the registry.
+            pub const DESCRIBED: &'static [Described] = &[$(<$type as Kind>::DESCRIBED),*];
+
+            /// One of each kind, in the order of the registry.
+            pub fn examples() -> Vec<Scheduler> {
+                vec![$(Scheduler::$type($type::example())),*]
+            }
+
+            const NAMES: &'static [&'static str] = &[$(<$type as Kind>::DESCRIBED.names[0]),*];
+
+            /// Checks the ranges of the parameters.
+            ///
+            /// # Errors
+            /// The parameter that is wrong.
+            pub fn check(&self) -> Result<(), WrongParameter> {
+                match self { $(Scheduler::$type(kind) => kind.check(),)* }
+            }
+
+            pub(crate) fn start(&self, paths: usize) -> Scheduling {
+                match self { $(Scheduler::$type(kind) => Scheduling::$type(kind.start(paths)),)* }
+            }
+
+            /// The scheduler called `name` with the parameters in `content`.
+            fn read<'de, D: Deserializer<'de>>(name: &str, content: D) -> Result<Self, D::Error> {
+                $(
+                    if <$type as Kind>::DESCRIBED.names.contains(&name) {
+                        return $type::deserialize(content).map(Scheduler::$type);
+                    }
+                )*
+                Err(serde::de::Error::unknown_variant(name, Self::NAMES))
+            }
+        }
+
+        impl Serialize for Scheduler {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self { $(Scheduler::$type(kind) => form::write(kind, serializer),)* }
+            }
+        }
+
+        impl JsonSchema for Scheduler {
+            fn schema_name() -> Cow<'static, str> {
+                "Scheduler".into()
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let kinds = [$(form::schema::<$type>(generator)),*];
+                schemars::json_schema!({
+                    "description": "A packet scheduler.",
+                    "oneOf": kinds.concat(),
+                })
+            }
+        }
+    };
+}
+schedulers! {
+    min_rtt::MinRtt,
+    round_robin::RoundRobin,
+    redundant::Redundant,
+    ecf::Ecf,
+}
+
+impl Default for Scheduler {
+    fn default() -> Self {
+        Scheduler::MinRtt(MinRtt {})
+    }
+}
+
+impl<'de> Deserialize<'de> for Scheduler {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Content)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! What a scheduler may see of a connection, and what it answers.
+
+use units::Span;
+use wire::Range;
+
+/// What is sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The connection's next new data, on this path.
+    New(usize),
+    /// This range of the connection's data, on this path.
+    Range(usize, Range),
+}
+
+/// One path, as a scheduler sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PathState {
+    /// Smoothed round-trip time; zero before the first sample.
+    pub(crate) srtt: Span,
+    /// Mean deviation of the round-trip time (RFC 6298: RTTVAR).
+    pub(crate) rttvar: Span,
+    /// Congestion window in bytes.
+    pub(crate) cwnd: u64,
+    /// Bytes that were sent and not acknowledged.
+    pub(crate) outstanding: u64,
+}
+
+/// A connection, as its scheduler sees it.
+pub(crate) trait View {
+    /// How many paths there are.
+    fn paths(&self) -> usize;
+
+    /// Whether `path` could send a segment of new data now and is to be used: its window, its host and its pace
+    /// leave room, it has not failed, and it is no backup beside a path that works.
+    fn may_send(&self, path: usize) -> bool;
+
+    /// The same, whether or not there is room.
+    fn is_used(&self, path: usize) -> bool;
+
+    /// The smoothed round-trip time of `path`; zero before the first sample.
+    fn srtt(&self, path: usize) -> Span;
+
+    /// All that there is to see of `path`.
+    fn path(&self, path: usize) -> PathState;
+
+    /// The path that sent last.
+    fn last(&self) -> usize;
+
+    /// Payload bytes of a full segment.
+    fn segment(&self) -> u64;
+
+    /// Oldest byte that the peer's connection has not acknowledged.
+    fn data_una(&self) -> u64;
+
+    /// Next byte to send for the first time.
+    fn data_nxt(&self) -> u64;
+
+    /// The end of what the application has written.
+    fn written(&self) -> u64;
+}
