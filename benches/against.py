@@ -1,10 +1,12 @@
-"""Packet-hops per second against another simulator that runs the same workload, in pairs of runs in turn.
+"""Packet-hops per second against another simulator that runs the same workload, in pairs of runs in
+turn.
 
     python3 benches/against.py w3 -- ./htsim-dumbbell 1000 10000 33333 5
     python3 benches/against.py w1 -- ./htsim-dumbbell 20 100 333 1000
 
-The peer prints `hops N`; `benches/peers` says how to build one. Times of a machine swing, so both programs
-run in turn on one core, and what counts is the ratio of each pair: its median, least and largest.
+The peer prints `hops N`; `benches/peers` says how to build one. Times of a machine swing, so both
+programs run in turn on one core, and what counts is the ratio of each pair: its median, least and
+largest.
 """
 
 from __future__ import annotations

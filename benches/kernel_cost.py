@@ -1,10 +1,12 @@
-"""What the controllers in the kernel cost: nanoseconds per ACK, and CPU per byte against the kernel's Reno.
+"""What the controllers in the kernel cost: nanoseconds per ACK, and CPU per byte against the
+kernel's Reno.
 
-As root, on an idle machine: .venv/bin/python benches/kernel_cost.py [--json FILE]. Four minutes. An MPTCP
-connection has two subflows over veth with a token bucket, one ACK for each or each other packet of 1500 B
-and no offloads, which is what costs a controller most. Nanoseconds are the kernel's run statistics of
-the programs, whose two looks at a clock are part of them. CPU is all that is not idle, on all processors, of
-sender and receiver together; rounds take every controller in turn, and ratios are within a round.
+As root, on an idle machine: .venv/bin/python benches/kernel_cost.py [--json FILE]. Four minutes. An
+MPTCP connection has two subflows over veth with a token bucket, one ACK for each or each other
+packet of 1500 B and no offloads, which is what costs a controller most. Nanoseconds are the
+kernel's run statistics of the programs, whose two looks at a clock are part of them. CPU is all
+that is not idle, on all processors, of sender and receiver together; rounds take every controller
+in turn, and ratios are within a round.
 """
 
 from __future__ import annotations
@@ -183,7 +185,9 @@ def rounds(count: int, seconds: float, rate_bps: float) -> dict[str, list[float]
 
 
 def ratios(found: dict[str, list[float]]) -> dict[str, tuple[float, Interval]]:
-    """Of each controller to the built-in Reno: median over rounds, and the interval of the means' ratio."""
+    """Of each controller to the built-in Reno: median over rounds, and the interval of the means'
+    ratio.
+    """
     base = found[BUILT_IN]
     return {
         law: (

@@ -1,7 +1,8 @@
-"""Counts that do not depend on the clock: instructions per packet-hop, memory per flow, the curve over flows.
+"""Counts that do not depend on the clock: instructions per packet-hop, memory per flow, the curve
+over flows.
 
-Needs valgrind. Takes about ten minutes; `--quick` leaves out the 100,000 flows. Instructions per hop are
-the difference of two durations of one workload, so that start-up does not count.
+Needs valgrind. Takes about ten minutes; `--quick` leaves out the 100,000 flows. Instructions per
+hop are the difference of two durations of one workload, so that start-up does not count.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def per_hop(workload: str, shorter: str, longer: str, *overrides: str) -> float:
 
 
 def memory_per_flow() -> float:
-    """Bytes of resident memory per flow: 20,000 less 10,000 flows in their first second, nearly idle."""
+    """Bytes of resident memory per flow: 20,000 less 10,000 flows in their first second, nearly
+    idle.
+    """
     peak = []
     for flows in (10_000, 20_000):
         idle = (f"flow.bulk.count={flows}", "flow.bulk.start=10 s", "duration=11 s")
@@ -77,8 +80,9 @@ def per_frame() -> float:
 
 
 def per_second(scenario: str) -> tuple[float, float]:
-    """Instructions for each simulated second of a shipped scenario, between 10 and 20 s, and how many seconds it simulates
-    in one of a processor (the best of five runs of 20 s, which is a measure of this machine)."""
+    """Instructions for each simulated second of a shipped scenario, between 10 and 20 s, and how
+    many seconds it simulates in one of a processor (the best of five runs of 20 s, which is a
+    measure of this machine)."""
     command = [str(PROGRAM), str(ROOT / f"scenarios/{scenario}.toml"), "1"]
     found = []
     for seconds in (10, 20):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A congestion event: the threshold that the law, or Reno for a subflow alone, sets after it. A glue file
- * includes the law's header first.
+ * A congestion event: the threshold that the law, or Reno for a subflow alone, sets after it. A
+ * glue file includes the law's header first.
  */
 #ifndef AB_EVENT_H
 #define AB_EVENT_H

@@ -2,12 +2,12 @@
 /*
  * Callbacks that the kernel did not make.
  *
- * A callback may be missed: docs/explanation/linux.md says when. One that returns a value then returns
- * whatever its caller found. So each callback leaves a mirror of the socket in icsk_ca_priv, and the
- * next one compares, and repairs before it does anything else. The shell sets windows in cong_control
- * alone, and a missed cong_control moves nothing. Two values that a missed callback returned are still
- * taken by the kernel: a threshold, on which no window depends before the next callback, and the window
- * of an undo, which stands until then.
+ * A callback may be missed: docs/explanation/linux.md says when. One that returns a value then
+ * returns whatever its caller found. So each callback leaves a mirror of the socket in
+ * icsk_ca_priv, and the next one compares, and repairs before it does anything else. The shell sets
+ * windows in cong_control alone, and a missed cong_control moves nothing. Two values that a missed
+ * callback returned are still taken by the kernel: a threshold, on which no window depends before
+ * the next callback, and the window of an undo, which stands until then.
  */
 #ifndef AB_GUARD_H
 #define AB_GUARD_H
@@ -62,8 +62,8 @@ static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8
 	}
 }
 
-/* The window: between callbacks it only falls, for every rise is a callback's; but a timeout may leave one
- * segment more than is in flight. */
+/* The window: between callbacks it only falls, for every rise is a callback's; but a timeout may
+ * leave one segment more than is in flight. */
 static inline void ab_guard_window(struct tcp_sock *tp, struct ab_path *p)
 {
 	if (!p->running || tp->snd_cwnd <= p->cwnd + 1)
@@ -72,8 +72,8 @@ static inline void ab_guard_window(struct tcp_sock *tp, struct ab_path *p)
 	ab_repaired(p);
 }
 
-/* Rate reduction ends at the threshold, unless the reduction was undone (tcp_end_cwnd_reduction, which
- * leaves it to a controller that has cong_control). */
+/* Rate reduction ends at the threshold, unless the reduction was undone (tcp_end_cwnd_reduction,
+ * which leaves it to a controller that has cong_control). */
 static inline void ab_end_reduction(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	if (!ab_reducing(p->state) || state >= TCP_CA_CWR)
@@ -88,9 +88,9 @@ static inline s32 ab_pipe(struct tcp_sock *tp)
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
-/* Recovery begins with one segment more than is in flight. After an ACK cong_control goes on from there at
- * once; after RACK's timer, which may find rate reduction or a timeout's recovery under way, the kernel asks
- * nobody (tcp_rack_reo_timeout). */
+/* Recovery begins with one segment more than is in flight. After an ACK cong_control goes on from
+ * there at once; after RACK's timer, which may find rate reduction or a timeout's recovery under
+ * way, the kernel asks nobody (tcp_rack_reo_timeout). */
 static inline void ab_begin_recovery(struct tcp_sock *tp, struct ab_path *p, u8 state)
 {
 	s32 pipe = ab_pipe(tp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the kernel's own types that the controllers touch. Offsets are relocated at load time
- * (CO-RE), so that only names and types must agree with the running kernel.
+ * The parts of the kernel's own types that the controllers touch. Offsets are relocated at load
+ * time (CO-RE), so that only names and types must agree with the running kernel.
  */
 #ifndef AB_KERNEL_H
 #define AB_KERNEL_H

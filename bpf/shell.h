@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The controller around a law: what the kernel's Reno does in slow start, recovery and undo, and the
- * law in congestion avoidance as soon as a connection has two usable paths. A glue file says
+ * The controller around a law: what the kernel's Reno does in slow start, recovery and undo, and
+ * the law in congestion avoidance as soon as a connection has two usable paths. A glue file says
  *
  *     #include "include/lia.h"
  *     #include "shell.h"
  *     AB_CONTROLLER("ab_lia");
  *
- * and has no arithmetic of its own. The shell takes over all of cong_control, rate reduction and pacing
- * rate included: so a missed callback cannot move a window (guard.h). The price: the kernel no longer lets
- * the window of a sender that does not use it decay (RFC 2861); only an idle one's does, below.
+ * and has no arithmetic of its own. The shell takes over all of cong_control, rate reduction and
+ * pacing rate included: so a missed callback cannot move a window (guard.h). The price: the kernel
+ * no longer lets the window of a sender that does not use it decay (RFC 2861); only an idle one's
+ * does, below.
  */
 #ifndef AB_SHELL_H
 #define AB_SHELL_H
@@ -76,7 +77,8 @@ static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_pa
 	ab_plant(v, p, 0);
 	before.credit = w.credit = p->credit;
 	before.cwnd = w.cwnd = tp->snd_cwnd;
-	v->path[v->me & (AB_PATHS - 1)].cwnd = tp->snd_cwnd; /* slow start may just have raised it */
+	/* slow start may just have raised it */
+	v->path[v->me & (AB_PATHS - 1)].cwnd = tp->snd_cwnd;
 	p->growth = ab_growth(v);
 	ab_grow(&w, p->growth, acked);
 	ab_plant(v, p, &w);
@@ -111,7 +113,8 @@ static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 	if (!ab_cwnd_limited(tp))
 		return;
 	if (tp->snd_cwnd < tp->snd_ssthresh) {
-		p->credit = 0; /* a window below the threshold by a fraction would gain a whole segment */
+		/* a window below the threshold by a fraction would gain a whole segment */
+		p->credit = 0;
 		p->breaks++;
 		acked = tcp_slow_start(tp, acked);
 		if (!acked)
@@ -229,7 +232,8 @@ static inline u32 ab_undo_cwnd(struct tcp_sock *tp)
 	return p->cwnd;
 }
 
-/* After an idle time the window decays (tcp_cwnd_restart, RFC 2861), where the kernel is set to that. */
+/* After an idle time the window decays (tcp_cwnd_restart, RFC 2861), where the kernel is set to
+ * that. */
 static inline void ab_idle(struct tcp_sock *tp)
 {
 	u32 rto = tp->inet_conn.icsk_rto, cwnd = tp->snd_cwnd, floor = ab_min(cwnd, TCP_INIT_CWND);

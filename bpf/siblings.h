@@ -4,10 +4,11 @@
  *
  * Each subflow publishes in its own socket (icsk_ca_priv) and reads its siblings' by walking the
  * connection's list of subflows. So no map is needed, nothing can fill up, and nothing outlives a
- * connection. The walk holds no lock: a subflow that leaves meanwhile costs at most a wrong view for
- * one ACK. What a sibling publishes is what its last callback left, repaired (guard.h), and not what its
- * socket holds now. Every read of memory that is not ours is fault-safe, the walk is bounded, and a socket
- * counts only if one of our controllers has marked it and it belongs to the same connection.
+ * connection. The walk holds no lock: a subflow that leaves meanwhile costs at most a wrong view
+ * for one ACK. What a sibling publishes is what its last callback left, repaired (guard.h), and not
+ * what its socket holds now. Every read of memory that is not ours is fault-safe, the walk is
+ * bounded, and a socket counts only if one of our controllers has marked it and it belongs to the
+ * same connection.
  */
 #ifndef AB_SIBLINGS_H
 #define AB_SIBLINGS_H
@@ -56,8 +57,8 @@ struct ab_walk {
 	u32 me; /* the place of `socket`, or AB_PATHS */
 };
 
-/* Fills `view` with what the subflow at `w->node` publishes, if it takes part, as the one in `place`.
- * Global functions are verified by themselves: the verifier need not follow the walk. */
+/* Fills `view` with what the subflow at `w->node` publishes, if it takes part, as the one in
+ * `place`. Global functions are verified by themselves: the verifier need not follow the walk. */
 __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *view, u32 place)
 {
 	struct mptcp_subflow_context *context;
@@ -93,15 +94,16 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 	return 0;
 }
 
-/* Fills `v` with the usable paths of the connection and says how many there are: 1 for plain TCP, for a
- * connection that fell back to it, for one without usable siblings, and while the own path is not among
- * them, as one for backup is not; 0 for a connection of more than AB_PATHS subflows. */
+/* Fills `v` with the usable paths of the connection and says how many there are: 1 for plain TCP,
+ * for a connection that fell back to it, for one without usable siblings, and while the own path is
+ * not among them, as one for backup is not; 0 for a connection of more than AB_PATHS subflows. */
 static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
 {
 	struct ab_path *own = ab_path(tp);
 	struct ab_walk w = { .socket = (u64)tp, .me = AB_PATHS };
 
-	own->connection = w.connection = ab_connection(tp); /* changes when a connection falls back */
+	/* changes when a connection falls back */
+	own->connection = w.connection = ab_connection(tp);
 	if (!own->connection)
 		return 1;
 	w.node = (u64)ab_cast(mptcp_sock, own->connection)->conn_list.next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads what every socket under one of our controllers publishes: one record for each that TCP has in the
- * reader's network namespace, in every state, also if the controller has not begun on it.
+ * Reads what every socket under one of our controllers publishes: one record for each that TCP has
+ * in the reader's network namespace, in every state, also if the controller has not begun on it.
  */
 #include "siblings.h"
 

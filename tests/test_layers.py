@@ -32,8 +32,8 @@ def test_the_repository_keeps_its_layers() -> None:
 @pytest.mark.parametrize(
     ("crate", "manifest", "why"),
     [
-        ("control", "[dependencies]\nunits.workspace = true\n", "must not depend on `units`"),
-        ("control", "[dev-dependencies]\nunits = { path = '../units' }\n", "depend on `units`"),
+        ("units", "[dependencies]\ncontrol.workspace = true\n", "must not depend on `control`"),
+        ("units", "[dev-dependencies]\ncontrol = { path = '../c' }\n", "depend on `control`"),
         ("units", "[build-dependencies]\ncontrol = '1'\n", "must not depend on `control`"),
         ("units", "[target.'cfg(unix)'.dependencies]\ncontrol = '1'\n", "depend on `control`"),
         ("units", "[dependencies]\nc = { package = 'control' }\n", "must not depend on `control`"),
@@ -98,3 +98,29 @@ def test_a_file_of_more_than_800_lines_is_found(tmp_path: Path) -> None:
     assert plant(tmp_path, "tests/test_long.py", "\n" * 800) == []
     (found,) = plant(tmp_path, "tests/test_long.py", "\n" * 801)
     assert found == "tests/test_long.py: 801 lines, more than 800"
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        ("crates/units/src/lib.rs", "fn f() {}"),
+        ("bpf/lia.h", "int w; \t"),
+        ("tests/test_wide.py", "x = 1"),
+    ],
+)
+def test_a_comment_of_more_than_100_columns_is_found(
+    tmp_path: Path, file: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layers, "WIDE", ("python/",))
+    mark, end = {"rs": ("// ", ""), "h": ("/* ", " */"), "py": ("# ", "")}[file.split(".")[-1]]
+    code = f"{code} {mark}"
+    room = 100 - len(f"{code}{end}".expandtabs(8))
+    assert plant(tmp_path, file, f"{code}{'x' * room}{end}\n") == []
+    (found,) = plant(tmp_path, file, f"{code}{'x' * (room + 1)}{end}\n")
+    assert found == f"{file}:1: a comment of 101 columns"
+
+
+def test_a_docstring_of_more_than_100_columns_is_found_and_a_string_is_not(tmp_path: Path) -> None:
+    text = f'"""Module."""\n\nX = "{"x" * 120}"\n"""{"x" * 98}"""\n'
+    (found,) = plant(tmp_path, "tools/wide.py", text)
+    assert found == "tools/wide.py:4: a comment of 101 columns"

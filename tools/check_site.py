@@ -1,5 +1,5 @@
-"""Checks the built site: every internal link leads to a page and an anchor that are there, and nothing
-that a browser would load by itself comes from the network.
+"""Checks the built site: every internal link leads to a page and an anchor that are there, and
+nothing that a browser would load by itself comes from the network.
 
     .venv/bin/python tools/check_site.py out/site
 """

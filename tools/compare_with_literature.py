@@ -1,12 +1,14 @@
-"""Simulates what RFC 9438 and measurements of BBR say, and writes the numbers beside the published ones.
+"""Simulates what RFC 9438 and measurements of BBR say, and writes the numbers beside the published
+ones.
 
     .venv/bin/python tools/compare_with_literature.py cubic    # twelve minutes on two cores
     .venv/bin/python tools/compare_with_literature.py bbr      # four minutes
 
-writes measurements/literature/cubic.json and bbr.json, or the same in another folder (--out). With --quick
-one point of each part is simulated, twice: that shows in seconds what is written, and is no result. The
-scenarios lie there too, with sources and choices. docs/pictures/beside-the-literature.py draws them;
-docs/explanation/beside-the-literature.md says what they mean.
+writes measurements/literature/cubic.json and bbr.json, or the same in another folder (--out). With
+--quick one point of each part is simulated, twice: that shows in seconds what is written, and is no
+result. The scenarios lie there too, with sources and choices.
+docs/pictures/beside-the-literature.py draws them; docs/explanation/beside-the-literature.md says
+what they mean.
 """
 
 from __future__ import annotations
@@ -113,8 +115,9 @@ def alone_on_a_queue(controller: str, p: float, rtt: float) -> list[str]:
 def window_periodic(controller: str, p: float, rtt: float) -> dict[str, Any]:
     """Mean window of one flow that is alone on a short queue, and the formula at what came out.
 
-    Nothing is drawn, so it runs once. The number of packets in flight on average is what was sent in a
-    second times the round trip; losses are counted as events, of which the formula has one per cycle.
+    Nothing is drawn, so it runs once. The number of packets in flight on average is what was sent
+    in a second times the round trip; losses are counted as events, of which the formula has one per
+    cycle.
     """
     cycle = rtt / (p * model_window(controller, p, rtt))
     duration = max(40 * cycle, 60.0)
@@ -152,10 +155,13 @@ def sharing(
     spread: float = 0.05,
     first: str = "cubic",
 ) -> dict[str, Any]:
-    """CUBIC (or `first`) and Reno on one bottleneck: rates per flow, their ratio over draws of delays."""
+    """CUBIC (or `first`) and Reno on one bottleneck: rates per flow, their ratio over draws of
+    delays.
+    """
     product = rate_mbps * 1e6 * rtt_ms / 1e3 / PACKET_BITS
     fair = 1.5 * product / (2 * flows)
-    # Reno's sawtooth: from 2/3 to 4/3 of its share, a packet in a round trip of one and a half delays.
+    # Reno's sawtooth: from 2/3 to 4/3 of its share, a packet in a round trip of one and a half
+    # delays.
     cycle = 2 / 3 * fair * 1.5 * rtt_ms / 1e3
     duration = min(max(20 * cycle, 200.0), 1500.0)
     changes = [
@@ -209,7 +215,9 @@ def queue_of(kind: str, product: float, fair: float) -> str:
 
 
 def _drawn(seed: int, rtt_ms: float, spread: float, changes: list[str]) -> ab.Result:
-    """One replication, in which each class has a one-way delay within `spread` of half the round trip."""
+    """One replication, in which each class has a one-way delay within `spread` of half the round
+    trip.
+    """
     draw = random.Random(seed)
     delays = [
         f"link.to-{end}.delay={1e3 * rtt_ms / 2 * draw.uniform(1 - spread, 1 + spread):.0f} us"

@@ -1,8 +1,9 @@
 """Fills in what the reference pages repeat from the code, between their markers.
 
-A page has `<!-- generated: NAME -->`, what is generated, `<!-- end -->`. Every part has one place on one
-page, so nothing that the program has can be left out. Run it after a change of a law, a metric, a
-command, a docstring or the scenario's schema; `--check` only says whether that was forgotten.
+A page has `<!-- generated: NAME -->`, what is generated, `<!-- end -->`. Every part has one place
+on one page, so nothing that the program has can be left out. Run it after a change of a law, a
+metric, a command, a docstring or the scenario's schema; `--check` only says whether that was
+forgotten.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def misplaced(texts: list[str], parts: dict[str, str]) -> list[str]:
 
 
 def main() -> int:
-    """Writes or checks the pages; the status is 1 if something is left to do by hand, or was forgotten."""
+    """Writes or checks the pages; the status is 1 if something is left to do by hand, or was
+    forgotten.
+    """
     parts = {name: text for make in PARTS for name, text in make().items()}
     pages = {path: path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md"))}
     problems = misplaced(list(pages.values()), parts)

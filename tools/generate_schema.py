@@ -1,6 +1,7 @@
 """Writes the Python dataclasses that follow from the scenario schema in Rust.
 
-Run it after a change of crates/scenario/src/schema.rs; `--check` only says whether that was forgotten.
+Run it after a change of crates/scenario/src/schema.rs; `--check` only says whether that was
+forgotten.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What the literature says of CUBIC, Reno and BBR, as formulas that are typed here and nowhere else.
+"""What the literature says of CUBIC, Reno and BBR, as formulas that are typed here and nowhere
+else.
 
 They judge what the simulator gives, so nothing here comes from `crates/control`.
 """
@@ -60,8 +61,8 @@ def leaves_reno(rtt: float) -> float:
 def region(rate_bps: float, rtt: float) -> str:
     """Where two flows with equal shares of a link are, whose queue of one product is empty or full.
 
-    `small`: less than four segments each, which is no congestion avoidance; `friendly` and `cubic`: on
-    the same side of the boundary whether the queue is empty or full; otherwise `between`.
+    `small`: less than four segments each, which is no congestion avoidance; `friendly` and `cubic`:
+    on the same side of the boundary whether the queue is empty or full; otherwise `between`.
     """
     empty, full = (rate_bps * t / PACKET_BITS / 2 for t in (rtt, 2 * rtt))
     if (empty + full) / 2 < 4:
@@ -74,10 +75,11 @@ def region(rate_bps: float, rtt: float) -> str:
 def ware_share(
     buffer_bdp: float, rate_bps: float = 10e6, rtt: float = 0.04, flows: int = 1
 ) -> float:
-    """Share of `flows` BBR flows beside any number of CUBIC ones (Ware et al., IMC 2019, Eqs. 9 to 11).
+    """Share of `flows` BBR flows beside any number of CUBIC ones (Ware et al., IMC 2019, Eqs. 9 to
+    11).
 
-    1 − p is what fits below two times the rate times the delay that BBR sees when it probes; while it
-    probes, every 10 s until the queue is drained and 200 ms longer, it has nothing.
+    1 − p is what fits below two times the rate times the delay that BBR sees when it probes; while
+    it probes, every 10 s until the queue is drained and 200 ms longer, it has nothing.
     """
     capacity = rate_bps / PACKET_BITS
     queue = buffer_bdp * capacity * rtt
@@ -96,18 +98,20 @@ def ideal_window(
     cycles: int = 40,
     chains: int = 200,
 ) -> float:
-    """Mean window over time of RFC 9438's or RFC 5681's rules without packets, recovery and timeouts.
+    """Mean window over time of RFC 9438's or RFC 5681's rules without packets, recovery and
+    timeouts.
 
-    The window is max(W_cubic, W_est) of the time since the last loss; a loss comes after 1/p packets, or
-    after a number with this mean as independent losses have it. So it tells what the RFC's regular
-    losses leave out from what the simulator adds. `chains` run side by side; a fifth of their cycles is
-    discarded. Fast convergence (§4.7) and the rise of α to 1 (§4.3), which Eqs. 3 and 5 do not know, can be
-    left out.
+    The window is max(W_cubic, W_est) of the time since the last loss; a loss comes after 1/p
+    packets, or after a number with this mean as independent losses have it. So it tells what the
+    RFC's regular losses leave out from what the simulator adds. `chains` run side by side; a fifth
+    of their cycles is discarded. Fast convergence (§4.7) and the rise of α to 1 (§4.3), which Eqs.
+    3 and 5 do not know, can be left out.
     """
     rng = np.random.default_rng(9438)
     if losses == "periodic":
         chains, cycles = 1, 4 * cycles
-    # From the top of the RFC's cycle: to where a cubic's cycles repeat themselves they come only slowly.
+    # From the top of the RFC's cycle: to where a cubic's cycles repeat themselves they come only
+    # slowly.
     w = np.full(chains, largest_window(controller, p, rtt))
     w_max = np.zeros(chains)
     area = time = 0.0

@@ -1,11 +1,12 @@
 """Where mTCP's detector finds a shared bottleneck, and where it finds one that is not there.
 
-Writes measurements/mtcp-detector.json: for each cell of a grid, how many runs found one. Run it from the root of
-the repository (five minutes on two cores): .venv/bin/python tools/map_mtcp_detector.py. With --quick, three
-seeds.
+Writes measurements/mtcp-detector.json: for each cell of a grid, how many runs found one. Run it
+from the root of the repository (five minutes on two cores): .venv/bin/python
+tools/map_mtcp_detector.py. With --quick, three seeds.
 
-Two paths of one connection share a link of 5 Mb/s, or have one each. The second path is longer. Found is found
-when, in any look of the detector, that is for 15 s, one of the paths carries less than 3 % of both.
+Two paths of one connection share a link of 5 Mb/s, or have one each. The second path is longer.
+Found is found when, in any look of the detector, that is for 15 s, one of the paths carries less
+than 3 % of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Records the digests of the shipped scenarios from a debug build; the tests compare the release build."""
+"""Records the digests of the shipped scenarios from a debug build; the tests compare the release
+build.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ OVERRIDES = (
     "link.ap2.rate=2 Mb/s",
 )
 STEPS = 400
-"""Steps that are kept of each law, one after the other from the middle of the run: a file of 40 KB."""
+"""Steps that are kept of each law, one after the other from the middle of the run: a file of 40 KB.
+"""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* BALIA: growth x_r/(rtt_r (sum x_s)^2) (1+a)/2 (4+a)/5, backoff w_r - w_r/2 min(a, 3/2), a = max_s x_s / x_r
- * (draft-walid-mptcp-congestion-control-04; Peng et al. 2016). Against the readable law: growth within 2^-26, and
- * 2^-32 segments; backoff rounded down. */
+/* BALIA: growth x_r/(rtt_r (sum x_s)^2) (1+a)/2 (4+a)/5, backoff w_r - w_r/2 min(a, 3/2),
+ * a = max_s x_s / x_r (draft-walid-mptcp-congestion-control-04; Peng et al. 2016).
+ * Against the readable law: growth within 2^-26, and 2^-32 segments; backoff rounded down. */
 #ifndef AB_BALIA_H
 #define AB_BALIA_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* COUPLED: growth 1/w_tot, backoff w_r - w_tot/2 (Kelly and Voice 2005; Wischik et al., NSDI 2011, section 2.4).
- * Against the readable law: growth within 2^-26, and 2^-32 segments; backoff rounded down, and it may be negative:
- * the shell applies the floor. */
+/* COUPLED: growth 1/w_tot, backoff w_r - w_tot/2 (Kelly and Voice 2005; Wischik et al., NSDI 2011,
+ * section 2.4). Against the readable law: growth within 2^-26, and 2^-32 segments; backoff rounded
+ * down, and it may be negative: the shell applies the floor. */
 #ifndef AB_FULLY_COUPLED_H
 #define AB_FULLY_COUPLED_H
 

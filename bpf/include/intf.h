@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * The structures that the controllers share with Rust. Rust has the same fields under the same names:
- * `View`, `Views`, `Window` and `Step` in crates/ports/src/step.rs; `Constants`, `Counters`, `Path` and
- * `Row` in crates/kernel/src.
+ * The structures that the controllers share with Rust. Rust has the same fields under the same
+ * names: `View`, `Views`, `Window` and `Step` in crates/ports/src/step.rs; `Constants`, `Counters`,
+ * `Path` and `Row` in crates/kernel/src.
  *
  * AB_SIZE and AB_FIELD state the layout. The C compiler checks these lines against the structures
  * here; crates/ports/build.rs reads the same lines, and the Rust compiler checks them against the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* LIA: growth min(max_s(w_s/rtt_s^2) / (sum x_s)^2, 1/w_r), backoff w_r/2 (RFC 6356 section 3, eq. 2).
+/* LIA: growth min(max_s(w_s/rtt_s^2) / (sum x_s)^2, 1/w_r), backoff w_r/2
+ * (RFC 6356 section 3, eq. 2).
  * Against the readable law: growth within 2^-26, and 2^-32 segments. */
 #ifndef AB_LIA_H
 #define AB_LIA_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* OLIA: growth (w_r/rtt_r^2)/(sum x_s)^2 + alpha_r/w_r, backoff w_r/2 (draft-khalili-mptcp-congestion-control-02;
- * Khalili et al., CoNEXT 2012). M: the paths of the largest window; B: the best ones by l/rtt^2; l: segments between
- * losses. Against the readable law: growth within 2^-26 of its larger term, and 2^-31 segments; ties as there. */
+/* OLIA: growth (w_r/rtt_r^2)/(sum x_s)^2 + alpha_r/w_r, backoff w_r/2
+ * (draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012). M: the paths of the
+ * largest window; B: the best ones by l/rtt^2; l: segments between losses. Against the readable
+ * law: growth within 2^-26 of its larger term, and 2^-31 segments; ties as there. */
 #ifndef AB_OLIA_H
 #define AB_OLIA_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
-/* Reno: growth 1/w, backoff w/2 (RFC 5681 section 3.1): the wrapped control beside the coupled ones.
- * Against the readable law: growth within 2^-26, and 2^-32 segments. */
+/* Reno: growth 1/w, backoff w/2 (RFC 5681 section 3.1): the wrapped control beside the coupled
+ * ones. Against the readable law: growth within 2^-26, and 2^-32 segments. */
 #ifndef AB_RENO_H
 #define AB_RENO_H
 

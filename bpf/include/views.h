@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * Functions of what a law sees: what every usable subflow of the connection last published. The same as
- * `PathView` of the readable laws in crates/control, in whole numbers.
+ * Functions of what a law sees: what every usable subflow of the connection last published. The
+ * same as `PathView` of the readable laws in crates/control, in whole numbers.
  *
- * A law's header gives two functions:
+ * A law's header gives two functions and two constants:
  *   ab_growth(views)   what one acknowledged segment adds to the window of `me`, in 2^-32 segments;
- *   ab_backoff(views)  the window of `me` after a congestion event, in whole segments, without a floor.
- * and two constants:
- *   AB_COUPLED  whether paths influence each other;
- *   AB_CANCELS  whether terms of growth may cancel. The error of growth is then relative to the largest
- *               term, which is at most 1/w or the growth, and otherwise to the growth.
- * Domain: windows from 1 to 2^24 segments, round-trip times from 1 us to 2^31 us, up to AB_PATHS paths.
+ *   ab_backoff(views)  the window of `me` after a congestion event, in whole segments, not floored;
+ *   AB_COUPLED         whether paths influence each other;
+ *   AB_CANCELS         whether terms of growth may cancel. The error of growth is then relative to
+ *                      the largest term, which is at most 1/w or the growth, and otherwise to the
+ *                      growth.
+ * Domain: windows from 1 to 2^24 segments, round-trip times from 1 us to 2^31 us, up to AB_PATHS
+ * paths.
  */
 #ifndef AB_VIEWS_H
 #define AB_VIEWS_H

@@ -8,17 +8,19 @@
 
 #include "intf.h"
 
-#define AB_MOST (1LL << 47) /* growth for one segment: 2^15 segments, more than a window gains in its life */
+/* growth for one segment: 2^15 segments, more than a window gains in its life */
+#define AB_MOST (1LL << 47)
 
-/* The window after `acked` segments that add `growth` each: whole segments go from the credit to the
- * window. With `acked` at most 2^14 and |growth| at most AB_MOST nothing overflows. */
+/* The window after `acked` segments that add `growth` each: whole segments go from the credit to
+ * the window. With `acked` at most 2^14 and |growth| at most AB_MOST nothing overflows. */
 static inline void ab_grow(struct ab_window *w, ab_s64 growth, ab_u32 acked)
 {
 	ab_s64 segments;
 
 	growth = growth > AB_MOST ? AB_MOST : growth < -AB_MOST ? -AB_MOST : growth;
 	w->credit += growth * (ab_s64)(acked < (1U << 14) ? acked : (1U << 14));
-	segments = w->credit >> 32; /* rounds down, so the credit stays from 0 to below one segment */
+	/* rounds down, so the credit stays from 0 to below one segment */
+	segments = w->credit >> 32;
 	w->credit -= segments << 32;
 	if (segments < 0 && (ab_u64)-segments >= w->cwnd) {
 		w->cwnd = 1;

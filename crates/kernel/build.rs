@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// FNV-1a over what the sources of the controllers say, in the order of their names: without comments, and
-/// without the iterator that only looks.
+/// FNV-1a over what the sources of the controllers say, in the order of their names: without
+/// comments, and without the iterator that only looks.
 fn digest(sources: &Path) -> u64 {
     let mut files: Vec<PathBuf> = [sources.to_owned(), sources.join("include")]
         .iter()

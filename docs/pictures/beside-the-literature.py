@@ -1,7 +1,8 @@
 """Draws docs/pictures/cubic-and-reno.png and bbr-and-cubic.png and prints the tables of the page.
 
-From measurements/literature, which tools/compare_with_literature.py writes. Run it from the root of the
-repository: .venv/bin/python docs/pictures/beside-the-literature.py; with --out the pictures lie elsewhere.
+From measurements/literature, which tools/compare_with_literature.py writes. Run it from the root of
+the repository: .venv/bin/python docs/pictures/beside-the-literature.py; with --out the pictures lie
+elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.append(str(ROOT / "tools"))
 
-from literature import PACKET_BITS, leaves_reno, model_window, table_window, ware_share  # noqa: E402
+from literature import (  # noqa: E402
+    PACKET_BITS,
+    leaves_reno,
+    model_window,
+    table_window,
+    ware_share,
+)
 
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#555555"
 """Okabe and Ito's colours, which those who see few colours tell apart."""

@@ -1,7 +1,7 @@
 """Draws docs/pictures/mtcp-detector.png and prints the table of the page.
 
-From measurements/mtcp-detector.json, which tools/map_mtcp_detector.py writes. Run it from the root of the
-repository: .venv/bin/python docs/pictures/mtcp-detector.py
+From measurements/mtcp-detector.json, which tools/map_mtcp_detector.py writes. Run it from the root
+of the repository: .venv/bin/python docs/pictures/mtcp-detector.py
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The ranges of a scenario's keys: what the program says of a value that is wrong.
 
-The schema has types only; ranges are rules of the validator in Rust. So every key is given values that no
-key takes, in a scenario that is right without, and the answer is the range.
+The schema has types only; ranges are rules of the validator in Rust. So every key is given values
+that no key takes, in a scenario that is right without, and the answer is the range.
 """
 
 from __future__ import annotations
@@ -137,7 +137,9 @@ def answer(content: Content) -> str:
 
 
 def range_of(table: str, key: str, kind: str) -> str:
-    """What a key takes beyond what its kind says. Raises LookupError for a table that nobody put in `WITH`."""
+    """What a key takes beyond what its kind says. Raises LookupError for a table that nobody put in
+    `WITH`.
+    """
     if table not in WITH or answer(WITH[table]({})):
         raise LookupError(f"tools/reference/ranges.py has no right scenario with a table {table}")
     if (table, key) in RELATIVE:

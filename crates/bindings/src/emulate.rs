@@ -116,8 +116,8 @@ fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
             format!("{fd} is no file descriptor"),
         ));
     }
-    // SAFETY: the number is not -1, and is only used within the call, while the interpreter is held: to
-    // be duplicated, which fails if it is not open.
+    // SAFETY: the number is not -1, and is only used within the call, while the interpreter is
+    // held: to be duplicated, which fails if it is not open.
     unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned()
 }
 

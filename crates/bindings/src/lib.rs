@@ -72,7 +72,8 @@ fn plan(
     Ok(read(text, name, &overrides, controller)?.to_json().to_string())
 }
 
-/// The scenario with the files of its traces and opportunities inside it; they are found from `folder`.
+/// The scenario with the files of its traces and opportunities inside it; they are found from
+/// `folder`.
 #[pyfunction]
 fn with_traces(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
     let read = |file: &str| {

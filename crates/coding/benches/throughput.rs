@@ -1,9 +1,11 @@
-//! MB/s of coding and decoding, beside a published Reed-Solomon code and beside a naive field kernel.
+//! MB/s of coding and decoding, beside a published Reed-Solomon code and beside a naive field
+//! kernel.
 //!
-//! `cargo bench -p coding`. Every figure is the best of some runs, in bytes of segments: what a path carries,
-//! not what the kernels multiply. For a byte of data that is `R · W` bytes in the online code, in which every
-//! packet is a combination, and only as many as there are parities in the block code, which sends its data as
-//! it is; so the kernels are compared in bytes that are multiplied.
+//! `cargo bench -p coding`. Every figure is the best of some runs, in bytes of segments: what a
+//! path carries, not what the kernels multiply. For a byte of data that is `R · W` bytes in the
+//! online code, in which every packet is a combination, and only as many as there are parities in
+//! the block code, which sends its data as it is; so the kernels are compared in bytes that are
+//! multiplied.
 
 #![expect(clippy::disallowed_methods, reason = "what is measured is time")]
 
@@ -102,7 +104,8 @@ fn online(segments: &[Vec<u8>], window: usize, r: f64, loss: f64) {
     println!("{name:38} {encode:9.0} {decode:9.0} {naive:9.0} {share:9.1}");
 }
 
-/// Rates of Reed-Solomon blocks of `k` segments with `parity` more; in every block `lost` are repaired.
+/// Rates of Reed-Solomon blocks of `k` segments with `parity` more; in every block `lost` are
+/// repaired.
 fn blocks(segments: &[Vec<u8>], k: usize, parity: usize, lost: usize) {
     let Ok(code) = ReedSolomon::new(k, parity) else { return };
     let blocks: Vec<_> = segments.chunks_exact(k).collect();

@@ -10,15 +10,16 @@ const KEY: u32 = 0xFF_FFFF;
 
 /// A coded packet: `count` segments from number `base` on, with the coefficients that `key` gives.
 ///
-/// Numbers do not wrap: the last segment of a path is `u32::MAX - 1`, after 6 TB in segments of 1448 bytes.
+/// Numbers do not wrap: the last segment of a path is `u32::MAX - 1`, after 6 TB in segments of
+/// 1448 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Combination {
     /// The first segment.
     pub base: u32,
     /// How many follow one another.
     pub count: u8,
-    /// What the coefficients are drawn from; the upper 8 bits are not used. Two packets of one window need
-    /// two keys.
+    /// What the coefficients are drawn from; the upper 8 bits are not used. Two packets of one
+    /// window need two keys.
     pub key: u32,
 }
 
@@ -39,10 +40,11 @@ impl Combination {
         self.base.checked_add(u32::from(self.count)).filter(|end| *end > self.base)
     }
 
-    /// One coefficient for each segment, uniform on 1 to 255: a function of key and position alone, as RFC
-    /// 8681 §3.6 draws them from its repair key.
+    /// One coefficient for each segment, uniform on 1 to 255: a function of key and position alone,
+    /// as RFC 8681 §3.6 draws them from its repair key.
     ///
-    /// None is 0, so a packet that names a segment nobody has named before is innovative without luck.
+    /// None is 0, so a packet that names a segment nobody has named before is innovative without
+    /// luck.
     pub fn coefficients(self) -> impl Iterator<Item = u8> {
         let key = u64::from(self.key & KEY) << 8;
         (0..self.count).map(move |position| {
@@ -51,7 +53,8 @@ impl Combination {
         })
     }
 
-    /// The combination of `symbols`, the segments from `base` on; those that are missing count as zero.
+    /// The combination of `symbols`, the segments from `base` on; those that are missing count as
+    /// zero.
     pub fn combine<'a, S: Symbol + 'a>(self, symbols: impl Iterator<Item = &'a S>) -> S {
         let mut combined = S::zero();
         combined.add_combination(self.coefficients().zip(symbols));
@@ -59,8 +62,8 @@ impl Combination {
     }
 }
 
-/// A bijection of words in which every bit of the input moves every bit of the output: the finaliser of
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after a step of its sequence.
+/// A bijection of words in which every bit of the input moves every bit of the output: the
+/// finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) after a step of its sequence.
 fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -22,19 +22,22 @@ enum Slot<S> {
 /// `symbol` is the pivot plus each of `free` times its coefficient.
 #[derive(Clone, Debug)]
 struct Row<S> {
-    /// Unseen segments above the pivot with coefficients that are not 0, in order. Never empty in a slot.
+    /// Unseen segments above the pivot with coefficients that are not 0, in order. Never empty in a
+    /// slot.
     free: Vec<(u32, u8)>,
     symbol: S,
 }
 
 /// The decoding matrix of one path, in reduced row echelon form after every packet.
 ///
-/// Segments are delivered as soon as they are determined, which need not be in the order of their numbers:
-/// only those that one packet decodes are in order. Whoever delivers further puts them in order.
+/// Segments are delivered as soon as they are determined, which need not be in the order of their
+/// numbers: only those that one packet decodes are in order. Whoever delivers further puts them in
+/// order.
 ///
-/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and a row of at most `limit` coefficients in
-/// each that is not decoded. Decoded symbols stay for `MAX_WINDOW` numbers below the first one that is not
-/// decoded: what names an older segment names decoded ones alone and says nothing new.
+/// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and a row of at most `limit`
+/// coefficients in each that is not decoded. Decoded symbols stay for `MAX_WINDOW` numbers below
+/// the first one that is not decoded: what names an older segment names decoded ones alone and says
+/// nothing new.
 #[derive(Clone, Debug)]
 pub struct Decoder<S> {
     /// The number of the first slot.
@@ -53,11 +56,13 @@ pub struct Decoder<S> {
 }
 
 impl<S: Symbol> Decoder<S> {
-    /// `limit`: segments that may be pending above the first undecoded one; packets that name others are
-    /// refused. It should be more than a sender has in flight, and than a combination has segments.
+    /// `limit`: segments that may be pending above the first undecoded one; packets that name
+    /// others are refused. It should be more than a sender has in flight, and than a combination
+    /// has segments.
     ///
-    /// A packet that names no segment above [`Decoder::highest`] is never refused for it, so a sender that
-    /// hears nothing new can always have everything decoded by combinations of what it has already sent.
+    /// A packet that names no segment above [`Decoder::highest`] is never refused for it, so a
+    /// sender that hears nothing new can always have everything decoded by combinations of what it
+    /// has already sent.
     pub fn new(limit: usize) -> Self {
         Self {
             offset: 0,
@@ -71,11 +76,11 @@ impl<S: Symbol> Decoder<S> {
         }
     }
 
-    /// A coded packet arrived. What it decodes goes to `deliver` with its number, in increasing order. Returns
-    /// whether it was innovative.
+    /// A coded packet arrived. What it decodes goes to `deliver` with its number, in increasing
+    /// order. Returns whether it was innovative.
     ///
-    /// Not innovative, and without effect, is also a packet without segments, beyond the limit, whose numbers
-    /// wrap, or that names a segment whose symbol is gone.
+    /// Not innovative, and without effect, is also a packet without segments, beyond the limit,
+    /// whose numbers wrap, or that names a segment whose symbol is gone.
     pub fn on_packet(
         &mut self,
         what: Combination,
@@ -89,7 +94,8 @@ impl<S: Symbol> Decoder<S> {
             self.slots.push_back(Slot::Unseen);
         }
         self.reduce(what, &mut symbol);
-        // The numbers are asked for last: they would overflow behind the last segment that there may be.
+        // The numbers are asked for last: they would overflow behind the last segment that there
+        // may be.
         let mut left = self.scratch.iter().copied().zip(self.unseen..).filter(|(c, _)| *c != 0);
         let Some((leading, pivot)) = left.next() else {
             return false;
@@ -106,12 +112,14 @@ impl<S: Symbol> Decoder<S> {
         self.unseen
     }
 
-    /// Segments that are seen, those before the start among them: one more for every innovative packet.
+    /// Segments that are seen, those before the start among them: one more for every innovative
+    /// packet.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// One past the highest segment that any packet covered; a packet that was refused covered none.
+    /// One past the highest segment that any packet covered; a packet that was refused covered
+    /// none.
     pub fn highest(&self) -> u32 {
         self.offset + self.slots.len() as u32 // no slot has the number u32::MAX
     }
@@ -126,8 +134,9 @@ impl<S: Symbol> Decoder<S> {
         self.slots.len()
     }
 
-    /// The path begins, or begins again, at segment `number`: all below it count as seen from now on, and what
-    /// is not decoded of them is not delivered any more. Packets that still name such a segment are ignored.
+    /// The path begins, or begins again, at segment `number`: all below it count as seen from now
+    /// on, and what is not decoded of them is not delivered any more. Packets that still name such
+    /// a segment are ignored.
     pub fn start_at(&mut self, number: u32) {
         if number > self.highest() {
             self.slots.clear();
@@ -157,7 +166,8 @@ impl<S: Symbol> Decoder<S> {
         end <= room && !named.into_iter().any(|slot| matches!(slot, Slot::Gone))
     }
 
-    /// Takes what is known out of a packet: unseen segments are left, their coefficients in `scratch`.
+    /// Takes what is known out of a packet: unseen segments are left, their coefficients in
+    /// `scratch`.
     fn reduce(&mut self, what: Combination, symbol: &mut S) {
         let unseen = self.unseen;
         self.scratch.clear();
@@ -181,7 +191,8 @@ impl<S: Symbol> Decoder<S> {
         symbol.add_combination(known);
     }
 
-    /// A new row. No other one has its pivot from now on, and those below it may have nothing free any more.
+    /// A new row. No other one has its pivot from now on, and those below it may have nothing free
+    /// any more.
     fn insert(&mut self, pivot: u32, new: Row<S>, deliver: &mut impl FnMut(u32, S)) {
         let rows = (self.undecoded - self.offset) as usize..(pivot - self.offset) as usize;
         for (slot, number) in self.slots.range_mut(rows).zip(self.undecoded..) {

@@ -1,13 +1,14 @@
 //! Arithmetic of GF(2⁸) with the polynomial x⁸ + x⁴ + x³ + x² + 1 (0x11D).
 //!
-//! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, which it does not with
-//! 0x11B. Addition and subtraction are both XOR.
+//! It is the polynomial of RFC 8681 §3.7.1; 2 generates the multiplicative group, which it does not
+//! with 0x11B. Addition and subtraction are both XOR.
 //!
-//! Bytes in bulk are multiplied without tables, in forms that the compiler turns into vector code. Measured
-//! with 1448 bytes on x86-64 with registers of 128 bits, beside a row of 256 products for each coefficient
-//! (2.9 GB/s in the best of three forms): [`add_scaled`] is 1.5 times as fast, [`add_combination`] 3.5 times
-//! with 6 terms and 4 to 5 times with 32; eight bytes in a word, multiplied bit by bit, 0.7 times; logarithms
-//! 0.5 times. `cargo bench -p coding` measures what has stayed.
+//! Bytes in bulk are multiplied without tables, in forms that the compiler turns into vector code.
+//! Measured with 1448 bytes on x86-64 with registers of 128 bits, beside a row of 256 products for
+//! each coefficient (2.9 GB/s in the best of three forms): [`add_scaled`] is 1.5 times as fast,
+//! [`add_combination`] 3.5 times with 6 terms and 4 to 5 times with 32; eight bytes in a word,
+//! multiplied bit by bit, 0.7 times; logarithms 0.5 times. `cargo bench -p coding` measures what
+//! has stayed.
 
 /// The polynomial without x⁸.
 const REDUCE: u8 = 0x1D;
@@ -73,11 +74,12 @@ pub fn add_scaled(into: &mut [u8], c: u8, from: &[u8]) {
     }
 }
 
-/// Adds a coefficient times bytes for each of `terms`: what [`add_scaled`] does one by one, several times as
-/// fast.
+/// Adds a coefficient times bytes for each of `terms`: what [`add_scaled`] does one by one, several
+/// times as fast.
 ///
-/// The bytes of those terms whose coefficients have bit 7 are added, the sum is doubled, then come those with
-/// bit 6, and so on (Horner's rule): seven doublings for all terms together, and otherwise nothing but XOR.
+/// The bytes of those terms whose coefficients have bit 7 are added, the sum is doubled, then come
+/// those with bit 6, and so on (Horner's rule): seven doublings for all terms together, and
+/// otherwise nothing but XOR.
 pub fn add_combination(into: &mut [u8], terms: &[(u8, &[u8])]) {
     for terms in terms.chunks(GROUP) {
         let common = terms.iter().map(|(_, from)| from.len()).fold(into.len(), usize::min);
@@ -140,8 +142,8 @@ fn products(c: u8) -> [u8; 8] {
     core::array::from_fn(|i| mul(c, 0x80 >> i))
 }
 
-/// The product of a byte and the factor of `products`, without a branch or a table, so that it is done for
-/// as many bytes at once as a vector register has.
+/// The product of a byte and the factor of `products`, without a branch or a table, so that it is
+/// done for as many bytes at once as a vector register has.
 #[inline(always)]
 fn times(products: &[u8; 8], byte: u8) -> u8 {
     let (mut bits, mut product) = (byte as i8, 0);

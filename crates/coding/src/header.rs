@@ -1,14 +1,14 @@
 //! The headers of real packets, in network byte order.
 //!
 //! ```text
-//!  coded packet            0      1      2      4          8              11      12
-//!                         | 0xC1 | 0    | len  | base     | key          | count | symbol, `len` bytes
-//!  acknowledgement         0      1      2      4              8      12        16
-//!                         | 0xC2 | flag | 0    | first unseen | rank | highest |
+//!  coded packet      0      1      2      4          8              11      12
+//!                   | 0xC1 | 0    | len  | base     | key          | count | symbol, `len` bytes
+//!  acknowledgement   0      1      2      4              8      12        16
+//!                   | 0xC2 | flag | 0    | first unseen | rank | highest |
 //! ```
 //!
-//! The first byte is kind and version. What has another one, a reserved bit set, the wrong length, or
-//! numbers that contradict each other, is refused.
+//! The first byte is kind and version. What has another one, a reserved bit set, the wrong length,
+//! or numbers that contradict each other, is refused.
 
 use crate::Combination;
 use alloc::vec::Vec;
@@ -49,7 +49,8 @@ impl Header {
     }
 }
 
-/// What the receiver of a coded path says (Xue et al. 2017, §IV-A: loss flag, received count, highest number).
+/// What the receiver of a coded path says (Xue et al. 2017, §IV-A: loss flag, received count,
+/// highest number).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// The first segment that is not seen.

@@ -1,18 +1,20 @@
 //! Online random linear network coding of one path, without I/O, clock or randomness.
 //!
 //! A coded path sends [`Combination`]s of the segments in a sliding window instead of segments, and
-//! [`Redundancy`] says how many. The [`Decoder`] acknowledges degrees of freedom: segment `k` is *seen* when
-//! what has arrived yields `p_k` plus a combination of segments above `k` that are not seen. Every innovative
-//! packet makes exactly one more segment seen, so that a loss is one missing degree of freedom, which any
-//! later combination repairs, and no segment has to be sent again as it was.
+//! [`Redundancy`] says how many. The [`Decoder`] acknowledges degrees of freedom: segment `k` is
+//! *seen* when what has arrived yields `p_k` plus a combination of segments above `k` that are not
+//! seen. Every innovative packet makes exactly one more segment seen, so that a loss is one missing
+//! degree of freedom, which any later combination repairs, and no segment has to be sent again as
+//! it was.
 //!
-//! Sources: Sundararajan, Shah, Médard, Jakubczak, Mitzenmacher and Barros, "Network coding meets TCP: Theory
-//! and implementation", Proc. IEEE 99(3), 2011 (*seen*, `NUM`, `R`, `W`); Xue et al., "Migrating unfairness
-//! among subflows in MPTCP with network coding", IEEE TVT, 2017 (rank, loss flag, redundant cycle); RFC
-//! 8681 (coefficients from a repair key).
+//! Sources: Sundararajan, Shah, Médard, Jakubczak, Mitzenmacher and Barros, "Network coding meets
+//! TCP: Theory and implementation", Proc. IEEE 99(3), 2011 (*seen*, `NUM`, `R`, `W`); Xue et al.,
+//! "Migrating unfairness among subflows in MPTCP with network coding", IEEE TVT, 2017 (rank, loss
+//! flag, redundant cycle); RFC 8681 (coefficients from a repair key).
 //!
-//! Deviations: coefficients are never 0, and do not travel: 24 bits of key stand for them. The papers send
-//! them, with the ends of every segment. What is acknowledged is a segment's number, not a byte.
+//! Deviations: coefficients are never 0, and do not travel: 24 bits of key stand for them. The
+//! papers send them, with the ends of every segment. What is acknowledged is a segment's number,
+//! not a byte.
 //!
 //! ```
 //! use coding::{Combination, Decoder};
@@ -31,8 +33,9 @@
 //! assert_eq!(decoded, [(0, [1, 2]), (1, [3, 4]), (2, [5, 6])]);
 //! ```
 //!
-//! A packet is either whole or absent: nothing here detects a changed byte, and one in a combination spoils
-//! every segment that is decoded with it. Whoever carries packets over a network checks them first.
+//! A packet is either whole or absent: nothing here detects a changed byte, and one in a
+//! combination spoils every segment that is decoded with it. Whoever carries packets over a network
+//! checks them first.
 #![no_std]
 
 extern crate alloc;

@@ -7,8 +7,8 @@ const MOST: f64 = 1000.0;
 
 /// `R` times as many combinations as segments, as evenly as whole numbers allow.
 ///
-/// `R` is kept in millionths, so that nothing drifts and cycles have whole lengths: 1.25 gives 1, 1, 1, 2 and
-/// again; 1.05 gives 2 for every 20th segment.
+/// `R` is kept in millionths, so that nothing drifts and cycles have whole lengths: 1.25 gives 1,
+/// 1, 1, 2 and again; 1.05 gives 2 for every 20th segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redundancy {
     /// Millionths of a combination for each segment.
@@ -35,8 +35,8 @@ impl Redundancy {
         whole as u32 // at most 1000
     }
 
-    /// The redundant cycle, in packets: every so many there is one more packet than there are segments (Xue
-    /// et al. 2017, §IV-C: `r/(r − 1)`), rounded up. `None` if `r` adds nothing.
+    /// The redundant cycle, in packets: every so many there is one more packet than there are
+    /// segments (Xue et al. 2017, §IV-C: `r/(r − 1)`), rounded up. `None` if `r` adds nothing.
     ///
     /// It comes from the same millionths, so that 1.05 gives 21, which `1.05 / 0.05` does not.
     pub fn cycle(r: f64) -> Option<u32> {

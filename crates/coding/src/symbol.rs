@@ -35,8 +35,8 @@ impl<const N: usize> Symbol for [u8; N] {
     }
 }
 
-/// A shorter one counts as filled up with zeros, so what is decoded may have more of them at its end than
-/// what was sent: a segment has to carry its length.
+/// A shorter one counts as filled up with zeros, so what is decoded may have more of them at its
+/// end than what was sent: a segment has to carry its length.
 impl Symbol for Vec<u8> {
     fn zero() -> Self {
         Vec::new()

@@ -1,4 +1,5 @@
-//! A file through the coding layer between two real sockets, with everything a network does to packets.
+//! A file through the coding layer between two real sockets, with everything a network does to
+//! packets.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! A capture where the senders' devices are: data as it is read, ACKs as they are written, as a capture on the
-//! sending hosts would have them.
+//! A capture where the senders' devices are: data as it is read, ACKs as they are written, as a
+//! capture on the sending hosts would have them.
 
 use crate::device::Device;
 use scenario::Plan;
@@ -16,8 +16,8 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Begins a capture of a run of `plan`, with an interface for each device, of which the first `keep`
-    /// bytes of each packet are kept.
+    /// Begins a capture of a run of `plan`, with an interface for each device, of which the first
+    /// `keep` bytes of each packet are kept.
     pub(crate) fn new(
         out: Box<dyn Write + Send>,
         plan: &Plan,

@@ -1,4 +1,5 @@
-//! The wall clock, and what the thread costs. The only file of the project that reads them in a run.
+//! The wall clock, and what the thread costs. The only file of the project that reads them in a
+//! run.
 
 use std::num::NonZeroU64;
 use std::time::Instant;
@@ -29,15 +30,15 @@ pub(crate) fn thread_cpu() -> Span {
     Span(time.tv_sec as u64 * NANOS + time.tv_nsec as u64)
 }
 
-/// How long the calling thread has been ready to run and had no processor; `None` where the kernel does not
-/// tell.
+/// How long the calling thread has been ready to run and had no processor; `None` where the kernel
+/// does not tell.
 pub(crate) fn thread_waited() -> Option<Span> {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     told.split_ascii_whitespace().nth(1)?.parse().ok().map(Span)
 }
 
-/// While it lives, the calling thread is woken as soon as its sleep is over. Linux otherwise adds up to
-/// 50 µs to a sleep of a thread without real-time priority, so that wake-ups fall together.
+/// While it lives, the calling thread is woken as soon as its sleep is over. Linux otherwise adds
+/// up to 50 µs to a sleep of a thread without real-time priority, so that wake-ups fall together.
 pub(crate) struct PreciseSleep {
     before: Option<u64>,
 }

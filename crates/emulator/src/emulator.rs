@@ -56,8 +56,8 @@ impl Emulator {
         Ok(Emulator { devices, forwarder, duration: plan.duration })
     }
 
-    /// Has what passes the senders' devices written to `out` as pcapng, of each packet the first `keep`
-    /// bytes; `plan` is the one that it was built from. The clock is that of the emulation.
+    /// Has what passes the senders' devices written to `out` as pcapng, of each packet the first
+    /// `keep` bytes; `plan` is the one that it was built from. The clock is that of the emulation.
     ///
     /// # Errors
     /// `out` cannot be written.
@@ -71,8 +71,8 @@ impl Emulator {
         Ok(())
     }
 
-    /// Moves packets in the calling thread for `duration`, or as long as the plan says, or until it is
-    /// stopped. The clock starts with the call.
+    /// Moves packets in the calling thread for `duration`, or as long as the plan says, or until it
+    /// is stopped. The clock starts with the call.
     ///
     /// # Errors
     /// A device is gone, or a capture cannot be written.
@@ -136,9 +136,10 @@ fn sleep(polls: &mut [PollFd<'_>], longest: Span) -> io::Result<()> {
     }
 }
 
-/// Reads a batch from every device that has something. Each is stamped with the time at which its reading
-/// began, after everything due until then, so that time never goes back for a link. `free` is the time of
-/// the last look, later by what was slept since: packets waited since then at most, or came in the sleep.
+/// Reads a batch from every device that has something. Each is stamped with the time at which its
+/// reading began, after everything due until then, so that time never goes back for a link. `free`
+/// is the time of the last look, later by what was slept since: packets waited since then at most,
+/// or came in the sleep.
 fn read_all(
     forwarder: &mut Forwarder,
     polls: &[PollFd<'_>],

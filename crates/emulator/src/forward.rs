@@ -1,8 +1,9 @@
 //! The forwarder: what happens to a packet from the read to the write.
 //!
-//! Everything happens at its own due time: [`Forwarder::advance`] handles what is due in the order of
-//! time, however late it is called, so that several hops add no jitter. Simultaneous events happen as
-//! in the simulator: links by their number, then changes in the order of the file, then measurement.
+//! Everything happens at its own due time: [`Forwarder::advance`] handles what is due in the order
+//! of time, however late it is called, so that several hops add no jitter. Simultaneous events
+//! happen as in the simulator: links by their number, then changes in the order of the file, then
+//! measurement.
 
 use crate::capture::Capture;
 use crate::clock::Clock;
@@ -63,8 +64,8 @@ pub(crate) struct Forwarder {
     pub(crate) air: Air<Packet>,
     /// The entry of each medium that counts; never if it has none.
     pub(crate) air_pending: Vec<Time>,
-    /// When each busy link and each medium wants to be woken; one entry for each, and stale ones of rare
-    /// links and of media.
+    /// When each busy link and each medium wants to be woken; one entry for each, and stale ones of
+    /// rare links and of media.
     pub(crate) agenda: BinaryHeap<Reverse<(Time, Wake)>>,
     /// The entry of each rare link that counts; never if it has none.
     pending: Vec<Time>,
@@ -138,8 +139,8 @@ impl Forwarder {
         link.min(change).min(self.meter.next())
     }
 
-    /// Everything that is due until `until` happens, in order. Packets at the end of their route are
-    /// written.
+    /// Everything that is due until `until` happens, in order. Packets at the end of their route
+    /// are written.
     pub(crate) fn advance(&mut self, until: Time, outside: Outside<'_>) {
         loop {
             let due = self.next();
@@ -182,8 +183,8 @@ impl Forwarder {
         }
     }
 
-    /// Reads what has waited at `devices[index]`, for `waited` at most, but no more than a batch, and
-    /// offers it at the present time. Returns whether anything was read.
+    /// Reads what has waited at `devices[index]`, for `waited` at most, but no more than a batch,
+    /// and offers it at the present time. Returns whether anything was read.
     ///
     /// # Errors
     /// The device is gone.
@@ -342,7 +343,8 @@ impl Forwarder {
         }
         let exit = &outside.devices[exit as usize].fd;
         let contents = &mut self.slab.buffer(Some(packet.slot))[..usize::from(packet.bytes)];
-        // Before the write: the receiving system handles the packet, and often answers, inside of it.
+        // Before the write: the receiving system handles the packet, and often answers, inside of
+        // it.
         self.lateness.add(outside.clock.now().since(self.now));
         let data = is_data(packet.route);
         let count = &mut self.counts[path(packet.route)];

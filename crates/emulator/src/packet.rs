@@ -40,7 +40,8 @@ impl network::Packet for Packet {
 /// The field that says that a packet met congestion (CE).
 const CE: u8 = 3;
 
-/// Writes CE into an IPv4 header that [`parse`] has accepted, and mends its checksum (RFC 1624 eq. 3).
+/// Writes CE into an IPv4 header that [`parse`] has accepted, and mends its checksum (RFC 1624 eq.
+/// 3).
 pub(crate) fn mark(bytes: &mut [u8]) {
     let before = u16::from_be_bytes([bytes[0], bytes[1]]);
     bytes[1] |= CE;
@@ -70,8 +71,8 @@ const UDP: u8 = 17;
 /// "More fragments", and the 13 bits of the fragment's offset.
 const FRAGMENT: u16 = 0x3fff;
 
-/// Reads the headers of an IPv4 packet with TCP or UDP inside (RFC 791, 9293, 768). Ports are the first
-/// four bytes of both.
+/// Reads the headers of an IPv4 packet with TCP or UDP inside (RFC 791, 9293, 768). Ports are the
+/// first four bytes of both.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Header, Reason> {
     let word = |at: usize| match bytes.get(at..at + 2) {
         Some(&[high, low]) => Ok(u16::from_be_bytes([high, low])),

@@ -51,8 +51,8 @@ pub struct Series {
 pub struct Own {
     /// How late packets were written.
     pub lateness: Lateness,
-    /// How long packets waited at a device while the emulator was awake, at most: so much too late they
-    /// entered the network.
+    /// How long packets waited at a device while the emulator was awake, at most: so much too late
+    /// they entered the network.
     pub waiting: Lateness,
     /// What the forwarding thread had of the processors.
     pub processor: Processor,

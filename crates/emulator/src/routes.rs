@@ -26,8 +26,8 @@ struct Users {
     packet: u32,
 }
 
-/// All routes. Paths are numbered flow by flow, as the simulator does; path `n` has route `2n` for data
-/// and route `2n + 1` for ACKs.
+/// All routes. Paths are numbered flow by flow, as the simulator does; path `n` has route `2n` for
+/// data and route `2n + 1` for ACKs.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
     routes: Vec<Route>,
@@ -88,8 +88,8 @@ impl Routes {
         self.routes[route as usize]
     }
 
-    /// The route of a packet of `bytes` that was read from `device`. The user is told by the receiver's
-    /// port.
+    /// The route of a packet of `bytes` that was read from `device`. The user is told by the
+    /// receiver's port.
     pub(crate) fn find(&self, device: &Device, header: Header, bytes: u32) -> Result<u32, Reason> {
         let class = &self.classes[device.class];
         if header.total.max(bytes) > class.packet {

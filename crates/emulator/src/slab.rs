@@ -9,8 +9,8 @@ const SMALLEST: usize = 2048;
 pub(crate) struct Slab {
     bytes: Vec<u8>,
     size: usize,
-    /// The slot that was freed last is used next: the memory touched is as large as the network ever
-    /// held at once.
+    /// The slot that was freed last is used next: the memory touched is as large as the network
+    /// ever held at once.
     free: Vec<u32>,
     /// Takes what is read when no slot is free.
     spare: Vec<u8>,

@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
-/// A thread that spins as long as this value lives. Which processor it keeps awake, and that it gives way
-/// to everything else, is for the caller to say to the kernel, by its number.
+/// A thread that spins as long as this value lives. Which processor it keeps awake, and that it
+/// gives way to everything else, is for the caller to say to the kernel, by its number.
 #[derive(Debug)]
 pub struct Spinner {
     thread_id: i32,

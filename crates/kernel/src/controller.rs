@@ -21,7 +21,8 @@ pub struct Controller {
     pub(crate) link: Link,
 }
 
-/// What the callbacks have cost, by the kernel's statistics of programs (`kernel.bpf_stats_enabled`).
+/// What the callbacks have cost, by the kernel's statistics of programs
+/// (`kernel.bpf_stats_enabled`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Calls of a callback, and ns spent in it, by its name.
@@ -49,8 +50,8 @@ impl Controller {
     /// Loads `program` and attaches it.
     ///
     /// # Errors
-    /// `AlreadyExists` if a controller of this name is there; otherwise the kernel's answer with what
-    /// libbpf said of it.
+    /// `AlreadyExists` if a controller of this name is there; otherwise the kernel's answer with
+    /// what libbpf said of it.
     pub fn load(program: &'static Program, settings: &Settings) -> Result<Self, Error> {
         set_print(Some((PrintLevel::Warn, listen)));
         SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -77,7 +78,8 @@ impl Controller {
         read_counters(&map(&self.object, COUNTS)?)
     }
 
-    /// The steps recorded since the last call, oldest first; none unless `Settings::record` was set.
+    /// The steps recorded since the last call, oldest first; none unless `Settings::record` was
+    /// set.
     ///
     /// # Errors
     /// What the kernel answers.

@@ -1,7 +1,8 @@
-//! The controllers in the kernel: loaded into it from BPF, selected by name like any other, and observed.
+//! The controllers in the kernel: loaded into it from BPF, selected by name like any other, and
+//! observed.
 //!
-//! A [`Controller`] lasts as long as the value; [`Controller::pin`] makes it outlive the process. The laws
-//! are in `bpf/include`, what is around them in `bpf/shell.h`.
+//! A [`Controller`] lasts as long as the value; [`Controller::pin`] makes it outlive the process.
+//! The laws are in `bpf/include`, what is around them in `bpf/shell.h`.
 #![cfg(target_os = "linux")]
 
 include!(env!("AB_LAYOUT"));

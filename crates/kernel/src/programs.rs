@@ -12,7 +12,8 @@ pub struct Program {
 
 macro_rules! programs {
     ($($law:literal: $kernel_name:literal $file:literal),* $(,)?) => {
-        /// The controllers; `reno` is the kernel's own Reno in our shell, to be compared with the others.
+        /// The controllers; `reno` is the kernel's own Reno in our shell, to be compared with the
+        /// others.
         pub const PROGRAMS: &[Program] = &[$(Program {
             law: $law,
             kernel_name: $kernel_name,

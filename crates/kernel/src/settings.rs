@@ -5,7 +5,8 @@ use zerocopy::{Immutable, IntoBytes};
 /// Settings of a controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Another name than its own in the kernel, at most 15 characters: a controller for one process.
+    /// Another name than its own in the kernel, at most 15 characters: a controller for one
+    /// process.
     pub name: Option<String>,
     /// Smallest slow-start threshold of coupled paths in segments, at least 1.
     pub min_ssthresh: u32,

@@ -1,8 +1,8 @@
 //! The laws as the kernel runs them: the integer arithmetic of `bpf/include`, built natively.
 //!
-//! [`Port`] is a law in C behind the names of the readable one; [`Ported`] is the kernel's shell around
-//! it, an [`control::CongestionController`] that the simulator selects as `kernel:NAME`. So what is deployed is what
-//! was simulated.
+//! [`Port`] is a law in C behind the names of the readable one; [`Ported`] is the kernel's shell
+//! around it, an [`control::CongestionController`] that the simulator selects as `kernel:NAME`. So
+//! what is deployed is what was simulated.
 
 mod port;
 mod ported;

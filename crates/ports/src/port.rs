@@ -82,7 +82,8 @@ impl fmt::Debug for Port {
 impl Port {
     /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
     pub fn growth(&self, views: &Views) -> i64 {
-        // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the call.
+        // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the
+        // call.
         unsafe { (self.growth)(views) }
     }
 
@@ -104,11 +105,12 @@ impl Port {
         unsafe { (self.cancels)() != 0 }
     }
 
-    /// The window after `acked` segments that add `growth` each: its whole segments and its fraction
-    /// in 2^-32 segments.
+    /// The window after `acked` segments that add `growth` each: its whole segments and its
+    /// fraction in 2^-32 segments.
     pub fn grow(&self, cwnd: u32, credit: i64, growth: i64, acked: u32) -> (u32, i64) {
         let mut window = Window { credit, cwnd };
-        // SAFETY: `Window` has the layout of `struct ab_window`, and the pointer is valid for the call.
+        // SAFETY: `Window` has the layout of `struct ab_window`, and the pointer is valid for the
+        // call.
         unsafe { (self.grow)(&mut window, growth, acked) };
         (window.cwnd, window.credit)
     }
@@ -125,8 +127,9 @@ impl Port {
         law.growth(step.views.me as usize, &step.views.path.each_ref().map(view))
     }
 
-    /// Whether the readable law says the same as the step, within the bounds that the headers state:
-    /// 2^-26 of the growth, or of its largest term where terms may cancel, and 2^-31 segments.
+    /// Whether the readable law says the same as the step, within the bounds that the headers
+    /// state: 2^-26 of the growth, or of its largest term where terms may cancel, and 2^-31
+    /// segments.
     pub fn is_readable(&self, step: &Step) -> bool {
         let readable = self.readable_growth(step);
         let own = f64::from(step.views.path[step.views.me as usize].cwnd);

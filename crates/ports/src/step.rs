@@ -64,7 +64,8 @@ pub struct Step {
     pub srtt: u32,
     /// The socket: a hash of its ports and its own address.
     pub socket: u32,
-    /// Changes when something beside the law may have moved the window: a congestion event, slow start.
+    /// Changes when something beside the law may have moved the window: a congestion event, slow
+    /// start.
     pub breaks: u32,
     /// Fraction of the window in 2^-32 segments before the step.
     pub before_credit: i64,
@@ -77,7 +78,8 @@ pub struct Step {
 }
 layout!(ab_step, Step);
 
-/// A step in a file: usable paths, `me`, the four numbers of each place in use, then the rest in order.
+/// A step in a file: usable paths, `me`, the four numbers of each place in use, then the rest in
+/// order.
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let views = &self.views;

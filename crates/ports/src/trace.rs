@@ -1,5 +1,5 @@
-//! Whether a recorded trace holds: each step by itself in every form of the law, and beside what its socket
-//! did before.
+//! Whether a recorded trace holds: each step by itself in every form of the law, and beside what
+//! its socket did before.
 
 use crate::port::Port;
 use crate::step::Step;
@@ -14,8 +14,8 @@ pub struct Judged {
     pub readable: usize,
     /// The law saw another round-trip time of its own path than the socket has.
     pub misread: usize,
-    /// They do not begin with the window that the socket's last step left, fraction included, although
-    /// nothing beside the law has moved it.
+    /// They do not begin with the window that the socket's last step left, fraction included,
+    /// although nothing beside the law has moved it.
     pub broken: usize,
 }
 

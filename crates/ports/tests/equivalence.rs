@@ -111,7 +111,8 @@ proptest! {
     }
 }
 
-/// What an attached controller saw and said on the real kernel, step after step: tools/record_traces.py.
+/// What an attached controller saw and said on the real kernel, step after step:
+/// tools/record_traces.py.
 fn recorded(law: &str) -> Vec<Step> {
     let file = format!("{}/tests/traces/{law}.txt", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(file).unwrap();
@@ -188,8 +189,8 @@ proptest! {
     }
 }
 
-/// The mean window of each path over 20,000 ACKs of a connection, one path losing every 97th and the
-/// other every 400th.
+/// The mean window of each path over 20,000 ACKs of a connection, one path losing every 97th and
+/// the other every 400th.
 fn mean_windows(mut control: impl CongestionController) -> [f64; 2] {
     let mut sums = [0.0; 2];
     let mut acks = [0u32; 2];
@@ -219,7 +220,8 @@ fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
         let readable = mean_windows(Shell::new(law(port), settings, 2));
         let ported = mean_windows(Ported::new(*port, settings, 2));
         for (readable, ported) in readable.into_iter().zip(ported) {
-            // whole segments: half of one less on average, and as much again where a window is halved
+            // whole segments: half of one less on average, and as much again where a window is
+            // halved
             assert!((readable - ported).abs() < 1.5, "{port:?}: {ported}, readable {readable}");
         }
     }

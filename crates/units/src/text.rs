@@ -194,8 +194,8 @@ macro_rules! textual {
     };
 }
 
-/// A quantity is read from text. It is written as a number in SI units, with the unit in the field's name:
-/// `#[serde(rename(serialize = "delay_s"))]`.
+/// A quantity is read from text. It is written as a number in SI units, with the unit in the
+/// field's name: `#[serde(rename(serialize = "delay_s"))]`.
 macro_rules! deserialised {
     ($type:ident, $kind:ident) => {
         impl<'de> Deserialize<'de> for $type {

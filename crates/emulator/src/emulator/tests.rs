@@ -1,5 +1,6 @@
 //! Pairs of datagram sockets stand for TUN devices: a read or a write moves a whole packet too. The
-//! scheduler of a busy machine may delay anything, so times have exact lower bounds and loose upper ones.
+//! scheduler of a busy machine may delay anything, so times have exact lower bounds and loose upper
+//! ones.
 
 use super::*;
 use crate::device::Side;
@@ -12,8 +13,8 @@ const PORT: u16 = 5000;
 const TCP: u8 = 6;
 const FLOW: &str = "[[flow]]\nname = 'tcp'\n[[flow.path]]\nlinks = ['a']\n";
 
-/// An emulation and the hosts' ends of its devices: for each path of each class the sender's and the
-/// receiver's.
+/// An emulation and the hosts' ends of its devices: for each path of each class the sender's and
+/// the receiver's.
 struct Laboratory {
     emulator: Emulator,
     ends: Vec<[UnixDatagram; 2]>,
