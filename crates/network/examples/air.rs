@@ -3,7 +3,9 @@
 //! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives instructions per frame, as
 //! `benches/measure.py` reports them.
 
-use network::dot11::{Medium, MediumSettings, Phy, RateControl, Standard, StationSettings};
+use network::dot11::{
+    AfterCollision, Medium, MediumSettings, Phy, RateControl, Standard, StationSettings,
+};
 use network::{Outcome, Packet, Rng};
 use units::{Span, Time};
 
@@ -46,6 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         broadcast: 0,
         attempts: 7,
         ack_timeout: None,
+        after_collision: AfterCollision::Eifs,
         radio: None,
     };
     let lanes: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();

@@ -2,7 +2,9 @@
 
 use crate::settings::queue;
 use network::adhoc::{Adhoc, Routing, Way};
-use network::dot11::{Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings};
+use network::dot11::{
+    AfterCollision, Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings,
+};
 use network::routing::{AodvSettings, OlsrSettings};
 use network::{
     Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Fading, Packet, Place, Rng,
@@ -159,6 +161,7 @@ fn medium_settings(planned: &PlanWifi) -> MediumSettings {
         broadcast: mode(planned, planned.broadcast),
         attempts: planned.attempts,
         ack_timeout: planned.ack_timeout,
+        after_collision: AfterCollision::Eifs,
         radio: planned.radio.as_ref().map(radio),
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::dot11::{Radio, RateControl, Standard};
+use crate::dot11::{AfterCollision, Radio, RateControl, Standard};
 use crate::testing::{Lcg, TestPacket as Sample};
 use proptest::prelude::*;
 
@@ -10,6 +10,7 @@ fn settings() -> MediumSettings {
         broadcast: 0,
         attempts: 7,
         ack_timeout: None,
+        after_collision: AfterCollision::Eifs,
         radio: Some(Radio::default()),
     }
 }

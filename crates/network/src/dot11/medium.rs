@@ -5,7 +5,7 @@
 //! A station that begins within a slot of another one has not noticed it: that is a collision.
 
 use super::lane::Lane;
-use super::phy::{Phy, Standard};
+use super::phy::{AfterCollision, Phy, Standard};
 use super::radio::{self, Radio};
 use super::rates::{Arf, RateControl};
 use super::station::{Station, StationSettings, exponential};
@@ -30,6 +30,8 @@ pub struct MediumSettings {
     pub attempts: u32,
     /// How long a sender waits for an answer to begin, if not as long as the standard says.
     pub ack_timeout: Option<Span>,
+    /// How long the others wait after a collision.
+    pub after_collision: AfterCollision,
     /// Propagation; without it all stations sense each other, and only collisions are errors.
     pub radio: Option<Radio>,
 }
@@ -123,6 +125,7 @@ impl<F: Packet> Medium<F> {
         assert!(settings.attempts > 0, "a packet is attempted at least once");
         let mut phy = Phy::new(settings.standard);
         phy.ack_timeout = settings.ack_timeout.unwrap_or(phy.ack_timeout);
+        phy.after_collision = settings.after_collision;
         let count = stations.len();
         let mut medium = Medium {
             stations: stations.iter().map(|station| Station::new(station.clone(), &phy)).collect(),

@@ -15,7 +15,7 @@ mod tests;
 
 pub(crate) use medium::LEAST_SUCCESS;
 pub use medium::{Medium, MediumSettings};
-pub use phy::{Mode, Phy, Standard};
+pub use phy::{AfterCollision, Mode, Phy, Standard};
 pub use radio::Radio;
 pub use rates::RateControl;
 pub use station::StationSettings;

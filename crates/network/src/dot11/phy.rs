@@ -65,6 +65,16 @@ pub struct Mode {
     pub block_ack: Span,
 }
 
+/// What a station waits for after two transmissions that began together, before it counts slots again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterCollision {
+    /// EIFS, as after any frame that it cannot decode (IEEE 802.11-2012 §9.3.2.3.7).
+    #[default]
+    Eifs,
+    /// DIFS, as in ns-3: its receivers detect no preamble in frames that begin together, so they notice no error.
+    Difs,
+}
+
 /// Timing of one standard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phy {
@@ -83,6 +93,8 @@ pub struct Phy {
     protection: Span,
     /// How long a station waits for an acknowledgement to begin.
     pub ack_timeout: Span,
+    /// How long the others wait after a collision.
+    pub after_collision: AfterCollision,
     /// Acknowledgement at the lowest basic rate.
     slowest_ack: Span,
     envelope: u32,
@@ -183,6 +195,7 @@ impl Phy {
             symbol: Span::ZERO,
             protection: Span::ZERO,
             ack_timeout: sifs + slot + preamble,
+            after_collision: AfterCollision::Eifs,
             slowest_ack: dsss(ACK, 1_000_000, preamble),
             envelope: ENVELOPE,
             aggregates: false,
@@ -207,6 +220,7 @@ impl Phy {
             symbol: micros(4),
             protection: Span::ZERO,
             ack_timeout: sifs + slot + micros(25), // aPHY-RX-START-Delay
+            after_collision: AfterCollision::Eifs,
             slowest_ack: ofdm(ACK, 24, extension),
             envelope: ENVELOPE,
             aggregates: false,

@@ -3,7 +3,7 @@
 //! Slots are never ticked. A station knows from when it has been counting, so what it has counted when the medium
 //! becomes busy follows from the time, and when it would send is known from the moment at which it becomes idle.
 
-use super::phy::Phy;
+use super::phy::{AfterCollision, Phy};
 use super::rates::RateControl;
 use crate::host::Host;
 use crate::shared::Counters;
@@ -44,6 +44,18 @@ impl Default for StationSettings {
     }
 }
 
+/// What a station can make of what it senses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Reception {
+    /// One transmission, or none.
+    #[default]
+    Clear,
+    /// Several that began within one slot.
+    Collision,
+    /// Too weak a signal, or one that was disturbed after it had begun.
+    Undecoded,
+}
+
 /// The state of one station.
 pub(super) struct Station<F> {
     pub(super) settings: StationSettings,
@@ -61,8 +73,10 @@ pub(super) struct Station<F> {
     pub(super) waiting: u32,
     /// Transmissions that it senses now.
     busy: u32,
-    /// Whether what it senses, or sensed last, cannot be decoded.
-    garbled: bool,
+    /// Since when it has sensed any.
+    busy_since: Time,
+    /// What it can make of what it senses, or sensed last.
+    reception: Reception,
     /// It sends, or waits for the answer.
     pub(super) engaged: bool,
     /// Until when the medium is reserved, as frames that it decoded have said.
@@ -89,7 +103,8 @@ impl<F: Packet> Station<F> {
             moved: true,
             waiting: 0,
             busy: 0,
-            garbled: false,
+            busy_since: Time::ZERO,
+            reception: Reception::Clear,
             engaged: false,
             nav: Time::ZERO,
             slots: 0,
@@ -123,11 +138,13 @@ impl<F: Packet> Station<F> {
     /// has not noticed. Returns whether that is so.
     pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
         let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
-        if self.busy > 0 {
-            self.garbled |= !self.engaged;
-        } else {
-            self.garbled = false;
+        if self.busy == 0 {
+            (self.busy_since, self.reception) = (now, Reception::Clear);
             self.stop(now, phy);
+        } else if now < self.busy_since + phy.slot {
+            self.disturb(Reception::Collision);
+        } else {
+            self.disturb(Reception::Undecoded);
         }
         self.busy += 1;
         committed
@@ -145,19 +162,26 @@ impl<F: Packet> Station<F> {
     /// It begins to send: what it receives meanwhile is lost to it, and no error of reception.
     pub(super) fn begin(&mut self, now: Time, phy: &Phy) {
         self.stop(now, phy);
-        (self.engaged, self.garbled) = (true, false);
+        (self.engaged, self.reception) = (true, Reception::Clear);
     }
 
     /// Whether it has heard one transmission alone since the medium became busy.
     pub(super) fn hears_clearly(&self) -> bool {
-        !self.garbled && !self.engaged
+        self.reception == Reception::Clear && !self.engaged
     }
 
-    /// A frame ends of which it decoded that the medium is reserved until `nav`, or that it could not decode.
+    /// It cannot decode what it senses, unless it sends itself; the first reason counts.
+    fn disturb(&mut self, by: Reception) {
+        if self.hears_clearly() {
+            self.reception = by;
+        }
+    }
+
+    /// A frame ended: it set our NAV to `nav`, or we could not decode it.
     pub(super) fn heard(&mut self, nav: Option<Time>) {
         match nav {
             Some(nav) if self.hears_clearly() => self.nav = self.nav.max(nav),
-            _ => self.garbled |= !self.engaged,
+            _ => self.disturb(Reception::Undecoded),
         }
     }
 
@@ -169,9 +193,12 @@ impl<F: Packet> Station<F> {
     /// If the medium is idle now, it counts again after an interframe space.
     pub(super) fn settle(&mut self, now: Time, phy: &Phy) {
         if self.busy == 0 {
-            self.counts_from = match core::mem::take(&mut self.garbled) {
-                true => now + phy.eifs(),
-                false => now.max(self.nav) + phy.difs(),
+            self.counts_from = match core::mem::take(&mut self.reception) {
+                Reception::Undecoded => now + phy.eifs(),
+                Reception::Collision if phy.after_collision == AfterCollision::Eifs => {
+                    now + phy.eifs()
+                }
+                Reception::Clear | Reception::Collision => now.max(self.nav) + phy.difs(),
             };
         }
     }
@@ -262,6 +289,28 @@ mod tests {
         assert_eq!(counts_from(Some(at(100))), at(234));
         assert_eq!(counts_from(Some(at(244))), at(244 + 34));
         assert_eq!(counts_from(None), at(200 + 94));
+    }
+
+    #[test]
+    fn a_collision_costs_eifs_or_difs_and_a_frame_that_is_disturbed_later_costs_eifs() {
+        let at = |us: u64| Time(us * 1_000);
+        let counts_from = |after_collision, second: u64| {
+            let mut phy = Phy::new(Standard::A);
+            phy.after_collision = after_collision;
+            let mut station = waiting(&phy, 0);
+            for begins in [0, second] {
+                station.sense(at(begins), Time::NEVER, &phy);
+            }
+            for ends in [200, 210] {
+                station.heard(Some(at(244)));
+                station.leave();
+                station.settle(at(ends), &phy);
+            }
+            station.sends_at(at(210), &phy)
+        };
+        assert_eq!(counts_from(AfterCollision::Eifs, 8), at(210 + 94));
+        assert_eq!(counts_from(AfterCollision::Difs, 8), at(210 + 34));
+        assert_eq!(counts_from(AfterCollision::Difs, 9), at(210 + 94));
     }
 
     #[test]

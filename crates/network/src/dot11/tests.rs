@@ -23,6 +23,7 @@ fn fixed(standard: Standard) -> MediumSettings {
         broadcast: 0,
         attempts: 7,
         ack_timeout: None,
+        after_collision: AfterCollision::Eifs,
         radio: None,
     }
 }
@@ -362,6 +363,7 @@ proptest! {
             Just(Queue::Codel { codel: CODEL, limit: 30 }),
             Just(Queue::FqCodel(FqCodelSettings { codel: CODEL, queues: 4, quantum: 300, limit: 30 })),
         ],
+        after_collision in prop::sample::select(vec![AfterCollision::Eifs, AfterCollision::Difs]),
         ring in 1..70u32,
         seed in any::<u64>(),
     ) {
@@ -372,7 +374,7 @@ proptest! {
         let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
         let mut rng = Lcg(seed);
         let radio = Some(Radio::default());
-        let settings = MediumSettings { standard, rates, broadcast: 0, attempts: 4, ack_timeout: None, radio };
+        let settings = MediumSettings { rates, attempts: 4, after_collision, radio, ..fixed(standard) };
         let mut medium = Medium::new(settings, &stations, &lanes, &mut rng);
         packets.sort_by_key(|packet| packet.0);
         packets.reverse();
