@@ -24,10 +24,10 @@ fuzz_target!(|text: &str| {
     let within = with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).expect("it was read");
     let within = within.expect("the scenario names a file");
     if let Ok(plan) = Plan::read(&within, "fuzz", &[], &|_| Ok(scenario::Known::default())) {
-        let air = topology::Air::<Nothing>::new(&plan, 1);
+        let media = topology::SharedMedia::<Nothing>::new(&plan, 1);
         for ms in (0..10_000).step_by(97) {
             let now = units::Time::ZERO + units::Span::millis(ms);
-            for place in air.places(now) {
+            for place in media.places(now) {
                 let inside = |metres: f64| (-1e-6..=100.0 + 1e-6).contains(&metres);
                 assert!(inside(place.x) && inside(place.y), "{place:?} at {ms} ms: {text}");
             }

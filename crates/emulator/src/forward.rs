@@ -19,7 +19,7 @@ use scenario::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use topology::{Air, Hop, Step, Stream, StreamOf, Wiring};
+use topology::{Hop, SharedMedia, Step, Stream, StreamOf, Wiring};
 use units::{Span, Time};
 
 /// Packets read from one device before the next one has its turn and due packets are written.
@@ -61,9 +61,9 @@ pub(crate) struct Forwarder {
     streams: Vec<Stream>,
     hops: Vec<Hop>,
     routes: Routes,
-    pub(crate) air: Air<Packet>,
+    pub(crate) media: SharedMedia<Packet>,
     /// The entry of each medium that counts; never if it has none.
-    pub(crate) air_pending: Vec<Time>,
+    pub(crate) media_pending: Vec<Time>,
     /// When each busy link and each medium wants to be woken; one entry for each, and stale ones of
     /// rare links and of media.
     pub(crate) agenda: BinaryHeap<Reverse<(Time, Wake)>>,
@@ -100,15 +100,15 @@ impl Forwarder {
         check(plan, devices, settings.first_port)?;
         let mut wiring = Wiring::new(plan, settings.seed);
         let routes = Routes::lay(plan, devices, settings.first_port, &mut wiring);
-        let Wiring { links, streams, planned, hops, air, mut changes, .. } = wiring;
+        let Wiring { links, streams, planned, hops, media, mut changes, .. } = wiring;
         changes.sort_by_key(|(at, ..)| *at);
         changes.reverse();
         let packets = plan.classes.iter().map(|class| class.transport.packet.min(LARGEST));
         let mut forwarder = Forwarder {
             agenda: BinaryHeap::with_capacity(links.len()),
             pending: vec![Time::NEVER; links.len()],
-            air_pending: vec![Time::NEVER; air.media() as usize],
-            air,
+            media_pending: vec![Time::NEVER; media.count() as usize],
+            media,
             counts: vec![PathCount::default(); routes.paths()],
             meter: Meter::new(plan, planned, settings.series),
             slab: Slab::new(packets.max().unwrap_or(0) as usize),
@@ -128,7 +128,7 @@ impl Forwarder {
             largest: 0,
             capture: None,
         };
-        (0..forwarder.air.media()).for_each(|medium| forwarder.expect_air(medium));
+        (0..forwarder.media.count()).for_each(|medium| forwarder.expect_medium(medium));
         Ok(forwarder)
     }
 
@@ -151,12 +151,12 @@ impl Forwarder {
             if let Some(wake) = pop_due(&mut self.agenda, due) {
                 match wake {
                     Wake::Link(link) => self.wake_link(link, outside),
-                    Wake::Medium(medium) => self.wake_air(medium, outside),
+                    Wake::Medium(medium) => self.wake_medium(medium, outside),
                 }
             } else if let Some((_, link, change)) = self.script.pop_if(|(at, ..)| *at == due) {
                 self.change(link, due, change);
             } else {
-                self.meter.look(due, &mut self.links, &self.air, &self.counts);
+                self.meter.look(due, &mut self.links, &self.media, &self.counts);
             }
         }
         self.now = until;
@@ -305,7 +305,7 @@ impl Forwarder {
         packet.hop += 1;
         match step {
             Step::Link(link) => self.offer(packet, link),
-            Step::Lane(lane) => self.offer_air(packet, lane),
+            Step::MediumLink(link) => self.offer_medium(packet, link),
             Step::Arrived => self.arrive(packet, outside),
             Step::Fork(_) => unreachable!("the emulator lays no forks"),
         }
@@ -366,7 +366,7 @@ impl Forwarder {
             written: self.written,
             dropped: self.dropped + self.drops.all(),
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
-                + self.air.carried(),
+                + self.media.carried(),
         }
     }
 
@@ -387,7 +387,7 @@ impl Forwarder {
             conservation: self.conservation(),
         };
         let Rows { links, stations, paths, series } =
-            self.meter.finish(self.now, &self.links, &self.air, &self.counts);
+            self.meter.finish(self.now, &self.links, &self.media, &self.counts);
         Report { links, stations, paths, series, own }
     }
 }

@@ -6,13 +6,13 @@
 //! the emulator cannot do on time it reports: see [`Own`].
 #![cfg(target_os = "linux")]
 
-mod air;
 mod capture;
 mod clock;
 mod device;
 mod emulator;
 mod forward;
 mod measure;
+mod media;
 mod packet;
 mod report;
 mod routes;

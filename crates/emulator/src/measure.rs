@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use crate::report::{PathResult, Series};
 use network::Link;
 use scenario::Plan;
-use topology::{Air, LinkMeter, LinkResult, StationResult};
+use topology::{LinkMeter, LinkResult, SharedMedia, StationResult};
 use units::{Span, Time};
 
 /// Packets and bytes in the direction of data on one path since the start.
@@ -68,30 +68,30 @@ impl Meter {
         &mut self,
         now: Time,
         links: &mut [Link<Packet>],
-        air: &Air<Packet>,
+        media: &SharedMedia<Packet>,
         counts: &[PathCount],
     ) {
         if !self.warm && now >= self.warmup {
-            self.start(links, air, counts);
+            self.start(links, media, counts);
         }
         if now < self.next_sample {
             return;
         }
         self.next_sample = self.next_sample + self.sample;
         if self.warm {
-            self.links.sample(links, air, now);
+            self.links.sample(links, media, now);
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(now.seconds());
             series.arrived_bytes.extend(counts.iter().map(|count| count.arrived_bytes as f64));
-            self.links.record(&mut series.links, links, air, now);
+            self.links.record(&mut series.links, links, media, now);
         }
     }
 
     /// The warm-up is over.
-    fn start(&mut self, links: &[Link<Packet>], air: &Air<Packet>, counts: &[PathCount]) {
+    fn start(&mut self, links: &[Link<Packet>], media: &SharedMedia<Packet>, counts: &[PathCount]) {
         self.warm = true;
-        self.links.start(links, air);
+        self.links.start(links, media);
         self.baseline = counts.to_vec();
     }
 
@@ -100,11 +100,11 @@ impl Meter {
         mut self,
         now: Time,
         links: &[Link<Packet>],
-        air: &Air<Packet>,
+        media: &SharedMedia<Packet>,
         counts: &[PathCount],
     ) -> Rows {
         if !self.warm {
-            self.start(links, air, counts);
+            self.start(links, media, counts);
         }
         let seconds = now.since(self.warmup).seconds();
         let rows = counts.iter().zip(&self.baseline).zip(&self.owners);
@@ -117,8 +117,8 @@ impl Meter {
             lost_packets: now.lost - then.lost,
         });
         Rows {
-            links: self.links.results(links, air, seconds),
-            stations: self.links.stations(air, seconds),
+            links: self.links.results(links, media, seconds),
+            stations: self.links.stations(media, seconds),
             paths: rows.collect(),
             series: self.series,
         }

@@ -4,9 +4,9 @@
 //! `benches/measure.py` reports them.
 
 use network::dot11::{
-    AfterCollision, Medium, MediumSettings, Phy, RateControl, Standard, StationSettings,
+    AfterCollision, Channel, ChannelSettings, Phy, RateControl, Standard, StationSettings,
 };
-use network::{Outcome, Packet, Rng};
+use network::{Outcome, Packet, Rng, SharedMedium};
 use units::{Span, Time};
 
 #[derive(Clone, Copy, Default)]
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds: f64 = arguments.next().map_or(Ok(100.0), |text| text.parse())?;
     let standard = Standard::G { protected: false };
     let rates = RateControl::Fixed(Phy::new(standard).modes.len() - 1);
-    let settings = MediumSettings {
+    let settings = ChannelSettings {
         standard,
         rates,
         broadcast: 0,
@@ -51,12 +51,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         after_collision: AfterCollision::Eifs,
         radio: None,
     };
-    let lanes: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
+    let links: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
     let everybody = vec![StationSettings::default(); stations + 1];
     let mut rng = Lcg(1);
-    let mut medium = Medium::new(settings, &everybody, &lanes, &mut rng);
-    for lane in 0..stations as u32 {
-        (0..2).for_each(|_| assert!(medium.offer(Time::ZERO, lane, Full, &mut rng)));
+    let mut medium = Channel::new(settings, &everybody, &links, &mut rng);
+    for link in 0..stations as u32 {
+        (0..2).for_each(|_| assert!(medium.offer(Time::ZERO, link, Full, &mut rng)));
     }
     let (mut delivered, end) = (0u64, Time::ZERO + Span::from_seconds(seconds));
     let mut outcomes = Vec::new();
@@ -67,7 +67,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for outcome in outcomes.drain(..) {
             match outcome {
                 Outcome::Arrived { .. } => delivered += 1,
-                Outcome::Left { lane, .. } => assert!(medium.offer(now, lane, Full, &mut rng)),
+                Outcome::Lost { .. } => unreachable!("a channel has single hops"),
+                Outcome::Left { link, .. } => assert!(medium.offer(now, link, Full, &mut rng)),
             }
         }
     }

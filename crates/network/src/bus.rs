@@ -26,9 +26,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::host::{Bound, Host};
-use crate::shared::{Counters, Outcome};
+use crate::host::{HostQueue, LinkPacket};
+use crate::shared::{Counters, Outcome, SharedMedium};
 use crate::{Packet, Queue, Rng};
+use std::vec::Drain;
 use units::{NANOS, Rate, Span, Time};
 
 /// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a preamble.
@@ -77,10 +78,10 @@ impl Default for BusStation {
 }
 
 /// The state of one station.
-struct Station<F> {
-    host: Host<F>,
+struct Station<P> {
+    host: HostQueue<P>,
     /// The packet that the driver tries to send.
-    current: Option<Bound<F>>,
+    current: Option<LinkPacket<P>>,
     /// How often the bus was busy when it tried.
     retries: u32,
     /// When it tries next.
@@ -95,31 +96,31 @@ struct Station<F> {
 
 /// What is on the bus.
 #[derive(Clone, Copy, Debug)]
-struct Carried<F> {
+struct Carried<P> {
     from: u32,
-    packet: Bound<F>,
+    packet: LinkPacket<P>,
     /// Whether its last bit has been sent.
     sent: bool,
 }
 
 /// A bus with its stations.
-pub struct Bus<F> {
+pub struct Bus<P> {
     settings: BusSettings,
-    stations: Vec<Station<F>>,
+    stations: Vec<Station<P>>,
     /// From which station to which.
-    lanes: Vec<(u32, u32)>,
-    carried: Option<Carried<F>>,
+    links: Vec<(u32, u32)>,
+    carried: Option<Carried<P>>,
     /// When what is on the bus has been sent, or after that has propagated; never while it is idle.
     until: Time,
     /// When the bus is idle, or was first.
     idle_at: Time,
     orders: u64,
-    outcomes: Vec<Outcome<F>>,
+    outcomes: Vec<Outcome<P>>,
 }
 
 /// Slots of the backoff before the `retry`-th retry, the first one being 1: uniform from 1 to 2^retry − 1, or to the
 /// ends of both ranges.
-fn slots(retry: u32, rng: &mut impl Rng) -> u32 {
+fn slots(retry: u32, rng: &mut dyn Rng) -> u32 {
     let most = ((1 << retry.min(CEILING)) - 1).min(MOST_SLOTS);
     1 + (rng.uniform() * f64::from(most)) as u32
 }
@@ -141,19 +142,19 @@ impl BusSettings {
     }
 }
 
-impl<F: Packet> Bus<F> {
-    /// A bus with `stations`, and `lanes` from one to another.
+impl<P: Packet> Bus<P> {
+    /// A bus with `stations`, and `links` from one to another.
     ///
     /// # Panics
-    /// If its rate is zero, or a lane leads from or to a station that does not exist, or to its own.
-    pub fn new(settings: BusSettings, stations: &[BusStation], lanes: &[(usize, usize)]) -> Self {
+    /// If its rate is zero, or a link leads from or to a station that does not exist, or to its own.
+    pub fn new(settings: BusSettings, stations: &[BusStation], links: &[(usize, usize)]) -> Self {
         assert!(settings.rate.0 > 0, "a bus has a rate");
         let count = stations.len();
-        for (number, (from, to)) in lanes.iter().enumerate() {
-            assert!(*from < count && *to < count && from != to, "lane {number}");
+        for (number, (from, to)) in links.iter().enumerate() {
+            assert!(*from < count && *to < count && from != to, "link {number}");
         }
         let station = |station: &BusStation| Station {
-            host: Host::new(station.queue.clone()),
+            host: HostQueue::new(station.queue.clone()),
             current: None,
             retries: 0,
             tries_at: Time::NEVER,
@@ -165,7 +166,7 @@ impl<F: Packet> Bus<F> {
         Bus {
             settings,
             stations: stations.iter().map(station).collect(),
-            lanes: lanes.iter().map(|(from, to)| (*from as u32, *to as u32)).collect(),
+            links: links.iter().map(|(from, to)| (*from as u32, *to as u32)).collect(),
             carried: None,
             until: Time::NEVER,
             idle_at: Time::ZERO,
@@ -174,50 +175,9 @@ impl<F: Packet> Bus<F> {
         }
     }
 
-    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing collides; a failure
-    /// is a packet that was given up because the bus was busy; an acknowledged packet is one that has been received.
-    pub fn counters(&self, station: usize) -> Counters {
-        self.stations[station].counters
-    }
-
     /// How often a station has backed off from a busy bus.
     pub fn deferrals(&self, station: usize) -> u64 {
         self.stations[station].deferrals
-    }
-
-    /// Packets that wait in a station, with the one that it tries to send or sends.
-    pub fn backlog(&self, station: usize) -> u32 {
-        let own = |carried: &Carried<F>| carried.from as usize == station && !carried.sent;
-        let sending = self.carried.as_ref().is_some_and(own);
-        let station = &self.stations[station];
-        station.host.len() as u32 + u32::from(station.current.is_some()) + u32::from(sending)
-    }
-
-    /// When [`Bus::wake`] is to be called next.
-    pub fn next_wake(&self) -> Time {
-        let tries = self.stations.iter().map(|station| station.tries_at);
-        tries.min().unwrap_or(Time::NEVER).min(self.until)
-    }
-
-    /// What has happened since it was asked last.
-    pub fn outcomes(&mut self) -> impl Iterator<Item = Outcome<F>> {
-        self.outcomes.drain(..)
-    }
-
-    /// A packet comes to the sender of `lane`; returns whether its host takes it.
-    pub fn offer(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) -> bool {
-        let from = self.lanes[lane as usize].0 as usize;
-        let station = &mut self.stations[from];
-        station.counters.offered += 1;
-        if !station.host.offer(now, Bound { lane, frame }, rng) {
-            station.counters.queue_drops += 1;
-            return false;
-        }
-        if station.tries_at == Time::NEVER && station.ready_at != Time::NEVER {
-            self.prepare(now, from);
-        }
-        self.report_drops(from);
-        true
     }
 
     /// A station that tries nothing looks for a packet, at the end of its gap.
@@ -236,19 +196,9 @@ impl<F: Packet> Bus<F> {
     /// What the discipline of a station has dropped after it had taken it.
     fn report_drops(&mut self, from: usize) {
         let station = &mut self.stations[from];
-        while let Some(Bound { lane, frame }) = station.host.dropped() {
+        while let Some(LinkPacket { link, packet }) = station.host.dropped() {
             station.counters.queue_drops += 1;
-            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
-        }
-    }
-
-    /// Does what is due at `now`.
-    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
-        while self.until <= now {
-            self.proceed();
-        }
-        while let Some(from) = self.first_to_try(now) {
-            self.attempt(now, from, rng);
+            self.outcomes.push(Outcome::Left { link, packet, lost: true });
         }
     }
 
@@ -264,22 +214,22 @@ impl<F: Packet> Bus<F> {
         let Some(carried) = self.carried.as_mut() else {
             return;
         };
-        let (from, Bound { lane, frame }) = (carried.from as usize, carried.packet);
+        let (from, LinkPacket { link, packet }) = (carried.from as usize, carried.packet);
         if carried.sent {
             self.carried = None;
             self.stations[from].counters.acknowledged += 1;
-            let at = self.lanes[lane as usize].1;
-            return self.outcomes.push(Outcome::Arrived { lane, at, frame });
+            let at = self.links[link as usize].1;
+            return self.outcomes.push(Outcome::Arrived { link, at, packet });
         }
         carried.sent = true;
         self.until = self.idle_at;
-        self.outcomes.push(Outcome::Left { lane, frame, lost: false });
+        self.outcomes.push(Outcome::Left { link, packet, lost: false });
         self.stations[from].ready_at = self.idle_at + self.settings.gap();
         self.prepare(now, from);
     }
 
     /// A station tries to send.
-    fn attempt(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
+    fn attempt(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         let station = &mut self.stations[from];
         if station.current.is_none() {
             station.current = station.host.take(now);
@@ -293,7 +243,7 @@ impl<F: Packet> Bus<F> {
     }
 
     /// A station sends.
-    fn begin(&mut self, now: Time, from: usize, packet: Bound<F>) {
+    fn begin(&mut self, now: Time, from: usize, packet: LinkPacket<P>) {
         let lasts = self.settings.duration(packet.bytes());
         let station = &mut self.stations[from];
         (station.current, station.retries) = (None, 0);
@@ -306,7 +256,7 @@ impl<F: Packet> Bus<F> {
     }
 
     /// A station finds the bus busy. It draws until it tries at a time when this frame is over, or for the last time.
-    fn defer(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
+    fn defer(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         let station = &mut self.stations[from];
         if station.retries == MOST_RETRIES {
             return self.give_up(now, from);
@@ -327,9 +277,58 @@ impl<F: Packet> Bus<F> {
         let station = &mut self.stations[from];
         station.retries = 0;
         station.counters.failures += 1;
-        if let Some(Bound { lane, frame }) = station.current.take() {
-            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
+        if let Some(LinkPacket { link, packet }) = station.current.take() {
+            self.outcomes.push(Outcome::Left { link, packet, lost: true });
         }
         self.prepare(now, from);
+    }
+}
+
+impl<P: Packet> SharedMedium<P> for Bus<P> {
+    fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
+        let from = self.links[link as usize].0 as usize;
+        let station = &mut self.stations[from];
+        station.counters.offered += 1;
+        if !station.host.offer(now, LinkPacket { link, packet }, rng) {
+            station.counters.queue_drops += 1;
+            return false;
+        }
+        if station.tries_at == Time::NEVER && station.ready_at != Time::NEVER {
+            self.prepare(now, from);
+        }
+        self.report_drops(from);
+        true
+    }
+
+    fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
+        while self.until <= now {
+            self.proceed();
+        }
+        while let Some(from) = self.first_to_try(now) {
+            self.attempt(now, from, rng);
+        }
+    }
+
+    fn next_wake(&self) -> Time {
+        let tries = self.stations.iter().map(|station| station.tries_at);
+        tries.min().unwrap_or(Time::NEVER).min(self.until)
+    }
+
+    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
+        self.outcomes.drain(..)
+    }
+
+    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing collides; a failure
+    /// is a packet that was given up because the bus was busy; an acknowledged packet is one that has been received.
+    fn counters(&self, station: usize) -> Counters {
+        self.stations[station].counters
+    }
+
+    /// Packets that wait in a station, with the one that it tries to send or sends.
+    fn backlog(&self, station: usize) -> u32 {
+        let own = |carried: &Carried<P>| carried.from as usize == station && !carried.sent;
+        let sending = self.carried.as_ref().is_some_and(own);
+        let station = &self.stations[station];
+        station.host.len() as u32 + u32::from(station.current.is_some()) + u32::from(sending)
     }
 }

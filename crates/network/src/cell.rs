@@ -31,14 +31,15 @@ mod scheduler;
 #[cfg(test)]
 mod tests;
 
-use crate::host::Bound;
-use crate::shared::{Counters, Outcome};
-use crate::{Packet, Queue, Rng};
+use crate::host::LinkPacket;
+use crate::shared::{Counters, Outcome, SharedMedium};
+use crate::{Packet, Place, Queue, Radio, Rng};
 use bearer::Bearer;
 pub use channel::Fading;
 use channel::{Channel, block_bytes};
 pub use scheduler::Scheduler;
 use scheduler::{Allocator, Grant, Want};
+use std::vec::Drain;
 use units::{NANOS, Span, Time};
 
 /// A transmission time interval.
@@ -66,21 +67,34 @@ pub struct CellSettings {
     pub scheduler: Scheduler,
     /// Part of the symbols that carry control and reference signals, in `[0, 1)`.
     pub overhead: f64,
+    /// Propagation, for users whose signal follows from their place.
+    pub radio: Option<Radio>,
+    /// Where the base station is at first.
+    pub base: Place,
 }
 
 impl Default for CellSettings {
     /// 10 MHz for each direction; proportional fair over 100 ms.
     fn default() -> Self {
         let scheduler = Scheduler::ProportionalFair { time_constant: Span::millis(100) };
-        CellSettings { blocks_down: 50, blocks_up: 50, scheduler, overhead: 0.25 }
+        CellSettings {
+            blocks_down: 50,
+            blocks_up: 50,
+            scheduler,
+            overhead: 0.25,
+            radio: None,
+            base: Place::default(),
+        }
     }
 }
 
 /// What one user of a cell is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellUser {
-    /// Mean signal-to-noise ratio in dB, the same in both directions.
-    pub snr_db: f64,
+    /// Mean signal-to-noise ratio in dB, the same in both directions; without, [`CellSettings::radio`] gives it.
+    pub snr_db: Option<f64>,
+    /// Where it is at first.
+    pub place: Place,
     /// How it varies; without, it is constant.
     pub fading: Option<Fading>,
     /// The queueing discipline of its queue at the base, and of its own; an early detection has no idle time here.
@@ -90,26 +104,29 @@ pub struct CellUser {
 impl Default for CellUser {
     fn default() -> Self {
         let queue = Queue::DropTail { packets: 1000, bytes: u64::MAX };
-        CellUser { snr_db: 20.0, fading: None, queue }
+        CellUser { snr_db: Some(20.0), place: Place::default(), fading: None, queue }
     }
 }
 
 /// One direction of a cell.
-struct Side<F> {
+struct Side<P> {
     allocator: Allocator,
     /// Of each user.
-    bearers: Vec<Bearer<F>>,
+    bearers: Vec<Bearer<P>>,
 }
 
 /// A cell: station 0 is its base, the others are its users in order.
-pub struct Cell<F> {
+pub struct Cell<P> {
     overhead: f64,
+    radio: Option<Radio>,
+    /// Of each user whether its signal follows from its place.
+    by_place: Vec<bool>,
     /// Of each user; user u is station u + 1.
     channels: Vec<Channel>,
     /// Down and up.
-    sides: [Side<F>; 2],
-    /// Of each lane, the user and the direction.
-    lanes: Vec<(usize, Direction)>,
+    sides: [Side<P>; 2],
+    /// Of each link, the user and the direction.
+    links: Vec<(usize, Direction)>,
     counters: Vec<Counters>,
     /// Packets inside.
     packets: u64,
@@ -117,10 +134,10 @@ pub struct Cell<F> {
     due: Time,
     wants: Vec<Want>,
     grants: Vec<Grant>,
-    outcomes: Vec<Outcome<F>>,
+    outcomes: Vec<Outcome<P>>,
 }
 
-/// User and direction of a lane between two stations, if one of them is the base.
+/// User and direction of a link between two stations, if one of them is the base.
 fn bearer_of((from, to): (usize, usize)) -> Option<(usize, Direction)> {
     match (from, to) {
         (0, 0) => None,
@@ -130,18 +147,24 @@ fn bearer_of((from, to): (usize, usize)) -> Option<(usize, Direction)> {
     }
 }
 
-impl<F: Packet> Cell<F> {
-    /// A cell with `users`, and `lanes` between the base, which is station 0, and them, which are stations from 1 on.
+impl<P: Packet> Cell<P> {
+    /// A cell with `users`, and `links` between the base, which is station 0, and them, which are stations from 1 on.
     ///
     /// # Panics
-    /// If a direction has no blocks, all symbols are overhead, or a lane does not lead between the base and a user.
-    pub fn new(settings: CellSettings, users: &[CellUser], lanes: &[(usize, usize)]) -> Self {
-        let CellSettings { blocks_down, blocks_up, scheduler, overhead } = settings;
+    /// If a direction has no blocks, all symbols are overhead, a link does not lead between the base and a user, or a
+    /// user has no signal.
+    pub fn new(settings: CellSettings, users: &[CellUser], links: &[(usize, usize)]) -> Self {
+        let CellSettings { blocks_down, blocks_up, scheduler, overhead, radio, base } = settings;
         assert!(blocks_down > 0 && blocks_up > 0, "a direction has blocks");
         assert!((0.0..1.0).contains(&overhead), "some symbols carry data");
-        let way = |(number, lane): (usize, &(usize, usize))| {
-            let way = bearer_of(*lane).filter(|(user, _)| *user < users.len());
-            way.unwrap_or_else(|| panic!("lane {number} is not between the base and a user"))
+        let bearer = |(number, link): (usize, &(usize, usize))| {
+            let own = bearer_of(*link).filter(|(user, _)| *user < users.len());
+            own.unwrap_or_else(|| panic!("link {number} is not between the base and a user"))
+        };
+        let channel = |user: &CellUser| {
+            let by_place = || radio.map(|radio| radio.snr_db(base, user.place));
+            let mean = user.snr_db.or_else(by_place);
+            Channel::new(mean.unwrap_or_else(|| panic!("a user without a signal")), user.fading)
         };
         let side = |blocks: u32| Side {
             allocator: Allocator::new(scheduler, blocks, users.len()),
@@ -149,30 +172,17 @@ impl<F: Packet> Cell<F> {
         };
         Cell {
             overhead,
-            channels: users.iter().map(|user| Channel::new(user.snr_db, user.fading)).collect(),
+            radio,
+            by_place: users.iter().map(|user| user.snr_db.is_none()).collect(),
+            channels: users.iter().map(channel).collect(),
             sides: [side(blocks_down), side(blocks_up)],
-            lanes: lanes.iter().enumerate().map(way).collect(),
+            links: links.iter().enumerate().map(bearer).collect(),
             counters: vec![Counters::default(); users.len() + 1],
             packets: 0,
             due: Time::NEVER,
             wants: Vec::with_capacity(users.len()),
             grants: Vec::with_capacity(users.len()),
             outcomes: Vec::new(),
-        }
-    }
-
-    /// What a station has counted. An attempt is what one TTI carries from it to one receiver; all are answered, and
-    /// nothing is given up; an acknowledged packet is one that has been received. Airtime is TTIs in which it sends.
-    pub fn counters(&self, station: usize) -> Counters {
-        self.counters[station]
-    }
-
-    /// Packets that wait in a station, with those that are being sent: of the base, for all users.
-    pub fn backlog(&self, station: usize) -> u32 {
-        let side = |direction: Direction| &self.sides[direction as usize].bearers;
-        match station.checked_sub(1) {
-            None => side(Direction::Down).iter().map(Bearer::backlog).sum(),
-            Some(user) => side(Direction::Up)[user].backlog(),
         }
     }
 
@@ -195,64 +205,13 @@ impl<F: Packet> Cell<F> {
         (8 * bytes * (NANOS / TTI.0)) as f64
     }
 
-    /// From the next TTI on, the user with a station's number has another mean signal-to-noise ratio, in dB. Its fading
-    /// goes on as it was.
-    ///
-    /// # Panics
-    /// If that is no user.
-    pub fn set_snr(&mut self, now: Time, user: usize, snr_db: f64) {
-        debug_assert!(self.due >= now, "a TTI has ended that nobody was woken for");
-        self.channels[user - 1].mean_db = snr_db;
-    }
-
-    /// When [`Cell::wake`] is to be called next.
-    pub fn next_wake(&self) -> Time {
-        self.due
-    }
-
-    /// What has happened since it was asked last.
-    pub fn outcomes(&mut self) -> impl Iterator<Item = Outcome<F>> {
-        self.outcomes.drain(..)
-    }
-
-    /// A packet comes to the sender of `lane`; returns whether the queue of its user and direction takes it.
-    pub fn offer(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) -> bool {
-        let (user, direction) = self.lanes[lane as usize];
-        let counters = &mut self.counters[sender(user, direction)];
-        counters.offered += 1;
-        let host = &mut self.sides[direction as usize].bearers[user].host;
-        if !host.offer(now, Bound { lane, frame }, rng) {
-            counters.queue_drops += 1;
-            return false;
-        }
-        self.packets += 1;
-        self.report_drops(user, direction);
-        if self.due == Time::NEVER && self.packets > 0 {
-            self.due = Time(now.0.div_ceil(TTI.0) * TTI.0);
-        }
-        true
-    }
-
     /// What a discipline has dropped after it had taken it.
     fn report_drops(&mut self, user: usize, direction: Direction) {
         let bearer = &mut self.sides[direction as usize].bearers[user];
-        while let Some(Bound { lane, frame }) = bearer.host.dropped() {
+        while let Some(LinkPacket { link, packet }) = bearer.host.dropped() {
             self.packets -= 1;
             self.counters[sender(user, direction)].queue_drops += 1;
-            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
-        }
-    }
-
-    /// Does what is due at `now`: a TTI ends, and the next one begins.
-    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
-        while self.due <= now {
-            let at = self.due;
-            self.arrive();
-            for direction in DIRECTIONS {
-                self.gather(at, direction, rng);
-                self.send(at, direction);
-            }
-            self.due = if self.packets > 0 { at + TTI } else { Time::NEVER };
+            self.outcomes.push(Outcome::Left { link, packet, lost: true });
         }
     }
 
@@ -261,18 +220,18 @@ impl<F: Packet> Cell<F> {
         for direction in DIRECTIONS {
             for (user, bearer) in self.sides[direction as usize].bearers.iter_mut().enumerate() {
                 let at = if direction == Direction::Down { user as u32 + 1 } else { 0 };
-                for Bound { lane, frame } in bearer.arrived() {
+                for LinkPacket { link, packet } in bearer.arrived() {
                     self.packets -= 1;
                     self.counters[sender(user, direction)].acknowledged += 1;
-                    self.outcomes.push(Outcome::Arrived { lane, at, frame });
-                    self.outcomes.push(Outcome::Left { lane, frame, lost: false });
+                    self.outcomes.push(Outcome::Arrived { link, at, packet });
+                    self.outcomes.push(Outcome::Left { link, packet, lost: false });
                 }
             }
         }
     }
 
     /// Which users want how many blocks in the TTI that begins.
-    fn gather(&mut self, now: Time, direction: Direction, rng: &mut impl Rng) {
+    fn gather(&mut self, now: Time, direction: Direction, rng: &mut dyn Rng) {
         self.wants.clear();
         let side = &self.sides[direction as usize];
         let most = side.allocator.blocks();
@@ -313,6 +272,73 @@ impl<F: Packet> Cell<F> {
             self.report_drops(*user, direction);
         }
         self.grants = grants;
+    }
+}
+
+impl<P: Packet> SharedMedium<P> for Cell<P> {
+    fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
+        let (user, direction) = self.links[link as usize];
+        let counters = &mut self.counters[sender(user, direction)];
+        counters.offered += 1;
+        let host = &mut self.sides[direction as usize].bearers[user].host;
+        if !host.offer(now, LinkPacket { link, packet }, rng) {
+            counters.queue_drops += 1;
+            return false;
+        }
+        self.packets += 1;
+        self.report_drops(user, direction);
+        if self.due == Time::NEVER && self.packets > 0 {
+            self.due = Time(now.0.div_ceil(TTI.0) * TTI.0);
+        }
+        true
+    }
+
+    /// Does what is due at `now`: a TTI ends, and the next one begins.
+    fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
+        while self.due <= now {
+            let at = self.due;
+            self.arrive();
+            for direction in DIRECTIONS {
+                self.gather(at, direction, rng);
+                self.send(at, direction);
+            }
+            self.due = if self.packets > 0 { at + TTI } else { Time::NEVER };
+        }
+    }
+
+    fn next_wake(&self) -> Time {
+        self.due
+    }
+
+    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
+        self.outcomes.drain(..)
+    }
+
+    /// What a station has counted. An attempt is what one TTI carries from it to one receiver; all are answered, and
+    /// nothing is given up; an acknowledged packet is one that has been received. Airtime is TTIs in which it sends.
+    fn counters(&self, station: usize) -> Counters {
+        self.counters[station]
+    }
+
+    /// Packets that wait in a station, with those that are being sent: of the base, for all users.
+    fn backlog(&self, station: usize) -> u32 {
+        let side = |direction: Direction| &self.sides[direction as usize].bearers;
+        match station.checked_sub(1) {
+            None => side(Direction::Down).iter().map(Bearer::backlog).sum(),
+            Some(user) => side(Direction::Up)[user].backlog(),
+        }
+    }
+
+    /// From the next TTI on, users whose signal follows from their place have another mean; fading goes on as it was.
+    fn place(&mut self, now: Time, places: &[Place]) {
+        debug_assert!(self.due >= now, "a TTI has ended that nobody was woken for");
+        let (Some(radio), Some((base, users))) = (self.radio, places.split_first()) else {
+            return;
+        };
+        let channels = self.channels.iter_mut().zip(&self.by_place).zip(users);
+        for ((channel, _), place) in channels.filter(|((_, by_place), _)| **by_place) {
+            channel.mean_db = radio.snr_db(*base, *place);
+        }
     }
 }
 

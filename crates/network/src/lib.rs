@@ -16,6 +16,7 @@ mod loss;
 mod mobility;
 mod pie;
 mod queue;
+mod radio;
 mod red;
 mod ring;
 pub mod routing;
@@ -34,11 +35,15 @@ pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
 pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
 pub use pie::{Pie, PieSettings};
 pub use queue::{Backlog, Queue, Verdict};
+pub use radio::Radio;
 pub use red::{Red, RedSettings, Spacing};
-pub use shared::{Counters as StationCounters, Outcome};
+pub use shared::{
+    Counters as StationCounters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters,
+    SharedMedium,
+};
 
 /// What an element may know of what it carries: a few plain bytes that are moved by value.
-pub trait Packet: Copy + Default {
+pub trait Packet: Copy + Default + Send + 'static {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
 
@@ -56,4 +61,10 @@ pub trait Packet: Copy + Default {
 pub trait Rng {
     /// Uniform in `[0, 1)`.
     fn uniform(&mut self) -> f64;
+}
+
+impl Rng for &mut dyn Rng {
+    fn uniform(&mut self) -> f64 {
+        (**self).uniform()
+    }
 }

@@ -1,30 +1,101 @@
-//! What elements that several stations share have in common: a medium of 802.11, a bus, a cell.
+//! Shared media: one channel, bus or cell for several stations.
 //!
-//! Each has *lanes*, from one station to another: `offer` a packet to a lane, `wake` the element when it wants it
-//! (`next_wake`), and take the [`Outcome`]s. It has one event pending, the next instant at which something happens.
+//! A medium has stations and *links*, from one station to another. A packet is offered to a link, waits in the queue of
+//! the link's first station, and becomes one or two [`Outcome`]s. A medium has one event pending, at
+//! [`SharedMedium::next_wake`].
 
-use units::Span;
+use crate::routing::Node;
+use crate::{Packet, Place, Rng};
+use std::vec::Drain;
+use units::{Span, Time};
 
-/// What became of a packet.
+/// What a world does with a shared medium, whatever its kind. Stations and links have the numbers of the constructor.
+pub trait SharedMedium<P: Packet>: Send {
+    /// A packet comes to the first station of `link`. Returns whether its queue takes it: if not, there is no outcome.
+    fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool;
+
+    /// Does what is due at `now`. A call before [`SharedMedium::next_wake`] is harmless.
+    fn wake(&mut self, now: Time, rng: &mut dyn Rng);
+
+    /// When [`SharedMedium::wake`] is to be called next, never before the last call; it may move with each call.
+    fn next_wake(&self) -> Time;
+
+    /// Takes the outcomes since the last call, in the order in which they happened.
+    fn outcomes(&mut self) -> Drain<'_, Outcome<P>>;
+
+    /// The counters of a station's interface since the start.
+    fn counters(&self, station: usize) -> Counters;
+
+    /// Packets in the queue of a station, with those that it is sending.
+    fn backlog(&self, station: usize) -> u32;
+
+    /// The stations are at these places from now on. Kinds without propagation ignore it.
+    fn place(&mut self, _now: Time, _places: &[Place]) {}
+
+    /// Whether the places of the stations let packets of `link` through now; `None` if places do not matter.
+    fn connected(&self, _link: u32) -> Option<bool> {
+        None
+    }
+
+    /// What a medium knows in addition whose links cross several stations.
+    fn multi_hop(&self) -> Option<&dyn MultiHop> {
+        None
+    }
+}
+
+/// A medium whose packets are routed from station to station.
+pub trait MultiHop {
+    /// What routing has done for the packets of `link`.
+    fn routing_counters(&self, link: u32) -> RoutingCounters;
+
+    /// All routes that packets took, in order of links.
+    fn routes(&self) -> Vec<Route>;
+
+    /// What went from each station to each other one since the start; a broadcast has no receiver.
+    fn hop_counters(&self) -> Vec<(Node, Option<Node>, HopCounters)>;
+
+    /// How often a station has changed or lost its access point.
+    fn handovers(&self, station: usize) -> u64;
+}
+
+/// The ends of a link. Where packets are routed it may begin and end at any of several stations; elsewhere the first
+/// ones count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ends {
+    /// Stations at which it begins.
+    pub from: Vec<usize>,
+    /// Stations at which it ends.
+    pub to: Vec<usize>,
+}
+
+/// What became of a packet. One that is not lost gives `Left` and `Arrived`, one that is lost gives `Left` with `lost`
+/// or, after it had left its first station, `Left` and `Lost`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome<F> {
-    /// The receiver of a lane has it; of a broadcast, this station.
+pub enum Outcome<P> {
+    /// A packet is at the end of its link; a broadcast gives one outcome for each station that received it.
     Arrived {
-        /// Number of the lane.
-        lane: u32,
-        /// The station that has it.
+        /// Number of the link.
+        link: u32,
+        /// The station that received it.
         at: u32,
         /// The packet.
-        frame: F,
+        packet: P,
     },
-    /// The sender is done with it: there is room in its queue.
+    /// A packet has left the queue of its first station, which has room for another one.
     Left {
-        /// Number of the lane.
-        lane: u32,
+        /// Number of the link.
+        link: u32,
         /// The packet.
-        frame: F,
-        /// Whether it was given up and has not been received.
+        packet: P,
+        /// Whether it will never arrive: dropped by the queue, or given up.
         lost: bool,
+    },
+    /// A packet was lost on a later hop.
+    Lost {
+        /// Number of the link.
+        link: u32,
+        /// The packet.
+        packet: P,
     },
 }
 
@@ -45,4 +116,41 @@ pub struct Counters {
     pub acknowledged: u64,
     /// Time spent sending data.
     pub airtime: Span,
+}
+
+/// What routing has done for the packets of one link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoutingCounters {
+    /// Packets that arrived over another route than the one before.
+    pub changes: u64,
+    /// Packets for which there was no route.
+    pub unreachable: u64,
+}
+
+/// Packets and messages that one station has sent to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HopCounters {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes of those packets.
+    pub bytes: u64,
+    /// Messages of routers, each counted once however often it was attempted.
+    pub messages: u64,
+    /// Bytes of those messages.
+    pub message_bytes: u64,
+}
+
+/// One route that packets of a link took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route {
+    /// Number of the link.
+    pub link: u32,
+    /// The stations, from first to last.
+    pub nodes: Vec<Node>,
+    /// Packets that took it.
+    pub packets: u64,
+    /// When the first one arrived.
+    pub first: Time,
+    /// When the last one arrived.
+    pub last: Time,
 }

@@ -11,7 +11,7 @@ use scenario::schema;
 use scenario::{Class, Plan, PlanPath};
 use std::iter;
 use std::sync::Arc;
-use topology::{Air, Copies, Hop, Stream, Wiring};
+use topology::{Copies, Hop, SharedMedia, Stream, Wiring};
 use transport::{
     AUTOTUNED_FROM, Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor,
     RtoSettings, Sender, SenderSettings, Source,
@@ -30,9 +30,9 @@ pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     let Builder { mut world, wiring, .. } = builder;
     let planned = wiring.planned;
     (world.links, world.streams, world.hops) = (wiring.links, wiring.streams, wiring.hops);
-    world.air = wiring.air;
+    world.media = wiring.media;
     world.sources = Numbering::new(world.links.len(), world.flows.len());
-    world.agenda = Agenda::new(world.sources.count(world.air.media()));
+    world.agenda = Agenda::new(world.sources.count(world.media.count()));
     // What happens at one time happens in the order of the file; the next action stands last.
     world.script.sort_by_key(|(at, _)| *at);
     world.script.reverse();
@@ -67,8 +67,8 @@ fn empty() -> World {
         counts: Vec::new(),
         hops: Vec::new(),
         forks: Vec::new(),
-        air: Air::default(),
-        aired: Vec::new(),
+        media: SharedMedia::default(),
+        outcomes: Vec::new(),
         script: Vec::new(),
         sources: Numbering::default(),
         agenda: Agenda::new(0),

@@ -3,11 +3,11 @@
 //! proves it.
 
 mod agenda;
-mod air;
 mod build;
 mod controller;
 mod event_source;
 mod measure;
+mod media;
 mod packed;
 mod result;
 mod run;

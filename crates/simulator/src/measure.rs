@@ -77,7 +77,7 @@ impl<'a> Meter<'a> {
 
     /// The warm-up is over.
     pub(crate) fn start(&mut self, world: &World) {
-        self.links.start(&world.links, &world.air);
+        self.links.start(&world.links, &world.media);
         self.baseline = Baseline {
             counts: world.counts.clone(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
@@ -91,14 +91,14 @@ impl<'a> Meter<'a> {
     pub(crate) fn sample(&mut self, world: &mut World, warm: bool) {
         if warm {
             self.sample_paths(world);
-            self.links.sample(&mut world.links, &world.air, world.now);
+            self.links.sample(&mut world.links, &world.media, world.now);
         }
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
             series.held_bytes.extend(world.flows.iter().map(|flow| flow.receiver.held() as f64));
-            self.links.record(&mut series.links, &mut world.links, &world.air, world.now);
-            self.links.record_nodes(&mut series.nodes, &world.air, world.now);
+            self.links.record(&mut series.links, &mut world.links, &world.media, world.now);
+            self.links.record_nodes(&mut series.nodes, &world.media, world.now);
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Meter<'a> {
     /// The results of the run.
     pub(crate) fn finish(self, seed: u64, world: World, events: Option<Box<Trace>>) -> Outcome {
         let seconds = world.now.seconds() - self.plan.warmup.seconds();
-        let (ways, routes) = self.links.routing(&world.air);
+        let (ways, routes) = self.links.routing(&world.media);
         Outcome {
             seed,
             digest: world.totals.digest,
@@ -143,8 +143,8 @@ impl<'a> Meter<'a> {
             flows: self.flow_results(&world, seconds),
             paths: self.path_results(&world, seconds),
             coding: self.coding_results(&world),
-            links: self.links.results(&world.links, &world.air, seconds),
-            stations: self.links.stations(&world.air, seconds),
+            links: self.links.results(&world.links, &world.media, seconds),
+            stations: self.links.stations(&world.media, seconds),
             ways,
             routes,
             classes: self.class_results(&world),

@@ -11,8 +11,8 @@ use crate::packed::{PackedSegment, SackStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use control::Verdicts;
-use network::{Change, Link, Offer, Passage};
-use topology::{Air, Aired, Hop, Step, Stream, StreamOf};
+use network::{Change, Link, Offer, Outcome, Passage};
+use topology::{Hop, SharedMedia, Step, Stream, StreamOf};
 use transport::{Receiver, Sender};
 use units::Time;
 use wire::{Ack, Flags, Report};
@@ -114,9 +114,9 @@ pub(crate) struct World {
     /// Routes one after another, each ended by [`Hop::ARRIVED`].
     pub(crate) hops: Vec<Hop>,
     pub(crate) forks: Vec<Fork>,
-    pub(crate) air: Air<PackedSegment>,
-    /// What just came out of a medium; kept for its room.
-    pub(crate) aired: Vec<Aired<PackedSegment>>,
+    pub(crate) media: SharedMedia<PackedSegment>,
+    /// The outcomes of a medium that was woken; kept for its room.
+    pub(crate) outcomes: Vec<Outcome<PackedSegment>>,
     /// Sorted by time, next one last.
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) sources: Numbering,
@@ -149,7 +149,7 @@ impl World {
         if let Some((at, _)) = self.script.last() {
             self.agenda.schedule(self.sources.source(Wake::Script), *at);
         }
-        (0..self.air.media()).for_each(|medium| self.schedule_medium(medium));
+        (0..self.media.count()).for_each(|medium| self.schedule_medium(medium));
     }
 
     /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is reached.
@@ -259,7 +259,7 @@ impl World {
             Wake::Sender(flow) => self.wake_sender(flow),
             Wake::Receiver(flow) => self.wake_receiver(flow),
             Wake::Script => self.act(),
-            Wake::Medium(medium) => self.wake_air(medium),
+            Wake::Medium(medium) => self.wake_medium(medium),
         }
     }
 
@@ -289,9 +289,9 @@ impl World {
         match self.hops[packet.cursor() as usize].step() {
             Step::Link(link) => self.offer(packet, link),
             Step::Arrived => self.arrive(packet),
-            Step::Lane(lane) => {
+            Step::MediumLink(link) => {
                 packet.advance();
-                self.offer_air(packet, lane);
+                self.offer_medium(packet, link);
             }
             Step::Fork(fork) => self.fork(packet, fork),
         }
@@ -384,7 +384,7 @@ impl World {
             };
             let path = *first_path + transmit.path as u32;
             let cursor = self.routes[path as usize].forward;
-            if *small_queue && !matches!(self.hops[cursor as usize].step(), Step::Lane(_)) {
+            if *small_queue && !matches!(self.hops[cursor as usize].step(), Step::MediumLink(_)) {
                 sender.on_sent(transmit.path, transmit.data.len); // no medium holds it in the host
             }
             let packet = PackedSegment::data(&transmit.data, u32::from(*header), path, cursor);
@@ -507,7 +507,7 @@ impl World {
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
-                + self.air.carried(),
+                + self.media.carried(),
         }
     }
 

@@ -5,7 +5,7 @@ const SHIFT: u32 = 30;
 const NUMBER: u32 = (1 << SHIFT) - 1;
 const ARRIVED: u32 = 1;
 const FORK: u32 = 2;
-const LANE: u32 = 3;
+const MEDIUM_LINK: u32 = 3;
 
 /// One hop of a route: what a packet enters next. Built by the functions below, read by [`Hop::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +16,8 @@ pub struct Hop(u32);
 pub enum Step {
     /// The link with this number.
     Link(u32),
-    /// The lane of a shared medium with this number.
-    Lane(u32),
+    /// The medium link with this number: from one station of a shared medium to another.
+    MediumLink(u32),
     /// The fork with this number: packets take several routes in turn.
     Fork(u32),
     /// The end of the route.
@@ -34,10 +34,10 @@ impl Hop {
         Hop(number)
     }
 
-    /// Lane `number` of the shared media.
-    pub fn lane(number: u32) -> Self {
-        debug_assert!(number <= NUMBER, "too many lanes");
-        Hop(LANE << SHIFT | number)
+    /// Medium link `number`.
+    pub fn medium_link(number: u32) -> Self {
+        debug_assert!(number <= NUMBER, "too many medium links");
+        Hop(MEDIUM_LINK << SHIFT | number)
     }
 
     /// Fork `number`.
@@ -53,7 +53,7 @@ impl Hop {
         match self.0 >> SHIFT {
             ARRIVED => Step::Arrived,
             FORK => Step::Fork(number),
-            LANE => Step::Lane(number),
+            MEDIUM_LINK => Step::MediumLink(number),
             _ => Step::Link(self.0), // its kind is 0
         }
     }
@@ -67,7 +67,7 @@ mod tests {
     fn every_hop_says_what_it_was_built_from() {
         for number in [0, 1, NUMBER] {
             assert_eq!(Hop::link(number).step(), Step::Link(number));
-            assert_eq!(Hop::lane(number).step(), Step::Lane(number));
+            assert_eq!(Hop::medium_link(number).step(), Step::MediumLink(number));
             assert_eq!(Hop::fork(number).step(), Step::Fork(number));
         }
         assert_eq!(Hop::ARRIVED.step(), Step::Arrived);

@@ -2,24 +2,24 @@
 //! randomness, and what is measured on them. So a link of the simulator and one of the emulator are
 //! built alike, draw alike and are reported alike.
 
-mod air;
-mod ground;
 mod histogram;
 mod hop;
 mod measure;
 mod media;
+mod nodes;
 mod routing;
 mod settings;
+mod shared_media;
 mod stations;
 mod stream;
 mod wiring;
 
-pub use air::{Air, Aired};
 pub use histogram::{Histogram, Mean};
 pub use hop::{Hop, Step};
 pub use measure::{LinkMeter, LinkResult, LinkSeries};
 pub use routing::{HopSeries, NodeSeries, RouteResult, WayResult};
 pub use settings::{change, link_settings};
+pub use shared_media::SharedMedia;
 pub use stations::{StationResult, StationSeries};
 pub use stream::{Stream, StreamOf};
 pub use wiring::{Copies, Wiring};

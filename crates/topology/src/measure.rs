@@ -1,9 +1,10 @@
 //! What is measured on links; private copies of a link are summed.
 
 use crate::routing::RoutingMeter;
+use crate::shared_media::LinkState;
 use crate::stations::StationMeter;
 use crate::{
-    Air, Histogram, Mean, NodeSeries, RouteResult, StationResult, StationSeries, WayResult,
+    Histogram, Mean, NodeSeries, RouteResult, SharedMedia, StationResult, StationSeries, WayResult,
 };
 use network::{Counters, Link, Packet};
 use scenario::{Plan, PlanQueue};
@@ -51,8 +52,8 @@ struct Planned {
     /// Mean rate after the warm-up, changes included, in bit/s; `NaN` without a rate.
     capacity: f64,
     per_user: bool,
-    /// Whether it is the line behind a lane of a medium, where packets wait.
-    air: bool,
+    /// Whether it is a part of a medium, where packets wait.
+    on_medium: bool,
     /// Whether packets may have to wait.
     queues: bool,
     waiting: Mean,
@@ -76,7 +77,7 @@ impl LinkMeter {
         let rows = plan.links.iter().map(|link| Planned {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
-            air: !link.air.is_empty(),
+            on_medium: !link.air.is_empty(),
             queues: link.queue != PlanQueue::Unlimited
                 || link.rate.is_some()
                 || !link.air.is_empty(),
@@ -89,25 +90,25 @@ impl LinkMeter {
     }
 
     /// The warm-up is over: what has happened so far does not count.
-    pub fn start<F: Packet>(&mut self, links: &[Link<F>], air: &Air<F>) {
-        self.baseline = self.counters(links, air);
-        self.stations.start(air);
-        self.routing.start(air);
+    pub fn start<P: Packet>(&mut self, links: &[Link<P>], media: &SharedMedia<P>) {
+        self.baseline = self.counters(links, media);
+        self.stations.start(media);
+        self.routing.start(media);
     }
 
     /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
     /// user.
-    pub fn sample<F: Packet>(&mut self, links: &mut [Link<F>], air: &Air<F>, now: Time) {
-        self.stations.sample(air);
-        self.routing.sample(air);
+    pub fn sample<P: Packet>(&mut self, links: &mut [Link<P>], media: &SharedMedia<P>, now: Time) {
+        self.stations.sample(media);
+        self.routing.sample(media);
         let mut inside = vec![0; self.rows.len()];
-        air.lanes().for_each(|(planned, _, own)| inside[planned] += own);
-        for (row, inside) in self.rows.iter_mut().zip(inside).filter(|(row, _)| row.air) {
+        media.links().for_each(|link| inside[link.planned] += link.inside);
+        for (row, inside) in self.rows.iter_mut().zip(inside).filter(|(row, _)| row.on_medium) {
             row.waiting.add(inside as f64);
         }
         for (link, planned) in links.iter_mut().zip(&self.planned) {
             let row = &mut self.rows[*planned as usize];
-            if row.per_user || row.air {
+            if row.per_user || row.on_medium {
                 continue;
             }
             let backlog = link.backlog(now);
@@ -125,11 +126,11 @@ impl LinkMeter {
 
     /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in its
     /// order.
-    pub fn record<F: Packet>(
+    pub fn record<P: Packet>(
         &self,
         series: &mut LinkSeries,
-        links: &mut [Link<F>],
-        air: &Air<F>,
+        links: &mut [Link<P>],
+        media: &SharedMedia<P>,
         now: Time,
     ) {
         let columns = self.planned.iter().copied().max().map_or(0, |most| most as usize + 1);
@@ -142,27 +143,27 @@ impl LinkMeter {
             let counters = link.counters();
             series.dropped_packets[column] += (counters.queue_drops + counters.losses) as f64;
         }
-        StationMeter::record(&mut series.stations, air);
-        let lanes = || air.lanes().filter(|(planned, ..)| *planned < columns);
-        for (planned, ..) in lanes() {
+        StationMeter::record(&mut series.stations, media);
+        let links = || media.links().filter(|link| link.planned < columns);
+        for LinkState { planned, .. } in links() {
             series.queue_packets[row + planned] = 0.0;
             series.dropped_packets[row + planned] = 0.0;
         }
-        for (planned, counters, inside) in lanes() {
-            series.queue_packets[row + planned] += inside as f64;
+        for LinkState { planned, counters, inside } in links() {
+            series.queue_packets[row + planned] += *inside as f64;
             let dropped = counters.queue_drops + counters.losses;
             series.dropped_packets[row + planned] += dropped as f64;
         }
     }
 
     /// One row for each link of the plan, over the `seconds` since [`LinkMeter::start`].
-    pub fn results<F: Packet>(
+    pub fn results<P: Packet>(
         &self,
-        links: &[Link<F>],
-        air: &Air<F>,
+        links: &[Link<P>],
+        media: &SharedMedia<P>,
         seconds: f64,
     ) -> Vec<LinkResult> {
-        let counters = self.counters(links, air);
+        let counters = self.counters(links, media);
         let pairs = counters.iter().zip(&self.baseline);
         let mut results: Vec<LinkResult> = pairs
             .map(|(now, then)| LinkResult {
@@ -188,18 +189,23 @@ impl LinkMeter {
     }
 
     /// One row for each station of each medium, over the `seconds` since [`LinkMeter::start`].
-    pub fn stations<F: Packet>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
-        self.stations.results(air, seconds)
+    pub fn stations<P: Packet>(&self, media: &SharedMedia<P>, seconds: f64) -> Vec<StationResult> {
+        self.stations.results(media, seconds)
     }
 
     /// Appends a row to `series`: where nodes are, and what they have sent.
-    pub fn record_nodes<F: Packet>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
-        self.routing.record(series, air, now);
+    pub fn record_nodes<P: Packet>(
+        &mut self,
+        series: &mut NodeSeries,
+        media: &SharedMedia<P>,
+        now: Time,
+    ) {
+        self.routing.record(series, media, now);
     }
 
     /// One row for each link over a medium where places matter, and one for each route that its packets took.
-    pub fn routing<F: Packet>(&self, air: &Air<F>) -> (Vec<WayResult>, Vec<RouteResult>) {
-        (self.routing.ways(air), RoutingMeter::routes(air))
+    pub fn routing<P: Packet>(&self, media: &SharedMedia<P>) -> (Vec<WayResult>, Vec<RouteResult>) {
+        (self.routing.ways(media), RoutingMeter::routes(media))
     }
 
     /// For each link of the world the plan's link that it is, or is a copy of.
@@ -208,7 +214,7 @@ impl LinkMeter {
     }
 
     /// What has happened on each link of the plan.
-    fn counters<F: Packet>(&self, links: &[Link<F>], air: &Air<F>) -> Vec<Counters> {
+    fn counters<P: Packet>(&self, links: &[Link<P>], media: &SharedMedia<P>) -> Vec<Counters> {
         let mut sums = vec![Counters::default(); self.rows.len()];
         for (link, planned) in links.iter().zip(&self.planned) {
             let counters = link.counters();
@@ -219,10 +225,10 @@ impl LinkMeter {
             sum.marks += counters.marks;
             sum.carried_bytes += counters.carried_bytes;
         }
-        // Of a link on a medium its lanes count, one for each user, and not the line behind them.
-        air.lanes().for_each(|(planned, ..)| sums[planned] = Counters::default());
-        for (planned, counters, _) in air.lanes() {
-            let sum = &mut sums[planned];
+        // A link on a medium counts as its medium links, one for each user, and not as the line behind them.
+        media.links().for_each(|link| sums[link.planned] = Counters::default());
+        for LinkState { planned, counters, .. } in media.links() {
+            let sum = &mut sums[*planned];
             sum.arrived += counters.arrived;
             sum.queue_drops += counters.queue_drops;
             sum.losses += counters.losses;

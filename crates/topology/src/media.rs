@@ -1,85 +1,67 @@
-//! From what stations of a plan share to the elements that it is.
+//! From the media of a plan to network elements.
 
 use crate::settings::queue;
-use network::adhoc::{Adhoc, Routing, Way};
+use network::adhoc::{Adhoc, Routing};
 use network::dot11::{
-    AfterCollision, Medium, MediumSettings, Phy, Radio, RateControl, Standard, StationSettings,
+    AfterCollision, Channel, ChannelSettings, Phy, RateControl, Standard, StationSettings,
 };
 use network::routing::{AodvSettings, OlsrSettings};
 use network::{
-    Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Fading, Packet, Place, Rng,
-    Scheduler, Trajectory,
+    Bus, BusSettings, BusStation, Cell, CellSettings, CellUser, Ends, Fading, Packet, Place, Radio,
+    Rng, Scheduler, SharedMedium, Trajectory,
 };
 use scenario::schema;
-use scenario::{Air as Ends, PlanCell, PlanKind, PlanMedium, PlanStation, PlanWifi};
+use scenario::{PlanCell, PlanCellUser, PlanKind, PlanMedium, PlanStation, PlanWifi};
 use units::{Rate, Time};
 
 /// dB by which a signal is to exceed the threshold of the mode that the ideal rate control chooses.
 const MARGIN_DB: f64 = 2.0;
 
-/// Something that stations share.
-pub(crate) enum Shared<F> {
-    Medium(Box<Medium<F>>),
-    Adhoc(Box<Adhoc<F>>),
-    Bus(Box<Bus<F>>),
-    /// With the propagation that says how strong users' signals are, if places do, and of which users.
-    Cell(Box<Cell<F>>, Option<(Radio, Vec<bool>)>),
-}
-
-/// What a medium of a plan is, with these lanes and with its nodes where they are at first.
-pub(crate) fn build<F: Packet>(
+/// A medium of a plan with these links, and with its nodes where they are at first.
+pub(crate) fn build<P: Packet>(
     planned: &PlanMedium,
-    ways: &[Ends],
-    ground: &[Trajectory],
-    rng: &mut impl Rng,
-) -> Shared<F> {
-    let lanes: Vec<_> = ways.iter().map(|ends| (ends.from[0], ends.to[0])).collect();
+    ends: &[Ends],
+    nodes: &[Trajectory],
+    rng: &mut dyn Rng,
+) -> Box<dyn SharedMedium<P>> {
+    let stations = planned.stations.iter();
+    let links: Vec<_> = ends.iter().map(|ends| (ends.from[0], ends.to[0])).collect();
     match &planned.kind {
         PlanKind::Wifi(wifi) => {
-            let settings = medium_settings(wifi);
-            let station = |own: &PlanStation| station_settings(wifi, own, ground);
-            let stations: Vec<_> = planned.stations.iter().map(station).collect();
-            let Some(routing) = wifi.routing else {
-                let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
-                return Shared::Medium(Box::new(Medium::new(settings, &stations, &lanes, rng)));
-            };
-            let ways = ways.iter().map(|ends| Way { from: ends.from.clone(), to: ends.to.clone() });
-            let ways = ways.collect();
-            Shared::Adhoc(Box::new(Adhoc::new(
-                settings,
-                &stations,
-                how(routing, &wifi.access),
-                ways,
-                rng,
-            )))
+            let stations: Vec<_> = stations.map(|own| station_settings(wifi, own, nodes)).collect();
+            let settings = channel_settings(wifi);
+            match wifi.routing {
+                Some(own) => {
+                    let routing = routing(own, &wifi.access);
+                    Box::new(Adhoc::new(settings, &stations, routing, ends.to_vec(), rng))
+                }
+                None => {
+                    let links: Vec<_> = links.iter().map(|(from, to)| (*from, Some(*to))).collect();
+                    Box::new(Channel::new(settings, &stations, &links, rng))
+                }
+            }
         }
         PlanKind::Bus(bus) => {
             let settings = BusSettings { rate: bus.rate, delay: bus.delay };
             let station = |own: &PlanStation| BusStation { queue: queue(&own.queue, None) };
-            let stations: Vec<_> = planned.stations.iter().map(station).collect();
-            Shared::Bus(Box::new(Bus::new(settings, &stations, &lanes)))
+            let stations: Vec<_> = stations.map(station).collect();
+            Box::new(Bus::new(settings, &stations, &links))
         }
         PlanKind::Cell(cell) => {
-            let users = 1..planned.stations.len();
-            let at_first = |user: usize| {
-                let places = |own: usize| place(&planned.stations[own], ground, Time::ZERO);
-                cell.radio.map(|own| snr_db(&radio(&own), places(0), places(user)))
+            let user = |(own, user): (&PlanStation, &PlanCellUser)| CellUser {
+                snr_db: user.snr_db,
+                place: place(own, nodes, Time::ZERO),
+                fading: user.fading.map(fading),
+                queue: queue(&own.queue, None),
             };
-            let told = |user: usize| cell.users[user - 1].snr_db;
-            let user = |user: usize| CellUser {
-                snr_db: told(user).or_else(|| at_first(user)).unwrap_or_default(),
-                fading: cell.users[user - 1].fading.map(fading),
-                queue: queue(&planned.stations[user].queue, None),
-            };
-            let users: Vec<_> = users.map(user).collect();
-            let by_place = || cell.users.iter().map(|user| user.snr_db.is_none()).collect();
-            let own_radio = cell.radio.map(|own| (radio(&own), by_place()));
-            Shared::Cell(Box::new(Cell::new(cell_settings(cell), &users, &lanes)), own_radio)
+            let users: Vec<_> = stations.skip(1).zip(&cell.users).map(user).collect();
+            let base = place(&planned.stations[0], nodes, Time::ZERO);
+            Box::new(Cell::new(cell_settings(cell, base), &users, &links))
         }
     }
 }
 
-fn cell_settings(planned: &PlanCell) -> CellSettings {
+fn cell_settings(planned: &PlanCell, base: Place) -> CellSettings {
     let (blocks_down, blocks_up) = (planned.blocks, planned.blocks_up);
     let scheduler = match planned.scheduler {
         schema::CellScheduler::ProportionalFair => {
@@ -88,16 +70,12 @@ fn cell_settings(planned: &PlanCell) -> CellSettings {
         schema::CellScheduler::RoundRobin => Scheduler::RoundRobin,
         schema::CellScheduler::MaxRate => Scheduler::MaxRate,
     };
-    CellSettings { blocks_down, blocks_up, scheduler, overhead: planned.overhead }
+    let radio = planned.radio.as_ref().map(radio);
+    CellSettings { blocks_down, blocks_up, scheduler, overhead: planned.overhead, radio, base }
 }
 
 fn fading(planned: schema::Fading) -> Fading {
     Fading { deviation_db: planned.deviation_db, coherence: planned.coherence }
-}
-
-/// The signal-to-noise ratio in dB between two places.
-pub(crate) fn snr_db(radio: &Radio, from: Place, to: Place) -> f64 {
-    radio.received_dbm(from, to) - radio.noise_dbm
 }
 
 fn radio(planned: &schema::Radio) -> Radio {
@@ -110,8 +88,8 @@ fn radio(planned: &schema::Radio) -> Radio {
     }
 }
 
-fn how(routing: schema::Routing, access: &[usize]) -> Routing {
-    match routing {
+fn routing(planned: schema::Routing, access: &[usize]) -> Routing {
+    match planned {
         schema::Routing::Oracle => Routing::Oracle,
         schema::Routing::Association => Routing::Association { points: access.to_vec() },
         schema::Routing::Aodv => Routing::Aodv(AodvSettings::default()),
@@ -120,9 +98,9 @@ fn how(routing: schema::Routing, access: &[usize]) -> Routing {
 }
 
 /// Where a station is at a time.
-pub(crate) fn place(station: &PlanStation, ground: &[Trajectory], now: Time) -> Place {
+pub(crate) fn place(station: &PlanStation, nodes: &[Trajectory], now: Time) -> Place {
     match station.node {
-        Some(node) => ground[node].at(now),
+        Some(node) => nodes[node].at(now),
         None => Place { x: station.place.0, y: station.place.1 },
     }
 }
@@ -150,8 +128,8 @@ fn mode(planned: &PlanWifi, rate: Rate) -> usize {
     Phy::new(standard(planned)).mode(rate).unwrap_or_default()
 }
 
-fn medium_settings(planned: &PlanWifi) -> MediumSettings {
-    MediumSettings {
+fn channel_settings(planned: &PlanWifi) -> ChannelSettings {
+    ChannelSettings {
         standard: standard(planned),
         rates: match planned.control {
             schema::RateControl::Fixed => RateControl::Fixed(mode(planned, planned.rate)),
@@ -169,10 +147,10 @@ fn medium_settings(planned: &PlanWifi) -> MediumSettings {
 fn station_settings(
     medium: &PlanWifi,
     planned: &PlanStation,
-    ground: &[Trajectory],
+    nodes: &[Trajectory],
 ) -> StationSettings {
     StationSettings {
-        place: place(planned, ground, Time::ZERO),
+        place: place(planned, nodes, Time::ZERO),
         queue: queue(&planned.queue, None),
         ring: planned.ring,
         residual: planned.residual_loss,

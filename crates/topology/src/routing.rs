@@ -1,9 +1,8 @@
 //! What is measured on media where places matter, and where nodes are.
 
-use crate::{Air, Mean};
-use network::Packet;
-use network::adhoc::Sent;
+use crate::{Mean, SharedMedia};
 use network::routing::Node;
+use network::{HopCounters, Packet};
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -74,34 +73,39 @@ pub(crate) struct RoutingMeter {
     baseline: Vec<(u64, u64)>,
     connected: Vec<Mean>,
     /// What had been sent at the sample before.
-    sent: BTreeMap<(u32, Node, Option<Node>), Sent>,
+    sent: BTreeMap<(u32, Node, Option<Node>), HopCounters>,
     samples: u32,
 }
 
 impl RoutingMeter {
     /// The warm-up is over.
-    pub(crate) fn start<F: Packet>(&mut self, air: &Air<F>) {
-        let tallies = air.routed().map(|way| (way.tally.unreachable, way.tally.changes));
+    pub(crate) fn start<P: Packet>(&mut self, media: &SharedMedia<P>) {
+        let tallies = media.routed().map(|way| (way.counters.unreachable, way.counters.changes));
         self.baseline = tallies.collect();
         self.connected = vec![Mean::default(); self.baseline.len()];
     }
 
     /// Looks at what is connected.
-    pub(crate) fn sample<F: Packet>(&mut self, air: &Air<F>) {
-        for (mean, way) in self.connected.iter_mut().zip(air.routed()) {
+    pub(crate) fn sample<P: Packet>(&mut self, media: &SharedMedia<P>) {
+        for (mean, way) in self.connected.iter_mut().zip(media.routed()) {
             mean.add(f64::from(u8::from(way.connected)));
         }
     }
 
     /// Appends a row to `series`.
-    pub(crate) fn record<F: Packet>(&mut self, series: &mut NodeSeries, air: &Air<F>, now: Time) {
-        for place in air.places(now) {
+    pub(crate) fn record<P: Packet>(
+        &mut self,
+        series: &mut NodeSeries,
+        media: &SharedMedia<P>,
+        now: Time,
+    ) {
+        for place in media.places(now) {
             series.x_m.push(place.x);
             series.y_m.push(place.y);
         }
         // Several links may lead from a station to another one.
-        let mut all: BTreeMap<_, Sent> = BTreeMap::new();
-        for (medium, from, to, sent) in air.sent() {
+        let mut all: BTreeMap<_, HopCounters> = BTreeMap::new();
+        for (medium, from, to, sent) in media.hops() {
             let sum = all.entry((medium, from, to)).or_default();
             sum.packets += sent.packets;
             sum.bytes += sent.bytes;
@@ -123,25 +127,25 @@ impl RoutingMeter {
     }
 
     /// One row for each way.
-    pub(crate) fn ways<F: Packet>(&self, air: &Air<F>) -> Vec<WayResult> {
-        let rows = air.routed().zip(&self.baseline).zip(&self.connected);
+    pub(crate) fn ways<P: Packet>(&self, media: &SharedMedia<P>) -> Vec<WayResult> {
+        let rows = media.routed().zip(&self.baseline).zip(&self.connected);
         let rows = rows.map(|((way, (unreachable, changes)), connected)| WayResult {
             link: way.planned,
             medium: way.medium,
             user: way.user,
             connected: connected.get(),
-            unreachable_packets: way.tally.unreachable - unreachable,
-            route_changes: way.tally.changes - changes,
+            unreachable_packets: way.counters.unreachable - unreachable,
+            route_changes: way.counters.changes - changes,
         });
         rows.collect()
     }
 
     /// One row for each route of each way.
-    pub(crate) fn routes<F: Packet>(air: &Air<F>) -> Vec<RouteResult> {
-        let ways: BTreeMap<u32, u32> = air.routed().map(|way| way.lane).zip(0..).collect();
-        let rows = air.routes().filter_map(|(lane, route)| {
+    pub(crate) fn routes<P: Packet>(media: &SharedMedia<P>) -> Vec<RouteResult> {
+        let ways: BTreeMap<u32, u32> = media.routed().map(|way| way.link).zip(0..).collect();
+        let rows = media.routes().filter_map(|route| {
             Some(RouteResult {
-                way: *ways.get(&lane)?,
+                way: *ways.get(&route.link)?,
                 nodes: route.nodes,
                 packets: route.packets,
                 first_s: route.first.seconds(),

@@ -1,6 +1,6 @@
 //! What is measured on stations of media.
 
-use crate::{Air, Mean};
+use crate::{Mean, SharedMedia};
 use network::{Packet, StationCounters};
 
 /// A station after a run, over the time since the warm-up, as a network card counts.
@@ -51,24 +51,24 @@ pub(crate) struct StationMeter {
 
 impl StationMeter {
     /// The warm-up is over.
-    pub(crate) fn start<F: Packet>(&mut self, air: &Air<F>) {
-        let counters = air.stations().map(|(counters, _)| counters);
-        self.baseline = counters.zip(air.handovers()).collect();
+    pub(crate) fn start<P: Packet>(&mut self, media: &SharedMedia<P>) {
+        let counters = media.stations().map(|(counters, _)| counters);
+        self.baseline = counters.zip(media.handovers()).collect();
         self.waiting = vec![Mean::default(); self.baseline.len()];
         self.empty = self.waiting.clone();
     }
 
     /// Looks at the queues.
-    pub(crate) fn sample<F: Packet>(&mut self, air: &Air<F>) {
-        for (station, (_, waiting)) in air.stations().enumerate() {
+    pub(crate) fn sample<P: Packet>(&mut self, media: &SharedMedia<P>) {
+        for (station, (_, waiting)) in media.stations().enumerate() {
             self.waiting[station].add(f64::from(waiting));
             self.empty[station].add(f64::from(u8::from(waiting == 0)));
         }
     }
 
     /// Appends a row to `series`, one column for each station of each medium.
-    pub(crate) fn record<F: Packet>(series: &mut StationSeries, air: &Air<F>) {
-        for (counters, waiting) in air.stations() {
+    pub(crate) fn record<P: Packet>(series: &mut StationSeries, media: &SharedMedia<P>) {
+        for (counters, waiting) in media.stations() {
             series.queue_packets.push(f64::from(waiting));
             series.attempts.push(counters.attempts as f64);
             series.unanswered.push(counters.unanswered as f64);
@@ -77,8 +77,12 @@ impl StationMeter {
     }
 
     /// One row for each station of each medium, over the `seconds` since [`StationMeter::start`].
-    pub(crate) fn results<F: Packet>(&self, air: &Air<F>, seconds: f64) -> Vec<StationResult> {
-        let rows = air.stations().zip(air.handovers()).zip(&self.baseline).enumerate();
+    pub(crate) fn results<P: Packet>(
+        &self,
+        media: &SharedMedia<P>,
+        seconds: f64,
+    ) -> Vec<StationResult> {
+        let rows = media.stations().zip(media.handovers()).zip(&self.baseline).enumerate();
         let rows = rows.map(|(station, (((now, _), handovers), (then, before)))| StationResult {
             offered_packets: now.offered - then.offered,
             dropped_packets: now.queue_drops - then.queue_drops,

@@ -1,6 +1,6 @@
 //! From a plan to its links and the routes through them.
 
-use crate::{Air, Hop, Stream, change, link_settings};
+use crate::{Hop, SharedMedia, Stream, change, link_settings};
 use network::{Change, Link, Packet};
 use scenario::Plan;
 use units::Time;
@@ -25,10 +25,10 @@ pub struct Wiring<'a, P> {
     /// For each link the plan's link that it is, or is a copy of.
     pub planned: Vec<u32>,
     /// Routes one after another, each ended by [`Hop::ARRIVED`]. Before a link that is a part of a medium
-    /// its lane stands: the link is the line behind the lane.
+    /// its medium link stands: the link is the line behind that.
     pub hops: Vec<Hop>,
-    /// The media.
-    pub air: Air<P>,
+    /// The shared media.
+    pub media: SharedMedia<P>,
     /// Changes of links so far laid: when, which link, what. Not sorted; the caller may drain it.
     pub changes: Vec<(Time, u32, Change)>,
 }
@@ -44,7 +44,7 @@ impl<'a, P: Packet> Wiring<'a, P> {
             streams: Vec::new(),
             planned: Vec::new(),
             hops: Vec::new(),
-            air: Air::new(plan, seed),
+            media: SharedMedia::new(plan, seed),
             changes: Vec::new(),
         };
         for (index, link) in plan.links.iter().enumerate() {
@@ -65,7 +65,7 @@ impl<'a, P: Packet> Wiring<'a, P> {
                 copies.push((*planned, link));
                 link
             });
-            self.hops.extend(self.air.lane_of(*planned, owner.1).map(Hop::lane));
+            self.hops.extend(self.media.link_of(*planned, owner.1).map(Hop::medium_link));
             self.hops.push(Hop::link(link));
         }
         self.hops.push(Hop::ARRIVED);
@@ -159,10 +159,10 @@ mod tests {
             let offer = wiring.links[link].offer(Time::ZERO, Box1000, &mut wiring.streams[link]);
             assert!(matches!(offer, Offer::Wake(_)));
         }
-        meter.start(&wiring.links, &wiring.air);
+        meter.start(&wiring.links, &wiring.media);
         wiring.links[3].deliver();
         wiring.links[4].deliver();
-        let row = &meter.results(&wiring.links, &wiring.air, 0.01)[0];
+        let row = &meter.results(&wiring.links, &wiring.media, 0.01)[0];
         assert_eq!((row.copies, row.arrived_packets), (2, 0));
         assert_eq!((row.throughput_bps, row.utilisation), (1.6e6, 0.1));
     }

@@ -1,4 +1,4 @@
-//! Stations that belong to one access point at a time: the one that they hear best.
+//! Association: each station belongs to one access point at a time, the one that it hears best.
 
 use crate::routing::Node;
 use units::{Span, Time};
@@ -10,9 +10,9 @@ const HYSTERESIS_DB: f64 = 3.0;
 /// Shin and Arbaugh 2003).
 pub(super) const HANDOVER: Span = Span::millis(100);
 
-/// Where one station belongs.
+/// The access point of one station.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Belonging {
+pub(super) struct Association {
     at: Option<Node>,
     /// Since when; before that it belongs to none.
     from: Time,
@@ -22,7 +22,7 @@ pub(super) struct Belonging {
     pub(super) changes: u64,
 }
 
-impl Belonging {
+impl Association {
     /// The access point that it belongs to now.
     pub(super) fn now(&self, now: Time) -> Option<Node> {
         self.at.filter(|_| self.from <= now)
@@ -38,8 +38,8 @@ impl Belonging {
         self.changing = false;
     }
 
-    /// The access points in reach, and how strong it hears each, in dB.
-    pub(super) fn look(&mut self, now: Time, heard: impl Iterator<Item = (Node, f64)>) {
+    /// The station moved: `heard` has the access points in reach, and how strong it hears each, in dB.
+    pub(super) fn hear(&mut self, now: Time, heard: impl Iterator<Item = (Node, f64)>) {
         let mut own = None;
         let mut best: Option<(Node, f64)> = None;
         for (point, db) in heard {
@@ -79,15 +79,15 @@ mod tests {
     fn a_station_changes_when_another_access_point_is_clearly_better_and_is_then_away_for_a_while()
     {
         let at = |ms: u64| Time::ZERO + Span::millis(ms);
-        let mut own = Belonging::default();
-        own.look(at(0), [(4, -60.0), (7, -62.0)].into_iter());
+        let mut own = Association::default();
+        own.hear(at(0), [(4, -60.0), (7, -62.0)].into_iter());
         assert_eq!(own.now(at(0)), Some(4));
-        own.look(at(100), [(4, -64.0), (7, -62.0)].into_iter());
+        own.hear(at(100), [(4, -64.0), (7, -62.0)].into_iter());
         assert_eq!((own.now(at(100)), own.changes), (Some(4), 0), "2 dB are not enough");
-        own.look(at(200), [(4, -66.0), (7, -62.0)].into_iter());
+        own.hear(at(200), [(4, -66.0), (7, -62.0)].into_iter());
         assert_eq!((own.now(at(250)), own.due()), (None, at(300)));
         assert_eq!((own.now(at(300)), own.changes), (Some(7), 1));
-        own.look(at(400), [].into_iter());
+        own.hear(at(400), [].into_iter());
         assert_eq!((own.now(at(400)), own.changes), (None, 2));
     }
 }

@@ -1,170 +1,102 @@
-//! An ad-hoc network: packets that go from station to station of one medium, as routing says.
+//! An ad-hoc network: packets go from station to station of one 802.11 channel, as routing says.
 //!
-//! A *way* leads from a node to another one, or from or to any of several (gateways). A packet goes `offer` → queue of
-//! the node → `send_on`, which asks the router → a lane of the medium → the next node, and so on, until a node is there
-//! where the way ends. Routers' messages share the medium and stand before packets, as is usual.
+//! Its links are multi-hop: one leads from a station to another one, or from or to any of several (gateways). A packet
+//! goes `offer` → queue of the station → `send_on`, which asks the router → a *station link* of the channel, to a
+//! neighbour → that station, and so on, until it is at an end of its link. Messages of routers share the channel and go
+//! before packets, as is usual.
 
 mod association;
-mod guide;
-mod links;
 mod packet;
+mod reachability;
+mod routers;
 #[cfg(test)]
 mod tests;
 
-use crate::dot11::{Medium, MediumSettings, StationSettings};
-use crate::host::{Bound, Host};
+use crate::dot11::{Channel, ChannelSettings, StationSettings};
+use crate::host::{HostQueue, LinkPacket};
 use crate::routing::{Action, Hop, Message, Node, Transit};
-use crate::shared::{Counters, Outcome};
+use crate::shared::{
+    Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium,
+};
 use crate::{Packet, Place, Queue, Rng};
-use guide::Guide;
-pub use guide::Routing;
-use links::Links;
-use packet::{Messages, Routed, Trails};
+use packet::{Messages, RoutedPacket, Trails};
+use reachability::Reachability;
+use routers::Routers;
+pub use routers::Routing;
 use std::collections::{BTreeMap, VecDeque};
+use std::vec::Drain;
 use units::{Span, Time};
 
-/// Most by which a broadcast is delayed at random, so that neighbours do not repeat one at once (RFC 5148).
+/// Largest random delay of a broadcast, so that neighbours do not repeat one at once (RFC 5148).
 const JITTER: Span = Span::millis(10);
 
-/// Packets of a node that wait for a route; the oldest goes when another one comes.
+/// Packets of a station that wait for a route; the oldest is dropped when another one comes.
 const WAITING: usize = 64;
 
-/// Links after which a packet is dropped: an IP packet's usual time to live.
+/// Hops after which a packet is dropped: the usual time to live of an IP packet.
 const MOST_HOPS: u32 = 64;
 
-/// From where to where packets go: from any of these stations to any of those.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Way {
-    /// Stations at which it begins.
-    pub from: Vec<usize>,
-    /// Stations at which it ends.
-    pub to: Vec<usize>,
-}
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Passed<F> {
-    /// It is at the end of its way.
-    Arrived {
-        /// Number of the way.
-        way: u32,
-        /// The packet.
-        frame: F,
-    },
-    /// It has left the node at which it began.
-    Left {
-        /// Number of the way.
-        way: u32,
-        /// The packet.
-        frame: F,
-        /// Whether it was lost there.
-        lost: bool,
-    },
-    /// It was lost further on.
-    Lost {
-        /// Number of the way.
-        way: u32,
-        /// The packet.
-        frame: F,
-    },
-}
-
-/// One route that packets of a way took.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Route {
-    /// Number of the way.
-    pub way: u32,
-    /// The stations, from first to last.
-    pub nodes: Vec<Node>,
-    /// Packets that came so.
-    pub packets: u64,
-    /// When the first one arrived.
-    pub first: Time,
-    /// When the last one did.
-    pub last: Time,
-}
-
-/// What routing has done on a way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Packets that arrived over another route than the one before.
-    pub changes: u64,
-    /// Packets for which there was no route.
-    pub unreachable: u64,
-}
-
+/// How often one route was used.
 #[derive(Clone, Copy, Debug)]
-struct Used {
+struct RouteUse {
     packets: u64,
     first: Time,
     last: Time,
 }
 
-struct WayState {
-    way: Way,
-    tally: Tally,
+struct LinkState {
+    ends: Ends,
+    counters: RoutingCounters,
     connected: bool,
-    used: BTreeMap<u32, Used>,
+    used: BTreeMap<u32, RouteUse>,
     newest: Option<u32>,
 }
 
-struct Station<F> {
-    /// Packets that the medium takes of it at a time.
+struct Station<P> {
+    /// Packets that the channel takes of it at a time.
     ring: u32,
-    host: Host<Routed<F>>,
+    host: HostQueue<RoutedPacket<P>>,
     /// Packets that wait for a route.
-    waiting: VecDeque<Routed<F>>,
+    waiting: VecDeque<RoutedPacket<P>>,
     offered: u64,
     dropped: u64,
-    /// Lanes of the medium to neighbours, for packets and for messages.
-    lanes: BTreeMap<(Node, bool), u32>,
-    everybody: u32,
+    /// Station links to neighbours; `true` are those of messages.
+    to: BTreeMap<(Node, bool), u32>,
+    /// The station link of broadcasts.
+    broadcast: u32,
 }
 
-/// Packets and messages that stations have sent to one another so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
-    /// Packets.
-    pub packets: u64,
-    /// Bytes of those packets.
-    pub bytes: u64,
-    /// Messages of routers, each counted once however often it was attempted.
-    pub messages: u64,
-    /// Bytes of those messages.
-    pub message_bytes: u64,
-}
-
-/// An ad-hoc network on one medium.
-pub struct Adhoc<F> {
-    medium: Medium<Routed<F>>,
-    stations: Vec<Station<F>>,
-    guide: Guide,
-    links: Links,
-    ways: Vec<WayState>,
+/// An ad-hoc network on one channel.
+pub struct Adhoc<P> {
+    channel: Channel<RoutedPacket<P>>,
+    stations: Vec<Station<P>>,
+    routers: Routers,
+    reach: Reachability,
+    links: Vec<LinkState>,
     trails: Trails,
     messages: Messages,
     /// Broadcasts that are delayed: when, in order of emission.
     delayed: BTreeMap<(Time, u64), (Node, Message)>,
     emitted: u64,
     /// By sender and receiver; a broadcast has none.
-    sent: BTreeMap<(Node, Option<Node>), Sent>,
-    passed: Vec<Passed<F>>,
-    /// When a packet came last: what it has led to is to be asked for then.
+    hop_counters: BTreeMap<(Node, Option<Node>), HopCounters>,
+    outcomes: Vec<Outcome<P>>,
+    /// When a packet came last: if that has led to outcomes, they are asked for at that time.
     offered_at: Time,
 }
 
-impl<F: Packet> Adhoc<F> {
-    /// A network of `stations` with these ways. Of each station's packets the medium takes `ring` at a time; the rest
-    /// waits where routing can still send it elsewhere.
+impl<P: Packet> Adhoc<P> {
+    /// A network of `stations` with these links. The channel takes `ring` packets of a station at a time; the others
+    /// wait where routing can still send them elsewhere.
     ///
     /// # Panics
-    /// If a way begins or ends nowhere, or at a station that does not exist.
+    /// If a link begins or ends nowhere, or at a station that does not exist.
     pub fn new(
-        settings: MediumSettings,
+        settings: ChannelSettings,
         stations: &[StationSettings],
         routing: Routing,
-        ways: Vec<Way>,
-        rng: &mut impl Rng,
+        links: Vec<Ends>,
+        rng: &mut dyn Rng,
     ) -> Self {
         let bare = |own: &StationSettings| StationSettings {
             queue: Queue::Unlimited,
@@ -172,157 +104,84 @@ impl<F: Packet> Adhoc<F> {
             ..own.clone()
         };
         let bare: Vec<_> = stations.iter().map(bare).collect();
-        let mut medium = Medium::new(settings, &bare, &[], rng);
-        for way in &ways {
+        let mut channel = Channel::new(settings, &bare, &[], rng);
+        for ends in &links {
             let known = |nodes: &[usize]| {
                 !nodes.is_empty() && nodes.iter().all(|node| *node < stations.len())
             };
-            assert!(known(&way.from) && known(&way.to), "a way from and to stations");
+            assert!(known(&ends.from) && known(&ends.to), "a link from and to stations");
         }
-        let links = Links::of(&medium);
+        let reach = Reachability::of(&channel);
         let station = |(node, own): (usize, &StationSettings)| Station {
             ring: own.ring,
-            host: Host::new(own.queue.clone()),
+            host: HostQueue::new(own.queue.clone()),
             waiting: VecDeque::new(),
             offered: 0,
             dropped: 0,
-            lanes: BTreeMap::new(),
-            everybody: medium.add_lane(node, None),
+            to: BTreeMap::new(),
+            broadcast: channel.add_link(node, None),
         };
         let mut adhoc = Adhoc {
             stations: stations.iter().enumerate().map(station).collect(),
-            guide: Guide::new(routing, &links),
-            links,
-            medium,
-            ways: ways.into_iter().map(WayState::new).collect(),
+            routers: Routers::new(routing, &reach),
+            reach,
+            channel,
+            links: links.into_iter().map(LinkState::new).collect(),
             trails: Trails::default(),
             messages: Messages::default(),
             delayed: BTreeMap::new(),
             emitted: 0,
-            sent: BTreeMap::new(),
-            passed: Vec::new(),
+            hop_counters: BTreeMap::new(),
+            outcomes: Vec::new(),
             offered_at: Time::ZERO,
         };
-        adhoc.look();
+        adhoc.update_connected();
         adhoc
     }
 
-    /// What a station has counted; packets of others that it sends on are its own here.
-    pub fn counters(&self, station: usize) -> Counters {
-        let Station { offered, dropped, .. } = self.stations[station];
-        Counters { offered, queue_drops: dropped, ..self.medium.counters(station) }
-    }
-
-    /// Packets that wait in a station, with those that are being sent and those that wait for a route.
-    pub fn backlog(&self, station: usize) -> u32 {
-        let own = &self.stations[station];
-        self.medium.backlog(station) + own.host.len() as u32 + own.waiting.len() as u32
-    }
-
-    /// What routing has done on a way.
-    pub fn tally(&self, way: u32) -> Tally {
-        self.ways[way as usize].tally
-    }
-
-    /// All routes that packets took, in order of ways.
-    pub fn routes(&self) -> impl Iterator<Item = Route> {
-        self.ways.iter().zip(0..).flat_map(move |(own, way)| {
-            own.used.iter().map(move |(trail, used)| {
-                let Used { packets, first, last } = *used;
-                Route { way, nodes: self.trails.nodes(*trail), packets, first, last }
-            })
-        })
-    }
-
-    /// What went from each station to each other one, or to all, so far.
-    pub fn sent(&self) -> impl Iterator<Item = (Node, Option<Node>, Sent)> {
-        self.sent.iter().map(|((from, to), sent)| (*from, *to, *sent))
-    }
-
-    /// Whether stations could now hear one another so that packets of `way` arrive, whatever routing knows.
-    pub fn connected(&self, way: u32) -> bool {
-        self.ways[way as usize].connected
-    }
-
-    /// How often a station has changed its access point or lost it, where they have one.
-    pub fn handovers(&self, station: usize) -> u64 {
-        self.guide.handovers(station)
-    }
-
-    /// When [`Adhoc::wake`] is to be called next.
-    pub fn next_wake(&self) -> Time {
-        if !self.passed.is_empty() {
-            return self.offered_at;
-        }
-        let delayed = self.delayed.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
-        self.medium.next_wake().min(delayed).min(self.guide.next_timer())
-    }
-
-    /// The stations are now elsewhere.
-    pub fn place(&mut self, now: Time, places: impl Iterator<Item = Place>) {
-        self.medium.place(places);
-        self.links = Links::of(&self.medium);
-        self.guide.moved(now, &self.links);
-        self.look();
-    }
-
-    /// Which ways can be gone from where the stations are.
-    fn look(&mut self) {
+    /// Notes which links have a route from where the stations are now, whatever routing knows.
+    fn update_connected(&mut self) {
         let mut tables: BTreeMap<&[usize], Vec<(Option<Node>, f64)>> = BTreeMap::new();
-        let Adhoc { ways, links, .. } = self;
-        for WayState { way, connected, .. } in ways {
-            let table = tables.entry(&way.to).or_insert_with(|| links.towards(&way.to));
-            *connected = way.from.iter().any(|node| table[*node].1 < f64::INFINITY);
+        let Adhoc { links, reach, .. } = self;
+        for LinkState { ends, connected, .. } in links {
+            let table = tables.entry(&ends.to).or_insert_with(|| reach.towards(&ends.to));
+            *connected = ends.from.iter().any(|node| table[*node].1 < f64::INFINITY);
         }
     }
 
-    /// A packet comes to the beginning of `way`; returns whether it is taken.
-    pub fn offer(&mut self, now: Time, way: u32, frame: F, rng: &mut impl Rng) -> bool {
-        self.offered_at = now;
-        let Some(node) = self.guide.entry(now, &self.ways[way as usize].way, &self.links) else {
-            self.ways[way as usize].tally.unreachable += 1;
-            return false;
-        };
-        let trail = self.trails.step(None, node);
-        self.stations[usize::from(node)].offered += 1;
-        let taken = self.enqueue(now, Routed::new(frame, way, trail), rng);
-        self.feed(now, node, rng);
-        taken
-    }
-
-    /// A packet waits in the node where it is.
-    fn enqueue(&mut self, now: Time, packet: Routed<F>, rng: &mut impl Rng) -> bool {
+    /// Puts a packet into the queue of the station where it is.
+    fn enqueue(&mut self, now: Time, packet: RoutedPacket<P>, rng: &mut dyn Rng) -> bool {
         let station = &mut self.stations[usize::from(self.trails.node(packet.trail))];
-        let taken = station.host.offer(now, Bound { lane: 0, frame: packet }, rng);
+        let taken = station.host.offer(now, LinkPacket { link: 0, packet }, rng);
         station.dropped += u64::from(!taken);
         taken
     }
 
-    /// A node sends on packets while the medium has room for them.
-    fn feed(&mut self, now: Time, node: Node, rng: &mut impl Rng) {
+    /// A station sends on packets while the channel has room for them.
+    fn feed(&mut self, now: Time, node: Node, rng: &mut dyn Rng) {
         let at = usize::from(node);
-        while self.medium.backlog(at) < self.stations[at].ring {
+        while self.channel.backlog(at) < self.stations[at].ring {
             let taken = self.stations[at].host.take(now);
-            while let Some(Bound { frame, .. }) = self.stations[at].host.dropped() {
+            while let Some(LinkPacket { packet, .. }) = self.stations[at].host.dropped() {
                 self.stations[at].dropped += 1;
-                self.lose(frame);
+                self.lose(packet);
             }
-            let Some(Bound { frame, .. }) = taken else {
+            let Some(LinkPacket { packet, .. }) = taken else {
                 return;
             };
-            self.send_on(now, node, frame, rng);
+            self.send_on(now, node, packet, rng);
         }
     }
 
-    /// A packet goes to the next node, waits for a route, or is lost for want of one.
-    fn send_on(&mut self, now: Time, node: Node, packet: Routed<F>, rng: &mut impl Rng) {
-        let state = &self.ways[packet.way as usize];
+    /// A packet goes to the next station, waits for a route, or is lost because there is none.
+    fn send_on(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
+        let ends = &self.links[packet.link as usize].ends;
         let transit = self.transit(&packet);
         let mut out = Vec::new();
-        match self.guide.next_hop(now, node, transit, &state.way, &self.links, &mut out) {
+        match self.routers.next_hop(now, node, transit, ends, &self.reach, &mut out) {
             Hop::To(next) => {
-                let lane = self.lane(node, next, false);
-                self.medium.offer(now, lane, packet, rng);
+                let link = self.station_link(node, next, false);
+                self.channel.offer(now, link, packet, rng);
             }
             Hop::Wait => {
                 let waiting = &mut self.stations[usize::from(node)].waiting;
@@ -336,78 +195,51 @@ impl<F: Packet> Adhoc<F> {
         self.act(now, out, rng);
     }
 
-    /// What a router is told of a packet.
-    fn transit(&self, packet: &Routed<F>) -> Transit {
+    /// What a router may know of a packet.
+    fn transit(&self, packet: &RoutedPacket<P>) -> Transit {
         Transit {
             source: self.trails.source(packet.trail),
-            destination: self.ways[packet.way as usize].way.to[0] as Node,
+            destination: self.links[packet.link as usize].ends.to[0] as Node,
             previous: self.trails.previous(packet.trail),
         }
     }
 
-    /// The lane from one node to a neighbour: one for packets, and one for messages, which wait for no packet.
-    fn lane(&mut self, from: Node, to: Node, messages: bool) -> u32 {
-        let Adhoc { stations, medium, .. } = self;
-        let lanes = &mut stations[usize::from(from)].lanes;
-        let add = || medium.add_lane(usize::from(from), Some(usize::from(to)));
-        *lanes.entry((to, messages)).or_insert_with(add)
+    /// The station link to a neighbour: one for packets, and one for messages, which wait for no packet.
+    fn station_link(&mut self, from: Node, to: Node, messages: bool) -> u32 {
+        let Adhoc { stations, channel, .. } = self;
+        let links = &mut stations[usize::from(from)].to;
+        let add = || channel.add_link(usize::from(from), Some(usize::from(to)));
+        *links.entry((to, messages)).or_insert_with(add)
     }
 
     /// There is no route for a packet.
-    fn give_up(&mut self, packet: Routed<F>) {
-        self.ways[packet.way as usize].tally.unreachable += 1;
+    fn give_up(&mut self, packet: RoutedPacket<P>) {
+        self.links[packet.link as usize].counters.unreachable += 1;
         self.lose(packet);
     }
 
-    fn lose(&mut self, packet: Routed<F>) {
-        let Routed { frame, way, trail, .. } = packet;
-        self.passed.push(match self.trails.hops(trail) {
-            0 => Passed::Left { way, frame, lost: true },
-            _ => Passed::Lost { way, frame },
+    fn lose(&mut self, packet: RoutedPacket<P>) {
+        let RoutedPacket { inner: packet, link, trail, .. } = packet;
+        self.outcomes.push(match self.trails.hops(trail) {
+            0 => Outcome::Left { link, packet, lost: true },
+            _ => Outcome::Lost { link, packet },
         });
     }
 
-    /// Does what is due at `now`.
-    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
-        while let Some(entry) = self.delayed.first_entry().filter(|it| it.key().0 <= now) {
-            let (node, message) = entry.remove();
-            let lane = self.stations[usize::from(node)].everybody;
-            self.tell(now, node, None, lane, message, rng);
-        }
-        while let Some(out) = self.guide.on_timer(now) {
-            self.act(now, out, rng);
-        }
-        self.medium.wake(now, rng);
-        let outcomes: Vec<_> = self.medium.outcomes().collect();
-        for outcome in outcomes {
-            match outcome {
-                Outcome::Arrived { lane, at, frame } => {
-                    self.arrive(now, lane, at as Node, frame, rng);
-                }
-                Outcome::Left { lane, frame, lost } => self.left(now, lane, frame, lost, rng),
-            }
-        }
-    }
-
-    /// What has become of packets since it was asked last.
-    pub fn passed(&mut self) -> impl Iterator<Item = Passed<F>> {
-        self.passed.drain(..)
-    }
-
-    /// A packet or a message is at the next node.
+    /// A packet or a message is at the next station.
     fn arrive(
         &mut self,
         now: Time,
-        lane: u32,
+        link: u32,
         at: Node,
-        mut packet: Routed<F>,
-        rng: &mut impl Rng,
+        mut packet: RoutedPacket<P>,
+        rng: &mut dyn Rng,
     ) {
-        let (from, to) = self.medium.ends(lane);
+        let (from, to) = self.channel.ends(link);
         if packet.is_message() {
             if let Some(message) = self.messages.get(packet.trail) {
                 let mut out = Vec::new();
-                self.guide.on_message(now, at, from as Node, &message, &mut out);
+                self.routers.on_message(now, at, from as Node, &message, &mut out);
                 if to.is_some() {
                     self.messages.drop(packet.trail, false);
                 }
@@ -416,12 +248,13 @@ impl<F: Packet> Adhoc<F> {
             return;
         }
         packet.trail = self.trails.step(Some(packet.trail), at);
-        let Routed { frame, way, trail, .. } = packet;
-        if self.ways[way as usize].way.to.contains(&usize::from(at)) {
-            self.ways[way as usize].arrived(now, trail);
-            self.guide.on_arrival(now, at, self.transit(&packet));
-            self.passed.push(Passed::Arrived { way, frame });
-        } else if self.trails.hops(trail) >= MOST_HOPS {
+        let state = &mut self.links[packet.link as usize];
+        if state.ends.to.contains(&usize::from(at)) {
+            state.arrived(now, packet.trail);
+            self.routers.on_arrival(now, at, self.transit(&packet));
+            let RoutedPacket { inner: packet, link, .. } = packet;
+            self.outcomes.push(Outcome::Arrived { link, at: at.into(), packet });
+        } else if self.trails.hops(packet.trail) >= MOST_HOPS {
             self.give_up(packet);
         } else {
             self.stations[usize::from(at)].offered += 1;
@@ -432,36 +265,44 @@ impl<F: Packet> Adhoc<F> {
         }
     }
 
-    /// A node is done with a packet or a message: there is room for the next.
-    fn left(&mut self, now: Time, lane: u32, packet: Routed<F>, lost: bool, rng: &mut impl Rng) {
-        let (from, to) = self.medium.ends(lane);
+    /// A station is done with a packet or a message: there is room for the next one.
+    fn left(
+        &mut self,
+        now: Time,
+        link: u32,
+        packet: RoutedPacket<P>,
+        lost: bool,
+        rng: &mut dyn Rng,
+    ) {
+        let (from, to) = self.channel.ends(link);
         if packet.is_message() {
             let message = to.filter(|_| lost).and_then(|_| self.messages.get(packet.trail));
             if let (Some(to), Some(message)) = (to, message) {
-                self.guide.on_unheard(now, from as Node, to as Node, &message);
+                self.routers.on_unheard(now, from as Node, to as Node, &message);
             }
             self.messages.drop(packet.trail, lost || to.is_none());
         } else if lost {
             self.lose(packet);
         } else {
-            let sent = self.sent.entry((from as Node, to.map(|to| to as Node))).or_default();
-            sent.packets += 1;
-            sent.bytes += u64::from(packet.bytes());
+            let hop = (from as Node, to.map(|to| to as Node));
+            let counters = self.hop_counters.entry(hop).or_default();
+            counters.packets += 1;
+            counters.bytes += u64::from(packet.bytes());
             if self.trails.hops(packet.trail) == 0 {
-                let Routed { frame, way, .. } = packet;
-                self.passed.push(Passed::Left { way, frame, lost: false });
+                let RoutedPacket { inner: packet, link, .. } = packet;
+                self.outcomes.push(Outcome::Left { link, packet, lost: false });
             }
         }
         if let Some(to) = to.filter(|_| lost) {
             let mut out = Vec::new();
-            self.guide.on_broken(now, from as Node, to as Node, &mut out);
+            self.routers.on_broken(now, from as Node, to as Node, &mut out);
             self.act(now, out, rng);
         }
         self.feed(now, from as Node, rng);
     }
 
-    /// Does what routers want done.
-    fn act(&mut self, now: Time, actions: Vec<(Node, Action)>, rng: &mut impl Rng) {
+    /// Carries out the actions of routers.
+    fn act(&mut self, now: Time, actions: Vec<(Node, Action)>, rng: &mut dyn Rng) {
         for (node, action) in actions {
             match action {
                 Action::Broadcast(message) => {
@@ -470,8 +311,8 @@ impl<F: Packet> Adhoc<F> {
                     self.delayed.insert((at, self.emitted), (node, message));
                 }
                 Action::Unicast { to, message } => {
-                    let lane = self.lane(node, to, true);
-                    self.tell(now, node, Some(to), lane, message, rng);
+                    let link = self.station_link(node, to, true);
+                    self.send_message(now, (node, Some(to)), link, message, rng);
                 }
                 Action::Release { to } => {
                     for packet in self.waiting_for(node, to) {
@@ -488,42 +329,144 @@ impl<F: Packet> Adhoc<F> {
         }
     }
 
-    /// Takes the packets of a node that wait for a route to `to`.
-    fn waiting_for(&mut self, node: Node, to: Node) -> Vec<Routed<F>> {
-        let ways = &self.ways;
-        let wanted =
-            |packet: &Routed<F>| ways[packet.way as usize].way.to.contains(&usize::from(to));
+    /// Takes the packets of a station that wait for a route to `to`.
+    fn waiting_for(&mut self, node: Node, to: Node) -> Vec<RoutedPacket<P>> {
+        let links = &self.links;
+        let wanted = |packet: &RoutedPacket<P>| {
+            links[packet.link as usize].ends.to.contains(&usize::from(to))
+        };
         let all = std::mem::take(&mut self.stations[usize::from(node)].waiting);
         let (taken, stay): (Vec<_>, Vec<_>) = all.into_iter().partition(wanted);
         self.stations[usize::from(node)].waiting = stay.into();
         taken
     }
 
-    /// A message goes on the air.
-    fn tell(
+    /// Puts a message of a router before all packets of its station.
+    fn send_message(
         &mut self,
         now: Time,
-        from: Node,
-        to: Option<Node>,
-        lane: u32,
+        hop: (Node, Option<Node>),
+        link: u32,
         message: Message,
-        rng: &mut impl Rng,
+        rng: &mut dyn Rng,
     ) {
         let bytes = message.bytes();
-        let sent = self.sent.entry((from, to)).or_default();
-        sent.messages += 1;
-        sent.message_bytes += u64::from(bytes);
+        let counters = self.hop_counters.entry(hop).or_default();
+        counters.messages += 1;
+        counters.message_bytes += u64::from(bytes);
         // A unicast is dropped when it has arrived and when its sender is done, a broadcast when its sender is.
-        let place = self.messages.put(message, if to.is_some() { 2 } else { 1 });
-        self.medium.urge(now, lane, Routed::message(place, bytes), rng);
+        let index = self.messages.put(message, if hop.1.is_some() { 2 } else { 1 });
+        self.channel.urge(now, link, RoutedPacket::message(index, bytes), rng);
     }
 }
 
-impl WayState {
-    fn new(way: Way) -> Self {
-        WayState {
-            way,
-            tally: Tally::default(),
+impl<P: Packet> SharedMedium<P> for Adhoc<P> {
+    fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
+        self.offered_at = now;
+        let state = &mut self.links[link as usize];
+        let Some(node) = self.routers.entry(now, &state.ends, &self.reach) else {
+            state.counters.unreachable += 1;
+            return false;
+        };
+        let trail = self.trails.step(None, node);
+        self.stations[usize::from(node)].offered += 1;
+        let taken = self.enqueue(now, RoutedPacket::new(packet, link, trail), rng);
+        self.feed(now, node, rng);
+        taken
+    }
+
+    fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
+        while let Some(entry) = self.delayed.first_entry().filter(|it| it.key().0 <= now) {
+            let (node, message) = entry.remove();
+            let link = self.stations[usize::from(node)].broadcast;
+            self.send_message(now, (node, None), link, message, rng);
+        }
+        while let Some(out) = self.routers.on_timer(now) {
+            self.act(now, out, rng);
+        }
+        self.channel.wake(now, rng);
+        let outcomes: Vec<_> = self.channel.outcomes().collect();
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Arrived { link, at, packet } => {
+                    self.arrive(now, link, at as Node, packet, rng);
+                }
+                Outcome::Left { link, packet, lost } => self.left(now, link, packet, lost, rng),
+                Outcome::Lost { .. } => unreachable!("a channel has single hops"),
+            }
+        }
+    }
+
+    fn next_wake(&self) -> Time {
+        if !self.outcomes.is_empty() {
+            return self.offered_at;
+        }
+        let delayed = self.delayed.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
+        self.channel.next_wake().min(delayed).min(self.routers.next_timer())
+    }
+
+    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
+        self.outcomes.drain(..)
+    }
+
+    /// Packets of other stations that a station sends on are its own here.
+    fn counters(&self, station: usize) -> Counters {
+        let Station { offered, dropped, .. } = self.stations[station];
+        Counters { offered, queue_drops: dropped, ..self.channel.counters(station) }
+    }
+
+    /// With those that wait for a route.
+    fn backlog(&self, station: usize) -> u32 {
+        let own = &self.stations[station];
+        self.channel.backlog(station) + own.host.len() as u32 + own.waiting.len() as u32
+    }
+
+    fn place(&mut self, now: Time, places: &[Place]) {
+        self.channel.place(now, places);
+        self.reach = Reachability::of(&self.channel);
+        self.routers.moved(now, &self.reach);
+        self.update_connected();
+    }
+
+    fn connected(&self, link: u32) -> Option<bool> {
+        Some(self.links[link as usize].connected)
+    }
+
+    fn multi_hop(&self) -> Option<&dyn MultiHop> {
+        Some(self)
+    }
+}
+
+impl<P: Packet> MultiHop for Adhoc<P> {
+    fn routing_counters(&self, link: u32) -> RoutingCounters {
+        self.links[link as usize].counters
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        let of_link = |(state, link): (&LinkState, u32)| -> Vec<Route> {
+            let route = |(trail, used): (&u32, &RouteUse)| {
+                let RouteUse { packets, first, last } = *used;
+                Route { link, nodes: self.trails.nodes(*trail), packets, first, last }
+            };
+            state.used.iter().map(route).collect()
+        };
+        self.links.iter().zip(0..).flat_map(of_link).collect()
+    }
+
+    fn hop_counters(&self) -> Vec<(Node, Option<Node>, HopCounters)> {
+        self.hop_counters.iter().map(|((from, to), counters)| (*from, *to, *counters)).collect()
+    }
+
+    fn handovers(&self, station: usize) -> u64 {
+        self.routers.handovers(station)
+    }
+}
+
+impl LinkState {
+    fn new(ends: Ends) -> Self {
+        LinkState {
+            ends,
+            counters: RoutingCounters::default(),
             connected: false,
             used: BTreeMap::new(),
             newest: None,
@@ -532,9 +475,9 @@ impl WayState {
 
     /// A packet has come to the end.
     fn arrived(&mut self, now: Time, trail: u32) {
-        self.tally.changes += u64::from(self.newest.is_some_and(|newest| newest != trail));
+        self.counters.changes += u64::from(self.newest.is_some_and(|newest| newest != trail));
         self.newest = Some(trail);
-        let used = self.used.entry(trail).or_insert(Used { packets: 0, first: now, last: now });
+        let used = self.used.entry(trail).or_insert(RouteUse { packets: 0, first: now, last: now });
         used.packets += 1;
         used.last = now;
     }

@@ -1,53 +1,53 @@
-//! What travels in an ad-hoc network, and the way that it has come.
+//! Packets of an ad-hoc network with the route that they have taken, and messages of its routers.
 
 use crate::Packet;
 use crate::routing::{Message, Node};
 use std::collections::BTreeMap;
 
-/// In place of a way: not a packet that is carried but a message between routers.
+/// In place of a link: it is a message between routers.
 const MESSAGE: u32 = u32::MAX;
 
 /// A packet, or a message between routers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Routed<F> {
-    pub(super) frame: F,
-    /// Which way it takes.
-    pub(super) way: u32,
-    /// Of a packet the nodes that have had it, in [`Trails`]; of a message its place among the [`Messages`].
+pub(super) struct RoutedPacket<P> {
+    pub(super) inner: P,
+    /// Number of its link.
+    pub(super) link: u32,
+    /// The route so far, in [`Trails`]; of a message its index in [`Messages`].
     pub(super) trail: u32,
     /// Bytes of a message.
     bytes: u32,
 }
 
-impl<F: Packet> Routed<F> {
-    pub(super) fn new(frame: F, way: u32, trail: u32) -> Self {
-        Routed { frame, way, trail, bytes: 0 }
+impl<P: Packet> RoutedPacket<P> {
+    pub(super) fn new(inner: P, link: u32, trail: u32) -> Self {
+        RoutedPacket { inner, link, trail, bytes: 0 }
     }
 
     pub(super) fn message(place: u32, bytes: u32) -> Self {
-        Routed { frame: F::default(), way: MESSAGE, trail: place, bytes }
+        RoutedPacket { inner: P::default(), link: MESSAGE, trail: place, bytes }
     }
 
     pub(super) fn is_message(&self) -> bool {
-        self.way == MESSAGE
+        self.link == MESSAGE
     }
 }
 
-impl<F: Packet> Packet for Routed<F> {
+impl<P: Packet> Packet for RoutedPacket<P> {
     fn bytes(&self) -> u32 {
-        if self.is_message() { self.bytes } else { self.frame.bytes() }
+        if self.is_message() { self.bytes } else { self.inner.bytes() }
     }
 
     fn path(&self) -> u32 {
-        self.frame.path()
+        self.inner.path()
     }
 
     fn ecn_capable(&self) -> bool {
-        !self.is_message() && self.frame.ecn_capable()
+        !self.is_message() && self.inner.ecn_capable()
     }
 
     fn mark(&mut self) {
-        self.frame.mark();
+        self.inner.mark();
     }
 }
 
@@ -59,7 +59,7 @@ struct Step {
     hops: u32,
 }
 
-/// Ways that packets have come, as a tree from their sources: a packet carries one number, however many nodes had it.
+/// Routes that packets have taken, as a tree from their sources: a packet carries one number, however long its route.
 #[derive(Debug, Default)]
 pub(super) struct Trails {
     steps: Vec<Step>,
@@ -87,7 +87,7 @@ impl Trails {
         self.steps[trail as usize].before.map(|before| self.node(before))
     }
 
-    /// Links that it has crossed.
+    /// Reachability that it has crossed.
     pub(super) fn hops(&self, trail: u32) -> u32 {
         self.steps[trail as usize].hops
     }
@@ -159,16 +159,16 @@ mod tests {
     #[test]
     fn packets_that_came_the_same_way_carry_the_same_number() {
         let mut trails = Trails::default();
-        let way = |trails: &mut Trails, nodes: &[Node]| {
+        let along = |trails: &mut Trails, nodes: &[Node]| {
             let mut at = None;
             for node in nodes {
                 at = Some(trails.step(at, *node));
             }
             at.unwrap()
         };
-        let one = way(&mut trails, &[3, 1, 2]);
-        assert_eq!(way(&mut trails, &[3, 1, 2]), one);
-        assert_ne!(way(&mut trails, &[3, 4, 2]), one);
+        let one = along(&mut trails, &[3, 1, 2]);
+        assert_eq!(along(&mut trails, &[3, 1, 2]), one);
+        assert_ne!(along(&mut trails, &[3, 4, 2]), one);
         assert_eq!(trails.nodes(one), [3, 1, 2]);
         assert_eq!((trails.hops(one), trails.previous(one), trails.source(one)), (2, Some(1), 3));
     }

@@ -1,10 +1,11 @@
 use super::*;
-use crate::dot11::{AfterCollision, Radio, RateControl, Standard};
+use crate::Radio;
+use crate::dot11::{AfterCollision, RateControl, Standard};
 use crate::testing::{Lcg, TestPacket as Sample};
 use proptest::prelude::*;
 
-fn settings() -> MediumSettings {
-    MediumSettings {
+fn settings() -> ChannelSettings {
+    ChannelSettings {
         standard: Standard::G { protected: false },
         rates: RateControl::Fixed(0),
         broadcast: 0,
@@ -32,8 +33,8 @@ fn chain(nodes: usize) -> Vec<(f64, f64)> {
     (0..nodes).map(|node| (node as f64 * NEAR, 0.0)).collect()
 }
 
-fn way(from: &[usize], to: &[usize]) -> Way {
-    Way { from: from.to_vec(), to: to.to_vec() }
+fn ends(from: &[usize], to: &[usize]) -> Ends {
+    Ends { from: from.to_vec(), to: to.to_vec() }
 }
 
 struct Run {
@@ -48,29 +49,36 @@ struct Run {
 }
 
 impl Run {
-    fn new(places: &[(f64, f64)], routing: Routing, ways: Vec<Way>) -> Self {
+    fn new(places: &[(f64, f64)], routing: Routing, links: Vec<Ends>) -> Self {
         let mut rng = Lcg(3);
-        let net = Adhoc::new(settings(), &stations(places, 20), routing, ways, &mut rng);
+        let net = Adhoc::new(settings(), &stations(places, 20), routing, links, &mut rng);
         let (now, arrived) = (Time::ZERO, Vec::new());
         Run { net, rng, now, offered: 0, refused: 0, arrived, left: 0, lost: 0 }
     }
 
-    fn offer(&mut self, way: u32, number: u32) {
-        let frame = Sample { number, ..Sample::of(1000) };
+    fn offer(&mut self, link: u32, number: u32) {
+        let packet = Sample { number, ..Sample::of(1000) };
         self.offered += 1;
-        self.refused += u64::from(!self.net.offer(self.now, way, frame, &mut self.rng));
+        self.refused += u64::from(!self.net.offer(self.now, link, packet, &mut self.rng));
         self.collect();
     }
 
+    fn place(&mut self, places: &[(f64, f64)]) {
+        let places: Vec<_> = places.iter().map(|(x, y)| Place { x: *x, y: *y }).collect();
+        self.net.place(self.now, &places);
+    }
+
     fn collect(&mut self) {
-        for passed in self.net.passed() {
-            match passed {
-                Passed::Arrived { way, frame } => self.arrived.push((self.now, way, frame)),
-                Passed::Left { lost, .. } => {
+        for outcome in self.net.outcomes() {
+            match outcome {
+                Outcome::Arrived { link, packet, .. } => {
+                    self.arrived.push((self.now, link, packet))
+                }
+                Outcome::Left { lost, .. } => {
                     self.left += 1;
                     self.lost += u64::from(lost);
                 }
-                Passed::Lost { .. } => self.lost += 1,
+                Outcome::Lost { .. } => self.lost += 1,
             }
         }
     }
@@ -91,54 +99,55 @@ fn at(ms: u64) -> Time {
 
 #[test]
 fn packets_go_along_a_chain_in_order_and_the_route_is_known() {
-    let mut run = Run::new(&chain(4), Routing::Oracle, vec![way(&[0], &[3])]);
+    let mut run = Run::new(&chain(4), Routing::Oracle, vec![ends(&[0], &[3])]);
     (0..10).for_each(|number| run.offer(0, number));
     run.run_until(at(200));
-    let numbers: Vec<_> = run.arrived.iter().map(|(_, _, frame)| frame.number).collect();
+    let numbers: Vec<_> = run.arrived.iter().map(|(_, _, packet)| packet.number).collect();
     assert_eq!(numbers, (0..10).collect::<Vec<_>>());
-    let routes: Vec<_> = run.net.routes().collect();
+    let routes = run.net.routes();
     assert_eq!(routes.len(), 1);
     assert_eq!((routes[0].nodes.as_slice(), routes[0].packets), (&[0, 1, 2, 3][..], 10));
-    assert_eq!((run.left, run.net.tally(0).changes), (10, 0));
-    assert!(run.net.sent().all(|(from, to, sent)| (to, sent.packets) == (Some(from + 1), 10)));
+    assert_eq!((run.left, run.net.routing_counters(0).changes), (10, 0));
+    let hops = run.net.hop_counters();
+    assert!(hops.iter().all(|(from, to, hop)| (*to, hop.packets) == (Some(from + 1), 10)));
 }
 
 #[test]
 fn a_way_that_nobody_can_go_is_unreachable_and_not_merely_slow() {
     let places = [(0.0, 0.0), (NEAR, 0.0), (10.0 * NEAR, 0.0)];
-    let mut run = Run::new(&places, Routing::Oracle, vec![way(&[0], &[2]), way(&[0], &[1])]);
+    let mut run = Run::new(&places, Routing::Oracle, vec![ends(&[0], &[2]), ends(&[0], &[1])]);
     run.offer(0, 1);
     run.run_until(at(100));
-    assert_eq!((run.net.tally(0).unreachable, run.lost, run.left), (1, 1, 1));
-    assert!(!run.net.connected(0) && run.net.connected(1));
+    assert_eq!((run.net.routing_counters(0).unreachable, run.lost, run.left), (1, 1, 1));
+    assert_eq!([0, 1].map(|link| run.net.connected(link)), [Some(false), Some(true)]);
 }
 
 #[test]
 fn the_route_follows_nodes_that_move() {
     let mut places = vec![(0.0, 0.0), (NEAR, NEAR / 2.0), (NEAR, 30.0 * NEAR), (2.0 * NEAR, 0.0)];
-    let mut run = Run::new(&places, Routing::Oracle, vec![way(&[0], &[3])]);
+    let mut run = Run::new(&places, Routing::Oracle, vec![ends(&[0], &[3])]);
     run.offer(0, 1);
     run.run_until(at(50));
     (places[1].1, places[2].1) = (30.0 * NEAR, -NEAR / 2.0);
-    run.net.place(run.now, places.iter().map(|(x, y)| Place { x: *x, y: *y }));
+    run.place(&places);
     run.offer(0, 2);
     run.run_until(at(100));
-    let mut ways: Vec<_> = run.net.routes().map(|route| route.nodes).collect();
-    ways.sort();
-    assert_eq!(ways, [[0, 1, 3], [0, 2, 3]]);
-    assert_eq!(run.net.tally(0).changes, 1);
+    let mut links: Vec<_> = run.net.routes().into_iter().map(|route| route.nodes).collect();
+    links.sort();
+    assert_eq!(links, [[0, 1, 3], [0, 2, 3]]);
+    assert_eq!(run.net.routing_counters(0).changes, 1);
 }
 
 #[test]
 fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_changes() {
     let mut places = [(0.0, 0.0), (3.0 * NEAR, 0.0), (10.0, 0.0)];
-    let ways = vec![way(&[2], &[0, 1]), way(&[0, 1], &[2])];
-    let mut run = Run::new(&places, Routing::Association { points: vec![0, 1] }, ways);
+    let links = vec![ends(&[2], &[0, 1]), ends(&[0, 1], &[2])];
+    let mut run = Run::new(&places, Routing::Association { points: vec![0, 1] }, links);
     run.offer(0, 1);
     run.offer(1, 2);
     run.run_until(at(50));
     places[2].0 = 3.0 * NEAR - 10.0;
-    run.net.place(run.now, places.iter().map(|(x, y)| Place { x: *x, y: *y }));
+    run.place(&places);
     run.offer(0, 3);
     run.offer(1, 4); // it belongs to nobody
     run.run_until(at(149));
@@ -146,8 +155,8 @@ fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_c
     run.run_until(at(200));
     run.offer(1, 5);
     run.run_until(at(300));
-    let ways: Vec<_> = run.net.routes().map(|route| route.nodes).collect();
-    assert_eq!(ways, [[2, 0], [2, 1], [0, 2], [1, 2]]);
+    let links: Vec<_> = run.net.routes().into_iter().map(|route| route.nodes).collect();
+    assert_eq!(links, [[2, 0], [2, 1], [0, 2], [1, 2]]);
     assert_eq!((run.arrived.len(), run.net.handovers(2)), (4, 1));
 }
 
@@ -159,21 +168,21 @@ proptest! {
         offers in prop::collection::vec((0u64..300, 0u32..2), 1..150),
         moves in prop::collection::vec((0u64..300, 0usize..8, 0.0..200.0f64), 0..10),
     ) {
-        let ways = vec![way(&[0], &[2]), way(&[1], &[0])];
-        let mut run = Run::new(&places, Routing::Oracle, ways);
+        let links = vec![ends(&[0], &[2]), ends(&[1], &[0])];
+        let mut run = Run::new(&places, Routing::Oracle, links);
         let mut events: Vec<(u64, Option<u32>, usize, f64)> =
-            offers.iter().map(|(ms, way)| (*ms, Some(*way), 0, 0.0)).collect();
+            offers.iter().map(|(ms, link)| (*ms, Some(*link), 0, 0.0)).collect();
         events.extend(moves.iter().map(|(ms, node, x)| (*ms, None, *node, *x)));
         events.sort_by_key(|event| event.0);
         let mut places = places;
-        for (number, (ms, way, node, x)) in events.into_iter().enumerate() {
+        for (number, (ms, link, node, x)) in events.into_iter().enumerate() {
             run.run_until(at(ms));
-            match way {
-                Some(way) => run.offer(way, number as u32),
+            match link {
+                Some(link) => run.offer(link, number as u32),
                 None => {
                     let node = node % places.len();
                     places[node].0 = x;
-                    run.net.place(run.now, places.iter().map(|(x, y)| Place { x: *x, y: *y }));
+                    run.place(&places);
                 }
             }
         }
@@ -185,6 +194,6 @@ proptest! {
         run.run_until(at(60_000));
         prop_assert_eq!(run.offered, run.arrived.len() as u64 + run.lost + run.refused);
         prop_assert_eq!(run.net.messages.kept(), 0);
-        prop_assert!(run.arrived.iter().all(|(_, way, frame)| frame.bytes == 1000 && *way < 2));
+        prop_assert!(run.arrived.iter().all(|(_, link, packet)| packet.bytes == 1000 && *link < 2));
     }
 }

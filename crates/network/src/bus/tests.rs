@@ -17,8 +17,8 @@ struct Saturated {
 }
 
 fn saturated(settings: BusSettings, senders: usize, bytes: u32) -> Saturated {
-    let lanes: Vec<_> = (0..senders).map(|from| (from, senders)).collect();
-    let bus = Bus::new(settings, &vec![BusStation::default(); senders + 1], &lanes);
+    let links: Vec<_> = (0..senders).map(|from| (from, senders)).collect();
+    let bus = Bus::new(settings, &vec![BusStation::default(); senders + 1], &links);
     let (delivered, rng) = (vec![0; senders], Lcg(5 + senders as u64));
     let mut run = Saturated { bus, rng, bytes, delivered, lost: 0, arrivals: Vec::new() };
     (0..2 * senders as u32).for_each(|packet| run.offer(Time::ZERO, packet / 2));
@@ -26,8 +26,8 @@ fn saturated(settings: BusSettings, senders: usize, bytes: u32) -> Saturated {
 }
 
 impl Saturated {
-    fn offer(&mut self, now: Time, lane: u32) {
-        assert!(self.bus.offer(now, lane, TestPacket::of(self.bytes), &mut self.rng));
+    fn offer(&mut self, now: Time, link: u32) {
+        assert!(self.bus.offer(now, link, TestPacket::of(self.bytes), &mut self.rng));
     }
 
     fn run(mut self, seconds: f64) -> Self {
@@ -38,14 +38,15 @@ impl Saturated {
             let outcomes: Vec<Outcome<TestPacket>> = self.bus.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
-                    Outcome::Arrived { lane, .. } => {
-                        self.delivered[lane as usize] += 1;
-                        self.arrivals.push((now, lane));
+                    Outcome::Arrived { link, .. } => {
+                        self.delivered[link as usize] += 1;
+                        self.arrivals.push((now, link));
                     }
-                    Outcome::Left { lane, lost, .. } => {
+                    Outcome::Left { link, lost, .. } => {
                         self.lost += u64::from(lost);
-                        self.offer(now, lane);
+                        self.offer(now, link);
                     }
+                    Outcome::Lost { .. } => unreachable!("single hops"),
                 }
             }
         }
@@ -176,8 +177,8 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
     assert_eq!(given_up, asked + Span(992_013_000));
     bus.wake(given_up, &mut Never);
     let outcomes: Vec<_> = bus.outcomes().collect();
-    let frame = TestPacket { number: 1, ..TestPacket::of(46) };
-    assert_eq!(outcomes, [Outcome::Left { lane: 1, frame, lost: true }]);
+    let packet = TestPacket { number: 1, ..TestPacket::of(46) };
+    assert_eq!(outcomes, [Outcome::Left { link: 1, packet, lost: true }]);
     assert_eq!((bus.counters(1).failures, bus.backlog(1)), (1, 1));
     // The next one begins to count anew, and is sent once the bus is idle.
     while bus.next_wake() != Time::NEVER {
@@ -190,8 +191,8 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
 #[test]
 fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
     let mut bus = Bus::new(ETHERNET, &vec![BusStation::default(); 3], &[(0, 2), (1, 2)]);
-    for lane in [1, 0] {
-        assert!(bus.offer(Time(100), lane, TestPacket::of(46), &mut Never));
+    for link in [1, 0] {
+        assert!(bus.offer(Time(100), link, TestPacket::of(46), &mut Never));
     }
     bus.wake(Time(100), &mut Never);
     assert_eq!([bus.counters(0).attempts, bus.counters(1).attempts], [0, 1]);
@@ -202,26 +203,26 @@ fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
         bus.wake(now, &mut Never);
         seen.extend(bus.outcomes().map(|outcome| (now.0 - 100, outcome)));
     }
-    let frame = TestPacket::of(46);
+    let packet = TestPacket::of(46);
     let expected = [
-        (51_200, Outcome::Left { lane: 1, frame, lost: false }),
-        (57_760, Outcome::Arrived { lane: 1, at: 2, frame }),
-        (120_000 + 51_200, Outcome::Left { lane: 0, frame, lost: false }),
-        (120_000 + 57_760, Outcome::Arrived { lane: 0, at: 2, frame }),
+        (51_200, Outcome::Left { link: 1, packet, lost: false }),
+        (57_760, Outcome::Arrived { link: 1, at: 2, packet }),
+        (120_000 + 51_200, Outcome::Left { link: 0, packet, lost: false }),
+        (120_000 + 57_760, Outcome::Arrived { link: 0, at: 2, packet }),
     ];
     assert_eq!(seen, expected);
 }
 
-/// Lanes between up to six stations, and packets: when in µs, on which lane, how long.
+/// Lanes between up to six stations, and packets: when in µs, on which link, how long.
 type Scene = (usize, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
     (2..6usize).prop_flat_map(|count| {
-        let lane = (0..count, 1..count).prop_map(move |(from, by)| (from, (from + by) % count));
-        let lanes = proptest::collection::vec(lane, 1..6);
-        lanes.prop_flat_map(move |lanes| {
-            let packet = (0..20_000u64, 0..lanes.len(), 1..1500u32);
-            (Just(count), Just(lanes), proptest::collection::vec(packet, 1..120))
+        let link = (0..count, 1..count).prop_map(move |(from, by)| (from, (from + by) % count));
+        let links = proptest::collection::vec(link, 1..6);
+        links.prop_flat_map(move |links| {
+            let packet = (0..20_000u64, 0..links.len(), 1..1500u32);
+            (Just(count), Just(links), proptest::collection::vec(packet, 1..120))
         })
     })
 }
@@ -248,11 +249,11 @@ fn play(
             bus.wake(Time(now.0.saturating_sub(1)), &mut rng);
         }
         if now == next
-            && let Some((number, (_, lane, bytes))) = coming.next()
+            && let Some((number, (_, link, bytes))) = coming.next()
         {
             let packet =
-                TestPacket { path: *lane as u32, number: number as u32, ..TestPacket::of(*bytes) };
-            taken.push(bus.offer(now, *lane as u32, packet, &mut rng));
+                TestPacket { path: *link as u32, number: number as u32, ..TestPacket::of(*bytes) };
+            taken.push(bus.offer(now, *link as u32, packet, &mut rng));
         }
         bus.wake(now, &mut rng);
         seen.extend(bus.outcomes().map(|outcome| (now, outcome)));
@@ -262,7 +263,7 @@ fn play(
 proptest! {
     #[test]
     fn every_packet_leaves_once_and_arrives_once_in_order_or_is_counted_as_lost(
-        (count, lanes, mut packets) in scene(),
+        (count, links, mut packets) in scene(),
         queue in queues(),
         rate in 100_000..100_000_000u64,
         delay in 0..100_000u64,
@@ -271,22 +272,23 @@ proptest! {
         packets.sort_by_key(|packet| packet.0);
         let settings = BusSettings { rate: Rate(rate), delay: Span(delay) };
         let stations = vec![BusStation { queue }; count];
-        let new = || Bus::new(settings, &stations, &lanes);
+        let new = || Bus::new(settings, &stations, &links);
         let mut bus = new();
         let (taken, seen) = play(&mut bus, &packets, seed, false);
-        let (mut left, mut lost, mut arrived) = (0, 0, vec![0; lanes.len()]);
-        let mut last = vec![None; lanes.len()];
+        let (mut left, mut lost, mut arrived) = (0, 0, vec![0; links.len()]);
+        let mut last = vec![None; links.len()];
         for (_, outcome) in &seen {
             match outcome {
+                Outcome::Lost { .. } => unreachable!("single hops"),
                 Outcome::Left { lost: given_up, .. } => {
                     left += 1;
                     lost += u64::from(*given_up);
                 }
-                Outcome::Arrived { lane, frame, at } => {
-                    prop_assert_eq!(lanes[*lane as usize].1, *at as usize);
-                    prop_assert!(last[*lane as usize] < Some(frame.number));
-                    last[*lane as usize] = Some(frame.number);
-                    arrived[*lane as usize] += 1u64;
+                Outcome::Arrived { link, packet, at } => {
+                    prop_assert_eq!(links[*link as usize].1, *at as usize);
+                    prop_assert!(last[*link as usize] < Some(packet.number));
+                    last[*link as usize] = Some(packet.number);
+                    arrived[*link as usize] += 1u64;
                 }
             }
         }

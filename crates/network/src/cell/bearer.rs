@@ -1,28 +1,28 @@
 //! What one user has to receive, or to send: a queue, and packets in segments.
 
-use crate::host::{Bound, Host};
+use crate::host::{HostQueue, LinkPacket};
 use crate::{Packet, Queue};
 use units::Time;
 
 /// The packets of one user in one direction.
-pub(super) struct Bearer<F> {
-    pub(super) host: Host<F>,
+pub(super) struct Bearer<P> {
+    pub(super) host: HostQueue<P>,
     /// The packet that is being sent, and how many bytes of it earlier TTIs have carried.
-    current: Option<(Bound<F>, u64)>,
+    current: Option<(LinkPacket<P>, u64)>,
     /// Packets whose last byte is in the TTI under way.
-    complete: Vec<Bound<F>>,
+    complete: Vec<LinkPacket<P>>,
     /// Resource blocks that have carried something.
     pub(super) blocks: u64,
 }
 
 /// Bytes that a packet takes; an empty one is no packet.
-fn length<F: Packet>(packet: &Bound<F>) -> u64 {
+fn length<P: Packet>(packet: &LinkPacket<P>) -> u64 {
     u64::from(packet.bytes().max(1))
 }
 
-impl<F: Packet> Bearer<F> {
+impl<P: Packet> Bearer<P> {
     pub(super) fn new(queue: Queue) -> Self {
-        Bearer { host: Host::new(queue), current: None, complete: Vec::new(), blocks: 0 }
+        Bearer { host: HostQueue::new(queue), current: None, complete: Vec::new(), blocks: 0 }
     }
 
     /// Bytes that are still to be carried.
@@ -58,7 +58,7 @@ impl<F: Packet> Bearer<F> {
     }
 
     /// The TTI is over: what is complete has arrived.
-    pub(super) fn arrived(&mut self) -> impl Iterator<Item = Bound<F>> {
+    pub(super) fn arrived(&mut self) -> impl Iterator<Item = LinkPacket<P>> {
         self.complete.drain(..)
     }
 }
@@ -72,13 +72,13 @@ mod tests {
     fn a_packet_goes_over_as_many_ttis_as_its_bytes_need_and_shares_one_with_the_next() {
         let mut bearer = Bearer::new(Queue::Unlimited);
         for bytes in [250, 40, 0, 100] {
-            let bound = Bound { lane: 3, frame: TestPacket::of(bytes) };
+            let bound = LinkPacket { link: 3, packet: TestPacket::of(bytes) };
             assert!(bearer.host.offer(Time::ZERO, bound, &mut Never));
         }
         let mut tti = |room| {
             let carried = bearer.carry(Time::ZERO, room);
             let backlog = bearer.backlog();
-            let arrived: Vec<u32> = bearer.arrived().map(|packet| packet.frame.bytes).collect();
+            let arrived: Vec<u32> = bearer.arrived().map(|packet| packet.packet.bytes).collect();
             (carried, backlog, arrived, bearer.need())
         };
         assert_eq!(tti(100), (100, 4, vec![], 290));

@@ -47,7 +47,7 @@ fn efficiency(snr_db: f64) -> f64 {
 }
 
 /// A Gaussian number with mean 0 and deviation 1 (Box and Muller 1958, one of their two).
-fn gaussian(rng: &mut impl Rng) -> f64 {
+fn gaussian(rng: &mut dyn Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - rng.uniform()));
     radius * libm::cos(TAU * rng.uniform())
 }
@@ -71,7 +71,7 @@ impl Channel {
 
     /// The signal-to-noise ratio in dB during a TTI, not before the last one that was asked for. What lies between is
     /// passed over: the process is Markov, so its value after n TTIs has one draw.
-    fn snr_db(&mut self, tti: u64, rng: &mut impl Rng) -> f64 {
+    fn snr_db(&mut self, tti: u64, rng: &mut dyn Rng) -> f64 {
         let Some(Fading { deviation_db, coherence }) = self.fading else {
             return self.mean_db;
         };
@@ -87,7 +87,7 @@ impl Channel {
     }
 
     /// Bits that a resource block carries in a TTI, with a part `overhead` of its symbols used otherwise.
-    pub(super) fn bits(&mut self, tti: u64, overhead: f64, rng: &mut impl Rng) -> f64 {
+    pub(super) fn bits(&mut self, tti: u64, overhead: f64, rng: &mut dyn Rng) -> f64 {
         block_bits(self.snr_db(tti, rng), overhead)
     }
 

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 const FAIR: Scheduler = Scheduler::ProportionalFair { time_constant: Span::millis(100) };
 
 fn user(snr_db: f64) -> CellUser {
-    CellUser { snr_db, ..CellUser::default() }
+    CellUser { snr_db: Some(snr_db), ..CellUser::default() }
 }
 
-/// Packets that always wait in each lane: more than two TTIs carry.
+/// Packets that always wait in each link: more than two TTIs carry.
 const WAITING: u32 = 20;
 
 /// Lanes that always have packets of 1500 bytes, and others that have some at times.
@@ -19,15 +19,22 @@ struct Saturated {
     rng: Lcg,
     now: Time,
     saturated: usize,
-    /// Packets that have arrived, by lane.
+    /// Packets that have arrived, by link.
     arrived: Vec<u64>,
 }
 
-fn cell(scheduler: Scheduler, users: &[CellUser], lanes: &[(usize, usize)]) -> Saturated {
-    let settings = CellSettings { scheduler, blocks_up: 25, ..CellSettings::default() };
-    let cell = Cell::new(settings, users, lanes);
-    let (arrived, rng) = (vec![0; lanes.len()], Lcg(3));
-    Saturated { cell, rng, now: Time::ZERO, saturated: lanes.len(), arrived }
+fn settings(scheduler: Scheduler) -> CellSettings {
+    CellSettings { scheduler, blocks_up: 25, ..CellSettings::default() }
+}
+
+fn cell(scheduler: Scheduler, users: &[CellUser], links: &[(usize, usize)]) -> Saturated {
+    saturated(settings(scheduler), users, links)
+}
+
+fn saturated(settings: CellSettings, users: &[CellUser], links: &[(usize, usize)]) -> Saturated {
+    let cell = Cell::new(settings, users, links);
+    let (arrived, rng) = (vec![0; links.len()], Lcg(3));
+    Saturated { cell, rng, now: Time::ZERO, saturated: links.len(), arrived }
 }
 
 /// Lanes from the base to each of so many users.
@@ -36,11 +43,11 @@ fn downlinks(users: usize) -> Vec<(usize, usize)> {
 }
 
 impl Saturated {
-    fn offer(&mut self, lane: u32, bytes: u32) {
-        assert!(self.cell.offer(self.now, lane, TestPacket::of(bytes), &mut self.rng));
+    fn offer(&mut self, link: u32, bytes: u32) {
+        assert!(self.cell.offer(self.now, link, TestPacket::of(bytes), &mut self.rng));
     }
 
-    /// Runs for so many milliseconds more, and returns what has arrived in each lane meanwhile, in b/s.
+    /// Runs for so many milliseconds more, and returns what has arrived in each link meanwhile, in b/s.
     fn run(&mut self, millis: u64) -> Vec<f64> {
         if self.now == Time::ZERO {
             (0..self.saturated as u32).for_each(|l| (0..WAITING).for_each(|_| self.offer(l, 1500)));
@@ -53,11 +60,11 @@ impl Saturated {
             let outcomes: Vec<_> = self.cell.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
-                    Outcome::Arrived { lane, .. } => self.arrived[lane as usize] += 1,
-                    Outcome::Left { lane, .. } if (lane as usize) < self.saturated => {
-                        self.offer(lane, 1500);
+                    Outcome::Arrived { link, .. } => self.arrived[link as usize] += 1,
+                    Outcome::Left { link, .. } if (link as usize) < self.saturated => {
+                        self.offer(link, 1500);
                     }
-                    Outcome::Left { .. } => {}
+                    Outcome::Left { .. } | Outcome::Lost { .. } => {}
                 }
             }
         }
@@ -96,15 +103,15 @@ fn over_constant_channels_fair_and_round_robin_give_equal_times_so_that_rates_ar
     for scheduler in [FAIR, Scheduler::RoundRobin] {
         for n in [2, 5, 10] {
             let users: Vec<_> = (0..n).map(|at| user(-5.0 + 3.0 * at as f64)).collect();
-            let lanes: Vec<_> = (1..=n).flat_map(|user| [(0, user), (user, 0)]).collect();
-            let mut run = cell(scheduler, &users, &lanes);
+            let links: Vec<_> = (1..=n).flat_map(|user| [(0, user), (user, 0)]).collect();
+            let mut run = cell(scheduler, &users, &links);
             run.run(1_000);
             let rates = run.run(60_000);
-            for (lane, rate) in rates.iter().enumerate() {
-                let (user, way) = (1 + lane / 2, DIRECTIONS[lane % 2]);
+            for (link, rate) in rates.iter().enumerate() {
+                let (user, way) = (1 + link / 2, DIRECTIONS[link % 2]);
                 let share = run.cell.rate_bps(user, way) / n as f64;
                 // The slowest has 236 packets, and one of them is 0.4 %.
-                assert!((rate / share - 1.0).abs() < 0.005, "{scheduler:?} {n} {lane}: {rate}");
+                assert!((rate / share - 1.0).abs() < 0.005, "{scheduler:?} {n} {link}: {rate}");
             }
         }
     }
@@ -177,11 +184,11 @@ fn what_one_user_does_not_need_is_shared_by_the_others() {
         assert!((rates[2] * 1250.0 / 1500.0 / 1e6 - 1.0).abs() < 0.001, "{rates:?}");
         assert!(blocks[2] / all < 0.08, "{blocks:?}");
         assert!((blocks.iter().sum::<f64>() / all - 1.0).abs() < 1e-4, "nothing is left over");
-        for lane in [0, 1] {
+        for link in [0, 1] {
             let rest = 0.5 * (1.0 - blocks[2] / all);
-            assert!((blocks[lane] / all / rest - 1.0).abs() < 0.01, "{scheduler:?} {blocks:?}");
-            let peak = run.cell.rate_bps(lane + 2, Direction::Down);
-            assert!((rates[lane] / peak / rest - 1.0).abs() < 0.01, "{scheduler:?} {rates:?}");
+            assert!((blocks[link] / all / rest - 1.0).abs() < 0.01, "{scheduler:?} {blocks:?}");
+            let peak = run.cell.rate_bps(link + 2, Direction::Down);
+            assert!((rates[link] / peak / rest - 1.0).abs() < 0.01, "{scheduler:?} {rates:?}");
         }
     }
 }
@@ -191,8 +198,8 @@ fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_la
     let mut cell = Cell::new(CellSettings::default(), &[user(30.0), user(0.0)], &[(0, 1), (2, 0)]);
     assert_eq!(cell.next_wake(), Time::NEVER);
     let at = |us: u64| Time(us * 1_000);
-    let seen = |cell: &mut Cell<TestPacket>, from: u64, lane: u32, bytes: u32| {
-        assert!(cell.offer(at(from), lane, TestPacket::of(bytes), &mut Never));
+    let seen = |cell: &mut Cell<TestPacket>, from: u64, link: u32, bytes: u32| {
+        assert!(cell.offer(at(from), link, TestPacket::of(bytes), &mut Never));
         let mut seen = Vec::new();
         while cell.next_wake() != Time::NEVER {
             let now = cell.next_wake();
@@ -212,11 +219,15 @@ fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_la
 
 #[test]
 fn a_user_out_of_reach_waits_and_has_another_rate_once_it_has_moved() {
-    let mut run = cell(FAIR, &[user(-7.0), user(10.0)], &downlinks(2));
+    let radio = Radio::default();
+    let at = |snr_db| Place { x: radio.reach_m(radio.noise_dbm + snr_db), y: 0.0 };
+    let moving = CellUser { snr_db: None, place: at(-7.5), ..CellUser::default() };
+    let settings = CellSettings { radio: Some(radio), ..settings(FAIR) };
+    let mut run = saturated(settings, &[moving, user(10.0)], &downlinks(2));
     let rates = run.run(1_000);
     assert_eq!((rates[0], run.cell.rate_bps(1, Direction::Down)), (0.0, 0.0));
     assert_eq!((run.cell.backlog(0), run.cell.backlog(1)), (2 * WAITING, 0));
-    run.cell.set_snr(run.now, 1, 25.0);
+    run.cell.place(run.now, &[Place::default(), at(25.5), at(40.0)]);
     run.run(1_000);
     let half = run.cell.rate_bps(1, Direction::Down) / 2.0;
     assert!(half > 17e6);
@@ -225,23 +236,23 @@ fn a_user_out_of_reach_waits_and_has_another_rate_once_it_has_moved() {
 }
 
 #[test]
-#[should_panic(expected = "lane 1 is not between the base and a user")]
+#[should_panic(expected = "link 1 is not between the base and a user")]
 fn a_lane_between_users_is_refused() {
     let users = [user(1.0), user(1.0)];
     let _ = Cell::<TestPacket>::new(CellSettings::default(), &users, &[(0, 1), (1, 2)]);
 }
 
-/// Means of up to five users, lanes, and packets: when in µs, on which lane, how long.
+/// Means of up to five users, links, and packets: when in µs, on which link, how long.
 type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
     proptest::collection::vec(-5.0..30.0f64, 1..5).prop_flat_map(|means| {
-        let lane = (1..=means.len(), any::<bool>());
-        let lane = lane.prop_map(|(user, down)| if down { (0, user) } else { (user, 0) });
-        let lanes = proptest::collection::vec(lane, 1..6);
-        lanes.prop_flat_map(move |lanes| {
-            let packet = (0..20_000u64, 0..lanes.len(), 0..1500u32);
-            (Just(means.clone()), Just(lanes), proptest::collection::vec(packet, 1..120))
+        let link = (1..=means.len(), any::<bool>());
+        let link = link.prop_map(|(user, down)| if down { (0, user) } else { (user, 0) });
+        let links = proptest::collection::vec(link, 1..6);
+        links.prop_flat_map(move |links| {
+            let packet = (0..20_000u64, 0..links.len(), 0..1500u32);
+            (Just(means.clone()), Just(links), proptest::collection::vec(packet, 1..120))
         })
     })
 }
@@ -270,11 +281,11 @@ fn play(
             cell.wake(Time(now.0.saturating_sub(1)), &mut rng);
         }
         if now == next
-            && let Some((number, (_, lane, bytes))) = coming.next()
+            && let Some((number, (_, link, bytes))) = coming.next()
         {
             let packet =
-                TestPacket { path: *lane as u32, number: number as u32, ..TestPacket::of(*bytes) };
-            played.0.push(cell.offer(now, *lane as u32, packet, &mut rng));
+                TestPacket { path: *link as u32, number: number as u32, ..TestPacket::of(*bytes) };
+            played.0.push(cell.offer(now, *link as u32, packet, &mut rng));
         }
         let due = cell.next_wake() == now;
         cell.wake(now, &mut rng);
@@ -311,7 +322,7 @@ fn within_capacity(
 proptest! {
     #[test]
     fn every_packet_leaves_once_and_arrives_once_in_order_in_what_its_blocks_carry(
-        (means, lanes, mut packets) in scene(),
+        (means, links, mut packets) in scene(),
         scheduler in prop_oneof![Just(FAIR), Just(Scheduler::RoundRobin), Just(Scheduler::MaxRate)],
         deviation_db in prop_oneof![Just(0.0), 1.0..8.0f64],
         queue in queues(),
@@ -322,29 +333,30 @@ proptest! {
         let fading = Fading { deviation_db, coherence: Span::millis(3) };
         let fading = (deviation_db > 0.0).then_some(fading);
         let users: Vec<_> =
-            means.iter().map(|mean| CellUser { snr_db: *mean, fading, queue: queue.clone() }).collect();
+            means.iter().map(|mean| CellUser { fading, queue: queue.clone(), ..user(*mean) }).collect();
         let (blocks_down, blocks_up) = blocks;
-        let settings = CellSettings { blocks_down, blocks_up, scheduler, overhead: 0.25 };
-        let new = || Cell::new(settings, &users, &lanes);
+        let settings = CellSettings { blocks_down, blocks_up, ..settings(scheduler) };
+        let new = || Cell::new(settings, &users, &links);
         let mut cell = new();
         let played = play(&mut cell, &packets, seed, false);
         let (mut left, mut lost, mut arrived) = (0, 0, 0);
-        let mut last = vec![None; lanes.len()];
+        let mut last = vec![None; links.len()];
         let mut bytes = [vec![0u64; users.len()], vec![0u64; users.len()]];
         for (now, outcome) in &played.1 {
             match outcome {
+                Outcome::Lost { .. } => unreachable!("single hops"),
                 Outcome::Left { lost: dropped, .. } => {
                     left += 1;
                     lost += u64::from(*dropped);
                 }
-                Outcome::Arrived { lane, frame, at } => {
-                    prop_assert_eq!(lanes[*lane as usize].1, *at as usize);
-                    prop_assert!(last[*lane as usize] < Some(frame.number));
+                Outcome::Arrived { link, packet, at } => {
+                    prop_assert_eq!(links[*link as usize].1, *at as usize);
+                    prop_assert!(last[*link as usize] < Some(packet.number));
                     prop_assert_eq!(now.0 % TTI.0, 0);
-                    last[*lane as usize] = Some(frame.number);
+                    last[*link as usize] = Some(packet.number);
                     arrived += 1;
-                    let (user, way) = cell.lanes[*lane as usize];
-                    bytes[way as usize][user] += u64::from(frame.bytes);
+                    let (user, way) = cell.links[*link as usize];
+                    bytes[way as usize][user] += u64::from(packet.bytes);
                 }
             }
         }

@@ -1,21 +1,19 @@
 //! IEEE 802.11: a medium that stations share by the distributed coordination function.
 //!
-//! A packet goes `offer` → queueing discipline of the host (`host.rs`) → driver's ring, lane by lane (`lane.rs`) → backoff (`station.rs`) → on the air and its acknowledgement (`medium.rs`)
+//! A packet goes `offer` → queueing discipline of the host (`host.rs`) → driver's ring, link by link (`link.rs`) → backoff (`station.rs`) → on the air and its acknowledgement (`medium.rs`)
 //! → [`crate::Outcome`]. What it costs is in `phy.rs`, which mode it is sent in in `rates.rs`, whether it is received in
 //! `radio.rs`. The medium has one event pending, the next instant at which something happens.
 
-mod lane;
-mod medium;
+mod channel;
 mod phy;
-mod radio;
 mod rates;
 mod station;
+mod station_link;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use medium::LEAST_SUCCESS;
-pub use medium::{Medium, MediumSettings};
+pub(crate) use channel::LEAST_SUCCESS;
+pub use channel::{Channel, ChannelSettings};
 pub use phy::{AfterCollision, Mode, Phy, Standard};
-pub use radio::Radio;
 pub use rates::RateControl;
 pub use station::StationSettings;

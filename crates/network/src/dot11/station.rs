@@ -5,7 +5,7 @@
 
 use super::phy::{AfterCollision, Phy};
 use super::rates::RateControl;
-use crate::host::Host;
+use crate::host::HostQueue;
 use crate::shared::Counters;
 use crate::{Packet, Place, Queue, Rng};
 use units::{Span, Time};
@@ -57,19 +57,19 @@ enum Reception {
 }
 
 /// The state of one station.
-pub(super) struct Station<F> {
+pub(super) struct Station<P> {
     pub(super) settings: StationSettings,
-    pub(super) host: Host<F>,
+    pub(super) host: HostQueue<P>,
     pub(super) counters: Counters,
     /// Transmissions in each mode.
     pub(super) sent_in: Vec<u64>,
-    /// Its lanes, by number.
-    pub(super) lanes: Vec<u32>,
+    /// Its links, by number.
+    pub(super) links: Vec<u32>,
     /// Stations that sense what it sends, as they were when it began to.
     pub(super) hearers: Vec<u16>,
     /// Whether places have changed since.
     pub(super) moved: bool,
-    /// Packets in its lanes: those that the driver has.
+    /// Packets in its links: those that the driver has.
     pub(super) waiting: u32,
     /// Transmissions that it senses now.
     busy: u32,
@@ -91,14 +91,14 @@ pub(super) struct Station<F> {
     pub(super) noise_at: Time,
 }
 
-impl<F: Packet> Station<F> {
+impl<P: Packet> Station<P> {
     pub(super) fn new(settings: StationSettings, phy: &Phy) -> Self {
         Station {
-            host: Host::new(settings.queue.clone()),
+            host: HostQueue::new(settings.queue.clone()),
             settings,
             counters: Counters::default(),
             sent_in: vec![0; phy.modes.len()],
-            lanes: Vec::new(),
+            links: Vec::new(),
             hearers: Vec::new(),
             moved: true,
             waiting: 0,
@@ -122,12 +122,12 @@ impl<F: Packet> Station<F> {
         (self.counts_from + Span(phy.slot.0 * u64::from(self.slots))).max(now)
     }
 
-    fn draw(&mut self, rng: &mut impl Rng) {
+    fn draw(&mut self, rng: &mut dyn Rng) {
         self.slots = (rng.uniform() * f64::from(self.cw + 1)) as u32;
     }
 
     /// A packet has come: if the medium is busy and no backoff is left, it needs one.
-    pub(super) fn arrival(&mut self, rng: &mut impl Rng) {
+    pub(super) fn arrival(&mut self, rng: &mut dyn Rng) {
         self.waiting += 1;
         if self.waiting == 1 && self.busy > 0 && !self.engaged && self.slots == 0 {
             self.draw(rng);
@@ -211,7 +211,7 @@ impl<F: Packet> Station<F> {
         lost: bool,
         ifs: Span,
         phy: &Phy,
-        rng: &mut impl Rng,
+        rng: &mut dyn Rng,
     ) {
         self.cw = if lost { (2 * self.cw + 1).min(phy.cw.1) } else { phy.cw.0 };
         self.engaged = false;
@@ -225,7 +225,7 @@ impl<F: Packet> Station<F> {
     }
 
     /// Whether a packet that is sent for the first time now will be lost whatever the attempts.
-    pub(super) fn dooms(&mut self, now: Time, rng: &mut impl Rng) -> bool {
+    pub(super) fn dooms(&mut self, now: Time, rng: &mut dyn Rng) -> bool {
         let mut noisy = false;
         while let Some(gap) = self.settings.noise.filter(|_| self.noise_at <= now) {
             noisy |= now.since(self.noise_at) <= BURST;
@@ -236,7 +236,7 @@ impl<F: Packet> Station<F> {
 }
 
 /// A time that is distributed exponentially.
-pub(super) fn exponential(mean: Span, rng: &mut impl Rng) -> Span {
+pub(super) fn exponential(mean: Span, rng: &mut dyn Rng) -> Span {
     Span((-libm::log1p(-rng.uniform()) * mean.0 as f64) as u64)
 }
 

@@ -4,7 +4,8 @@
 use super::*;
 use crate::Outcome;
 use crate::Place;
-use crate::shared::Counters;
+use crate::Radio;
+use crate::shared::{Counters, SharedMedium};
 use crate::testing::{Lcg, TestPacket};
 use crate::{CodelSettings, FqCodelSettings, Queue};
 use proptest::prelude::*;
@@ -15,9 +16,9 @@ const B: Standard = Standard::B { short_preamble: false };
 const G: Standard = Standard::G { protected: false };
 const N: Standard = Standard::N { five_ghz: true, wide: false, short_guard: false, streams: 1 };
 
-fn fixed(standard: Standard) -> MediumSettings {
+fn fixed(standard: Standard) -> ChannelSettings {
     let mode = Phy::new(standard).modes.len() - 1;
-    MediumSettings {
+    ChannelSettings {
         standard,
         rates: RateControl::Fixed(mode),
         broadcast: 0,
@@ -30,28 +31,28 @@ fn fixed(standard: Standard) -> MediumSettings {
 
 /// Senders that always have packets of 1500 bytes for a further station, which only receives.
 struct Saturated {
-    medium: Medium<TestPacket>,
+    medium: Channel<TestPacket>,
     rng: Lcg,
     delivered: Vec<u64>,
 }
 
-fn saturated(settings: MediumSettings, stations: &[StationSettings]) -> Saturated {
+fn saturated(settings: ChannelSettings, stations: &[StationSettings]) -> Saturated {
     let senders = stations.len() - 1;
-    let lanes: Vec<_> = (0..senders).map(|from| (from, Some(senders))).collect();
+    let links: Vec<_> = (0..senders).map(|from| (from, Some(senders))).collect();
     let mut rng = Lcg(7 + senders as u64);
-    let medium = Medium::new(settings, stations, &lanes, &mut rng);
+    let medium = Channel::new(settings, stations, &links, &mut rng);
     let mut run = Saturated { medium, rng, delivered: vec![0; senders] };
-    (0..senders as u32).for_each(|lane| (0..130).for_each(|_| run.offer(Time::ZERO, lane)));
+    (0..senders as u32).for_each(|link| (0..130).for_each(|_| run.offer(Time::ZERO, link)));
     run
 }
 
-fn alike(settings: MediumSettings, senders: usize) -> Saturated {
+fn alike(settings: ChannelSettings, senders: usize) -> Saturated {
     saturated(settings, &vec![StationSettings::default(); senders + 1])
 }
 
 impl Saturated {
-    fn offer(&mut self, now: Time, lane: u32) {
-        assert!(self.medium.offer(now, lane, TestPacket::of(1500), &mut self.rng));
+    fn offer(&mut self, now: Time, link: u32) {
+        assert!(self.medium.offer(now, link, TestPacket::of(1500), &mut self.rng));
     }
 
     fn run(mut self, seconds: f64) -> Self {
@@ -62,8 +63,9 @@ impl Saturated {
             let outcomes: Vec<Outcome<TestPacket>> = self.medium.outcomes().collect();
             for outcome in outcomes {
                 match outcome {
-                    Outcome::Arrived { lane, .. } => self.delivered[lane as usize] += 1,
-                    Outcome::Left { lane, .. } => self.offer(now, lane),
+                    Outcome::Arrived { link, .. } => self.delivered[link as usize] += 1,
+                    Outcome::Left { link, .. } => self.offer(now, link),
+                    Outcome::Lost { .. } => unreachable!("single hops"),
                 }
             }
         }
@@ -134,7 +136,7 @@ fn throughput_collisions_and_drops_are_those_of_bianchi_s_model_with_seven_attem
         for n in [2, 5, 10, 20, 50] {
             // The model lets who has collided wait as long as all others, the standard lets it begin earlier.
             let ack_timeout = Some(Phy::new(standard).eifs());
-            let settings = MediumSettings { ack_timeout, ..fixed(standard) };
+            let settings = ChannelSettings { ack_timeout, ..fixed(standard) };
             let run = alike(settings, n as usize).run(40.0);
             let (_, p) = bianchi(n, run.medium.phy());
             let all = run.counters();
@@ -206,7 +208,7 @@ fn at(x: f64) -> StationSettings {
 /// A of 54 Mb/s or less, over distances.
 fn located(rates: RateControl, stations: &[StationSettings]) -> Saturated {
     let radio = Some(Radio::default());
-    saturated(MediumSettings { rates, radio, ..fixed(A) }, stations)
+    saturated(ChannelSettings { rates, radio, ..fixed(A) }, stations)
 }
 
 #[test]
@@ -238,7 +240,7 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
     let stations = [at(0.0), at(20.0), at(50.0), at(5_000.0)];
     let mut rng = Lcg(1);
     let mut medium =
-        Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &[(0, None)], &mut rng);
+        Channel::new(ChannelSettings { radio, ..fixed(A) }, &stations, &[(0, None)], &mut rng);
     assert!(medium.offer(Time::ZERO, 0, TestPacket::of(100), &mut rng));
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {
@@ -247,6 +249,7 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
             match outcome {
                 Outcome::Arrived { at, .. } => heard.push(at),
                 Outcome::Left { lost, .. } => assert!(!lost),
+                Outcome::Lost { .. } => unreachable!("single hops"),
             }
         }
     }
@@ -258,7 +261,7 @@ fn a_broadcast_reaches_who_is_near_at_most_once_and_is_not_answered() {
 fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() {
     let stations = [at(0.0), at(20.0), at(30.0)];
     let mut rng = Lcg(1);
-    let mut medium = Medium::new(fixed(N), &stations, &[(0, None)], &mut rng);
+    let mut medium = Channel::new(fixed(N), &stations, &[(0, None)], &mut rng);
     for number in 0..3 {
         medium.urge(Time::ZERO, 0, TestPacket { number, ..TestPacket::of(100) }, &mut rng);
     }
@@ -266,8 +269,8 @@ fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() 
     while medium.next_wake() != Time::NEVER {
         medium.wake(medium.next_wake(), &mut rng);
         heard.extend(medium.outcomes().filter_map(|outcome| match outcome {
-            Outcome::Arrived { at, frame, .. } => Some((frame.number, at)),
-            Outcome::Left { .. } => None,
+            Outcome::Arrived { at, packet, .. } => Some((packet.number, at)),
+            Outcome::Left { .. } | Outcome::Lost { .. } => None,
         }));
     }
     assert_eq!(heard, [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]);
@@ -278,8 +281,9 @@ fn stations_may_be_moved_at_any_instant() {
     let radio = Some(Radio { sense_dbm: -60.0, ..Radio::default() });
     let mut rng = Lcg(5);
     let stations: Vec<_> = (0..8).map(|station| at(f64::from(station) * 9.0)).collect();
-    let ways: Vec<_> = (0..8).map(|from| (from, Some((from + 1) % 8))).collect();
-    let mut medium = Medium::new(MediumSettings { radio, ..fixed(A) }, &stations, &ways, &mut rng);
+    let links: Vec<_> = (0..8).map(|from| (from, Some((from + 1) % 8))).collect();
+    let mut medium =
+        Channel::new(ChannelSettings { radio, ..fixed(A) }, &stations, &links, &mut rng);
     let mut arrived = 0;
     for step in 0..40_000u64 {
         let now = Time(step * 20_000); // every 20 us
@@ -288,13 +292,12 @@ fn stations_may_be_moved_at_any_instant() {
             arrived += medium.outcomes().filter(|it| matches!(it, Outcome::Arrived { .. })).count();
         }
         let shift = (step % 7) as f64;
-        medium.place((0..8).map(|station| Place {
-            x: f64::from(station) * 9.0 + shift * f64::from(station % 3),
-            y: 0.0,
-        }));
+        let x = |station: u32| f64::from(station) * 9.0 + shift * f64::from(station % 3);
+        let places: Vec<_> = (0..8).map(|station| Place { x: x(station), y: 0.0 }).collect();
+        medium.place(now, &places);
         if step % 50 == 0 {
-            for lane in 0..8 {
-                medium.offer(now, lane, TestPacket::of(500), &mut rng);
+            for link in 0..8 {
+                medium.offer(now, link, TestPacket::of(500), &mut rng);
             }
         }
     }
@@ -333,18 +336,18 @@ fn noise_takes_packets_at_its_rate_and_a_residual_loss_by_their_number() {
     assert!((0.009..0.011).contains(&ratio), "{ratio}");
 }
 
-/// Places of up to six stations on a line, lanes between them, and packets: when, on which lane, how long.
+/// Places of up to six stations on a line, links between them, and packets: when, on which link, how long.
 type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
     let places = proptest::collection::vec(0.0..150.0f64, 2..6);
     places.prop_flat_map(|places| {
         let count = places.len();
-        let lane = (0..count, 1..count).prop_map(move |(from, by)| (from, (from + by) % count));
-        let lanes = proptest::collection::vec(lane, 1..6);
-        (Just(places), lanes).prop_flat_map(|(places, lanes)| {
-            let packet = (0..20_000u64, 0..lanes.len(), 40..1500u32);
-            (Just(places), Just(lanes), proptest::collection::vec(packet, 1..120))
+        let link = (0..count, 1..count).prop_map(move |(from, by)| (from, (from + by) % count));
+        let links = proptest::collection::vec(link, 1..6);
+        (Just(places), links).prop_flat_map(|(places, links)| {
+            let packet = (0..20_000u64, 0..links.len(), 40..1500u32);
+            (Just(places), Just(links), proptest::collection::vec(packet, 1..120))
         })
     })
 }
@@ -355,7 +358,7 @@ const CODEL: CodelSettings =
 proptest! {
     #[test]
     fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
-        (places, lanes, mut packets) in scene(),
+        (places, links, mut packets) in scene(),
         standard in prop_oneof![Just(A), Just(B), Just(N)],
         rates in prop_oneof![Just(RateControl::Fixed(1)), Just(RateControl::Arf), Just(RateControl::Ideal(2.0))],
         queue in prop_oneof![
@@ -371,14 +374,14 @@ proptest! {
             places.iter().map(|x| StationSettings {
                 queue: queue.clone(), ring, residual: 0.05, ..at(*x)
             }).collect();
-        let lanes: Vec<_> = lanes.into_iter().map(|(from, to)| (from, Some(to))).collect();
+        let links: Vec<_> = links.into_iter().map(|(from, to)| (from, Some(to))).collect();
         let mut rng = Lcg(seed);
         let radio = Some(Radio::default());
-        let settings = MediumSettings { rates, attempts: 4, after_collision, radio, ..fixed(standard) };
-        let mut medium = Medium::new(settings, &stations, &lanes, &mut rng);
+        let settings = ChannelSettings { rates, attempts: 4, after_collision, radio, ..fixed(standard) };
+        let mut medium = Channel::new(settings, &stations, &links, &mut rng);
         packets.sort_by_key(|packet| packet.0);
         packets.reverse();
-        let (mut taken, mut left, mut arrived) = (0, 0, vec![0; lanes.len()]);
+        let (mut taken, mut left, mut arrived) = (0, 0, vec![0; links.len()]);
         let mut number = 0;
         loop {
             let next = packets.last().map_or(Time::NEVER, |packet| Time(packet.0 * 1000));
@@ -387,19 +390,20 @@ proptest! {
                 break;
             }
             if now == next {
-                let (_, lane, bytes) = packets.pop().expect("there is a next one");
+                let (_, link, bytes) = packets.pop().expect("there is a next one");
                 number += 1;
-                let packet = TestPacket { path: lane as u32, number, ..TestPacket::of(bytes) };
-                taken += u32::from(medium.offer(now, lane as u32, packet, &mut rng));
+                let packet = TestPacket { path: link as u32, number, ..TestPacket::of(bytes) };
+                taken += u32::from(medium.offer(now, link as u32, packet, &mut rng));
             }
             medium.wake(now, &mut rng);
             for outcome in medium.outcomes() {
                 match outcome {
                     Outcome::Left { .. } => left += 1,
-                    Outcome::Arrived { lane, frame, at } => {
-                        prop_assert_eq!(lanes[lane as usize].1, Some(at as usize));
-                        prop_assert!(frame.number > arrived[lane as usize]);
-                        arrived[lane as usize] = frame.number;
+                    Outcome::Lost { .. } => unreachable!("single hops"),
+                    Outcome::Arrived { link, packet, at } => {
+                        prop_assert_eq!(links[link as usize].1, Some(at as usize));
+                        prop_assert!(packet.number > arrived[link as usize]);
+                        arrived[link as usize] = packet.number;
                     }
                 }
             }

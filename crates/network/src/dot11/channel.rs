@@ -4,14 +4,16 @@
 //! that sense the sender, and those that sense the receiver, are told at each; between them nothing is computed.
 //! A station that begins within a slot of another one has not noticed it: that is a collision.
 
-use super::lane::Lane;
 use super::phy::{AfterCollision, Phy, Standard};
-use super::radio::{self, Radio};
+use super::station_link::StationLink;
+
 use super::rates::{Arf, RateControl};
 use super::station::{Station, StationSettings, exponential};
-use crate::host::Bound;
-use crate::shared::{Counters, Outcome};
+use crate::host::LinkPacket;
+use crate::radio::{self, Radio};
+use crate::shared::{Counters, Outcome, SharedMedium};
 use crate::{Packet, Place, Rng};
+use std::vec::Drain;
 use units::{Span, Time};
 
 /// Bytes of an acknowledgement.
@@ -19,7 +21,7 @@ const ACK_BYTES: u32 = 14;
 
 /// What all stations of a channel have in common.
 #[derive(Clone, Copy, Debug)]
-pub struct MediumSettings {
+pub struct ChannelSettings {
     /// Which amendment.
     pub standard: Standard,
     /// How senders choose their mode.
@@ -53,7 +55,7 @@ struct Exchange {
     until: Time,
     from: usize,
     to: Option<usize>,
-    lane: u32,
+    link: u32,
     /// Packets in it: the first so many that are pending.
     packets: usize,
     mode: usize,
@@ -84,12 +86,12 @@ impl Exchange {
 }
 
 /// A channel with its stations.
-pub struct Medium<F> {
+pub struct Channel<P> {
     phy: Phy,
-    settings: MediumSettings,
-    stations: Vec<Station<F>>,
-    lanes: Vec<Lane<F>>,
-    /// ARF of each lane.
+    settings: ChannelSettings,
+    stations: Vec<Station<P>>,
+    links: Vec<StationLink<P>>,
+    /// ARF of each link.
     arf: Vec<Arf>,
     /// When each station sends, if nothing happens before.
     sends_at: Vec<Time>,
@@ -99,7 +101,7 @@ pub struct Medium<F> {
     /// Noise in mW.
     noise: f64,
     arrivals: u64,
-    outcomes: Vec<Outcome<F>>,
+    outcomes: Vec<Outcome<P>>,
 }
 
 /// Stations between which fewer packets survive than this have no link.
@@ -111,25 +113,25 @@ const FULL_BYTES: u32 = 1536;
 /// Among the places of packets in a station: of the first that waits its turn. Urgent ones stand before.
 const IN_TURN: u64 = 1 << 63;
 
-impl<F: Packet> Medium<F> {
-    /// A channel with `stations`, and `lanes` from one to another, or to all that receive it.
+impl<P: Packet> Channel<P> {
+    /// A channel with `stations`, and `links` from one to another, or to all that receive it.
     ///
     /// # Panics
-    /// If a lane leads from or to a station that does not exist, or to its own; or if nothing may be attempted.
+    /// If a link leads from or to a station that does not exist, or to its own; or if nothing may be attempted.
     pub fn new(
-        settings: MediumSettings,
+        settings: ChannelSettings,
         stations: &[StationSettings],
-        lanes: &[(usize, Option<usize>)],
-        rng: &mut impl Rng,
+        links: &[(usize, Option<usize>)],
+        rng: &mut dyn Rng,
     ) -> Self {
         assert!(settings.attempts > 0, "a packet is attempted at least once");
         let mut phy = Phy::new(settings.standard);
         phy.ack_timeout = settings.ack_timeout.unwrap_or(phy.ack_timeout);
         phy.after_collision = settings.after_collision;
         let count = stations.len();
-        let mut medium = Medium {
+        let mut medium = Channel {
             stations: stations.iter().map(|station| Station::new(station.clone(), &phy)).collect(),
-            lanes: Vec::new(),
+            links: Vec::new(),
             arf: Vec::new(),
             sends_at: vec![Time::NEVER; count],
             exchanges: Vec::new(),
@@ -140,8 +142,8 @@ impl<F: Packet> Medium<F> {
             phy,
             settings,
         };
-        for (from, to) in lanes {
-            medium.add_lane(*from, *to);
+        for (from, to) in links {
+            medium.add_link(*from, *to);
         }
         for station in &mut medium.stations {
             if let Some(gap) = station.settings.noise {
@@ -152,25 +154,17 @@ impl<F: Packet> Medium<F> {
         medium
     }
 
-    /// A lane from one station to another, or to all that receive it; returns its number.
+    /// A link from one station to another, or to all that receive it; returns its number.
     ///
     /// # Panics
-    /// If a station does not exist, or the lane leads to where it begins.
-    pub fn add_lane(&mut self, from: usize, to: Option<usize>) -> u32 {
-        let (number, count) = (self.lanes.len(), self.stations.len());
-        assert!(from < count && to.is_none_or(|to| to < count && to != from), "lane {number}");
-        self.lanes.push(Lane::new(from, to));
+    /// If a station does not exist, or the link leads to where it begins.
+    pub fn add_link(&mut self, from: usize, to: Option<usize>) -> u32 {
+        let (number, count) = (self.links.len(), self.stations.len());
+        assert!(from < count && to.is_none_or(|to| to < count && to != from), "link {number}");
+        self.links.push(StationLink::new(from, to));
         self.arf.push(Arf::new(self.phy.modes.len() - 1));
-        self.stations[from].lanes.push(number as u32);
+        self.stations[from].links.push(number as u32);
         number as u32
-    }
-
-    /// The stations are now elsewhere: what is on the air is received accordingly, and sensed as it was when it began.
-    pub fn place(&mut self, places: impl Iterator<Item = Place>) {
-        for (station, place) in self.stations.iter_mut().zip(places) {
-            station.settings.place = place;
-        }
-        self.locate();
     }
 
     /// How strong each station receives each other one, from where they are.
@@ -210,20 +204,10 @@ impl<F: Packet> Medium<F> {
         self.stations.len()
     }
 
-    /// From where to where a lane leads; a broadcast to nobody in particular.
-    pub fn ends(&self, lane: u32) -> (usize, Option<usize>) {
-        let Lane { from, to, .. } = self.lanes[lane as usize];
+    /// From where to where a link leads; a broadcast to nobody in particular.
+    pub fn ends(&self, link: u32) -> (usize, Option<usize>) {
+        let StationLink { from, to, .. } = self.links[link as usize];
         (from, to)
-    }
-
-    /// Whether it matters where stations are.
-    pub fn has_radio(&self) -> bool {
-        self.settings.radio.is_some()
-    }
-
-    /// Whether two stations hear each other well enough that half of all full packets arrive undisturbed.
-    pub fn linked(&self, one: usize, other: usize) -> bool {
-        self.success(one, other).min(self.success(other, one)) >= LEAST_SUCCESS
     }
 
     /// How strong `to` hears `from`, in dB above the noise.
@@ -255,49 +239,16 @@ impl<F: Packet> Medium<F> {
         &self.phy
     }
 
-    /// What a station has counted.
-    pub fn counters(&self, station: usize) -> Counters {
-        self.stations[station].counters
-    }
-
     /// How many transmissions a station has begun in each mode.
     pub fn sent_in(&self, station: usize) -> &[u64] {
         &self.stations[station].sent_in
     }
 
-    /// Packets that wait in the host of a station and in its driver, with those that are being sent.
-    pub fn backlog(&self, station: usize) -> u32 {
-        let station = &self.stations[station];
-        station.waiting + station.host.len() as u32
-    }
-
-    /// When [`Medium::wake`] is to be called next.
-    pub fn next_wake(&self) -> Time {
-        let ends = self.exchanges.iter().map(|exchange| exchange.until);
-        self.sends_at.iter().copied().chain(ends).min().unwrap_or(Time::NEVER)
-    }
-
-    /// A packet comes to the sender of `lane`; returns whether its host takes it.
-    pub fn offer(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) -> bool {
-        let from = self.lanes[lane as usize].from;
-        let station = &mut self.stations[from];
-        station.counters.offered += 1;
-        if !station.host.offer(now, Bound { lane, frame }, rng) {
-            station.counters.queue_drops += 1;
-            return false;
-        }
-        self.fill(now, from, rng);
-        if self.sends_at[from] == Time::NEVER {
-            self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
-        }
-        true
-    }
-
-    /// A packet for `lane` that stands before all others: it goes past the host's queue, however full that is.
-    pub fn urge(&mut self, now: Time, lane: u32, frame: F, rng: &mut impl Rng) {
-        let from = self.lanes[lane as usize].from;
+    /// A packet for `link` that stands before all others: it goes past the host's queue, however full that is.
+    pub fn urge(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) {
+        let from = self.links[link as usize].from;
         self.stations[from].counters.offered += 1;
-        self.lanes[lane as usize].push(frame, self.arrivals);
+        self.links[link as usize].push(packet, self.arrivals);
         self.arrivals += 1;
         self.stations[from].arrival(rng);
         if self.sends_at[from] == Time::NEVER {
@@ -306,59 +257,38 @@ impl<F: Packet> Medium<F> {
     }
 
     /// The driver of a station takes packets from its host while the ring has room.
-    fn fill(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
+    fn fill(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         let station = &mut self.stations[from];
         while station.waiting < station.settings.ring {
-            let Some(Bound { lane, frame }) = station.host.take(now) else {
+            let Some(LinkPacket { link, packet }) = station.host.take(now) else {
                 break;
             };
-            self.lanes[lane as usize].push(frame, IN_TURN + self.arrivals);
+            self.links[link as usize].push(packet, IN_TURN + self.arrivals);
             self.arrivals += 1;
             station.arrival(rng);
         }
-        while let Some(Bound { lane, frame }) = station.host.dropped() {
+        while let Some(LinkPacket { link, packet }) = station.host.dropped() {
             station.counters.queue_drops += 1;
-            self.outcomes.push(Outcome::Left { lane, frame, lost: true });
-        }
-    }
-
-    /// What has happened since it was asked last.
-    pub fn outcomes(&mut self) -> impl Iterator<Item = Outcome<F>> {
-        self.outcomes.drain(..)
-    }
-
-    /// Does what is due at `now`.
-    pub fn wake(&mut self, now: Time, rng: &mut impl Rng) {
-        while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
-            match self.exchanges[ends].stage {
-                Stage::Data => self.data_ends(now, ends, rng),
-                Stage::Answer => self.answer_ends(now, ends, rng),
-                Stage::Silence => self.finish(now, ends, false, rng),
-            }
-        }
-        for station in 0..self.stations.len() {
-            if self.sends_at[station] <= now {
-                self.begin(now, station, rng);
-            }
+            self.outcomes.push(Outcome::Left { link, packet, lost: true });
         }
     }
 
     /// `from` begins to send the packets that have waited longest.
-    fn begin(&mut self, now: Time, from: usize, rng: &mut impl Rng) {
+    fn begin(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         self.sends_at[from] = Time::NEVER;
-        let lanes = &mut self.lanes;
-        let oldest = |lane: &&u32| {
-            lanes[**lane as usize].pending().next().map_or(u64::MAX, |waiting| waiting.order)
+        let links = &mut self.links;
+        let oldest = |link: &&u32| {
+            links[**link as usize].pending().next().map_or(u64::MAX, |waiting| waiting.order)
         };
-        let Some(&lane) = self.stations[from].lanes.iter().min_by_key(oldest) else {
-            return; // a station without lanes never has anything to send
+        let Some(&link) = self.stations[from].links.iter().min_by_key(oldest) else {
+            return; // a station without links never has anything to send
         };
-        let mode = self.mode(lane);
-        let (packets, bytes) = self.aggregate(lane, mode);
-        let lane_ref = &mut self.lanes[lane as usize];
-        let to = lane_ref.to;
+        let mode = self.mode(link);
+        let (packets, bytes) = self.aggregate(link, mode);
+        let own = &mut self.links[link as usize];
+        let to = own.to;
         let station = &mut self.stations[from];
-        for waiting in lane_ref.pending().take(packets).filter(|waiting| waiting.attempts == 0) {
+        for waiting in own.pending().take(packets).filter(|waiting| waiting.attempts == 0) {
             waiting.doomed = station.dooms(now, rng);
         }
         let lasts = self.phy.duration(bytes, mode);
@@ -368,7 +298,7 @@ impl<F: Packet> Medium<F> {
         station.begin(now, &self.phy);
         let (stage, until) = (Stage::Data, now + lasts);
         let (interference, deaf) = (0.0, false);
-        let exchange = Exchange { stage, until, from, to, lane, packets, mode, interference, deaf };
+        let exchange = Exchange { stage, until, from, to, link, packets, mode, interference, deaf };
         let place = self.exchanges.len();
         self.exchanges.push(exchange);
         self.listen(from);
@@ -376,15 +306,15 @@ impl<F: Packet> Medium<F> {
         self.tell(now, from);
     }
 
-    /// The mode in which a lane sends now.
-    fn mode(&self, lane: u32) -> usize {
-        let Lane { from, to, .. } = self.lanes[lane as usize];
+    /// The mode in which a link sends now.
+    fn mode(&self, link: u32) -> usize {
+        let StationLink { from, to, .. } = self.links[link as usize];
         let Some(to) = to else {
             return self.settings.broadcast;
         };
         match self.stations[from].settings.rates.unwrap_or(self.settings.rates) {
             RateControl::Fixed(mode) => mode,
-            RateControl::Arf => self.arf[lane as usize].mode,
+            RateControl::Arf => self.arf[link as usize].mode,
             RateControl::Ideal(margin) => {
                 let snr = radio::decibel(self.power(from, to) / self.noise);
                 let good = |mode: &usize| snr >= self.phy.modes[*mode].threshold_db + margin;
@@ -394,10 +324,10 @@ impl<F: Packet> Medium<F> {
     }
 
     /// How many packets go into one transmission, and its bytes; one alone is no aggregate.
-    fn aggregate(&mut self, lane: u32, mode: usize) -> (usize, u32) {
+    fn aggregate(&mut self, link: u32, mode: usize) -> (usize, u32) {
         let phy = &self.phy;
-        let broadcast = self.lanes[lane as usize].to.is_none();
-        let pending = self.lanes[lane as usize].pending().map(|waiting| waiting.frame.bytes());
+        let broadcast = self.links[link as usize].to.is_none();
+        let pending = self.links[link as usize].pending().map(|waiting| waiting.packet.bytes());
         // Nobody could say which of several broadcasts it has received.
         let most = if broadcast { 1 } else { phy.most_aggregated() };
         let (mut packets, mut bytes, mut alone) = (0, 0, 0);
@@ -500,7 +430,7 @@ impl<F: Packet> Medium<F> {
     }
 
     /// Whether the receiver of what is sent now has it.
-    fn arrives(&self, exchange: &Exchange, bytes: u32, rng: &mut impl Rng) -> bool {
+    fn arrives(&self, exchange: &Exchange, bytes: u32, rng: &mut dyn Rng) -> bool {
         let (Some(from), Some(to)) = (exchange.sender(), exchange.receiver()) else {
             return false;
         };
@@ -510,7 +440,7 @@ impl<F: Packet> Medium<F> {
     }
 
     /// The data of an exchange ends.
-    fn data_ends(&mut self, now: Time, place: usize, rng: &mut impl Rng) {
+    fn data_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
         let exchange = self.exchanges[place];
         let Some(to) = exchange.to else {
             return self.broadcast_ends(now, place, rng);
@@ -535,7 +465,7 @@ impl<F: Packet> Medium<F> {
             self.exchanges[place] = Exchange { stage: Stage::Silence, until, ..exchange };
             self.clear(now, exchange.from);
         }
-        self.pass_on(exchange.lane, to);
+        self.pass_on(exchange.link, to);
     }
 
     /// The answer of `to` follows the data of `from` before anybody can begin: who senses both stays busy.
@@ -562,10 +492,10 @@ impl<F: Packet> Medium<F> {
     }
 
     /// Which packets of an exchange the receiver has; returns whether it has any, which it then acknowledges.
-    fn receive(&mut self, exchange: &Exchange, rng: &mut impl Rng) -> bool {
+    fn receive(&mut self, exchange: &Exchange, rng: &mut dyn Rng) -> bool {
         let (mut left, mut any) = (exchange.packets, false);
-        for at in 0..self.lanes[exchange.lane as usize].queue.len() {
-            let waiting = self.lanes[exchange.lane as usize].queue[at];
+        for at in 0..self.links[exchange.link as usize].queue.len() {
+            let waiting = self.links[exchange.link as usize].queue[at];
             if waiting.done {
                 continue;
             }
@@ -573,9 +503,9 @@ impl<F: Packet> Medium<F> {
                 break;
             }
             left -= 1;
-            let bytes = self.phy.framed(waiting.frame.bytes());
+            let bytes = self.phy.framed(waiting.packet.bytes());
             if !waiting.doomed && self.arrives(exchange, bytes, rng) {
-                self.lanes[exchange.lane as usize].queue[at].received = true;
+                self.links[exchange.link as usize].queue[at].received = true;
                 any = true;
             }
         }
@@ -583,28 +513,28 @@ impl<F: Packet> Medium<F> {
     }
 
     /// The receiver passes on what is in order.
-    fn pass_on(&mut self, lane: u32, at: usize) {
-        while let Some(frame) = self.lanes[lane as usize].release() {
-            self.outcomes.push(Outcome::Arrived { lane, at: at as u32, frame });
+    fn pass_on(&mut self, link: u32, at: usize) {
+        while let Some(packet) = self.links[link as usize].release() {
+            self.outcomes.push(Outcome::Arrived { link, at: at as u32, packet });
         }
     }
 
     /// A broadcast ends: who has heard it alone has it, and nobody answers.
-    fn broadcast_ends(&mut self, now: Time, place: usize, rng: &mut impl Rng) {
+    fn broadcast_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
         let exchange = self.exchanges[place];
         self.overhear(&exchange, now);
-        let lane = exchange.lane;
-        let Some(frame) = self.lanes[lane as usize].pending().next().map(|waiting| waiting.frame)
+        let link = exchange.link;
+        let Some(packet) = self.links[link as usize].pending().next().map(|waiting| waiting.packet)
         else {
             return;
         };
-        let bytes = self.phy.framed(frame.bytes());
+        let bytes = self.phy.framed(packet.bytes());
         for at in 0..self.stations[exchange.from].hearers.len() {
             let hearer = self.hearer(exchange.from, at);
             let received = self.received(exchange.from, hearer, 0.0, exchange.mode, bytes);
             let clear = self.stations[hearer].hears_clearly();
             if clear && (received >= 1.0 || rng.uniform() < received) {
-                self.outcomes.push(Outcome::Arrived { lane, at: hearer as u32, frame });
+                self.outcomes.push(Outcome::Arrived { link, at: hearer as u32, packet });
             }
         }
         self.clear(now, exchange.from);
@@ -612,7 +542,7 @@ impl<F: Packet> Medium<F> {
     }
 
     /// The answer of an exchange ends.
-    fn answer_ends(&mut self, now: Time, place: usize, rng: &mut impl Rng) {
+    fn answer_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
         let exchange = self.exchanges[place];
         let answered = self.arrives(&exchange, ACK_BYTES, rng);
         if let Some(to) = exchange.to {
@@ -624,28 +554,28 @@ impl<F: Packet> Medium<F> {
     }
 
     /// An exchange is over: what was acknowledged or attempted too often leaves the queue.
-    fn finish(&mut self, now: Time, place: usize, answered: bool, rng: &mut impl Rng) {
-        let Exchange { from, to, lane, packets, .. } = self.exchanges.remove(place);
+    fn finish(&mut self, now: Time, place: usize, answered: bool, rng: &mut dyn Rng) {
+        let Exchange { from, to, link, packets, .. } = self.exchanges.remove(place);
         let most = self.settings.attempts;
         let (mut acknowledged, mut failures) = (0, 0);
-        for waiting in self.lanes[lane as usize].pending().take(packets) {
+        for waiting in self.links[link as usize].pending().take(packets) {
             waiting.attempts += 1;
             let arrived = answered && (waiting.received || to.is_none());
             if arrived || waiting.attempts >= most {
                 waiting.done = true;
                 (acknowledged, failures) =
                     (acknowledged + u32::from(arrived), failures + u32::from(!arrived));
-                let frame = waiting.frame;
+                let packet = waiting.packet;
                 let lost = !arrived && !waiting.received;
-                self.outcomes.push(Outcome::Left { lane, frame, lost });
+                self.outcomes.push(Outcome::Left { link, packet, lost });
             }
         }
         match to {
-            Some(to) => self.pass_on(lane, to),
-            None => while self.lanes[lane as usize].release().is_some() {},
+            Some(to) => self.pass_on(link, to),
+            None => while self.links[link as usize].release().is_some() {},
         }
-        self.lanes[lane as usize].forget();
-        self.arf[lane as usize].told(answered, self.phy.modes.len());
+        self.links[link as usize].forget();
+        self.arf[link as usize].told(answered, self.phy.modes.len());
         let station = &mut self.stations[from];
         station.waiting -= acknowledged + failures;
         station.counters.acknowledged += u64::from(acknowledged);
@@ -655,5 +585,74 @@ impl<F: Packet> Medium<F> {
         station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
         self.fill(now, from, rng);
         self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+    }
+}
+
+impl<P: Packet> SharedMedium<P> for Channel<P> {
+    fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
+        let from = self.links[link as usize].from;
+        let station = &mut self.stations[from];
+        station.counters.offered += 1;
+        if !station.host.offer(now, LinkPacket { link, packet }, rng) {
+            station.counters.queue_drops += 1;
+            return false;
+        }
+        self.fill(now, from, rng);
+        if self.sends_at[from] == Time::NEVER {
+            self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
+        }
+        true
+    }
+
+    /// Does what is due at `now`.
+    fn wake(&mut self, now: Time, rng: &mut dyn Rng) {
+        while let Some(ends) = self.exchanges.iter().position(|exchange| exchange.until <= now) {
+            match self.exchanges[ends].stage {
+                Stage::Data => self.data_ends(now, ends, rng),
+                Stage::Answer => self.answer_ends(now, ends, rng),
+                Stage::Silence => self.finish(now, ends, false, rng),
+            }
+        }
+        for station in 0..self.stations.len() {
+            if self.sends_at[station] <= now {
+                self.begin(now, station, rng);
+            }
+        }
+    }
+
+    fn next_wake(&self) -> Time {
+        let ends = self.exchanges.iter().map(|exchange| exchange.until);
+        self.sends_at.iter().copied().chain(ends).min().unwrap_or(Time::NEVER)
+    }
+
+    fn outcomes(&mut self) -> Drain<'_, Outcome<P>> {
+        self.outcomes.drain(..)
+    }
+
+    /// What a station has counted.
+    fn counters(&self, station: usize) -> Counters {
+        self.stations[station].counters
+    }
+
+    /// Packets that wait in the host of a station and in its driver, with those that are being sent.
+    fn backlog(&self, station: usize) -> u32 {
+        let station = &self.stations[station];
+        station.waiting + station.host.len() as u32
+    }
+
+    /// What is on the air is received as the new places have it, and sensed as it was when it began.
+    fn place(&mut self, _now: Time, places: &[Place]) {
+        for (station, place) in self.stations.iter_mut().zip(places) {
+            station.settings.place = *place;
+        }
+        self.locate();
+    }
+
+    /// Whether both ends hear each other well enough that half of all full packets arrive undisturbed.
+    fn connected(&self, link: u32) -> Option<bool> {
+        self.settings.radio?;
+        let StationLink { from, to, .. } = self.links[link as usize];
+        let heard = |to| self.success(from, to).min(self.success(to, from)) >= LEAST_SUCCESS;
+        Some(to.is_some_and(heard))
     }
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 /// A packet that waits to be acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting<F> {
-    pub(super) frame: F,
+pub(super) struct Pending<P> {
+    pub(super) packet: P,
     /// Its place among all packets of the station.
     pub(super) order: u64,
     pub(super) attempts: u32,
@@ -19,39 +19,39 @@ pub(super) struct Waiting<F> {
 
 /// Packets of one station to one other, or to all.
 #[derive(Clone, Debug)]
-pub(super) struct Lane<F> {
+pub(super) struct StationLink<P> {
     pub(super) from: usize,
     /// None for a broadcast.
     pub(super) to: Option<usize>,
-    pub(super) queue: VecDeque<Waiting<F>>,
+    pub(super) queue: VecDeque<Pending<P>>,
     /// How many from the front the receiver has passed on.
     released: usize,
 }
 
-impl<F: Copy> Lane<F> {
+impl<P: Copy> StationLink<P> {
     pub(super) fn new(from: usize, to: Option<usize>) -> Self {
-        Lane { from, to, queue: VecDeque::new(), released: 0 }
+        StationLink { from, to, queue: VecDeque::new(), released: 0 }
     }
 
-    pub(super) fn push(&mut self, frame: F, order: u64) {
+    pub(super) fn push(&mut self, packet: P, order: u64) {
         let (attempts, doomed, received, done) = (0, false, false, false);
-        self.queue.push_back(Waiting { frame, order, attempts, doomed, received, done });
+        self.queue.push_back(Pending { packet, order, attempts, doomed, received, done });
     }
 
     /// Packets that are still to be acknowledged, oldest first.
-    pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut Waiting<F>> {
+    pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut Pending<P>> {
         self.queue.iter_mut().filter(|waiting| !waiting.done)
     }
 
     /// The next packet that the receiver passes on: those received, in order, past what was given up.
-    pub(super) fn release(&mut self) -> Option<F> {
+    pub(super) fn release(&mut self) -> Option<P> {
         while let Some(next) = self.queue.get(self.released) {
             if !next.received && !next.done {
                 return None;
             }
             self.released += 1;
             if next.received {
-                return Some(next.frame);
+                return Some(next.packet);
             }
         }
         None
@@ -72,17 +72,17 @@ mod tests {
 
     #[test]
     fn packets_are_passed_on_in_order_past_those_that_were_given_up() {
-        let mut lane = Lane::new(0, Some(1));
-        (0..4u64).for_each(|order| lane.push(order, order));
-        lane.queue[1].received = true;
-        assert_eq!(lane.release(), None);
-        lane.queue[0].received = true;
-        assert_eq!([lane.release(), lane.release(), lane.release()], [Some(0), Some(1), None]);
-        lane.queue[2].done = true;
-        lane.queue[3].received = true;
-        assert_eq!(lane.release(), Some(3));
-        lane.queue.iter_mut().for_each(|waiting| waiting.done = true);
-        lane.forget();
-        assert!(lane.queue.is_empty() && lane.released == 0);
+        let mut link = StationLink::new(0, Some(1));
+        (0..4u64).for_each(|order| link.push(order, order));
+        link.queue[1].received = true;
+        assert_eq!(link.release(), None);
+        link.queue[0].received = true;
+        assert_eq!([link.release(), link.release(), link.release()], [Some(0), Some(1), None]);
+        link.queue[2].done = true;
+        link.queue[3].received = true;
+        assert_eq!(link.release(), Some(3));
+        link.queue.iter_mut().for_each(|waiting| waiting.done = true);
+        link.forget();
+        assert!(link.queue.is_empty() && link.released == 0);
     }
 }

@@ -39,12 +39,12 @@ const SLOPE_DB: f64 = 0.5;
 const REFERENCE_BYTES: f64 = 1536.0;
 
 /// Power ratio of so many dB.
-pub(super) fn ratio(db: f64) -> f64 {
+pub(crate) fn ratio(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
 /// dB of a power ratio.
-pub(super) fn decibel(ratio: f64) -> f64 {
+pub(crate) fn decibel(ratio: f64) -> f64 {
     10.0 * libm::log10(ratio)
 }
 
@@ -55,6 +55,11 @@ impl Radio {
         self.power_dbm - self.loss_at_1m_db - 10.0 * self.exponent * libm::log10(distance)
     }
 
+    /// Signal-to-noise ratio in dB between two places.
+    pub fn snr_db(&self, from: Place, to: Place) -> f64 {
+        self.received_dbm(from, to) - self.noise_dbm
+    }
+
     /// Metres at which a signal is received with `dbm`.
     pub fn reach_m(&self, dbm: f64) -> f64 {
         libm::exp10((self.power_dbm - self.loss_at_1m_db - dbm) / (10.0 * self.exponent)).max(1.0)
@@ -62,7 +67,7 @@ impl Radio {
 }
 
 /// Probability that a frame of `bytes` is received at a signal-to-noise ratio of `snr_db` in a mode with this threshold.
-pub(super) fn received(snr_db: f64, threshold_db: f64, bytes: u32) -> f64 {
+pub(crate) fn received(snr_db: f64, threshold_db: f64, bytes: u32) -> f64 {
     let above = (snr_db - threshold_db) / SLOPE_DB;
     if above > 30.0 {
         return 1.0; // less than one in 10¹³

@@ -1,19 +1,19 @@
-//! Who says where packets go: an oracle, the access point that a station belongs to, or a protocol in every node.
+//! Where packets go next: as an oracle says, to the access point of a station, or as a protocol in every node says.
 
-use super::Way;
-use super::association::Belonging;
-use super::links::Links;
+use super::association::Association;
+use super::reachability::Reachability;
 use crate::dot11::LEAST_SUCCESS;
 use crate::routing::{
     Action, Aodv, AodvSettings, Hop, Message, Node, Olsr, OlsrSettings, Protocol, Transit,
 };
+use crate::shared::Ends;
 use std::collections::BTreeMap;
 use units::Time;
 
 /// How packets find their way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Routing {
-    /// The shortest way as the places of the moment have it, known to all without a message.
+    /// The shortest route from where the stations are now, known to all of them without a message.
     #[default]
     Oracle,
     /// One hop, to or from the access point that a station hears best.
@@ -30,13 +30,13 @@ pub enum Routing {
 /// For each set of ends the neighbours towards it.
 type Tables = BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>;
 
-pub(super) enum Guide {
+pub(super) enum Routers {
     /// For each set of ends the table of next hops, while nobody moves.
     Oracle(Tables),
     Association {
         /// Stations that are access points.
         points: Vec<usize>,
-        stations: Vec<Belonging>,
+        stations: Vec<Association>,
     },
     Protocols {
         /// A router of each node: a call through a pointer costs nothing beside a frame on the air.
@@ -46,7 +46,7 @@ pub(super) enum Guide {
 }
 
 /// Runs a router and keeps its timer and its answers.
-fn told(
+fn run_router(
     node: Node,
     timer: &mut Time,
     router: &mut Box<dyn Protocol + Send>,
@@ -59,45 +59,45 @@ fn told(
     out.extend(actions.into_iter().map(|action| (node, action)));
 }
 
-impl Guide {
-    pub(super) fn new(routing: Routing, links: &Links) -> Self {
-        let nodes = links.nodes();
+impl Routers {
+    pub(super) fn new(routing: Routing, reach: &Reachability) -> Self {
+        let nodes = reach.nodes();
         match routing {
-            Routing::Oracle => Guide::Oracle(BTreeMap::new()),
+            Routing::Oracle => Routers::Oracle(BTreeMap::new()),
             Routing::Association { points } => {
-                let stations = vec![Belonging::default(); nodes];
-                let mut guide = Guide::Association { points, stations };
-                guide.moved(Time::ZERO, links);
-                guide
+                let stations = vec![Association::default(); nodes];
+                let mut routers = Routers::Association { points, stations };
+                routers.moved(Time::ZERO, reach);
+                routers
             }
             Routing::Aodv(settings) => {
-                Guide::routers(nodes, |node| Box::new(Aodv::new(node, settings)))
+                Routers::protocols(nodes, |node| Box::new(Aodv::new(node, settings)))
             }
             Routing::Olsr(settings) => {
-                Guide::routers(nodes, |node| Box::new(Olsr::new(node, settings)))
+                Routers::protocols(nodes, |node| Box::new(Olsr::new(node, settings)))
             }
         }
     }
 
-    fn routers(nodes: usize, router: impl Fn(Node) -> Box<dyn Protocol + Send>) -> Self {
+    fn protocols(nodes: usize, router: impl Fn(Node) -> Box<dyn Protocol + Send>) -> Self {
         let routers: Vec<_> = (0..nodes as Node).map(router).collect();
         let timers = routers.iter().map(|router| router.next_timer()).collect();
-        Guide::Protocols { routers, timers }
+        Routers::Protocols { routers, timers }
     }
 
-    /// At which of the ends of a way a packet begins.
-    pub(super) fn entry(&mut self, now: Time, way: &Way, links: &Links) -> Option<Node> {
-        if let [only] = *way.from {
+    /// The station at which a packet of a link begins.
+    pub(super) fn entry(&mut self, now: Time, ends: &Ends, reach: &Reachability) -> Option<Node> {
+        if let [only] = *ends.from {
             return Some(only as Node);
         }
         match self {
-            Guide::Oracle(tables) => {
-                let table = table(tables, &way.to, links);
-                let near = way.from.iter().min_by(|a, b| table[**a].1.total_cmp(&table[**b].1));
+            Routers::Oracle(tables) => {
+                let table = table(tables, &ends.to, reach);
+                let near = ends.from.iter().min_by(|a, b| table[**a].1.total_cmp(&table[**b].1));
                 near.filter(|node| table[**node].1 < f64::INFINITY).map(|node| *node as Node)
             }
-            Guide::Association { stations, .. } => stations[way.to[0]].now(now),
-            Guide::Protocols { .. } => None, // its addresses are of single nodes
+            Routers::Association { stations, .. } => stations[ends.to[0]].now(now),
+            Routers::Protocols { .. } => None, // its addresses are of single nodes
         }
     }
 
@@ -106,16 +106,16 @@ impl Guide {
         now: Time,
         node: Node,
         transit: Transit,
-        way: &Way,
-        links: &Links,
+        ends: &Ends,
+        reach: &Reachability,
         out: &mut Vec<(Node, Action)>,
     ) -> Hop {
         match self {
-            Guide::Oracle(tables) => {
-                let next = table(tables, &way.to, links)[usize::from(node)].0;
+            Routers::Oracle(tables) => {
+                let next = table(tables, &ends.to, reach)[usize::from(node)].0;
                 next.map_or(Hop::Unreachable, Hop::To)
             }
-            Guide::Association { points, stations } => {
+            Routers::Association { points, stations } => {
                 let to = transit.destination;
                 if points.contains(&usize::from(node)) {
                     let here = stations[usize::from(to)].now(now) == Some(node);
@@ -123,10 +123,10 @@ impl Guide {
                 }
                 stations[usize::from(node)].now(now).map_or(Hop::Wait, Hop::To)
             }
-            Guide::Protocols { routers, timers } => {
+            Routers::Protocols { routers, timers } => {
                 let at = usize::from(node);
                 let mut hop = Hop::Unreachable;
-                told(node, &mut timers[at], &mut routers[at], out, |router, out| {
+                run_router(node, &mut timers[at], &mut routers[at], out, |router, out| {
                     hop = router.next_hop(now, transit, out);
                 });
                 hop
@@ -142,15 +142,17 @@ impl Guide {
         message: &Message,
         out: &mut Vec<(Node, Action)>,
     ) {
-        if let Guide::Protocols { routers, timers } = self {
+        if let Routers::Protocols { routers, timers } = self {
             let (timer, router) = (&mut timers[usize::from(at)], &mut routers[usize::from(at)]);
-            told(at, timer, router, out, |router, out| router.on_message(now, from, message, out));
+            run_router(at, timer, router, out, |router, out| {
+                router.on_message(now, from, message, out)
+            });
         }
     }
 
     /// A packet has come to its destination.
     pub(super) fn on_arrival(&mut self, now: Time, at: Node, packet: Transit) {
-        if let Guide::Protocols { routers, timers } = self {
+        if let Routers::Protocols { routers, timers } = self {
             let at = usize::from(at);
             routers[at].on_arrival(now, packet);
             timers[at] = routers[at].next_timer();
@@ -158,7 +160,7 @@ impl Guide {
     }
 
     pub(super) fn on_unheard(&mut self, now: Time, at: Node, neighbour: Node, message: &Message) {
-        if let Guide::Protocols { routers, .. } = self {
+        if let Routers::Protocols { routers, .. } = self {
             routers[usize::from(at)].on_unheard(now, neighbour, message);
         }
     }
@@ -170,66 +172,68 @@ impl Guide {
         neighbour: Node,
         out: &mut Vec<(Node, Action)>,
     ) {
-        if let Guide::Protocols { routers, timers } = self {
+        if let Routers::Protocols { routers, timers } = self {
             let (timer, router) = (&mut timers[usize::from(at)], &mut routers[usize::from(at)]);
-            told(at, timer, router, out, |router, out| router.on_broken(now, neighbour, out));
+            run_router(at, timer, router, out, |router, out| router.on_broken(now, neighbour, out));
         }
     }
 
     /// The stations are elsewhere.
-    pub(super) fn moved(&mut self, now: Time, links: &Links) {
+    pub(super) fn moved(&mut self, now: Time, reach: &Reachability) {
         match self {
-            Guide::Oracle(tables) => tables.clear(),
-            Guide::Association { points, stations } => {
+            Routers::Oracle(tables) => tables.clear(),
+            Routers::Association { points, stations } => {
                 for (station, own) in stations.iter_mut().enumerate() {
                     if points.contains(&station) {
                         continue;
                     }
                     let reached = |point: &&usize| {
-                        links.success(station, **point).min(links.success(**point, station))
+                        reach.success(station, **point).min(reach.success(**point, station))
                             >= LEAST_SUCCESS
                     };
                     let heard = points.iter().filter(reached);
-                    let db = |point: &usize| (*point as Node, links.heard_db(*point, station));
-                    own.look(now, heard.map(db));
+                    let db = |point: &usize| (*point as Node, reach.heard_db(*point, station));
+                    own.hear(now, heard.map(db));
                 }
             }
-            Guide::Protocols { .. } => {}
+            Routers::Protocols { .. } => {}
         }
     }
 
     pub(super) fn handovers(&self, station: usize) -> u64 {
         match self {
-            Guide::Association { stations, .. } => stations[station].changes,
+            Routers::Association { stations, .. } => stations[station].changes,
             _ => 0,
         }
     }
 
     pub(super) fn next_timer(&self) -> Time {
         match self {
-            Guide::Oracle(_) => Time::NEVER,
-            Guide::Association { stations, .. } => {
-                stations.iter().map(Belonging::due).min().unwrap_or(Time::NEVER)
+            Routers::Oracle(_) => Time::NEVER,
+            Routers::Association { stations, .. } => {
+                stations.iter().map(Association::due).min().unwrap_or(Time::NEVER)
             }
-            Guide::Protocols { timers, .. } => timers.iter().copied().min().unwrap_or(Time::NEVER),
+            Routers::Protocols { timers, .. } => {
+                timers.iter().copied().min().unwrap_or(Time::NEVER)
+            }
         }
     }
 
     /// Lets a node do what is due, if one has something to do.
     pub(super) fn on_timer(&mut self, now: Time) -> Option<Vec<(Node, Action)>> {
         match self {
-            Guide::Oracle(_) => None,
-            Guide::Association { points, stations } => {
+            Routers::Oracle(_) => None,
+            Routers::Association { points, stations } => {
                 let node = stations.iter().position(|own| own.due() <= now)?;
                 stations[node].arrived();
                 let release = |to: &usize| (node as Node, Action::Release { to: *to as Node });
                 Some(points.iter().map(release).collect())
             }
-            Guide::Protocols { routers, timers } => {
+            Routers::Protocols { routers, timers } => {
                 let node = timers.iter().position(|at| *at <= now)?;
                 let mut out = Vec::new();
                 let (timer, router) = (&mut timers[node], &mut routers[node]);
-                told(node as Node, timer, router, &mut out, |router, out| {
+                run_router(node as Node, timer, router, &mut out, |router, out| {
                     router.on_timer(now, out)
                 });
                 Some(out)
@@ -239,9 +243,13 @@ impl Guide {
 }
 
 /// The table of next hops towards one of `ends`.
-fn table<'a>(tables: &'a mut Tables, ends: &[usize], links: &Links) -> &'a [(Option<Node>, f64)] {
+fn table<'a>(
+    tables: &'a mut Tables,
+    ends: &[usize],
+    reach: &Reachability,
+) -> &'a [(Option<Node>, f64)] {
     if !tables.contains_key(ends) {
-        tables.insert(ends.to_vec(), links.towards(ends));
+        tables.insert(ends.to_vec(), reach.towards(ends));
     }
     &tables[ends]
 }

@@ -1,12 +1,12 @@
-//! Who reaches whom, and the shortest ways as somebody knows them who sees everything at once.
+//! Which stations hear each other, and the shortest routes between them.
 
 use crate::Packet;
-use crate::dot11::{LEAST_SUCCESS, Medium};
+use crate::dot11::{Channel, LEAST_SUCCESS};
 use crate::routing::Node;
 
 /// How good the links of a network are while nobody moves.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(super) struct Reachability {
     nodes: usize,
     /// Probability that a full packet is received undisturbed, by sender and receiver.
     success: Vec<f64>,
@@ -14,17 +14,17 @@ pub(super) struct Links {
     heard_db: Vec<f64>,
 }
 
-impl Links {
-    pub(super) fn of<F: Packet>(medium: &Medium<F>) -> Self {
-        let nodes = medium.stations();
+impl Reachability {
+    pub(super) fn of<P: Packet>(channel: &Channel<P>) -> Self {
+        let nodes = channel.stations();
         let pairs = || (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
         let of_pair = |value: &dyn Fn(usize, usize) -> f64| {
             pairs().map(|(from, to)| if from == to { 0.0 } else { value(from, to) }).collect()
         };
-        Links {
+        Reachability {
             nodes,
-            success: of_pair(&|from, to| medium.success(from, to)),
-            heard_db: of_pair(&|from, to| medium.heard_db(from, to)),
+            success: of_pair(&|from, to| channel.success(from, to)),
+            heard_db: of_pair(&|from, to| channel.heard_db(from, to)),
         }
     }
 
@@ -40,7 +40,7 @@ impl Links {
         self.heard_db[from * self.nodes + to]
     }
 
-    /// For each node the neighbour that is next on the shortest way to one of `targets`, and how long that way is: the
+    /// For each node the next neighbour on the shortest route to one of `targets`, and the length of that route: the
     /// sum of the transmissions that each link takes on average (ETX, De Couto et al. 2003, without collisions).
     pub(super) fn towards(&self, targets: &[usize]) -> Vec<(Option<Node>, f64)> {
         let nodes = self.nodes;
@@ -69,19 +69,19 @@ impl Links {
 mod tests {
     use super::*;
 
-    fn links(nodes: usize, success: impl Fn(usize, usize) -> f64) -> Links {
+    fn reach(nodes: usize, success: impl Fn(usize, usize) -> f64) -> Reachability {
         let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
         let success: Vec<f64> = pairs.map(|(from, to)| success(from, to)).collect();
-        Links { nodes, heard_db: success.clone(), success }
+        Reachability { nodes, heard_db: success.clone(), success }
     }
 
     #[test]
     fn two_good_hops_are_shorter_than_a_bad_one() {
         let good = |a: usize, b: usize| if a.abs_diff(b) == 1 { 1.0 } else { 0.65 };
-        let all = links(3, good).towards(&[2]);
+        let all = reach(3, good).towards(&[2]);
         assert_eq!(all[0], (Some(1), 2.0));
         assert_eq!(all[2], (None, 0.0));
-        let apart = links(3, |a, b| f64::from(u8::from(a + b == 3))).towards(&[2]);
+        let apart = reach(3, |a, b| f64::from(u8::from(a + b == 3))).towards(&[2]);
         assert_eq!((apart[0].0, apart[1].0), (None, Some(2)));
         assert!(apart[0].1.is_infinite());
     }

@@ -1,0 +1,48 @@
+//! Packets on shared media.
+
+use crate::forward::{Forwarder, Outside, Wake};
+use crate::packet::Packet;
+use network::Outcome;
+use std::cmp::Reverse;
+use units::Time;
+
+impl Forwarder {
+    /// A packet comes to the first station of a medium link.
+    pub(crate) fn offer_medium(&mut self, packet: Packet, link: u32) {
+        if !self.media.offer(self.now, link, packet) {
+            self.lose(packet);
+        }
+        self.expect_medium(self.media.medium_of(link));
+    }
+
+    /// Has a medium woken when it next has something to do.
+    pub(crate) fn expect_medium(&mut self, medium: u32) {
+        let at = self.media.next_wake(medium);
+        if at != self.media_pending[medium as usize] {
+            self.media_pending[medium as usize] = at;
+            if at != Time::NEVER {
+                self.agenda.push(Reverse((at, Wake::Medium(medium))));
+            }
+        }
+    }
+
+    /// Something happens on a medium.
+    pub(crate) fn wake_medium(&mut self, medium: u32, outside: Outside<'_>) {
+        if self.media_pending[medium as usize] != self.now {
+            return; // another entry took its place
+        }
+        self.media_pending[medium as usize] = Time::NEVER;
+        let mut outcomes = Vec::new();
+        self.media.wake(self.now, medium, &mut outcomes);
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Arrived { packet, .. } => self.hop(packet, outside),
+                Outcome::Left { packet, lost: true, .. } | Outcome::Lost { packet, .. } => {
+                    self.lose(packet);
+                }
+                Outcome::Left { .. } => {}
+            }
+        }
+        self.expect_medium(medium);
+    }
+}

@@ -1,0 +1,76 @@
+//! Packets on shared media: they wait in the queue of a station. A sender on the same host is told when they have left
+//! it.
+
+use crate::event_source::Wake;
+use crate::packed::PackedSegment;
+use crate::trace::EventKind;
+use crate::world::World;
+use network::Outcome;
+use topology::{Hop, Step};
+
+impl World {
+    /// A packet comes to the first station of a medium link.
+    pub(crate) fn offer_medium(&mut self, packet: PackedSegment, link: u32) {
+        if !self.media.offer(self.now, link, packet) {
+            self.lose_on_medium(packet, EventKind::Dropped);
+            self.leave_host(&packet, link);
+        }
+        self.schedule_medium(self.media.medium_of(link));
+    }
+
+    /// A packet is lost on a medium link, and so counts as lost on the line behind it.
+    fn lose_on_medium(&mut self, packet: PackedSegment, kind: EventKind) {
+        let behind = self.hops[packet.cursor() as usize].step();
+        let Step::Link(line) = behind else {
+            unreachable!("{behind:?} behind a medium link, where its line is");
+        };
+        self.lose(packet, line, kind);
+    }
+
+    /// Has a medium woken when it next has something to do.
+    pub(crate) fn schedule_medium(&mut self, medium: u32) {
+        let source = self.sources.source(Wake::Medium(medium));
+        self.agenda.reschedule(source, self.media.next_wake(medium));
+    }
+
+    /// Something happens on a medium.
+    pub(crate) fn wake_medium(&mut self, medium: u32) {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        self.media.wake(self.now, medium, &mut outcomes);
+        for outcome in outcomes.drain(..) {
+            match outcome {
+                Outcome::Arrived { packet, .. } => self.enter(packet),
+                Outcome::Lost { packet, .. } => self.lose_on_medium(packet, EventKind::Lost),
+                Outcome::Left { link, packet, lost } => {
+                    let flow = self.leave_host(&packet, link);
+                    if lost {
+                        self.lose_on_medium(packet, EventKind::Lost);
+                    }
+                    if let Some(flow) = flow {
+                        self.pump(flow);
+                    }
+                }
+            }
+        }
+        self.outcomes = outcomes;
+        self.schedule_medium(medium);
+    }
+
+    /// A data packet has left its sender's host, if `link` is where its route begins. Returns the flow, if its sender
+    /// limits what waits in the host.
+    fn leave_host(&mut self, packet: &PackedSegment, link: u32) -> Option<u32> {
+        let first = packet.cursor().checked_sub(1)?; // it stands at the hop behind the medium link
+        let number = packet.path();
+        let route = self.routes[number as usize];
+        let begins = first == route.forward && self.hops[first as usize] == Hop::medium_link(link);
+        if packet.is_ack() || !begins {
+            return None;
+        }
+        let flow = &mut self.flows[route.flow as usize];
+        if !flow.small_queue {
+            return None;
+        }
+        flow.sender.on_sent((number - flow.first_path) as usize, packet.as_data().len);
+        Some(route.flow)
+    }
+}
