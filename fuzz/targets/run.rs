@@ -5,7 +5,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use scenario::Plan;
-use simulator::{Observe, PathResult, Progress, Recording, known_controller, record, run};
+use simulator::{Observe, PathResult, Progress, Recording, record, run};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use units::Span;
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = scenario_text(&mut Unstructured::new(bytes)) else {
         return;
     };
-    let Ok(plan) = Plan::read(&text, "fuzz", &[], &known_controller) else {
+    let Ok(plan) = Plan::read(&text, "fuzz", &[]) else {
         return;
     };
     let file = Shared::default();

@@ -11,7 +11,7 @@ fuzz_target!(|text: &str| {
     let overrides: Vec<Override> =
         overrides.iter().filter_map(|line| line[1..].parse().ok()).collect();
     let text = lines.join("\n");
-    match Plan::read(&text, "fuzz", &overrides, &simulator::known_controller) {
+    match Plan::read(&text, "fuzz", &overrides) {
         Ok(plan) => drop(plan.to_json().to_string()),
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -20,7 +20,7 @@ fn changes(rows: &str) {
         return;
     };
     let text = text.expect("the scenario names a file");
-    if let Ok(plan) = Plan::read(&text, "fuzz", &[], &|_| Ok(scenario::Known::default())) {
+    if let Ok(plan) = Plan::read(&text, "fuzz", &[]) {
         let changes = &plan.links[0].changes;
         assert!(changes.windows(2).all(|pair| pair[0].at < pair[1].at));
         assert!(changes.iter().all(|change| change.rate.is_none_or(|rate| rate.0 > 0)));
@@ -33,7 +33,7 @@ fn opportunities(times: &str) {
         return;
     };
     let text = text.expect("the scenario names a file");
-    let plan = Plan::read(&text, "fuzz", &[], &|_| Ok(scenario::Known::default()));
+    let plan = Plan::read(&text, "fuzz", &[]);
     let plan = plan.expect("its file was checked");
     let own = plan.links[0].opportunities.as_ref().expect("it has some");
     assert!(network::Opportunities::new(own.times_ms.clone(), own.start).is_some());

@@ -11,10 +11,10 @@ mod laws;
 mod outcome;
 mod simulate;
 
+use control::ControllerSpec;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Plan};
-use simulator::known_controller;
 use std::path::PathBuf;
 
 pyo3::create_exception!(
@@ -100,11 +100,13 @@ fn read(text: &str, name: &str, overrides: &[String], controller: Option<&str>) 
     let wrong = |error: scenario::Error| ScenarioError::new_err(error.to_string());
     let mut all = Vec::new();
     if let Some(controller) = controller {
-        known_controller(controller).map_err(ScenarioError::new_err)?;
+        controller
+            .parse::<ControllerSpec>()
+            .map_err(|unknown| ScenarioError::new_err(unknown.to_string()))?;
         all = scenario::with_controller(text, name, controller).map_err(wrong)?;
     }
     for change in overrides {
         all.push(change.parse::<Override>().map_err(wrong)?);
     }
-    Plan::read(text, name, &all, &known_controller).map_err(wrong)
+    Plan::read(text, name, &all).map_err(wrong)
 }

@@ -16,6 +16,7 @@ mod law;
 pub mod laws;
 pub mod schemes;
 mod shell;
+mod spec;
 pub mod tfrc;
 
 pub use controller::{
@@ -25,3 +26,4 @@ pub use law::{Law, Note, PathView, drift, usable};
 pub use laws::{AnyLaw, Described, UnknownLaw, described};
 pub use schemes::{AnyScheme, Scheme};
 pub use shell::{Settings, Shell};
+pub use spec::{ControllerKind, ControllerSpec, Needs, UnknownController};

@@ -58,6 +58,16 @@ fn nearly_tied(paths: &[PathView]) -> bool {
         || near(used().map(|p| p.note[0].max(p.note[1]) / (p.srtt * p.srtt)).collect())
 }
 
+#[test]
+fn the_registry_knows_which_laws_have_a_port_and_no_others() {
+    let registered = control::described().into_iter().filter(|law| law.ported);
+    let mut registered: Vec<_> = registered.map(|law| law.names[0]).collect();
+    let mut ported: Vec<_> = PORTS.iter().map(|port| port.law).collect();
+    registered.sort_unstable();
+    ported.sort_unstable();
+    assert_eq!(registered, ported);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 

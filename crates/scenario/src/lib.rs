@@ -31,7 +31,6 @@ pub use overrides::{Override, with_controller};
 pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue, Transport};
 pub use sharing::{Air, PlanKind, PlanMedium, PlanStation};
 pub use trace::with_traces;
-pub use validate::Known;
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {

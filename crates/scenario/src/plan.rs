@@ -11,7 +11,8 @@ use crate::schema::{
 };
 use crate::sharing::{self, Air, Pick, PlanMedium};
 use crate::trace;
-use crate::validate::{self, About, Known};
+use crate::validate::{self, About};
+use control::ControllerSpec;
 use core::ops::Range;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -237,6 +238,10 @@ pub(crate) fn null_without_limit<S: Serializer>(
     }
 }
 
+fn write_text<S: Serializer>(spec: &ControllerSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(spec)
+}
+
 /// A group of identical flows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Class {
@@ -244,8 +249,10 @@ pub struct Class {
     pub name: String,
     /// Number of users, at least 1.
     pub count: u32,
-    /// Name of the controller; known.
-    pub controller: String,
+    /// Its congestion control.
+    #[serde(serialize_with = "write_text")]
+    #[schemars(with = "String")]
+    pub controller: ControllerSpec,
     /// Start of the first user at the earliest.
     #[serde(rename = "start_s")]
     pub start: Span,
@@ -377,17 +384,11 @@ pub struct Transport {
 }
 
 impl Plan {
-    /// Reads a scenario from `text`; `name` is the file's, for errors. `known_controller` says
-    /// what is to be known of a controller, and if there is none, which was probably meant.
+    /// Reads a scenario from `text`; `name` is the file's, for errors.
     ///
     /// # Errors
     /// Anything wrong with the file or an override, with its place.
-    pub fn read(
-        text: &str,
-        name: &str,
-        overrides: &[Override],
-        known_controller: &dyn Fn(&str) -> Result<Known, String>,
-    ) -> Result<Plan, Error> {
+    pub fn read(text: &str, name: &str, overrides: &[Override]) -> Result<Plan, Error> {
         let edited = overrides::apply(text, name, overrides)?;
         let text = edited.as_deref().unwrap_or(text);
         if text.trim().is_empty() {
@@ -397,7 +398,7 @@ impl Plan {
         let scenario: Scenario = toml::from_str(text).map_err(|error| {
             place(Error::new(error.message().trim_end()), error.span(), name, text, overrides)
         })?;
-        validate::check(&scenario, known_controller).map_err(|(error, about)| {
+        validate::check(&scenario).map_err(|(error, about)| {
             let span = match about {
                 About::Span(span) => Some(span),
                 About::Key(key) => locate(text, &key),
@@ -465,7 +466,7 @@ fn expand(scenario: &Scenario) -> Plan {
         classes.push(Class {
             name: flow.name.text.clone(),
             count,
-            controller: flow.controller.text.clone(),
+            controller: flow.controller.spec.clone().expect("the controller was checked"),
             paths,
             start: flow.start,
             spread,

@@ -3,6 +3,7 @@
 //! The doc comments here are the reference that users read: the schema, the reference page and the
 //! Python dataclasses are generated from them.
 
+use control::{ControllerSpec, UnknownController};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::Scheduler;
@@ -34,12 +35,6 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-impl From<&str> for Name {
-    fn from(text: &str) -> Self {
-        Name { text: text.into(), span: 0..0 }
-    }
-}
-
 impl JsonSchema for Name {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Name".into()
@@ -49,6 +44,34 @@ impl JsonSchema for Name {
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "string" })
+    }
+}
+
+/// The name of a congestion controller, parsed, and where it stands in the file.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    /// The controller, or why there is none of that name.
+    pub spec: Result<ControllerSpec, UnknownController>,
+    /// The bytes of the file that hold the name.
+    pub span: core::ops::Range<usize>,
+}
+
+impl<'de> Deserialize<'de> for Controller {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Name { text, span } = Name::deserialize(deserializer)?;
+        Ok(Controller { spec: text.parse(), span })
+    }
+}
+
+impl JsonSchema for Controller {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Name::schema_name()
+    }
+    fn inline_schema() -> bool {
+        Name::inline_schema()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Name::json_schema(generator)
     }
 }
 
@@ -450,7 +473,7 @@ pub struct Flow {
     pub count: u32,
     /// The congestion controller; see `anabranch list controllers`.
     #[serde(default = "reno")]
-    pub controller: Name,
+    pub controller: Controller,
     /// The paths of each user; one for plain TCP.
     #[serde(default)]
     pub path: Vec<Path>,
@@ -576,8 +599,8 @@ fn users<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Er
     u32::try_from(count).map_err(|_| wrong())
 }
 
-fn reno() -> Name {
-    "reno".into()
+fn reno() -> Controller {
+    Controller { spec: "reno".parse(), span: 0..0 }
 }
 
 /// A path: the links that data crosses, and the way back of the acknowledgements.

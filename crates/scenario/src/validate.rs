@@ -17,13 +17,6 @@ const SHORTEST: Span = Span::millis(1);
 /// Paths of all flows together: at 2 kB each, 20 GB.
 const MOST_PATHS: u64 = 10_000_000;
 
-/// What a scenario has to know of a controller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
-    /// Whether receivers report to it instead of acknowledging.
-    pub by_feedback: bool,
-}
-
 /// What an error is about: bytes of the file, or a dotted key, which may be left out there.
 pub(crate) enum About {
     Span(Range<usize>),
@@ -41,10 +34,7 @@ pub(crate) fn about(key: impl Into<String>, error: Error) -> Placed {
 }
 
 /// Checks a scenario that parsed.
-pub(crate) fn check(
-    scenario: &Scenario,
-    known_controller: &dyn Fn(&str) -> Result<Known, String>,
-) -> Result<(), Placed> {
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
     times(scenario)?;
     check_transport("the scenario", &scenario.transport)
         .map_err(|(field, error)| about(format!("transport.{field}"), error))?;
@@ -74,26 +64,24 @@ pub(crate) fn check(
     }
     for flow in &scenario.flow {
         check_flow(scenario, flow)?;
-        let wrong = |problem: String, help: &'static str| {
-            let message = format!("flow `{}`: controller: {problem}", flow.name.text);
-            Err(at(&flow.controller, Error::new(message).help(help)))
-        };
-        match known_controller(&flow.controller.text) {
-            Err(problem) => {
-                return wrong(problem, "`anabranch list controllers` shows all of them");
-            }
-            Ok(Known { by_feedback: true })
-                if flow.path.iter().any(|path| path.coding.is_some()) =>
-            {
-                let problem =
-                    format!("`{}` works with reports, and a path is coded", flow.controller.text);
-                return wrong(
-                    problem,
-                    "coded paths acknowledge what is seen: take one with a window",
-                );
-            }
-            Ok(_) => {}
-        }
+        check_controller(flow)?;
+    }
+    Ok(())
+}
+
+fn check_controller(flow: &Flow) -> Result<(), Placed> {
+    let wrong = |problem: String, help: &'static str| {
+        let message = format!("flow `{}`: controller: {problem}", flow.name.text);
+        (Error::new(message).help(help), About::Span(flow.controller.span.clone()))
+    };
+    let spec = flow.controller.spec.as_ref().map_err(|unknown| {
+        wrong(unknown.to_string(), "`anabranch list controllers` shows all of them")
+    })?;
+    if spec.needs().reports && flow.path.iter().any(|path| path.coding.is_some()) {
+        return Err(wrong(
+            format!("`{spec}` works with reports, and a path is coded"),
+            "coded paths acknowledge what is seen: take one with a window",
+        ));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! be right; and no text at all makes the reader panic.
 
 use proptest::prelude::*;
-use scenario::{Known, Override, Plan};
+use scenario::{Override, Plan};
 use units::{Rate, Span};
 
 /// A scenario with a bit of everything, right in all its parts.
@@ -51,19 +51,10 @@ links = ["right"]
 join = "1 s"
 "#;
 
-/// As the registry of laws answers, without depending on it.
-fn known(name: &str) -> Result<Known, String> {
-    match name {
-        "lia" | "reno" => Ok(Known::default()),
-        "tfrc" => Ok(Known { by_feedback: true }),
-        other => Err(format!("there is no controller `{other}`; the nearest are lia, reno")),
-    }
-}
-
 fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
     let overrides: Result<Vec<Override>, _> = overrides.iter().map(|text| text.parse()).collect();
     let overrides = overrides.map_err(|error: scenario::Error| error.to_string())?;
-    Plan::read(text, "probe.toml", &overrides, &known).map_err(|error| error.to_string())
+    Plan::read(text, "probe.toml", &overrides).map_err(|error| error.to_string())
 }
 
 /// Replaces `right` by `wrong` in the scenario, and requires an error at `place` ("line:column",

@@ -2,7 +2,7 @@
 //! would be right; and a plan has what the file means.
 
 use scenario::schema::Routing;
-use scenario::{Air, Known, Override, Plan, PlanKind, PlanMoves};
+use scenario::{Air, Override, Plan, PlanKind, PlanMoves};
 
 /// A bit of everything, right in all its parts.
 const RIGHT: &str = r#"name = "ground"
@@ -150,8 +150,7 @@ back = ["stay"]
 fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
     let overrides: Vec<Override> =
         overrides.iter().map(|text| text.parse().expect("an override")).collect();
-    Plan::read(text, "ground.toml", &overrides, &|_| Ok(Known::default()))
-        .map_err(|error| error.to_string())
+    Plan::read(text, "ground.toml", &overrides).map_err(|error| error.to_string())
 }
 
 fn right() -> Plan {

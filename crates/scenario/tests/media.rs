@@ -1,7 +1,7 @@
 //! What can be wrong in a medium is answered with the field, the value and what would be right.
 
 use scenario::schema::Standard;
-use scenario::{Air, Known, Override, Plan, PlanKind, PlanQueue, PlanWifi};
+use scenario::{Air, Override, Plan, PlanKind, PlanQueue, PlanWifi};
 use units::Rate;
 
 /// Two networks, and a flow over both.
@@ -59,8 +59,7 @@ path = [{ links = ["up"], back = ["down"] }, { links = ["there"], back = ["back"
 fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
     let overrides: Vec<Override> =
         overrides.iter().map(|text| text.parse().expect("an override")).collect();
-    Plan::read(text, "air.toml", &overrides, &|_| Ok(Known::default()))
-        .map_err(|error| error.to_string())
+    Plan::read(text, "air.toml", &overrides).map_err(|error| error.to_string())
 }
 
 fn wifi(plan: &Plan, medium: usize) -> &PlanWifi {

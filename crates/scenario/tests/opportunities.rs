@@ -1,6 +1,6 @@
 //! Opportunities of links in a scenario: read from a file or as they stand, and refused with the line.
 
-use scenario::{Known, Plan, with_traces};
+use scenario::{Plan, with_traces};
 use units::{Rate, Span};
 
 const LINK: &str = "name = 'x'\nduration = '10 s'\n[[link]]\nname = 'cell'\ndelay = '20 ms'\n";
@@ -10,7 +10,7 @@ fn read(link: &str, overrides: &[&str]) -> Result<Plan, String> {
     let text = format!("{LINK}{link}\n{FLOW}");
     let overrides: Vec<_> =
         overrides.iter().map(|text| text.parse().expect("an override")).collect();
-    Plan::read(&text, "x.toml", &overrides, &|_| Ok(Known::default())).map_err(|it| it.to_string())
+    Plan::read(&text, "x.toml", &overrides).map_err(|it| it.to_string())
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_file_comes_into_the_text_and_its_errors_name_it_and_the_line() {
     };
     let embedded = within("0\n1\n1\n5\n").unwrap().unwrap();
     assert_eq!(embedded.lines().count(), text.lines().count());
-    let plan = Plan::read(&embedded, "x.toml", &[], &|_| Ok(Known::default())).unwrap();
+    let plan = Plan::read(&embedded, "x.toml", &[]).unwrap();
     assert_eq!(plan.links[0].opportunities.as_ref().unwrap().times_ms[..], [0, 1, 1, 5]);
     let error = within("0\nx\n").unwrap_err().to_string();
     let what = "the trace lte.down is wrong in line 2: `x` is no whole number of milliseconds";

@@ -3,7 +3,7 @@
 //! `cargo run --release --example hops -- benches/workloads/w1.toml [seed] [key=value …]`
 
 use scenario::Plan;
-use simulator::{Observe, Progress, known_controller, run};
+use simulator::{Observe, Progress, run};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seed = arguments.next().map_or(Ok(1), |seed| seed.parse())?;
     let overrides = arguments.map(|text| text.parse()).collect::<Result<Vec<_>, _>>()?;
     let text = std::fs::read_to_string(&file)?;
-    let plan = Plan::read(&text, &file, &overrides, &known_controller)?;
+    let plan = Plan::read(&text, &file, &overrides)?;
     let outcome = run(&plan, seed, Observe::default(), &Progress::default()).ok_or("stopped")?;
     println!(
         "hops {} events {} digest {:016x}",

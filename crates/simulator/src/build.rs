@@ -1,7 +1,7 @@
 //! From a plan to a world.
 
 use crate::agenda::Agenda;
-use crate::controller::{Controller, by_feedback, paced, rate_based};
+use crate::controller::Controller;
 use crate::event_source::Numbering;
 use crate::packed::{PackedSegment, SackStore};
 use crate::traffic;
@@ -208,10 +208,10 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
             eifel: options.eifel,
             dsack: options.dsack,
             frto: options.frto,
-            rate: paced(&class.controller),
+            rate: class.controller.needs().rates,
             ecn: options.ecn,
         },
-        prr: !rate_based(&class.controller),
+        prr: !class.controller.needs().rate_based,
         idle: match options.idle {
             schema::Idle::Keep => Idle::Keep,
             schema::Idle::Restart => Idle::Restart,
@@ -259,5 +259,5 @@ fn receiver_settings(class: &Class) -> ReceiverSettings {
 
 /// Whether TFRC carries the class.
 fn rated(class: &Class) -> bool {
-    class.protocol == schema::Protocol::Tcp && by_feedback(&class.controller)
+    class.protocol == schema::Protocol::Tcp && class.controller.needs().reports
 }

@@ -1,44 +1,12 @@
-//! Which congestion control a class has: a readable law, a scheme that is no law, or `kernel:NAME`, the
-//! kernel's own.
+//! Congestion control of one connection: a readable law, a scheme that is no law, or a law in C in the
+//! kernel's shell.
 
 use control::tfrc::Feedback;
 use control::{
-    Acked, AnyLaw, AnyScheme, Cause, CongestionController, Decoding, Delivered, Scheme, Settings,
-    Shell, Verdicts, Window,
+    Acked, AnyScheme, Cause, CongestionController, ControllerKind, ControllerSpec, Decoding,
+    Delivered, Settings, Shell, Verdicts, Window,
 };
-use ports::{Port, Ported};
-use scenario::Known;
-
-/// Before the name of a law that is to run as the kernel runs it.
-const KERNEL: &str = "kernel:";
-
-/// What a scenario has to know of the controller called `name`.
-///
-/// # Errors
-/// What is wrong with the name, with the nearest ones.
-pub fn known_controller(name: &str) -> Result<Known, String> {
-    match name.strip_prefix(KERNEL) {
-        Some(law) => law.parse::<Port>().map(|_| ()).map_err(|unknown| unknown.to_string())?,
-        None if name.parse::<Scheme>().is_ok() => {}
-        None => name.parse::<AnyLaw>().map(|_| ()).map_err(|unknown| unknown.to_string())?,
-    }
-    Ok(Known { by_feedback: by_feedback(name) })
-}
-
-/// Whether the controller called `name` paces what it sends, and is told what is delivered.
-pub(crate) fn paced(name: &str) -> bool {
-    name.parse().is_ok_and(Scheme::paced)
-}
-
-/// Whether the controller called `name` works with delivery rates alone.
-pub(crate) fn rate_based(name: &str) -> bool {
-    name.parse().is_ok_and(Scheme::rate_based)
-}
-
-/// Whether receivers report to the controller called `name` instead of acknowledging.
-pub(crate) fn by_feedback(name: &str) -> bool {
-    name.parse().is_ok_and(Scheme::by_feedback)
-}
+use ports::Ported;
 
 /// The control of one connection; dispatch is a match, without a table of functions.
 #[derive(Clone, Debug)]
@@ -72,24 +40,18 @@ macro_rules! pass {
 }
 
 impl Controller {
-    /// The controller called `name`, which is known, over `paths` paths.
-    pub(crate) fn new(name: &str, settings: Settings, paths: usize) -> Self {
-        const KNOWN: &str = "the controller was validated";
-        match name.strip_prefix(KERNEL) {
-            Some(law) => {
-                let ported = Ported::new(law.parse().expect(KNOWN), settings, paths);
-                Controller::Other(Box::new(Other::Kernel(ported)))
+    /// The controller that `spec` names over `paths` paths.
+    pub(crate) fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Self {
+        match *spec.kind() {
+            ControllerKind::Law(law) => Controller::Readable(Shell::new(law, settings, paths)),
+            ControllerKind::Kernel(law) => {
+                let port = law.parse().expect("laws that are ported have a port");
+                Controller::Other(Box::new(Other::Kernel(Ported::new(port, settings, paths))))
             }
-            None => match name.parse::<Scheme>() {
-                Ok(scheme) => {
-                    let scheme = AnyScheme::new(scheme, settings, paths);
-                    Controller::Other(Box::new(Other::Scheme(scheme)))
-                }
-                Err(_) => {
-                    let law: AnyLaw = name.parse().expect(KNOWN);
-                    Controller::Readable(Shell::new(law, settings, paths))
-                }
-            },
+            ControllerKind::Scheme(scheme) => {
+                let scheme = AnyScheme::new(scheme, settings, paths);
+                Controller::Other(Box::new(Other::Scheme(scheme)))
+            }
         }
     }
 }

@@ -16,7 +16,6 @@ mod traffic;
 mod watch;
 mod world;
 
-pub use controller::known_controller;
 pub use result::{ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series};
 pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};

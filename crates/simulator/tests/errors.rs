@@ -1,7 +1,6 @@
 //! The registry of laws answers for the names of controllers in a scenario.
 
 use scenario::Plan;
-use simulator::known_controller;
 
 const SCENARIO: &str = r#"
 name = "one"
@@ -21,7 +20,7 @@ links = ["line"]
 
 fn read(controller: &str) -> Result<Plan, String> {
     let text = SCENARIO.replace("CONTROLLER", controller);
-    Plan::read(&text, "one.toml", &[], &known_controller).map_err(|error| error.to_string())
+    Plan::read(&text, "one.toml", &[]).map_err(|error| error.to_string())
 }
 
 #[test]

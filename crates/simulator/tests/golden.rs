@@ -2,7 +2,7 @@
 //! the Python tests hold the release build against the same record.
 
 use scenario::Plan;
-use simulator::{Observe, known_controller, replicate};
+use simulator::{Observe, replicate};
 use std::path::Path;
 
 #[test]
@@ -15,7 +15,7 @@ fn digests_of_the_shipped_scenarios_in_a_debug_build_are_the_recorded_ones() {
             let (name, recorded) = line.split_once(' ').unwrap();
             let file = root.join(format!("python/anabranch/scenarios/{name}.toml"));
             let text = std::fs::read_to_string(&file).unwrap();
-            let plan = Plan::read(&text, name, &[], &known_controller).unwrap();
+            let plan = Plan::read(&text, name, &[]).unwrap();
             let outcome = &replicate(&plan, &[1], Observe::default(), 1, &Default::default())[0];
             let digest = format!("{:016x}", outcome.digest);
             (digest != recorded).then(|| format!("{name} {digest}, recorded {recorded}"))

@@ -3,7 +3,7 @@
 //! is coded: beside what the endpoints combine, the bytes themselves are combined and decoded.
 
 use coding::{Combination, Decoder};
-use control::{AnyLaw, AnyScheme, CongestionController, Scheme, Settings, Shell};
+use control::{AnyLaw, AnyScheme, CongestionController, ControllerSpec, Scheme, Settings, Shell};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -175,9 +175,9 @@ impl<E: CongestionController> Pair<E> {
 }
 
 fn settings(name: &str, length: usize) -> SenderSettings {
-    let is = |what: fn(Scheme) -> bool| name.parse().is_ok_and(what);
+    let needs = name.parse::<ControllerSpec>().expect("a controller").needs();
     let modern = ModernSettings {
-        rate: is(Scheme::paced),
+        rate: needs.rates,
         rack: false,
         tlp: false,
         eifel: false,
@@ -190,7 +190,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         sack: true,
         limited_transmit: true,
         modern,
-        prr: !is(Scheme::rate_based),
+        prr: !needs.rate_based,
         idle: Idle::Keep,
         initial_window: 10.0,
         rto: RtoSettings::default(),
@@ -202,7 +202,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         host_limit: u64::MAX,
         host_time: Span::ZERO,
         datagrams: false,
-        tfrc: is(Scheme::by_feedback),
+        tfrc: needs.reports,
         source: Source::Transfer(Bytes(length as u64)),
     }
 }

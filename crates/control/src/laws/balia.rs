@@ -36,6 +36,7 @@ impl Registered for Balia {
         formula: "growth x_r/(rtt_r (Σ x_s)²) (1+α_r)/2 (4+α_r)/5, backoff w_r (1 − min(α_r, 1.5)/2)",
         source: "draft-walid-mptcp-congestion-control-04; Peng et al. 2016",
         set_valued: false,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

@@ -36,6 +36,7 @@ impl Registered for Ewtcp {
         formula: "growth a/w_r with a = 1/n², backoff w_r/2",
         source: "Honda et al. 2009; Wischik et al., NSDI 2011",
         set_valued: false,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

@@ -33,6 +33,7 @@ impl Registered for FullyCoupled {
         formula: "growth 1/w_tot, backoff w_r − w_tot/2",
         source: "Kelly and Voice 2005; Wischik et al., NSDI 2011, §2.4",
         set_valued: false,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

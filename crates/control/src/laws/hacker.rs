@@ -42,6 +42,7 @@ impl Registered for Hacker {
         formula: "growth 1/w_1 on the first path, 1/(N w_r) on the others, backoff w_r/2",
         source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §2.1",
         set_valued: false,
+        ported: false,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

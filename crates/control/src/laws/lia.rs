@@ -49,6 +49,7 @@ impl Registered for Lia {
         formula: "growth min(max_s(w_s/rtt_s²)/(Σ x_s)², 1/w_r), backoff w_r/2",
         source: "RFC 6356 §3",
         set_valued: false,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

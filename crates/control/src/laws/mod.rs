@@ -21,6 +21,8 @@ pub struct Described {
     /// Whether growth or backoff jumps where paths tie, so that an equilibrium may lie on a jump: theory
     /// then averages over states that differ by its mesh.
     pub set_valued: bool,
+    /// Whether the kernel runs it as `kernel:NAME`: there is a port of it in `bpf/include`.
+    pub ported: bool,
 }
 
 /// What a law's file provides besides the law, so that it can be named in a scenario.

@@ -85,6 +85,7 @@ impl Registered for Olia {
         formula: "growth (w_r/rtt_r²)/(Σ x_s)² + α_r/w_r, backoff w_r/2",
         source: "draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012",
         set_valued: true,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

@@ -32,6 +32,7 @@ impl Registered for Phi {
         formula: "growth w_r^(1−φ) max_s(w_s^φ/rtt_s²)/(Σ x_s)², backoff w_r/2",
         source: "Khalili draft-04 §2; Wischik et al. 2009",
         set_valued: false,
+        ported: false,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

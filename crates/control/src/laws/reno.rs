@@ -27,6 +27,7 @@ impl Registered for Reno {
         formula: "growth 1/w_r, backoff w_r/2",
         source: "RFC 5681 §3.1",
         set_valued: false,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

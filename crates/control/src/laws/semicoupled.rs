@@ -26,6 +26,7 @@ impl Registered for SemiCoupled {
         formula: "growth (1/n)/w_tot, backoff w_r/2",
         source: "Wischik et al., NSDI 2011, §2.4",
         set_valued: false,
+        ported: true,
     };
 
     fn with_option(option: Option<&str>) -> Option<Self> {

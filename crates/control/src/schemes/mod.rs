@@ -2,7 +2,9 @@
 
 use crate::laws::{Described, UnknownLaw};
 use crate::tfrc::Feedback;
-use crate::{Acked, Cause, CongestionController, Decoding, Delivered, Settings, Verdicts, Window};
+use crate::{
+    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Settings, Verdicts, Window,
+};
 use alloc::vec::Vec;
 use bbr::Bbr;
 use best_path::BestPath;
@@ -92,6 +94,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "W(t) = C (t − K)³ + W_max; decrease to 0.7 w",
         source: "RFC 9438; HyStart++: RFC 9406",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["wvegas"],
@@ -100,6 +103,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "once a round trip: ±1 towards alpha_r = 10 x_r / Σx queued packets; decrease to w/2",
         source: "Cao, Xu and Fu, ICNP 2012; Internet-Draft of Xu et al.",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["bbr"],
@@ -108,6 +112,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "pacing = gain · max delivery rate; window = 2 · max rate · min rtt",
         source: "Cardwell et al. 2016; Internet-Draft of 2017",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["lp"],
@@ -119,6 +124,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "Reno; one-way delay above d_min + 0.15 (d_max − d_min): w/2, within 3 round trips again: 1",
         source: "Kuzmanovic and Knightly, ToN 2006; Tse 2006, §2.2",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["nice"],
@@ -127,6 +133,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "Vegas (1, 3); more than w/2 packets later than 0.9 minRTT + 0.1 maxRTT in a round: w/2, at least 1/48",
         source: "Venkataramani, Kokku and Dahlin, OSDI 2002",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["multi-priority"],
@@ -141,6 +148,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "base: Reno, window less probes outstanding, + 1/w_B for a slow one; others: TCP-LP",
         source: "Tse 2006, §2.2 and §3.1",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["bilevel"],
@@ -149,6 +157,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "path i: w_M w_i / Σw, at most w_i; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
         source: "Tse 2006, §2.3, eq. 2.2",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["hacker-switching"],
@@ -157,6 +166,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "growth 1/w_B on the base path, 1/(N w_r) on the others, backoff w_r/2",
         source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §4.4",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["mtcp"],
@@ -165,6 +175,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "Reno; more than half of the fast retransmits within a round trip: one bottleneck",
         source: "Zhang et al., USENIX 2004; Tse 2006, §2.1",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["tfrc"],
@@ -177,6 +188,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "X = 1 / (R √(2p/3) + 12 R √(3p/8) p (1 + 32 p²)), at most twice what arrived",
         source: "RFC 5348; fractional: Tse 2006, §2.1",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["bilevel-tfrc"],
@@ -188,6 +200,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "path i: R_M R_i / ΣR, R_M = X(f_M), f_M = Σ f_i R_i / ΣR",
         source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["best-path"],
@@ -196,6 +209,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "two round trips by the window, then six at b_i max_j b_j / Σ_j b_j",
         source: "none: docs/explanation/air.md",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["couple-plus"],
@@ -212,6 +226,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "loss flag: twnd = 7/8 w; decoded within r/(r − 1) packets: w; if not, and rtt ≥ 2 minRTT: min(w, twnd)/2",
         source: "Xue et al., TVT 2017, §IV",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["dwc"],
@@ -220,6 +235,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "group: 1/w_G, decrease to w_G/2; beside a loss, one of another or delay > base + 0.5 (max − base): joins",
         source: "Hassayoun, Iyengar and Ros, ICNP 2011; details reconstructed",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["cs218"],
@@ -236,6 +252,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "growth min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT) after five ACKs since a loss, backoff w_r/2",
         source: "CS 218 project report, 2017, §3.2.3",
         set_valued: false,
+        ported: false,
     },
     Described {
         names: &["compound"],
@@ -244,6 +261,7 @@ const DESCRIBED: [Described; 16] = [
         formula: "w = cwnd + dwnd; in a round trip: dwnd + w^¾/8 − 1, or from 30 queued packets on less these; decrease to w/2",
         source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006",
         set_valued: false,
+        ported: false,
     },
 ];
 
@@ -305,26 +323,20 @@ impl core::str::FromStr for Scheme {
 }
 
 impl Scheme {
-    /// Whether it works with delivery rates alone: recovery is not to reduce what it sends.
-    pub fn rate_based(self) -> bool {
-        self == Scheme::Bbr
-    }
-
-    /// Whether it paces what it sends, and is told what is delivered.
-    pub fn paced(self) -> bool {
-        matches!(
-            self,
-            Scheme::Bbr
-                | Scheme::BestPath
-                | Scheme::Bilevel
-                | Scheme::Nice
-                | Scheme::MultiPriority(Priorities::Nice)
-        )
-    }
-
-    /// Whether receivers report to it ([`CongestionController::on_feedback`]) instead of acknowledging every segment.
-    pub fn by_feedback(self) -> bool {
-        matches!(self, Scheme::Tfrc(..))
+    /// What it needs from the endpoints of its connection.
+    pub fn needs(self) -> Needs {
+        Needs {
+            rates: matches!(
+                self,
+                Scheme::Bbr
+                    | Scheme::BestPath
+                    | Scheme::Bilevel
+                    | Scheme::Nice
+                    | Scheme::MultiPriority(Priorities::Nice)
+            ),
+            rate_based: self == Scheme::Bbr,
+            reports: matches!(self, Scheme::Tfrc(..)),
+        }
     }
 }
 

@@ -22,8 +22,7 @@ struct Laboratory {
 
 fn plan(links_and_flows: &str) -> Plan {
     let text = format!("name = 'x'\nduration = '60 s'\nsample = '10 ms'\n{links_and_flows}");
-    Plan::read(&text, "test.toml", &[], &|_| Ok(scenario::Known::default()))
-        .unwrap_or_else(|error| panic!("{error}"))
+    Plan::read(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Devices for the paths given as class and path, and the hosts' ends of them.

@@ -5,7 +5,6 @@
 //! packets that announce and withdraw addresses.
 
 use super::subflow::{Sent, Subflow, Terms, word};
-use crate::controller::by_feedback;
 use scenario::{Class, Plan, schema};
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -165,7 +164,7 @@ impl Capture {
             });
         }
         let udp = class.protocol == schema::Protocol::Udp;
-        let datagrams = udp || by_feedback(&class.controller);
+        let datagrams = udp || class.controller.needs().reports;
         let paths = first..self.paths.len();
         self.flows.push(Flow { terms, paths, initial: None, data_ack: 0, datagrams });
     }

@@ -4,7 +4,6 @@
 //! packets of a path are numbered as they are sent, so that a segment that is sent again has a number of its
 //! own. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
 
-use crate::controller::by_feedback;
 use scenario::Plan;
 use scenario::schema::Protocol;
 use serde_json::{Value, json};
@@ -60,7 +59,7 @@ impl Qlog {
                 segment: class.transport.payload,
                 header: class.transport.packet - class.transport.payload,
                 protocol: match class.protocol {
-                    Protocol::Tcp if by_feedback(&class.controller) => "TFRC",
+                    Protocol::Tcp if class.controller.needs().reports => "TFRC",
                     Protocol::Tcp => "TCP",
                     Protocol::Udp => "UDP",
                 },

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 use scenario::{Override, Plan};
-use simulator::{Observe, Outcome, Progress, known_controller, replicate};
+use simulator::{Observe, Outcome, Progress, replicate};
 
 /// Packet and payload bytes of the default transport.
 pub(crate) const PACKET: f64 = 1500.0;
@@ -12,8 +12,7 @@ pub(crate) const PAYLOAD: f64 = 1448.0;
 pub(crate) fn plan(text: &str, overrides: &[&str]) -> Plan {
     let overrides: Vec<Override> =
         overrides.iter().map(|text| text.parse().expect("an override")).collect();
-    Plan::read(text, "test.toml", &overrides, &known_controller)
-        .unwrap_or_else(|error| panic!("{error}"))
+    Plan::read(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// One run without series or events.
