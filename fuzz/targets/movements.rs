@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(parse_movements(&format_movements(&moves)).as_ref(), Ok(&moves));
     let within = with_traces(SCENARIO, "fuzz", &|_| Ok(text.to_owned())).expect("it was read");
     let within = within.expect("the scenario names a file");
-    if let Ok(plan) = Plan::read(&within, "fuzz", &[], &|_| Ok(scenario::Known::default())) {
+    if let Ok(plan) = Plan::read(&within, "fuzz", &[]) {
         let media = topology::SharedMedia::<Nothing>::new(&plan, 1);
         for ms in (0..10_000).step_by(97) {
             let now = units::Time::ZERO + units::Span::millis(ms);

@@ -1,6 +1,6 @@
 //! The JSON of plans, which other programs and recorded results read: it stays as it is recorded.
 
-use scenario::{Known, Plan};
+use scenario::Plan;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ const RECORDED: &str = "../../tests/golden/plans.txt";
 const SHIPPED: &str = "../../python/anabranch/scenarios";
 
 fn json(text: &str, name: &str) -> String {
-    let plan = Plan::read(text, name, &[], &|_| Ok(Known::default()));
+    let plan = Plan::read(text, name, &[]);
     plan.unwrap_or_else(|error| panic!("{error}")).to_json().to_string()
 }
 
