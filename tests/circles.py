@@ -1,9 +1,9 @@
 """The circle check: no files of one room that need each other.
 
-A room is a crate, the Python package, or `bpf`. An arrow leads from a file to the file that defines a
-name which the first one uses; re-exports are followed. No arrow leads from a module to the modules that
-contain it: a module and its parts are one house. Tests are left out. The check reads text: names that a
-macro makes are not seen.
+A room is a crate, the Python package, or `bpf`. An arrow leads from a file to the file that defines
+a name which the first one uses; re-exports are followed. No arrow leads from a module to the
+modules that contain it: a module and its parts are one house. Tests are left out. The check reads
+text: names that a macro makes are not seen.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ RUST = {
     },
     "emulator": {"topology", "scenario", "network", "units", "wire"},
     "kernel": {"ports"},
-    # `network` for the curve of RED, which theory needs as the simulator has it; `wire` for captures that
-    # are read.
+    # `network` for the curve of RED, which theory needs as the simulator has it; `wire` for
+    # captures that are read.
     "bindings": {
         "control",
         "wire",
@@ -108,9 +108,7 @@ WIDE = (
     "crates/topology/",
     "crates/transport/",
     "crates/wire/",
-    "fuzz/",
     "python/",
-    "tests/",
 )
 """Folders that still have comments beyond the line width."""
 

@@ -14,7 +14,9 @@ FASTEST = {"b": 11, "a": 54, "g": 54}
 EIFS_US = {
     standard: round(1e6 * dcf.phy(standard, rate).eifs_s) for standard, rate in FASTEST.items()
 }
-"""With this ACK timeout who collides waits as long as all others, as the model has it; see docs/explanation/air.md."""
+"""With this ACK timeout who collides waits as long as all others, as the model has it; see
+docs/explanation/air.md.
+"""
 
 
 def saturated(standard: str, stations: int, seconds: float, **medium: Any) -> ab.Scenario:
@@ -35,7 +37,9 @@ def saturated(standard: str, stations: int, seconds: float, **medium: Any) -> ab
 def measured(
     standard: str, stations: int, seconds: float, **medium: Any
 ) -> tuple[float, float, float]:
-    """Throughput in bit/s, part of the transmissions that collide, and part of the packets that are given up."""
+    """Throughput in bit/s, part of the transmissions that collide, and part of the packets that are
+    given up.
+    """
     (run,) = ab.run(saturated(standard, stations, seconds, **medium), [1]).runs
     table = {name: np.asarray(column) for name, column in run["stations"].items()}
     finished = table["acknowledged_packets"].sum() + table["failed_packets"].sum()

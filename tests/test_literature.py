@@ -1,4 +1,5 @@
-"""CUBIC, Reno and BBR beside what RFC 9438 and measurements say: docs/explanation/beside-the-literature.md.
+"""CUBIC, Reno and BBR beside what RFC 9438 and measurements say:
+docs/explanation/beside-the-literature.md.
 
 What the page says is held on the committed numbers of measurements/literature, and a few points are
 simulated anew, so that a CUBIC or BBR that is broken fails here.
@@ -83,7 +84,9 @@ def test_random_losses_let_a_reno_friendly_cubic_have_more_because_its_alpha_ris
 
 @pytest.mark.parametrize("row", CUBIC["windows_random"], ids=lambda r: f"{r['loss']}-{r['rtt_s']}")
 def test_a_window_under_random_loss_is_that_of_the_rules(row: dict[str, Any]) -> None:
-    """Within 6 %, or as near as the interval; at 1 % of loss a tenth below, for timeouts and recovery."""
+    """Within 6 %, or as near as the interval; at 1 % of loss a tenth below, for timeouts and
+    recovery.
+    """
     off = row["window"][0] / row["ideal_random"] - 1
     if row["loss"] == 0.01:
         assert -0.15 < off < 0.0

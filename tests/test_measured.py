@@ -1,4 +1,6 @@
-"""What was measured on the real kernel and is committed: all of it there, valid, and within its bands."""
+"""What was measured on the real kernel and is committed: all of it there, valid, and within its
+bands.
+"""
 
 from __future__ import annotations
 

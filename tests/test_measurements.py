@@ -1,5 +1,5 @@
-"""Cells measured on the kernel: kept one by one, taken up again, judged. A short simulation stands in for
-the kernel, so that no root is needed."""
+"""Cells measured on the kernel: kept one by one, taken up again, judged. A short simulation stands
+in for the kernel, so that no root is needed."""
 
 from __future__ import annotations
 

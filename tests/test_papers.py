@@ -104,7 +104,9 @@ def values_in_use(plan: dict[str, Any]) -> dict[str, str]:
 
 ON_THE_MOVE = ("manet", "csma", "mixed", "full-mesh", "lte-wifi", "vanet", "large")
 WORDED_OTHERWISE = {"couple-plus", *(f"cs218/{name}" for name in ON_THE_MOVE)}
-"""Documents and scenarios whose choices are in other words: their own tests hold them against the plan."""
+"""Documents and scenarios whose choices are in other words: their own tests hold them against the
+plan.
+"""
 
 TRANSPORT = {"packet_bytes", "sack", "initial_window", "min_ssthresh", "rto_min_s", "scheduler"}
 

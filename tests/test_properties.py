@@ -1,8 +1,8 @@
 """What the literature says of its laws, simulated: each with the band that is stated beside it.
 
 Statements about formulas and about one law's own state are in `crates/control/tests`; these need
-links, queues and competitors. Intervals are 95 % over replications, and the whole of one lies in its
-band.
+links, queues and competitors. Intervals are 95 % over replications, and the whole of one lies in
+its band.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def test_fully_coupled_flaps_between_equal_paths_and_the_others_do_not() -> None
         turns[law] = np.array([swaps(w) for w in windows])
     lies(interval(dominated["fully-coupled"]), 0.25, 0.55)
     lies(interval(turns["fully-coupled"]), 1.0, None)
-    # OLIA moves its window to the path that it takes for the better one and may stay there in a run.
+    # OLIA moves its window to the path that it takes for the better one and may stay there in a
+    # run.
     for law, most in (("lia", 0.05), ("olia", 0.15), ("uncoupled", 0.05)):
         lies(interval(dominated[law]), None, most)
         lies(paired(turns["fully-coupled"], turns[law]), 1.0, None)
@@ -163,8 +164,8 @@ def test_another_order_of_paths_gives_the_same_rates_in_that_order(
             )
 
 
-# Round trips are those of the draft, 150 ms with queueing, in every experiment and not only in those
-# that the base delay was chosen in.
+# Round trips are those of the draft, 150 ms with queueing, in every experiment and not only in
+# those that the base delay was chosen in.
 
 TABLES = [
     ("scenario-b-before", ()),

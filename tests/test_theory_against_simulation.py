@@ -1,8 +1,8 @@
 """Theory and packets on networks that nobody chose: twenty random ones with RED queues.
 
-Windows are at least six segments (below, losses end in timeouts, of which theory knows nothing), so what
-differs is what the fixed point leaves out: the spread of windows around their means, and RED's average,
-which swings.
+Windows are at least six segments (below, losses end in timeouts, of which theory knows nothing), so
+what differs is what the fixed point leaves out: the spread of windows around their means, and RED's
+average, which swings.
 """
 
 from __future__ import annotations

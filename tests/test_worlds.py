@@ -1,9 +1,11 @@
-"""Theory and simulation of the same scenario: class rates within a band, and a reason for each band.
+"""Theory and simulation of the same scenario: class rates within a band, and a reason for each
+band.
 
 A cell is judged by its 95 % interval: the whole of it lies in the band around the reference. A band
-belongs to a reason, not to a cell, and what the reason presumes (windows, random loss) is looked up in
-the fixed point, so that no cell can choose a wider one. What was measured, and which cells are left out
-because theory does not determine or does not describe them, is in docs/explanation/bands.md.
+belongs to a reason, not to a cell, and what the reason presumes (windows, random loss) is looked up
+in the fixed point, so that no cell can choose a wider one. What was measured, and which cells are
+left out because theory does not determine or does not describe them, is in
+docs/explanation/bands.md.
 """
 
 from __future__ import annotations
@@ -155,7 +157,9 @@ def plan_of(scenario: str, controller: str | None) -> dict[str, Any]:
 
 @cache
 def predicted(cell: Cell) -> tuple[theory.Equilibrium, dict[str, float]]:
-    """Fixed point with queueing round trips, and the rates of the optimum with one segment on each path."""
+    """Fixed point with queueing round trips, and the rates of the optimum with one segment on each
+    path.
+    """
     network = theory.Network.from_plan(plan_of(*cell))
     found = theory.equilibrium(network, rtt="queueing")
     return found, theory.optimum(network, rtt=found.rtts_s, floor=1.0).class_rates_bps

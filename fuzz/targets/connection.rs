@@ -1,5 +1,5 @@
-//! Both endpoints with any loss, lateness and copies between them for a while: afterwards every byte has
-//! arrived once and in order.
+//! Both endpoints with any loss, lateness and copies between them for a while: afterwards every
+//! byte has arrived once and in order.
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
@@ -67,7 +67,8 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
 }
 
 impl Pair {
-    /// What the network does with the next packet; when the bytes are used up, it carries everything.
+    /// What the network does with the next packet; when the bytes are used up, it carries
+    /// everything.
     fn put(&mut self, bytes: &mut Unstructured<'_>, moving: Moving) {
         let path = match moving {
             Moving::Data(path, _) | Moving::Ack(path, _) | Moving::Report(path, ..) => path as u64,

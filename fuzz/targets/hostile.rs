@@ -1,5 +1,6 @@
-//! A hostile peer: ACKs of what was never sent, windows that shrink, SACK blocks that overlap, stale data
-//! acks, echoes from the future. The sender does not panic and never sends beyond its windows.
+//! A hostile peer: ACKs of what was never sent, windows that shrink, SACK blocks that overlap,
+//! stale data acks, echoes from the future. The sender does not panic and never sends beyond its
+//! windows.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -230,9 +231,9 @@ impl Peer {
             self.next[path] = self.next[path].max(data.seq + u64::from(data.len));
             let after = self.sender.report(path);
             self.peak[path] = self.peak[path].max(after.cwnd);
-            // What was thought lost may turn out to be under way: then the pipe is above the window, but nothing
-            // is sent, except by recovery, which counts for itself, and a probe (RFC 8985 §7). Limited transmit
-            // sends two segments beyond the window (RFC 3042).
+            // What was thought lost may turn out to be under way: then the pipe is above the
+            // window, but nothing is sent, except by recovery, which counts for itself, and a probe
+            // (RFC 8985 §7). Limited transmit sends two segments beyond the window (RFC 3042).
             let excused = after.recovering || after.probes > before[path].probes;
             let most = (self.peak[path] + 2.0) * f64::from(SEGMENT);
             let pipe = before[path].pipe as f64;

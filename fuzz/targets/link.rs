@@ -1,5 +1,5 @@
-//! A link of any kind under any arrivals and changes: what came in came out, was dropped, was lost or is
-//! inside, and never goes back in time.
+//! A link of any kind under any arrivals and changes: what came in came out, was dropped, was lost
+//! or is inside, and never goes back in time.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};

@@ -1,5 +1,5 @@
-//! Any text as a file of movements: moves in order, which are written and read again as they were, or an error with its
-//! line; and a scenario that has the file inside is one.
+//! Any text as a file of movements: moves in order, which are written and read again as they were,
+//! or an error with its line; and a scenario that has the file inside is one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A hostile sender: segments of any number, length and mapping. The receiver does not panic, acknowledges
-//! no byte that did not come, and never takes back what it has acknowledged.
+//! A hostile sender: segments of any number, length and mapping. The receiver does not panic,
+//! acknowledges no byte that did not come, and never takes back what it has acknowledged.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};

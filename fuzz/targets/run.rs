@@ -1,5 +1,5 @@
-//! Any small scenario that is right, simulated and captured: packets are neither made nor lost, and the
-//! capture that is read back has the packets of the run.
+//! Any small scenario that is right, simulated and captured: packets are neither made nor lost, and
+//! the capture that is read back has the packets of the run.
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -128,7 +128,8 @@ fn moves_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     })
 }
 
-/// Nodes on the ground that meet on a medium with routing, a bus and a cell, with connections over all of them.
+/// Nodes on the ground that meet on a medium with routing, a bus and a cell, with connections over
+/// all of them.
 fn ground_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     let mut text = format!(
         "[area]\nwidth = 300.0\nheight = 300.0\nstep = '{} ms'\n",
@@ -206,7 +207,8 @@ fn ground_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// A medium with three stations, and connections of two of them to the third one, one of which also has a wire.
+/// A medium with three stations, and connections of two of them to the third one, one of which also
+/// has a wire.
 fn air_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     let standard = *bytes.choose(&["b", "a", "g-protected", "n-5"])?;
     let attempts = bytes.int_in_range(1..=7u8)?;

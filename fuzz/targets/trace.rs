@@ -1,4 +1,5 @@
-//! Any text as the file of a trace or of opportunities: what is in order, or an error with its line.
+//! Any text as the file of a trace or of opportunities: what is in order, or an error with its
+//! line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

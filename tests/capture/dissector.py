@@ -34,7 +34,9 @@ WANTED = {
 FIELDS = [f"{protocol}.{field}" for protocol, fields in WANTED.items() for field in fields]
 
 SENT_AGAIN = [f"tcp.analysis.{field}" for field in WANTED["tcp.analysis"]]
-"""At the host that sends, packets leave in their order: one that is late is one that was sent again."""
+"""At the host that sends, packets leave in their order: one that is late is one that was sent
+again.
+"""
 
 ERROR = str(0x800000)
 """A severity of tshark's."""

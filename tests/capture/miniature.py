@@ -74,8 +74,8 @@ protocol = "udp"
 app_rate = "1 Mb/s"
 path = [ { links = ["reordering"] } ]
 """
-"""Handshakes with and without, ECN, RACK, probes, DSACK, undo, random loss, copies, reordering, joins and
-leaves, a backup, transfers without SACK, and UDP."""
+"""Handshakes with and without, ECN, RACK, probes, DSACK, undo, random loss, copies, reordering,
+joins and leaves, a backup, transfers without SACK, and UDP."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ def scenario(name: str) -> Scenario:
 
 
 def hurried(plan: dict[str, Any]) -> list[str]:
-    """Overrides by which all that users and paths do in a plan happens within two seconds, and nothing is
-    left out of what is counted: users start within half a second, later times shrink with the duration.
-    Links change when they do."""
+    """Overrides by which all that users and paths do in a plan happens within two seconds, and
+    nothing is left out of what is counted: users start within half a second, later times shrink
+    with the duration. Links change when they do."""
     shrunk = 1e3 * LENGTH_S / plan["duration_s"]
     words = [f"duration={LENGTH_S} s", "warmup=0 s"]
     for c in plan["classes"]:
@@ -119,7 +119,9 @@ def hurried(plan: dict[str, Any]) -> list[str]:
 
 
 def over_tcp(plan: dict[str, Any]) -> list[str]:
-    """Overrides that put TCP in the place of TFRC and of coded paths, whose datagrams have tests of their own."""
+    """Overrides that put TCP in the place of TFRC and of coded paths, whose datagrams have tests of
+    their own.
+    """
     words = []
     for c in plan["classes"]:
         flow = f"flow.{c['name']}"

@@ -162,8 +162,8 @@ def test_states_follow_one_another_and_say_when_losses_are_repaired(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_qvis_can_draw_a_log(name: str, logged: Logged) -> None:
-    """Beyond what the drafts ask for: its loader looks at each trace's last event, and its graph leaves
-    out packets without a length."""
+    """Beyond what the drafts ask for: its loader looks at each trace's last event, and its graph
+    leaves out packets without a length."""
     for trace in logged(name)["traces"]:
         assert trace["events"]
         for event in of(trace, SENT):

@@ -39,7 +39,9 @@ def small(recorded: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def counted(capture: Capture) -> dict[str, list[Any]]:
-    """What a capture says but for its times, which formats keep more or less exactly, and addresses."""
+    """What a capture says but for its times, which formats keep more or less exactly, and
+    addresses.
+    """
     exact = ("sent_packets", "payload_bytes", "retransmits", "retransmitted_bytes", "acked_bytes")
     flows = ("token", "subflows", "acked_bytes", "joins_proved", "joins_disproved")
     return {

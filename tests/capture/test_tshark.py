@@ -347,8 +347,8 @@ def test_a_bit_that_is_turned_over_is_noticed_wherever_it_is(recorded: Run, tmp_
 
 
 def changed(recorded: Recorded, file: Path, option: tuple[int, int], at: int) -> Path:
-    """The capture with a bit turned over in the first MPTCP option of this length and subtype, and with
-    checksums that are right."""
+    """The capture with a bit turned over in the first MPTCP option of this length and subtype, and
+    with checksums that are right."""
     found = blocks(recorded.pcap)
     for place, block in enumerate(found):
         start = option_at(block.packet, MPTCP) if block.kind == PACKET else None

@@ -1,4 +1,6 @@
-"""Pages of the documentation and their examples: what is run, in what short form, and what is not run."""
+"""Pages of the documentation and their examples: what is run, in what short form, and what is not
+run.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ SHORT = {
     "reproduce": ["--quick", "--seeds", "2"],
     "audit": ["--repeat", "1"],
 }
-"""What is added to a command, so that it takes seconds: the last of two words of a kind counts. A short
-run need not agree with theory, none is measured in real time, and pictures want series."""
+"""What is added to a command, so that it takes seconds: the last of two words of a kind counts. A
+short run need not agree with theory, none is measured in real time, and pictures want series."""
 
 RECORDED = SHORT["run"][2:]
 """What is added to a run that is recorded: there is one replication."""
@@ -46,7 +48,9 @@ SCRIPTS = {
     "tools/compare_with_literature.py": ["--quick", "--out", "."],
     "docs/pictures/beside-the-literature.py": ["--out", "."],
 }
-"""What is added to a script of the repository: it takes seconds, and writes nothing that is committed."""
+"""What is added to a script of the repository: it takes seconds, and writes nothing that is
+committed.
+"""
 
 REAL_TIME = [
     *("--repeat", "1", "--set", "duration=4 s", "--set", "warmup=2 s"),
@@ -56,17 +60,21 @@ ON_LINUX = {
     "linux run": [*REAL_TIME, "--keep-invalid"],
     "compare": [*REAL_TIME, "--tolerance", "9"],
 }
-"""What is added to a command that measures in real time: scenario C, whose users start within a second."""
+"""What is added to a command that measures in real time: scenario C, whose users start within a
+second.
+"""
 
 FOR_A_MOMENT = ("--watch", "reproduce", "tcpdump")
-"""Words of what would go on for ever, or for hours: it is ended by Ctrl-C a few seconds after it began."""
+"""Words of what would go on for ever, or for hours: it is ended by Ctrl-C a few seconds after it
+began.
+"""
 
 INSTEAD = {
     "tcp_congestion_control=cubic": "tcp_congestion_control=reno",
     "--from 30s": "--from 2s",
 }
-"""What a network namespace that stands for the machine may not have, and what it gets; and the end of the
-warm-up, which is earlier in a short run."""
+"""What a network namespace that stands for the machine may not have, and what it gets; and the end
+of the warm-up, which is earlier in a short run."""
 
 ONE_CLAIM = {"khalili": "khalili.table3.n10"}
 """A whole document takes minutes; one claim of it stands for all."""
@@ -151,7 +159,9 @@ def anchors(page: Path) -> set[str]:
 
 
 def of_the_program(words: list[str]) -> list[str] | None:
-    """The words behind `anabranch`, by whatever path and rights it is called; None for another program."""
+    """The words behind `anabranch`, by whatever path and rights it is called; None for another
+    program.
+    """
     rest = words[1:] if words[0] == "sudo" else words
     return rest[1:] if rest and rest[0].split("/")[-1] == "anabranch" else None
 
@@ -166,8 +176,8 @@ def shortened(words: list[str]) -> list[str]:
 
 
 def script(words: list[str]) -> list[str] | None:
-    """A script of the repository with its words, in the form in which it is run here; None for another
-    command."""
+    """A script of the repository with its words, in the form in which it is run here; None for
+    another command."""
     if words[0] != ".venv/bin/python" or words[1].startswith("-"):
         return None
     return [*words[1:], *SCRIPTS.get(words[1], [])]

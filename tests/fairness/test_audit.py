@@ -47,7 +47,8 @@ def test_references_are_made_once_and_progress_ends_with_all_runs() -> None:
     told: list[tuple[float, float, str]] = []
     audit = Audit(["reno", "olia"], [1], SHORT[1:3])
     audit.run(lambda done, whole, what: told.append((done, whole, what)))
-    # Four paths that are alike are one TCP; each network is run without the ensemble, and by each controller.
+    # Four paths that are alike are one TCP; each network is run without the ensemble, and by each
+    # controller.
     assert {whole for _, whole, _ in told} == {8}
     assert told[-1] == (8, 8, "drop-tail: olia")
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)

@@ -86,7 +86,8 @@ def test_tcps_on_contested_paths_of_their_own_are_leniently_fair_and_not_stringe
 
 
 def test_what_nobody_else_uses_may_be_used_besides_one_share() -> None:
-    # Figure 4-11: two TCPs on one of two paths of 5 Mb/s. The best is a TCP there and all of the empty one.
+    # Figure 4-11: two TCPs on one of two paths of 5 Mb/s. The best is a TCP there and all of the
+    # empty one.
     rates, unused = [5 / 3, 5.0], {"a": 0.0, "b": 5.0}
     found = ensemble_fairness(rates, ["a", "b"], rates, unused, BOTH)
     assert found.stringent and found.best_path == 0

@@ -1,5 +1,5 @@
-"""A TCP connection over the relay under the kernel's own Reno, and the same one under a controller of ours:
-for a connection with one path that is Reno in our shell."""
+"""A TCP connection over the relay under the kernel's own Reno, and the same one under a controller
+of ours: for a connection with one path that is Reno in our shell."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ AT_ONCE = {
     "net.ipv4.tcp_wmem": f"4096 {LARGE} {LARGE}",
     "net.ipv4.tcp_rto_min_us": "1000000",
 }
-"""All of a burst fits the buffers, and a relay that does not get to run is no timeout: what happens is then
-the order of packets alone, and a busy machine changes none of it."""
+"""All of a burst fits the buffers, and a relay that does not get to run is no timeout: what happens
+is then the order of packets alone, and a busy machine changes none of it."""
 
 SETTLED_S = 0.1
 """After the last acknowledgement: so late may come what the receiver says of a second copy."""
@@ -52,7 +52,9 @@ class Connection:
         return tcp_info(self.sender)
 
     def feed(self, seconds: float, most: int = 1 << 62) -> int:
-        """Sends up to `most` bytes, reads all there are, and looks at the window; how many were not sent."""
+        """Sends up to `most` bytes, reads all there are, and looks at the window; how many were not
+        sent.
+        """
         begun = last = time.monotonic()
         while time.monotonic() < begun + seconds:
             with suppress(BlockingIOError):
@@ -145,8 +147,8 @@ def both(
     delay_s: float = DELAY_S,
     law: str = SHELL,
 ) -> tuple[Seen, Seen, dict[str, int]]:
-    """The same use under the kernel's Reno and under a controller of ours; the kernel's counters `names` of
-    each, and those of the controller. Raises Unasked."""
+    """The same use under the kernel's Reno and under a controller of ours; the kernel's counters
+    `names` of each, and those of the controller. Raises Unasked."""
     seen = []
     with attached([law]) as there:
         for controller in ("reno", there.kernel_name(law)):
@@ -158,14 +160,16 @@ def both(
                 lost = made.info().total_retransmits
                 seen.append(Seen(counters, window, made.received, lost))
         counted = there.counters()[plain(law)]
-    # A state that changed unseen is one that was not told. And an ACK that only tells of a second copy is for
-    # no controller while nothing is under way.
+    # A state that changed unseen is one that was not told. And an ACK that only tells of a second
+    # copy is for no controller while nothing is under way.
     if counted["mismatches"] or counted["missed"] > copies:
         raise Unasked(str(counted))
     return seen[0], seen[1], counted
 
 
 def clean(counters: dict[str, int]) -> None:
-    """No callback was missed, so nothing is to be repaired: a repair would be a misjudgement of the shell."""
+    """No callback was missed, so nothing is to be repaired: a repair would be a misjudgement of the
+    shell.
+    """
     assert counters["acks"] > 20
     assert counters["mismatches"] == counters["repairs"] == 0

@@ -1,9 +1,9 @@
 """Connections whose subflows come and go, and the processes that have them.
 
-Two namespaces with some paths of veth, bridge and token bucket between them; receivers and senders are
-processes, and so are the holders of controllers, for all of them are killed now and then. Run as a program
-it is one of those processes: `churn.py receive|send|hold|run …`. Each tells what it has done on its
-standard output, a line of JSON now and then.
+Two namespaces with some paths of veth, bridge and token bucket between them; receivers and senders
+are processes, and so are the holders of controllers, for all of them are killed now and then. Run
+as a program it is one of those processes: `churn.py receive|send|hold|run …`. Each tells what it
+has done on its standard output, a line of JSON now and then.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Stage:
                     self._connect(route, path, here, there)
 
     def _bridge(self, path: int) -> None:
-        """A bridge with the bottleneck: at the sender's own device nothing would be lost, for the kernel
-        queues little of a connection there."""
+        """A bridge with the bottleneck: at the sender's own device nothing would be lost, for the
+        kernel queues little of a connection there."""
         from pyroute2 import IPRoute
 
         with self.middle.inside(), IPRoute() as route:

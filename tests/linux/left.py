@@ -1,7 +1,8 @@
-"""What a test must not leave behind: kernel warnings, BPF objects, controllers, namespaces, processes.
+"""What a test must not leave behind: kernel warnings, BPF objects, controllers, namespaces,
+processes.
 
-Other programs on the machine may load controllers and make namespaces meanwhile: what a living process
-holds is its own, and counts only once nobody holds it.
+Other programs on the machine may load controllers and make namespaces meanwhile: what a living
+process holds is its own, and counts only once nobody holds it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ TROUBLE = re.compile(
     r"|unregister_netdevice: waiting|scheduling while atomic|\bleak",
 )
 WARNING = 4
-"""Lines of the kernel's log of this level or a graver one count if they are about the network or BPF."""
+"""Lines of the kernel's log of this level or a graver one count if they are about the network or
+BPF.
+"""
 OURS = re.compile(r"tcp|bpf|netns|socket|veth|tun", re.IGNORECASE)
 PRIVATE = re.compile(r"ab(\d+)_")
 MARK = "ANABRANCH_TEST"
@@ -90,8 +93,9 @@ def unanswered(report: list[str]) -> bool:
     """Whether the kernel complains of a window that no controller has answered.
 
     On some machines no BPF program runs while a processor's task is of the init process
-    (docs/explanation/linux.md): an undo then gives the kernel what lay in a register, and a negative
-    window is worth a warning to it. The next callback puts it right, but none can prevent it.
+    (docs/explanation/linux.md): an undo then gives the kernel what lay in a register, and a
+    negative window is worth a warning to it. The next callback puts it right, but none can prevent
+    it.
     """
     if not report or "tcp_undo_cwnd_reduction" not in report[0]:
         return False

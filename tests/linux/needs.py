@@ -31,7 +31,9 @@ def lacking() -> str:
 
 
 def unavailable(reason: str) -> NoReturn:
-    """Skips a test, with the reason; a failure where ANABRANCH_LINUX=required says that all is there."""
+    """Skips a test, with the reason; a failure where ANABRANCH_LINUX=required says that all is
+    there.
+    """
     if os.environ.get("ANABRANCH_LINUX") == "required":
         pytest.fail(f"the kernel's tests are required, and {reason}")
     pytest.skip(reason)

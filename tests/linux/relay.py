@@ -1,7 +1,8 @@
 """Two namespaces, and between them a wire whose fate of every data packet a test decides.
 
-Slower than the emulator and without a queue, but it can mark, and drop or hold back a certain packet. What
-is held back waits for what the sender does and not for some time: so a busy machine changes nothing.
+Slower than the emulator and without a queue, but it can mark, and drop or hold back a certain
+packet. What is held back waits for what the sender does and not for some time: so a busy machine
+changes nothing.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ ALONE = (Fate.AHEAD, Fate.BEHIND, Fate.OVERTAKEN)
 
 @dataclass(frozen=True)
 class Data:
-    """A data packet: the bytes of the stream that it carries, counted from 0, and which packet it is."""
+    """A data packet: the bytes of the stream that it carries, counted from 0, and which packet it
+    is.
+    """
 
     begin: int
     end: int
@@ -73,7 +76,9 @@ class Data:
 
 
 def marked(packet: bytes) -> bytes:
-    """The packet with CE, if its sender takes part in ECN; the checksum follows (RFC 1624, equation 3)."""
+    """The packet with CE, if its sender takes part in ECN; the checksum follows (RFC 1624, equation
+    3).
+    """
     if not packet[1] & CE:
         return packet
     before, after = packet[:2], bytes((packet[0], packet[1] | CE))
@@ -93,8 +98,8 @@ class Relay:
         chosen: Mapping[str, str] = DEFAULTS,
         delay_s: float = DELAY_S,
     ) -> None:
-        """`fate` is asked for each packet with data from the sender to the receiver, unless all wait;
-        `chosen` are settings of both ends beside `settings.FIXED`."""
+        """`fate` is asked for each packet with data from the sender to the receiver, unless all
+        wait; `chosen` are settings of both ends beside `settings.FIXED`."""
         from pyroute2 import IPRoute
 
         self._fate, self._delay_s = fate, delay_s

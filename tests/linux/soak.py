@@ -1,10 +1,10 @@
 """The long form of the tests of robustness; as root: .venv/bin/python tests/linux/soak.py
 
-Parts, all of them unless some are named: `churn` (connections whose subflows come and go, controllers that
-come and go, processes killed; --minutes, 5), `open` (20,000 connections opened and closed), `skips`
-(scenario C with callbacks ignored, beside the wrapped Reno and the kernel's; 25 minutes), `trial` (two
-subflows beside one TCP behind a router without delay, with delayed ACKs and without; 4 minutes). Prints a
-table for each and ends with status 1 if something did not hold.
+Parts, all of them unless some are named: `churn` (connections whose subflows come and go,
+controllers that come and go, processes killed; --minutes, 5), `open` (20,000 connections opened and
+closed), `skips` (scenario C with callbacks ignored, beside the wrapped Reno and the kernel's; 25
+minutes), `trial` (two subflows beside one TCP behind a router without delay, with delayed ACKs and
+without; 4 minutes). Prints a table for each and ends with status 1 if something did not hold.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ def churned(minutes: float, rate_bps: float, say: Callable[[str], object]) -> di
 
 
 def halves(runs: int, seconds: float, say: Callable[[str], object]) -> dict[str, Any]:
-    """The trial's shares with delayed ACKs, and with one ACK for each packet: then they are two thirds."""
+    """The trial's shares with delayed ACKs, and with one ACK for each packet: then they are two
+    thirds.
+    """
     rows: dict[str, list[float]] = {}
     for label, delayed in (("delayed ACKs", True), ("an ACK for every packet", False)):
         rows[label] = [share_of_two(seconds, delayed) for _ in range(runs)]

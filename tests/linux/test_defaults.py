@@ -1,5 +1,6 @@
-"""The shell on the settings that a kernel comes with: restart after idle time, tail loss probes, ECN.
-The testbed switches them off, an operator's machine has them. Beside it always the kernel's own Reno."""
+"""The shell on the settings that a kernel comes with: restart after idle time, tail loss probes,
+ECN. The testbed switches them off, an operator's machine has them. Beside it always the kernel's
+own Reno."""
 
 from __future__ import annotations
 

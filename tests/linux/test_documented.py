@@ -1,9 +1,9 @@
 """What the pages show for root runs: page by page, in order, as a reader types it.
 
-The blocks are those that are marked with this file (tests/docs/pages.py). Namespaces of their own, of
-the network and of mounts, stand for the machine: what is chosen, routed and written to /run and to
-systemd's units is chosen and written there. Controllers are the kernel's own; they are kept in a bpffs
-of these namespaces, and go with it however a test ends.
+The blocks are those that are marked with this file (tests/docs/pages.py). Namespaces of their own,
+of the network and of mounts, stand for the machine: what is chosen, routed and written to /run and
+to systemd's units is chosen and written there. Controllers are the kernel's own; they are kept in a
+bpffs of these namespaces, and go with it however a test ends.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ ip link set line up
 echo ready
 exec sleep 600
 """
-"""What is the reader's machine: 198.51.100.1 of a page is a neighbour. With a table of its own, mount would
-leave /run/mount on the host."""
+"""What is the reader's machine: 198.51.100.1 of a page is a neighbour. With a table of its own,
+mount would leave /run/mount on the host."""
 
 TRAFFIC = """
 import socket, threading
@@ -93,11 +93,13 @@ SAYS = {
 """What a command of the program prints."""
 
 STATUS = {"compare": (0, 1), "reproduce": (130,)}
-"""How a command ends, where it is not 0: so short, the worlds may differ; and what is interrupted says so."""
+"""How a command ends, where it is not 0: so short, the worlds may differ; and what is interrupted
+says so.
+"""
 
 OF_ITSELF = {"check"}
-"""Words of what asks about the machine itself: it changes nothing, and some settings of the kernel are
-seen in the host's network namespace alone."""
+"""Words of what asks about the machine itself: it changes nothing, and some settings of the kernel
+are seen in the host's network namespace alone."""
 
 MOMENT_S = 1.5
 """How long what is interrupted goes on after its first output, for which it is given as long."""

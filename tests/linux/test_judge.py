@@ -1,5 +1,5 @@
-"""What makes a run invalid, what a calibration must find wrong, and what is told of both; no kernel is
-needed for it."""
+"""What makes a run invalid, what a calibration must find wrong, and what is told of both; no kernel
+is needed for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from anabranch.linux.testbed import Order
 from anabranch.scenario import load
 
 PLAN = load("khalili/scenario-c").plan()
-"""The shortest base round trip is 110 ms, so that 2.2 ms are allowed; timeouts take 200 ms at least."""
+"""The shortest base round trip is 110 ms, so that 2.2 ms are allowed; timeouts take 200 ms at
+least.
+"""
 
 GOOD: dict[str, Any] = {
     "lateness_p99_s": 1e-4,

@@ -1,7 +1,8 @@
-"""Reno in our shell beside the kernel's own, event by event: losses, losses that were none, reordering.
+"""Reno in our shell beside the kernel's own, event by event: losses, losses that were none,
+reordering.
 
-What befalls a packet hangs on the order of packets and hardly on time: so the windows are the same, and not
-only alike.
+What befalls a packet hangs on the order of packets and hardly on time: so the windows are the same,
+and not only alike.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""What may go wrong beside a controller: paths that come and go, killed processes, missed callbacks,
-peers without MPTCP. The long forms are in `soak.py`."""
+"""What may go wrong beside a controller: paths that come and go, killed processes, missed
+callbacks, peers without MPTCP. The long forms are in `soak.py`."""
 
 from __future__ import annotations
 
@@ -111,7 +111,8 @@ def test_a_first_loss_is_survived_when_its_callbacks_are_missed() -> None:
     result = short(300_000, overrides=["duration=4 s", "warmup=1 s", "flow.user.count=12"])
     assert counters(result)["repairs"] > 5
     assert largest_window(result) < 4 * fits(result)
-    # One that was not answered stands until the next callback: long only in a timeout that is backed off.
+    # One that was not answered stands until the next callback: long only in a timeout that is
+    # backed off.
     thresholds = result.runs[0]["series"]["paths"]["ssthresh_segments"]
     assert np.sum(np.isfinite(thresholds[-1])) >= 12  # first losses there were
     assert np.mean((thresholds > 4 * fits(result)) & np.isfinite(thresholds)) < 0.05

@@ -1,5 +1,6 @@
-"""The set-up of the trial that saw one half instead of two thirds: a token bucket on a router between two
-hosts, drop-tail, no propagation delay; two uncoupled subflows beside one TCP (docs/explanation/linux.md)."""
+"""The set-up of the trial that saw one half instead of two thirds: a token bucket on a router
+between two hosts, drop-tail, no propagation delay; two uncoupled subflows beside one TCP
+(docs/explanation/linux.md)."""
 
 from __future__ import annotations
 
@@ -97,7 +98,9 @@ def connected(hosts: Hosts, port: int, protocol: int, stack: ExitStack) -> list[
 
 
 def share_of_two(seconds: float, delayed_acks: bool) -> float:
-    """What two subflows of MPTCP have of the bytes received, beside one TCP, all under the kernel's Reno."""
+    """What two subflows of MPTCP have of the bytes received, beside one TCP, all under the kernel's
+    Reno.
+    """
     received = [0, 0]
     with ExitStack() as stack:
         hosts = Hosts(delayed_acks)

@@ -54,7 +54,9 @@ class Child:
             return [json.loads(line) for line in again.read().split("\n")[:-1]]
 
     def first(self, key: str, within_s: float = 20.0) -> Any:
-        """What it tells first under a key. Raises RuntimeError when it ends or does not come to that."""
+        """What it tells first under a key. Raises RuntimeError when it ends or does not come to
+        that.
+        """
         limit = time.monotonic() + within_s
         while True:
             for row in self.told():
@@ -198,7 +200,9 @@ class Troupe:
         self.counts["killed: run"] += 1
 
     def look(self) -> None:
-        """What the controllers publish: how many subflows a connection has, and how large windows are."""
+        """What the controllers publish: how many subflows a connection has, and how large windows
+        are.
+        """
         groups: Counter[int] = Counter()
         names = set(self.names.read_text().split())
         for row in subflows():

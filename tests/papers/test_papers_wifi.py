@@ -1,4 +1,6 @@
-"""The Wi-Fi chapter's paper: its ledger, its cells and scenarios, readings on made-up results, short runs."""
+"""The Wi-Fi chapter's paper: its ledger, its cells and scenarios, readings on made-up results,
+short runs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A client on two wireless networks, one of them with another station and packets that are given up."""
+"""A client on two wireless networks, one of them with another station and packets that are given
+up.
+"""
 
 UPLINK = """
 name = "uplink"

@@ -1,9 +1,10 @@
-"""Small random networks as scenario files, on which theory and simulation can be held against each other.
+"""Small random networks as scenario files, on which theory and simulation can be held against each
+other.
 
-Two to four links with RED queues, two to four classes of users, each over one or two paths of one or two
-links, at least one class over two. Every window at equilibrium is at least six segments, for below that real
-losses end in timeouts, of which theory knows nothing; and at most sixty, for a window takes a round trip for
-each segment to get there. The same number always gives the same text.
+Two to four links with RED queues, two to four classes of users, each over one or two paths of one
+or two links, at least one class over two. Every window at equilibrium is at least six segments, for
+below that real losses end in timeouts, of which theory knows nothing; and at most sixty, for a
+window takes a round trip for each segment to get there. The same number always gives the same text.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def windows_of(text: str) -> tuple[float, float]:
 
 
 def flow(draw: random.Random, index: int, links: int) -> tuple[str, int, str, list[list[int]]]:
-    """Name, users, law and paths of a class; a path crosses one or two links, two paths are not the same."""
+    """Name, users, law and paths of a class; a path crosses one or two links, two paths are not the
+    same.
+    """
     count = draw.randint(1, 4)
     paths: list[list[int]] = []
     for _ in range(draw.randint(1, 2)):

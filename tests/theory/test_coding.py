@@ -1,4 +1,6 @@
-"""Coded paths: golden numbers, a model of the deficit, and optima against each other and against (12)."""
+"""Coded paths: golden numbers, a model of the deficit, and optima against each other and against
+(12).
+"""
 
 import math
 
@@ -243,7 +245,9 @@ def test_that_utility_gives_two_paths_over_one_link_two_shares():
 
 
 def beside_a_tcp(r=1.05, w=6.0, own=1.0, shared=1.0, utility="log", rivals=0):
-    """A flow with a path of its own and a coded one that a TCP shares; `rivals` TCPs on its own path."""
+    """A flow with a path of its own and a coded one that a TCP shares; `rivals` TCPs on its own
+    path.
+    """
     multipath = CodedFlow("multipath", (CodedPath((0,)), CodedPath((1,), r, w)), utility)
     others = [CodedFlow("tcp", (CodedPath((1,)),), utility)]
     others += [CodedFlow(f"rival{i}", (CodedPath((0,)),), utility) for i in range(rivals)]

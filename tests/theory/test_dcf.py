@@ -14,7 +14,8 @@ B = phy("b", 11)
 G = phy("g", 54)
 A = phy("a", 54)
 
-# n: tau, p, Mb/s of Bianchi's model; 1500 bytes, 802.11b at 11 Mb/s with the long preamble, 802.11g at 54 Mb/s.
+# n: tau, p, Mb/s of Bianchi's model; 1500 bytes, 802.11b at 11 Mb/s with the long preamble, 802.11g
+# at 54 Mb/s.
 TABLE = {
     "b": {
         1: (0.0606, 0.0, 6.23),
@@ -161,7 +162,8 @@ def test_seven_attempts_drop_what_the_reference_table_says(n, drop):
 
 @pytest.mark.parametrize(("n", "share"), [(5, 0.810), (10, 0.753), (20, 0.679), (50, 0.553)])
 def test_bianchis_own_table_for_frequency_hopping_comes_out(n, share):
-    # Payload 8184, headers 272 + 128, ACK 112 + 128 bits at 1 Mb/s; slot 50, SIFS 28, DIFS 128, delay 1 µs.
+    # Payload 8184, headers 272 + 128, ACK 112 + 128 bits at 1 Mb/s; slot 50, SIFS 28, DIFS 128,
+    # delay 1 µs.
     frame = 8184 + 272 + 128
     exchange = dcf.Exchange(8184, (frame + 28 + 1 + 240 + 128 + 1) * 1e-6, frame * 1e-6, 129e-6)
     tau = contention(n, Windows(32, 3), BIANCHI).tau
@@ -355,12 +357,13 @@ def test_aggregates_with_errors_agree_with_exchanges_that_are_drawn(k, error):
 
 @functools.cache
 def drawn(n, layer, frozen, cells=100, accesses=2500):
-    """Throughput in bit/s, fraction of attempts that collide and of packets dropped, of a DCF slot by slot.
+    """Throughput in bit/s, fraction of attempts that collide and of packets dropped, of a DCF slot
+    by slot.
 
-    `cells` of `n` stations run side by side from one busy period to the next, shape (cells, n); `accesses` are
-    counted, after 60 for each station. `frozen` counters fall in idle slots only, and those of stations
-    that collided one slot later; otherwise they fall across busy slots too. Nothing is shared with the
-    models but durations.
+    `cells` of `n` stations run side by side from one busy period to the next, shape (cells, n);
+    `accesses` are counted, after 60 for each station. `frozen` counters fall in idle slots only,
+    and those of stations that collided one slot later; otherwise they fall across busy slots too.
+    Nothing is shared with the models but durations.
     """
     rng = np.random.default_rng(n)
     exchange, attempts = layer.exchange(1500), 7

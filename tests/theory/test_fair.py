@@ -128,8 +128,8 @@ def test_weights_that_do_not_fit_are_refused(weights, message):
 
 
 def test_max_min_fills_step_by_step_as_in_textbooks():
-    # Link a (1) carries A, B, C: a third each. Link b (1) carries C and D: D gets the two thirds that C leaves.
-    # Link c (2) carries D and E: E gets 4/3.
+    # Link a (1) carries A, B, C: a third each. Link b (1) carries C and D: D gets the two thirds
+    # that C leaves. Link c (2) carries D and E: E gets 4/3.
     links = [link("a", 1.0), link("b", 1.0), link("c", 2.0)]
     classes = [
         users("A", 1, "reno", [[0]]),
@@ -153,7 +153,9 @@ def test_max_min_pools_links_that_a_multipath_class_reaches():
 
 
 def filled(network):
-    """Max-min of single-path classes by progressive filling, Mb/s: the definition, without a program."""
+    """Max-min of single-path classes by progressive filling, Mb/s: the definition, without a
+    program.
+    """
     counts = network.counts
     used = network.incidence * counts
     room = network.capacities_bps / MEGA

@@ -1,4 +1,6 @@
-"""The fluid model against its equilibrium, hand-computed eigenvalues and published characteristic equations."""
+"""The fluid model against its equilibrium, hand-computed eigenvalues and published characteristic
+equations.
+"""
 
 import json
 import math
