@@ -41,12 +41,12 @@ def measured(
     given up.
     """
     (run,) = ab.run(saturated(standard, stations, seconds, **medium), [1]).runs
-    table = {name: np.asarray(column) for name, column in run["stations"].items()}
-    finished = table["acknowledged_packets"].sum() + table["failed_packets"].sum()
+    table = run.stations
+    finished = table.acknowledged_packets.sum() + table.failed_packets.sum()
     return (
-        float(run["flows"]["throughput_bps"].sum()),
-        float(table["unanswered"].sum() / table["attempts"].sum()),
-        float(table["failed_packets"].sum() / finished),
+        float(run.flows.throughput_bps.sum()),
+        float(table.unanswered.sum() / table.attempts.sum()),
+        float(table.failed_packets.sum() / finished),
     )
 
 
@@ -81,5 +81,5 @@ def test_one_slow_station_slows_all_down_as_the_model_of_mixed_rates_says() -> N
     slow = [{"name": "s0", "rate": "1 Mb/s"}]
     (run,) = ab.run(saturated("b", 5, 120.0, station=slow), [1]).runs
     model = dcf.mixed([dcf.phy("b", 1), *[dcf.phy("b", 11)] * 4])
-    rates = np.asarray(run["flows"]["throughput_bps"])
+    rates = np.asarray(run.flows.throughput_bps)
     assert rates == pytest.approx(np.asarray(model.rates_bps), rel=0.06)

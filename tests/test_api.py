@@ -83,7 +83,7 @@ def test_a_wrong_override_cannot_be_written_into_a_scenario() -> None:
 
 
 def test_rates_obey_capacity_and_goodput_is_below_throughput(result: Result) -> None:
-    users = {c["name"]: c["count"] for c in result.plan["classes"]}
+    users = {c.name: c.count for c in result.plan.classes}
     total = sum(result.rate(name) * count for name, count in users.items())
     assert np.all(total <= 20e6 * (1 + 1e-3))
     for name in users:
@@ -93,8 +93,8 @@ def test_rates_obey_capacity_and_goodput_is_below_throughput(result: Result) -> 
 
 def test_packets_are_conserved(result: Result) -> None:
     for run in result.runs:
-        c = run["conservation"]
-        assert c["sent"] == c["delivered"] + c["dropped"] + c["in_flight"]
+        c = run.conservation
+        assert c.sent == c.delivered + c.dropped + c.in_flight
 
 
 def test_a_result_survives_saving_and_loading(result: Result, tmp_path) -> None:
@@ -102,10 +102,8 @@ def test_a_result_survives_saving_and_loading(result: Result, tmp_path) -> None:
         result.save(tmp_path / name)
         again = Result.load(tmp_path / name)
         assert again.table() == result.table()
-        series = again.runs[0]["series"]["paths"]["ssthresh_segments"]
-        np.testing.assert_array_equal(
-            series, result.runs[0]["series"]["paths"]["ssthresh_segments"]
-        )
+        series = again.runs[0].series.paths.ssthresh_segments
+        np.testing.assert_array_equal(series, result.runs[0].series.paths.ssthresh_segments)
 
 
 @pytest.mark.parametrize(

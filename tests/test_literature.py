@@ -207,8 +207,8 @@ def test_cubic_has_a_much_larger_window_than_reno_where_the_round_trip_is_long_a
 def test_a_cubic_flow_alone_makes_room_in_every_second_cycle() -> None:
     """Fast convergence: K is 9.5 s, so that cycles which all end at W_max would last that long."""
     changes = [*alone_on_a_queue("cubic", 1e-5, 0.1), "duration=150 s", "warmup=0 s"]
-    series = ab.run(load("window-periodic"), [1], overrides=changes, series=True).runs[0]["series"]
-    window, time = np.asarray(series["paths"]["cwnd_segments"])[:, 0], np.asarray(series["t_s"])
+    series = ab.run(load("window-periodic"), [1], overrides=changes, series=True).runs[0].series
+    window, time = np.asarray(series.paths.cwnd_segments)[:, 0], np.asarray(series.t_s)
     lost = time[1:][window[1:] < 0.8 * window[:-1]]
     cycles = np.diff(lost[lost > 40])
     assert len(cycles) >= 8

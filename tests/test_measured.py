@@ -44,12 +44,10 @@ def test_every_measurement_is_valid_and_tells_where_it_is_from(file: Path) -> No
     assert result.world == "linux" and result.provenance["kernel"]
     assert result.provenance["settings"] and result.provenance["calibration"]["rates"]
     for run in result.runs:
-        assert run["valid"] and run["emulator"]["lateness_p99_s"] < 2.5e-3
-        for link, capacity in zip(
-            result.plan["links"], run["links"]["throughput_bps"], strict=True
-        ):
-            if link["rate_bps"]:  # a packet at either end of the time may belong to it
-                assert capacity < 1.002 * link["rate_bps"]
+        assert run.valid and run.emulator.lateness_p99_s < 2.5e-3
+        for link, capacity in zip(result.plan.links, run.links.throughput_bps, strict=True):
+            if link.rate_bps:  # a packet at either end of the time may belong to it
+                assert capacity < 1.002 * link.rate_bps
 
 
 def test_all_cells_are_of_one_kernel_one_testbed_and_the_same_controllers() -> None:
@@ -88,7 +86,7 @@ def test_beside_one_tcp_two_subflows_take_two_shares_uncoupled_and_one_coupled(
 
 def test_without_delay_two_subflows_take_two_shares_as_well() -> None:
     result = measured("zero-delay/uncoupled")
-    assert {planned["controller"] for planned in result.plan["classes"]} == {"uncoupled", "reno"}
+    assert {planned.controller for planned in result.plan.classes} == {"uncoupled", "reno"}
     assert abs(share_of_two(result).mean - 2 / 3) < 0.03 and len(result.runs) == 3
 
 

@@ -27,6 +27,7 @@ from anabranch.papers.measurements import OVERHEAD_S, Measurements, rounded, spo
 from anabranch.papers.pages import write_report
 from anabranch.papers.registry import _wanted
 from anabranch.papers.row import BEYOND, head
+from anabranch.runs import EmulatorReport, KernelReport
 from anabranch.statistics import Interval, apart, difference, interval
 
 CELL = Cell("khalili/scenario-c", "lia", ("duration=8 s", "warmup=6 s"))
@@ -59,13 +60,12 @@ class Kernel:
             raise NotValid("no replication was valid; the last because: too late")
         result = ab.run(scenario, seeds, **options)
         (run,) = result.runs
-        run |= {
-            "emulator": {"lateness_p99_s": 5e-5, "cpu_fraction": 0.1},
-            "kernel": {"controllers": {"lia": {"acks": 100, "missed": 1}}},
-            "valid": True,
-            "invalid_because": [],
-        }
-        run["flows"]["throughput_bps"] = self.factor * run["flows"]["throughput_bps"]
+        seen = {"lateness_p99_s": 5e-5, "cpu_fraction": 0.1}
+        run.emulator = EmulatorReport.from_json(seen)
+        counted = {"lia": {"acks": 100, "missed": 1}}
+        run.kernel = KernelReport(congestion_controls=[], controllers=counted, counters={})
+        run.valid, run.invalid_because = True, []
+        run.flows.throughput_bps = self.factor * run.flows.throughput_bps
         origin = {
             "kernel": platform.release(),
             "controllers": sources(),
@@ -252,7 +252,7 @@ def test_the_simulation_of_the_same_cells_stands_beside_and_differences_are_mark
     (table, *_), lab = measured
     paper = PAPERS["khalili"]
     assert lab.beside is not None and len(lab.beside["c-lia-10"].runs) == 5
-    assert lab.beside["c-lia-10"].plan["duration_s"] == 30
+    assert lab.beside["c-lia-10"].plan.duration_s == 30
     rows = paper.side_by_side(lab)
     assert [row.users for row in rows] == ["multipath", "single-path"]
     assert list(rows[0].rates) == ["simulation", "linux"]

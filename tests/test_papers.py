@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from anabranch.papers.khalili.dynamics import Settling, settling_ratio
 from anabranch.papers.khalili.paper import scenario_c
 from anabranch.papers.ledger import experiments
 from anabranch.papers.pages import write_report
+from anabranch.plan import Plan
 from anabranch.scenario import shipped
 from anabranch.statistics import Interval
 
@@ -67,37 +67,35 @@ def test_measured_cells_are_those_of_claims_and_of_the_tables_and_what_explains_
     assert set(paper.sampled) <= set(paper.measured)
 
 
-def values_in_use(plan: dict[str, Any]) -> dict[str, str]:
+def values_in_use(plan: Plan) -> dict[str, str]:
     """How the choices of a scenario must begin, as its plan has the values."""
-    user, multipath = plan["classes"][0], any(len(c["paths"]) > 1 for c in plan["classes"])
-    rtts = sorted({path["base_rtt_s"] for c in plan["classes"] for path in c["paths"]})
+    user, multipath = plan.classes[0], any(len(c.paths) > 1 for c in plan.classes)
+    rtts = sorted({path.base_rtt_s for c in plan.classes for path in c.paths})
     words = {
         "base RTT": " and ".join(f"{rtt * 1e3:g} ms" for rtt in rtts),
-        "packet": f"{user['packet_bytes']} B with {user['payload_bytes']} B of payload",
+        "packet": f"{user.packet_bytes} B with {user.payload_bytes} B of payload",
         "bytes counted": "whole packets",
-        "measurement": f"{plan['duration_s']:g} s, the first {plan['warmup_s']:g} s discarded",
-        "acknowledgements": "one for each packet" if user["delayed_ack_s"] == 0 else "delayed",
-        "loss recovery": "SACK with limited"
-        if user["sack"] & user["limited_transmit"]
-        else "other",
-        "initial window": f"{user['initial_window']:g} segments",
-        "end of slow start": "exactly" if user["slow_start_carry_over"] else "not exactly",
-        "RTO minimum": f"{user['rto_min_s'] * 1e3:g} ms",
-        "RTO floor": user["rto_floor"],
-        "receive buffer": f"{user['receive_buffer_bytes'] >> 20} MiB",
+        "measurement": f"{plan.duration_s:g} s, the first {plan.warmup_s:g} s discarded",
+        "acknowledgements": "one for each packet" if user.delayed_ack_s == 0 else "delayed",
+        "loss recovery": "SACK with limited" if user.sack & user.limited_transmit else "other",
+        "initial window": f"{user.initial_window:g} segments",
+        "end of slow start": "exactly" if user.slow_start_carry_over else "not exactly",
+        "RTO minimum": f"{user.rto_min_s * 1e3:g} ms",
+        "RTO floor": user.rto_floor,
+        "receive buffer": f"{user.receive_buffer_bytes >> 20} MiB",
     }
     if multipath:
-        words["ssthresh floor of coupled paths"] = f"{user['min_ssthresh']:g} segment"
-        words["scheduler"] = user["scheduler"]
-    if any(len(c["paths"]) == 1 for c in plan["classes"]):
+        words["ssthresh floor of coupled paths"] = f"{user.min_ssthresh:g} segment"
+        words["scheduler"] = user.scheduler
+    if any(len(c.paths) == 1 for c in plan.classes):
         words["single-path TCP"] = "NewReno"
-    for link in plan["links"]:
-        if link["loss"]:
-            words["loss place"] = link["loss_place"]
-        if link["queue"] and link["queue"]["kind"] == "red":
-            per_10_mbps = link["queue"]["limit_packets"] * 1e7 / link["rate_bps"]
-            words["RED average"] = f"weight 1/{1 / link['queue']['weight']:g} per arrival"
-            words["spacing of RED's drops"] = link["queue"]["spacing"]
+    for link in plan.links:
+        if link.loss:
+            words["loss place"] = link.loss_place
+        if link.queue and link.queue.kind == "red":
+            per_10_mbps = link.queue.limit_packets * 1e7 / link.rate_bps
+            words["RED average"] = f"weight 1/{1 / link.queue.weight:g} per arrival"
+            words["spacing of RED's drops"] = link.queue.spacing
             words["physical queue limit"] = f"{per_10_mbps:g} packets per 10 Mb/s"
     return words
 
@@ -115,20 +113,22 @@ TRANSPORT = {"packet_bytes", "sack", "initial_window", "min_ssthresh", "rto_min_
 def test_every_shipped_scenario_names_its_source_and_its_choices(name: str) -> None:
     """Those of documents each open parameter once, with the value that the plan has and a reason."""
     plan = ab.load(name).plan()
-    assert plan["title"] and plan["source"]
+    assert plan.title and plan.source
     document = name.split("/")[0]
     if document not in {*PAPERS, "linux"} or {name, document} & WORDED_OTHERWISE:
-        assert all(choice["value"] and choice["why"] for choice in plan["choices"])
+        assert all(choice.value and choice.why for choice in plan.choices)
         return
-    assert len({str({key: c[key] for key in sorted(TRANSPORT)}) for c in plan["classes"]}) == 1
-    choices = {choice["what"]: choice for choice in plan["choices"]}
-    assert len(choices) == len(plan["choices"])
+    assert (
+        len({str({key: getattr(c, key) for key in sorted(TRANSPORT)}) for c in plan.classes}) == 1
+    )
+    choices = {choice.what: choice for choice in plan.choices}
+    assert len(choices) == len(plan.choices)
     needed = values_in_use(plan)
     if name.startswith("khalili/"):
         needed["high-speed links"] = ""  # the thesis has none
     for what, value in needed.items():
-        assert choices[what]["value"].startswith(value), what
-    assert all(choice["value"] and choice["why"] for choice in plan["choices"])
+        assert choices[what].value.startswith(value), what
+    assert all(choice.value and choice.why for choice in plan.choices)
 
 
 def test_a_settling_time_that_was_not_reached_makes_the_ratio_a_lower_bound() -> None:
@@ -176,7 +176,7 @@ def test_theory_reproduces_the_fixed_points_to_the_printed_digit() -> None:
 def test_mean_round_trips_with_queueing_are_the_drafts_150_ms_within_20(name: str) -> None:
     result = ab.run(f"khalili/{name}", seeds=(1, 2))
     for run in result.runs:
-        assert all(0.130 <= rtt <= 0.170 for rtt in run["classes"]["rtt_mean_s"]), name
+        assert all(0.130 <= rtt <= 0.170 for rtt in run.classes.rtt_mean_s), name
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -187,7 +187,7 @@ def test_digests_of_the_shipped_scenarios_are_the_recorded_ones(name: str) -> No
     """
     recorded = dict(line.split() for line in GOLDEN.read_text().splitlines())
     result = ab.run(name, seeds=(1,), threads=2)
-    assert result.runs[0]["digest"] == recorded[name]
+    assert result.runs[0].digest == recorded[name]
 
 
 def test_an_ordering_of_simulated_values_is_undecided_while_an_interval_leaves_it_open() -> None:

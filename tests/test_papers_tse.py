@@ -22,8 +22,8 @@ PAPER = PAPERS["tse"]
 
 def links_of(cell: cells.Cell, name: str = "ensemble") -> list[str]:
     plan = ab.load(cell.scenario).plan(overrides=list(cell.overrides))
-    group = next(c for c in plan["classes"] if c["name"] == name)
-    return [plan["links"][path["links"][0]]["name"] for path in group["paths"]]
+    group = next(c for c in plan.classes if c.name == name)
+    return [plan.links[path.links[0]].name for path in group.paths]
 
 
 def test_the_ledger_has_sixty_claims_in_sixteen_experiments() -> None:
@@ -56,7 +56,7 @@ def test_red_follows_from_the_bandwidth_delay_product_but_at_least_twenty_packet
 def test_contested_links_are_the_first_and_the_base_flow_is_on_them() -> None:
     cell = PAPER.cells["independent-multi-priority-16-contested-4"]
     plan = ab.load(cell.scenario).plan(overrides=list(cell.overrides))
-    users = {c["name"]: c["count"] for c in plan["classes"] if c["count"]}
+    users = {c.name: c.count for c in plan.classes if c.count}
     assert [name for name in users if name != "ensemble"] == [f"tcp-{i}" for i in (1, 2, 3, 4)]
     assert links_of(cell)[0] == "link-1"
 

@@ -70,8 +70,8 @@ def test_fully_coupled_flaps_between_equal_paths_and_the_others_do_not() -> None
     dominated, turns = {}, {}
     for law in ("fully-coupled", "lia", "olia", "uncoupled"):
         result = ab.run("khalili/two-equal-paths", SEEDS, controller=law, series=True)
-        warm = round(result.plan["warmup_s"] / result.plan["sample_s"])
-        windows = [run["series"]["paths"]["cwnd_segments"][warm:, :2] for run in result.runs]
+        warm = round(result.plan.warmup_s / result.plan.sample_s)
+        windows = [run.series.paths.cwnd_segments[warm:, :2] for run in result.runs]
         dominated[law] = np.array([dominance(w) for w in windows])
         turns[law] = np.array([swaps(w) for w in windows])
     lies(interval(dominated["fully-coupled"]), 0.25, 0.55)
@@ -126,8 +126,8 @@ def test_on_one_path_every_law_gives_the_run_of_reno(scenario: str) -> None:
 
     def digests(law: str) -> list[str]:
         result = ab.run(f"khalili/{scenario}", (1, 2), controller=law, overrides=short)
-        assert {c["controller"] for c in result.plan["classes"]} == {law}
-        return [run["digest"] for run in result.runs]
+        assert {c.controller for c in result.plan.classes} == {law}
+        return [run.digest for run in result.runs]
 
     reference = digests("reno")
     for law in laws:
@@ -154,7 +154,7 @@ def test_another_order_of_paths_gives_the_same_rates_in_that_order(
     one, other = (
         ab.run(s, (1, 2), controller=controller, overrides=SHORT) for s in (original, swapped)
     )
-    ways = [result.plan["classes"][0]["paths"] for result in (one, other)]
+    ways = [result.plan.classes[0].paths for result in (one, other)]
     assert ways[0] == ways[1][::-1] and ways[0] != ways[1]
     name = one.classes[0]
     for path in (0, 1):
@@ -187,4 +187,4 @@ def test_mean_round_trips_are_150_ms_within_20(
         f"khalili/{scenario}", (1, 2, 3), controller=controller, overrides=[*overrides, *SHORT]
     )
     for row in result.summary():
-        lies(row["rtt_s"], 0.130, 0.170)
+        lies(row.rtt_s, 0.130, 0.170)

@@ -39,10 +39,8 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_trace_is_found_from_the_scenario_and_the_link_follows_it(file: Path) -> None:
     result = ab.run(ab.load(file), series=True)
-    series = result.runs[0]["series"]
-    arrived = np.interp(
-        [1, 2, 3, 4, 4.5, 6, 6.5, 8], series["t_s"], series["paths"]["arrived_bytes"][:, 0]
-    )
+    series = result.runs[0].series
+    arrived = np.interp([1, 2, 3, 4, 4.5, 6, 6.5, 8], series.t_s, series.paths.arrived_bytes[:, 0])
     before, fast, gone, slow = 8e-6 * np.diff(arrived)[::2] / np.array([1, 1, 1.5, 1.5])
     assert before == pytest.approx(4, rel=0.02) and fast == pytest.approx(8, rel=0.02)
     assert gone == 0 and slow == pytest.approx(2, rel=0.02)
@@ -54,9 +52,9 @@ def test_a_result_has_the_trace_in_it_and_needs_no_file_any_more(
     ab.run(ab.load(file)).save(tmp_path / "result.json")
     (tmp_path / "rates/line.csv").unlink()
     again = Result.load(tmp_path / "result.json")
-    assert [change["rate_bps"] for change in again.plan["links"][0]["changes"]] == [8e6, 1, 2e6]
-    first = ab.run(again.scenario).runs[0]["digest"]
-    assert first == again.runs[0]["digest"]
+    assert [change.rate_bps for change in again.plan.links[0].changes] == [8e6, 1, 2e6]
+    first = ab.run(again.scenario).runs[0].digest
+    assert first == again.runs[0].digest
 
 
 @pytest.mark.parametrize(
@@ -124,10 +122,10 @@ def phone(tmp_path: Path) -> Path:
 def test_opportunities_are_found_from_the_scenario_and_each_carries_a_packet(phone: Path) -> None:
     result = ab.run(ab.load(phone))
     (phone.parent / "lte.down").unlink()
-    assert ab.run(result.scenario).runs[0]["digest"] == result.runs[0]["digest"]
-    link = result.plan["links"][0]
-    assert link["opportunities"] == {"times_ms": [0, 1, 1, 5, 700, 701, 1000], "start_s": 0.0}
-    assert link["rate_bps"] == 84_000
+    assert ab.run(result.scenario).runs[0].digest == result.runs[0].digest
+    link = result.plan.links[0]
+    assert link.opportunities == {"times_ms": [0, 1, 1, 5, 700, 701, 1000], "start_s": 0.0}
+    assert link.rate_bps == 84_000
     # Those of 0 ms and of the last 10 ms are lost, and one of 1 ms: then a single packet has come.
     assert result.link("lte", "throughput_bps").mean() * 6 / 12e3 == pytest.approx(39)
     assert result.link("lte", "utilisation").mean() == pytest.approx(39 / 42)

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 import anabranch as ab
 from anabranch import theory
+from anabranch.plan import Plan
 from anabranch.statistics import interval, judge
 
 SMALL_WINDOW = 5.0
@@ -151,7 +151,7 @@ SEEDS = {
 Cell = tuple[str, str | None]
 
 
-def plan_of(scenario: str, controller: str | None) -> dict[str, Any]:
+def plan_of(scenario: str, controller: str | None) -> Plan:
     return ab.load(f"khalili/{scenario}").plan(controller=controller)
 
 
@@ -192,7 +192,7 @@ def test_every_band_has_the_reason_that_the_fixed_point_calls_for(
 ) -> None:
     found, _ = predicted((scenario, controller))
     least = min(float(w.min()) for w in found.windows.values())
-    lossy = any(link["loss"] for link in plan_of(scenario, controller)["links"])
+    lossy = any(link.loss for link in plan_of(scenario, controller).links)
     for reason in reasons.values():
         assert (reason is LOSSY) == lossy
         if unused(found):
@@ -216,6 +216,6 @@ def test_no_link_carries_more_than_its_rate_whatever_the_controller(
     scenario: str, controller: str
 ) -> None:
     result = ab.run(scenario, seeds=(1, 2), controller=controller, overrides=["duration=40 s"])
-    for link in result.plan["links"]:
-        if link["rate_bps"]:
-            assert np.all(result.link(link["name"], "utilisation") <= 1 + 2e-4), link["name"]
+    for link in result.plan.links:
+        if link.rate_bps:
+            assert np.all(result.link(link.name, "utilisation") <= 1 + 2e-4), link.name

@@ -102,7 +102,7 @@ def main() -> None:
     cells = []
     for place in itertools.product(SHARING, QUEUES, LONGER_MS, TRAFFIC):
         result = ab.run(scenario(*place), seeds, series=True)
-        runs = [np.asarray(run["series"]["paths"]["arrived_bytes"])[:, -2:] for run in result.runs]
+        runs = [np.asarray(run.series.paths.arrived_bytes)[:, -2:] for run in result.runs]
         cells.append(dict(zip(("sharing", "queue", "longer_ms", "traffic"), place, strict=True)))
         cells[-1] |= {"found": sum(map(found, runs)), "runs": len(runs)}
         print(*cells[-1].values(), flush=True)

@@ -15,8 +15,23 @@ from numpy.typing import NDArray
 
 from . import _core
 from .files import write_json
-from .result import plain
+from .records import Record, plain
 from .statistics import jain
+from .tables import CapturedFlows, CapturedPaths, CapturedSeries
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureFacts(Record):
+    """What a capture is."""
+
+    packets: int
+    other_packets: int
+    """Packets that are not TCP."""
+    malformed_packets: int
+    """Segments with malformed options."""
+    first_s: float
+    """Time of the first packet since the file's epoch."""
+    duration_s: float
 
 
 @dataclass(frozen=True)
@@ -28,25 +43,25 @@ class Capture:
     """
 
     name: str
-    facts: dict[str, Any]
-    flows: dict[str, Any]
-    paths: dict[str, Any]
-    series: dict[str, Any]
+    facts: CaptureFacts
+    flows: CapturedFlows
+    paths: CapturedPaths
+    series: CapturedSeries
     span_s: tuple[float, float]
     warnings: list[str] = field(default_factory=list)
 
     @property
     def shares(self) -> NDArray[np.float64]:
         """Each subflow's part of its connection's throughput, shape (subflows,); NaN of nothing."""
-        rates, flows = self.paths["throughput_bps"], self.paths["flow"]
-        totals = np.bincount(flows, weights=rates, minlength=len(self.flows["token"]))[flows]
+        rates, flows = self.paths.throughput_bps, self.paths.flow
+        totals = np.bincount(flows, weights=rates, minlength=len(self.flows.token))[flows]
         with np.errstate(invalid="ignore"):
             return np.asarray(rates / totals, dtype=float)
 
     @property
     def jain(self) -> float:
         """Jain's index of the connections' throughputs, of those that sent data; NaN if none did."""
-        rates = self.flows["throughput_bps"]
+        rates = self.flows.throughput_bps
         return float(jain(rates[rates > 0])) if (rates > 0).any() else float("nan")
 
     def to_json(self) -> dict[str, Any]:
@@ -55,11 +70,11 @@ class Capture:
             "format": 1,
             "kind": "anabranch capture",
             "name": self.name,
-            **self.facts,
+            **self.facts.to_json(),
             "span_s": list(self.span_s),
             "jain": self.jain,
             "flows": self.flows,
-            "paths": self.paths | {"share": self.shares},
+            "paths": self.paths.to_json() | {"share": self.shares},
             "series": self.series,
             "warnings": self.warnings,
         }
@@ -101,23 +116,19 @@ def read(
         if not partial:
             raise ValueError(f"{path} is broken: {raw['broken']}; `--partial` takes what was read")
         warnings.append(f"broken: {raw['broken']}")
-    if not len(raw["paths"]["flow"]):
-        raise ValueError(f"{path} has no TCP among its {raw['packets']} packets")
-    if raw["malformed_packets"]:
-        warnings.append(f"packets with malformed TCP options: {raw['malformed_packets']}")
-    span_s = bounds(raw, start_s, end_s)
-    paths, flows = raw["paths"], raw["flows"]
-    paths["throughput_bps"] = rates(raw, span_s)
-    sums = np.bincount(
-        paths["flow"], weights=paths["throughput_bps"], minlength=len(flows["token"])
-    )
-    flows["throughput_bps"] = sums
-    flows["goodput_bps"] = 8.0 * flows["acked_bytes"] / (raw["duration_s"] or np.nan)
-    facts = {
-        key: raw[key]
-        for key in ("packets", "other_packets", "malformed_packets", "first_s", "duration_s")
-    }
-    return Capture(str(path), facts, flows, paths, raw["series"], span_s, warnings)
+    facts, series = CaptureFacts.from_json(raw), CapturedSeries.from_json(raw["series"])
+    flows, paths = CapturedFlows.from_json(raw["flows"]), CapturedPaths.from_json(raw["paths"])
+    if not len(paths.flow):
+        raise ValueError(f"{path} has no TCP among its {facts.packets} packets")
+    if facts.malformed_packets:
+        warnings.append(f"packets with malformed TCP options: {facts.malformed_packets}")
+    span_s = bounds(series.bin_s, facts.duration_s, start_s, end_s)
+    paths.throughput_bps = rates(series, len(paths.flow), span_s)
+    flows.throughput_bps = np.bincount(
+        paths.flow, weights=paths.throughput_bps, minlength=len(flows.token)
+    ).astype(float)
+    flows.goodput_bps = 8.0 * flows.acked_bytes / (facts.duration_s or np.nan)
+    return Capture(str(path), facts, flows, paths, series, span_s, warnings)
 
 
 LEAST_BIN_S = 1e-4
@@ -127,9 +138,8 @@ LONGEST_BIN_S = 86_400
 """A day."""
 
 
-def bounds(raw: dict[str, Any], start_s: float, end_s: float | None) -> tuple[float, float]:
+def bounds(bin_s: float, lasted: float, start_s: float, end_s: float | None) -> tuple[float, float]:
     """The span in whole bins. Raises ValueError if there is nothing in it."""
-    bin_s, lasted = raw["series"]["bin_s"], raw["duration_s"]
     last_s = lasted if end_s is None or end_s >= lasted else round(end_s / bin_s) * bin_s
     first_s = round(start_s / bin_s) * bin_s if 0 <= start_s <= lasted else np.inf
     if first_s > last_s or (first_s == last_s and lasted > 0):
@@ -140,11 +150,13 @@ def bounds(raw: dict[str, Any], start_s: float, end_s: float | None) -> tuple[fl
     return first_s, last_s
 
 
-def rates(raw: dict[str, Any], span_s: tuple[float, float]) -> NDArray[np.float64]:
+def rates(
+    series: CapturedSeries, subflows: int, span_s: tuple[float, float]
+) -> NDArray[np.float64]:
     """IP bits of data packets in a second, shape (subflows,); NaN if the capture is of one instant."""
-    series, lasted = raw["series"], span_s[1] - span_s[0]
-    inside = (series["t_s"] >= span_s[0] - 1e-9) & (series["t_s"] < span_s[1] - 1e-12)
-    if not len(series["t_s"]):
-        return np.zeros(len(raw["paths"]["flow"]))
-    total = series["data_ip_bytes"][inside].sum(axis=0)
+    lasted = span_s[1] - span_s[0]
+    inside = (series.t_s >= span_s[0] - 1e-9) & (series.t_s < span_s[1] - 1e-12)
+    if not len(series.t_s):
+        return np.zeros(subflows)
+    total = series.data_ip_bytes[inside].sum(axis=0)
     return np.asarray(8.0 * total / (lasted or np.nan), dtype=float)

@@ -20,8 +20,12 @@ from numpy.typing import NDArray
 
 from . import _core
 from .files import beside, check_writable, write_json
+from .plan import Plan
+from .records import plain, restored
+from .runs import Run
 from .scenario import Scenario
 from .statistics import Interval, interval, jain
+from .tables import Coding, Paths
 
 FORMAT = 1
 """Version of the file format; readers of a newer one refuse older readers' guesses."""
@@ -34,15 +38,14 @@ LAST_SEED = 2**64 - 1
 class Result:
     """What a world gave for one scenario under one controller.
 
-    `runs` has one dictionary for each replication with the tables `flows`, `paths`, `links` and
-    `classes` (columns as arrays), and `series` and `events_log` where they were asked for. Theory
-    has one run, without a seed, and the columns that it knows; `theory` has what no other world has.
-    `fairness` has the judgements on flows with `fair`, as `fairness.Judgement.to_json` gives them.
+    `runs` has one entry for each replication. Theory has one run, without a seed, with the columns
+    that it knows; `theory` has what no other world has. `fairness` has the judgements on flows with
+    `fair`, as `fairness.Judgement.to_json` gives them.
     """
 
     scenario: Scenario
-    plan: dict[str, Any]
-    runs: list[dict[str, Any]]
+    plan: Plan
+    runs: list[Run]
     world: str = "simulation"
     provenance: dict[str, Any] = field(default_factory=dict)
     theory: dict[str, Any] = field(default_factory=dict)
@@ -51,12 +54,17 @@ class Result:
     @property
     def seeds(self) -> list[int]:
         """The seeds of the replications; theory has none."""
-        return [run["seed"] for run in self.runs if "seed" in run]
+        return [run.seed for run in self.runs if run.has("seed")]
 
     @property
     def classes(self) -> list[str]:
         """Names of the classes of users, in the scenario's order."""
-        return [c["name"] for c in self.plan["classes"]]
+        return [c.name for c in self.plan.classes]
+
+    @property
+    def rates_bps(self) -> dict[str, int]:
+        """The rates of the links that have one, by name."""
+        return {link.name: link.rate_bps for link in self.plan.links if link.rate_bps is not None}
 
     def users(self, name: str, metric: str = "throughput_bps") -> NDArray[np.float64]:
         """A flow metric of every user of a class, shape (replications, users).
@@ -65,9 +73,9 @@ class Result:
         """
         if name not in self.classes:
             raise KeyError(f"there is no class {name!r}; the classes are {', '.join(self.classes)}")
-        rows = [np.asarray(r["flows"]["class"]) == name for r in self.runs]
+        rows = [np.asarray(run.flows.class_) == name for run in self.runs]
         return np.array(
-            [np.asarray(r["flows"][metric])[row] for r, row in zip(self.runs, rows, strict=True)]
+            [run.flows.column(metric)[row] for run, row in zip(self.runs, rows, strict=True)]
         )
 
     def rate(self, name: str, metric: str = "throughput_bps") -> NDArray[np.float64]:
@@ -76,79 +84,81 @@ class Result:
 
     def link(self, name: str, metric: str) -> NDArray[np.float64]:
         """A link metric, shape (replications,). Raises KeyError for an unknown link or metric."""
-        names = [link["name"] for link in self.plan["links"]]
+        names = [link.name for link in self.plan.links]
         if name not in names:
             raise KeyError(f"there is no link {name!r}; the links are {', '.join(names)}")
-        return np.array([run["links"][metric][names.index(name)] for run in self.runs], dtype=float)
+        return np.array(
+            [run.links.column(metric)[names.index(name)] for run in self.runs], dtype=float
+        )
 
     def station(self, medium: str, name: str, metric: str) -> NDArray[np.float64]:
         """A metric of a station of a medium, shape (replications,). Raises KeyError for an unknown one."""
-        known = [(m["name"], s["name"]) for m in self.plan["media"] for s in m["stations"]]
+        known = [(m.name, station.name) for m in self.plan.media for station in m.stations]
         if (medium, name) not in known:
             listed = ", ".join(f"{m}/{s}" for m, s in known) or "none"
             raise KeyError(f"there is no station {medium}/{name}; the stations are {listed}")
         place = known.index((medium, name))
-        return np.array([run["stations"][metric][place] for run in self.runs], dtype=float)
+        return np.array([run.stations.column(metric)[place] for run in self.runs], dtype=float)
 
     def path(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
         """A path metric of every user of a class, shape (replications, users)."""
-        return self._of_paths("paths", name, path, metric)
+        return self._of_paths([run.paths for run in self.runs], name, path, metric)
 
     def coding(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
         """A metric of a coded path of every user of a class, shape (replications, users); (replications, 0)
         if the path is not coded."""
-        return self._of_paths("coding", name, path, metric)
+        return self._of_paths([run.coding for run in self.runs], name, path, metric)
 
-    def _of_paths(self, table: str, name: str, path: int, metric: str) -> NDArray[np.float64]:
+    def _of_paths(
+        self, tables: Sequence[Paths | Coding], name: str, path: int, metric: str
+    ) -> NDArray[np.float64]:
         columns = []
-        for run in self.runs:
-            rows = run[table]
-            flows = np.asarray(run["flows"]["class"])[np.asarray(rows["flow"], dtype=int)]
-            row = (flows == name) & (np.asarray(rows["path"]) == path)
-            columns.append(np.asarray(rows[metric], dtype=float)[row])
+        for run, rows in zip(self.runs, tables, strict=True):
+            flows = np.asarray(run.flows.class_)[rows.flow]
+            row = (flows == name) & (rows.path == path)
+            columns.append(rows.column(metric).astype(float)[row])
         return np.array(columns)
 
     def mean(self, name: str, metric: str = "throughput_bps") -> Interval:
         """Mean of a flow metric over the users of a class, with its interval over replications."""
         return interval(self.rate(name, metric))
 
-    def summary(self) -> list[dict[str, Any]]:
-        """One row for each class: users, controller, throughput, Jain's index of its users'
-        throughputs, goodput, RTT, loss, timeouts."""
+    def summary(self) -> list[ClassSummary]:
+        """One row for each class."""
         return [self._of_class(index) for index in range(len(self.classes))]
 
-    def _of_class(self, index: int) -> dict[str, Any]:
+    def _of_class(self, index: int) -> ClassSummary:
         """A row of the summary; NaN where this world has no such column."""
-        c = self.plan["classes"][index]
-        name, paths = c["name"], range(len(c["paths"]))
+        c = self.plan.classes[index]
+        paths = range(len(c.paths))
 
         def total(metric: str) -> NDArray[np.float64]:
-            return sum((self.path(name, p, metric).sum(axis=1) for p in paths), np.zeros(1))
+            return sum((self.path(c.name, p, metric).sum(axis=1) for p in paths), np.zeros(1))
 
-        return {
-            "class": name,
-            "users": c["count"],
-            "controller": c["controller"],
-            "throughput_bps": self.mean(name),
-            "jain": interval(jain(self.users(name))),
-            "goodput_bps": known(lambda: self.rate(name, "goodput_bps")),
-            "rtt_s": interval([r["classes"]["rtt_mean_s"][index] for r in self.runs]),
-            "loss": known(lambda: total("lost_packets") / np.maximum(total("sent_packets"), 1)),
-            "timeouts": known(lambda: total("timeouts") / c["count"]),
-        }
+        return ClassSummary(
+            name=c.name,
+            users=c.count,
+            controller=c.controller,
+            throughput_bps=self.mean(c.name),
+            jain=interval(jain(self.users(c.name))),
+            goodput_bps=known(lambda: self.rate(c.name, "goodput_bps")),
+            rtt_s=interval([run.classes.rtt_mean_s[index] for run in self.runs]),
+            loss=known(lambda: total("lost_packets") / np.maximum(total("sent_packets"), 1)),
+            timeouts=known(lambda: total("timeouts") / c.count),
+        )
 
     def table(self) -> str:
         """The summary as text."""
         head = ["class", "users", "controller", "Mb/s per user", "goodput", "RTT ms", "loss %"]
         rows = [
             [
-                row["class"],
-                str(row["users"]),
-                row["controller"],
-                scaled(row["throughput_bps"], 1e-6),
-                scaled(row["goodput_bps"], 1e-6),
-                scaled(row["rtt_s"], 1e3),
-                scaled(row["loss"], 1e2),
+                row.name,
+                str(row.users),
+                row.controller,
+                scaled(row.throughput_bps, 1e-6),
+                scaled(row.goodput_bps, 1e-6),
+                scaled(row.rtt_s, 1e3),
+                scaled(row.loss, 1e2),
             ]
             for row in self.summary()
         ]
@@ -167,8 +177,8 @@ class Result:
             "world": self.world,
             "provenance": self.provenance,
             "scenario": self.scenario.text,
-            "plan": self.plan,
-            "runs": [plain(run) for run in self.runs],
+            "plan": self.plan.to_json(),
+            "runs": [run.to_json() for run in self.runs],
         }
         more = {"theory": self.theory, "fairness": self.fairness}
         return content | {key: plain(value) for key, value in more.items() if value}
@@ -194,17 +204,32 @@ class Result:
                 f"{path} has format {content['format']}; this version reads up to {FORMAT}"
             )
         scenario = Scenario.parse(content["scenario"], name=content["plan"]["name"])
-        runs = [columns(run) for run in content["runs"]]
-        theory = columns(content.get("theory", {}))
         return cls(
             scenario,
-            content["plan"],
-            runs,
+            Plan.from_json(content["plan"]),
+            [Run.from_json(run) for run in content["runs"]],
             content["world"],
             content["provenance"],
-            theory,
+            columns(content.get("theory", {})),
             content.get("fairness", []),
         )
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """What a class of users got, over replications."""
+
+    name: str
+    users: int
+    controller: str
+    throughput_bps: Interval
+    jain: Interval
+    """Jain's index of its users' throughputs."""
+    goodput_bps: Interval
+    rtt_s: Interval
+    loss: Interval
+    timeouts: Interval
+    """Per user."""
 
 
 @dataclass(frozen=True)
@@ -282,16 +307,14 @@ def run(
         raise ValueError(f"{threads} threads; write 0 for every core, or how many")
     recording = recording or Recording()
     recording.check(wanted)
-    options: dict[str, Any] = {
-        "name": scenario.name,
-        "overrides": list(overrides),
-        "controller": controller,
-    }
-    plan = json.loads(_core.plan(scenario.text, **options))
+    plan = scenario.plan(overrides=overrides, controller=controller)
     with beside(recording.pcap) as pcap, beside(recording.qlog) as qlog:
         runs = _core.simulate(
             scenario.text,
             wanted,
+            name=scenario.name,
+            overrides=list(overrides),
+            controller=controller,
             threads=threads,
             series=series,
             events=events,
@@ -300,10 +323,9 @@ def run(
             until_s=recording.until_s,
             keep_bytes=recording.keep_bytes,
             progress=progress,
-            **options,
         )
     origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
-    return Result(scenario, plan, runs, provenance=origin)
+    return Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
 
 
 def provenance(
@@ -350,21 +372,6 @@ def scaled(value: Interval, factor: float) -> str:
     return str(Interval(value.mean * factor, value.half * factor, value.n, value.confidence))
 
 
-def plain(value: Any) -> Any:
-    """Nested columns as lists; JSON has neither NaN nor infinity."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and value != value:
-        return None
-    if value in (float("inf"), float("-inf")) and isinstance(value, float):
-        return "inf" if value > 0 else "-inf"
-    return value
-
-
 def columns(value: Any) -> Any:
     """The inverse of `plain`: lists of numbers become arrays again."""
     if isinstance(value, dict):
@@ -391,10 +398,3 @@ def numeric(value: Any) -> bool:
         or value in ("inf", "-inf")
         or (isinstance(value, int | float) and not isinstance(value, bool))
     )
-
-
-def restored(value: Any) -> Any:
-    """Nested lists with NaN and infinity back in place."""
-    if isinstance(value, list):
-        return [restored(item) for item in value]
-    return float("nan") if value is None else float(value) if isinstance(value, str) else value

@@ -17,6 +17,7 @@ from typing import Any
 
 from . import _core
 from ._core import ScenarioError
+from .plan import Plan
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,13 @@ class Scenario:
         document = without_none(dataclasses.asdict(Schema(**fields)))
         return cls.written(document, str(fields.get("name", "<scenario>")))
 
-    def plan(self, **options: Any) -> dict[str, Any]:
-        """The plan: every default filled in, SI units. Takes `overrides` and `controller`."""
-        plan: dict[str, Any] = json.loads(_core.plan(self.text, self.name, **options))
-        return plan
+    def plan(self, *, controller: str | None = None, overrides: Sequence[str] = ()) -> Plan:
+        """The plan: every default filled in, SI units. Raises ScenarioError for a wrong override."""
+        return Plan.from_json(
+            json.loads(
+                _core.plan(self.text, self.name, overrides=list(overrides), controller=controller)
+            )
+        )
 
     def document(
         self, *, controller: str | None = None, overrides: Sequence[str] = ()
@@ -62,9 +66,9 @@ class Scenario:
         document = tomllib.loads(self.text)
         for text in overrides:
             _set(document, text)
-        for planned in plan["classes"] if controller else ():
-            flow = next(one for one in document["flow"] if one["name"] == planned["name"])
-            if planned["controller"] == controller:
+        for planned in plan.classes if controller else ():
+            flow = next(one for one in document["flow"] if one["name"] == planned.name)
+            if planned.controller == controller:
                 flow["controller"] = controller
         if (overrides or controller) and Scenario.written(document, self.name).plan() != plan:
             raise ScenarioError(

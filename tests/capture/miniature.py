@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import anabranch as ab
+from anabranch import plan as plans
+from anabranch.plan import Plan
 from anabranch.result import Recording
 from anabranch.scenario import Scenario, load, shipped
+from anabranch.tables import Paths
 
 LENGTH_S = 2.0
 """How long a shipped scenario is here."""
@@ -16,11 +19,7 @@ LENGTH_S = 2.0
 EVERYTHING = "everything"
 
 NAMES = [
-    *(
-        name
-        for name in shipped()
-        if any(c["protocol"] == "tcp" for c in load(name).plan()["classes"])
-    ),
+    *(name for name in shipped() if any(c.protocol == "tcp" for c in load(name).plan().classes)),
     EVERYTHING,
 ]
 
@@ -87,10 +86,9 @@ class Recorded:
     qlog: Path
 
     @property
-    def paths(self) -> dict[str, Any]:
+    def paths(self) -> Paths:
         """The table of its paths."""
-        paths: dict[str, Any] = self.result.runs[0]["paths"]
-        return paths
+        return self.result.runs[0].paths
 
 
 def scenario(name: str) -> Scenario:
@@ -98,44 +96,46 @@ def scenario(name: str) -> Scenario:
     return Scenario.parse(TEXT, EVERYTHING) if name == EVERYTHING else ab.load(name)
 
 
-def hurried(plan: dict[str, Any]) -> list[str]:
+def hurried(plan: Plan) -> list[str]:
     """Overrides by which all that users and paths do in a plan happens within two seconds, and
     nothing is left out of what is counted: users start within half a second, later times shrink
     with the duration. Links change when they do."""
-    shrunk = 1e3 * LENGTH_S / plan["duration_s"]
+    shrunk = 1e3 * LENGTH_S / plan.duration_s
     words = [f"duration={LENGTH_S} s", "warmup=0 s"]
-    for c in plan["classes"]:
-        flow = f"flow.{c['name']}"
-        if c["start_s"]:
-            words.append(f"{flow}.start={shrunk * c['start_s']:.3f} ms")
-        if c["spread_s"]:
-            words.append(f"{flow}.spread={min(500, 1e3 * c['spread_s']):.3f} ms")
-        for number, path in enumerate(c["paths"]):
-            times = {key: path[f"{key}_s"] for key in ("join", "leave") if path[f"{key}_s"]}
+    for c in plan.classes:
+        flow = f"flow.{c.name}"
+        if c.start_s:
+            words.append(f"{flow}.start={shrunk * c.start_s:.3f} ms")
+        if c.spread_s:
+            words.append(f"{flow}.spread={min(500, 1e3 * c.spread_s):.3f} ms")
+        for number, path in enumerate(c.paths):
+            times = {"join": path.join_s, "leave": path.leave_s}
             words += [
-                f"{flow}.path.{number}.{key}={shrunk * at_s:.3f} ms" for key, at_s in times.items()
+                f"{flow}.path.{number}.{key}={shrunk * at_s:.3f} ms"
+                for key, at_s in times.items()
+                if at_s
             ]
     return words
 
 
-def over_tcp(plan: dict[str, Any]) -> list[str]:
+def over_tcp(plan: Plan) -> list[str]:
     """Overrides that put TCP in the place of TFRC and of coded paths, whose datagrams have tests of
     their own.
     """
     words = []
-    for c in plan["classes"]:
-        flow = f"flow.{c['name']}"
-        if "tfrc" in c["controller"]:
+    for c in plan.classes:
+        flow = f"flow.{c.name}"
+        if "tfrc" in c.controller:
             words.append(f"{flow}.controller=lia")
-        if any(path["coding"] for path in c["paths"]):
-            paths = ", ".join(f"{{ links = {named(plan, path)} }}" for path in c["paths"])
+        if any(path.coding for path in c.paths):
+            paths = ", ".join(f"{{ links = {named(plan, path)} }}" for path in c.paths)
             words.append(f"{flow}.path=[{paths}]")
     return words
 
 
-def named(plan: dict[str, Any], path: dict[str, Any]) -> list[str]:
+def named(plan: Plan, path: plans.Path) -> list[str]:
     """The names of the links of a path."""
-    return [plan["links"][number]["name"] for number in path["links"]]
+    return [plan.links[number].name for number in path.links]
 
 
 def record(name: str, folder: Path, *, tcp: bool = True, **how: Any) -> Recorded:

@@ -48,14 +48,14 @@ def lengths(trace: Log) -> Iterator[int]:
 
 def titles(run: Recorded) -> list[str]:
     """What the traces of the paths are called, in the order of the paths of the result."""
-    users = [(c["name"], user) for c in run.result.plan["classes"] for user in range(c["count"])]
-    places = zip(run.paths["flow"], run.paths["path"], strict=True)
+    users = [(c.name, user) for c in run.result.plan.classes for user in range(c.count)]
+    places = zip(run.paths.flow, run.paths.path, strict=True)
     return [f"{users[flow][0]}.{users[flow][1]}.path{path}" for flow, path in places]
 
 
 def of_tcp(run: Recorded) -> set[str]:
     """Names of the classes that send by TCP."""
-    return {c["name"] for c in run.result.plan["classes"] if c["protocol"] == "tcp"}
+    return {c.name for c in run.result.plan.classes if c.protocol == "tcp"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,11 +77,11 @@ def test_packets_of_each_path_are_as_many_in_the_log_as_in_the_run(
     silent: Log = {"events": []}  # a path that was not used may have no trace
     for column, kind in (("sent_packets", SENT), ("retransmits", LOST)):
         counted = [len(of(by_title.get(path, silent), kind)) for path in paths]
-        assert counted == run.paths[column].tolist(), column
+        assert counted == run.paths.column(column).tolist(), column
     capture = read(run.pcap)
     tcp = (t for t in traces if t["title"].split(".")[0] in of_tcp(run))
     logged_bytes = sum(sum(lengths(trace)) for trace in tcp)
-    assert logged_bytes == sum(capture.paths["payload_bytes"])
+    assert logged_bytes == sum(capture.paths.payload_bytes)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -123,17 +123,17 @@ def test_windows_in_the_log_are_those_of_the_series(
     name: str, recorded: Run, logged: Logged
 ) -> None:
     run, compared = recorded(name), 0
-    series = run.result.runs[0]["series"]
-    payloads = {c["name"]: c["payload_bytes"] for c in run.result.plan["classes"]}
-    flows = run.result.runs[0]["flows"]["class"]
+    series = run.result.runs[0].series
+    payloads = {c.name: c.payload_bytes for c in run.result.plan.classes}
+    flows = run.result.runs[0].flows.class_
     paths = titles(run)
     for trace in logged(name)["traces"]:
         metrics, path = of(trace, METRICS), paths.index(trace["title"])
         times = [event["time"] for event in metrics]
-        payload = payloads[flows[run.paths["flow"][path]]]
-        for row, at_s in enumerate(series["t_s"]):
+        payload = payloads[flows[run.paths.flow[path]]]
+        for row, at_s in enumerate(series.t_s):
             before = int(np.searchsorted(times, 1e3 * at_s + 1e-6)) - 1
-            window = series["paths"]["cwnd_segments"][row][path]
+            window = series.paths.cwnd_segments[row][path]
             if before < 0 or window != window:
                 continue
             logged_bytes = metrics[before]["data"]["congestion_window"]
@@ -154,7 +154,7 @@ def test_states_follow_one_another_and_say_when_losses_are_repaired(
             last = event["data"]["new"]
             seen[last] += 1
     assert seen["slow_start"]
-    if sum(recorded(name).paths["recoveries"]) > 0:
+    if sum(recorded(name).paths.recoveries) > 0:
         assert seen["recovery"]
         # At 1 Mb/s a recovery takes longer than these two seconds.
         assert seen["congestion_avoidance"] or name.startswith("couple-plus/")

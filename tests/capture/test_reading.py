@@ -21,16 +21,17 @@ from miniature import EVERYTHING, Recorded, record, scenario
 import anabranch as ab
 from anabranch.capture import Capture, read
 from anabranch.cli import main
+from anabranch.records import meanings
 from anabranch.result import Recording
 
-Run = Callable[[str], Recorded]
+Recorder = Callable[[str], Recorded]
 
 SMALL = 60
 """Packets of a capture that is cut and changed."""
 
 
 @pytest.fixture(scope="session")
-def small(recorded: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small(recorded: Recorder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The beginning of a capture that keeps headers only."""
     folder = tmp_path_factory.mktemp("small")
     found = blocks(record("linux/zero-delay", folder, keep_bytes=96).pcap)
@@ -45,9 +46,9 @@ def counted(capture: Capture) -> dict[str, list[Any]]:
     exact = ("sent_packets", "payload_bytes", "retransmits", "retransmitted_bytes", "acked_bytes")
     flows = ("token", "subflows", "acked_bytes", "joins_proved", "joins_disproved")
     return {
-        "packets": [capture.facts["packets"], capture.facts["malformed_packets"]],
-        **{f"path {column}": list(capture.paths[column]) for column in ("flow", *exact)},
-        **{f"flow {column}": list(capture.flows[column]) for column in flows},
+        "packets": [capture.facts.packets, capture.facts.malformed_packets],
+        **{f"path {column}": list(capture.paths.column(column)) for column in ("flow", *exact)},
+        **{f"flow {column}": list(capture.flows.column(column)) for column in flows},
     }
 
 
@@ -57,20 +58,20 @@ def counted(capture: Capture) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("nanoseconds", [False, True])
 def test_pcap_of_both_byte_orders_and_precisions_says_the_same(
-    order: str, nanoseconds: bool, recorded: Run, tmp_path: Path
+    order: str, nanoseconds: bool, recorded: Recorder, tmp_path: Path
 ) -> None:
     original, file = recorded("linux/shared-red").pcap, tmp_path / "x.pcap"
     file.write_bytes(pcap(blocks(original), RAW, order=order, nanoseconds=nanoseconds))
     right, again = read(original), read(file)
     assert counted(again) == counted(right)
     rounded = 1e-9 if nanoseconds else 2e-6
-    assert again.facts["duration_s"] == pytest.approx(right.facts["duration_s"], abs=rounded)
-    assert again.paths["rtt_s"] == pytest.approx(right.paths["rtt_s"], abs=rounded)
+    assert again.facts.duration_s == pytest.approx(right.facts.duration_s, abs=rounded)
+    assert again.paths.rtt_s == pytest.approx(right.paths.rtt_s, abs=rounded)
 
 
 @pytest.mark.parametrize("frames", FRAMES)
 def test_every_link_layer_and_both_versions_of_ip_say_the_same(
-    frames: str, recorded: Run, tmp_path: Path
+    frames: str, recorded: Recorder, tmp_path: Path
 ) -> None:
     original, file = recorded("linux/shared-red").pcap, tmp_path / "x.pcap"
     link, framed = FRAMES[frames]
@@ -78,8 +79,8 @@ def test_every_link_layer_and_both_versions_of_ip_say_the_same(
     right, again = read(original), read(file)
     assert counted(again) == counted(right)
     header = 20 if "IPv6" in frames else 0  # is longer by that
-    more = again.paths["data_ip_bytes"] - right.paths["data_ip_bytes"]
-    assert (more == header * right.paths["sent_packets"]).all()
+    more = again.paths.data_ip_bytes - right.paths.data_ip_bytes
+    assert (more == header * right.paths.sent_packets).all()
 
 
 def swapped(block: Block) -> bytes:
@@ -121,19 +122,19 @@ def test_times_of_an_interface_have_the_unit_that_it_says(
         found.append(Block(block.offset, block.kind, body))
     again, right = read(write(tmp_path / "x", found)), read(small)
     assert counted(again) == counted(right)
-    assert again.facts["duration_s"] == pytest.approx(right.facts["duration_s"], abs=1.1 / ticks)
+    assert again.facts.duration_s == pytest.approx(right.facts.duration_s, abs=1.1 / ticks)
 
 
 def test_sections_one_after_another_are_one_capture(small: Path, tmp_path: Path) -> None:
     file = tmp_path / "x"
     file.write_bytes(2 * small.read_bytes())
     twice, once = read(file), read(small)
-    assert twice.facts["packets"] == 2 * once.facts["packets"]
-    sent = [sum(capture.paths["sent_packets"]) for capture in (twice, once)]
+    assert twice.facts.packets == 2 * once.facts.packets
+    sent = [sum(capture.paths.sent_packets) for capture in (twice, once)]
     assert sent[0] == 2 * sent[1]
 
 
-def test_what_tshark_converts_says_the_same(recorded: Run, tmp_path: Path) -> None:
+def test_what_tshark_converts_says_the_same(recorded: Recorder, tmp_path: Path) -> None:
     required()
     original, file = recorded("linux/shared-red").pcap, tmp_path / "x.pcap"
     tshark("-r", str(original), "-F", "nsecpcap", "-w", str(file))
@@ -162,13 +163,13 @@ def test_a_capture_that_is_cut_anywhere_says_where_it_broke_off(
         elif not whole:
             said = f"{file} has no TCP among its 0 packets"
         else:
-            assert read(file).facts["packets"] == whole
+            assert read(file).facts.packets == whole
             continue
         with pytest.raises(ValueError, match=re.escape(said)):
             read(file)
         if whole:
             partial = read(file, partial=True)
-            assert partial.facts["packets"] == whole
+            assert partial.facts.packets == whole
             assert partial.warnings == [f"broken: {where}"]
 
 
@@ -181,7 +182,7 @@ def test_a_pcap_that_is_cut_says_where_it_broke_off(small: Path, tmp_path: Path)
         file.write_bytes(data[:cut])
         begun = max(frame for frame in frames if frame <= cut)
         if begun == cut:
-            assert read(file).facts["packets"] == frames.index(begun)
+            assert read(file).facts.packets == frames.index(begun)
             continue
         with pytest.raises(
             ValueError, match=f"byte {begun}, after {frames.index(begun)} packets?\\b"
@@ -321,28 +322,28 @@ def test_a_capture_with_random_faults_is_read_or_refused(
         capture = read(file, partial=True)
     except ValueError:
         return
-    assert 0 < capture.facts["packets"] <= SMALL + 8
-    assert len(capture.series["t_s"]) <= 10_001
+    assert 0 < capture.facts.packets <= SMALL + 8
+    assert len(capture.series.t_s) <= 10_001
     capture.save(tmp_path / "x.json")
 
 
 # What is read and written.
 
 
-def test_rates_are_those_of_the_span_that_was_asked_for(recorded: Run) -> None:
+def test_rates_are_those_of_the_span_that_was_asked_for(recorded: Recorder) -> None:
     pcap_file = recorded("linux/shared-red").pcap
     whole = read(pcap_file, bin_s=0.1)
-    bytes_of = whole.series["data_ip_bytes"]
-    assert (bytes_of.sum(axis=0) == whole.paths["data_ip_bytes"]).all()
+    bytes_of = whole.series.data_ip_bytes
+    assert (bytes_of.sum(axis=0) == whole.paths.data_ip_bytes).all()
     part = read(pcap_file, bin_s=0.1, start_s=0.5, end_s=1.5)
     assert part.span_s == (0.5, 1.5)
-    assert part.paths["throughput_bps"] == pytest.approx(8 * bytes_of[5:15].sum(axis=0))
+    assert part.paths.throughput_bps == pytest.approx(8 * bytes_of[5:15].sum(axis=0))
     finer = read(pcap_file, bin_s=0.01, start_s=0.5, end_s=1.5)
-    assert finer.paths["throughput_bps"] == pytest.approx(part.paths["throughput_bps"])
-    sums = np.bincount(part.paths["flow"], part.paths["throughput_bps"])
-    assert part.flows["throughput_bps"] == pytest.approx(sums)
+    assert finer.paths.throughput_bps == pytest.approx(part.paths.throughput_bps)
+    sums = np.bincount(part.paths.flow, part.paths.throughput_bps)
+    assert part.flows.throughput_bps == pytest.approx(sums)
     for flow in range(len(sums)):
-        assert part.shares[part.paths["flow"] == flow].sum() == pytest.approx(1)
+        assert part.shares[part.paths.flow == flow].sum() == pytest.approx(1)
     assert part.jain == pytest.approx(sums.sum() ** 2 / len(sums) / (sums**2).sum())
 
 
@@ -353,7 +354,7 @@ def test_a_capture_of_one_instant_has_no_rates(
     first = next(place for place, block in enumerate(found) if block.kind == PACKET)
     file, picture = write(tmp_path / "x", found[: first + 1]), tmp_path / "x.png"
     capture = read(file)
-    assert capture.span_s == (0, 0) and np.isnan(capture.flows["goodput_bps"]).all()
+    assert capture.span_s == (0, 0) and np.isnan(capture.flows.goodput_bps).all()
     assert np.isnan(capture.shares).all() and np.isnan(capture.jain)
     status, out, err = run(["capture", str(file), "--plot", str(picture)], capsys)
     assert status == 0 and "nan" not in out, err
@@ -361,7 +362,7 @@ def test_a_capture_of_one_instant_has_no_rates(
 
 
 def test_a_picture_shows_the_span_with_few_steps_and_those_that_carried_most(
-    recorded: Run,
+    recorded: Recorder,
 ) -> None:
     capture = read(recorded(EVERYTHING).pcap, bin_s=0.001, start_s=1, end_s=3)
     figure = ab.plot.capture(capture)
@@ -371,14 +372,14 @@ def test_a_picture_shows_the_span_with_few_steps_and_those_that_carried_most(
     assert "the 8 of 12 that carried most" in figure.get_suptitle()
     drawn = [patch.get_data() for patch in ax.patches]  # type: ignore[attr-defined]
     assert all(100 < len(line.values) <= 150 for line in drawn)
-    inside = (capture.series["t_s"] >= 1) & (capture.series["t_s"] < 3)
-    carried = np.sort(8e-6 * capture.series["data_ip_bytes"][inside].sum(axis=0))[::-1][:8]
+    inside = (capture.series.t_s >= 1) & (capture.series.t_s < 3)
+    carried = np.sort(8e-6 * capture.series.data_ip_bytes[inside].sum(axis=0))[::-1][:8]
     areas = [np.nansum(line.values * np.diff(line.edges)) for line in drawn]
     assert np.sort(areas)[::-1] == pytest.approx(carried)
 
 
 def test_the_command_shows_writes_and_draws(
-    recorded: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recorded: Recorder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, json_file, picture = recorded(EVERYTHING).pcap, tmp_path / "c.json", tmp_path / "c.png"
     words = ["--json", str(json_file), "--plot", str(picture), "--from", "1s", "--to", "3 s"]
@@ -389,7 +390,7 @@ def test_the_command_shows_writes_and_draws(
     content, capture = json.loads(json_file.read_text()), read(file, bin_s=0.05, start_s=1, end_s=3)
     assert (content["kind"], content["format"]) == ("anabranch capture", 1)
     assert content["span_s"] == [1, 3] and content["series"]["bin_s"] == 0.05
-    assert content["paths"]["throughput_bps"] == capture.paths["throughput_bps"].tolist()
+    assert content["paths"]["throughput_bps"] == capture.paths.throughput_bps.tolist()
     assert content["jain"] == capture.jain
     rows = {len(column) for column in content["paths"].values()}
     assert rows == {len(content["series"]["data_ip_bytes"][0])}
@@ -398,24 +399,30 @@ def test_the_command_shows_writes_and_draws(
 # What a run writes.
 
 
-def test_a_recording_changes_nothing(recorded: Run, tmp_path: Path) -> None:
+def test_a_recording_changes_nothing(recorded: Recorder, tmp_path: Path) -> None:
     watched = recorded(EVERYTHING).result.runs[0]
     alone = ab.run(scenario(EVERYTHING), [1]).runs[0]
     short = record(EVERYTHING, tmp_path, until_s=0.5, keep_bytes=80).result.runs[0]
-    assert alone["digest"] == watched["digest"] == short["digest"]
-    for table in ("flows", "paths", "links"):
-        for column, values in alone[table].items():
-            np.testing.assert_array_equal(values, watched[table][column])
+    assert alone.digest == watched.digest == short.digest
+    pairs = [
+        (alone.flows, watched.flows),
+        (alone.paths, watched.paths),
+        (alone.links, watched.links),
+    ]
+    for one, other in pairs:
+        for column in meanings(type(one)):
+            if one.has(column):
+                np.testing.assert_array_equal(one.column(column), other.column(column))
 
 
-def test_the_same_run_writes_the_same_bytes(recorded: Run, tmp_path: Path) -> None:
+def test_the_same_run_writes_the_same_bytes(recorded: Recorder, tmp_path: Path) -> None:
     first, again = recorded(EVERYTHING), record(EVERYTHING, tmp_path)
     assert first.pcap.read_bytes() == again.pcap.read_bytes()
     assert first.qlog.read_bytes() == again.qlog.read_bytes()
 
 
 @pytest.mark.parametrize("keep_bytes", [80, 96, 1499])
-def test_headers_alone_say_the_same(keep_bytes: int, recorded: Run, tmp_path: Path) -> None:
+def test_headers_alone_say_the_same(keep_bytes: int, recorded: Recorder, tmp_path: Path) -> None:
     whole = recorded(EVERYTHING)
     cut = record(EVERYTHING, tmp_path, keep_bytes=keep_bytes)
     assert max(len(block.packet) for block in packets(blocks(cut.pcap))) <= keep_bytes
@@ -423,7 +430,9 @@ def test_headers_alone_say_the_same(keep_bytes: int, recorded: Run, tmp_path: Pa
     assert counted(read(cut.pcap)) == counted(read(whole.pcap))
 
 
-def test_nothing_is_recorded_after_the_time_that_was_given(recorded: Run, tmp_path: Path) -> None:
+def test_nothing_is_recorded_after_the_time_that_was_given(
+    recorded: Recorder, tmp_path: Path
+) -> None:
     whole, cut = recorded(EVERYTHING), record(EVERYTHING, tmp_path, until_s=1.5)
     all_packets, first = (packets(blocks(run.pcap)) for run in (whole, cut))
     assert [bytes(b) for b in first] == [bytes(b) for b in all_packets if b.at_ns <= 1_500_000_000]

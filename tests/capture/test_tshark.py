@@ -45,7 +45,7 @@ def suspects(seen: Iterable[Packet]) -> list[tuple[str, str]]:
 
 def by_path(recorded: Recorded, counted: Counter[int]) -> list[int]:
     """Counts in the order of the paths of the result."""
-    return [counted[path] for path in range(len(recorded.paths["flow"]))]
+    return [counted[path] for path in range(len(recorded.paths.flow))]
 
 
 def path_of(endpoint: str) -> int:
@@ -67,7 +67,7 @@ def test_tfrc_is_datagrams_to_and_fro(tmp_path: Path) -> None:
     assert suspects(seen) == []
     assert all(packet["udp.length"] for packet in seen)
     sent = Counter(packet.path for packet in seen if packet.path is not None)
-    assert by_path(run, sent) == run.paths["sent_packets"].tolist()
+    assert by_path(run, sent) == run.paths.sent_packets.tolist()
     reports = [packet for packet in seen if packet.path is None]
     assert len(reports) > 20 and all(int(packet["udp.length"]) >= 8 + 12 for packet in reports)
     assert '"TFRC"' in run.qlog.read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_a_coded_path_is_datagrams_with_its_header_and_the_others_are_tcp(tmp_pa
     assert suspects(seen) == []
     coded = [packet for packet in seen if packet.path == 1]
     sent = Counter(packet.path for packet in seen if packet.path is not None and not packet.added)
-    assert by_path(run, sent) == run.paths["sent_packets"].tolist()
+    assert by_path(run, sent) == run.paths.sent_packets.tolist()
     assert all(packet["udp.length"] == str(8 + 12 + 1000) for packet in coded)
     answers = [packet for packet in seen if packet.path is None and packet["udp.length"]]
     assert len(answers) > 20 and all(int(packet["udp.length"]) == 8 + 16 for packet in answers)
@@ -94,9 +94,9 @@ def test_packets_of_each_path_are_as_many_for_tshark_for_the_reader_and_for_the_
     run, seen = recorded(name), dissected(name)
     ours = [packet for packet in seen if packet.path is not None and not packet.added]
     sent = Counter(packet.path for packet in ours)
-    assert by_path(run, sent) == run.paths["sent_packets"].tolist()
+    assert by_path(run, sent) == run.paths.sent_packets.tolist()
     again = Counter(packet.path for packet in ours if packet.again)
-    assert by_path(run, again) == run.paths["retransmits"].tolist()
+    assert by_path(run, again) == run.paths.retransmits.tolist()
     assert sum(again.values()) > 5 or name.startswith(UNHURT)
     data, payload = Counter(), Counter()
     for packet in ours:
@@ -104,13 +104,13 @@ def test_packets_of_each_path_are_as_many_for_tshark_for_the_reader_and_for_the_
         payload[packet.path] += packet.payload
     capture, columns = read(run.pcap), ("sent_packets", "retransmits", "payload_bytes")
     read_back: dict[str, Counter[int]] = {column: Counter() for column in columns}
-    for number, endpoint in enumerate(capture.paths["initiator"]):
+    for number, endpoint in enumerate(capture.paths.initiator):
         for column in columns:
-            read_back[column][path_of(endpoint)] += int(capture.paths[column][number])
+            read_back[column][path_of(endpoint)] += int(capture.paths.column(column)[number])
     for column, counted in zip(columns, (data, again, payload), strict=True):
         assert by_path(run, read_back[column]) == by_path(run, counted), column
-    assert capture.facts["packets"] == len(seen)
-    assert capture.facts["other_packets"] == sum(packet["udp.length"] != "" for packet in seen)
+    assert capture.facts.packets == len(seen)
+    assert capture.facts.other_packets == sum(packet["udp.length"] != "" for packet in seen)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,17 +127,17 @@ def test_subflows_belong_together_as_tshark_groups_them_and_carry_the_same_bytes
             payload[stream] += packet.payload
     capture = read(run.pcap)
     flows = defaultdict(set)
-    for number, endpoint in enumerate(capture.paths["initiator"]):
-        flows[int(capture.paths["flow"][number])].add(path_of(endpoint))
-    several = {flow for flow, token in enumerate(capture.flows["token"]) if token}
-    sums = np.bincount(capture.paths["flow"], capture.paths["payload_bytes"])
+    for number, endpoint in enumerate(capture.paths.initiator):
+        flows[int(capture.paths.flow[number])].add(path_of(endpoint))
+    several = {flow for flow, token in enumerate(capture.flows.token) if token}
+    sums = np.bincount(capture.paths.flow, capture.paths.payload_bytes)
     theirs = {frozenset(paths[stream]): payload[stream] for stream in paths}
     assert theirs == {frozenset(flows[flow]): sums[flow] for flow in several}
     for together in flows.values():  # and they are users of the run
-        assert len({run.paths["flow"][path] for path in together}) == 1
-    paths_of = Counter(run.paths["flow"].tolist())
+        assert len({run.paths.flow[path] for path in together}) == 1
+    paths_of = Counter(run.paths.flow.tolist())
     multipath = {flow for flow, count in paths_of.items() if count > 1}
-    started = {run.paths["flow"][path] for together in paths.values() for path in together}
+    started = {run.paths.flow[path] for together in paths.values() for path in together}
     assert started == multipath
 
 
@@ -181,8 +181,8 @@ def test_tokens_and_first_data_sequence_numbers_are_made_of_the_keys(
         assert int(packet["tcp.options.mptcp.recvtok"]) == token
         assert token in tokens[packet["mptcp.stream"]]
     ours = {int.from_bytes(digest(key)[:4]) for key, _ in exchanged.values()}
-    assert {int(t, 16) for t in read(recorded(name).pcap).flows["token"] if t} == ours
-    assert joins or not any(len(c["paths"]) > 1 for c in recorded(name).result.plan["classes"])
+    assert {int(t, 16) for t in read(recorded(name).pcap).flows.token if t} == ours
+    assert joins or not any(len(c.paths) > 1 for c in recorded(name).result.plan.classes)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -198,7 +198,7 @@ def test_what_a_connection_acknowledged_reaches_from_its_first_byte_to_its_last_
             reached[stream] = max(reached[stream], (int(ack) - first) % 2**32)
     tokens = {stream: digest(initiator)[:4].hex() for stream, (initiator, _) in exchanged.items()}
     flows = read(recorded(name).pcap).flows
-    pairs = zip(flows["token"], flows["acked_bytes"], strict=True)
+    pairs = zip(flows.token, flows.acked_bytes, strict=True)
     ours = {token: int(acked) for token, acked in pairs if token}
     assert {tokens[stream]: acked for stream, acked in reached.items()} == ours
     assert sum(ours.values()) > 0 or not ours
@@ -229,8 +229,8 @@ def test_each_join_and_each_announced_address_proves_the_keys(
             made = code(first, second, (number, 1), (address, 4), (0, 2))
             assert int(mac) == int.from_bytes(made[-8:])
     flows = read(recorded(name).pcap).flows
-    assert sum(flows["joins_proved"]) == len(proved)
-    assert sum(flows["joins_disproved"]) == 0
+    assert sum(flows.joins_proved) == len(proved)
+    assert sum(flows.joins_disproved) == 0
 
 
 ECHO, REDUCED, SYN = 0x40, 0x80, 0x02
@@ -243,7 +243,7 @@ def flags(packet: Packet) -> int:
 
 def of_class(run: Recorded, name: str, seen: Iterable[Packet]) -> list[Packet]:
     """The packets that senders of a class have sent."""
-    flows = np.asarray(run.result.runs[0]["flows"]["class"])[run.paths["flow"]]
+    flows = np.asarray(run.result.runs[0].flows.class_)[run.paths.flow]
     return [packet for packet in seen if packet.path is not None and flows[packet.path] == name]
 
 
@@ -257,7 +257,7 @@ def test_a_run_with_everything_has_everything_in_its_capture(
     capable = {p["frame.number"] for p in seen if p["ip.dsfield.ecn"] == "2"}
     first = {p["frame.number"] for p in modern if p.payload and not p.again}
     assert capable == first  # what is sent again must not be marked (RFC 3168 §6.1.5)
-    assert run.paths["marks"].sum() > 0
+    assert run.paths.marks.sum() > 0
     answers = [p for p in seen if p.path is None and not flags(p) & SYN]
     assert sum(flags(p) & ECHO > 0 for p in answers) > 10
     assert sum(flags(p) & REDUCED > 0 for p in modern if p.payload) > 3
@@ -292,10 +292,10 @@ def test_addresses_are_announced_before_they_join_confirmed_and_withdrawn_when_t
     # When the backup joins and the path before it leaves, no other is open that could say so.
     assert len(withdrawn) == 3 and all(p.added for p in withdrawn)
     flows = read(run.pcap).flows
-    assert sorted(flows["addresses_announced"]) == [0] * 5 + [1, 1, 1]
-    assert sum(flows["addresses_announced"]) == len(ours)
-    assert sorted(flows["addresses_withdrawn"]) == [0] * 5 + [1, 1, 1]
-    assert sorted(flows["joins_proved"]) == [0] * 5 + [1, 1, 2]
+    assert sorted(flows.addresses_announced) == [0] * 5 + [1, 1, 1]
+    assert sum(flows.addresses_announced) == len(ours)
+    assert sorted(flows.addresses_withdrawn) == [0] * 5 + [1, 1, 1]
+    assert sorted(flows.joins_proved) == [0] * 5 + [1, 1, 2]
 
 
 def ruler(start: int, length: int) -> bytes:
@@ -368,21 +368,21 @@ def test_a_wrong_proof_of_a_join_is_noticed(
 ) -> None:
     right = read(recorded(EVERYTHING).pcap).flows
     flows = read(changed(recorded(EVERYTHING), tmp_path / "x", (length, JOIN), at)).flows
-    assert sum(flows["joins_disproved"]) == 1
-    assert sum(flows["joins_proved"]) == sum(right["joins_proved"]) - 1
+    assert sum(flows.joins_disproved) == 1
+    assert sum(flows.joins_proved) == sum(right.joins_proved) - 1
 
 
 def test_a_wrong_token_makes_a_connection_of_its_own(recorded: Run, tmp_path: Path) -> None:
     right = read(recorded(EVERYTHING).pcap).flows
     wrong = read(changed(recorded(EVERYTHING), tmp_path / "x", (12, JOIN), 4)).flows
-    assert len(wrong["token"]) == len(right["token"]) + 1
-    assert sum(wrong["joins_proved"]) == sum(right["joins_proved"]) - 1
+    assert len(wrong.token) == len(right.token) + 1
+    assert sum(wrong.joins_proved) == sum(right.joins_proved) - 1
 
 
 def test_an_option_that_says_a_wrong_length_is_noticed(recorded: Run, tmp_path: Path) -> None:
     file = changed(recorded(EVERYTHING), tmp_path / "x", (22, DATA), 1)
     capture = read(file)
-    assert capture.facts["malformed_packets"] == 1
+    assert capture.facts.malformed_packets == 1
     assert capture.warnings == ["packets with malformed TCP options: 1"]
 
 
@@ -395,7 +395,7 @@ def test_a_packet_that_is_missing_or_there_twice_is_noticed(
     place = max(place for place, b in enumerate(found) if b.kind == PACKET and b.payload)
     found[place : place + 1] = [found[place]] * 2 if more else []
     wrong = read(write(tmp_path / "x", found))
-    sent = [int(sum(capture.paths["sent_packets"])) for capture in (right, wrong)]
-    again = [int(sum(capture.paths["retransmits"])) for capture in (right, wrong)]
+    sent = [int(sum(capture.paths.sent_packets)) for capture in (right, wrong)]
+    again = [int(sum(capture.paths.retransmits)) for capture in (right, wrong)]
     assert sent[1] - sent[0] == (1 if more else -1)
     assert again[1] - again[0] == (1 if more else 0)

@@ -62,7 +62,7 @@ def save_scenario(block: Block) -> None:
 
     file = Path(f"{tomllib.loads(block.text)['name']}.toml")
     file.write_text(block.text, encoding="utf-8")
-    assert ab.load(file).plan()["classes"]
+    assert ab.load(file).plan().classes
 
 
 def run_commands(block: Block) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import fairness
+from anabranch.files import write_json
 from anabranch.scenario import Scenario
 
 PATHS = """
@@ -88,10 +89,12 @@ def test_a_saved_result_keeps_its_judgements_and_one_without_any_is_read(tmp_pat
     assert [one.met for one in fairness.judgements(again)] == [False, True]
 
 
-def test_a_result_from_before_there_were_demands_has_none() -> None:
-    result = ab.run(Scenario.parse(PATHS), overrides=["duration=12 s"])
-    for planned in result.plan["classes"]:
+def test_a_result_from_before_there_were_demands_has_none(tmp_path: Path) -> None:
+    content = ab.run(Scenario.parse(PATHS), overrides=["duration=12 s"]).to_json()
+    for planned in content["plan"]["classes"]:
         del planned["fair"]
+    write_json(tmp_path / "old.json", content)
+    result = ab.Result.load(tmp_path / "old.json")
     assert fairness.judgements(result) == []
 
 

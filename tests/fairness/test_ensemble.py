@@ -201,7 +201,7 @@ def test_a_controller_is_that_of_the_other_flows_and_not_of_the_tcp() -> None:
     seen = []
 
     def recorded(scenario: Scenario, seeds: list[int]):
-        seen.append({c["name"]: c["controller"] for c in scenario.plan()["classes"]})
+        seen.append({c.name: c.controller for c in scenario.plan().classes})
         return run(scenario, seeds)
 
     text = two("reno").text.replace(

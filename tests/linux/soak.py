@@ -44,20 +44,19 @@ ALIKE = ((0, 1), (2, 3), (2, 4), (3, 4))
 
 def largest_window(result: Result) -> float:
     """Segments: the largest window of any sample of any path."""
-    return max(float(np.nanmax(run["series"]["paths"]["cwnd_segments"])) for run in result.runs)
+    return max(float(np.nanmax(run.series.paths.cwnd_segments)) for run in result.runs)
 
 
 def fits(result: Result) -> float:
     """Segments that the fastest link's bandwidth-delay product and queue hold."""
     plan = result.plan
-    rtt_s = max(path["base_rtt_s"] for row in plan["classes"] for path in row["paths"])
-    size = float(plan["classes"][0]["packet_bytes"])
+    rtt_s = max(path.base_rtt_s for row in plan.classes for path in row.paths)
+    size = float(plan.classes[0].packet_bytes)
     held = 0.0
-    for link in plan["links"]:
-        if link["rate_bps"]:
-            queue = link["queue"] or {}
-            packets = queue.get("limit_packets") or queue.get("packets") or 1000
-            held = max(held, link["rate_bps"] * rtt_s / 8 / size + packets)
+    for link in plan.links:
+        if link.rate_bps:
+            packets = link.queue and link.queue.limit_packets
+            held = max(held, link.rate_bps * rtt_s / 8 / size + (packets or 1000))
     return held
 
 
@@ -65,7 +64,7 @@ def counted(result: Result) -> dict[str, int]:
     """What the controllers of all replications counted."""
     sums: dict[str, int] = {}
     for replication in result.runs:
-        for counters in replication["kernel"]["controllers"].values():
+        for counters in replication.kernel.controllers.values():
             for name, value in counters.items():
                 sums[name] = sums.get(name, 0) + value
     return sums

@@ -8,10 +8,11 @@ import pytest
 
 from anabranch.linux import LinuxError, fit, run, settings
 from anabranch.linux.sockets import room_for_files
+from anabranch.plan import Plan
 from anabranch.scenario import Scenario, load, shipped
 
 
-def plan(text: str = "", flow: str = "", path: str = "") -> dict:
+def plan(text: str = "", flow: str = "", path: str = "") -> Plan:
     return Scenario.parse(
         f"""
 name = "one"
@@ -79,12 +80,12 @@ def test_each_kind_of_traffic_that_the_testbed_has_not_is_named(
 
 def test_ecn_probes_and_decay_after_idling_are_settings_of_the_kernel() -> None:
     options = '[transport]\necn = true\ntlp = true\nidle = "decay"'
-    (planned,) = plan(options)["classes"]
+    (planned,) = plan(options).classes
     chosen = settings.wanted(planned)
     assert chosen["net.ipv4.tcp_ecn"] == "1"
     assert chosen["net.ipv4.tcp_early_retrans"] == "3"
     assert chosen["net.ipv4.tcp_slow_start_after_idle"] == "1"
-    assert settings.wanted(plan()["classes"][0])["net.ipv4.tcp_ecn"] == "0"
+    assert settings.wanted(plan().classes[0])["net.ipv4.tcp_ecn"] == "0"
 
 
 def test_a_path_that_nothing_slows_down_is_refused() -> None:

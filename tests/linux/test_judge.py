@@ -4,34 +4,52 @@ is needed for it."""
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from anabranch.cli.realtime import remarks
-from anabranch.linux.calibrate import distinct, largest_errors, unmeasured, verdict
+from anabranch.linux.calibrate import Calibration, MeasuredDelay, MeasuredRate, distinct, unmeasured
 from anabranch.linux.controllers import Attached
 from anabranch.linux.errors import LinuxError, NotCalibrated, NotValid
 from anabranch.linux.judge import starving, wrong_emulation
 from anabranch.linux.running import Session
 from anabranch.linux.testbed import Order
+from anabranch.plan import LinkChange
+from anabranch.runs import EmulatorReport, PacketBalance, Run
 from anabranch.scenario import load
+from anabranch.tables import Classes, Flows, Paths
 
 PLAN = load("khalili/scenario-c").plan()
 """The shortest base round trip is 110 ms, so that 2.2 ms are allowed; timeouts take 200 ms at
 least.
 """
 
-GOOD: dict[str, Any] = {
-    "lateness_p99_s": 1e-4,
-    "lateness_max_s": 0.09,
-    "waiting_p99_s": 1e-4,
-    "waiting_max_s": float("nan"),
-    "cpu_fraction": 0.2,
-    "largest_packet_bytes": 1500,
-    "drops": {"foreign": 3, "oversize": 0},
-}
+GOOD = EmulatorReport(
+    lateness_p50_s=1e-5,
+    lateness_p99_s=1e-4,
+    lateness_p999_s=1e-3,
+    lateness_max_s=0.09,
+    waiting_p50_s=1e-5,
+    waiting_p99_s=1e-4,
+    waiting_p999_s=1e-3,
+    waiting_max_s=float("nan"),
+    cpu_fraction=0.2,
+    cpu_wait_fraction=0.0,
+    forwarded_packets=1000,
+    largest_packet_bytes=1500,
+    elapsed_s=10.0,
+    drops={"foreign": 3, "oversize": 0},
+    conservation=PacketBalance(read=1000, copied=0, written=1000, dropped=0, in_flight=0),
+)
+
+
+def report(**changes: Any) -> EmulatorReport:
+    """The report of an emulator that kept time, but for `changes`."""
+    return EmulatorReport(**(vars(GOOD) | changes))
 
 
 def test_an_emulator_that_kept_time_is_believed() -> None:
@@ -51,16 +69,16 @@ def test_an_emulator_that_kept_time_is_believed() -> None:
     ],
 )
 def test_whatever_would_falsify_a_run_makes_it_invalid(row: dict[str, Any], said: str) -> None:
-    (found,) = wrong_emulation(PLAN, GOOD | row)
+    (found,) = wrong_emulation(PLAN, report(**row))
     assert said in found
 
 
 def test_bulk_users_that_had_nothing_to_send_make_a_run_invalid() -> None:
-    classes = [row["name"] for row in PLAN["classes"]]
+    classes = [row.name for row in PLAN.classes]
 
     def judged(*starved: float) -> list[str]:
-        paths = {"flow": [0, 0, 1], "starved": starved}
-        return starving(PLAN, {"flows": {"class": classes}, "paths": paths})
+        paths = Paths(flow=np.array([0, 0, 1]), starved=np.array(starved))
+        return starving(PLAN, Run(flows=Flows(class_=classes), paths=paths, classes=Classes()))
 
     assert judged(0.01, 0.02, 0) == []
     (found,) = judged(0, 0.1, 0)
@@ -69,61 +87,63 @@ def test_bulk_users_that_had_nothing_to_send_make_a_run_invalid() -> None:
 
 def test_the_smallest_timeout_says_how_long_the_emulator_may_stall() -> None:
     plan = load("khalili/scenario-c").plan(overrides=["transport.rto_min=400 ms"])
-    assert wrong_emulation(plan, GOOD | {"lateness_max_s": 0.13}) == []
+    assert wrong_emulation(plan, report(lateness_max_s=0.13)) == []
 
 
-def row(
-    what: str, measured: float, expected: float, packets: int, full: int = 300
-) -> dict[str, Any]:
-    unit = "s" if what == "delay" else "bps"
-    return {
-        "what": what,
-        "links": ["ap1"],
-        f"measured_{unit}": measured,
-        f"expected_{unit}": expected,
-        "packets": packets,
-        "expected_packets": full,
-    }
+def delay(measured_s: float, expected_s: float, packets: int) -> MeasuredDelay:
+    return MeasuredDelay(
+        links=["ap1"], measured_s=measured_s, expected_s=expected_s, packets=packets
+    )
+
+
+def rate(measured_bps: float, expected_bps: float, packets: int, full: int = 300) -> MeasuredRate:
+    return MeasuredRate(
+        links=["ap1"],
+        measured_bps=measured_bps,
+        expected_bps=expected_bps,
+        expected_packets=full,
+        packets=packets,
+    )
 
 
 def test_a_link_that_is_not_what_the_scenario_says_is_told() -> None:
-    assert verdict(row("delay", 0.0552, 0.055, 21)) == ""
-    assert "is 55.40 ms, not 55.00 ms" in verdict(row("delay", 0.0554, 0.055, 21))
-    assert "only 6 of 21" in verdict(row("delay", 0.055, 0.055, 6))
-    assert verdict(row("rate", 9.95e6, 10e6, 300)) == ""
-    assert "is 9.850 Mb/s, not 10.000 Mb/s" in verdict(row("rate", 9.85e6, 10e6, 300))
+    assert delay(0.0552, 0.055, 21).verdict() == ""
+    assert "is 55.40 ms, not 55.00 ms" in delay(0.0554, 0.055, 21).verdict()
+    assert "only 6 of 21" in delay(0.055, 0.055, 6).verdict()
+    assert rate(9.95e6, 10e6, 300).verdict() == ""
+    assert "is 9.850 Mb/s, not 10.000 Mb/s" in rate(9.85e6, 10e6, 300).verdict()
 
 
 def test_a_stream_that_hardly_comes_through_is_told_unless_the_link_is_slow() -> None:
-    assert "only 149 of 300 packets of a stream came through ap1" in verdict(
-        row("rate", 10e6, 10e6, 149)
-    )
-    assert "only 0 of 16" in verdict(row("rate", float("nan"), 0.2e6, 0, 16))
-    assert verdict(row("rate", float("nan"), 0.2e6, 5, 15)) == ""
+    assert "only 149 of 300 packets of a stream came through ap1" in rate(10e6, 10e6, 149).verdict()
+    assert "only 0 of 16" in rate(float("nan"), 0.2e6, 0, 16).verdict()
+    assert rate(float("nan"), 0.2e6, 5, 15).verdict() == ""
 
 
 def test_each_run_keeps_how_far_its_links_were_off() -> None:
-    delays = [row("delay", 0.0552, 0.055, 21), row("delay", 0.0101, 0.01, 21)]
-    rates = [row("rate", 9.95e6, 10e6, 300), row("rate", float("nan"), 0.2e6, 5, 15)]
-    errors = largest_errors({"delays": delays, "rates": rates})
-    assert errors == pytest.approx({"delay_error_s": 2e-4, "rate_error": 5e-3})
-    assert math.isnan(largest_errors({"delays": delays, "rates": rates[1:]})["rate_error"])
+    delays = [delay(0.0552, 0.055, 21), delay(0.0101, 0.01, 21)]
+    rates = [rate(9.95e6, 10e6, 300), rate(float("nan"), 0.2e6, 5, 15)]
+    known = Calibration(delays=delays, rates=rates, unmeasured={}, emulator=GOOD)
+    errors = known.largest_errors()
+    assert (errors.delay_error_s, errors.rate_error) == pytest.approx((2e-4, 5e-3))
+    assert math.isnan(replace(known, rates=rates[1:]).largest_errors().rate_error)
 
 
 def test_every_link_is_measured_in_both_directions_or_named() -> None:
-    links = [link["name"] for link in PLAN["links"]]
+    links = [link.name for link in PLAN.links]
     crossed = {links[number] for way in distinct(PLAN) for number in way}
     assert crossed == set(links) == {"ap1", "ap2", "line", "back"}
-    rows = [row("delay", 1, 1, 21), row("rate", 1, 1, 300)]
+    rows = [delay(1, 1, 21), rate(1, 1, 300)]
     assert unmeasured(PLAN, rows) == {"delay": ["ap2", "back", "line"], "rate": ["ap2"]}
-    rows = [row("rate", float("nan"), 1, 10)]
+    rows = [rate(float("nan"), 1, 10)]
     assert unmeasured(PLAN, rows)["rate"] == ["ap1", "ap2"]
 
 
 def test_a_link_that_changes_soon_is_not_measured() -> None:
     plan = load("khalili/scenario-c").plan()
-    (number,) = (i for i, link in enumerate(plan["links"]) if link["name"] == "ap2")
-    plan["links"][number]["changes"] = [{"at_s": 2.0}]
+    (number,) = (i for i, link in enumerate(plan.links) if link.name == "ap2")
+    soon = LinkChange(at_s=2.0, rate_bps=None, delay_s=None, loss=None, up=None)
+    plan.links[number] = replace(plan.links[number], changes=[soon])
     assert all(number not in way for way in distinct(plan))
 
 
@@ -152,7 +172,10 @@ def test_only_what_another_time_may_be_right_is_tried_again(
 
 def test_what_makes_a_valid_result_weaker_is_told() -> None:
     def told(real_time: bool, **unmeasured: list[str]) -> list[str]:
-        runs = [{"emulator": {"real_time": True}}, {"emulator": {"real_time": real_time}}]
+        runs = [
+            Run(flows=Flows(), paths=Paths(), classes=Classes(), emulator=report(real_time=each))
+            for each in (True, real_time)
+        ]
         origin = {"calibration": {"unmeasured": {"delay": [], "rate": []} | unmeasured}}
         return remarks(SimpleNamespace(runs=runs, provenance=origin))
 

@@ -29,14 +29,14 @@ def test_the_kernels_joins_prove_what_ours_would_and_its_bytes_are_those_of_the_
     )
     capture = ab.capture.read(file)
     paths, flows = capture.paths, capture.flows
-    multipath = [number for number, token in enumerate(flows["token"]) if token]
-    assert len(multipath) == 2 and len(flows["token"]) == 3
+    multipath = [number for number, token in enumerate(flows.token) if token]
+    assert len(multipath) == 2 and len(flows.token) == 3
     # The kernel's own codes over its own keys and nonces are what `wire::mptcp` makes of them.
-    assert [flows["joins_proved"][number] for number in multipath] == [1, 1]
-    assert not any(flows["joins_disproved"])
-    assert [list(paths["flow"]).count(number) for number in multipath] == [2, 2]
+    assert [flows.joins_proved[number] for number in multipath] == [1, 1]
+    assert not any(flows.joins_disproved)
+    assert [list(paths.flow).count(number) for number in multipath] == [2, 2]
     assert not capture.warnings
-    acked = 8.0 * np.sum(flows["acked_bytes"]) / 6.0
+    acked = 8.0 * np.sum(flows.acked_bytes) / 6.0
     goodput = sum(result.users(name, "goodput_bps").sum() for name in result.classes)
     assert acked == pytest.approx(goodput, rel=0.05)
     assert list(tmp_path.iterdir()) == [file]

@@ -92,7 +92,7 @@ def short(skipped: int, **options: Any) -> Result:
 
 
 def counters(result: Result) -> dict[str, int]:
-    (row,) = result.runs[0]["kernel"]["controllers"].values()
+    (row,) = result.runs[0].kernel.controllers.values()
     return {"skipped": 0, "missed": 0, "repairs": 0} | row
 
 
@@ -113,7 +113,7 @@ def test_a_first_loss_is_survived_when_its_callbacks_are_missed() -> None:
     assert largest_window(result) < 4 * fits(result)
     # One that was not answered stands until the next callback: long only in a timeout that is
     # backed off.
-    thresholds = result.runs[0]["series"]["paths"]["ssthresh_segments"]
+    thresholds = result.runs[0].series.paths.ssthresh_segments
     assert np.sum(np.isfinite(thresholds[-1])) >= 12  # first losses there were
     assert np.mean((thresholds > 4 * fits(result)) & np.isfinite(thresholds)) < 0.05
     for name in ("left", "right"):

@@ -7,9 +7,9 @@ import signal
 import socket
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +17,10 @@ from test_namespaces import TWO_PATHS
 
 from anabranch import plot
 from anabranch.linux import LinuxError, check, emulation, run, running, tcp_info, testbed
-from anabranch.linux.calibrate import largest_errors
+from anabranch.linux.calibrate import Calibration
 from anabranch.linux.sockets import listening
+from anabranch.plan import Class
+from anabranch.records import meanings
 from anabranch.result import Result
 from anabranch.scenario import Scenario
 
@@ -43,10 +45,10 @@ def test_links_are_filled_and_not_beyond(two: Result) -> None:
 
 def test_both_paths_of_a_user_carry_data(two: Result) -> None:
     (run_,) = two.runs
-    assert not [text for text in run_["invalid_because"] if "path" in text or "user" in text]
+    assert not [text for text in run_.invalid_because if "path" in text or "user" in text]
     assert np.all(two.path("user", 0, "throughput_bps") > 1e6)
     assert np.all(two.path("user", 1, "throughput_bps") > 0.3e6)
-    assert run_["kernel"]["congestion_controls"] == ["reno"]
+    assert run_.kernel.congestion_controls == ["reno"]
 
 
 def test_no_path_is_left_without_data_and_little_waits_for_order(two: Result) -> None:
@@ -72,13 +74,22 @@ def test_a_result_has_the_shape_of_a_simulated_one(two: Result, tmp_path: Path) 
 
     (other,) = simulate(simulated, series=True).runs
     (run_,) = two.runs
-    for table in ("flows", "paths", "links", "classes"):
-        assert set(other[table]) <= set(run_[table]), table
-        for name, column in other[table].items():
-            assert len(run_[table][name]) == len(column), (table, name)
-    for table in ("paths", "links"):
-        for name, column in other["series"][table].items():
-            assert np.shape(run_["series"][table][name])[1] == column.shape[1], name
+    for one, own in (
+        (other.flows, run_.flows),
+        (other.paths, run_.paths),
+        (other.links, run_.links),
+        (other.classes, run_.classes),
+    ):
+        known = {name for name in meanings(type(one)) if one.has(name)}
+        assert known <= {name for name in meanings(type(own)) if own.has(name)}, one
+        for name in known:
+            assert len(own.column(name)) == len(one.column(name)), (one, name)
+    for series, own_series in (
+        (other.series.paths, run_.series.paths),
+        (other.series.links, run_.series.links),
+    ):
+        for name in meanings(type(series)):
+            assert own_series.column(name).shape[1] == series.column(name).shape[1], name
     two.save(tmp_path / "two.json.gz")
     again = Result.load(tmp_path / "two.json.gz")
     assert again.world == "linux" and "user" in again.table()
@@ -94,10 +105,10 @@ def test_provenance_has_kernel_settings_buffers_and_calibration(two: Result) -> 
     assert rates["left"] == pytest.approx(4e6, rel=0.05)  # a busy machine may be, if not valid
     assert {row["packets"] for row in origin["calibration"]["delays"]} == {21}
     assert origin["calibration"]["unmeasured"] == {"delay": [], "rate": []}
-    errors = two.runs[0]["emulator"]["calibration"]
-    assert errors == largest_errors(origin["calibration"])
-    if two.runs[0]["valid"]:
-        assert errors["rate_error"] <= 0.01 and errors["delay_error_s"] <= 0.3e-3
+    errors = two.runs[0].emulator.calibration
+    assert errors == Calibration.from_json(origin["calibration"]).largest_errors()
+    if two.runs[0].valid:
+        assert errors.rate_error <= 0.01 and errors.delay_error_s <= 0.3e-3
 
 
 PLAIN = """
@@ -133,12 +144,12 @@ leave = "3 s"
 def test_transfers_end_streams_keep_their_rate_and_paths_come_and_go() -> None:
     result = run(Scenario.parse(PLAIN, "plain"), series=True, keep_invalid=True)
     (run_,) = result.runs
-    assert not [text for text in run_["invalid_because"] if "path" in text or "user" in text]
-    done = run_["flows"]["completed_s"]
+    assert not [text for text in run_.invalid_because if "path" in text or "user" in text]
+    done = run_.flows.completed_s
     assert 1.0 < done[0] < 3.0 and np.isnan(done[1])
     assert result.users("stream", "goodput_bps")[0, 0] == pytest.approx(2e6, rel=0.1)
-    windows = run_["series"]["paths"]["cwnd_segments"][:, 3]
-    t_s = run_["series"]["t_s"]
+    windows = run_.series.paths.cwnd_segments[:, 3]
+    t_s = run_.series.t_s
     assert np.all(np.isnan(windows[t_s < 0.95]))
     assert not np.any(np.isnan(windows[(t_s > 1.3) & (t_s < 2.95)]))
     assert np.all(np.isnan(windows[(t_s > 3.3)]))
@@ -186,20 +197,20 @@ def test_a_run_that_is_held_up_until_its_links_end_is_invalid_and_no_error(
     monkeypatch.setattr(running, "REPEATS", 0)
     overrides = ["duration=2 s", "warmup=0.5 s"]
     result = run(Scenario.parse(PLAIN, "plain"), overrides=overrides, keep_invalid=True)
-    assert [why for why in result.runs[0]["invalid_because"] if "held up" in why]
+    assert [why for why in result.runs[0].invalid_because if "held up" in why]
 
 
 def test_a_connection_that_falls_back_to_tcp_is_told_as_such(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plain(address: tuple[str, int], planned: dict[str, Any]) -> socket.socket:
-        return listening(address, planned | {"paths": planned["paths"][:1]})
+    def plain(address: tuple[str, int], planned: Class) -> socket.socket:
+        return listening(address, replace(planned, paths=planned.paths[:1]))
 
     monkeypatch.setattr(testbed, "listening", plain)
     monkeypatch.setattr(running, "REPEATS", 0)
     overrides = ["duration=2 s", "warmup=1 s"]
     result = run(Scenario.parse(TWO_PATHS, "two"), overrides=overrides, keep_invalid=True)
-    reasons = [why for why in result.runs[0]["invalid_because"] if why.startswith("user ")]
+    reasons = [why for why in result.runs[0].invalid_because if why.startswith("user ")]
     assert reasons == ["user user 0: it fell back to plain TCP"]
 
 
@@ -233,7 +244,7 @@ def test_tcp_info_is_decoded_as_a_live_connection_has_it() -> None:
 
 
 def test_processors_are_kept_awake_as_long_as_a_run_lasts_and_no_longer(two: Result) -> None:
-    assert two.runs[0]["emulator"]["awake"] == len(os.sched_getaffinity(0))
+    assert two.runs[0].emulator.awake == len(os.sched_getaffinity(0))
     threads = [int(task.name) for task in Path("/proc/self/task").iterdir()]
     assert os.SCHED_IDLE not in map(os.sched_getscheduler, threads)
 
@@ -245,5 +256,5 @@ def test_what_a_path_is_given_is_whole_packets() -> None:
     packets = sum(result.path("user", path, "sent_packets") for path in (0, 1))
     lost = sum(result.path("user", path, "lost_packets") for path in (0, 1))
     rate = sum(result.path("user", path, "throughput_bps") for path in (0, 1))
-    watched_s = result.plan["duration_s"] - result.plan["warmup_s"]
+    watched_s = result.plan.duration_s - result.plan.warmup_s
     assert float((rate * watched_s / 8 / (packets - lost)).mean()) > 1470

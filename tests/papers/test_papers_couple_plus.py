@@ -22,8 +22,11 @@ from anabranch.papers.couple_plus import (
 )
 from anabranch.papers.pages import write_report
 from anabranch.papers.registry import select
+from anabranch.records import Numbers
 from anabranch.result import Result
+from anabranch.runs import Run
 from anabranch.scenario import shipped
+from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries, Series
 
 NAMES = [name for name in shipped() if name.startswith("couple-plus/")]
 
@@ -68,38 +71,42 @@ def test_redundancies_are_above_the_bound_and_those_that_hide_congestion_below_i
 @pytest.mark.parametrize("name", NAMES)
 def test_the_choices_of_a_scenario_are_what_its_plan_has(name: str) -> None:
     plan = ab.load(name).plan()
-    choices = {choice["what"]: choice["value"] for choice in plan["choices"]}
-    assert len(choices) == len(plan["choices"])
-    user = plan["classes"][0]
-    assert f"{user['packet_bytes']} B on the wire" in choices["packet"]
+    choices = {choice.what: choice.value for choice in plan.choices}
+    assert len(choices) == len(plan.choices)
+    user = plan.classes[0]
+    assert f"{user.packet_bytes} B on the wire" in choices["packet"]
     if name == "couple-plus/measurement":
         return
-    assert choices["receive buffer"] == f"{user['receive_buffer_bytes'] / 1e3:g} kB"
-    assert choices["initial window"] == f"{user['initial_window']:g} segments"
-    assert choices["RTO"].startswith(
-        f"at least {user['rto_min_s'] * 1e3:g} ms, {user['rto_floor']}"
-    )
-    assert choices["scheduler"] == user["scheduler"]
-    assert choices["ssthresh floor of coupled paths"] == f"{user['min_ssthresh']:g} segment"
-    assert choices["loss recovery"].endswith("without SACK") and not user["sack"]
-    assert choices["acknowledgements"] == "of every packet" and user["delayed_ack_s"] == 0
-    jitter = {link["jitter_s"] for link in plan["links"]} - {0.0}
-    assert jitter == {user["packet_bytes"] * 8 / 1e6}
+    assert choices["receive buffer"] == f"{user.receive_buffer_bytes / 1e3:g} kB"
+    assert choices["initial window"] == f"{user.initial_window:g} segments"
+    assert choices["RTO"].startswith(f"at least {user.rto_min_s * 1e3:g} ms, {user.rto_floor}")
+    assert choices["scheduler"] == user.scheduler
+    assert choices["ssthresh floor of coupled paths"] == f"{user.min_ssthresh:g} segment"
+    assert choices["loss recovery"].endswith("without SACK") and not user.sack
+    assert choices["acknowledgements"] == "of every packet" and user.delayed_ack_s == 0
+    jitter = {link.jitter_s for link in plan.links} - {0.0}
+    assert jitter == {user.packet_bytes * 8 / 1e6}
     assert choices["random processing time"].startswith("up to 8.416 ms")
-    queues = {link["queue"]["limit_packets"] for link in plan["links"] if link["queue"]} - {None}
+    queues = {link.queue.limit_packets for link in plan.links if link.queue} - {None}
     assert queues == {50} and choices["queue"] == "drop-tail, 50 packets at every link"
 
 
-def made_up(taken: list[list[float]], done: list[float]) -> dict[str, Any]:
+def made_up(taken: list[list[float]], done: list[float]) -> Run:
     """A run of 10 s with these bytes taken in by three paths at its end, in equal steps."""
     t_s = np.arange(0, 10.5, 0.5)
     column = np.array(taken)
-    return {
-        "seed": 1,
-        "flows": {"class": ["multipath", "tcp"], "completed_s": np.array(done)},
-        "paths": {"flow": np.array([0, 0, 1]), "path": np.array([0, 1, 0])},
-        "series": {"t_s": t_s, "paths": {"taken_bytes": t_s[:, None] / 10 * column}},
-    }
+    return Run(
+        seed=1,
+        flows=Flows(class_=["multipath", "tcp"], completed_s=np.array(done)),
+        paths=Paths(flow=np.array([0, 0, 1]), path=np.array([0, 1, 0])),
+        classes=Classes(),
+        series=series(t_s, PathSeries(taken_bytes=t_s[:, None] / 10 * column)),
+    )
+
+
+def series(t_s: Numbers, paths: PathSeries) -> Series:
+    """Samples of paths alone."""
+    return Series(t_s=t_s, paths=paths, links=LinkSeries())
 
 
 def test_the_competition_period_ends_with_the_first_transfer() -> None:
@@ -142,12 +149,13 @@ def test_a_reaction_begins_when_the_loss_is_above_three_tenths() -> None:
     t_s = np.arange(0, 50, 0.5)
     windows = np.where(t_s < 23, 10.0, 5.0)
     run = made_up([1, 1, 1], [1, 1])
-    run["series"] = {"t_s": t_s, "paths": {"cwnd_segments": windows[:, None] * [1, 1, 1]}}
-    result = Result(ab.load("couple-plus/mobile"), {}, [run])
+    run.series = series(t_s, PathSeries(cwnd_segments=windows[:, None] * [1, 1, 1]))
+    scenario = ab.load("couple-plus/mobile")
+    result = Result(scenario, scenario.plan(), [run])
     assert mobile.reaction_s(result).tolist() == [1.5]
-    trace = ab.load("couple-plus/mobile").plan()["links"]
-    (wifi,) = [link for link in trace if link["name"] == "wifi"]
-    first = next(c["at_s"] for c in wifi["changes"] if c["loss"] > 0.3)
+    trace = ab.load("couple-plus/mobile").plan().links
+    (wifi,) = [link for link in trace if link.name == "wifi"]
+    first = next(c.at_s for c in wifi.changes if c.loss and c.loss > 0.3)
     assert first == mobile.BAD_S
 
 
@@ -161,7 +169,7 @@ def test_the_sets_of_do_no_harm_are_all_those_of_one_bottleneck() -> None:
 def test_a_script_loses_what_it_is_told_to_and_a_capture_has_every_coded_packet() -> None:
     log = schemes.scripted(2)
     assert len(log.events.times("loss")) == 2
-    assert len(log.sent) >= int(log.result.runs[0]["paths"]["sent_packets"][0])
+    assert len(log.sent) >= int(log.result.runs[0].paths.sent_packets[0])
     assert max(c.count for c in log.sent) == 6
     assert [kind for _, kind, _ in schemes.verdicts(log)][:2] == ["asked", "noise"]
 

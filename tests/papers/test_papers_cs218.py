@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from anabranch.papers.cs218 import (
 )
 from anabranch.papers.pages import write_report
 from anabranch.result import Result
+from anabranch.runs import Run
 from anabranch.scenario import shipped
 from anabranch.statistics import Interval
+from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries, Series
 
 NAMES = [name for name in shipped() if name.startswith("cs218/")]
 
@@ -61,17 +64,17 @@ def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
 @pytest.mark.parametrize(("name", "packets"), [("fairness", [42]), ("ramp", [833, 83])])
 def test_drop_tail_queues_are_one_bandwidth_delay_product(name: str, packets: list[int]) -> None:
     plan = ab.load(f"cs218/{name}").plan()
-    links = [link for link in plan["links"] if link["rate_bps"]]
-    rtt_s = plan["classes"][0]["paths"][0]["base_rtt_s"]
-    assert [round(link["rate_bps"] * rtt_s / 8 / 1500) for link in links] == packets
-    assert [link["queue"]["limit_packets"] for link in links] == packets
-    chosen = next(c["value"] for c in plan["choices"] if c["what"] == "queue")
+    links = [link for link in plan.links if link.rate_bps]
+    rtt_s = plan.classes[0].paths[0].base_rtt_s
+    assert [round(link.rate_bps * rtt_s / 8 / 1500) for link in links] == packets
+    assert [link.queue.limit_packets for link in links] == packets
+    chosen = next(c.value for c in plan.choices if c.what == "queue")
     assert all(str(number) in chosen for number in packets)
 
 
 def test_slow_start_ends_at_half_of_what_the_fast_path_holds() -> None:
     plan = ab.load("cs218/ramp").plan()
-    threshold = plan["classes"][0]["initial_ssthresh"]
+    threshold = plan.classes[0].initial_ssthresh
     assert threshold == 416.5 < 833.33 / 2 and round(2 * threshold) == 833
 
 
@@ -104,8 +107,11 @@ def test_a_sweep_has_the_seeds_that_all_of_its_cells_have() -> None:
 
 def test_filling_is_timed_between_two_windows_and_endless_if_the_second_is_not_reached() -> None:
     t_s = np.arange(0.0, 10.0, 0.5)
-    run = {"series": {"t_s": t_s, "paths": {"cwnd_segments": np.stack([10 * t_s, t_s], axis=1)}}}
-    result = Result(ab.load("cs218/ramp"), {"warmup_s": 2.0}, [run])
+    windows = PathSeries(cwnd_segments=np.stack([10 * t_s, t_s], axis=1))
+    series = Series(t_s=t_s, paths=windows, links=LinkSeries())
+    run = Run(flows=Flows(), paths=Paths(), classes=Classes(), series=series)
+    scenario = ab.load("cs218/ramp")
+    result = Result(scenario, replace(scenario.plan(), warmup_s=2.0), [run])
     assert reading.fill_s(result, 10, 40).tolist() == [2.0]  # from 2 s, the warm-up's end
     assert reading.fill_s(result, 30, 60).tolist() == [3.0]
     assert reading.fill_s(result, 30, 600).tolist() == [np.inf]
@@ -177,30 +183,30 @@ def test_claims_are_judged_by_name_and_the_report_has_their_tables(tmp_path: Pat
 
 def wireless(name: str) -> str:
     """What the choices of a scenario say of its radio, as its plan has it."""
-    radio = next(m for m in ab.load(name).plan()["media"] if m["kind"] == "wifi")
-    return f"802.11{radio['standard']} at {radio['rate_bps'] / 1e6:g} Mb/s"
+    radio = next(m for m in ab.load(name).plan().media if m.kind == "wifi")
+    return f"802.11{radio.standard} at {radio.rate_bps / 1e6:g} Mb/s"
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n in {*MOVING, "cs218/lte-wifi"}])
 def test_choices_of_networks_on_the_move_are_those_of_their_plans(name: str) -> None:
     plan = ab.load(name).plan()
-    choices = {choice["what"]: choice["value"] for choice in plan["choices"]}
-    assert len(choices) == len(plan["choices"])
-    tcp = next(c for c in plan["classes"] if c["protocol"] == "tcp")
+    choices = {choice.what: choice.value for choice in plan.choices}
+    assert len(choices) == len(plan.choices)
+    tcp = next(c for c in plan.classes if c.protocol == "tcp")
     words = choices["TCP"]
-    segments = "segment" if tcp["initial_window"] == 1 else "segments"
-    assert f"initial window {tcp['initial_window']:g} {segments}" in words
-    assert ("without SACK" in words) != tcp["sack"]
-    assert ("for each packet" in words) == (tcp["delayed_ack_s"] == 0)
-    if tcp["initial_ssthresh"]:
-        assert f"({tcp['initial_ssthresh']:g} segments)" in words
-        assert f"{tcp['payload_bytes']} B of payload" in words
-    timeout = f"{1e3 * tcp['rto_min_s']:g} ms"
+    segments = "segment" if tcp.initial_window == 1 else "segments"
+    assert f"initial window {tcp.initial_window:g} {segments}" in words
+    assert ("without SACK" in words) != tcp.sack
+    assert ("for each packet" in words) == (tcp.delayed_ack_s == 0)
+    if tcp.initial_ssthresh:
+        assert f"({tcp.initial_ssthresh:g} segments)" in words
+        assert f"{tcp.payload_bytes} B of payload" in words
+    timeout = f"{1e3 * tcp.rto_min_s:g} ms"
     assert timeout in choices.get("RTO minimum", words)
     if name not in ("cs218/csma", "cs218/full-mesh", "cs218/mixed"):
         assert wireless(name) in " ".join(choices.values())
-    for udp in (c for c in plan["classes"] if c["protocol"] == "udp"):
-        assert (udp["payload_bytes"], udp["app_rate_bps"]) == (512, 10 * 512 * 8)
+    for udp in (c for c in plan.classes if c.protocol == "udp"):
+        assert (udp.payload_bytes, udp.app_rate_bps) == (512, 10 * 512 * 8)
 
 
 def test_published_tables_are_those_of_the_ledger() -> None:

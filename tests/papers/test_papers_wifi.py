@@ -4,6 +4,7 @@ short runs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,9 @@ from anabranch.papers.pages import write_report
 from anabranch.papers.wifi import PAPER, added, cells, reading, structure
 from anabranch.papers.wifi.logs import send_queues
 from anabranch.result import Result
+from anabranch.runs import Run
 from anabranch.scenario import shipped
+from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries, Series
 
 NAMES = [name for name in shipped() if name.startswith("wifi/")]
 SHORT = ("duration=12 s", "warmup=4 s")
@@ -62,32 +65,32 @@ def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scenario_says_what_the_chapter_leaves_open(name: str) -> None:
     plan = ab.load(name).plan()
-    choices = {choice["what"]: choice for choice in plan["choices"]}
-    assert len(choices) == len(plan["choices"])
-    assert all(choice["value"] and choice["why"] for choice in plan["choices"])
-    rtts = {path["base_rtt_s"] for c in plan["classes"] for path in c["paths"] if path["back"]}
-    assert choices["base RTT"]["value"].startswith(" and ".join(f"{1e3 * r:g} ms" for r in rtts))
-    if plan["media"]:
-        assert choices["attempts"]["value"] == str(plan["media"][0]["attempts"])
-        noisy = {s["noise_s"] for m in plan["media"] for s in m["stations"]} - {None}
-        assert (choices["residual loss"]["value"] == "none") == (not noisy)
+    choices = {choice.what: choice for choice in plan.choices}
+    assert len(choices) == len(plan.choices)
+    assert all(choice.value and choice.why for choice in plan.choices)
+    rtts = {path.base_rtt_s for c in plan.classes for path in c.paths if path.back}
+    assert choices["base RTT"].value.startswith(" and ".join(f"{1e3 * r:g} ms" for r in rtts))
+    if plan.media:
+        assert choices["attempts"].value == str(plan.media[0].attempts)
+        noisy = {s.noise_s for m in plan.media for s in m.stations} - {None}
+        assert (choices["residual loss"].value == "none") == (not noisy)
 
 
 def test_residual_loss_is_that_of_clients_and_never_of_access_points() -> None:
     for overrides in ((), cells.by_packet(), cells.clients('noise="2 s"')):
-        media = ab.load("wifi/up").plan(overrides=list(overrides))["media"]
-        for station in (s for m in media for s in m["stations"]):
-            lossy = bool(station["noise_s"] or station["residual_loss"])
-            assert lossy == (not station["name"].startswith("ap-"))
+        media = ab.load("wifi/up").plan(overrides=list(overrides)).media
+        for station in (s for m in media for s in m.stations):
+            lossy = bool(station.noise_s or station.residual_loss)
+            assert lossy == (not station.name.startswith("ap-"))
             if not lossy:
-                assert station["queue"]["limit_packets"] + station["ring_packets"] == 50
+                assert station.queue.limit_packets + station.ring_packets == 50
 
 
 def test_the_server_adds_a_tenth_of_a_second_and_nothing_else() -> None:
     plans = [ab.load("wifi/up").plan(overrides=list(change)) for change in ((), cells.delayed())]
-    rtts = [[p["base_rtt_s"] for c in plan["classes"] for p in c["paths"]] for plan in plans]
+    rtts = [[p.base_rtt_s for c in plan.classes for p in c.paths] for plan in plans]
     assert np.subtract(rtts[1], rtts[0]) == pytest.approx(cells.ADDED_S)
-    assert plans[0]["media"] == plans[1]["media"]
+    assert plans[0].media == plans[1].media
 
 
 def test_the_bandwidth_delay_products_are_the_chapters() -> None:
@@ -109,20 +112,24 @@ def made_up(windows: tuple[float, float], packets: tuple[float, float]) -> Labor
     """A run of 2 s whose windows, round trips and rates do not change."""
     t_s = np.arange(0, 2.05, 0.1)
     rows = np.ones((len(t_s), 1))
-    paths = {
-        "cwnd_segments": rows * windows,
-        "srtt_s": 0.11 * rows * (1, 1),
-        "arrived_bytes": t_s[:, None] * packets,
-    }
-    run = {
-        "seed": 1,
-        "flows": {"class": ["multipath"]},
-        "paths": {"flow": np.array([0, 0]), "path": np.array([0, 1])},
-        "series": {"t_s": t_s, "paths": paths},
-    }
-    plan = {"warmup_s": 0.0, "sample_s": 0.1, "classes": [{"name": "multipath"}]}
+    paths = PathSeries(
+        cwnd_segments=rows * windows,
+        srtt_s=0.11 * rows * (1, 1),
+        arrived_bytes=t_s[:, None] * packets,
+    )
+    run = Run(
+        seed=1,
+        flows=Flows(class_=["multipath"]),
+        paths=Paths(flow=np.array([0, 0]), path=np.array([0, 1])),
+        classes=Classes(),
+        series=Series(t_s=t_s, paths=paths, links=LinkSeries()),
+    )
+    scenario = ab.load("wifi/up")
+    shipped = scenario.plan()
+    made = [replace(shipped.classes[0], name="multipath")]
+    plan = replace(shipped, warmup_s=0.0, sample_s=0.1, classes=made)
     lab = Laboratory({})
-    lab.results["made up"] = Result(ab.load("wifi/up"), plan, [run])
+    lab.results["made up"] = Result(scenario, plan, [run])
     return lab
 
 

@@ -65,11 +65,11 @@ def test_the_window_is_held_against_throughput_times_propagation_on_each_path(ai
     run = air.runs[0]
     assert len(axes) == 3
     for column, (ax, base_rtt_s) in enumerate(zip(axes, (0.008, 0.012, 0.008), strict=True)):
-        cwnd = run["series"]["paths"]["cwnd_segments"][:, column]
-        bdp_bytes = run["paths"]["throughput_bps"][column] / 8 * base_rtt_s
+        cwnd = run.series.paths.cwnd_segments[:, column]
+        bdp_bytes = run.paths.throughput_bps[column] / 8 * base_rtt_s
         np.testing.assert_allclose(line(ax, "-").get_ydata(), 1.5 * cwnd)
         np.testing.assert_allclose(line(ax, "--").get_ydata(), bdp_bytes / 1e3)
-        ratio = 1500 * run["paths"]["cwnd_segments"][column] / bdp_bytes
+        ratio = 1500 * run.paths.cwnd_segments[column] / bdp_bytes
         assert title(ax).endswith(f": mean window {ratio:.3g} × BDP")
 
 
@@ -144,32 +144,32 @@ def test_by_default_stations_that_send_are_drawn_in_pairs_of_panels(air):
 
 
 def test_queues_of_stations_are_those_of_the_series(air):
-    series = air.runs[1]["series"]
+    series = air.runs[1].series
     figure = plot.stations(air, seed=2)
     for column, ax in enumerate(figure.axes[::2]):
         t_s, packets = line(ax, "-").get_data()
-        np.testing.assert_array_equal(t_s, series["t_s"])
-        np.testing.assert_array_equal(packets, series["stations"]["queue_packets"][:, column])
+        np.testing.assert_array_equal(t_s, series.t_s)
+        np.testing.assert_array_equal(packets, series.stations.queue_packets[:, column])
         assert packets.max() < ax.get_ylim()[1]
 
 
 def test_unanswered_transmissions_add_up_to_the_count_and_ticks_stand_where_packets_fail(air):
-    series = air.runs[0]["series"]
+    series = air.runs[0].series
     for column, ax in enumerate(plot.stations(air, bin_s=0.5).axes[1::2]):
         per_s, edges = stairs(ax)
-        counted = series["stations"]["unanswered"][:, column]
+        counted = series.stations.unanswered[:, column]
         assert np.sum(per_s * np.diff(edges)) == pytest.approx(counted[-1] - counted[0])
-        failed = np.diff(series["stations"]["failed_packets"][:, column])
-        np.testing.assert_array_equal(ticks(ax), series["t_s"][1:][failed > 0])
+        failed = np.diff(series.stations.failed_packets[:, column])
+        np.testing.assert_array_equal(ticks(ax), series.t_s[1:][failed > 0])
         assert per_s.max() <= ax.get_ylim()[1]
 
 
 def test_titles_of_stations_count_what_was_after_the_warm_up(air):
-    table = air.runs[0]["stations"]
-    share = 100 * table["unanswered"][2] / table["attempts"][2]
+    table = air.runs[0].stations
+    share = 100 * table.unanswered[2] / table.attempts[2]
     text = title(plot.stations(air, stations=["one/other"]).axes[0])
-    assert f"{share:.3g} % of {table['attempts'][2]:,} transmissions unanswered" in text
-    assert f"{table['failed_packets'][2]} packets given up" in text
+    assert f"{share:.3g} % of {table.attempts[2]:,} transmissions unanswered" in text
+    assert f"{table.failed_packets[2]} packets given up" in text
     silent = title(plot.stations(air, stations=["two/silent"]).axes[0])
     assert silent == "two/silent: no transmission after the warm-up"
 
@@ -241,7 +241,7 @@ def rates(figure):
 def test_a_distribution_over_time_has_every_second_after_the_warm_up_of_each_replication(air):
     drawn = rates(plot.cdf(air, sample_s=1))
     for name, mbps, columns in zip(air.classes, drawn, ([0, 1], [2]), strict=True):
-        arrived = [run["series"]["paths"]["arrived_bytes"][20::10, columns] for run in air.runs]
+        arrived = [run.series.paths.arrived_bytes[20::10, columns] for run in air.runs]
         seconds = np.concatenate([np.diff(one.sum(axis=1)) for one in arrived]) * 8e-6
         assert len(mbps) == 2 * 4
         np.testing.assert_allclose(mbps, np.sort(seconds))

@@ -63,30 +63,30 @@ def test_the_page_is_one_file_that_asks_nobody_for_anything(chain):
 
 def test_nodes_are_where_the_result_has_them(chain):
     content = data(plot.animation(chain))
-    nodes = chain.runs[0]["series"]["nodes"]
+    nodes = chain.runs[0].series.nodes
     for column, axis in ((4, "x_m"), (5, "y_m")):
         for number, track in enumerate(tracks(content, column)):
             expected = nodes[axis][:, number]
             np.testing.assert_allclose(np.broadcast_to(track, expected.shape), expected, atol=0.051)
-    assert content["t"] == pytest.approx(chain.runs[0]["series"]["t_s"].tolist())
+    assert content["t"] == pytest.approx(chain.runs[0].series.t_s.tolist())
     assert content["area"] == [0, 0, 240, 100]
 
 
 def test_hops_have_the_bytes_and_messages_of_the_result(chain):
     content = data(plot.animation(chain))
-    table = chain.runs[0]["series"]["nodes"]["hops"]
+    table = chain.runs[0].series.nodes.hops
     shown = np.array([sum(row[1::3]) for row in content["hops"]])
-    expected = np.bincount(table["sample"], table["bytes"], minlength=len(shown))
+    expected = np.bincount(table.sample, table.bytes, minlength=len(shown))
     np.testing.assert_allclose(shown, expected, rtol=5e-3)
     messages = sum(sum(row[2::3]) for row in content["hops"])
-    assert messages == table["messages"].sum() > 0
+    assert messages == table.messages.sum() > 0
     assert any(edge[2] == -1 for edge in content["edges"])
 
 
 def test_a_hop_belongs_to_the_path_whose_route_has_it(chain):
     content = data(plot.animation(chain))
     assert [stream["name"] for stream in content["streams"]] == ["mptcp, path 0", "mptcp, path 1"]
-    arrived = chain.runs[0]["series"]["paths"]["arrived_bytes"][-1]
+    arrived = chain.runs[0].series.paths.arrived_bytes[-1]
     for stream in range(2):
         assert totals(content, stream, "server") == pytest.approx(arrived[stream], rel=0.02)
 
@@ -98,7 +98,7 @@ def test_paths_that_share_a_hop_have_parts_of_it_as_they_arrive():
     )
     result = ab.run(ab.Scenario.parse(shared), series=True)
     content = data(plot.animation(result))
-    arrived = result.runs[0]["series"]["paths"]["arrived_bytes"][-1].reshape(2, 2).sum(axis=0)
+    arrived = result.runs[0].series.paths.arrived_bytes[-1].reshape(2, 2).sum(axis=0)
     over_air = [totals(content, stream, "ap") for stream in range(2)]
     assert 0.1 < arrived[0] / arrived.sum() < 0.9
     np.testing.assert_allclose(over_air / np.sum(over_air), arrived / arrived.sum(), atol=0.05)
@@ -117,12 +117,12 @@ def test_a_route_is_in_use_while_its_hops_carry_packets(chain):
 
 def test_windows_are_means_over_users_and_throughput_is_in_all(mixed):
     content = data(plot.animation(mixed))
-    series = mixed.runs[0]["series"]
+    series = mixed.runs[0].series
     for path, stream in enumerate(content["streams"]):
-        cwnd = series["paths"]["cwnd_segments"][:, [path, 2 + path]].mean(axis=1)
+        cwnd = series.paths.cwnd_segments[:, [path, 2 + path]].mean(axis=1)
         np.testing.assert_allclose(stream["cwnd"], cwnd, rtol=5e-3)
-        arrived = series["paths"]["arrived_bytes"][:, [path, 2 + path]].sum(axis=1)
-        mbps = 8e-6 * np.diff(arrived) / np.diff(series["t_s"])
+        arrived = series.paths.arrived_bytes[:, [path, 2 + path]].sum(axis=1)
+        mbps = 8e-6 * np.diff(arrived) / np.diff(series.t_s)
         np.testing.assert_allclose(stream["mbps"][1:], mbps, rtol=5e-3)
 
 

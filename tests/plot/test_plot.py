@@ -157,8 +157,8 @@ def test_binned_throughput_adds_up_to_what_arrived(result):
     for rates, name, count in zip(drawn, result.classes, users, strict=True):
         arrived = 0.0
         for run in result.runs:
-            mine = (np.asarray(run["flows"]["class"]) == name)[run["paths"]["flow"]]
-            arrived += run["series"]["paths"]["arrived_bytes"][-1, mine].sum() / len(result.runs)
+            mine = (np.asarray(run.flows.class_) == name)[run.paths.flow]
+            arrived += run.series.paths.arrived_bytes[-1, mine].sum() / len(result.runs)
         assert sum(rates) * 1e6 / 8 * count == pytest.approx(arrived)
 
 
@@ -168,7 +168,7 @@ def test_throughput_stays_below_capacity(result):
 
 
 def test_windows_are_drawn_only_while_a_path_is_in_use(result):
-    start_s = result.runs[0]["flows"]["start_s"][0]
+    start_s = result.runs[0].flows.start_s[0]
     lines = [line for line in plot.windows(result).axes[0].lines if line.get_linestyle() == "-"]
     t_s, cwnd = lines[0].get_data()
     assert np.isnan(cwnd[t_s < start_s]).all()
@@ -177,7 +177,7 @@ def test_windows_are_drawn_only_while_a_path_is_in_use(result):
 
 def test_an_infinite_threshold_is_not_drawn(result):
     dashed = [line for line in plot.windows(result).axes[0].lines if line.get_linestyle() == "--"]
-    raw = result.runs[0]["series"]["paths"]["ssthresh_segments"]
+    raw = result.runs[0].series.paths.ssthresh_segments
     assert np.isinf(raw).any()
     assert all(not np.isinf(line.get_ydata()).any() for line in dashed)
 

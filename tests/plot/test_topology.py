@@ -50,13 +50,11 @@ def names(of, ends):
 
 
 def test_nodes_stand_where_they_are_at_the_time_of_the_map(chain):
-    series = chain.runs[0]["series"]
-    for at_s, sample in ((None, -1), (0.0, 0), (2.0, int(np.abs(series["t_s"] - 2).argmin()))):
+    series = chain.runs[0].series
+    for at_s, sample in ((None, -1), (0.0, 0), (2.0, int(np.abs(series.t_s - 2).argmin()))):
         places = {tuple(place) for _, *place in markers(plot.topology(chain, at_s=at_s))}
-        nodes = series["nodes"]
-        expected = set(
-            zip(nodes["x_m"][sample].tolist(), nodes["y_m"][sample].tolist(), strict=True)
-        )
+        nodes = series.nodes
+        expected = set(zip(nodes.x_m[sample].tolist(), nodes.y_m[sample].tolist(), strict=True))
         assert places == expected
 
 
@@ -83,12 +81,12 @@ def test_each_hop_of_a_route_has_the_packets_that_took_it(chain):
     hops = {
         (hop.stream, names(of, hop.ends)): hop.packets for hop in hops_until(chain, run, of, -1)
     }
-    ways, routes = run["ways"], run["routes"]
+    ways, routes = run.ways, run.routes
     for stream, link in enumerate(("up/1", "up/2")):
-        rows = [n for n in range(len(routes["way"])) if ways["link"][int(routes["way"][n])] == link]
-        first = [n for n in rows if routes["nodes"][n].startswith("client > relay")]
+        rows = [n for n in range(len(routes.way)) if ways.link[int(routes.way[n])] == link]
+        first = [n for n in rows if routes.nodes[n].startswith("client > relay")]
         assert first
-        total = sum(float(routes["packets"][n]) for n in first)
+        total = sum(float(routes.packets[n]) for n in first)
         assert hops[stream, ("client", "relay")] == total
     assert not any(ends[0] == "server" for _, ends in hops)
 
@@ -120,7 +118,7 @@ def test_access_points_and_base_stations_have_shapes_of_their_own(mixed):
 def test_links_without_routing_have_the_packets_that_their_paths_sent(mixed):
     run = mixed.runs[0]
     of = ground(mixed, run)
-    sent = run["series"]["paths"]["sent_packets"][-1].reshape(2, 2)
+    sent = run.series.paths.sent_packets[-1].reshape(2, 2)
     hops = {names(of, hop.ends): hop.packets for hop in hops_until(mixed, run, of, -1)}
     for user in range(2):
         phone = f"phone-{user + 1}"
@@ -174,18 +172,16 @@ def test_the_time_of_a_map_is_an_option_of_the_command(chain, tmp_path):
 
 def test_four_panels_show_windows_packets_round_trips_and_timeouts(mixed):
     run = mixed.runs[0]
-    series = run["series"]["paths"]
+    series = run.series.paths
     windows, packets, rtt, rto = plot.subflows(mixed, user=1).axes
     for path, column in enumerate((2, 3)):
-        np.testing.assert_allclose(
-            windows.lines[path].get_ydata(), series["cwnd_segments"][:, column]
-        )
-        np.testing.assert_allclose(rto.lines[path].get_ydata(), 1e3 * series["rto_s"][:, column])
-        srtt_s = series["srtt_s"][:, column]
+        np.testing.assert_allclose(windows.lines[path].get_ydata(), series.cwnd_segments[:, column])
+        np.testing.assert_allclose(rto.lines[path].get_ydata(), 1e3 * series.rto_s[:, column])
+        srtt_s = series.srtt_s[:, column]
         np.testing.assert_allclose(
             rtt.lines[path].get_ydata(), np.where(srtt_s > 0, 1e3 * srtt_s, np.nan)
         )
-        assert packets.patches[path].get_height() == series["sent_packets"][-1, column]
+        assert packets.patches[path].get_height() == series.sent_packets[-1, column]
 
 
 def test_results_of_several_controllers_are_columns_on_one_scale(mixed):

@@ -1,33 +1,38 @@
-"""Small plans, as `anabranch._core.plan` would give them, without the Rust extension."""
+"""Small plans, made from a shipped one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-Plan = dict[str, Any]
+from anabranch.plan import Class, Link, Plan, Red
+from anabranch.scenario import load
+
+SHIPPED = load("khalili/scenario-c").plan()
 
 
-def red(rate_bps: float, **changes: Any) -> dict[str, Any]:
+def red(rate_bps: float, **changes: Any) -> Red:
     """The draft's RED queue, scaled with capacity (per 10 Mb/s: 25, 50, 100, limit 200)."""
     scale = rate_bps / 10e6
-    return {
-        "kind": "red",
-        "min_packets": 25.0 * scale,
-        "max_packets": 50.0 * scale,
-        "max_p": 0.1,
-        "gentle": True,
-        "weight": 1.0 / 16.0,
-        "spacing": "independent",
-        "limit_packets": int(200 * scale),
-    } | changes
+    queue = Red(
+        min_packets=25.0 * scale,
+        max_packets=50.0 * scale,
+        max_p=0.1,
+        gentle=True,
+        weight=1.0 / 16.0,
+        spacing="independent",
+        ecn=False,
+        limit_packets=int(200 * scale),
+    )
+    return replace(queue, **changes)
 
 
-def link(name: str, rate_mbps: float | None, **changes: Any) -> dict[str, Any]:
+def link(name: str, rate_mbps: float | None, **changes: Any) -> Link:
     """A link with the draft's queue; `None` is a pure delay."""
     rate_bps = None if rate_mbps is None else rate_mbps * 1e6
     queue = None if rate_bps is None else red(rate_bps)
     base = {"name": name, "rate_bps": rate_bps, "delay_s": 0.0, "queue": queue}
-    return base | {"loss": 0.0, "per_user": False} | changes
+    return replace(SHIPPED.links[0], **(base | {"loss": 0.0, "per_user": False} | changes))
 
 
 def users(
@@ -36,34 +41,20 @@ def users(
     controller: str,
     paths: list[list[int]],
     rtts_s: list[float] | None = None,
-) -> dict[str, Any]:
+) -> Class:
     """A class over `paths` (lists of link indices), 110 ms base RTT unless given."""
     rtts_s = rtts_s or [0.110] * len(paths)
-    return {
-        "name": name,
-        "count": count,
-        "controller": controller,
-        "packet_bytes": 1500,
-        "payload_bytes": 1448,
-        "min_window": 1.0,
-        "paths": [
-            {"links": links, "back": [], "base_rtt_s": rtt}
-            for links, rtt in zip(paths, rtts_s, strict=True)
-        ],
-    }
+    path, known = SHIPPED.classes[0].paths[0], replace(SHIPPED.classes[0], packet_bytes=1500)
+    over = [
+        replace(path, links=links, back=[], base_rtt_s=rtt)
+        for links, rtt in zip(paths, rtts_s, strict=True)
+    ]
+    return replace(known, name=name, count=count, controller=controller, paths=over)
 
 
-def plan(name: str, links: list[dict[str, Any]], classes: list[dict[str, Any]]) -> Plan:
+def plan(name: str, links: list[Link], classes: list[Class]) -> Plan:
     """A whole plan."""
-    return {
-        "name": name,
-        "title": name,
-        "duration_s": 120.0,
-        "warmup_s": 30.0,
-        "links": links,
-        "classes": classes,
-        "choices": [],
-    }
+    return replace(SHIPPED, name=name, links=links, classes=classes)
 
 
 def scenario_a(

@@ -9,10 +9,9 @@ window takes a round trip for each segment to get there. The same number always 
 
 from __future__ import annotations
 
-import json
 import random
 
-from anabranch import _core
+from anabranch.scenario import Scenario
 from anabranch.theory import Network, equilibrium
 
 SEEDS = range(1, 21)
@@ -54,7 +53,7 @@ def scenario_text(seed: int) -> str:
 
 def windows_of(text: str) -> tuple[float, float]:
     """The smallest and the largest window at equilibrium, in segments."""
-    network = Network.from_plan(json.loads(_core.plan(text)))
+    network = Network.from_plan(Scenario.parse(text).plan())
     found = equilibrium(network, rtt="queueing")
     every = [float(w) for windows in found.windows.values() for w in windows]
     return min(every), max(every)

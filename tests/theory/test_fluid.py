@@ -2,7 +2,6 @@
 equations.
 """
 
-import json
 import math
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from plans import link, plan, red, scenario_a, scenario_b, scenario_c, users
 from scipy.special import lambertw
 
-from anabranch import _core
+from anabranch.scenario import Scenario
 from anabranch.theory import (
     Fluid,
     Network,
@@ -382,7 +381,7 @@ def test_a_scenario_file_with_a_thousand_users_is_solved():
         controller = "reno"
         path = [{ links = ["core"] }]
     """
-    network = Network.from_plan(json.loads(_core.plan(text)))
+    network = Network.from_plan(Scenario.parse(text).plan())
     found = equilibrium(network, rtt="queueing")
     used_bps = 1000 * sum(found.class_rates_bps.values())
     assert used_bps == pytest.approx(1e9, rel=1e-5)

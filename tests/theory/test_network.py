@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from plans import link, plan, red, scenario_a, users
 
+from anabranch.plan import Codel, LossChain
 from anabranch.theory import Network, Queue, left_out, single_user
 
 
@@ -100,14 +101,14 @@ def test_importing_theory_imports_neither_scipy_nor_cvxpy():
 
 
 def test_a_queue_that_theory_does_not_know_is_named_with_its_link():
-    codel = {"kind": "codel", "target_s": 0.005, "interval_s": 0.1, "limit_packets": 100}
+    codel = Codel(target_s=0.005, interval_s=0.1, ecn=False, limit_packets=100)
     links = [link("core", 5.0, queue=codel)]
     with pytest.raises(ValueError, match="link 'core': theory knows queues of kind 'red' and"):
         Network.from_plan(plan("p", links, [users("a", 1, "reno", [[0]])]))
 
 
 def test_what_theory_does_not_see_of_a_link_is_said():
-    chain = {"to_bad": 0.003, "to_good": 0.3, "good": 0.0, "bad": 1.0}
+    chain = LossChain(to_bad=0.003, to_good=0.3, good=0.0, bad=1.0)
     links = [link("air", 5.0, loss=0.01, loss_chain=chain, reorder=0.1, duplicate=0.0)]
     said = left_out(plan("p", links, [users("a", 1, "reno", [[0]])]))
     assert "that random losses come in bursts" in said

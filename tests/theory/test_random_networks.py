@@ -1,10 +1,9 @@
 """The random networks on which theory and simulation are held against each other."""
 
-import json
-
 from random_networks import LARGEST_WINDOW, LEAST_WINDOW, SEEDS, scenario_text
 
-from anabranch import Scenario, _core
+from anabranch import Scenario
+from anabranch.plan import Red
 from anabranch.theory import Network, equilibrium
 
 
@@ -14,9 +13,9 @@ def test_every_random_network_is_a_scenario_with_an_equilibrium_of_large_windows
     for seed, text in texts.items():
         plan = Scenario.parse(text, f"random-{seed}").plan()
         network = Network.from_plan(plan)
-        congestible = [item for item in plan["links"] if item["rate_bps"]]
+        congestible = [item for item in plan.links if item.rate_bps]
         assert 2 <= len(congestible) <= 4 and 2 <= len(network.classes) <= 4
-        assert all(item["queue"]["kind"] == "red" for item in congestible)
+        assert all(isinstance(item.queue, Red) for item in congestible)
         assert {len(c.paths) for c in network.classes} <= {1, 2}
         found = equilibrium(network, rtt="queueing")
         windows = [float(w) for each in found.windows.values() for w in each]
@@ -28,5 +27,5 @@ def test_every_random_network_is_a_scenario_with_an_equilibrium_of_large_windows
 
 def test_the_same_number_gives_the_same_network():
     assert scenario_text(7) == scenario_text(7)
-    names = {json.loads(_core.plan(scenario_text(seed)))["name"] for seed in (1, 2)}
+    names = {Scenario.parse(scenario_text(seed)).plan().name for seed in (1, 2)}
     assert names == {"random-1", "random-2"}

@@ -12,7 +12,7 @@ from .markdown import table
 def parts() -> dict[str, str]:
     """The lists of `anabranch list`, with the sources of the scenarios."""
     plans = {name: load(name).plan() for name in shipped()}
-    scenarios = ([f"`{name}`", plan["title"], plan["source"]] for name, plan in plans.items())
+    scenarios = ([f"`{name}`", plan.title, plan.source] for name, plan in plans.items())
     papers = ([f"`{one.key}`", one.title, str(len(one.claims))] for one in PAPERS.values())
     plots = (
         [f"`{name}`", one.summary, "yes" if one.series else "no", "yes" if one.several else "no"]

@@ -12,8 +12,9 @@ from ..fairness import Audit, Entry
 from ..fairness.audit import registered
 from ..files import check_writable, write_json
 from ..plot import verdicts
+from ..records import plain
 from ..report import Cell, Figure, Report, Section, Table, write
-from ..result import plain, scaled
+from ..result import scaled
 from . import INTERRUPTED
 from .terminal import console, named, progress, table, writing
 

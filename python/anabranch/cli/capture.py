@@ -52,13 +52,13 @@ def show(capture: Capture) -> None:
     ]
     rows: list[list[str]] = []
     seen: set[int] = set()
-    order = sorted(range(len(paths["flow"])), key=lambda number: int(paths["flow"][number]))
+    order = sorted(range(len(paths.flow)), key=lambda number: int(paths.flow[number]))
     for number in order[:MOST_ROWS]:
-        flow = int(paths["flow"][number])
-        up = paths["upward"][number]
-        ends = [paths["initiator"][number], paths["responder"][number]]
+        flow = int(paths.flow[number])
+        up = paths.upward[number]
+        ends = [paths.initiator[number], paths.responder[number]]
         source, sink = ends if up else reversed(ends)
-        token = flows["token"][flow]
+        token = flows.token[flow]
         first = flow not in seen
         seen.add(flow)
         name = f"{flow} (token {token})" if token else str(flow)
@@ -66,12 +66,12 @@ def show(capture: Capture) -> None:
             [
                 named(name) if first else "",
                 named(f"{source} → {sink}"),
-                shown(paths["throughput_bps"][number] / 1e6, ".4g"),
+                shown(paths.throughput_bps[number] / 1e6, ".4g"),
                 shown(100 * capture.shares[number], ".1f"),
-                str(paths["sent_packets"][number]),
-                str(paths["retransmits"][number]),
-                shown(1e3 * paths["rtt_s"][number], ".1f"),
-                shown(flows["goodput_bps"][flow] / 1e6, ".4g") if first else "",
+                str(paths.sent_packets[number]),
+                str(paths.retransmits[number]),
+                shown(1e3 * paths.rtt_s[number], ".1f"),
+                shown(flows.goodput_bps[flow] / 1e6, ".4g") if first else "",
             ]
         )
     title = "Throughput counts IP bytes of data packets in the span, goodput payload acknowledged in all"
@@ -80,10 +80,10 @@ def show(capture: Capture) -> None:
         out.print(f"{len(order) - MOST_ROWS} more subflows; --json has all", style="dim")
     start_s, end_s = capture.span_s
     facts = capture.facts
-    sending = int((flows["throughput_bps"] > 0).sum())
+    sending = int((flows.throughput_bps > 0).sum())
     out.print(
-        f"packets: {facts['packets']} in {facts['duration_s']:.3f} s, "
-        f"{facts['other_packets']} of them not TCP; rates from {start_s:g} s to {end_s:.3f} s"
+        f"packets: {facts.packets} in {facts.duration_s:.3f} s, "
+        f"{facts.other_packets} of them not TCP; rates from {start_s:g} s to {end_s:.3f} s"
         + (f"; Jain's index of {sending} connections {capture.jain:.3f}" if sending > 1 else ""),
         style="dim",
     )

@@ -13,6 +13,7 @@ import typer
 
 from .. import theory
 from ..files import check_writable, write_json
+from ..plan import Plan
 from ..result import FORMAT, Result, provenance, scaled
 from ..scenario import Scenario
 from ..statistics import Interval, apart, difference
@@ -169,7 +170,7 @@ def checked_worlds(worlds: str) -> list[str]:
     return [world for world in WORLDS if world in wanted]
 
 
-def usual(plan: dict[str, Any], root: Callable[[], int] = os.geteuid) -> list[str]:
+def usual(plan: Plan, root: Callable[[], int] = os.geteuid) -> list[str]:
     """The worlds where none is asked for: the kernel among them where it can run the scenario.
 
     Says why where one is left out. Raises ValueError if fewer than two are left.
@@ -185,7 +186,7 @@ def usual(plan: dict[str, Any], root: Callable[[], int] = os.geteuid) -> list[st
     return left
 
 
-def hindrances(plan: dict[str, Any], root: Callable[[], int]) -> list[str]:
+def hindrances(plan: Plan, root: Callable[[], int]) -> list[str]:
     """Why the kernel cannot run a scenario: root, a TUN device, its controllers, parts of the scenario."""
     from ..linux import controllers, fit
 
@@ -198,15 +199,15 @@ def hindrances(plan: dict[str, Any], root: Callable[[], int]) -> list[str]:
     return fit.refusals(plan)
 
 
-def tell_time(plan: dict[str, Any], replications: int) -> None:
+def tell_time(plan: Plan, replications: int) -> None:
     """Says how long the kernel takes if that is more than a minute. Raises LinuxError if it cannot."""
     from ..linux import LinuxError, fit
 
     if refused := fit.refusals(plan):
-        raise LinuxError(f"{plan['name']} cannot run on the kernel:\n  " + "\n  ".join(refused))
-    seconds = replications * plan["duration_s"]
+        raise LinuxError(f"{plan.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
+    seconds = replications * plan.duration_s
     if seconds > 60:
-        runs = f"{replications} replication{'s' * (replications > 1)} of {plan['duration_s']:g} s"
+        runs = f"{replications} replication{'s' * (replications > 1)} of {plan.duration_s:g} s"
         console().print(f"linux runs in real time: {runs}, about {seconds / 60:.0f} min")
 
 
@@ -248,9 +249,9 @@ def show(results: dict[str, Result], tolerance: float) -> None:
     pairs = list(combinations(results, 2))
     one = next(iter(results.values()))
     rows = []
-    for c in one.plan["classes"]:
-        name = c["name"]
-        row = [named(name), c["controller"]]
+    for c in one.plan.classes:
+        name = c.name
+        row = [named(name), c.controller]
         row += [rate(world, result.mean(name)) for world, result in results.items()]
         for own in (d for d in found if d.users == name):
             row += [f"{own.relative:+.1%}", f"[{COLOURS[own.word]}]{own.word}[/]"]

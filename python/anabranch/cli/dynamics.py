@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from .. import plot, theory
+from ..plan import Plan
 from .terminal import named, progress, table, writing
 
 MOST_ROWS = 10
@@ -41,7 +42,7 @@ def axes_from(text: str | None) -> tuple[str, str] | None:
     return parts[0], parts[1]
 
 
-def dynamics(plan: dict[str, Any], *, follow: bool) -> Dynamics:
+def dynamics(plan: Plan, *, follow: bool) -> Dynamics:
     """The fluid model of a plan; trajectories only if `follow`. Raises TheoryError where there is none."""
     fluid = theory.Fluid(theory.Network.from_plan(plan))
     found = theory.stability(fluid)

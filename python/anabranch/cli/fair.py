@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 
 from ..fairness import demands, judgements
+from ..plan import Plan
 from ..result import Result, run
 from ..scenario import Scenario
 from .terminal import console, named, progress, table
@@ -30,7 +31,7 @@ def judged(result: Result, threads: int) -> Result:
     return replace(result, fairness=[one.to_json() for one in found])
 
 
-def tell_not_judged(plan: dict[str, Any], why: str) -> None:
+def tell_not_judged(plan: Plan, why: str) -> None:
     """Says of each flow that is to be TCP-fair that nobody has looked whether it is."""
     for demand in demands(plan):
         console().print(

@@ -28,7 +28,7 @@ def scenarios() -> None:
     """The shipped scenarios with their titles."""
     from ..scenario import load, shipped
 
-    rows = [[name, load(name).plan()["title"]] for name in shipped()]
+    rows = [[name, load(name).plan().title] for name in shipped()]
     console().print(table("Scenarios", ["name", "title"], rows, left=2))
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..plan import Plan, Station
+from ..records import Indices, Numbers
 from ..result import Result, scaled
-from ..statistics import interval
+from ..runs import Run
+from ..statistics import Interval, interval
 from .terminal import named
 
 MOST_ROWS = 24
 """Stations that are listed one by one; more are summed up by groups of nodes and media of several channels."""
 
 
-def group_of(plan: dict[str, Any], station: dict[str, Any]) -> str:
+def group_of(plan: Plan, station: Station) -> str:
     """The group of nodes that a station belongs to, or its own name."""
-    node = station["node"]
-    return station["name"] if node is None else str(plan["nodes"][node]["group"])
+    node = station.node
+    return station.name if node is None else plan.nodes[node].group
 
 
 def medium_of(name: str) -> str:
@@ -28,12 +31,12 @@ def medium_of(name: str) -> str:
     return whole if whole and channel.isdigit() else name
 
 
-def grouped(plan: dict[str, Any]) -> dict[tuple[str, str], list[tuple[str, str]]]:
+def grouped(plan: Plan) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """Rows of the table of stations: what each is called, and the stations in it."""
-    all_of = [(m, s) for m in plan["media"] for s in m["stations"]]
+    all_of = [(m, s) for m in plan.media for s in m.stations]
     rows: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for medium, station in all_of:
-        own = (medium["name"], station["name"])
+        own = (medium.name, station.name)
         several = len(all_of) > MOST_ROWS
         key = (medium_of(own[0]), group_of(plan, station)) if several else own
         rows.setdefault(key, []).append(own)
@@ -43,11 +46,11 @@ def grouped(plan: dict[str, Any]) -> dict[tuple[str, str], list[tuple[str, str]]
 def stations(result: Result) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of the stations of media; means of a group's stations."""
     rows, plan = [], result.plan
-    measured = plan["duration_s"] - plan["warmup_s"]
+    measured = plan.duration_s - plan.warmup_s
     for (medium, group), own in grouped(plan).items():
 
-        def each(metric: str, own: list[tuple[str, str]] = own) -> Any:
-            return np.mean([result.station(*place, metric) for place in own], axis=0)
+        def each(metric: str, own: list[tuple[str, str]] = own) -> Numbers:
+            return np.asarray(np.mean([result.station(*place, metric) for place in own], axis=0))
 
         attempts = each("attempts")
         unanswered = each("unanswered") / np.maximum(attempts, 1e-9)
@@ -74,8 +77,8 @@ def ways(result: Result) -> tuple[list[str], list[list[str]]]:
     for link, where in of_links(result):
         runs = list(zip(result.runs, where, strict=True))
 
-        def each(metric: str, how: Any, runs: list[Any] = runs) -> Any:
-            return interval(np.array([how(np.asarray(r["ways"][metric])[w]) for r, w in runs]))
+        def each(metric: str, how: Any, runs: list[Rows] = runs) -> Interval:
+            return interval([how(run.ways.column(metric)[rows]) for run, rows in runs])
 
         hops, route = travelled(runs)
         rows.append(
@@ -93,23 +96,26 @@ def ways(result: Result) -> tuple[list[str], list[list[str]]]:
     return head.split(","), rows
 
 
-def of_links(result: Result) -> Iterator[tuple[str, list[np.ndarray[Any, Any]]]]:
+Rows: TypeAlias = tuple[Run, Indices]
+"""A run and some rows of its table `ways`."""
+
+
+def of_links(result: Result) -> Iterator[tuple[str, list[Indices]]]:
     """Each link of `ways` without its channel, and for each replication its rows there."""
-    names = [medium_of(name) for name in result.runs[0]["ways"]["link"]]
+    names = [medium_of(name) for name in result.runs[0].ways.link]
     for link in dict.fromkeys(names):
         rows = [
-            np.flatnonzero([medium_of(name) == link for name in run["ways"]["link"]])
+            np.flatnonzero([medium_of(name) == link for name in run.ways.link])
             for run in result.runs
         ]
         yield link, rows
 
 
-def travelled(runs: list[Any]) -> tuple[float, str]:
+def travelled(runs: list[Rows]) -> tuple[float, str]:
     """How many hops packets of some ways took, on average; and the route of most of them, if all have the same ends."""
     used: Counter[str] = Counter()
     for run, ways in runs:
-        table = run["routes"]
-        rows = zip(table["nodes"], table["way"], table["packets"], strict=True)
+        rows = zip(run.routes.nodes, run.routes.way, run.routes.packets, strict=True)
         for nodes, way, packets in rows:
             if way in ways:
                 used[nodes] += int(packets)
@@ -125,7 +131,7 @@ def unreachable(result: Result) -> Iterator[str]:
     """What is to be said of links whose ends never reach each other."""
     for link, where in of_links(result):
         runs = zip(result.runs, where, strict=True)
-        connected = np.array([np.asarray(run["ways"]["connected"])[rows] for run, rows in runs])
+        connected = np.array([run.ways.connected[rows] for run, rows in runs])
         never = int(np.sum(np.all(connected == 0, axis=0)))
         if never:
             users = connected.shape[1]

@@ -11,8 +11,11 @@ from rich.table import Table
 
 from .. import plot, theory
 from ..files import check_writable
+from ..plan import Plan
 from ..result import Result, provenance
+from ..runs import Run
 from ..scenario import Scenario
+from ..tables import Classes, Flows, Paths
 from . import dynamics, maps
 from .dynamics import axes_from
 from .fair import tell_not_judged
@@ -37,7 +40,7 @@ def round_trip(text: str) -> str | float:
 class Prediction:
     """What theory says about a plan."""
 
-    plan: dict[str, Any]
+    plan: Plan
     equilibrium: theory.Equilibrium
     optimum: theory.Optimum
     probing: theory.Optimum | None
@@ -66,7 +69,7 @@ class Asked:
 
 
 def predicted(
-    plan: dict[str, Any], rtt: str | float, utility: str = "log", asked: Asked | None = None
+    plan: Plan, rtt: str | float, utility: str = "log", asked: Asked | None = None
 ) -> Prediction:
     """Equilibrium and optima of a plan; the optima have the equilibrium's round trips.
 
@@ -118,7 +121,7 @@ def theory_command(
     if moving and asked.portrait:
         dynamics.draw_portrait(moving, asked.portrait, axes)
     if grid and asked.out:
-        maps.draw(grid, asked.of, plan["name"], asked.out)
+        maps.draw(grid, asked.of, plan.name, asked.out)
     _show(what, asked)
     if moving and asked.fluid:
         dynamics.show(console(), moving)
@@ -179,7 +182,7 @@ def _pareto(check: theory.ParetoCheck) -> str:
     )
 
 
-def tell_left_out(plan: dict[str, Any]) -> None:
+def tell_left_out(plan: Plan) -> None:
     """Says what of a plan theory does not see."""
     for part in theory.left_out(plan):
         console().print(f"theory leaves out {part}", style="yellow", markup=False)
@@ -189,16 +192,16 @@ def _classes(what: Prediction) -> Table:
     """Rates and windows of each class."""
     found, best, probing = what.equilibrium, what.optimum, what.probing
     rows = []
-    for c in what.plan["classes"]:
-        name = c["name"]
+    for c in what.plan.classes:
+        name = c.name
         split = " + ".join(f"{rate / 1e6:.3f}" for rate in found.rates_bps[name])
         rows.append(
             [
                 named(name),
-                c["controller"],
-                str(c["count"]),
+                c.controller,
+                str(c.count),
                 f"{found.class_rates_bps[name] / 1e6:.4f}",
-                split if len(c["paths"]) > 1 else "",
+                split if len(c.paths) > 1 else "",
                 ", ".join(f"{w:.2f}" for w in found.windows[name]),
                 f"{best.class_rates_bps[name] / 1e6:.4f}",
                 f"{probing.class_rates_bps[name] / 1e6:.4f}" if probing else "–",
@@ -221,8 +224,8 @@ def _beside(what: Prediction) -> list[theory.Allocation]:
 def _links(what: Prediction) -> Table:
     """Loads, losses and prices of the links that have a rate."""
     found, best, probing = what.equilibrium, what.optimum, what.probing
-    limited = {link["name"] for link in what.plan["links"] if link["rate_bps"]}
-    limited |= {f"{link}[{c['name']}]" for link in limited for c in what.plan["classes"]}  # copies
+    limited = {link.name for link in what.plan.links if link.rate_bps}
+    limited |= {f"{link}[{c.name}]" for link in limited for c in what.plan.classes}  # copies
     rows = [
         [
             named(name),
@@ -290,29 +293,29 @@ def _plain(best: theory.Optimum) -> dict[str, Any]:
     }
 
 
-def _tables(what: Prediction) -> dict[str, Any]:
+def _tables(what: Prediction) -> Run:
     """The equilibrium as a run: a row for each user, for each of its paths, and for each class."""
-    found, classes = what.equilibrium, what.plan["classes"]
-    users = [(c["name"], user) for c in classes for user in range(c["count"])]
+    found, classes = what.equilibrium, what.plan.classes
+    users = [(c.name, user) for c in classes for user in range(c.count)]
     paths = [
         (flow, path, name)
         for flow, (name, _) in enumerate(users)
         for path in range(len(found.rates_bps[name]))
     ]
-    return {
-        "flows": {
-            "class": [name for name, _ in users],
-            "user": np.array([user for _, user in users]),
-            "throughput_bps": np.array([found.class_rates_bps[name] for name, _ in users]),
-        },
-        "paths": {
-            "flow": np.array([flow for flow, _, _ in paths]),
-            "path": np.array([path for _, path, _ in paths]),
-            "throughput_bps": np.array([found.rates_bps[name][path] for _, path, name in paths]),
-            "srtt_s": np.array([found.rtts_s[name][path] for _, path, name in paths]),
-        },
-        "classes": {
-            "name": [c["name"] for c in classes],
-            "rtt_mean_s": np.array([found.rtts_s[c["name"]].mean() for c in classes]),
-        },
-    }
+    return Run(
+        flows=Flows(
+            class_=[name for name, _ in users],
+            user=np.array([user for _, user in users]),
+            throughput_bps=np.array([found.class_rates_bps[name] for name, _ in users]),
+        ),
+        paths=Paths(
+            flow=np.array([flow for flow, _, _ in paths]),
+            path=np.array([path for _, path, _ in paths]),
+            throughput_bps=np.array([found.rates_bps[name][path] for _, path, name in paths]),
+            srtt_s=np.array([found.rtts_s[name][path] for _, path, name in paths]),
+        ),
+        classes=Classes(
+            name=[c.name for c in classes],
+            rtt_mean_s=np.array([found.rtts_s[c.name].mean() for c in classes]),
+        ),
+    )

@@ -55,8 +55,8 @@ def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result
 def show_error(result: Result) -> None:
     """How late and how busy the emulator was, and what became of replications that were not valid."""
     out = console()
-    late = max(run["emulator"]["lateness_p99_s"] for run in result.runs) * 1e3
-    busy = max(run["emulator"]["cpu_fraction"] for run in result.runs)
+    late = max(run.emulator.lateness_p99_s for run in result.runs) * 1e3
+    busy = max(run.emulator.cpu_fraction for run in result.runs)
     origin = result.provenance
     out.print(
         f"kernel {origin['kernel']}; emulator: 99 % of the packets within {late:.2f} ms, "
@@ -74,7 +74,7 @@ def show_error(result: Result) -> None:
             highlight=False,
         )
     for seed in origin["failed"]:
-        kept = any(run["seed"] == seed for run in result.runs)
+        kept = any(run.seed == seed for run in result.runs)
         fate = "kept although it is not valid" if kept else "left out: it never came out valid"
         out.print(f"seed {seed} {fate}", style="bold red", highlight=False)
 
@@ -82,7 +82,7 @@ def show_error(result: Result) -> None:
 def remarks(result: Result) -> list[str]:
     """What makes a result weaker although it is valid: no priority, links that nobody measured."""
     found = []
-    if not all(run["emulator"].get("real_time", True) for run in result.runs):
+    if any(run.emulator.has("real_time") and not run.emulator.real_time for run in result.runs):
         found.append("the emulator had no real-time priority: whatever else runs can make it late")
     calibration = result.provenance.get("calibration", {})
     for what, links in calibration.get("unmeasured", {}).items():

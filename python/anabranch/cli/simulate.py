@@ -11,6 +11,7 @@ import typer
 
 from ..fairness import check_demands, demands
 from ..files import check_writable
+from ..plan import Wifi
 from ..result import Recording, Result, run, scaled
 from ..scenario import Scenario
 from . import INTERRUPTED
@@ -117,11 +118,11 @@ def watched(
 def show(result: Result) -> None:
     """Classes and links of a result as tables."""
     plan, out = result.plan, console()
-    if plan["title"]:
-        out.print(plan["title"], style="bold", highlight=False, markup=False)
-    for warning in plan["warnings"]:
+    if plan.title:
+        out.print(plan.title, style="bold", highlight=False, markup=False)
+    for warning in plan.warnings:
         out.print(f"warning: {warning}", style="yellow", highlight=False, markup=False)
-    datagrams = [c["protocol"] == "udp" for c in plan["classes"]]
+    datagrams = [c.protocol == "udp" for c in plan.classes]
     head = [
         "class",
         "controller",
@@ -135,46 +136,43 @@ def show(result: Result) -> None:
     ]
     rows = [
         [
-            named(row["class"]),
-            "–" if udp else row["controller"],
-            str(row["users"]),
-            scaled(row["throughput_bps"], 1e-6),
-            scaled(row["goodput_bps"], 1e-6),
-            scaled(row["rtt_s"], 1e3),
-            scaled(row["loss"], 1e2),
-            scaled(row["timeouts"], 1.0),
-            scaled(row["jain"], 1.0) if row["users"] > 1 else "",
+            named(row.name),
+            "–" if udp else row.controller,
+            str(row.users),
+            scaled(row.throughput_bps, 1e-6),
+            scaled(row.goodput_bps, 1e-6),
+            scaled(row.rtt_s, 1e3),
+            scaled(row.loss, 1e2),
+            scaled(row.timeouts, 1.0),
+            scaled(row.jain, 1.0) if row.users > 1 else "",
         ]
         for row, udp in zip(result.summary(), datagrams, strict=True)
     ]
     out.print(
         table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2)
     )
-    if any(link["rate_bps"] is not None for link in plan["links"]):
+    if any(link.rate_bps is not None for link in plan.links):
         out.print(table("Links", *links(result)))
-    if (
-        any(path["coding"] for c in plan["classes"] for path in c["paths"])
-        and "coding" in result.runs[0]
-    ):
+    if any(path.coding for c in plan.classes for path in c.paths) and result.runs[0].has("coding"):
         out.print(table("Coded paths", *coded(result), left=2))
-    if plan["media"]:
+    if plan.media:
         out.print(table("Stations", *stations(result), left=2))
-    if any(len(run.get("ways", {}).get("link", [])) for run in result.runs):
-        if any(medium.get("routing") for medium in plan["media"]):
+    if any(run.has("ways") and run.ways.link for run in result.runs):
+        if any(isinstance(medium, Wifi) and medium.routing for medium in plan.media):
             out.print(table("Links over media with routing, of all users together", *ways(result)))
         for what in unreachable(result):
             out.print(f"unreachable: {what}", style="yellow", highlight=False, markup=False)
     if result.fairness:
         show_fairness(result.fairness)
-    measured = plan["duration_s"] - plan["warmup_s"]
+    measured = plan.duration_s - plan.warmup_s
     runs = f"{len(result.runs)} replication{'s' * (len(result.runs) > 1)}"
     out.print(
-        f"{runs}, {measured:g} s measured after {plan['warmup_s']:g} s; means with 95 % intervals",
+        f"{runs}, {measured:g} s measured after {plan.warmup_s:g} s; means with 95 % intervals",
         style="dim",
     )
-    if not all("digest" in run for run in result.runs):  # only a simulation repeats exactly
+    if not all(run.has("digest") for run in result.runs):  # only a simulation repeats exactly
         return
-    digests = ", ".join(f"{run['seed']}: {run['digest']}" for run in result.runs[:3])
+    digests = ", ".join(f"{run.seed}: {run.digest}" for run in result.runs[:3])
     out.print(f"digests {digests}{' …' * (len(result.runs) > 3)}", style="dim", highlight=False)
 
 
@@ -191,18 +189,18 @@ def links(result: Result) -> tuple[list[str], list[list[str]]]:
         "queueing delay ms p50 / p95 / p99",
     ]
     rows = []
-    for link in result.plan["links"]:
-        if link["rate_bps"] is None:
+    for link in result.plan.links:
+        if link.rate_bps is None:
             continue
-        name = link["name"]
+        name = link.name
         delays = [
             interval(result.link(name, f"queue_delay_p{p}_s")).mean * 1e3 for p in (50, 95, 99)
         ]
         queue = interval(result.link(name, "queue_packets"))
         rows.append(
             [
-                named(name) + (" (per user)" if link["per_user"] else ""),
-                f"{link['rate_bps'] / 1e6:g}",
+                named(name) + (" (per user)" if link.per_user else ""),
+                f"{link.rate_bps / 1e6:g}",
                 f"{interval(result.link(name, 'utilisation')).mean:.4f}",
                 scaled(interval(result.link(name, "loss")), 1e2),
                 str(queue) if queue.mean == queue.mean else "–",
@@ -229,28 +227,24 @@ def coded(result: Result) -> tuple[list[str], list[list[str]]]:
         "congestion",
     ]
     rows = []
-    for c in result.plan["classes"]:
-        for number, path in enumerate(c["paths"]):
-            if path["coding"] is None:
+    for c in result.plan.classes:
+        for number, path in enumerate(c.paths):
+            if path.coding is None:
                 continue
             arrived, innovative = (
-                result.coding(c["name"], number, f"{kind}_packets").sum(axis=1)
+                result.coding(c.name, number, f"{kind}_packets").sum(axis=1)
                 for kind in ("arrived", "innovative")
             )
             rows.append(
                 [
-                    named(c["name"]),
+                    named(c.name),
                     str(number),
-                    f"{path['coding']['redundancy']:g}",
-                    str(path["coding"]["window"]),
-                    scaled(
-                        interval(result.path(c["name"], number, "goodput_bps").mean(axis=1)), 1e-6
-                    ),
+                    f"{path.coding.redundancy:g}",
+                    str(path.coding.window),
+                    scaled(interval(result.path(c.name, number, "goodput_bps").mean(axis=1)), 1e-6),
                     scaled(interval(1 - innovative / np.maximum(arrived, 1)), 1e2),
                     *(
-                        scaled(
-                            interval(result.coding(c["name"], number, metric).mean(axis=1)), scale
-                        )
+                        scaled(interval(result.coding(c.name, number, metric).mean(axis=1)), scale)
                         for metric, scale in [
                             ("decoding_delay_s", 1e3),
                             ("asked", 1.0),

@@ -122,8 +122,8 @@ def _complete(name: str, options: Sequence[tuple[str, str]]) -> str:
 def judged(result: Result, twin: Reference, controller: str, network: str) -> Entry:
     """What a result says of a controller."""
     links = list(dict.fromkeys(link for way in ways(result.plan, twin.flow) for link in way))
-    rates = {link["name"]: link["rate_bps"] for link in result.plan["links"]}
-    limited = [link for link in links if rates[link]]
+    rates = result.rates_bps
+    limited = [link for link in links if link in rates]
     carried = sum((result.link(link, "throughput_bps") for link in limited), np.zeros(1))
     return Entry(
         controller,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..plan import Plan
 from ..result import Result, run
 from ..scenario import Scenario, load
 from .ensemble import Fairness
@@ -46,12 +47,12 @@ class Judgement:
         }
 
 
-def demands(plan: dict[str, Any]) -> list[Demand]:
+def demands(plan: Plan) -> list[Demand]:
     """What a plan demands of its flows; one without users is not there."""
     return [
-        Demand(flow["name"], flow["fair"]["definition"], flow["fair"]["margin"])
-        for flow in plan["classes"]
-        if flow.get("fair")
+        Demand(flow.name, flow.fair.definition, flow.fair.margin)
+        for flow in plan.classes
+        if flow.fair
     ]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Plan
 from ..result import Result, run
 from ..scenario import Scenario
 from .ensemble import Fairness, ensemble_fairness
@@ -57,7 +58,7 @@ def twins(
     if place is None:
         names = ", ".join(one["name"] for one in flows)
         raise ValueError(f"there is no flow {flow!r}; the flows are {names}")
-    users = {planned["name"]: planned["count"] for planned in plan["classes"]}
+    users = {planned.name: planned.count for planned in plan.classes}
     if (count := users.pop(flow, 0)) != 1:
         raise ValueError(f"flow {flow!r} has {count} users; fairness is defined for one ensemble")
     check_limited(plan, flow)
@@ -105,7 +106,7 @@ def reference(
         link: capacity(result, link) for result, link in zip(results, bottlenecks, strict=True)
     }
     empty = found[without.text] if without else None
-    private = {link["name"] for link in results[0].plan["links"] if link["per_user"]}
+    private = {link.name for link in results[0].plan.links if link.per_user}
     nothing = np.zeros(len(results[0].runs))
     used = {
         link: nothing if empty is None or link in private else empty.link(link, "utilisation")
@@ -119,20 +120,18 @@ def reference(
     return Reference(flow, bottlenecks, np.array(alone), spare, capacities)
 
 
-def ways(plan: dict[str, Any], flow: str) -> list[tuple[str, ...]]:
+def ways(plan: Plan, flow: str) -> list[tuple[str, ...]]:
     """The links of each path of a flow; those that a striped one takes in turn are its paths too."""
-    (planned,) = (one for one in plan["classes"] if one["name"] == flow)
+    (planned,) = (one for one in plan.classes if one.name == flow)
     found = [
-        links
-        for path in planned["paths"]
-        for links in (path["links"], *(turn[0] for turn in path.get("turns", ())))
+        links for path in planned.paths for links in (path.links, *(turn[0] for turn in path.turns))
     ]
-    return [tuple(plan["links"][link]["name"] for link in links) for links in found]
+    return [tuple(plan.links[link].name for link in links) for links in found]
 
 
-def check_limited(plan: dict[str, Any], flow: str) -> None:
+def check_limited(plan: Plan, flow: str) -> None:
     """Raises ValueError if a path of a flow has no link with a rate."""
-    limited = {link["name"] for link in plan["links"] if link["rate_bps"]}
+    limited = {link.name for link in plan.links if link.rate_bps}
     for number, links in enumerate(ways(plan, flow)):
         if not limited.intersection(links):
             raise ValueError(
@@ -143,10 +142,10 @@ def check_limited(plan: dict[str, Any], flow: str) -> None:
 def bottleneck(result: Result, flow: str) -> str:
     """The link of a TCP's path that is used most, in the mean over replications."""
     plan = result.plan
-    links = {link["name"]: link for link in plan["links"] if link["rate_bps"]}
+    links = {link.name: link for link in plan.links if link.rate_bps}
 
     def used(name: str) -> float:
-        if links[name]["per_user"]:
+        if links[name].per_user:
             return float(result.rate(flow).mean()) / capacity(result, name)
         return float(result.link(name, "utilisation").mean())
 
@@ -156,11 +155,11 @@ def bottleneck(result: Result, flow: str) -> str:
 
 def capacity(result: Result, link: str) -> float:
     """The rate of a link in bit/s, its mean where it changes; of one copy of a private link."""
-    (planned,) = (one for one in result.plan["links"] if one["name"] == link)
+    (planned,) = (one for one in result.plan.links if one.name == link)
     used = result.link(link, "utilisation") * result.link(link, "copies")
-    if (planned["changes"] or planned.get("opportunities")) and used.mean() > 0:
+    if (planned.changes or planned.opportunities) and used.mean() > 0:
         return float(result.link(link, "throughput_bps").mean() / used.mean())
-    return float(planned["rate_bps"])
+    return float(result.rates_bps[link])
 
 
 def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) -> Fairness:
@@ -191,7 +190,7 @@ def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) 
                 f"path {number} of flow {flow!r} does not cross {link!r}, its bottleneck in the reference; "
                 "they must be of one scenario"
             )
-    planned = len(result.plan["classes"][result.classes.index(flow)]["paths"])
+    planned = len(result.plan.classes[result.classes.index(flow)].paths)
     taken = [
         float(result.path(flow, p, "throughput_bps").mean()) * planned / len(paths)
         for p in range(planned)

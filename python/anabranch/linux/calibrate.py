@@ -13,8 +13,11 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeAlias
 
+from ..plan import Link, Plan
+from ..records import Record
+from ..runs import EmulatorReport, LinkErrors
 from .emulation import Emulation
 from .wiring import FIRST_PORT, Network, receiver_address, sender_address
 
@@ -71,8 +74,95 @@ class Probe:
             found.append(((arrived - sent) * 1e-9, arrived * 1e-9))
 
 
-def calibrate(plan: dict[str, Any], network: Network, emulation: Emulation) -> dict[str, Any]:
-    """Measures delays and rates; what came out, and under `wrong` in words what is beyond its tolerance.
+@dataclass(frozen=True, kw_only=True)
+class MeasuredDelay(Record):
+    """The one-way delay of a sequence of links."""
+
+    what: Literal["delay"] = "delay"
+    links: list[str]
+    expected_s: float
+    measured_s: float
+    """The median; NaN if no packet arrived."""
+    packets: int
+
+    @property
+    def judged(self) -> bool:
+        """Whether it tells enough to be held against what is expected."""
+        return True
+
+    def verdict(self) -> str:
+        """What is wrong with it, in words; nothing if it is within its tolerance."""
+        where = " → ".join(self.links)
+        if self.packets < PROBES // 3:
+            return f"only {self.packets} of {PROBES} single packets came through {where}"
+        if abs(self.measured_s - self.expected_s) > DELAY_TOLERANCE_S:
+            return (
+                f"the delay of {where} is {self.measured_s * 1e3:.2f} ms, "
+                f"not {self.expected_s * 1e3:.2f} ms"
+            )
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredRate(Record):
+    """The rate of a link, from a stream through it."""
+
+    what: Literal["rate"] = "rate"
+    links: list[str]
+    expected_bps: float
+    measured_bps: float
+    expected_packets: int
+    packets: int
+
+    @property
+    def judged(self) -> bool:
+        """Whether it tells enough to be held against what is expected."""
+        return self.packets > LEAST_PACKETS
+
+    def verdict(self) -> str:
+        """What is wrong with it, in words; nothing if it is within its tolerance.
+
+        A stream that has few packets even at the full rate, on a slow link, is not judged.
+        """
+        where = " → ".join(self.links)
+        if self.packets < self.expected_packets / 2 and self.expected_packets > LEAST_PACKETS:
+            return (
+                f"only {self.packets} of {self.expected_packets} packets of a stream came through "
+                f"{where}"
+            )
+        if abs(self.measured_bps / self.expected_bps - 1) > RATE_TOLERANCE:
+            return (
+                f"the rate of {where} is {self.measured_bps / 1e6:.3f} Mb/s, "
+                f"not {self.expected_bps / 1e6:.3f} Mb/s"
+            )
+        return ""
+
+
+Measured: TypeAlias = MeasuredDelay | MeasuredRate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration(Record):
+    """What was measured of the emulated links."""
+
+    delays: list[MeasuredDelay]
+    rates: list[MeasuredRate]
+    unmeasured: dict[str, list[str]]
+    """For delay and rate the names of the links of which nothing was measured."""
+    emulator: EmulatorReport
+
+    def largest_errors(self) -> LinkErrors:
+        """The largest error of a delay, in seconds, and of a rate, as a part of it; NaN of nothing."""
+        delays = [abs(one.measured_s - one.expected_s) for one in self.delays]
+        rates = [abs(one.measured_bps / one.expected_bps - 1) for one in self.rates if one.judged]
+        nothing = float("nan")
+        return LinkErrors(
+            delay_error_s=max(delays, default=nothing), rate_error=max(rates, default=nothing)
+        )
+
+
+def calibrate(plan: Plan, network: Network, emulation: Emulation) -> tuple[Calibration, list[str]]:
+    """Measures delays and rates; what came out, and in words what is beyond its tolerance.
 
     `emulation` has not started yet, and is over afterwards. Raises LinuxError when it does not start.
     """
@@ -84,68 +174,44 @@ def calibrate(plan: dict[str, Any], network: Network, emulation: Emulation) -> d
             rates = measured_rates(plan, ways)
         finally:
             emulation.stop()
-    report = emulation.report()["emulator"]
-    most = max(planned["packet_bytes"] for planned in plan["classes"])
-    wrong = [text for row in (*delays, *rates) if (text := verdict(row))]
-    if report["largest_packet_bytes"] > most:
-        wrong.append(f"a packet had {report['largest_packet_bytes']} B, more than {most} B")
-    return {
-        "wrong": wrong,
-        "delays": delays,
-        "rates": rates,
-        "unmeasured": unmeasured(plan, (*delays, *rates)),
-        "emulator": report,
-    }
+    report = emulation.report().emulator
+    most = max(planned.packet_bytes for planned in plan.classes)
+    measured: list[Measured] = [*delays, *rates]
+    wrong = [text for row in measured if (text := row.verdict())]
+    if report.largest_packet_bytes > most:
+        wrong.append(f"a packet had {report.largest_packet_bytes} B, more than {most} B")
+    unknown = unmeasured(plan, measured)
+    return Calibration(delays=delays, rates=rates, unmeasured=unknown, emulator=report), wrong
 
 
-def largest_errors(measured: dict[str, Any]) -> dict[str, float]:
-    """The largest error of a delay, in seconds, and of a rate, as a part of it; NaN of nothing."""
-    delays = [abs(row["measured_s"] - row["expected_s"]) for row in measured["delays"]]
-    rates = [
-        abs(row["measured_bps"] / row["expected_bps"] - 1)
-        for row in measured["rates"]
-        if judged(row, "rate")
-    ]
-    nothing = float("nan")
-    return {
-        "delay_error_s": max(delays, default=nothing),
-        "rate_error": max(rates, default=nothing),
-    }
-
-
-def unmeasured(plan: dict[str, Any], rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+def unmeasured(plan: Plan, rows: Sequence[Measured]) -> dict[str, list[str]]:
     """For delay and rate the names of the links of which nothing was measured."""
     found = {}
     for what in ("delay", "rate"):
-        known = {name for row in rows if judged(row, what) for name in row["links"]}
-        links = [link for link in plan["links"] if what == "delay" or link["rate_bps"]]
-        found[what] = sorted({link["name"] for link in links} - known)
+        known = {name for row in rows if row.what == what and row.judged for name in row.links}
+        links = [link for link in plan.links if what == "delay" or link.rate_bps]
+        found[what] = sorted({link.name for link in links} - known)
     return found
 
 
-def judged(row: dict[str, Any], what: str) -> bool:
-    """Whether a row tells enough of a delay or a rate to be held against what is expected."""
-    return row["what"] == what and (what == "delay" or row["packets"] > LEAST_PACKETS)
-
-
-def distinct(plan: dict[str, Any]) -> dict[tuple[int, ...], tuple[int, int, bool]]:
+def distinct(plan: Plan) -> dict[tuple[int, ...], tuple[int, int, bool]]:
     """For each sequence of links a class and a path that cross it, and whether with data or with ACKs."""
     found: dict[tuple[int, ...], tuple[int, int, bool]] = {}
     for forth in (True, False):
-        for class_, planned in enumerate(plan["classes"]):
-            for number, path in enumerate(planned["paths"]):
-                links = tuple(path["links"] if forth else path["back"])
-                if all(steady(plan["links"][link]) for link in links):
+        for class_, planned in enumerate(plan.classes):
+            for number, path in enumerate(planned.paths):
+                links = tuple(path.links if forth else path.back)
+                if all(steady(plan.links[link]) for link in links):
                     found.setdefault(links, (class_, number, forth))
     return dict(list(found.items())[:MOST_ROUTES])
 
 
-def steady(link: dict[str, Any]) -> bool:
+def steady(link: Link) -> bool:
     """Whether a link stays as it is while it is measured."""
-    return not link.get("opportunities") and all(change["at_s"] > 5 for change in link["changes"])
+    return not link.opportunities and all(change.at_s > 5 for change in link.changes)
 
 
-def probes(plan: dict[str, Any], network: Network, stack: ExitStack) -> list[Probe]:
+def probes(plan: Plan, network: Network, stack: ExitStack) -> list[Probe]:
     """One for each sequence of links; `stack` closes their sockets."""
     ends: dict[tuple[int, int], tuple[socket.socket, socket.socket]] = {}
     found = []
@@ -179,11 +245,11 @@ def sockets(
     return sender, receiver
 
 
-def measured_delays(plan: dict[str, Any], ways: Sequence[Probe]) -> list[dict[str, Any]]:
+def measured_delays(plan: Plan, ways: Sequence[Probe]) -> list[MeasuredDelay]:
     """One row for each way: names of its links, expected and median one-way delay."""
     expected = [delay_s(plan, one.links, _PROBE_BYTES) for one in ways]
     sending = [
-        max((transmission_s(plan["links"][i], _PROBE_BYTES) for i in one.links), default=0.0)
+        max((transmission_s(plan.links[i], _PROBE_BYTES) for i in one.links), default=0.0)
         for one in ways
     ]
     for _ in range(PROBES):
@@ -195,33 +261,32 @@ def measured_delays(plan: dict[str, Any], ways: Sequence[Probe]) -> list[dict[st
     for one, delay in zip(ways, expected, strict=True):
         delays = [found for found, _ in one.arrivals()]
         rows.append(
-            {
-                "what": "delay",
-                "links": names(plan, one.links),
-                "expected_s": delay,
-                "measured_s": statistics.median(delays) if delays else float("nan"),
-                "packets": len(delays),
-            }
+            MeasuredDelay(
+                links=names(plan, one.links),
+                expected_s=delay,
+                measured_s=statistics.median(delays) if delays else float("nan"),
+                packets=len(delays),
+            )
         )
     return rows
 
 
-def measured_rates(plan: dict[str, Any], ways: Sequence[Probe]) -> list[dict[str, Any]]:
+def measured_rates(plan: Plan, ways: Sequence[Probe]) -> list[MeasuredRate]:
     """One row for each link that is the slowest of a way: its name, expected and measured rate."""
     waiting: dict[int, Probe] = {}
     for one in ways:
-        rated = [i for i in one.links if plan["links"][i]["rate_bps"]]
-        after = any(plan["links"][i]["loss_place"] == "after" for i in one.links)
+        rated = {i: rate for i in one.links if (rate := plan.links[i].rate_bps)}
+        after = any(plan.links[i].loss_place == "after" for i in one.links)
         if rated and not after:
-            slowest = min(rated, key=lambda i: plan["links"][i]["rate_bps"])
-            if plan["links"][slowest]["rate_bps"] <= MOST_RATE_BPS:
+            slowest = min(rated, key=lambda i: rated[i])
+            if rated[slowest] <= MOST_RATE_BPS:
                 waiting.setdefault(slowest, one)
     rows = []
     while waiting:
         together: dict[int, Probe] = {}
         used: set[int] = set()
         for link, one in list(waiting.items()):
-            crossed = {i for i in one.links if plan["links"][i]["rate_bps"]}
+            crossed = {i for i in one.links if plan.links[i].rate_bps}
             if not crossed & used:
                 together[link] = waiting.pop(link)
                 used |= crossed
@@ -229,10 +294,10 @@ def measured_rates(plan: dict[str, Any], ways: Sequence[Probe]) -> list[dict[str
     return rows
 
 
-def streams(plan: dict[str, Any], together: dict[int, Probe]) -> list[dict[str, Any]]:
+def streams(plan: Plan, together: dict[int, Probe]) -> list[MeasuredRate]:
     """Fills links that no two of the ways share, all at once, and measures what arrives."""
-    sizes = {i: int(plan["classes"][one.class_]["packet_bytes"]) for i, one in together.items()}
-    rates = {i: float(plan["links"][i]["rate_bps"]) for i in together}
+    sizes = {i: int(plan.classes[one.class_].packet_bytes) for i, one in together.items()}
+    rates = {i: float(rate) for i in together if (rate := plan.links[i].rate_bps)}
     needed = max(40 * 8 * sizes[i] / rates[i] for i in together)
     length = min(max(STREAM_S, needed), MOST_STREAM_S)
     begin, sent = time.monotonic(), dict.fromkeys(together, 0)
@@ -255,56 +320,28 @@ def streams(plan: dict[str, Any], together: dict[int, Probe]) -> list[dict[str, 
         known = len(times) > LEAST_PACKETS
         span = times[-1] - times[0] if known else float("nan")
         rows.append(
-            {
-                "what": "rate",
-                "links": [plan["links"][link]["name"]],
-                "expected_bps": rates[link],
-                "measured_bps": 8 * sizes[link] * (len(times) - 1) / span,
-                "expected_packets": int((last - first) * rates[link] / 8 / sizes[link]),
-                "packets": len(times),
-            }
+            MeasuredRate(
+                links=[plan.links[link].name],
+                expected_bps=rates[link],
+                measured_bps=8 * sizes[link] * (len(times) - 1) / span,
+                expected_packets=int((last - first) * rates[link] / 8 / sizes[link]),
+                packets=len(times),
+            )
         )
     return rows
 
 
-def verdict(row: dict[str, Any]) -> str:
-    """What is wrong with a row, in words; nothing if it is within its tolerance.
-
-    A stream that has few packets even at the full rate, on a slow link, is not judged.
-    """
-    where = " → ".join(row["links"])
-    if row["what"] == "delay":
-        if row["packets"] < PROBES // 3:
-            return f"only {row['packets']} of {PROBES} single packets came through {where}"
-        error = row["measured_s"] - row["expected_s"]
-        if abs(error) > DELAY_TOLERANCE_S:
-            return (
-                f"the delay of {where} is {row['measured_s'] * 1e3:.2f} ms, "
-                f"not {row['expected_s'] * 1e3:.2f} ms"
-            )
-        return ""
-    if row["packets"] < row["expected_packets"] / 2 and row["expected_packets"] > LEAST_PACKETS:
-        return f"only {row['packets']} of {row['expected_packets']} packets of a stream came through {where}"
-    error = row["measured_bps"] / row["expected_bps"] - 1
-    if abs(error) > RATE_TOLERANCE:
-        return (
-            f"the rate of {where} is {row['measured_bps'] / 1e6:.3f} Mb/s, "
-            f"not {row['expected_bps'] / 1e6:.3f} Mb/s"
-        )
-    return ""
-
-
-def delay_s(plan: dict[str, Any], links: Sequence[int], size_bytes: int) -> float:
+def delay_s(plan: Plan, links: Sequence[int], size_bytes: int) -> float:
     """One-way delay of a packet that finds empty queues."""
-    through = [plan["links"][i] for i in links]
-    return sum(float(link["delay_s"]) + transmission_s(link, size_bytes) for link in through)
+    through = [plan.links[i] for i in links]
+    return sum(float(link.delay_s) + transmission_s(link, size_bytes) for link in through)
 
 
-def transmission_s(link: dict[str, Any], size_bytes: int) -> float:
+def transmission_s(link: Link, size_bytes: int) -> float:
     """How long a link sends at a packet."""
-    return 8 * size_bytes / float(link["rate_bps"]) if link["rate_bps"] else 0.0
+    return 8 * size_bytes / float(link.rate_bps) if link.rate_bps else 0.0
 
 
-def names(plan: dict[str, Any], links: Sequence[int]) -> list[str]:
+def names(plan: Plan, links: Sequence[int]) -> list[str]:
     """Names of links."""
-    return [plan["links"][i]["name"] for i in links]
+    return [plan.links[i].name for i in links]

@@ -214,7 +214,7 @@ def network() -> Fact:
     from .wiring import Side
 
     try:
-        (users,) = Scenario.parse(TWO_PATHS, "check").plan()["classes"]
+        (users,) = Scenario.parse(TWO_PATHS, "check").plan().classes
         side = Side(0, users, sender=True)
         try:
             side.set_endpoint(1, True)

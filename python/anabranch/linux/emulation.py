@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from .. import _core
+from ..runs import Emulated
 from ..scenario import Scenario
 from .awake import awake
 from .errors import LinuxError
@@ -51,7 +51,7 @@ class Emulation:
         self.real_time = False
         self.awake = 0
         """Processors that were kept from sleeping."""
-        self._report: dict[str, Any] | None = None
+        self._report: Emulated | None = None
         self._error: BaseException | None = None
         self._origin_s = 0.0
         self._thread = threading.Thread(target=self._work, name="emulator", daemon=True)
@@ -80,7 +80,7 @@ class Emulation:
         """Whether it still forwards packets."""
         return self._thread.is_alive()
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Emulated:
         """Waits for its end; what it measured. Raises what went wrong in it."""
         self._thread.join()
         if self._error is not None:
@@ -101,6 +101,6 @@ class Emulation:
                 with suppress(OSError):
                     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
                     self.real_time = True
-                self._report = self._emulator.run(self._seconds)
+                self._report = Emulated.from_json(self._emulator.run(self._seconds))
         except BaseException as error:
             self._error = error

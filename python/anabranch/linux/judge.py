@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ..plan import Plan
+from ..runs import EmulatorReport, Run
 from .namespace import Namespace
 from .sample import Sampler
 from .traffic import Connection
@@ -47,31 +48,34 @@ NOTED = (
 """Counters that tell more about a run."""
 
 
-def wrong_emulation(plan: dict[str, Any], report: dict[str, Any]) -> list[str]:
+def wrong_emulation(plan: Plan, report: EmulatorReport) -> list[str]:
     """What of the emulator's own error would falsify a result."""
-    shortest = min(p["base_rtt_s"] for planned in plan["classes"] for p in planned["paths"])
+    shortest = min(p.base_rtt_s for planned in plan.classes for p in planned.paths)
     limit = max(MOST_LATENESS_S, MOST_LATENESS_OF_RTT * shortest)
-    stall = MOST_STALL_OF_RTO * min(planned["rto_min_s"] for planned in plan["classes"])
-    most = max(planned["packet_bytes"] for planned in plan["classes"])
+    stall = MOST_STALL_OF_RTO * min(planned.rto_min_s for planned in plan.classes)
+    most = max(planned.packet_bytes for planned in plan.classes)
     found = []
-    for key, done in (("lateness", "written"), ("waiting", "read")):
-        if (late := report[f"{key}_p99_s"]) > limit:
+    for usual, most_s, done in (
+        (report.lateness_p99_s, report.lateness_max_s, "written"),
+        (report.waiting_p99_s, report.waiting_max_s, "read"),
+    ):
+        if usual > limit:
             found.append(
-                f"1 % of the packets were {done} {late * 1e3:.2f} ms late or more; "
+                f"1 % of the packets were {done} {usual * 1e3:.2f} ms late or more; "
                 f"{limit * 1e3:.2f} ms is allowed"
             )
-        if (late := report[f"{key}_max_s"]) > stall:
+        if most_s > stall:
             found.append(
-                f"a packet was {done} {late * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on that may be "
+                f"a packet was {done} {most_s * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on that may be "
                 "a timeout by itself"
             )
-    if report["cpu_fraction"] > MOST_CPU:
+    if report.cpu_fraction > MOST_CPU:
         found.append(
-            f"the emulator took {report['cpu_fraction']:.0%} of a processor; {MOST_CPU:.0%} is allowed"
+            f"the emulator took {report.cpu_fraction:.0%} of a processor; {MOST_CPU:.0%} is allowed"
         )
-    if report["largest_packet_bytes"] > most:
-        found.append(f"a packet had {report['largest_packet_bytes']} B, more than {most} B")
-    for reason, number in report["drops"].items():
+    if report.largest_packet_bytes > most:
+        found.append(f"a packet had {report.largest_packet_bytes} B, more than {most} B")
+    for reason, number in report.drops.items():
         if number and reason not in HARMLESS_DROPS:
             found.append(f"the emulator dropped {number} packets: {reason}")
     return found
@@ -95,21 +99,21 @@ def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]
         troubles = connection.trouble, sampler.trouble.get(connection.flow, "")
         for trouble in dict.fromkeys(troubles):
             if trouble:
-                found.append(f"user {connection.planned['name']} {connection.user}: {trouble}")
+                found.append(f"user {connection.planned.name} {connection.user}: {trouble}")
     return found
 
 
-def starving(plan: dict[str, Any], run: dict[str, Any]) -> list[str]:
+def starving(plan: Plan, run: Run) -> list[str]:
     """Classes of bulk users whose paths had room and nothing to send: then not their control decided."""
     found = []
-    names = np.asarray(run["flows"]["class"])[np.asarray(run["paths"]["flow"], dtype=int)]
-    for planned in plan["classes"]:
-        starved = np.asarray(run["paths"]["starved"], dtype=float)[names == planned["name"]]
-        bulk = planned["app_rate_bps"] is None and planned["transfer_bytes"] is None
+    names = np.asarray(run.flows.class_)[run.paths.flow]
+    for planned in plan.classes:
+        starved = run.paths.starved[names == planned.name]
+        bulk = planned.app_rate_bps is None and planned.transfer_bytes is None
         share = float(np.nanmean(starved)) if bulk and not np.isnan(starved).all() else 0.0
         if share > MOST_STARVED:
             found.append(
-                f"the paths of {planned['name']} had nothing to send in {share:.1%} of the samples; "
+                f"the paths of {planned.name} had nothing to send in {share:.1%} of the samples; "
                 f"{MOST_STARVED:.0%} are allowed"
             )
     return found

@@ -6,17 +6,23 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ..files import beside
-from ..result import LAST_SEED, Recording, Result, plain, provenance
+from ..plan import Plan
+from ..records import Record, plain
+from ..result import LAST_SEED, Recording, Result, provenance
+from ..runs import Run
 from ..scenario import Scenario, load
 from . import fit
 from .controllers import Attached, attached, sources
 from .errors import LinuxError, NotCalibrated, NotValid
 from .sockets import room_for_files
 from .testbed import TESTBED, Order, checked_kernel, replicate
+
+if TYPE_CHECKING:
+    from .calibrate import Calibration
 
 REPEATS = 2
 """How often a replication is tried again that was invalid, or whose links were not calibrated."""
@@ -27,15 +33,15 @@ NOT_CALIBRATED = "the emulated links are not what the scenario says"
 
 
 @contextmanager
-def loaded(plan: dict[str, Any], skips_per_million: int, record: bool) -> Iterator[Attached]:
+def loaded(plan: Plan, skips_per_million: int, record: bool) -> Iterator[Attached]:
     """The controllers of a plan in the kernel, as long as the block lasts."""
-    classes = [c for c in plan["classes"] if c["controller"] not in fit.KERNEL_RENO]
-    floors = {int(planned["min_ssthresh"]) for planned in classes}
+    classes = [c for c in plan.classes if c.controller not in fit.KERNEL_RENO]
+    floors = {int(planned.min_ssthresh) for planned in classes}
     if len(floors) > 1:
         raise LinuxError(
             "flows with different min_ssthresh cannot run together: a controller is loaded once"
         )
-    names = sorted({planned["controller"] for planned in classes})
+    names = sorted({planned.controller for planned in classes})
     with attached(
         names,
         min_ssthresh=max(floors, default=1),
@@ -97,6 +103,15 @@ def run(
     return Result(scenario, plan, session.runs, "linux", origin)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Rejected(Record):
+    """An attempt that did not count, and why."""
+
+    seed: int
+    attempt: int
+    because: list[str]
+
+
 class Session:
     """The replications of one call, and what is to be told about them."""
 
@@ -108,12 +123,12 @@ class Session:
     ) -> None:
         """Nothing has run yet."""
         self.order, self.seeds, self.progress = order, seeds, progress
-        self.runs: list[dict[str, Any]] = []
-        self.rejected: list[dict[str, Any]] = []
+        self.runs: list[Run] = []
+        self.rejected: list[Rejected] = []
         self.failed: list[int] = []
         self.complete = True
-        self._calibration: dict[str, Any] = {}
-        self._settings: dict[str, Any] = {}
+        self._calibration: Calibration | None = None
+        self._settings: dict[str, dict[str, str]] = {}
 
     def run(
         self,
@@ -134,7 +149,7 @@ class Session:
                     raise
                 return
         if not self.runs:
-            reasons = "\n  ".join(self.rejected[-1]["because"])
+            reasons = "\n  ".join(self.rejected[-1].because)
             raise NotValid(
                 f"no replication was valid; the last because:\n  {reasons}\n"
                 "help: where packets were late or links off, something else may be using the processors: "
@@ -147,25 +162,23 @@ class Session:
             try:
                 run = self._attempt(number, seed, controllers, insist)
             except NotCalibrated as error:
-                run = {"valid": False, "invalid_because": [str(error)]}
-            if run["valid"]:
-                self.runs.append(run)
-                return
-            because = run["invalid_because"]
-            self.rejected.append({"seed": seed, "attempt": attempt + 1, "because": because})
+                because = [str(error)]
+            else:
+                if run.valid or insist:
+                    self.runs.append(run)
+                if run.valid:
+                    return
+                because = run.invalid_because
+            self.rejected.append(Rejected(seed=seed, attempt=attempt + 1, because=because))
         self.failed.append(seed)
-        if keep_invalid:
-            self.runs.append(run)
 
-    def _attempt(
-        self, number: int, seed: int, controllers: Attached, insist: bool
-    ) -> dict[str, Any]:
+    def _attempt(self, number: int, seed: int, controllers: Attached, insist: bool) -> Run:
         """A replication. Raises NotCalibrated when its links are not what they should be, unless one is
         insisted on, and LinuxError when it cannot be."""
-        from .calibrate import calibrate, largest_errors
+        from .calibrate import calibrate
         from .wiring import Network
 
-        duration_s = self.order.plan["duration_s"]
+        duration_s = self.order.plan.duration_s
 
         def tell(passed_s: float) -> None:
             if self.progress:
@@ -173,17 +186,17 @@ class Session:
 
         with Network(self.order.plan) as network:
             emulation = self.order.emulation(network, CALIBRATION_SEED)
-            measured = calibrate(self.order.plan, network, emulation)
-            wrong = [f"{NOT_CALIBRATED}: {text}" for text in measured.pop("wrong")]
+            measured, off = calibrate(self.order.plan, network, emulation)
+            wrong = [f"{NOT_CALIBRATED}: {text}" for text in off]
             if wrong and not insist:
                 raise NotCalibrated("; ".join(wrong))
             if not self.runs:  # until one counts: what is on record is what the first of them had
                 self._calibration = measured
-                self._settings = {side.planned["name"]: side.settings for side in network.senders}
+                self._settings = {side.planned.name: side.settings for side in network.senders}
             run = replicate(self.order, network, seed, controllers, tell)
-            run["emulator"]["calibration"] = largest_errors(measured)
-            run["invalid_because"] = [*wrong, *run["invalid_because"]]
-            run["valid"] = not run["invalid_because"]
+            run.emulator.calibration = measured.largest_errors()
+            run.invalid_because = [*wrong, *run.invalid_because]
+            run.valid = not run.invalid_because
             return run
 
     def origin(self) -> dict[str, Any]:
@@ -203,12 +216,12 @@ class Session:
                 name: first if index == 0 else changed(first, values)
                 for index, (name, values) in enumerate(self._settings.items())
             },
-            "send_buffer_bytes": {c["name"]: 2 * send_buffer(plan, c) for c in plan["classes"]},
-            "receive_buffer_bytes": {c["name"]: 2 * receive_buffer(c) for c in plan["classes"]},
+            "send_buffer_bytes": {c.name: 2 * send_buffer(plan, c) for c in plan.classes},
+            "receive_buffer_bytes": {c.name: 2 * receive_buffer(c) for c in plan.classes},
             "windows_ahead": WINDOWS_AHEAD,
             "sample_interval_s": interval_s(plan),
             "calibration": plain(self._calibration),
-            "rejected": self.rejected,
+            "rejected": plain(self.rejected),
             "failed": self.failed,
             "differences": fit.differences(plan),
         }

@@ -6,11 +6,11 @@ import errno
 import math
 import socket
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Plan
 from .tcp_info import MptcpReader, Subflow, TcpInfo, tcp_info
 from .traffic import FELL_BACK, Connection
 from .wiring import path_of, sender_address
@@ -45,10 +45,10 @@ COUNTERS = FIELDS[4:10]
 """Fields that only grow."""
 
 
-def interval_s(plan: dict[str, Any]) -> float:
+def interval_s(plan: Plan) -> float:
     """Seconds between samples: the scenario's, or the multiple of it that the load allows."""
-    paths = sum(planned["count"] * len(planned["paths"]) for planned in plan["classes"])
-    sample = float(plan["sample_s"])
+    paths = sum(planned.count * len(planned.paths) for planned in plan.classes)
+    sample = float(plan.sample_s)
     return sample * float(max(1, math.ceil(paths * SAMPLE_COST_S / (MOST_LOAD * sample))))
 
 
@@ -75,14 +75,14 @@ def fields_of(info: TcpInfo) -> tuple[float, ...]:
 class Sampler:
     """Keeps the state of every path of every connection at every sample."""
 
-    def __init__(self, plan: dict[str, Any], connections: Sequence[Connection]) -> None:
+    def __init__(self, plan: Plan, connections: Sequence[Connection]) -> None:
         """No sample yet."""
         self.plan, self.connections = plan, connections
         self.interval_s = interval_s(plan)
         self.times_s: list[float] = []
         self.trouble: dict[int, str] = {}
         """What is wrong with a flow's subflows."""
-        counts = [len(connection.planned["paths"]) for connection in connections]
+        counts = [len(connection.planned.paths) for connection in connections]
         self._first = np.concatenate([[0], np.cumsum(counts)]).astype(int)
         self._rows: list[Numbers] = []
         self._reader = MptcpReader()
@@ -103,7 +103,7 @@ class Sampler:
 
     def _ask(self, connection: Connection, row: Numbers) -> None:
         try:
-            if len(connection.planned["paths"]) == 1:
+            if len(connection.planned.paths) == 1:
                 row[0] = fields_of(tcp_info(connection.sender))
                 return
             state = self._reader.read(connection.sender)
@@ -119,7 +119,7 @@ class Sampler:
 
     def _keep(self, connection: Connection, subflow: Subflow, row: Numbers) -> None:
         path = path_of(subflow.local)
-        known = path < len(connection.planned["paths"])
+        known = path < len(connection.planned.paths)
         if not known or subflow.local != sender_address(connection.class_, path):
             self.trouble.setdefault(connection.flow, f"a subflow of {subflow.local} is in no plan")
         elif not np.isnan(row[path, 0]):
@@ -136,10 +136,10 @@ class Sampler:
         found = []
         row = self._rows[-1][:, 0]
         for connection in self.connections:
-            name = f"{connection.planned['name']} {connection.user}"
-            for path, planned in enumerate(connection.planned["paths"]):
-                begun = max(connection.start_s, planned["join_s"]) + grace_s <= now_s
-                left = planned["leave_s"] is not None and planned["leave_s"] <= now_s
+            name = f"{connection.planned.name} {connection.user}"
+            for path, planned in enumerate(connection.planned.paths):
+                begun = max(connection.start_s, planned.join_s) + grace_s <= now_s
+                left = planned.leave_s is not None and planned.leave_s <= now_s
                 absent = np.isnan(row[self._first[connection.flow] + path])
                 if begun and not left and not connection.finished and absent:
                     found.append(f"path {path} of user {name} is not open at {now_s:.0f} s")
@@ -168,17 +168,16 @@ def means(table: Numbers, times_s: Numbers, since_s: float) -> dict[str, Numbers
 
 
 def of_classes(
-    plan: dict[str, Any], classes: Numbers, table: Numbers, times_s: Numbers
-) -> dict[str, Any]:
-    """The table `classes`: round trips and windows over samples and users after the warm-up.
+    plan: Plan, classes: Numbers, table: Numbers, times_s: Numbers
+) -> dict[str, Numbers]:
+    """Columns of the table `classes`: round trips and windows over samples and users after the warm-up.
 
     `classes` has the class of each path. Round trips are the kernel's smoothed ones, so that their
     percentiles lie closer together than those of single samples; the kernel does not tell those.
     """
-    warm = table[times_s >= plan["warmup_s"] - 1e-9]
-    rows: dict[str, Any] = {"name": [planned["name"] for planned in plan["classes"]]}
+    warm = table[times_s >= plan.warmup_s - 1e-9]
     columns: dict[str, list[float]] = {}
-    for class_ in range(len(plan["classes"])):
+    for class_ in range(len(plan.classes)):
         of_class = warm[:, classes == class_]
         rtt = of_class[:, :, FIELDS.index("srtt_s")].ravel()
         cwnd = of_class[:, :, FIELDS.index("cwnd_segments")].ravel()
@@ -188,7 +187,7 @@ def of_classes(
             add(columns, f"rtt_p{percent}_s", quantile(rtt, percent))
         for percent in (5, 50, 95):
             add(columns, f"cwnd_p{percent:02}_segments", quantile(cwnd, percent))
-    return rows | {name: np.array(values) for name, values in columns.items()}
+    return {name: np.array(values) for name, values in columns.items()}
 
 
 def add(columns: dict[str, list[float]], name: str, value: float) -> None:

@@ -6,8 +6,7 @@ results. Every value is read back and goes into the provenance.
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..plan import Class
 from .errors import LinuxError
 from .namespace import read_setting, write_setting
 
@@ -61,25 +60,25 @@ ONLY_READ = (
 """Left as the kernel has them, but on record."""
 
 
-def wanted(planned: dict[str, Any]) -> dict[str, str]:
+def wanted(planned: Class) -> dict[str, str]:
     """The settings for a class of a plan."""
-    chosen = FIXED | {"net.ipv4.tcp_sack": str(int(planned["sack"]))}
-    if planned["ecn"]:
+    chosen = FIXED | {"net.ipv4.tcp_sack": str(int(planned.sack))}
+    if planned.ecn:
         chosen["net.ipv4.tcp_ecn"] = "1"
-    if planned["tlp"]:
+    if planned.tlp:
         chosen["net.ipv4.tcp_early_retrans"] = "3"
-    if planned["idle"] == "decay":
+    if planned.idle == "decay":
         chosen["net.ipv4.tcp_slow_start_after_idle"] = "1"
-    if planned["delayed_ack_s"] == 0:
+    if planned.delayed_ack_s == 0:
         chosen |= EACH_ACK
-    if planned["rto_min_s"] != 0.2:
-        chosen["net.ipv4.tcp_rto_min_us"] = str(round(planned["rto_min_s"] * 1e6))
-    if planned["rto_max_s"] != 120:
-        chosen["net.ipv4.tcp_rto_max_ms"] = str(round(planned["rto_max_s"] * 1e3))
+    if planned.rto_min_s != 0.2:
+        chosen["net.ipv4.tcp_rto_min_us"] = str(round(planned.rto_min_s * 1e6))
+    if planned.rto_max_s != 120:
+        chosen["net.ipv4.tcp_rto_max_ms"] = str(round(planned.rto_max_s * 1e3))
     return chosen
 
 
-def apply(planned: dict[str, Any]) -> dict[str, str]:
+def apply(planned: Class) -> dict[str, str]:
     """Sets what a class needs in the namespace of the calling thread; all values, read back.
 
     Raises LinuxError when the kernel lacks a setting that the scenario asks for.
@@ -88,7 +87,7 @@ def apply(planned: dict[str, Any]) -> dict[str, str]:
         if read_setting(name) is None:
             if name in FIXED or name in EACH_ACK:
                 continue
-            raise LinuxError(f"this kernel has no setting {name}, which {planned['name']} needs")
+            raise LinuxError(f"this kernel has no setting {name}, which {planned.name} needs")
         write_setting(name, value)
     values = {name: read_setting(name) for name in (*wanted(planned), *ONLY_READ)}
     return {name: value for name, value in values.items() if value is not None}

@@ -12,8 +12,8 @@ import struct
 import termios
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
+from ..plan import Class, DropTail, Link, Plan
 from .errors import LinuxError
 from .tcp_info import IPPROTO_MPTCP
 
@@ -36,7 +36,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @contextmanager
-def room_for_files(plan: dict[str, Any]) -> Iterator[None]:
+def room_for_files(plan: Plan) -> Iterator[None]:
     """Lets this process have as many files open as its hard limit allows, as long as the block lasts.
 
     Raises LinuxError if a run of the plan needs more.
@@ -44,7 +44,7 @@ def room_for_files(plan: dict[str, Any]) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = len(os.listdir("/proc/self/fd")) + open_files(plan) + SPARE_FILES
     if resource.RLIM_INFINITY != hard < needed:
-        users = sum(planned["count"] for planned in plan["classes"])
+        users = sum(planned.count for planned in plan.classes)
         raise LinuxError(
             f"{users} users need {needed} open files, and the hard limit of this process is {hard}\n"
             f"help: raise it in the shell: ulimit -Hn {needed}"
@@ -56,59 +56,55 @@ def room_for_files(plan: dict[str, Any]) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def open_files(plan: dict[str, Any]) -> int:
+def open_files(plan: Plan) -> int:
     """Three sockets of each user; two namespaces of each class, and a device in both for each path."""
-    return sum(3 * c["count"] + 2 + 2 * len(c["paths"]) for c in plan["classes"])
+    return sum(3 * c.count + 2 + 2 * len(c.paths) for c in plan.classes)
 
 
-def send_buffer(plan: dict[str, Any], planned: dict[str, Any]) -> int:
+def send_buffer(plan: Plan, planned: Class) -> int:
     """Bytes of the send buffer for a user of a class."""
     total = 0.0
-    for path in planned["paths"]:
-        rated = [plan["links"][i] for i in path["links"] if plan["links"][i]["rate_bps"]]
-        if rated:
-            rate = min(
-                plan["links"][i]["rate_bps"] / sharers(plan, i)
-                for i in path["links"]
-                if plan["links"][i]["rate_bps"]
+    for path in planned.paths:
+        rates = {i: rate for i in path.links if (rate := plan.links[i].rate_bps)}
+        if rates:
+            least = min(rate / sharers(plan, i) for i, rate in rates.items())
+            waiting = sum(
+                queue_bytes(plan.links[i], planned) * 8 / rate for i, rate in rates.items()
             )
-            waiting = sum(queue_bytes(link, planned) * 8 / link["rate_bps"] for link in rated)
-            total += rate / 8 * (path["base_rtt_s"] + waiting)
+            total += least / 8 * (path.base_rtt_s + waiting)
     return int(min(max(SEND_BUFFER_BDPS * total, LEAST_SEND_BUFFER), MOST_BUFFER))
 
 
-def sharers(plan: dict[str, Any], link: int) -> int:
+def sharers(plan: Plan, link: int) -> int:
     """How many paths of users cross a link, or its copy for one of them."""
-    if plan["links"][link]["per_user"]:
+    if plan.links[link].per_user:
         return 1
-    return sum(
-        planned["count"]
-        for planned in plan["classes"]
-        for p in planned["paths"]
-        if link in p["links"]
-    )
+    return sum(planned.count for planned in plan.classes for p in planned.paths if link in p.links)
 
 
-def queue_bytes(link: dict[str, Any], planned: dict[str, Any]) -> float:
+UNLIMITED_PACKETS = 1000
+"""Counted as the room of a queue that has no limit."""
+
+
+def queue_bytes(link: Link, planned: Class) -> float:
     """What fits the queue of a link; 1000 packets where it has no limit."""
-    queue = link["queue"] or {}
-    if queue.get("limit_bytes") or queue.get("bytes"):
-        return float(queue.get("limit_bytes") or queue["bytes"])
-    packets = queue.get("limit_packets") or queue.get("packets") or 1000
-    return float(packets) * float(planned["packet_bytes"])
+    if isinstance(link.queue, DropTail) and link.queue.limit_bytes:
+        return float(link.queue.limit_bytes)
+    packets = link.queue and link.queue.limit_packets
+    return float((packets or UNLIMITED_PACKETS) * planned.packet_bytes)
 
 
-def receive_buffer(planned: dict[str, Any]) -> int:
+def receive_buffer(planned: Class) -> int:
     """Bytes of the receive buffer for a user of a class."""
-    return min(int(planned["receive_buffer_bytes"]), MOST_BUFFER)
+    return min(planned.receive_buffer_bytes, MOST_BUFFER)
 
 
-def tcp_socket(planned: dict[str, Any]) -> socket.socket:
+def tcp_socket(planned: Class) -> socket.socket:
     """A socket of the calling thread's namespace: MPTCP for a class with several paths.
 
     It does not block, and closing it aborts the connection. Raises OSError.
     """
-    protocol = IPPROTO_MPTCP if len(planned["paths"]) > 1 else socket.IPPROTO_TCP
+    protocol = IPPROTO_MPTCP if len(planned.paths) > 1 else socket.IPPROTO_TCP
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
     made.setblocking(False)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,7 +112,7 @@ def tcp_socket(planned: dict[str, Any]) -> socket.socket:
     return made
 
 
-def listening(address: tuple[str, int], planned: dict[str, Any]) -> socket.socket:
+def listening(address: tuple[str, int], planned: Class) -> socket.socket:
     """A server's socket; what is set on it goes over to the connection. Raises OSError."""
     server = tcp_socket(planned)
     server.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, receive_buffer(planned))
@@ -125,9 +121,7 @@ def listening(address: tuple[str, int], planned: dict[str, Any]) -> socket.socke
     return server
 
 
-def connecting(
-    address: str, planned: dict[str, Any], controller: str, buffer_bytes: int
-) -> socket.socket:
+def connecting(address: str, planned: Class, controller: str, buffer_bytes: int) -> socket.socket:
     """A sender's socket, not yet connected. Raises OSError, LinuxError without the controller."""
     sender = tcp_socket(planned)
     # First, for an MPTCP socket that is not bound takes any name and keeps the default.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from ..plan import Plan
+from ..runs import Emulated, Run
+from ..tables import Classes, EmulatedSeries, Flows, Paths, PathSeries, Series
 from .sample import (
     FIELDS,
     Numbers,
@@ -23,105 +25,115 @@ from .traffic import Connection
 
 
 def tables(
-    plan: dict[str, Any],
+    plan: Plan,
     connections: Sequence[Connection],
     sampler: Sampler,
-    report: dict[str, Any],
+    report: Emulated,
     goodput_bytes: Numbers,
-) -> dict[str, Any]:
-    """All tables; `report` is the emulator's, `goodput_bytes` what each flow got after the warm-up."""
-    seconds = plan["duration_s"] - plan["warmup_s"]
+    seed: int,
+) -> Run:
+    """All tables of a run; `report` is the emulator's, `goodput_bytes` what each flow got after the warm-up."""
+    seconds = plan.duration_s - plan.warmup_s
     times_s, table = np.array(sampler.times_s), sampler.table()
-    flow = np.repeat(
-        np.arange(len(connections), dtype=np.uint32), [len(c.planned["paths"]) for c in connections]
-    )
-    path = np.concatenate([np.arange(len(c.planned["paths"])) for c in connections])
-    wire = np.asarray(report["paths"]["throughput_bps"], dtype=float)
-    sent = np.asarray(report["paths"]["sent_packets"])
-    lost = np.asarray(report["paths"]["lost_packets"])
-    grown = counted(table, times_s, plan["warmup_s"])
-    mean = means(table, times_s, plan["warmup_s"])
+    flow = np.repeat(np.arange(len(connections)), [len(c.planned.paths) for c in connections])
+    path = np.concatenate([np.arange(len(c.planned.paths)) for c in connections])
+    wire, sent = report.paths.throughput_bps, report.paths.sent_packets
+    lost = report.paths.lost_packets
+    grown = counted(table, times_s, plan.warmup_s)
+    mean = means(table, times_s, plan.warmup_s)
     classes = np.array([connections[int(f)].class_ for f in flow])
-    run: dict[str, Any] = {
-        "flows": {
-            "class": [c.planned["name"] for c in connections],
-            "user": np.array([c.user for c in connections], dtype=np.uint32),
-            "throughput_bps": np.bincount(flow, wire, len(connections)),
-            "goodput_bps": 8 * goodput_bytes / seconds,
-            "start_s": np.array([c.start_s for c in connections]),
-            "completed_s": np.array([c.completed_s for c in connections]),
-            "fct_s": np.array([c.completed_s - c.start_s for c in connections]),
-            # what waits for its order is inside the kernel
-            "held_bytes": np.full(len(connections), np.nan),
-            "held_max_bytes": np.full(len(connections), np.nan),
-        },
-        "paths": {
-            "flow": flow,
-            "path": path.astype(np.uint32),
-            "throughput_bps": wire,
-            "goodput_bps": np.full(len(flow), np.nan),  # nor does it say which path bytes came by
-            "sent_packets": sent,
-            "lost_packets": lost,
-            "loss": lost / np.maximum(sent, 1),
-            "retransmits": grown["retransmits"],
-            "timeouts": grown["timeouts"],
+    unknown = np.full(len(flow), np.nan)
+    run = Run(
+        seed=seed,
+        flows=flows(
+            connections,
+            np.bincount(flow, wire, len(connections)).astype(float),
+            8 * goodput_bytes / seconds,
+        ),
+        paths=Paths(
+            flow=flow,
+            path=path,
+            throughput_bps=wire,
+            goodput_bps=unknown,  # the kernel does not say which path bytes came by
+            sent_packets=sent,
+            lost_packets=lost,
+            loss=lost / np.maximum(sent, 1),
+            retransmits=grown["retransmits"],
+            timeouts=grown["timeouts"],
             # the kernel counts none of these for each socket
-            **{
-                name: np.full(len(flow), np.nan)
-                for name in ("recoveries", "marks", "undone", "probes", "echoed_packets")
-            },
-            "cwnd_segments": mean["cwnd_segments"],
-            "srtt_s": mean["srtt_s"],
-            "rto_s": mean["rto_s"],
-            "busy_s": grown["busy_s"],
-            "receive_window_limited_s": grown["receive_window_limited_s"],
-            "send_buffer_limited_s": grown["send_buffer_limited_s"],
-            "min_rtt_s": mean["min_rtt_s"],
-            "pmtu_bytes": mean["pmtu_bytes"],
-            "reordering": mean["reordering"],
-            "starved": mean["starved"],
-        },
-        "links": report["links"],
-        "stations": report["stations"],
-        "classes": of_classes(plan, classes, table, times_s) | completions(plan, connections),
-        "series": None,
-        "events_log": None,
-    }
-    if report["series"] is not None:
-        run["series"] = series(report["series"], table, times_s)
+            recoveries=unknown,
+            marks=unknown,
+            undone=unknown,
+            probes=unknown,
+            echoed_packets=unknown,
+            cwnd_segments=mean["cwnd_segments"],
+            srtt_s=mean["srtt_s"],
+            rto_s=mean["rto_s"],
+            busy_s=grown["busy_s"],
+            receive_window_limited_s=grown["receive_window_limited_s"],
+            send_buffer_limited_s=grown["send_buffer_limited_s"],
+            min_rtt_s=mean["min_rtt_s"],
+            pmtu_bytes=mean["pmtu_bytes"],
+            reordering=mean["reordering"],
+            starved=mean["starved"],
+        ),
+        links=report.links,
+        stations=report.stations,
+        classes=Classes(
+            name=[planned.name for planned in plan.classes],
+            **of_classes(plan, classes, table, times_s),
+            **completions(plan, connections),
+        ),
+    )
+    if report.has("series"):
+        run.series = series(report.series, table, times_s)
     return run
 
 
-def series(emulated: dict[str, Any], table: Numbers, times_s: Numbers) -> dict[str, Any]:
-    """Samples over time at the emulator's times; windows are those of the nearest sample."""
-    t_s = np.asarray(emulated["t_s"], dtype=float)
+def flows(connections: Sequence[Connection], wire_bps: Numbers, goodput_bps: Numbers) -> Flows:
+    """The table of connections."""
+    return Flows(
+        class_=[c.planned.name for c in connections],
+        user=np.array([c.user for c in connections]),
+        throughput_bps=wire_bps,
+        goodput_bps=goodput_bps,
+        start_s=np.array([c.start_s for c in connections]),
+        completed_s=np.array([c.completed_s for c in connections]),
+        fct_s=np.array([c.completed_s - c.start_s for c in connections]),
+        # what waits for its order is inside the kernel
+        held_bytes=np.full(len(connections), np.nan),
+        held_max_bytes=np.full(len(connections), np.nan),
+    )
 
-    arrived = np.asarray(emulated["paths"]["arrived_bytes"], dtype=float)
+
+def series(emulated: EmulatedSeries, table: Numbers, times_s: Numbers) -> Series:
+    """Samples over time at the emulator's times; windows are those of the nearest sample."""
+    t_s, arrived = emulated.t_s, emulated.paths.arrived_bytes
 
     def column(name: str) -> Numbers:
         return on_grid(table[:, :, FIELDS.index(name)], times_s, t_s)
 
-    return {
-        "t_s": t_s,
-        "paths": {
-            "cwnd_segments": column("cwnd_segments"),
-            "ssthresh_segments": column("ssthresh_segments"),
-            "srtt_s": np.nan_to_num(column("srtt_s"), nan=0.0),
-            "arrived_bytes": arrived,
-            "taken_bytes": np.full_like(arrived, np.nan),
-            "rto_s": np.nan_to_num(column("rto_s"), nan=0.0),
-            "sent_packets": np.full_like(arrived, np.nan),
-        },
-        "links": emulated["links"],
-        "stations": emulated["stations"],
-    }
+    return Series(
+        t_s=t_s,
+        paths=PathSeries(
+            cwnd_segments=column("cwnd_segments"),
+            ssthresh_segments=column("ssthresh_segments"),
+            srtt_s=np.nan_to_num(column("srtt_s"), nan=0.0),
+            arrived_bytes=arrived,
+            taken_bytes=np.full_like(arrived, np.nan),
+            rto_s=np.nan_to_num(column("rto_s"), nan=0.0),
+            sent_packets=np.full_like(arrived, np.nan),
+        ),
+        links=emulated.links,
+        stations=emulated.stations,
+    )
 
 
-def completions(plan: dict[str, Any], connections: Sequence[Connection]) -> dict[str, Any]:
+def completions(plan: Plan, connections: Sequence[Connection]) -> dict[str, Numbers]:
     """Columns of the table `classes`: completion times of transfers begun after the warm-up."""
     columns: dict[str, list[float]] = {}
-    for class_ in range(len(plan["classes"])):
-        counted = [c for c in connections if c.class_ == class_ and c.start_s >= plan["warmup_s"]]
+    for class_ in range(len(plan.classes)):
+        counted = [c for c in connections if c.class_ == class_ and c.start_s >= plan.warmup_s]
         times = np.array([c.completed_s - c.start_s for c in counted])
         times = times[~np.isnan(times)]
         add(columns, "completed_flows", len(times))

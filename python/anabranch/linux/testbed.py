@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..plan import Plan
 from ..result import Recording
+from ..runs import EmulatorReport, KernelReport, Run, TestbedReport
 from ..scenario import Scenario
 from . import check
 from .controllers import Attached
@@ -38,7 +40,7 @@ class Order:
     """What is to be run."""
 
     scenario: Scenario
-    plan: dict[str, Any]
+    plan: Plan
     controller: str | None
     overrides: Sequence[str]
     series: bool
@@ -70,29 +72,27 @@ class Order:
         )
 
 
-def starts(plan: dict[str, Any], seed: int) -> list[Numbers]:
+def starts(plan: Plan, seed: int) -> list[Numbers]:
     """When the users of each class start: uniform within the class's spread, by seed and class."""
     return [
-        planned["start_s"]
-        + planned["spread_s"] * np.random.default_rng([seed, number]).random(planned["count"])
-        for number, planned in enumerate(plan["classes"])
+        planned.start_s
+        + planned.spread_s * np.random.default_rng([seed, number]).random(planned.count)
+        for number, planned in enumerate(plan.classes)
     ]
 
 
-def connections(
-    plan: dict[str, Any], network: Network, seed: int, controllers: Attached
-) -> list[Connection]:
+def connections(plan: Plan, network: Network, seed: int, controllers: Attached) -> list[Connection]:
     """Sockets of every user, not connected yet. Raises OSError and LinuxError."""
     made: list[Connection] = []
     try:
         for class_, (planned, when) in enumerate(
-            zip(plan["classes"], starts(plan, seed), strict=True)
+            zip(plan.classes, starts(plan, seed), strict=True)
         ):
-            name = controllers.kernel_name(planned["controller"])
+            name = controllers.kernel_name(planned.controller)
             for path in present(planned):
                 network.senders[class_].set_endpoint(path, True)
             buffer_bytes = send_buffer(plan, planned)
-            for user in range(planned["count"]):
+            for user in range(planned.count):
                 server = receiver_address(class_, 0), FIRST_PORT + user
                 with network.receivers[class_].namespace.inside():
                     listener = listening(server, planned)
@@ -114,15 +114,15 @@ def connections(
     return made
 
 
-def schedule(traffic: Traffic, network: Network, plan: dict[str, Any]) -> None:
+def schedule(traffic: Traffic, network: Network, plan: Plan) -> None:
     """Has paths join and leave, and users with one path leave."""
-    for class_, (planned, side) in enumerate(zip(plan["classes"], network.senders, strict=True)):
-        for number, path in enumerate(planned["paths"][1:], 1):
+    for class_, (planned, side) in enumerate(zip(plan.classes, network.senders, strict=True)):
+        for number, path in enumerate(planned.paths[1:], 1):
             if number not in present(planned):
-                traffic.at(path["join_s"], partial(side.set_endpoint, number, True))
-            if path["leave_s"] is not None:
-                traffic.at(path["leave_s"], partial(side.set_endpoint, number, False))
-        leave_s = planned["paths"][0]["leave_s"]
+                traffic.at(path.join_s, partial(side.set_endpoint, number, True))
+            if path.leave_s is not None:
+                traffic.at(path.leave_s, partial(side.set_endpoint, number, False))
+        leave_s = planned.paths[0].leave_s
         for connection in traffic.connections:
             if connection.class_ == class_ and leave_s is not None:
                 traffic.at(leave_s, partial(traffic.end, connection))
@@ -134,7 +134,7 @@ def replicate(
     seed: int,
     controllers: Attached,
     tell: Callable[[float], object],
-) -> dict[str, Any]:
+) -> Run:
     """Runs a scenario once in a new network; the tables of the run, and whether it is valid.
 
     `tell` is told the seconds of the run that have passed. Raises LinuxError and OSError.
@@ -148,42 +148,38 @@ def replicate(
         busy_s = time.thread_time()
         try:
             emulation.start()
-            traffic.run(order.plan["duration_s"])
+            traffic.run(order.plan.duration_s)
         except BaseException:
             emulation.stop()
             raise
         report = emulation.report()
         busy_s = time.thread_time() - busy_s
         host = grown(before, host_counters(network))
-        kernel = {
-            "congestion_controls": watch.congestion_controls(),
-            "controllers": {
+        kernel = KernelReport(
+            congestion_controls=watch.congestion_controls(),
+            controllers={
                 law: {
                     name: count - counted.get(law, {}).get(name, 0) for name, count in row.items()
                 }
                 for law, row in controllers.counters().items()
             },
-            "counters": host,
-        }
-        reasons = [*watch.reasons(report["emulator"]), *wrong_network(network, host)]
+            counters=host,
+        )
+        reasons = [*watch.reasons(report.emulator), *wrong_network(network, host)]
     finally:
         traffic.close()
     sampler = watch.sampler
-    run = tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes())
-    reasons += starving(order.plan, run)
-    return {
-        "seed": seed,
-        **run,
-        "emulator": dict(report["emulator"])
-        | {"real_time": emulation.real_time, "awake": emulation.awake},
-        "kernel": kernel,
-        "testbed": {
-            "traffic_cpu_fraction": busy_s / order.plan["duration_s"],
-            "sample_interval_s": sampler.interval_s,
-        },
-        "valid": not reasons,
-        "invalid_because": reasons,
-    }
+    run = tables(order.plan, traffic.connections, sampler, report, watch.goodput_bytes(), seed)
+    run.emulator = report.emulator
+    run.emulator.real_time, run.emulator.awake = emulation.real_time, emulation.awake
+    run.kernel = kernel
+    run.testbed = TestbedReport(
+        traffic_cpu_fraction=busy_s / order.plan.duration_s,
+        sample_interval_s=sampler.interval_s,
+    )
+    run.invalid_because = [*reasons, *starving(order.plan, run)]
+    run.valid = not run.invalid_because
+    return run
 
 
 class Watch:
@@ -191,7 +187,7 @@ class Watch:
 
     def __init__(
         self,
-        plan: dict[str, Any],
+        plan: Plan,
         traffic: Traffic,
         emulation: Emulation,
         tell: Callable[[float], object],
@@ -202,14 +198,14 @@ class Watch:
         self._received: list[Numbers] = []
         self._missing: list[str] = []
         self._held_up: list[str] = []
-        duration_s, interval_s = plan["duration_s"], self.sampler.interval_s
+        duration_s, interval_s = plan.duration_s, self.sampler.interval_s
         for number in range(int(duration_s / interval_s + 1e-9) + 1):
             traffic.at(number * interval_s, partial(self._sample, number * interval_s))
-        for at_s in (plan["warmup_s"], duration_s):
+        for at_s in (plan.warmup_s, duration_s):
             traffic.at(at_s, partial(self._count, at_s))
 
     def _sample(self, at_s: float) -> None:
-        if not self.emulation.running and at_s < self.plan["duration_s"] - 0.1:
+        if not self.emulation.running and at_s < self.plan.duration_s - 0.1:
             self.emulation.report()  # raises what ended it, if that was not its time
             self._held_up = [f"it was held up: its links ended before the sample of {at_s:.1f} s"]
         self.sampler.sample(at_s)
@@ -229,7 +225,7 @@ class Watch:
         there = [c for c in self.traffic.connections if not c.ended]
         return sorted({congestion_control(c.sender) for c in there})
 
-    def reasons(self, emulated: dict[str, Any]) -> list[str]:
+    def reasons(self, emulated: EmulatorReport) -> list[str]:
         """Why the run is not valid; nothing if it is."""
         return [
             *wrong_emulation(self.plan, emulated),
@@ -239,11 +235,11 @@ class Watch:
         ]
 
 
-def checked_kernel(plan: dict[str, Any]) -> None:
+def checked_kernel(plan: Plan) -> None:
     """Raises LinuxError naming what the plan needs and this kernel has not, with what to do about it."""
     checked_rights()
     facts = [check.tunnels()]
-    if any(len(planned["paths"]) > 1 for planned in plan["classes"]):
+    if any(len(planned.paths) > 1 for planned in plan.classes):
         new = Namespace()  # in one of its own, whatever the host has switched off
         try:
             with new.inside():

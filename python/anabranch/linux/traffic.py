@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from ..plan import Class
 from .sockets import abort, unacknowledged
 from .tcp_info import MptcpReader, TcpInfo
 
@@ -63,7 +64,7 @@ class Connection:
     flow: int
     class_: int
     user: int
-    planned: dict[str, Any]
+    planned: Class
     start_s: float
     sender: socket.socket
     listener: socket.socket
@@ -86,10 +87,10 @@ class Connection:
 
     def allowance(self, now_s: float) -> int | None:
         """Bytes that may be written now; None for no limit."""
-        limit: int | None = self.planned["transfer_bytes"]
-        rate = self.planned["app_rate_bps"]
+        limit: int | None = self.planned.transfer_bytes
+        rate = self.planned.app_rate_bps
         if rate is not None:
-            segment = int(self.planned["payload_bytes"])
+            segment = int(self.planned.payload_bytes)
             offered = int(rate * (now_s - self.start_s) / 8) // segment * segment
             limit = offered if limit is None else min(limit, offered)
         return None if limit is None else max(0, limit - self.written)
@@ -203,17 +204,17 @@ class Traffic:
         except OSError as error:
             self._failed(connection, error)
             return
-        if connection.written == connection.planned["transfer_bytes"]:
+        if connection.written == connection.planned.transfer_bytes:
             self._complete(connection, now)
 
     def _supply(self, connection: Connection, now: float) -> int | None:
         """Bytes that the paths of an MPTCP connection want now; None for plain TCP, which wants all."""
-        paths = connection.planned["paths"]
+        paths = connection.planned.paths
         if len(paths) == 1:
             return None
         if now < connection.refill_s:
             return 0
-        connection.refill_s = now + min(REFILL_S, min(path["base_rtt_s"] for path in paths) / 4)
+        connection.refill_s = now + min(REFILL_S, min(path.base_rtt_s for path in paths) / 4)
         states = [subflow.tcp for subflow in self._reader.read(connection.sender).subflows]
         # One that has sent nothing may not send yet: the kernel does not tell when its handshake ends.
         using = [tcp for tcp in states if tcp.segments_out] or states[:1]

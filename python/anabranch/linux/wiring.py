@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from ..plan import Class, Plan
 from . import settings
 from .device import Device
 from .errors import LinuxError
@@ -38,22 +39,22 @@ def path_of(address: str) -> int:
     return int(address.split(".")[2])
 
 
-def present(planned: dict[str, Any]) -> list[int]:
+def present(planned: Class) -> list[int]:
     """Paths besides the first that are there when the users of a class start.
 
     Their endpoints stand before any socket is made: a socket remembers whether there were any.
     """
     return [
         number
-        for number, path in enumerate(planned["paths"])
-        if number > 0 and path["join_s"] <= planned["start_s"]
+        for number, path in enumerate(planned.paths)
+        if number > 0 and path.join_s <= planned.start_s
     ]
 
 
 class Side:
     """The namespace of the senders or of the receivers of a class, with its devices."""
 
-    def __init__(self, class_: int, planned: dict[str, Any], sender: bool) -> None:
+    def __init__(self, class_: int, planned: Class, sender: bool) -> None:
         """Builds it. Raises OSError and LinuxError; what was built by then is gone."""
         from pyroute2 import NetlinkError
 
@@ -76,8 +77,8 @@ class Side:
 
         self.settings = settings.apply(self.planned)
         with IPRoute() as route:
-            for path in range(len(self.planned["paths"])):
-                device = Device(f"path{path}", self.planned["packet_bytes"], route)
+            for path in range(len(self.planned.paths)):
+                device = Device(f"path{path}", self.planned.packet_bytes, route)
                 self.devices.append(device)
                 self._connect(route, path, device)
         if len(self.devices) > 1:
@@ -88,8 +89,8 @@ class Side:
         here, there = sender_address(self.class_, path), receiver_address(self.class_, path)
         if not self.sender:
             here, there = there, here
-        metrics = {"initcwnd": int(self.planned["initial_window"])}
-        if self.planned["delayed_ack_s"] == 0:
+        metrics = {"initcwnd": int(self.planned.initial_window)}
+        if self.planned.delayed_ack_s == 0:
             metrics["quickack"] = 1
         route.addr("add", index=device.index, address=here, prefixlen=32)
         if self.sender:
@@ -134,13 +135,13 @@ class Side:
 class Network:
     """All of a plan's namespaces; a context manager that leaves nothing behind."""
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    def __init__(self, plan: Plan) -> None:
         """Builds them. Raises OSError and LinuxError."""
         self._stack = ExitStack()
         self.senders: list[Side] = []
         self.receivers: list[Side] = []
         with ExitStack() as undo:
-            for class_, planned in enumerate(plan["classes"]):
+            for class_, planned in enumerate(plan.classes):
                 for sides, sender in ((self.senders, True), (self.receivers, False)):
                     sides.append(Side(class_, planned, sender))
                     undo.callback(sides[-1].close)

@@ -72,14 +72,14 @@ def conditions(lab: Laboratory) -> list[Conditions]:
 
 
 def _conditions(cell: str, result: Result) -> Conditions:
-    counters = [c for run in result.runs for c in run["kernel"]["controllers"].values()]
+    counters = [c for run in result.runs for c in run.kernel.controllers.values()]
     return Conditions(
         cell,
         result.provenance["kernel"],
         len(result.runs),
         len(result.provenance["rejected"]),
-        max(run["emulator"]["lateness_p99_s"] for run in result.runs),
-        max(run["emulator"]["cpu_fraction"] for run in result.runs),
+        max(run.emulator.lateness_p99_s for run in result.runs),
+        max(run.emulator.cpu_fraction for run in result.runs),
         {name: sum(counter.get(name, 0) for counter in counters) for name in COUNTED},
         result.provenance.get("controllers", "unknown") if counters else "",
     )

@@ -149,7 +149,7 @@ class Laboratory:
         own = [name for name in dict.fromkeys(names) if name in self.results]
         common = set.intersection(*(set(self[name].seeds) for name in own)) if own else set()
         narrowed = {
-            name: replace(self[name], runs=[r for r in self[name].runs if r["seed"] in common])
+            name: replace(self[name], runs=[r for r in self[name].runs if r.seed in common])
             for name in own
         }
         return replace(self, results=self.results | narrowed)

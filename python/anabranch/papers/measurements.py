@@ -170,7 +170,7 @@ class Measurements:
             return f"it is of kernel {origin['kernel']}, this is {platform.release()}"
         if (earlier := origin.get("testbed", 1)) != TESTBED:
             return f"it is of testbed {earlier}, this is {TESTBED}"
-        loaded = result.runs[0]["kernel"]["controllers"]
+        loaded = result.runs[0].kernel.controllers
         if loaded and origin.get("controllers") != sources():
             return f"its controllers ({', '.join(loaded)}) were compiled from other sources"
         return ""
@@ -200,7 +200,7 @@ def unlike(result: Result, cell: Cell, seed: int) -> str:
         others = [override for override in given if override not in cell.overrides]
         without = [override for override in cell.overrides if override not in given]
         return f"it has {_listed(others)} instead of {_listed(without)}"
-    return "" if result.runs[0]["valid"] else "it is not valid"
+    return "" if result.runs[0].valid else "it is not valid"
 
 
 def _listed(overrides: list[str]) -> str:
@@ -239,7 +239,7 @@ def _different(parts: list[Result], key: str) -> str:
 def _seconds(cell: Cell) -> float:
     """Real time that a replication takes."""
     plan = load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
-    return float(plan["duration_s"]) + OVERHEAD_S
+    return float(plan.duration_s) + OVERHEAD_S
 
 
 def spoken(seconds: float) -> str:

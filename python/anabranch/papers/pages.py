@@ -73,7 +73,7 @@ def interruption(paper: Paper, findings: Sequence[Finding], lab: Laboratory) -> 
 
 def _packets(lab: Laboratory) -> int:
     """Packets that the links of all cells carried."""
-    return sum(int(run["packet_hops"]) for r in lab.results.values() for run in r.runs)
+    return sum(int(run.packet_hops) for r in lab.results.values() for run in r.runs)
 
 
 def _replications(lab: Laboratory) -> str:
@@ -244,14 +244,14 @@ def _moving_pictures(paper: Paper, lab: Laboratory) -> list[Section]:
             overrides=cell.overrides,
             series=True,
         )
-        title = f"Over time: {result.plan['title']} ({str(cell.controller).upper()})"
+        title = f"Over time: {result.plan.title} ({str(cell.controller).upper()})"
         sections.append(Section(title, "", [], _over_time(result, lab[name])))
     return sections
 
 
 def _over_time(one: Result, every: Result) -> list[Figure]:
     """Pictures of a replication with series, and the distribution over users in all of them."""
-    start_s, end_s = one.plan["warmup_s"], one.plan["duration_s"]
+    start_s, end_s = one.plan.warmup_s, one.plan.duration_s
     later_s, soon_s = min(start_s + 60, end_s), min(start_s + 30, end_s)
     seed = f"in the replication with seed {one.seeds[0]}"
     return [
@@ -312,11 +312,11 @@ def _moved(value: Interval | None, base: Interval) -> str:
 
 def _choices(lab: Laboratory) -> Section:
     """The parameters that the document leaves open, the values taken, and the scenarios that do."""
-    scenarios = {r.scenario.name: r.plan["choices"] for r in lab.results.values()}
+    scenarios = {r.scenario.name: r.plan.choices for r in lab.results.values()}
     taken: dict[tuple[str, str, str], list[str]] = {}
     for name, choices in scenarios.items():
         for choice in choices:
-            key = choice["what"], choice["value"], choice["why"]
+            key = choice.what, choice.value, choice.why
             taken.setdefault(key, []).append(name.split("/")[-1])
     order = list(dict.fromkeys(what for what, _, _ in taken))
     rows: list[list[str | Cell]] = [

@@ -29,7 +29,7 @@ def capture(read: Capture) -> Figure:
     many bins, several are one step.
     """
     paths = read.paths
-    flow_of = [int(flow) for flow in paths["flow"]]
+    flow_of = [int(flow) for flow in paths.flow]
     edges, mbps = steps(read)
     most = np.argsort(-mbps.sum(axis=0), kind="stable")[:MOST_LINES]
     chosen = sorted(most, key=lambda number: (flow_of[number], number))
@@ -47,10 +47,10 @@ def capture(read: Capture) -> Figure:
             "color": style.colour(place),
             "linestyle": style.line(len(before) + place // len(style.PALETTE)),
         }
-        there = (edges[1:] > paths["start_s"][number]) & (edges[:-1] <= paths["end_s"][number])
+        there = (edges[1:] > paths.start_s[number]) & (edges[:-1] <= paths.end_s[number])
         drawn = np.where(there, mbps[:, number], np.nan)
         ax.stairs(drawn, edges, baseline=None, linewidth=1.4, **looks)
-        ends = f"{paths['initiator'][number]} → {paths['responder'][number]}"
+        ends = f"{paths.initiator[number]} → {paths.responder[number]}"
         entries.append(style.entry(ends, **looks))
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, None)
@@ -63,13 +63,13 @@ def capture(read: Capture) -> Figure:
 def steps(read: Capture) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Edges of the steps in seconds, and Mb/s in each of them, shape (steps, subflows)."""
     series, (first_s, last_s) = read.series, read.span_s
-    bin_s, times = series["bin_s"], series["t_s"]
+    bin_s, times = series.bin_s, series.t_s
     inside = (times >= first_s - 1e-9) & (times < max(last_s, first_s + bin_s) - 1e-9)
-    sums = series["data_ip_bytes"][inside]
+    sums = series.data_ip_bytes[inside]
     together = max(1, -(-len(sums) // MOST_STEPS))
     starts = np.arange(0, len(sums), together)
     if not len(starts):
-        return np.array([first_s, first_s + bin_s]), np.zeros((1, len(read.paths["flow"])))
+        return np.array([first_s, first_s + bin_s]), np.zeros((1, len(read.paths.flow)))
     counts = np.append(starts[1:], len(sums)) - starts
     edges = first_s + bin_s * np.append(starts, len(sums))
     return edges, 8e-6 * np.add.reduceat(sums, starts) / (bin_s * counts[:, None])

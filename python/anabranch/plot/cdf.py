@@ -53,7 +53,7 @@ def cdf(
     if sample_s is not None and metric != "throughput_bps":
         raise ValueError(f"there are no samples of {metric} over time; take throughput_bps")
     names = class_names(given)
-    scenarios = " and ".join(dict.fromkeys(result.plan["name"] for result in given))
+    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
     what = METRICS[metric].lower()
     whose = "users" if sample_s is None else f"classes in pieces of {sample_s:g} s"
     title = f"{scenarios}: {what} of {whose}, {replications(given)}"
@@ -83,9 +83,9 @@ def sampled_mbps(result: Result, name: str, sample_s: float) -> NDArray[np.float
     found = []
     for run in with_series(result):
         columns = path_columns(result, run, name).ravel()
-        t_s = run["series"]["t_s"]
-        edges = piece_edges(t_s, result.plan["warmup_s"], sample_s)
-        total = run["series"]["paths"]["arrived_bytes"][edges][:, columns].sum(axis=1)
+        t_s = run.series.t_s
+        edges = piece_edges(t_s, result.plan.warmup_s, sample_s)
+        total = run.series.paths.arrived_bytes[edges][:, columns].sum(axis=1)
         found.append(8e-6 * np.diff(total) / np.diff(t_s[edges]))
     return np.concatenate(found)
 

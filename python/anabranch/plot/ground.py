@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Bus, Plan
 from ..result import Result
+from ..runs import Run
 
 WIDEST, TALLEST = 3.0, 1.1
 """Width over height, and height over width, from which on a ground is stretched to be legible."""
@@ -90,15 +91,15 @@ class Ground:
         return list(dict.fromkeys(site.group for site in self.sites))
 
 
-def ground(result: Result, run: dict[str, Any]) -> Ground:
+def ground(result: Result, run: Run) -> Ground:
     """The sites of a run with series. Raises ValueError when there is none, or the run has no places."""
     plan = result.plan
-    if not plan.get("media") and not plan.get("nodes"):
-        raise ValueError(f"{plan['name']} has neither nodes nor media; there is no map of it")
-    if "nodes" not in run["series"]:
+    if not plan.media and not plan.nodes:
+        raise ValueError(f"{plan.name} has neither nodes nor media; there is no map of it")
+    if not run.series.has("nodes"):
         raise ValueError("the result has no samples of nodes; run it again")
     sites, stations = all_sites(plan, run)
-    kinds = [medium.get("kind", "wifi") for medium in plan["media"]]
+    kinds: list[str] = [medium.kind for medium in plan.media]
     placed = [number for number, site in enumerate(sites) if site.placed]
     if placed:
         area = around(plan, [sites[number] for number in placed])
@@ -110,26 +111,25 @@ def ground(result: Result, run: dict[str, Any]) -> Ground:
     return in_rows(on_it, plan, set(order))
 
 
-def all_sites(plan: dict[str, Any], run: dict[str, Any]) -> tuple[list[Site], list[list[int]]]:
+def all_sites(plan: Plan, run: Run) -> tuple[list[Site], list[list[int]]]:
     """Every node and every other station, and for each medium the sites of its stations."""
-    series, samples = run["series"]["nodes"], len(run["series"]["t_s"])
+    series, samples = run.series.nodes, len(run.series.t_s)
     roles = roles_of(plan)
     sites = []
-    for number, node in enumerate(plan.get("nodes") or []):
-        x_m, y_m = (np.asarray(series[axis], dtype=float)[:, number] for axis in ("x_m", "y_m"))
+    for number, node in enumerate(plan.nodes):
+        x_m, y_m = (axis[:, number] for axis in (series.x_m, series.y_m))
         moves = bool(np.ptp(x_m) > 0 or np.ptp(y_m) > 0)
-        name = node["name"]
+        name = node.name
         role = roles.get(name, "node")
-        sites.append(Site(name, node["group"], role, x_m, y_m, True, moves))
+        sites.append(Site(name, node.group, role, x_m, y_m, True, moves))
     known = {site.name: number for number, site in enumerate(sites)}
     stations = []
-    for medium in plan["media"]:
-        has_places = (
-            medium.get("radio") and len({tuple(s["place_m"]) for s in medium["stations"]}) > 1
-        )
-        for station in medium["stations"]:
-            name = station["name"]
-            x_m, y_m = (np.full(samples, value) for value in station["place_m"])
+    for medium in plan.media:
+        radio = None if isinstance(medium, Bus) else medium.radio
+        has_places = radio and len({station.place_m for station in medium.stations}) > 1
+        for station in medium.stations:
+            name = station.name
+            x_m, y_m = (np.full(samples, value) for value in station.place_m)
             role = roles.get(name, "node")
             here = Site(name, name, role, x_m, y_m, bool(has_places), False)
             if name not in known:
@@ -137,45 +137,45 @@ def all_sites(plan: dict[str, Any], run: dict[str, Any]) -> tuple[list[Site], li
                 sites.append(here)
             elif has_places and not sites[known[name]].placed:
                 sites[known[name]] = here
-        stations.append([known[station["name"]] for station in medium["stations"]])
+        stations.append([known[station.name] for station in medium.stations])
     return sites, stations
 
 
-def roles_of(plan: dict[str, Any]) -> dict[str, str]:
+def roles_of(plan: Plan) -> dict[str, str]:
     """Stations that are access points or base stations, by name.
 
     An access point is any of several ends of a link, and on a medium without routing the one that all links share.
     """
     roles = {}
     ends: dict[int, list[set[int]]] = {}
-    for link in plan["links"]:
-        for air in link.get("air") or []:
-            stations = plan["media"][air["medium"]]["stations"]
-            for end in (air["from"], air["to"]):
+    for link in plan.links:
+        for air in link.air:
+            stations = plan.media[air.medium].stations
+            for end in (air.from_, air.to):
                 if len(end) > 1:
-                    roles.update({stations[one]["name"]: "access" for one in end})
-            ends.setdefault(air["medium"], []).append({*air["from"], *air["to"]})
-    for number, medium in enumerate(plan["media"]):
-        names = [station["name"] for station in medium["stations"]]
-        if medium.get("kind") == "cell":
+                    roles.update({stations[one].name: "access" for one in end})
+            ends.setdefault(air.medium, []).append({*air.from_, *air.to})
+    for number, medium in enumerate(plan.media):
+        names = [station.name for station in medium.stations]
+        if medium.kind == "cell":
             roles[names[0]] = "base"
-        elif medium.get("kind", "wifi") == "wifi" and not medium.get("routing"):
+        elif medium.kind == "wifi" and not medium.routing:
             shared = set.intersection(*ends.get(number, [set()]))
             if len(shared) == 1:
                 roles.setdefault(names[shared.pop()], "access")
     return roles
 
 
-def around(plan: dict[str, Any], placed: list[Site]) -> tuple[float, float, float, float]:
+def around(plan: Plan, placed: list[Site]) -> tuple[float, float, float, float]:
     """The area of the plan, and whatever has a place beyond it."""
     west = min(float(site.x_m.min()) for site in placed)
     east = max(float(site.x_m.max()) for site in placed)
     south = min(float(site.y_m.min()) for site in placed)
     north = max(float(site.y_m.max()) for site in placed)
-    area = plan.get("area")
+    area = plan.area
     if area:
         west, south = min(west, 0.0), min(south, 0.0)
-        return west, south, max(east, area["width_m"]), max(north, area["height_m"])
+        return west, south, max(east, area.width_m), max(north, area.height_m)
     margin = 0.1 * max(east - west, north - south, 1.0)
     return west - margin, south - margin, east + margin, north + margin
 
@@ -210,12 +210,12 @@ def moved(site: Site, x_m: float, y_m: float) -> Site:
     return replace(site, x_m=x_m * still, y_m=y_m * still, moves=False)
 
 
-def in_rows(of: Ground, plan: dict[str, Any], done: set[int]) -> Ground:
+def in_rows(of: Ground, plan: Plan, done: set[int]) -> Ground:
     """Adds a row for each bus, and one for each medium with sites that are not `done`."""
     west, south, east, north = of.box
     unit = (east - west) / of.stretch
     sites, rows, y_m = list(of.sites), [], south
-    names = [medium["name"].partition("/")[0] for medium in plan["media"]]
+    names = [medium.name.partition("/")[0] for medium in plan.media]
     for number, medium in enumerate(of.stations):
         is_bus = of.kinds[number] == "bus"
         new = [site for site in dict.fromkeys(medium) if site not in done]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..runs import Run
 from . import style
 from .inputs import (
     MOST_PANELS,
@@ -68,10 +69,10 @@ def inflation(
     every = paths_of(result, classes)
     shown = every if classes else every[:MOST_PANELS]
     rtts_s = round_trips(result, shown, rtt_s)
-    samples = span(run["series"]["t_s"], start_s, end_s)
+    samples = span(run.series.t_s, start_s, end_s)
     user_of(result, user)
     part = cut(len(shown), len(every), "paths")
-    title = f"{result.plan['name']}: window and bandwidth-delay product, seed {run['seed']}{part}"
+    title = f"{result.plan.name}: window and bandwidth-delay product, seed {run.seed}{part}"
     figure, axes = style.panels(len(shown), 2.5, title)
     drawn = [
         Window(result, run, index, path, user, rtt)
@@ -89,15 +90,15 @@ def inflation(
 
 def paths_of(result: Result, classes: Sequence[str] | None) -> list[tuple[int, int]]:
     """Class and path of every panel."""
-    planned = result.plan["classes"]
-    with_window = [c["name"] for c in planned if c.get("protocol", "tcp") != "udp"]
+    planned = result.plan.classes
+    with_window = [c.name for c in planned if c.protocol != "udp"]
     for name in classes or ():
         if name in result.classes and name not in with_window:
             raise ValueError(f"the class {name!r} sends datagrams (UDP) and has no window")
     if not with_window:
-        raise ValueError(f"no class of {result.plan['name']} has a window; all send datagrams")
+        raise ValueError(f"no class of {result.plan.name} has a window; all send datagrams")
     chosen = panels_of(result.classes, classes or with_window, "class")
-    return [(index, path) for index in chosen for path in range(len(planned[index]["paths"]))]
+    return [(index, path) for index in chosen for path in range(len(planned[index].paths))]
 
 
 def round_trips(
@@ -105,8 +106,8 @@ def round_trips(
 ) -> list[float]:
     """The round-trip time of every panel in seconds."""
     if rtt_s is None:
-        planned = result.plan["classes"]
-        rtts_s = [planned[index]["paths"][path]["base_rtt_s"] for index, path in shown]
+        planned = result.plan.classes
+        rtts_s = [planned[index].paths[path].base_rtt_s for index, path in shown]
     elif isinstance(rtt_s, Sequence):
         rtts_s = list(rtt_s)
     else:
@@ -127,33 +128,33 @@ class Window:
     """The window of a path over time, and what it needs."""
 
     def __init__(
-        self, result: Result, run: dict[str, Any], index: int, path: int, user: int, rtt_s: float
+        self, result: Result, run: Run, index: int, path: int, user: int, rtt_s: float
     ) -> None:
         """Takes them out of a run; a class with fewer users has its last one taken."""
         self.index, self.path, self.rtt_s = index, path, rtt_s
-        self.planned = result.plan["classes"][index]
-        self.user = min(user, self.planned["count"] - 1)
-        name = self.planned["name"]
+        self.planned = result.plan.classes[index]
+        self.user = min(user, self.planned.count - 1)
+        name = self.planned.name
         column = path_columns(result, run, name)[self.user, path]
         in_use = present(result, run, name)[:, self.user, path]
-        t_s = run["series"]["t_s"]
-        self.segments = np.where(in_use, run["series"]["paths"]["cwnd_segments"][:, column], np.nan)
+        t_s = run.series.t_s
+        self.segments = np.where(in_use, run.series.paths.cwnd_segments[:, column], np.nan)
         """At every sample; NaN while the path is not in use."""
-        measured = in_use & (t_s >= result.plan["warmup_s"])
+        measured = in_use & (t_s >= result.plan.warmup_s)
         self.mean_segments = float(self.segments[measured].mean()) if measured.any() else math.nan
         first, last = self._part(result, run)
-        arrived = np.interp([first, last], t_s, run["series"]["paths"]["arrived_bytes"][:, column])
+        arrived = np.interp([first, last], t_s, run.series.paths.arrived_bytes[:, column])
         self.rate_bps = 8 * float(arrived[1] - arrived[0]) / (last - first) if last > first else 0.0
         """While the path is in use after the warm-up."""
         self.bdp_bytes = self.rate_bps * rtt_s / 8
 
-    def _part(self, result: Result, run: dict[str, Any]) -> tuple[float, float]:
+    def _part(self, result: Result, run: Run) -> tuple[float, float]:
         """From when to when the path is in use after the warm-up."""
-        flows = np.flatnonzero(np.asarray(run["flows"]["class"]) == self.planned["name"])
-        flow, facts = flows[self.user], self.planned["paths"][self.path]
-        begins = [result.plan["warmup_s"], float(run["flows"]["start_s"][flow]), facts["join_s"]]
-        completed_s = float(run["flows"]["completed_s"][flow])
-        ends = [float(run["series"]["t_s"][-1]), completed_s, facts["leave_s"]]
+        flows = np.flatnonzero(np.asarray(run.flows.class_) == self.planned.name)
+        flow, facts = flows[self.user], self.planned.paths[self.path]
+        begins = [result.plan.warmup_s, float(run.flows.start_s[flow]), facts.join_s]
+        completed_s = float(run.flows.completed_s[flow])
+        ends = [float(run.series.t_s[-1]), completed_s, facts.leave_s]
         return max(begins), min(end for end in ends if end is not None and not math.isnan(end))
 
     def highest(self, samples: slice) -> float:
@@ -161,25 +162,23 @@ class Window:
         segments = self.segments[samples]
         if not self.bdp_bytes or np.isnan(segments).all():
             return 0.0
-        return float(np.nanmax(segments)) * float(self.planned["packet_bytes"]) / self.bdp_bytes
+        return float(np.nanmax(segments)) * float(self.planned.packet_bytes) / self.bdp_bytes
 
     @property
     def ratio(self) -> float:
         """The mean window over the BDP; NaN if nothing arrived."""
         if not self.bdp_bytes:
             return math.nan
-        return self.mean_segments * float(self.planned["packet_bytes"]) / self.bdp_bytes
+        return self.mean_segments * float(self.planned.packet_bytes) / self.bdp_bytes
 
 
-def panel(
-    ax: Axes, result: Result, run: dict[str, Any], window: Window, unit: str, samples: slice
-) -> None:
+def panel(ax: Axes, result: Result, run: Run, window: Window, unit: str, samples: slice) -> None:
     """The window of one path and its BDP."""
-    planned, packet_bytes = window.planned, window.planned["packet_bytes"]
+    planned, packet_bytes = window.planned, window.planned.packet_bytes
     factor = packet_bytes / 1e3 if unit == "kB" else 1.0
     bdp = window.bdp_bytes / packet_bytes * factor
-    colour = style.shade(style.colour(window.index), window.path, len(planned["paths"]))
-    t_s = run["series"]["t_s"][samples]
+    colour = style.shade(style.colour(window.index), window.path, len(planned.paths))
+    t_s = run.series.t_s[samples]
     drawn = factor * window.segments[samples]
     ax.plot(t_s, drawn, color=colour, linewidth=1.4)
     look: dict[str, Any] = {"color": style.INK, "linestyle": "--", "linewidth": 1.3}
@@ -190,12 +189,12 @@ def panel(
         style.entry("congestion window", color=colour, linewidth=1.4),
         style.entry(f"BDP: {product} = {short(bdp)} {unit}", **look),
     ]
-    entries += style.warmup(ax, result.plan["warmup_s"])
+    entries += style.warmup(ax, result.plan.warmup_s)
     ax.set_ylabel(f"Window ({unit})")
-    many = f", user {window.user} of {planned['count']}" if planned["count"] > 1 else ""
+    many = f", user {window.user} of {planned.count}" if planned.count > 1 else ""
     via = path_label(result, planned, window.path)
     ratio = "no BDP" if math.isnan(window.ratio) else f"mean window {short(window.ratio)} × BDP"
-    style.heading(ax, f"{planned['name']} ({planned['controller']}){many}, {via}: {ratio}", entries)
+    style.heading(ax, f"{planned.name} ({planned.controller}){many}, {via}: {ratio}", entries)
 
 
 def scale(ax: Axes, log: bool) -> None:

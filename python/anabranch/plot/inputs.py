@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Class
 from ..result import Result
+from ..runs import Run
 
 Results = Result | Sequence[Result]
 """One result, or several to set side by side."""
@@ -27,7 +28,7 @@ def several(results: Results) -> list[Result]:
         raise ValueError("there is nothing to draw; give at least one result")
     for result in given:
         if not result.runs:
-            raise ValueError(f"{result.plan['name']} has no finished replication; run it again")
+            raise ValueError(f"{result.plan.name} has no finished replication; run it again")
     return given
 
 
@@ -39,20 +40,20 @@ def single(results: Results, kind: str) -> Result:
     return given[0]
 
 
-def replication(result: Result, seed: int | None) -> dict[str, Any]:
+def replication(result: Result, seed: int | None) -> Run:
     """The run with `seed`, by default the first. Raises ValueError without it or its series."""
-    found = [run for run in result.runs if seed is None or run["seed"] == seed]
+    found = [run for run in result.runs if seed is None or run.seed == seed]
     if not found:
         seeds = ", ".join(str(known) for known in result.seeds)
         raise ValueError(f"there is no replication with seed {seed}; the seeds are {seeds}")
-    if found[0].get("series") is None:
+    if not found[0].has("series"):
         raise ValueError(NO_SERIES)
     return found[0]
 
 
-def with_series(result: Result) -> list[dict[str, Any]]:
+def with_series(result: Result) -> list[Run]:
     """All replications. Raises ValueError when one of them has no series."""
-    if any(run.get("series") is None for run in result.runs):
+    if not all(run.has("series") for run in result.runs):
         raise ValueError(NO_SERIES)
     return result.runs
 
@@ -69,27 +70,27 @@ def span(t_s: NDArray[np.float64], start_s: float, end_s: float | None) -> slice
     return slice(int(first), int(last))
 
 
-def path_columns(result: Result, run: dict[str, Any], name: str) -> NDArray[np.intp]:
+def path_columns(result: Result, run: Run, name: str) -> NDArray[np.intp]:
     """Columns of the path series that belong to a class, shape (users, paths)."""
-    planned = result.plan["classes"][result.classes.index(name)]
-    flows = np.asarray(run["flows"]["class"]) == name
-    columns = np.flatnonzero(flows[run["paths"]["flow"]])
-    return columns.reshape(int(flows.sum()), len(planned["paths"]))
+    planned = result.plan.classes[result.classes.index(name)]
+    flows = np.asarray(run.flows.class_) == name
+    columns = np.flatnonzero(flows[run.paths.flow])
+    return columns.reshape(int(flows.sum()), len(planned.paths))
 
 
-def present(result: Result, run: dict[str, Any], name: str) -> NDArray[np.bool_]:
+def present(result: Result, run: Run, name: str) -> NDArray[np.bool_]:
     """When the paths of a class are in use, shape (samples, users, paths).
 
     A path is in use from the start of its user, or when it joins, until it leaves or the transfer
     is done.
     """
-    planned = result.plan["classes"][result.classes.index(name)]
-    flows = np.asarray(run["flows"]["class"]) == name
-    t_s = run["series"]["t_s"][:, None, None]
-    start = np.asarray(run["flows"]["start_s"])[flows][None, :, None]
-    done = np.asarray(run["flows"]["completed_s"], dtype=float)[flows][None, :, None]
-    join = np.array([path["join_s"] for path in planned["paths"]])
-    leave = [path["leave_s"] for path in planned["paths"]]
+    planned = result.plan.classes[result.classes.index(name)]
+    flows = np.asarray(run.flows.class_) == name
+    t_s = run.series.t_s[:, None, None]
+    start = np.asarray(run.flows.start_s)[flows][None, :, None]
+    done = np.asarray(run.flows.completed_s, dtype=float)[flows][None, :, None]
+    join = np.array([path.join_s for path in planned.paths])
+    leave = [path.leave_s for path in planned.paths]
     gone = np.array([np.inf if at is None else at for at in leave])
     in_use: NDArray[np.bool_] = (t_s >= np.maximum(start, join)) & (t_s < gone) & ~(t_s > done)
     return in_use
@@ -97,7 +98,7 @@ def present(result: Result, run: dict[str, Any], name: str) -> NDArray[np.bool_]
 
 def user_of(result: Result, user: int) -> None:
     """Raises ValueError when no class has the user."""
-    most = max(planned["count"] for planned in result.plan["classes"])
+    most = max(planned.count for planned in result.plan.classes)
     if not 0 <= user < most:
         raise ValueError(f"there is no user {user}; the largest class has users 0 to {most - 1}")
 
@@ -120,14 +121,12 @@ def cut(shown: int, all_of_them: int, what: str) -> str:
     return "" if shown == all_of_them else f" ({shown} of {all_of_them} {what})"
 
 
-def path_label(result: Result, planned: dict[str, Any], path: int) -> str:
+def path_label(result: Result, planned: Class, path: int) -> str:
     """Number of a path and the links at which it may queue: those with a rate, or on a medium."""
-    links = [result.plan["links"][link] for link in planned["paths"][path]["links"]]
-    names = [li["name"] for li in links if li["rate_bps"] or li.get("air")] or [
-        li["name"] for li in links
-    ]
+    links = [result.plan.links[link] for link in planned.paths[path].links]
+    names = [li.name for li in links if li.rate_bps or li.air] or [li.name for li in links]
     via = f"via {', '.join(names)}"
-    return shortened(via if len(planned["paths"]) == 1 else f"path {path} {via}", 36)
+    return shortened(via if len(planned.paths) == 1 else f"path {path} {via}", 36)
 
 
 def shortened(text: str, most: int) -> str:
@@ -137,17 +136,17 @@ def shortened(text: str, most: int) -> str:
 
 def controllers(result: Result) -> str:
     """The controller under study: that of the classes with several paths, or of all classes."""
-    classes = result.plan["classes"]
-    multipath = [c for c in classes if len(c["paths"]) > 1] or classes
-    return "+".join(dict.fromkeys(c["controller"] for c in multipath))
+    classes = result.plan.classes
+    multipath = [c for c in classes if len(c.paths) > 1] or classes
+    return "+".join(dict.fromkeys(c.controller for c in multipath))
 
 
 def labels(results: Sequence[Result]) -> list[str]:
     """A short name for each result: its controller, with what else it takes to tell them apart."""
     steps = [
         [controllers(result) for result in results],
-        [f"{controllers(r)}, {r.plan['name']}" for r in results],
-        [f"{controllers(r)}, {r.plan['name']}, {r.world}" for r in results],
+        [f"{controllers(r)}, {r.plan.name}" for r in results],
+        [f"{controllers(r)}, {r.plan.name}, {r.world}" for r in results],
     ]
     for names in steps:
         if len(set(names)) == len(names):

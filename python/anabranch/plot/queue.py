@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..plan import Link, Red
+from ..runs import Run
 from . import style
 from .inputs import MOST_PANELS, Results, cut, panels_of, replication, single, span
 
@@ -41,9 +43,9 @@ def queue(
     result = single(results, "queue")
     run = replication(result, seed)
     chosen = columns_of(result, links)
-    samples = span(run["series"]["t_s"], start_s, end_s)
+    samples = span(run.series.t_s, start_s, end_s)
     part = cut(len(chosen), len(links or shared(result)), "links")
-    title = f"{result.plan['name']}: queues, seed {run['seed']}{part}"
+    title = f"{result.plan.name}: queues, seed {run.seed}{part}"
     figure, axes = style.panels(len(chosen), 2.5, title)
     for index, (ax, column) in enumerate(zip(axes, chosen, strict=True)):
         panel(ax, result, run, column, samples, index)
@@ -53,7 +55,7 @@ def queue(
 
 def columns_of(result: Result, links: Sequence[str] | None) -> list[int]:
     """Numbers of the links to draw."""
-    names = [link["name"] for link in result.plan["links"]]
+    names = [link.name for link in result.plan.links]
     drawn = shared(result) if links is None else links
     if not drawn:
         raise ValueError(f"no shared link has a rate; choose with links= from {', '.join(names)}")
@@ -62,18 +64,16 @@ def columns_of(result: Result, links: Sequence[str] | None) -> list[int]:
 
 def shared(result: Result) -> list[str]:
     """The links with a rate of which users have no copies of their own."""
-    links = result.plan["links"]
-    return [link["name"] for link in links if link["rate_bps"] and not link["per_user"]]
+    links = result.plan.links
+    return [link.name for link in links if link.rate_bps and not link.per_user]
 
 
-def panel(
-    ax: Axes, result: Result, run: dict[str, Any], column: int, samples: slice, index: int
-) -> None:
+def panel(ax: Axes, result: Result, run: Run, column: int, samples: slice, index: int) -> None:
     """One link."""
-    link = result.plan["links"][column]
-    series = run["series"]
-    t_s = series["t_s"][samples]
-    packets = series["links"]["queue_packets"][samples, column]
+    link = result.plan.links[column]
+    series = run.series
+    t_s = series.t_s[samples]
+    packets = series.links.queue_packets[samples, column]
     colour = style.INK
     ax.plot(t_s, packets, color=colour, linewidth=1.1)
     entries: list[Artist] = [style.entry("waiting packets", color=colour)]
@@ -81,21 +81,21 @@ def panel(
     top = thresholds(ax, link, top)
     ax.set_ylim(0, top * 1.05 / (1 - STRIP))
     ax.set_xlim(t_s[0], t_s[-1])
-    dropped = np.diff(series["links"]["dropped_packets"][samples, column], prepend=np.nan)
+    dropped = np.diff(series.links.dropped_packets[samples, column], prepend=np.nan)
     entries += drops(ax, t_s, np.nan_to_num(dropped))
-    entries += style.warmup(ax, result.plan["warmup_s"])
+    entries += style.warmup(ax, result.plan.warmup_s)
     ax.set_ylabel("Queue (packets)")
-    private = ", sum of private copies" if link["per_user"] else ""
-    style.heading(ax, f"{link['name']} ({rate_text(link['rate_bps'])}{private})", entries)
+    private = ", sum of private copies" if link.per_user else ""
+    style.heading(ax, f"{link.name} ({rate_text(link.rate_bps)}{private})", entries)
 
 
-def thresholds(ax: Axes, link: dict[str, Any], top: float) -> float:
+def thresholds(ax: Axes, link: Link, top: float) -> float:
     """Draws the queue's thresholds that lie near the data; the height that shows them."""
-    rule = link["queue"] or {}
-    words = {"min_packets": "RED min", "max_packets": "RED max", "limit_packets": "limit"}
-    near: dict[str, float] = {
-        words[key]: rule[key] for key in words if rule.get(key) and rule[key] <= 1.5 * top
-    }
+    rule = link.queue
+    known: dict[str, float | None] = {"limit": rule.limit_packets if rule else None}
+    if isinstance(rule, Red):
+        known = {"RED min": rule.min_packets, "RED max": rule.max_packets, **known}
+    near = {word: height for word, height in known.items() if height and height <= 1.5 * top}
     for word, packets in near.items():
         ax.axhline(packets, color=style.FAINT, linestyle=":", linewidth=1)
         where = ax.get_yaxis_transform()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runs import Run
 from . import style
 from .inputs import (
     Results,
@@ -45,10 +46,10 @@ def rtt(
     """
     result = single(results, "rtt")
     run = replication(result, seed)
-    samples = span(run["series"]["t_s"], start_s, end_s)
+    samples = span(run.series.t_s, start_s, end_s)
     chosen = panels_of(result.classes, classes, "class")
     part = cut(len(chosen), len(result.classes), "classes")
-    title = f"{result.plan['name']}: smoothed RTT, mean over users, seed {run['seed']}{part}"
+    title = f"{result.plan.name}: smoothed RTT, mean over users, seed {run.seed}{part}"
     figure, axes = style.panels(len(chosen), 2.5, title)
     for index, ax in zip(chosen, axes, strict=True):
         panel(ax, result, run, index, samples)
@@ -56,26 +57,26 @@ def rtt(
     return figure
 
 
-def panel(ax: Axes, result: Result, run: dict[str, Any], index: int, samples: slice) -> None:
+def panel(ax: Axes, result: Result, run: Run, index: int, samples: slice) -> None:
     """The paths of a class, and the round-trip time without any queue."""
-    planned = result.plan["classes"][index]
-    columns = path_columns(result, run, planned["name"])
-    in_use = present(result, run, planned["name"])[samples]
-    srtt_s = run["series"]["paths"]["srtt_s"][samples][:, columns]
+    planned = result.plan.classes[index]
+    columns = path_columns(result, run, planned.name)
+    in_use = present(result, run, planned.name)[samples]
+    srtt_s = run.series.paths.srtt_s[samples][:, columns]
     means = mean_over_users(srtt_s, in_use & (srtt_s > 0))
-    t_s = run["series"]["t_s"][samples]
-    count = len(planned["paths"])
+    t_s = run.series.t_s[samples]
+    count = len(planned.paths)
     entries: list[Artist] = []
-    for path, facts in enumerate(planned["paths"]):
+    for path, facts in enumerate(planned.paths):
         shade = style.shade(style.colour(index), path, count)
         ax.plot(t_s, 1e3 * means[:, path], color=shade)
-        ax.axhline(1e3 * facts["base_rtt_s"], color=style.FAINT, linestyle=":", linewidth=1)
+        ax.axhline(1e3 * facts.base_rtt_s, color=style.FAINT, linestyle=":", linewidth=1)
         entries.append(style.entry(path_label(result, planned, path), color=shade))
     entries.append(style.entry("without queues", color=style.FAINT, linestyle=":", linewidth=1))
     ax.set_xlim(t_s[0], t_s[-1])
-    entries += style.warmup(ax, result.plan["warmup_s"])
+    entries += style.warmup(ax, result.plan.warmup_s)
     ax.set_ylabel("Smoothed RTT (ms)")
-    style.heading(ax, f"{planned['name']} ({planned['controller']})", entries)
+    style.heading(ax, f"{planned.name} ({planned.controller})", entries)
 
 
 def mean_over_users(values: NDArray[np.float64], counted: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -57,7 +57,7 @@ def shares(
     texts = labels(given) if names is None else list(names)
     if len(texts) != len(given):
         raise ValueError(f"there are {len(given)} results but {len(texts)} names for them")
-    scenarios = " and ".join(dict.fromkeys(result.plan["name"] for result in given))
+    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
     where = f"{scenarios}, {setting}" if setting else scenarios
     intervals = "" if all(len(r.runs) == 1 for r in given) else " with 95 % intervals"
     title = f"{where}: mean rate per user{intervals}, {replications(given)}"

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..plan import Medium, Station
+from ..records import Numbers
+from ..runs import Run
 from . import style
 from .inputs import MOST_PANELS, Results, cut, panels_of, replication, single, span
 from .queue import drops
@@ -55,17 +58,17 @@ def stations(
     if not (stations or sending):
         raise ValueError(f"no station sends anything; choose with stations= from {listed(names)}")
     chosen = panels_of(names, stations or sending[:MOST_PANELS], "station")
-    samples = span(run["series"]["t_s"], start_s, end_s)
+    samples = span(run.series.t_s, start_s, end_s)
     part = cut(len(chosen), len(stations or sending), "stations")
-    title = f"{result.plan['name']}: stations, seed {run['seed']}{part}"
+    title = f"{result.plan.name}: stations, seed {run.seed}{part}"
     figure, axes = style.panels(2 * len(chosen), sum(HEIGHTS_INCHES) / 2, title, HEIGHTS_INCHES)
-    edges = samples.start + bin_edges(run["series"]["t_s"][samples], bin_s)
+    edges = samples.start + bin_edges(run.series.t_s[samples], bin_s)
     for place, column in enumerate(chosen):
         upper, lower = axes[2 * place : 2 * place + 2]
         entries = waiting(upper, result, run, column, samples)
         entries += unanswered(lower, run, column, samples, edges)
         for ax in (upper, lower):
-            area = style.warmup(ax, result.plan["warmup_s"])
+            area = style.warmup(ax, result.plan.warmup_s)
         title = f"{names[column]}{counts(run, column)}"
         style.heading(upper, title, entries + area, ACROSS_INCHES)
     figure.align_ylabels(axes)
@@ -73,20 +76,19 @@ def stations(
     return figure
 
 
-def planned_stations(result: Result) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def planned_stations(result: Result) -> list[tuple[Medium, Station]]:
     """Every station after its medium, in the order of the columns."""
-    media = result.plan.get("media") or []
-    return [(medium, station) for medium in media for station in medium["stations"]]
+    return [(medium, station) for medium in result.plan.media for station in medium.stations]
 
 
-def names_of(result: Result, run: dict[str, Any]) -> list[str]:
+def names_of(result: Result, run: Run) -> list[str]:
     """Names as "medium/station". Raises ValueError when there is no station."""
-    names = [f"{medium['name']}/{station['name']}" for medium, station in planned_stations(result)]
+    names = [f"{medium.name}/{station.name}" for medium, station in planned_stations(result)]
     if not names:
         raise ValueError(
-            f"{result.plan['name']} has no medium and so no stations; the plot queue shows links"
+            f"{result.plan.name} has no medium and so no stations; the plot queue shows links"
         )
-    if "stations" not in run["series"]:
+    if not run.series.has("stations"):
         raise ValueError("the result has no samples of stations; run it again")
     return names
 
@@ -97,22 +99,20 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_PANELS]) + more
 
 
-def of(run: dict[str, Any], metric: str) -> Any:
+def of(run: Run, metric: str) -> Numbers:
     """A series of stations, shape (samples, stations)."""
-    return run["series"]["stations"][metric]
+    return run.series.stations.column(metric)
 
 
-def waiting(
-    ax: Axes, result: Result, run: dict[str, Any], column: int, samples: slice
-) -> list[Artist]:
+def waiting(ax: Axes, result: Result, run: Run, column: int, samples: slice) -> list[Artist]:
     """Packets in the queue; entries for the legend."""
     _, station = planned_stations(result)[column]
-    t_s = run["series"]["t_s"][samples]
+    t_s = run.series.t_s[samples]
     packets = of(run, "queue_packets")[samples, column]
     ax.plot(t_s, packets, color=style.INK, linewidth=1.1)
     top = max(1.0, float(packets.max()))
-    limit = (station["queue"] or {}).get("limit_packets")
-    room = limit + (station.get("ring_packets") or 0) if limit else None
+    limit = station.queue and station.queue.limit_packets
+    room = limit + station.ring_packets if limit else None
     if room and room <= 1.5 * top:
         ax.axhline(room, color=style.FAINT, linestyle=":", linewidth=1)
         where = ax.get_yaxis_transform()
@@ -125,11 +125,9 @@ def waiting(
     return [style.entry("queue", color=style.INK, linewidth=1.1)]
 
 
-def unanswered(
-    ax: Axes, run: dict[str, Any], column: int, samples: slice, edges: Any
-) -> list[Artist]:
+def unanswered(ax: Axes, run: Run, column: int, samples: slice, edges: Any) -> list[Artist]:
     """Transmissions without an answer per second, and ticks; entries for the legend."""
-    t_s = run["series"]["t_s"]
+    t_s = run.series.t_s
     per_s = np.diff(of(run, "unanswered")[edges, column]) / np.diff(t_s[edges])
     look: dict[str, Any] = {"color": style.PALETTE[0], "linewidth": 1.4}
     ax.stairs(per_s, t_s[edges], baseline=None, **look)
@@ -141,13 +139,13 @@ def unanswered(
     return [style.entry("unanswered", **look), *ticks]
 
 
-def counts(run: dict[str, Any], column: int) -> str:
+def counts(run: Run, column: int) -> str:
     """What the station did after the warm-up, for its title."""
-    table = run.get("stations") or {}
-    if not {"attempts", "unanswered", "failed_packets"} <= set(table):
+    if not run.has("stations"):
         return ""
+    table = run.stations
     attempts, lost, failed = (
-        int(table[name][column]) for name in ("attempts", "unanswered", "failed_packets")
+        int(each[column]) for each in (table.attempts, table.unanswered, table.failed_packets)
     )
     if not attempts:
         return ": no transmission after the warm-up"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..plan import Plan, Wifi
 from ..result import Result
+from ..runs import Run
 from .ground import Ground
 from .inputs import path_columns
 
@@ -68,12 +69,12 @@ class Route:
     last_s: float
 
 
-def streams(plan: dict[str, Any]) -> list[Stream]:
+def streams(plan: Plan) -> list[Stream]:
     """Every path of every class; those of classes with several paths come first."""
     found = [
-        Stream(own["name"], index, path, own["count"], len(own["paths"]) > 1)
-        for index, own in enumerate(plan["classes"])
-        for path in range(len(own["paths"]))
+        Stream(own.name, index, path, own.count, len(own.paths) > 1)
+        for index, own in enumerate(plan.classes)
+        for path in range(len(own.paths))
     ]
     return sorted(found, key=lambda stream: not stream.multipath)
 
@@ -91,18 +92,18 @@ def colours(known: Sequence[Stream]) -> list[str]:
     ]
 
 
-def users_of_links(plan: dict[str, Any], known: list[Stream]) -> dict[int, tuple[int, bool]]:
+def users_of_links(plan: Plan, known: list[Stream]) -> dict[int, tuple[int, bool]]:
     """For each link the first stream that has it on its way, and whether data goes there."""
     uses: dict[int, tuple[int, bool]] = {}
     for forward in (True, False):
         for number, stream in enumerate(known):
-            path = plan["classes"][stream.index]["paths"][stream.path]
-            for link in path["links"] if forward else path["back"]:
+            path = plan.classes[stream.index].paths[stream.path]
+            for link in path.links if forward else path.back:
                 uses.setdefault(link, (number, forward))
     return uses
 
 
-def routes(result: Result, run: dict[str, Any], of: Ground, known: list[Stream]) -> list[Route]:
+def routes(result: Result, run: Run, of: Ground, known: list[Stream]) -> list[Route]:
     """The routes that routing found, and the links of media without routing as routes of one hop.
 
     A link that several streams share counts for the first of them.
@@ -110,45 +111,46 @@ def routes(result: Result, run: dict[str, Any], of: Ground, known: list[Stream])
     return [*found(result, run, of, known), *direct(result, run, of, known)]
 
 
-def found(result: Result, run: dict[str, Any], of: Ground, known: list[Stream]) -> Iterator[Route]:
+def found(result: Result, run: Run, of: Ground, known: list[Stream]) -> Iterator[Route]:
     """Routes over media with routing."""
     uses = users_of_links(result.plan, known)
-    links = [link["name"] for link in result.plan["links"]]
-    media = [medium["name"] for medium in result.plan["media"]]
-    ways, rows = run.get("ways") or {}, run.get("routes") or {}
-    for row, text in enumerate(rows.get("nodes", ())):
-        way = int(rows["way"][row])
-        stream, forward = uses.get(links.index(ways["link"][way]), (-1, True))
-        medium = media.index(ways["medium"][way])
-        names = [station["name"] for station in result.plan["media"][medium]["stations"]]
+    links = [link.name for link in result.plan.links]
+    media = [medium.name for medium in result.plan.media]
+    if not run.has("routes"):
+        return
+    ways, rows = run.ways, run.routes
+    for row, text in enumerate(rows.nodes):
+        way = int(rows.way[row])
+        stream, forward = uses.get(links.index(ways.link[way]), (-1, True))
+        medium = media.index(ways.medium[way])
+        names = [station.name for station in result.plan.media[medium].stations]
         sites = tuple(of.stations[medium][names.index(name)] for name in text.split(" > "))
-        numbers = (float(rows[name][row]) for name in ("packets", "first_s", "last_s"))
-        yield Route(stream, forward, int(ways["user"][way]), medium, sites, *numbers)
+        numbers = (float(each[row]) for each in (rows.packets, rows.first_s, rows.last_s))
+        yield Route(stream, forward, int(ways.user[way]), medium, sites, *numbers)
 
 
-def direct(result: Result, run: dict[str, Any], of: Ground, known: list[Stream]) -> Iterator[Route]:
+def direct(result: Result, run: Run, of: Ground, known: list[Stream]) -> Iterator[Route]:
     """One hop for each link over a medium without routing that a stream has on its way."""
     plan = result.plan
-    t_s, sent = run["series"]["t_s"], run["series"]["paths"]["sent_packets"]
+    t_s, sent = run.series.t_s, run.series.paths.sent_packets
     for number, stream in enumerate(known):
-        planned = plan["classes"][stream.index]
+        planned = plan.classes[stream.index]
         columns = path_columns(result, run, stream.name)
-        path = planned["paths"][stream.path]
-        for link, forward in [(n, True) for n in path["links"]] + [
-            (n, False) for n in path["back"]
-        ]:
-            air = plan["links"][link].get("air") or []
-            if not air or plan["media"][air[0]["medium"]].get("routing"):
+        path = planned.paths[stream.path]
+        for link, forward in [(n, True) for n in path.links] + [(n, False) for n in path.back]:
+            air = plan.links[link].air
+            medium = plan.media[air[0].medium] if air else None
+            if medium is None or (isinstance(medium, Wifi) and medium.routing):
                 continue
-            for user in range(planned["count"]):
+            for user in range(planned.count):
                 here = air[user if len(air) > 1 else 0]
                 count = sent[:, columns[user, stream.path]]
                 if count[-1] == 0:
                     continue
                 grown = np.flatnonzero(np.diff(count) > 0)
-                at = of.stations[here["medium"]]
-                ends = (at[here["from"][0]], at[here["to"][0]])
+                at = of.stations[here.medium]
+                ends = (at[here.from_[0]], at[here.to[0]])
                 times = (
                     (float(t_s[grown[0]]), float(t_s[grown[-1] + 1])) if len(grown) else (0.0, 0.0)
                 )
-                yield Route(number, forward, user, here["medium"], ends, float(count[-1]), *times)
+                yield Route(number, forward, user, here.medium, ends, float(count[-1]), *times)

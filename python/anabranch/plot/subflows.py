@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runs import Run
 from . import style
 from .inputs import Results, labels, path_columns, present, replication, several, shortened, span
 from .streams import COLOURS
@@ -46,7 +47,7 @@ class View:
     label: str
     narrow: bool
     """Whether others stand beside it."""
-    run: dict[str, Any]
+    run: Run
     samples: slice
     columns: NDArray[np.intp]
     """Of the user's paths in the series, in the order of the paths."""
@@ -56,17 +57,17 @@ class View:
     @property
     def t_s(self) -> NDArray[np.float64]:
         """The times of the samples."""
-        times: NDArray[np.float64] = self.run["series"]["t_s"][self.samples]
+        times: NDArray[np.float64] = self.run.series.t_s[self.samples]
         return times
 
     def series(self, name: str) -> NDArray[np.float64]:
         """A series of the paths, NaN where a path is not in use, shape (samples, paths)."""
-        values = self.run["series"]["paths"][name][self.samples][:, self.columns]
+        values = self.run.series.paths.column(name)[self.samples][:, self.columns]
         return np.where(self.in_use, values, np.nan)
 
     def packets(self) -> NDArray[np.float64]:
         """Data packets sent on each path from the first to the last sample."""
-        sent = self.run["series"]["paths"]["sent_packets"][self.samples][:, self.columns]
+        sent = self.run.series.paths.sent_packets[self.samples][:, self.columns]
         before = sent[0] if self.samples.start else 0.0  # some leave at the very start
         total: NDArray[np.float64] = sent[-1] - before
         return total
@@ -100,8 +101,8 @@ def subflows(
     who, when = Who(flow, user, seed), (start_s, end_s)
     pairs = zip(given, texts, strict=True)
     views = [view(one, text, who, when, len(given) > 1) for one, text in pairs]
-    scenarios = " and ".join(dict.fromkeys(result.plan["name"] for result in given))
-    title = f"{scenarios}: subflows of {of_whom(given[0], who)}, seed {views[0].run['seed']}"
+    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
+    title = f"{scenarios}: subflows of {of_whom(given[0], who)}, seed {views[0].run.seed}"
     figure, rows = grid(len(given), title)
     tones = [COLOURS[n % len(COLOURS)] for n in range(max(len(v.columns) for v in views))]
     for axes, (draw, label) in zip(rows, PANELS, strict=True):
@@ -124,15 +125,15 @@ def class_of(result: Result, flow: str | None) -> int:
         if flow not in result.classes:
             raise ValueError(f"there is no class {flow!r}; there is {', '.join(result.classes)}")
         return result.classes.index(flow)
-    paths = [len(planned["paths"]) for planned in result.plan["classes"]]
+    paths = [len(planned.paths) for planned in result.plan.classes]
     return next((n for n, count in enumerate(paths) if count > 1), 0)
 
 
 def of_whom(result: Result, who: Who) -> str:
     """The user, for the title."""
-    planned = result.plan["classes"][class_of(result, who.flow)]
-    name = shortened(planned["name"], 40)
-    return name if planned["count"] == 1 else f"{name}, user {who.user} of {planned['count']}"
+    planned = result.plan.classes[class_of(result, who.flow)]
+    name = shortened(planned.name, 40)
+    return name if planned.count == 1 else f"{name}, user {who.user} of {planned.count}"
 
 
 def view(
@@ -140,13 +141,13 @@ def view(
 ) -> View:
     """What is drawn of one result."""
     run = replication(result, who.seed)
-    planned = result.plan["classes"][class_of(result, who.flow)]
-    if not 0 <= who.user < planned["count"]:
-        last = planned["count"] - 1
-        raise ValueError(f"there is no user {who.user}; {planned['name']} has users 0 to {last}")
-    samples = span(run["series"]["t_s"], *bounds)
-    columns = path_columns(result, run, planned["name"])[who.user]
-    in_use = present(result, run, planned["name"])[samples, who.user]
+    planned = result.plan.classes[class_of(result, who.flow)]
+    if not 0 <= who.user < planned.count:
+        last = planned.count - 1
+        raise ValueError(f"there is no user {who.user}; {planned.name} has users 0 to {last}")
+    samples = span(run.series.t_s, *bounds)
+    columns = path_columns(result, run, planned.name)[who.user]
+    in_use = present(result, run, planned.name)[samples, who.user]
     return View(label, narrow, run, samples, columns, in_use)
 
 

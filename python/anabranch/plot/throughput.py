@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runs import Run
 from . import style
 from .inputs import Results, class_names, labels, path_columns, several, span, with_series
 
@@ -38,7 +39,7 @@ def throughput(
     """
     given = several(results)
     names = class_names(given)
-    scenarios = " and ".join(dict.fromkeys(result.plan["name"] for result in given))
+    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
     figure, axes = style.panels(
         len(given), 2.6 if len(given) > 1 else 3.6, f"{scenarios}: mean throughput per user"
     )
@@ -66,7 +67,7 @@ def panel(
     """The classes of one result; what else the legend has to say."""
     runs = with_series(result)
     start_s, end_s, bin_s = bounds
-    t_s = runs[0]["series"]["t_s"]
+    t_s = runs[0].series.t_s
     samples = span(t_s, start_s, end_s)
     edges = samples.start + bin_edges(t_s[samples], bin_s)
     for name in result.classes:
@@ -77,7 +78,7 @@ def panel(
             low, high = rates.min(axis=0), rates.max(axis=0)
             ax.stairs(high, t_s[edges], baseline=low, fill=True, color=colour, alpha=0.2)
     ax.set_xlim(t_s[edges[0]], t_s[edges[-1]])
-    area = style.warmup(ax, result.plan["warmup_s"])
+    area = style.warmup(ax, result.plan.warmup_s)
     if len(runs) > 1:
         from matplotlib.patches import Patch
 
@@ -97,11 +98,11 @@ def bin_edges(t_s: NDArray[np.float64], bin_s: float | None) -> NDArray[np.intp]
 
 
 def binned_mbps(
-    result: Result, run: dict[str, Any], name: str, edges: NDArray[np.intp]
+    result: Result, run: Run, name: str, edges: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Mean rate per user in each bin."""
     columns = path_columns(result, run, name)
-    series = run["series"]
-    total = series["paths"]["arrived_bytes"][edges][:, columns.ravel()].sum(axis=1)
-    rate: NDArray[np.float64] = 8e-6 * np.diff(total) / np.diff(series["t_s"][edges]) / len(columns)
+    series = run.series
+    total = series.paths.arrived_bytes[edges][:, columns.ravel()].sum(axis=1)
+    rate: NDArray[np.float64] = 8e-6 * np.diff(total) / np.diff(series.t_s[edges]) / len(columns)
     return rate

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runs import Run
 from . import style
 from .ground import Ground, Row, Site, ground
 from .inputs import Results, replication, shortened, single
@@ -89,11 +90,11 @@ def topology(
     result = single(results, "topology")
     run = replication(result, seed)
     of = ground(result, run)
-    sample = sample_at(run["series"]["t_s"], at_s)
+    sample = sample_at(run.series.t_s, at_s)
     known = chosen(streams(result.plan), result.classes, classes)
     hops = hops_until(result, run, of, sample)
     hops = [hop for hop in hops if known[hop.stream] is not None]
-    figure, ax = canvas(of, f"{result.plan['name']}: {moment(run, sample)}")
+    figure, ax = canvas(of, f"{result.plan.name}: {moment(run, sample)}")
     if trails and of.area:
         draw_trails(ax, of)
     for row in of.rows:
@@ -117,9 +118,9 @@ def sample_at(t_s: NDArray[np.float64], at_s: float | None) -> int:
     return int(np.abs(t_s - at_s).argmin())
 
 
-def moment(run: dict[str, Any], sample: int) -> str:
+def moment(run: Run, sample: int) -> str:
     """When it is, for the title."""
-    return f"nodes and routes at {run['series']['t_s'][sample]:.4g} s, seed {run['seed']}"
+    return f"nodes and routes at {run.series.t_s[sample]:.4g} s, seed {run.seed}"
 
 
 def chosen(
@@ -132,9 +133,9 @@ def chosen(
     return [one if classes is None or one.name in classes else None for one in known]
 
 
-def hops_until(result: Result, run: dict[str, Any], of: Ground, sample: int) -> list[Hop]:
+def hops_until(result: Result, run: Run, of: Ground, sample: int) -> list[Hop]:
     """The hops of data packets of routes taken until a sample, each once for a stream, with all their packets."""
-    at_s = float(run["series"]["t_s"][sample])
+    at_s = float(run.series.t_s[sample])
     sums: dict[tuple[int, int, tuple[int, int]], Hop] = {}
     known = streams(result.plan)
     tones = colours(known)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..runs import Run
 from . import style
 from .inputs import (
     Results,
@@ -52,10 +53,10 @@ def windows(
     result = single(results, "windows")
     run = replication(result, seed)
     user_of(result, user)
-    samples = span(run["series"]["t_s"], start_s, end_s)
+    samples = span(run.series.t_s, start_s, end_s)
     chosen = panels_of(result.classes, classes, "class")
     part = cut(len(chosen), len(result.classes), "classes")
-    title = f"{result.plan['name']}: windows of one user of each class, seed {run['seed']}{part}"
+    title = f"{result.plan.name}: windows of one user of each class, seed {run.seed}{part}"
     figure, axes = style.panels(len(chosen), 2.5, title)
     for index, ax in zip(chosen, axes, strict=True):
         panel(ax, result, run, index, user, samples)
@@ -63,22 +64,20 @@ def windows(
     return figure
 
 
-def panel(
-    ax: Axes, result: Result, run: dict[str, Any], index: int, user: int, samples: slice
-) -> None:
+def panel(ax: Axes, result: Result, run: Run, index: int, user: int, samples: slice) -> None:
     """The windows of one user of a class."""
-    planned = result.plan["classes"][index]
-    user = min(user, planned["count"] - 1)
-    columns = path_columns(result, run, planned["name"])[user]
-    in_use = present(result, run, planned["name"])[samples, user]
-    series = run["series"]["paths"]
-    t_s = run["series"]["t_s"][samples]
+    planned = result.plan.classes[index]
+    user = min(user, planned.count - 1)
+    columns = path_columns(result, run, planned.name)[user]
+    in_use = present(result, run, planned.name)[samples, user]
+    series = run.series.paths
+    t_s = run.series.t_s[samples]
     shown = min(len(columns), MOST_PATHS)
     entries: list[Artist] = []
     for path, column in enumerate(columns[:shown]):
         shade = style.shade(style.colour(index), path, shown)
-        cwnd = np.where(in_use[:, path], series["cwnd_segments"][samples, column], np.nan)
-        ssthresh = series["ssthresh_segments"][samples, column]
+        cwnd = np.where(in_use[:, path], series.cwnd_segments[samples, column], np.nan)
+        ssthresh = series.ssthresh_segments[samples, column]
         finite = in_use[:, path] & np.isfinite(ssthresh)
         ax.plot(t_s, np.where(finite, ssthresh, np.nan), color=shade, linestyle="--", linewidth=1)
         ax.plot(t_s, cwnd, color=shade, linewidth=1.4)
@@ -86,8 +85,8 @@ def panel(
     entries.append(style.entry("ssthresh", color=style.INK, linestyle="--", linewidth=1))
     ax.set_ylim(bottom=0)
     ax.set_xlim(t_s[0], t_s[-1])
-    entries += style.warmup(ax, result.plan["warmup_s"])
+    entries += style.warmup(ax, result.plan.warmup_s)
     ax.set_ylabel("Window (segments)")
     of_paths = f", {shown} of {len(columns)} paths" if shown < len(columns) else ""
-    who = f"{planned['name']} ({planned['controller']}), user {user} of {planned['count']}"
+    who = f"{planned.name} ({planned.controller}), user {user} of {planned.count}"
     style.heading(ax, who + of_paths, entries)

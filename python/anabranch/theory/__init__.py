@@ -3,7 +3,7 @@
 Theory sees plans and laws, never simulation results: an oracle must not know what it judges.
 `dcf` is about one channel of 802.11, and what stations get there that always have a packet.
 
-    >>> network = Network.from_plan(json.loads(_core.plan(text)))
+    >>> network = Network.from_plan(load("khalili/scenario-c").plan())
     >>> equilibrium(network).class_rates_bps          # fixed point of the shipped laws
     >>> optimum(network, floor=1.0, rtt=0.150)        # what an optimal algorithm would give
     >>> stability(Fluid(network)).verdict             # whether it comes back there

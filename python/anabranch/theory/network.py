@@ -7,15 +7,15 @@ as free; their delay is part of `base_rtt_s`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import plan as planned
 from .queueing import Queue
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ class Network:
         _check(self)
 
     @staticmethod
-    def from_plan(plan: Mapping[str, Any]) -> Network:
+    def from_plan(plan: planned.Plan) -> Network:
         """The network of a plan (the JSON of `anabranch._core.plan`, parsed).
 
         A `per_user` link becomes one link for each class that names it, with capacity
@@ -148,41 +148,35 @@ class Network:
         return tuple(path for c in self.classes for path in c.paths)
 
 
-def left_out(plan: Mapping[str, Any]) -> list[str]:
+def left_out(plan: planned.Plan) -> list[str]:
     """What of a plan theory does not see: it knows steady states of flows that always have data."""
-    classes, links = plan["classes"], plan["links"]
+    classes, links = plan.classes, plan.links
     parts = {
         "limits of applications (app_rate, transfer)": any(
-            c.get("app_rate_bps") or c.get("transfer_bytes") for c in classes
+            c.app_rate_bps or c.transfer_bytes for c in classes
         ),
-        "paths that join or leave": any(
-            p.get("join_s") or p.get("leave_s") for c in classes for p in c["paths"]
-        ),
-        "striping: only the first way counts": any(
-            p.get("turns") for c in classes for p in c["paths"]
-        ),
-        "network coding": any(p.get("coding") for c in classes for p in c["paths"]),
-        "changes of links": any(link.get("changes") for link in links),
-        "opportunities of links: their mean rate counts": any(
-            link.get("opportunities") for link in links
-        ),
-        "random loss in the optima (equilibria have it)": any(link.get("loss") for link in links),
-        "that random losses come in bursts": any(link.get("loss_chain") for link in links),
+        "paths that join or leave": any(p.join_s or p.leave_s for c in classes for p in c.paths),
+        "striping: only the first way counts": any(p.turns for c in classes for p in c.paths),
+        "network coding": any(p.coding for c in classes for p in c.paths),
+        "changes of links": any(link.changes for link in links),
+        "opportunities of links: their mean rate counts": any(link.opportunities for link in links),
+        "random loss in the optima (equilibria have it)": any(link.loss for link in links),
+        "that random losses come in bursts": any(link.loss_chain for link in links),
         "packets that are held back or copied": any(
-            link.get("reorder") or link.get("duplicate") for link in links
+            link.reorder or link.duplicate for link in links
         ),
-        "random processing time (jitter)": any(link.get("jitter_s") for link in links),
+        "random processing time (jitter)": any(link.jitter_s for link in links),
     }
     return [part for part, present in parts.items() if present]
 
 
-def refusal(plan: Mapping[str, Any]) -> str | None:
+def refusal(plan: planned.Plan) -> str | None:
     """Why there is no theory of a plan, if there is none."""
-    for link in plan["links"]:
-        if link.get("air"):
-            medium = plan["media"][link["air"][0]["medium"]]["name"]
+    for link in plan.links:
+        if link.air:
+            medium = plan.media[link.air[0].medium].name
             return (
-                f"link {link['name']!r} is a part of medium {medium!r}: what is left for it depends on what its "
+                f"link {link.name!r} is a part of medium {medium!r}: what is left for it depends on what its "
                 "other stations do, and theory of networks has links with a rate of their own; saturated "
                 "stations have anabranch.theory.dcf"
             )
@@ -209,7 +203,7 @@ def single_user(
 class _Expansion:
     """Turns a plan's links and classes into a network, copying the links that are per user."""
 
-    def __init__(self, plan: Mapping[str, Any]) -> None:
+    def __init__(self, plan: planned.Plan) -> None:
         self.plan = plan
         self.links: list[Link] = []
         self.place: dict[tuple[int, str | None], int] = {}
@@ -217,56 +211,55 @@ class _Expansion:
     def network(self) -> Network:
         if why := refusal(self.plan):
             raise ValueError(why)
-        for index, link in enumerate(self.plan["links"]):
-            if not link.get("per_user", False):
+        for index, link in enumerate(self.plan.links):
+            if not link.per_user:
                 self._add(index, None, 1)
-        classes = tuple(self._user_class(c) for c in self.plan["classes"])
+        classes = tuple(self._user_class(c) for c in self.plan.classes)
         links = tuple(
             replace(link, packet_bytes=_mean_packet_bytes(i, classes))
             for i, link in enumerate(self.links)
         )
-        return Network(self.plan.get("name", "scenario"), links, classes)
+        return Network(self.plan.name, links, classes)
 
-    def _user_class(self, entry: Mapping[str, Any]) -> UserClass:
-        count = int(entry["count"])
+    def _user_class(self, entry: planned.Class) -> UserClass:
+        count = entry.count
         paths = tuple(
             Path(
-                tuple(self._link(i, entry["name"], count) for i in path["links"]),
-                float(path["base_rtt_s"]),
+                tuple(self._link(i, entry.name, count) for i in path.links),
+                path.base_rtt_s,
             )
-            for path in entry["paths"]
+            for path in entry.paths
         )
-        size = int(entry.get("packet_bytes", 1500))
-        return UserClass(entry["name"], count, entry["controller"], size, paths)
+        return UserClass(entry.name, count, entry.controller, entry.packet_bytes, paths)
 
     def _link(self, index: int, class_name: str, count: int) -> int:
-        if not self.plan["links"][index].get("per_user", False):
+        if not self.plan.links[index].per_user:
             return self.place[index, None]
         if (index, class_name) not in self.place:
             self._add(index, class_name, count)
         return self.place[index, class_name]
 
     def _add(self, index: int, class_name: str | None, copies: int) -> None:
-        link = self.plan["links"][index]
-        rate_bps = link.get("rate_bps")
-        name = link["name"] if class_name is None else f"{link['name']}[{class_name}]"
+        link = self.plan.links[index]
+        rate_bps = link.rate_bps
+        name = link.name if class_name is None else f"{link.name}[{class_name}]"
         self.place[index, class_name] = len(self.links)
         self.links.append(
             Link(
                 name=name,
                 capacity_bps=math.inf if rate_bps is None else float(rate_bps) * copies,
-                loss=float(link.get("loss") or 0.0),
+                loss=link.loss,
                 queue=_queue(link),
                 copies=copies,
             )
         )
 
 
-def _queue(link: Mapping[str, Any]) -> Queue | None:
+def _queue(link: planned.Link) -> Queue | None:
     try:
-        return Queue.from_plan(link.get("queue"))
+        return Queue.from_plan(link.queue)
     except ValueError as error:
-        raise ValueError(f"link {link['name']!r}: {error}") from None
+        raise ValueError(f"link {link.name!r}: {error}") from None
 
 
 def _mean_packet_bytes(link: int, classes: Sequence[UserClass]) -> float:

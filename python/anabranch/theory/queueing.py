@@ -8,11 +8,10 @@ such curve; its assumption is stated at `_droptail_packets`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .. import _core
+from .. import plan as planned
 
 BUSY_LOSS = 1e-7
 """A loss below this counts as a link that is not congested, whose queue is empty in the limit.
@@ -42,28 +41,27 @@ class Queue:
     """Of a new sample in RED's average (w_q), in (0, 1]; 1 takes the queue of the moment."""
 
     @staticmethod
-    def from_plan(queue: Mapping[str, Any] | None) -> Queue | None:
+    def from_plan(queue: planned.Queue | None) -> Queue | None:
         """The queue of a plan's link, or None where the plan has none.
 
         Raises ValueError for a kind that theory does not know.
         """
         if queue is None:
             return None
-        kind = queue["kind"]
-        if kind == "droptail":
-            return Queue(kind, queue.get("limit_packets"), queue.get("limit_bytes"))
-        if kind == "red":
+        if isinstance(queue, planned.DropTail):
+            return Queue(queue.kind, queue.limit_packets, queue.limit_bytes)
+        if isinstance(queue, planned.Red):
             return Queue(
-                kind,
-                limit_packets=queue.get("limit_packets"),
-                min_packets=float(queue["min_packets"]),
-                max_packets=float(queue["max_packets"]),
-                max_p=float(queue["max_p"]),
-                gentle=bool(queue.get("gentle", True)),
-                spacing=queue.get("spacing", "independent"),
-                weight=float(queue.get("weight", 1.0)),
+                queue.kind,
+                limit_packets=queue.limit_packets,
+                min_packets=queue.min_packets,
+                max_packets=queue.max_packets,
+                max_p=queue.max_p,
+                gentle=queue.gentle,
+                spacing=queue.spacing,
+                weight=queue.weight,
             )
-        raise ValueError(f"theory knows queues of kind 'red' and 'droptail', not {kind!r}")
+        raise ValueError(f"theory knows queues of kind 'red' and 'droptail', not {queue.kind!r}")
 
     def length_packets(self, loss: float, packet_bytes: float) -> float:
         """The queue in packets of `packet_bytes` at drop probability `loss`."""

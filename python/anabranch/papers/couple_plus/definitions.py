@@ -436,7 +436,7 @@ def lower_bound(claim: Claim, lab: Laboratory) -> Finding:
             all(r >= theory.coding.redundancy_bound(p) for p, r in EVERY),
         ),
     ]
-    asked = lab[point(COUPLE, *PRINTED)].plan["classes"][0]["paths"][1]["coding"]
+    asked = lab[point(COUPLE, *PRINTED)].plan.classes[0].paths[1].coding
     why = (
         f"{', '.join(f'{p:g}: {b:.6f}' for p, b in zip(POINTS, bounds, strict=True))}. {len(EVERY)} points; the plan of "
         "the one that "

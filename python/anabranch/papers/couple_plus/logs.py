@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...result import Recording, Result, run
+from ...runs import Run
 from ...scenario import load
 from ..laboratory import Cell
 from .reading import Floats
@@ -37,13 +37,13 @@ class Events:
         return np.array([t for t, k in zip(self.t_s, self.kind, strict=True) if k in kinds])
 
 
-def of_path(one: dict[str, Any], flow: int, path: int) -> Events:
+def of_path(one: Run, flow: int, path: int) -> Events:
     """A path's events in a run with its log."""
-    log = one["events_log"]
-    own = np.flatnonzero((np.asarray(log["flow"]) == flow) & (np.asarray(log["path"]) == path))
-    kinds, links = log["kind"], log["link"]
+    log = one.events_log
+    own = np.flatnonzero((np.asarray(log.flow) == flow) & (np.asarray(log.path) == path))
+    kinds, links = log.kind, log.link
     return Events(
-        np.asarray(log["t_s"], dtype=float)[own],
+        np.asarray(log.t_s, dtype=float)[own],
         tuple(str(kinds[i]) for i in own),
         tuple(links[i] for i in own),
     )
@@ -123,7 +123,7 @@ def captured(
         )
         packets = list(_packets(pcap.read_bytes(), f"{flow}.path{path}"))
         traces = json.loads(qlog.read_text())["traces"]
-    payload = result.plan["classes"][0]["payload_bytes"]
+    payload = result.plan.classes[0].payload_bytes
     (own,) = [trace for trace in traces if trace["title"] == f"{flow}.0.path{path}"]
     windows = [
         (event["time"] / 1e3, event["data"]["congestion_window"] / payload)

@@ -22,12 +22,13 @@ CYCLE = 21
 def in_cycles(lab: Laboratory, cell: str) -> Floats:
     """Cycles by the number of packets that the Wi-Fi link lost in them, 0 to 21, shape (seeds, 22)."""
     result = of_seeds(lab.cells[cell], lab[cell].seeds)
-    (user,) = [c for c in result.plan["classes"] if c["name"] == "over-wifi"]
-    space_s = user["packet_bytes"] * 8 / user["app_rate_bps"]
+    (user,) = [c for c in result.plan.classes if c.name == "over-wifi"]
+    assert user.app_rate_bps, "the class is of UDP"
+    space_s = user.packet_bytes * 8 / user.app_rate_bps
     found = []
     for run in result.runs:
         lost = of_path(run, 0, 0).times("loss")
-        whole = int(run["paths"]["sent_packets"][0]) // CYCLE
+        whole = int(run.paths.sent_packets[0]) // CYCLE
         number = np.floor(np.round(lost / space_s, 3) / CYCLE).astype(int)
         counts = np.bincount(number[number < whole], minlength=whole)
         found.append(np.bincount(counts, minlength=CYCLE + 1))
@@ -67,10 +68,10 @@ def figure7(claim: Claim, lab: Laboratory) -> Finding:
 def topology_measurement(claim: Claim, lab: Laboratory) -> Finding:
     """Both last hops of the plan, and the load."""
     plan = lab["measurement"].plan
-    hops = [plan["links"][c["paths"][0]["links"][-1]]["name"] for c in plan["classes"]]
-    rates = [c["app_rate_bps"] for c in plan["classes"]]
+    hops = [plan.links[c.paths[0].links[-1]].name for c in plan.classes]
+    rates = [c.app_rate_bps for c in plan.classes if c.app_rate_bps]
     low, high = 0.4e6, 3e6
-    wifi = next(link["rate_bps"] for link in plan["links"] if link["name"] == "wifi")
+    wifi = lab["measurement"].rates_bps["wifi"]
     checks = [
         holds("last_hop", claim.expected["last_hop"], hops == claim.expected["last_hop"]),
         holds("UDP of at most 100 kb/s", "100 kbps", max(rates) <= 1e5),

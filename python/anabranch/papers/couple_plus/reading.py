@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...result import Result
+from ...runs import Run
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
 from .cells import LASTING, POINTS, point
@@ -27,32 +28,32 @@ def exact(value: float) -> Interval:
     return Interval(float(value), 0.0, 1)
 
 
-def columns(run: Mapping[str, Any]) -> dict[tuple[str, int], int]:
+def columns(run: Run) -> dict[tuple[str, int], int]:
     """Where a run has each path, by class and number."""
-    classes = np.asarray(run["flows"]["class"])[np.asarray(run["paths"]["flow"])]
+    classes = np.asarray(run.flows.class_)[np.asarray(run.paths.flow)]
     return {
         (str(name), int(path)): index
-        for index, (name, path) in enumerate(zip(classes, run["paths"]["path"], strict=True))
+        for index, (name, path) in enumerate(zip(classes, run.paths.path, strict=True))
     }
 
 
-def end_of(run: Mapping[str, Any]) -> float:
+def end_of(run: Run) -> float:
     """When the first transfer was complete; the run's end if none was."""
-    done = np.asarray(run["flows"]["completed_s"], dtype=float)
+    done = np.asarray(run.flows.completed_s, dtype=float)
     done = done[np.isfinite(done)]
-    return float(done.min()) if len(done) else float(run["series"]["t_s"][-1])
+    return float(done.min()) if len(done) else float(run.series.t_s[-1])
 
 
-def over(run: Mapping[str, Any], metric: str, start_s: float, end_s: float) -> Floats:
+def over(run: Run, metric: str, start_s: float, end_s: float) -> Floats:
     """By how much a counter of each path grows within a time."""
-    t_s = np.asarray(run["series"]["t_s"], dtype=float)
-    counter = np.asarray(run["series"]["paths"][metric], dtype=float)
+    t_s = np.asarray(run.series.t_s, dtype=float)
+    counter = np.asarray(run.series.paths.column(metric), dtype=float)
     return np.array(
         [np.interp(end_s, t_s, column) - np.interp(start_s, t_s, column) for column in counter.T]
     )
 
 
-def rates_kbps(run: Mapping[str, Any]) -> Floats:
+def rates_kbps(run: Run) -> Floats:
     """Payload taken in by each path in the competition period, in kb/s; redundancy does not count."""
     end_s = end_of(run)
     return over(run, "taken_bytes", START_S, end_s) * 8e-3 / (end_s - START_S)
@@ -88,14 +89,14 @@ def path_series(result: Result, metric: str, path: tuple[str, int]) -> list[tupl
     found = []
     for run in result.runs:
         column = columns(run)[path]
-        values = np.asarray(run["series"]["paths"][metric], dtype=float)[:, column]
-        found.append((np.asarray(run["series"]["t_s"], dtype=float), values))
+        values = np.asarray(run.series.paths.column(metric), dtype=float)[:, column]
+        found.append((np.asarray(run.series.t_s, dtype=float), values))
     return found
 
 
 def bins_kbps(result: Result, path: tuple[str, int], seconds: float = 1.0) -> Floats:
     """What a path takes in in pieces of so many seconds, in kb/s, shape (seeds, pieces)."""
-    edges = np.arange(0, result.plan["duration_s"] + 1e-9, seconds)
+    edges = np.arange(0, result.plan.duration_s + 1e-9, seconds)
     return np.array(
         [
             np.diff(np.interp(edges, t_s, taken)) * 8e-3 / seconds

@@ -128,9 +128,9 @@ def online_coding(claim: Claim, lab: Laboratory) -> Finding:
     equal, spare = True, []
     for p, redundancies in POINTS.items():
         for one in lab[alone(COUPLE, p, redundancies[-2])].runs:
-            table = one["coding"]
-            equal &= int(table["innovative_packets"][0]) == int(table["decoded_segments"][0])
-            spare.append(float(table["arrived_packets"][0]) / float(table["innovative_packets"][0]))
+            table = one.coding
+            equal &= int(table.innovative_packets[0]) == int(table.decoded_segments[0])
+            spare.append(float(table.arrived_packets[0]) / float(table.innovative_packets[0]))
     checks = [
         holds("ack_semantics", claim.expected["ack_semantics"], set(steps) <= {0, 1} and seen > 0),
         holds(
@@ -398,12 +398,12 @@ def early_verdicts(buffer: str) -> list[float]:
     """What the receiver holds, in kB, at each verdict of congestion that neither ΔT nor loss recovery explains."""
     change = (f"flow.multipath.transport.receive_buffer={buffer}", "flow.multipath.transfer=1 GB")
     log = captured((*change, "duration=60 s", "sample=10 ms"), COUPLE)
-    series = log.result.runs[0]["series"]
-    held = np.asarray(series["flows"]["held_bytes"])[:, 0] / 1e3
+    series = log.result.runs[0].series
+    held = np.asarray(series.flows.held_bytes)[:, 0] / 1e3
     found = []
     for end, counter, _, congestion in counted(log):
         if congestion and counter < CYCLE:
-            found.append(float(np.interp(end, series["t_s"], held)))
+            found.append(float(np.interp(end, series.t_s, held)))
     return found
 
 
@@ -474,15 +474,13 @@ def _starts() -> dict[str, tuple[np.ndarray, float, float]]:
             series=True,
             events=True,
         ).runs
-        log = one["events_log"]
+        log = one.events_log
         first = min(
-            t
-            for t, kind in zip(log["t_s"], log["kind"], strict=True)
-            if kind in ("recovery", "timeout")
+            t for t, kind in zip(log.t_s, log.kind, strict=True) if kind in ("recovery", "timeout")
         )
-        t_s = np.asarray(one["series"]["t_s"])
-        windows = np.asarray(one["series"]["paths"]["cwnd_segments"])[t_s < first, 0]
-        threshold = np.asarray(one["series"]["paths"]["ssthresh_segments"])
+        t_s = np.asarray(one.series.t_s)
+        windows = np.asarray(one.series.paths.cwnd_segments)[t_s < first, 0]
+        threshold = np.asarray(one.series.paths.ssthresh_segments)
         path = np.argmax(np.isfinite(threshold[np.searchsorted(t_s, first) + 1]))
         after = float(threshold[np.searchsorted(t_s, first) + 1, path])
         found[c] = (windows, after, float(first))

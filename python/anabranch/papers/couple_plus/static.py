@@ -298,11 +298,9 @@ def held_kb(lab: Laboratory, cell: str) -> Floats:
     """Mean data that waits at the receiver in the competition period, in kB."""
     found = []
     for run in lab[cell].runs:
-        t_s = np.asarray(run["series"]["t_s"])
+        t_s = np.asarray(run.series.t_s)
         inside = (t_s >= START_S) & (t_s <= end_of(run))
-        found.append(
-            float(np.asarray(run["series"]["flows"]["held_bytes"])[inside, 0].mean()) / 1e3
-        )
+        found.append(float(np.asarray(run.series.flows.held_bytes)[inside, 0].mean()) / 1e3)
     return np.array(found)
 
 
@@ -314,10 +312,10 @@ def _full_episodes(lab: Laboratory, cell: str) -> tuple[int, int]:
     """Episodes in which the buffer is nearly full, and those of them that are judged congestion."""
     full = right = 0
     result = of_seeds(lab.cells[cell], lab[cell].seeds)
-    limit = result.plan["classes"][0]["receive_buffer_bytes"]
+    limit = result.plan.classes[0].receive_buffer_bytes
     for run in result.runs:
-        t_s = np.asarray(run["series"]["t_s"])
-        held = np.asarray(run["series"]["flows"]["held_bytes"])[:, 0]
+        t_s = np.asarray(run.series.t_s)
+        held = np.asarray(run.series.flows.held_bytes)[:, 0]
         for episode in episodes(of_path(run, 0, 1), START_S, end_of(run)):
             inside = held[(t_s >= episode.asked_s) & (t_s <= episode.end_s)]
             if len(inside) and inside.max() >= NEARLY_FULL * limit:
@@ -370,17 +368,17 @@ def rx_buffer(claim: Claim, lab: Laboratory) -> Finding:
 def topology_static(claim: Claim, lab: Laboratory) -> Finding:
     """Links of the plan."""
     plan = lab[THERE].plan
-    names = [link["name"] for link in plan["links"]]
+    names = [link.name for link in plan.links]
     ways = {
-        (c["name"], number): [names[i] for i in path["links"]]
-        for c in plan["classes"]
-        for number, path in enumerate(c["paths"])
+        (c.name, number): [names[i] for i in path.links]
+        for c in plan.classes
+        for number, path in enumerate(c.paths)
     }
-    rtts = [path["base_rtt_s"] * 1e3 for c in plan["classes"] for path in c["paths"]]
+    rtts = [path.base_rtt_s * 1e3 for c in plan.classes for path in c.paths]
     common = set(ways["multipath", 1]) & set(ways["tcp", 0])
     used = {name for way in ways.values() for name in way}
-    links = {(link["rate_bps"], link["delay_s"]) for link in plan["links"] if link["name"] in used}
-    lossy = [link["name"] for link in plan["links"] if link["loss"]]
+    links = {(link.rate_bps, link.delay_s) for link in plan.links if link.name in used}
+    lossy = [link.name for link in plan.links if link.loss]
     low, high = claim.band("basic_rtt")
     checks = [
         holds(
@@ -407,8 +405,7 @@ def topology_static(claim: Claim, lab: Laboratory) -> Finding:
         holds(
             "only subflow 1 is coded",
             "subflow 1 only",
-            [bool(p["coding"]) for c in plan["classes"] for p in c["paths"]]
-            == [False, True, False],
+            [bool(p.coding) for c in plan.classes for p in c.paths] == [False, True, False],
         ),
     ]
     why = f"Links: {'; '.join(f'{name} {number}: {way}' for (name, number), way in ways.items())}."
@@ -419,12 +416,12 @@ def topology_static(claim: Claim, lab: Laboratory) -> Finding:
 def topology_mobile(claim: Claim, lab: Laboratory) -> Finding:
     """The trace of the Wi-Fi link and the coding of both paths."""
     plan = lab[mobile(COUPLE)].plan
-    (wifi,) = [link for link in plan["links"] if link["name"] == "wifi"]
-    rows = [(c["at_s"], c["loss"]) for c in wifi["changes"]]
+    (wifi,) = [link for link in plan.links if link.name == "wifi"]
+    rows = [(c.at_s, c.loss) for c in wifi.changes]
     gone = [t for t, loss in rows if loss == 1.0]
     back = next(t for t, loss in rows if t > gone[0] and loss is not None and loss < 1.0)
     step = rows[1][0] - rows[0][0]
-    coded = [p["coding"] for p in plan["classes"][0]["paths"]]
+    coded = [p.coding for p in plan.classes[0].paths]
     checks = [
         measured(claim, "leave", exact(rows[0][0])),
         measured(claim, "return", exact(rows[-1][0])),
@@ -432,12 +429,12 @@ def topology_mobile(claim: Claim, lab: Laboratory) -> Finding:
         holds(
             "both subflows are coded",
             "1.05 and 1.15",
-            [c["redundancy"] for c in coded] == [1.05, 1.15],
+            [c and c.redundancy for c in coded] == [1.05, 1.15],
         ),
         holds(
             "losses without the excursion",
             "0.001 and 0.05",
-            [link["loss"] for link in plan["links"] if link["loss"]] == [0.001, 0.05],
+            [link.loss for link in plan.links if link.loss] == [0.001, 0.05],
         ),
     ]
     why = f"Loss of Wi-Fi in {len(rows)} steps of {step:g} s, 1 from {gone[0]:g} s; below 1 again from {back:g} s on."

@@ -24,7 +24,7 @@ def volumes_mb(lab: Laboratory, cell: str) -> Floats:
 def _delivered_mb(lab: Laboratory, cell: str) -> Floats:
     """What the connection has delivered in order."""
     rate = lab[cell].rate("multipath", "goodput_bps")
-    return np.asarray(rate * lab[cell].plan["duration_s"] / 8e6)
+    return np.asarray(rate * lab[cell].plan.duration_s / 8e6)
 
 
 def coded_rate(lab: Laboratory, p: float, controller: str = COUPLE) -> Floats:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from ...report import Section, Table
 from ...result import Result
+from ...runs import Run
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
 from .cells import CALLED, COUPLED, CS218, FIVE, FOUR, LIA, MORE, NOBODY, RENO, under
@@ -144,14 +144,14 @@ def _over(values: Values, controller: str) -> str:
     )
 
 
-def used_routes(run: dict[str, Any], prefix: str) -> list[tuple[int, float]]:
+def used_routes(run: Run, prefix: str) -> list[tuple[int, float]]:
     """For each way of a link of the connection: how many routes its packets took, and hops of a packet in the mean."""
-    links = [str(link).split("/")[0] for link in run["ways"]["link"]]
+    links = [str(link).split("/")[0] for link in run.ways.link]
     found = []
     for way in (number for number, link in enumerate(links) if link == prefix):
-        rows = np.flatnonzero(np.asarray(run["routes"]["way"], dtype=int) == way)
-        packets = np.asarray(run["routes"]["packets"], dtype=float)[rows]
-        hops = [run["routes"]["nodes"][row].count(" > ") for row in rows]
+        rows = np.flatnonzero(np.asarray(run.routes.way, dtype=int) == way)
+        packets = np.asarray(run.routes.packets, dtype=float)[rows]
+        hops = [run.routes.nodes[row].count(" > ") for row in rows]
         found.append((len(rows), float(packets @ hops / packets.sum()) if len(rows) else np.nan))
     return found
 
@@ -160,8 +160,8 @@ def of_ways(result: Result, column: str, prefix: str = "up") -> Floats:
     """A column of the ways of the connection's data, mean over subflows, one for each seed."""
     values = []
     for run in result.runs:
-        own = [str(link).split("/")[0] == prefix for link in run["ways"]["link"]]
-        values.append(np.asarray(run["ways"][column], dtype=float)[own].mean())
+        own = [str(link).split("/")[0] == prefix for link in run.ways.link]
+        values.append(np.asarray(run.ways.column(column), dtype=float)[own].mean())
     return np.array(values)
 
 

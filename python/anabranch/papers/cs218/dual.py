@@ -66,10 +66,10 @@ def lte_wifi(claim: Claim, lab: Laboratory) -> Finding:
 def car_gaps(result: Result, *paths: int) -> list[list[Floats]]:
     """Gaps in s in the arrivals on some paths of each car after the warm-up, by seed and car."""
     t_s = times_s(result)
-    arrived = over_time(result, "arrived_bytes", CARS)[:, t_s >= result.plan["warmup_s"]]
-    (own,) = (c for c in result.plan["classes"] if c["name"] == CARS)
-    each = arrived.reshape(*arrived.shape[:2], own["count"], -1)[..., list(paths)].sum(axis=-1)
-    sample_s = result.plan["sample_s"]
+    arrived = over_time(result, "arrived_bytes", CARS)[:, t_s >= result.plan.warmup_s]
+    (own,) = (c for c in result.plan.classes if c.name == CARS)
+    each = arrived.reshape(*arrived.shape[:2], own.count, -1)[..., list(paths)].sum(axis=-1)
+    sample_s = result.plan.sample_s
     return [[gaps_s(car, sample_s) for car in run.T] for run in each]
 
 
@@ -81,7 +81,7 @@ def longest_s(result: Result, *paths: int) -> Floats:
 
 def away(result: Result, *paths: int) -> Floats:
     """The part of the time in which nothing arrives on some paths, mean over cars, one for each seed."""
-    seconds = result.plan["duration_s"] - result.plan["warmup_s"]
+    seconds = result.plan.duration_s - result.plan.warmup_s
     found = [[float(gaps.sum()) / seconds for gaps in run] for run in car_gaps(result, *paths)]
     return np.asarray(np.mean(found, axis=1))
 
@@ -90,9 +90,9 @@ def handovers(result: Result, medium: str = "wifi") -> Floats:
     """Changes of the access point of a car, mean over cars, one for each seed."""
     found = []
     for run in result.runs:
-        media, names = run["stations"]["medium"], run["stations"]["name"]
+        media, names = run.stations.medium, run.stations.name
         own = [m == medium and n.startswith("car") for m, n in zip(media, names, strict=True)]
-        found.append(float(np.mean(np.asarray(run["stations"]["handovers"])[own])))
+        found.append(float(np.mean(np.asarray(run.stations.handovers)[own])))
     return np.array(found)
 
 

@@ -130,9 +130,9 @@ def by_route(lab: Laboratory) -> list[Figure]:
 
 def places_m(result: Result, name: str) -> tuple[Floats, Floats]:
     """Where the nodes of a group are, of the first replication: east and north, shape (samples, nodes) each."""
-    own = [node["group"] == name for node in result.plan["nodes"]]
-    nodes = result.runs[0]["series"]["nodes"]
-    east, north = (np.asarray(nodes[key], dtype=float)[:, own] for key in ("x_m", "y_m"))
+    own = [node.group == name for node in result.plan.nodes]
+    nodes = result.runs[0].series.nodes
+    east, north = (np.asarray(nodes.column(key), dtype=float)[:, own] for key in ("x_m", "y_m"))
     return east, north
 
 

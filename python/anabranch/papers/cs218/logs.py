@@ -109,7 +109,7 @@ def logged(text: str, controller: str, name: str = "user") -> Log:
         scenario = Scenario.parse(text, "small")
         result = run(scenario, (1,), controller=controller, recording=Recording(qlog=file))
         traces = json.loads(file.read_text())["traces"]
-    payload = next(c["payload_bytes"] for c in result.plan["classes"] if c["name"] == name)
+    payload = next(c.payload_bytes for c in result.plan.classes if c.name == name)
     own = [trace for trace in traces if trace["title"].startswith(f"{name}.0.")]
     events = [
         (event["time"], number, place, event)

@@ -185,8 +185,8 @@ def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
     sweep = BOTH[MOBILE]
     result = lab[under(MOBILE, CS218)]
     plan = result.plan
-    (own,) = (c for c in plan["classes"] if c["name"] == "multipath")
-    scale = 8e-6 * own["packet_bytes"] / plan["duration_s"]
+    (own,) = (c for c in plan.classes if c.name == "multipath")
+    scale = 8e-6 * own.packet_bytes / plan.duration_s
     packets, rates = sweep.values(lab, sent), sweep.values(lab, mbps)
     checks = [
         within(

@@ -29,10 +29,10 @@ def over_tcp(result: Result) -> Floats:
 
 def losses_per_10000(result: Result, name: str) -> Floats:
     """Congestion events of all paths of a class for 10,000 packets sent."""
-    (planned,) = (c for c in result.plan["classes"] if c["name"] == name)
+    (planned,) = (c for c in result.plan.classes if c.name == name)
 
     def total(metric: str) -> Floats:
-        paths = range(len(planned["paths"]))
+        paths = range(len(planned.paths))
         return np.asarray(sum(result.path(name, p, metric).sum(axis=1) for p in paths))
 
     return np.asarray(1e4 * (total("recoveries") + total("timeouts")) / total("sent_packets"))
@@ -45,9 +45,9 @@ def fill_s(result: Result, half: float, whole: float) -> Floats:
     """
     found = []
     for run in result.runs:
-        t_s = np.asarray(run["series"]["t_s"], dtype=float)
-        windows = np.asarray(run["series"]["paths"]["cwnd_segments"], dtype=float)[:, 0]
-        later = t_s >= result.plan["warmup_s"]
+        t_s = np.asarray(run.series.t_s, dtype=float)
+        windows = np.asarray(run.series.paths.cwnd_segments, dtype=float)[:, 0]
+        later = t_s >= result.plan.warmup_s
         begins, ends = (t_s[later & (windows >= w)] for w in (half, whole))
         found.append(round(float(ends[0] - begins[0]), 6) if len(begins) and len(ends) else np.inf)
     return np.array(found)
@@ -55,8 +55,8 @@ def fill_s(result: Result, half: float, whole: float) -> Floats:
 
 def per_path(result: Result, metric: str, name: str = MULTIPATH) -> Floats:
     """A path metric of a class, shape (seeds, users, paths)."""
-    (planned,) = (c for c in result.plan["classes"] if c["name"] == name)
-    columns = [result.path(name, p, metric) for p in range(len(planned["paths"]))]
+    (planned,) = (c for c in result.plan.classes if c.name == name)
+    columns = [result.path(name, p, metric) for p in range(len(planned.paths))]
     return np.stack(columns, axis=-1)
 
 
@@ -64,15 +64,15 @@ def over_time(result: Result, metric: str, name: str = MULTIPATH) -> Floats:
     """A series of the paths of a class, shape (seeds, samples, paths of all users, a user's together)."""
     found = []
     for run in result.runs:
-        classes = np.asarray(run["flows"]["class"])
-        rows = classes[np.asarray(run["paths"]["flow"], dtype=int)] == name
-        found.append(np.asarray(run["series"]["paths"][metric], dtype=float)[:, rows])
+        classes = np.asarray(run.flows.class_)
+        rows = classes[np.asarray(run.paths.flow, dtype=int)] == name
+        found.append(np.asarray(run.series.paths.column(metric), dtype=float)[:, rows])
     return np.stack(found)
 
 
 def times_s(result: Result) -> Floats:
     """When samples were taken, the same in every replication."""
-    return np.asarray(result.runs[0]["series"]["t_s"], dtype=float)
+    return np.asarray(result.runs[0].series.t_s, dtype=float)
 
 
 def goodput(result: Result, name: str = MULTIPATH) -> Floats:
@@ -109,7 +109,7 @@ def echoed(result: Result, name: str = "udp") -> Floats:
 def class_rtt_ms(result: Result, name: str) -> Floats:
     """Round trip of a class in ms: mean over users and samples of the newest one."""
     index = result.classes.index(name)
-    return np.array([1e3 * run["classes"]["rtt_mean_s"][index] for run in result.runs])
+    return np.array([1e3 * run.classes.rtt_mean_s[index] for run in result.runs])
 
 
 def gaps_s(arrived: Floats, sample_s: float) -> Floats:

@@ -23,7 +23,7 @@ BOTTLENECK = "bottleneck"
 def compared_with(lab: Laboratory, network: str) -> Reference:
     """A TCP in place of the connection on either path, and what nobody uses without it (Tse 2006, §1.3)."""
     in_place, without = (lab[under(network, who)] for who in (cells.TCP, cells.NOBODY))
-    (capacity,) = (one["rate_bps"] for one in in_place.plan["links"] if one["name"] == BOTTLENECK)
+    capacity = in_place.rates_bps[BOTTLENECK]
     spare = capacity * np.maximum(1 - without.link(BOTTLENECK, "utilisation"), 0.0)
     tcp = np.maximum(in_place.rate(MULTIPATH), spare)
     return Reference(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ...plan import Cell as LteCell
+from ...plan import Plan, Wifi
 from ...result import Result
 from ...statistics import interval
 from ..findings import Check, Finding, finding, holds, measured, within
@@ -45,36 +45,36 @@ WORDS |= {"wifi-1": "node set 1", "wifi-3": "node set 3", "csma-2": "on the bus"
 
 def connections(result: Result) -> list[str]:
     """Classes with several paths."""
-    return [c["name"] for c in result.plan["classes"] if len(c["paths"]) > 1]
+    return [c.name for c in result.plan.classes if len(c.paths) > 1]
 
 
-def heads(plan: dict[str, Any], link: int) -> set[str]:
+def heads(plan: Plan, link: int) -> set[str]:
     """The stations to which a link over media leads."""
-    media = plan["media"]
+    media = plan.media
     return {
-        media[way["medium"]]["stations"][station]["name"]
-        for way in plan["links"][link]["air"]
-        for station in way["to"]
+        media[way.medium].stations[station].name
+        for way in plan.links[link].air
+        for station in way.to
     }
 
 
-def roles(plan: dict[str, Any]) -> dict[str, int]:
+def roles(plan: Plan) -> dict[str, int]:
     """How many nodes have each of the report's roles: by the ends of the flows."""
     ends: dict[str, set[str]] = {"MPTCP server": set(), "UDP server": set()}
     clients = {"MPTCP clients": 0, "UDP clients": 0}
-    for c in plan["classes"]:
-        kind = "UDP" if c["protocol"] == "udp" else "MPTCP"
-        clients[f"{kind} clients"] += c["count"]
-        for path in c["paths"]:
-            ends[f"{kind} server"] |= heads(plan, path["links"][-1])
+    for c in plan.classes:
+        kind = "UDP" if c.protocol == "udp" else "MPTCP"
+        clients[f"{kind} clients"] += c.count
+        for path in c.paths:
+            ends[f"{kind} server"] |= heads(plan, path.links[-1])
     return {**{role: len(nodes) for role, nodes in ends.items()}, **clients}
 
 
-def counted(claim: Claim, plan: dict[str, Any], expected: dict[str, int]) -> list[Check]:
+def counted(claim: Claim, plan: Plan, expected: dict[str, int]) -> list[Check]:
     """Nodes of a plan against the ledger, and those of each role against the text."""
     found = roles(plan)
     return [
-        measured(claim, "nodes", exact(len(plan["nodes"]))),
+        measured(claim, "nodes", exact(len(plan.nodes))),
         *(
             within(role, number, exact(found[role]), number, number)
             for role, number in expected.items()
@@ -84,7 +84,7 @@ def counted(claim: Claim, plan: dict[str, Any], expected: dict[str, int]) -> lis
 
 def travelled_m(result: Result) -> Floats:
     """How far from where it begins each node is at most, shape (seeds, nodes)."""
-    places = [np.stack([run["series"]["nodes"][k] for k in ("x_m", "y_m")]) for run in result.runs]
+    places = [np.stack([run.series.nodes.column(k) for k in ("x_m", "y_m")]) for run in result.runs]
     return np.array([np.hypot(*(p - p[:, :1])).max(axis=0) for p in places])
 
 
@@ -94,7 +94,7 @@ def manet(claim: Claim, lab: Laboratory) -> Finding:
     mobile, static = (lab[under(network, CS218)] for network in (MOBILE, STATIC))
     expected = {"MPTCP server": 1, "UDP server": 1, "MPTCP clients": 1, "UDP clients": 15}
     far = {name: travelled_m(result) for name, result in ((MOBILE, mobile), (STATIC, static))}
-    connected = [min(run["ways"]["connected"]) for r in (mobile, static) for run in r.runs]
+    connected = [min(run.ways.connected) for r in (mobile, static) for run in r.runs]
     checks = [
         *counted(claim, mobile.plan, expected),
         holds("mobile: nodes move", "randomly moving", bool((far[MOBILE].mean(axis=1) > 1).all())),
@@ -155,7 +155,10 @@ def csma(claim: Claim, lab: Laboratory) -> Finding:
 
 def capacity(result: Result, kinds: tuple[str, ...]) -> float:
     """Nominal Mb/s of all media of some kinds."""
-    return float(sum(m["rate_bps"] for m in result.plan["media"] if m["kind"] in kinds)) / 1e6
+    rates = (
+        m.rate_bps for m in result.plan.media if not isinstance(m, LteCell) and m.kind in kinds
+    )
+    return sum(rates) / 1e6
 
 
 def sane(lab: Laboratory, sweep: Sweep) -> list[Check]:
@@ -213,13 +216,13 @@ def full_mesh(claim: Claim, lab: Laboratory) -> Finding:
     """Nodes, routes of a client on Wi-Fi, and the packets that each of them carries without UDP clients."""
     result = lab[QUIET]
     plan = result.plan
-    names = [node["name"] for node in plan["nodes"]]
+    names = [node.name for node in plan.nodes]
     clients = [name for name in connections(result) if name.startswith("wifi")]
     routes = {
-        tuple(" or ".join(sorted(heads(plan, number))) for number in path["links"])
-        for c in plan["classes"]
-        if c["name"] == clients[0]
-        for path in c["paths"]
+        tuple(" or ".join(sorted(heads(plan, number))) for number in path.links)
+        for c in plan.classes
+        if c.name == clients[0]
+        for path in c.paths
     }
     checks = [
         measured(claim, "nodes", exact(len(names))),
@@ -247,8 +250,8 @@ def changed(lab: Laboratory, counter: str) -> dict[str, int]:
     """By how much a counter of all stations differs for the load on the first channel, by channel, over all seeds."""
     found: dict[str, int] = {}
     for light, loaded in zip(lab[LIGHT].runs, lab[LOADED].runs, strict=True):
-        media = light["stations"]["medium"]
-        rows = (np.asarray(run["stations"][counter], dtype=int) for run in (light, loaded))
+        media = light.stations.medium
+        rows = (np.asarray(run.stations.column(counter), dtype=int) for run in (light, loaded))
         for medium, a, b in zip(media, *rows, strict=True):
             found[medium] = found.get(medium, 0) + abs(int(a) - int(b))
     return found
@@ -257,8 +260,8 @@ def changed(lab: Laboratory, counter: str) -> dict[str, int]:
 @PAPER.claim("mech.logical_interfaces", LIGHT, LOADED)
 def logical_interfaces(claim: Claim, lab: Laboratory) -> Finding:
     """Interfaces of the client, and what stations count when ten times the load is on the first channel."""
-    media = lab[LIGHT].plan["media"]
-    own = [m["name"] for m in media if any(s["name"] == "client" for s in m["stations"])]
+    media = lab[LIGHT].plan.media
+    own = [m.name for m in media if any(s.name == "client" for s in m.stations)]
     moved = {counter: changed(lab, counter) for counter in COUNTERS}
     first, rest = own[0], own[1:]
     touched = all(moved[counter][first] > 0 for counter in COUNTERS)
@@ -301,13 +304,13 @@ def fix_mixed(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-def technologies(plan: dict[str, Any]) -> set[str]:
+def technologies(plan: Plan) -> set[str]:
     """Kinds of subnets: a MANET is another one than a network of access points."""
     return {
-        f"Wi-Fi, {'ad hoc' if m['routing'] in ('aodv', 'olsr', 'oracle') else 'access points'}"
-        if m["kind"] == "wifi"
-        else {"bus": "CSMA bus", "cell": "LTE cell"}[m["kind"]]
-        for m in plan["media"]
+        f"Wi-Fi, {'ad hoc' if isinstance(m, Wifi) and m.routing in ('aodv', 'olsr', 'oracle') else 'access points'}"
+        if m.kind == "wifi"
+        else {"bus": "CSMA bus", "cell": "LTE cell"}[m.kind]
+        for m in plan.media
     }
 
 
@@ -318,8 +321,8 @@ def large(claim: Claim, lab: Laboratory) -> Finding:
     plan = lab[under(LARGE, CS218)].plan
     kinds = technologies(plan)
     checks = [
-        within("nodes", "at least 200", exact(len(plan["nodes"])), 200, None),
-        within("subnets", "at least 5", exact(len(plan["media"])), 5, None),
+        within("nodes", "at least 200", exact(len(plan.nodes)), 200, None),
+        within("subnets", "at least 5", exact(len(plan.media)), 5, None),
         within("technologies", "at least 3", exact(len(kinds)), 3, None),
         holds(
             "10 s complete under all four algorithms",

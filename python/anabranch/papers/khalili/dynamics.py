@@ -51,8 +51,8 @@ def phi_family(claim: Claim, lab: Laboratory) -> Finding:
 
 def _first_user(result: Result, measure: str) -> list[np.ndarray]:
     """A path series of the first flow for each seed, shape (samples, paths)."""
-    paths = len(result.plan["classes"][0]["paths"])
-    return [run["series"]["paths"][measure][:, :paths] for run in result.runs]
+    paths = len(result.plan.classes[0].paths)
+    return [run.series.paths.column(measure)[:, :paths] for run in result.runs]
 
 
 @PAPER.claim(
@@ -63,7 +63,7 @@ def flappy(claim: Claim, lab: Laboratory) -> Finding:
     """Time in which one of two equal paths has more than 90 % of the window."""
     laws = ("fully-coupled", "lia", "olia", "uncoupled")
     plan = lab["flap-lia"].plan
-    warm = round(plan["warmup_s"] / plan["sample_s"])
+    warm = round(plan.warmup_s / plan.sample_s)
     windows = {
         law: [w[warm:] for w in _first_user(lab[f"flap-{law}"], "cwnd_segments")] for law in laws
     }
@@ -92,7 +92,7 @@ def flappy(claim: Claim, lab: Laboratory) -> Finding:
             None,
         ),
     ]
-    per_100_s = 100.0 / (plan["duration_s"] - plan["warmup_s"])
+    per_100_s = 100.0 / (plan.duration_s - plan.warmup_s)
     turns = {law: np.mean([swaps(w) for w in rows]) for law, rows in windows.items()}
     why = "; ".join(
         f"{law}: dominated {interval(dominated[law])} of the time, {turns[law] * per_100_s:.2g} swaps in 100 s"
@@ -125,11 +125,11 @@ def _settling(result: Result) -> Settling:
 
     The new steady rate is the whole link, which every law here fills in the end.
     """
-    (shared,) = (link["rate_bps"] for link in result.plan["links"] if link["name"] == "shared")
+    shared = result.rates_bps["shared"]
     series = _first_user(result, "arrived_bytes")
     times = np.array(
         [
-            settling_time(run["series"]["t_s"], bytes_[:, 1], FREED_S, TAKEN_S, shared)
+            settling_time(run.series.t_s, bytes_[:, 1], FREED_S, TAKEN_S, shared)
             for run, bytes_ in zip(result.runs, series, strict=True)
         ]
     )

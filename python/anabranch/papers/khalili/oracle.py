@@ -16,8 +16,8 @@ def network(
     scenario: str, controller: str | None = None, overrides: Sequence[str] = ()
 ) -> theory.Network:
     """What theory sees of a shipped scenario."""
-    options = {"overrides": list(overrides), "controller": controller}
-    return theory.Network.from_plan(load(f"khalili/{scenario}").plan(**options))
+    plan = load(f"khalili/{scenario}").plan(controller=controller, overrides=overrides)
+    return theory.Network.from_plan(plan)
 
 
 @cache

@@ -67,7 +67,7 @@ def small_windows(lab: Laboratory, n1: int = 30) -> str:
     cell = lab[f"a-lia-{n1}"]
     window = cell.path("type1", 1, "cwnd_segments").mean()
     timeouts = cell.path("type1", 1, "timeouts").mean()
-    watched_s = cell.plan["duration_s"] - cell.plan["warmup_s"]
+    watched_s = cell.plan.duration_s - cell.plan.warmup_s
     known = (
         f"At N1 = {n1} the second path's window is {window:.1f} segments, with {timeouts:.0f} timeouts "
         f"per user in {watched_s:g} s, which theory does not know."

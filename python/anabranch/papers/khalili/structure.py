@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ... import _core
+from ...plan import Plan, Red
 from ...scenario import load
 from ..findings import Finding, finding, holds, measured
 from ..laboratory import Laboratory
@@ -21,11 +22,9 @@ EXACT = 1e-6
 def _ways(scenario: str, name: str) -> list[list[str]]:
     """Bottlenecks of each path of a class, pure delays left out."""
     plan = load(f"khalili/{scenario}").plan()
-    (group,) = (c for c in plan["classes"] if c["name"] == name)
-    links = plan["links"]
-    return [
-        [links[i]["name"] for i in path["links"] if links[i]["rate_bps"]] for path in group["paths"]
-    ]
+    (group,) = (c for c in plan.classes if c.name == name)
+    links = plan.links
+    return [[links[i].name for i in path.links if links[i].rate_bps] for path in group.paths]
 
 
 @PAPER.claim("topology.a")
@@ -77,14 +76,11 @@ def topology_c(claim: Claim, lab: Laboratory) -> Finding:
 def queues(claim: Claim, lab: Laboratory) -> Finding:
     """The drop curve that the shipped queue follows, and its scaling with capacity."""
 
-    shipped = next(link for link in load("khalili/scenario-c").plan()["links"] if link["rate_bps"])
-    red = shipped["queue"]  # of a link of 10 Mb/s
+    red = next(iter(reds(load("khalili/scenario-c").plan()).values()))  # of a link of 10 Mb/s
 
     def p(packets: float) -> float:
-        thresholds = {"min_th": red["min_packets"], "max_th": red["max_packets"]}
-        return _core.red_drop_probability(
-            packets, max_p=red["max_p"], gentle=red["gentle"], **thresholds
-        )
+        thresholds = {"min_th": red.min_packets, "max_th": red.max_packets}
+        return _core.red_drop_probability(packets, max_p=red.max_p, gentle=red.gentle, **thresholds)
 
     checks = [measured(claim, f"p_at_{q}", exact(p(q))) for q in (25, 50, 100)]
     checks.append(
@@ -94,15 +90,18 @@ def queues(claim: Claim, lab: Laboratory) -> Finding:
             abs(p(37.5) - 0.05) + abs(p(75) - 0.55) < 1e-12,
         )
     )
-    plan = load("khalili/scenario-b").plan()
     thresholds = {
-        link["name"]: tuple(link["queue"][k] for k in ("min_packets", "max_packets"))
-        for link in plan["links"]
-        if link["rate_bps"]
+        name: (red.min_packets, red.max_packets)
+        for name, red in reds(load("khalili/scenario-b").plan()).items()
     }
     wanted = {"x": (67.5, 135), "t": (90, 180), "y": (250, 500), "z": (250, 500)}
     checks.append(holds("scaling", claim.expected["scaling"], thresholds == wanted))
     return finding(claim, "structure", checks)
+
+
+def reds(plan: Plan) -> dict[str, Red]:
+    """The RED queues of a plan by the names of their links."""
+    return {link.name: link.queue for link in plan.links if isinstance(link.queue, Red)}
 
 
 def _worst_error(

@@ -183,8 +183,8 @@ PLACED = (
 
 def _figure4_6(lab: Laboratory) -> list[Figure]:
     def of(cell: str) -> Floats:
-        plan = {link["name"]: link["rate_bps"] for link in lab[cell].plan["links"]}
-        return np.asarray(1e6 * taken(lab, cell) / (plan[FIRST] + plan[SECOND]))
+        rates_bps = lab[cell].rates_bps
+        return np.asarray(1e6 * taken(lab, cell) / (rates_bps[FIRST] + rates_bps[SECOND]))
 
     curves = _two(lab, "capacity", SECOND_MBPS, PLACED, of)
     line = plot.Line(

@@ -131,7 +131,7 @@ def _nominal(lab: Laboratory, cell: str) -> Floats:
     """What TFRC allows on a path, N times what is sent there, over the path's capacity; mean over paths."""
     plan = lab[cell].plan
     sent = np.mean([on_path(lab, cell, p, "sent_packets") for p in range(MOST)], axis=0)
-    seconds = plan["duration_s"] - plan["warmup_s"]
+    seconds = plan.duration_s - plan.warmup_s
     return np.asarray(MOST * sent * PACKET_BITS / seconds / (MBPS * 1e6))
 
 
@@ -208,9 +208,9 @@ def topology(claim: Claim, lab: Laboratory) -> Finding:
     """Sixteen distinct links of one capacity, a path over each."""
     cell = independent_name(BASE, MOST, MOST)
     links = links_of(lab, cell)
-    real = [link for link in lab[cell].plan["links"] if link["name"] in links]
-    rates = {link["rate_bps"] for link in real}
-    delays = {link["delay_s"] for link in real}
+    real = [link for link in lab[cell].plan.links if link.name in links]
+    rates = {lab[cell].rates_bps[link] for link in links}
+    delays = {link.delay_s for link in real}
     checks = [
         holds("bottlenecks", claim.expected["bottlenecks"], len(set(links)) == MOST),
         holds("equal capacity and delay", "equal", len(rates) == len(delays) == 1),

@@ -67,7 +67,7 @@ def logged(
         file = Path(folder) / "run.qlog"
         result = run(load(scenario), (1,), overrides=overrides, recording=Recording(qlog=file))
         traces = json.loads(file.read_text())["traces"]
-    payload = next(c["payload_bytes"] for c in result.plan["classes"] if c["name"] == name)
+    payload = next(c.payload_bytes for c in result.plan.classes if c.name == name)
     own = [trace for trace in traces if trace["title"].startswith(f"{name}.0.")]
     return result, [_read(trace["events"], payload) for trace in own]
 

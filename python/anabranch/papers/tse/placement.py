@@ -114,12 +114,12 @@ def topology(claim: Claim, lab: Laboratory) -> Finding:
     cell = placed_worst(16, 5.0)
     links = links_of(lab, cell)
     plan = lab[cell].plan
-    tcp = next(c for c in plan["classes"] if c["name"] == "tcp")
-    contested = plan["links"][tcp["paths"][0]["links"][0]]["name"]
+    tcp = next(c for c in plan.classes if c.name == "tcp")
+    contested = plan.links[tcp.paths[0].links[0]].name
     alone = sum(link != contested for link in links)
     checks = [
         holds("subflows_on_empty_path", claim.expected["subflows_on_empty_path"], alone == 1),
-        holds("competing TCPs", 1, tcp["count"] == 1),
+        holds("competing TCPs", 1, tcp.count == 1),
     ]
     return finding(
         claim,

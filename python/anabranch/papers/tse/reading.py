@@ -58,16 +58,15 @@ def on_path(lab: Laboratory, cell: str, path: int, metric: str = "throughput_bps
 def used(lab: Laboratory, cell: str, *links: str) -> Floats:
     """The part of the capacity of some links that all flows use."""
     result = lab[cell]
-    rates = {link["name"]: link["rate_bps"] for link in result.plan["links"]}
     total = sum(result.link(link, "throughput_bps") for link in links)
-    return np.asarray(total / sum(rates[link] for link in links), dtype=float)
+    return np.asarray(total / sum(result.rates_bps[link] for link in links), dtype=float)
 
 
 def links_of(lab: Laboratory, cell: str) -> tuple[str, ...]:
     """The link of each of the ensemble's paths."""
     plan = lab[cell].plan
-    (group,) = (c for c in plan["classes"] if c["name"] == ENSEMBLE)
-    return tuple(plan["links"][path["links"][0]]["name"] for path in group["paths"])
+    (group,) = (c for c in plan.classes if c.name == ENSEMBLE)
+    return tuple(plan.links[path.links[0]].name for path in group.paths)
 
 
 def compared(
@@ -80,7 +79,7 @@ def compared(
     """
     links = links_of(lab, cell)
     plan = lab[cell].plan
-    capacity = {link["name"]: link["rate_bps"] for link in plan["links"] if link["rate_bps"]}
+    capacity = {link.name: link.rate_bps for link in plan.links if link.rate_bps}
     reference = Reference(
         ENSEMBLE,
         links,
@@ -93,7 +92,7 @@ def compared(
 
 def unused(lab: Laboratory, cell: str, link: str) -> Floats:
     """What nobody uses of a link, in Mb/s."""
-    (rate,) = (one["rate_bps"] for one in lab[cell].plan["links"] if one["name"] == link)
+    (rate,) = (one.rate_bps for one in lab[cell].plan.links if one.name == link)
     free = np.maximum(1 - lab[cell].link(link, "utilisation"), 0.0)
     return np.asarray(free * rate / 1e6)
 

@@ -184,7 +184,7 @@ def _probes(lab: Laboratory, cell: str, n: int) -> Floats:
     plan = lab[cell].plan
     sent = np.sum([on_path(lab, cell, p, "sent_packets") for p in range(1, n)], axis=0)
     rtt = on_path(lab, cell, 0, "srtt_s")
-    return np.asarray(sent * rtt / (plan["duration_s"] - plan["warmup_s"]))
+    return np.asarray(sent * rtt / (plan.duration_s - plan.warmup_s))
 
 
 @PAPER.claim("mech.multiple_tcps_unfair", *(shared_name(TCP, n) for n in PATHS[1:]))
@@ -358,8 +358,8 @@ def topology_shared(claim: Claim, lab: Laboratory) -> Finding:
     """Sixteen paths of the ensemble and one TCP over one link, the only one with a rate."""
     plan = lab[shared_name(BASE, MOST)].plan
     links = links_of(lab, shared_name(BASE, MOST))
-    tcp = next(c for c in plan["classes"] if c["name"] != "ensemble")
-    same = [plan["links"][i]["name"] for i in tcp["paths"][0]["links"]]
+    tcp = next(c for c in plan.classes if c.name != "ensemble")
+    same = [plan.links[i].name for i in tcp.paths[0].links]
     used = lab[shared_name(BASE, MOST)].link("bottleneck", "utilisation")
     checks = [
         measured(claim, "bottlenecks", np.full(2, float(len(set(links)))))
@@ -370,6 +370,6 @@ def topology_shared(claim: Claim, lab: Laboratory) -> Finding:
             len(set(links)) == claim.expected["bottlenecks"],
         ),
         holds("paths", 16, len(links) == MOST),
-        holds("the TCP crosses it too", "one TCP", same == [links[0]] and tcp["count"] == 1),
+        holds("the TCP crosses it too", "one TCP", same == [links[0]] and tcp.count == 1),
     ]
     return finding(claim, "structure", checks, f"The link is used to {interval(used)} in the run.")

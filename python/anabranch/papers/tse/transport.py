@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from ... import theory
 from ...result import Result
+from ...runs import Run
 from ...statistics import interval
 from ..findings import Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
@@ -26,7 +26,7 @@ BOTH_MBPS = 10.0
 
 def _sum(lab: Laboratory, cell: str, metric: str) -> Floats:
     """A count over all paths of the ensemble."""
-    paths = len(lab[cell].plan["classes"][0]["paths"])
+    paths = len(lab[cell].plan.classes[0].paths)
     return np.asarray(sum(on_path(lab, cell, p, metric) for p in range(paths)))
 
 
@@ -69,7 +69,7 @@ def per_subflow(claim: Claim, lab: Laboratory) -> Finding:
     """Losses are found path by path: nothing is sent again where nothing is lost."""
     cell = "unstriped-loss-free"
     again, lost = _sum(lab, cell, "retransmits"), _sum(lab, cell, "lost_packets")
-    packet = lab[cell].plan["classes"][0]["packet_bytes"]
+    packet = lab[cell].plan.classes[0].packet_bytes
     overhead = 8 / packet
     checks = [
         measured(claim, "spurious_retransmissions", again),
@@ -92,9 +92,9 @@ def wraparound(claim: Claim, lab: Laboratory) -> Finding:
     before, after, packets = [], [], []
     for run in result.runs:
         column = _column(result, run)
-        t_s = np.asarray(run["series"]["t_s"])
-        arrived = np.asarray(run["series"]["paths"]["arrived_bytes"])[:, column] / 1500
-        rtt = float(np.median(np.asarray(run["series"]["paths"]["srtt_s"])[:, column]))
+        t_s = np.asarray(run.series.t_s)
+        arrived = np.asarray(run.series.paths.arrived_bytes)[:, column] / 1500
+        rtt = float(np.median(np.asarray(run.series.paths.srtt_s)[:, column]))
         before.append(_loss_of(_rate(t_s, arrived, 1e4, 1e5) / 0.99, rtt))
         after.append(_loss_of(_rate(t_s, arrived, 5e5, np.inf) / 0.99, rtt))
         packets.append(float(arrived[-1]))
@@ -111,9 +111,9 @@ def wraparound(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-def _column(result: Result, run: dict[str, Any]) -> int:
+def _column(result: Result, run: Run) -> int:
     """Where the ensemble's only path stands in the series."""
-    flows = np.asarray(run["flows"]["class"])[run["paths"]["flow"]]
+    flows = np.asarray(run.flows.class_)[run.paths.flow]
     return int(np.flatnonzero(flows == ENSEMBLE)[0])
 
 

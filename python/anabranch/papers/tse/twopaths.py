@@ -369,20 +369,18 @@ def loss_others(claim: Claim, lab: Laboratory) -> Finding:
 def topology(claim: Claim, lab: Laboratory) -> Finding:
     """Two paths, a flow of the ensemble and a TCP on each; the first one as Section 4.3 has it."""
     plan = lab[on_two_paths(BASE, "capacity", MBPS)].plan
-    ensemble = next(c for c in plan["classes"] if c["name"] == "ensemble")
-    links = [path["links"] for path in ensemble["paths"]]
-    tcps = [
-        c["paths"][0]["links"] for c in plan["classes"] if c is not ensemble and c["count"] == 1
-    ]
-    first = plan["links"][links[0][0]]
-    names = [plan["links"][path[0]]["name"] for path in links]
+    ensemble = next(c for c in plan.classes if c.name == "ensemble")
+    links = [path.links for path in ensemble.paths]
+    tcps = [c.paths[0].links for c in plan.classes if c is not ensemble and c.count == 1]
+    first = plan.links[links[0][0]]
+    names = [plan.links[path[0]].name for path in links]
     checks = [
         holds("subflows", claim.expected["subflows"], len(links) == claim.expected["subflows"]),
         holds("a TCP on each path", 1, sorted(tcps) == sorted(links)),
         holds(
             "path 1",
             "5 Mb/s, 25 ms one way, no random loss",
-            (first["rate_bps"], first["delay_s"], first["loss"]) == (5e6, 0.025, 0.0),
+            (first.rate_bps, first.delay_s, first.loss) == (5e6, 0.025, 0.0),
         ),
     ]
     return finding(

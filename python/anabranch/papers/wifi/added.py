@@ -80,7 +80,7 @@ LONG_S = 10.0
 def standstills(lab: Laboratory, cell: str) -> Floats:
     """For each seed, how many subflows bring nothing for so long."""
     result = lab[cell]
-    least = round(LONG_S / result.plan["sample_s"])
+    least = round(LONG_S / result.plan.sample_s)
     found = np.zeros(len(result.runs))
     for path in (0, 1):
         for seed, arrived in enumerate(series(result, "arrived_bytes", MULTIPATH, path)):

@@ -106,7 +106,7 @@ def by_time(lab: Laboratory, cell: str, path: int) -> tuple[Floats, Floats]:
     """A subflow's Mb/s while others use the 5 GHz network, and otherwise."""
     result = lab[cell]
     rates = np.array(samples_mbps(result, MULTIPATH, path))
-    start = result.plan["warmup_s"] + np.arange(rates.shape[1])
+    start = result.plan.warmup_s + np.arange(rates.shape[1])
     disturbed = np.zeros(rates.shape[1], dtype=bool)
     for begin, end in DISTURBED_S:
         disturbed |= (start >= begin) & (start < end)

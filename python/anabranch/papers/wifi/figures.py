@@ -121,7 +121,7 @@ def over_time(lab: Laboratory, cell: str) -> Drawing:
     for place, (ax, band) in enumerate(zip(axes, ("2.4 GHz", "5 GHz"), strict=True)):
         for index in (place, place + 2):
             rates = np.mean(samples_mbps(result, *FLOWS[index]), axis=0)
-            t_s = result.plan["warmup_s"] + np.arange(len(rates)) + 0.5
+            t_s = result.plan.warmup_s + np.arange(len(rates)) + 0.5
             ax.plot(t_s, rates, **_look(CALLED[index]))
         for start, end in DISTURBED_S:
             ax.axvspan(start, end, color="#eeeeee", zorder=0, linewidth=0)
@@ -149,7 +149,7 @@ def _windows(lab: Laboratory, cell: str, rtt_s: float, caption: str) -> list[Fig
     """Window and bandwidth-delay product over time."""
     if cell not in lab.results:
         return []
-    start_s = lab[cell].plan["warmup_s"]
+    start_s = lab[cell].plan.warmup_s
     options: dict[str, Any] = {"start_s": start_s, "end_s": start_s + CLOSE_S, "log": False}
     names = (MULTIPATH, PARALLEL[0])
     return [Figure(caption, plot.inflation(lab[cell], classes=names, rtt_s=rtt_s, **options))]
@@ -163,7 +163,7 @@ def against_product(lab: Laboratory, cell: str) -> Drawing:
     figure, axes = style.panels(len(FLOWS), 1.7, title)
     for index, ax in enumerate(axes):
         windows = windows_bytes(lab, cell, index)[0] / 1e3
-        t_s = result.plan["warmup_s"] + np.arange(len(windows)) * result.plan["sample_s"]
+        t_s = result.plan.warmup_s + np.arange(len(windows)) * result.plan.sample_s
         ax.plot(t_s, windows, **_drawn(0))
         ax.axhline(BDP, **_product())
         ax.set_title(CALLED[index])
@@ -183,7 +183,7 @@ def _queues(lab: Laboratory, cell: str, caption: str) -> list[Figure]:
     """Queue, retries and failures of the interfaces in the first network."""
     if cell not in lab.results:
         return []
-    names, start_s = ["first/client", "first/other-1"], lab[cell].plan["warmup_s"]
+    names, start_s = ["first/client", "first/other-1"], lab[cell].plan.warmup_s
     return [Figure(caption, plot.stations(lab[cell], stations=names, start_s=start_s))]
 
 

@@ -51,10 +51,10 @@ def highest(lab: Laboratory, cell: str) -> Floats:
     """The longest queue of the multipath client's interfaces in any sample after the warm-up."""
     found = []
     result = lab[cell]
-    skip = round(result.plan["warmup_s"] / result.plan["sample_s"])
+    skip = round(result.plan.warmup_s / result.plan.sample_s)
     for run in result.runs:
-        names = np.asarray(run["stations"]["name"])
-        queues = np.asarray(run["series"]["stations"]["queue_packets"])
+        names = np.asarray(run.stations.name)
+        queues = np.asarray(run.series.stations.queue_packets)
         found.append(float(queues[skip:, names == "client"].max()))
     return np.array(found)
 

@@ -76,16 +76,16 @@ def series(result: Result, metric: str, name: str, path: int = 0) -> list[Floats
     """A path's series after the warm-up for each seed."""
     found = []
     for run in result.runs:
-        classes = np.asarray(run["flows"]["class"])[run["paths"]["flow"]]
-        own = (classes == name) & (np.asarray(run["paths"]["path"]) == path)
+        classes = np.asarray(run.flows.class_)[run.paths.flow]
+        own = (classes == name) & (np.asarray(run.paths.path) == path)
         (column,) = np.flatnonzero(own)
-        found.append(np.asarray(run["series"]["paths"][metric])[warm(result) :, column])
+        found.append(np.asarray(run.series.paths.column(metric))[warm(result) :, column])
     return found
 
 
 def warm(result: Result) -> int:
     """The first sample that counts."""
-    samples: int = round(result.plan["warmup_s"] / result.plan["sample_s"])
+    samples: int = round(result.plan.warmup_s / result.plan.sample_s)
     return samples
 
 
@@ -102,7 +102,7 @@ def of_windows(lab: Laboratory, cell: str, index: int, reduce: Callable[[Floats]
 
 def samples_mbps(result: Result, name: str, path: int, seconds: float = 1.0) -> list[Floats]:
     """Throughput in pieces of so many seconds, for each seed."""
-    step = round(seconds / result.plan["sample_s"])
+    step = round(seconds / result.plan.sample_s)
     return [
         np.diff(arrived[::step]) * 8e-6 / seconds
         for arrived in series(result, "arrived_bytes", name, path)
@@ -124,7 +124,7 @@ def interfaces(lab: Laboratory, cell: str, metric: str) -> Floats:
 def rtt_ms(lab: Laboratory, cell: str, name: str, metric: str = "rtt_mean_s") -> Floats:
     """A round-trip time of a class."""
     index = lab[cell].classes.index(name)
-    return np.array([1e3 * run["classes"][metric][index] for run in lab[cell].runs])
+    return np.array([1e3 * run.classes.column(metric)[index] for run in lab[cell].runs])
 
 
 def loss_places(lab: Laboratory, cell: str, way: str) -> tuple[Floats, Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...plan import Wifi
 from ...statistics import interval
 from ..findings import Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
@@ -43,11 +44,11 @@ def coupled(claim: Claim, lab: Laboratory) -> Finding:
     """With one subflow the windows are New Reno's at every sample, and so is every event of the run."""
     one, reno = lab[alone(COUPLED)], lab[alone(RENO)]
     windows = [
-        [np.asarray(run["series"]["paths"]["cwnd_segments"]) for run in result.runs]
+        [np.asarray(run.series.paths.cwnd_segments) for run in result.runs]
         for result in (one, reno)
     ]
     same = all(np.array_equal(a, b) for a, b in zip(*windows, strict=True))
-    digests = [[run["digest"] for run in result.runs] for result in (one, reno)]
+    digests = [[run.digest for run in result.runs] for result in (one, reno)]
     cell = two(DOWN, COUPLED)
     best = np.maximum(mbps(lab, cell, 2), mbps(lab, cell, 3))
     bound = multipath(lab, cell) / best
@@ -56,7 +57,7 @@ def coupled(claim: Claim, lab: Laboratory) -> Finding:
         within("sum over the best parallel flow", claim.expected["aggregate_bound"], bound, 0, 1.0),
     ]
     why = (
-        f"{len(digests[0])} pairs of runs of {one.plan['duration_s']:g} s with the same seed, one path and either "
+        f"{len(digests[0])} pairs of runs of {one.plan.duration_s:g} s with the same seed, one path and either "
         f"controller for all flows have the same windows and the same digest of all events. With two paths the "
         f"sum is {interval(bound)} of the best single flow on the downlink."
     )
@@ -68,21 +69,19 @@ def two_networks(claim: Claim, lab: Laboratory) -> Finding:
     """Two access points, four flows, both directions, every pair of bands."""
     plans = {d: lab[two(d, COUPLED)].plan for d in (DOWN, UP)}
     points = [
-        {s["name"] for m in plan["media"] for s in m["stations"] if s["name"].startswith("ap-")}
+        {s.name for m in plan.media for s in m.stations if s.name.startswith("ap-")}
         for plan in plans.values()
     ]
-    paths = [(c["name"], len(c["paths"])) for plan in plans.values() for c in plan["classes"]]
+    paths = [(c.name, len(c.paths)) for plan in plans.values() for c in plan.classes]
     expected = [("multipath", 2), ("parallel-1", 1), ("parallel-2", 1)]
-    first = {
-        d: plan["links"][plan["classes"][0]["paths"][0]["links"][0]] for d, plan in plans.items()
-    }
+    first = {d: plan.links[plan.classes[0].paths[0].links[0]] for d, plan in plans.items()}
     checks = [
         measured(claim, "access_points", [float(len(names)) for names in points]),
         holds("flows", claim.expected["flows"], paths == 2 * expected),
         holds(
             "directions",
             "down and up",
-            first[UP]["name"] == "up-1" and first[DOWN]["name"] == "wire-back-1",
+            first[UP].name == "up-1" and first[DOWN].name == "wire-back-1",
         ),
         holds(
             "bands",
@@ -90,9 +89,7 @@ def two_networks(claim: Claim, lab: Laboratory) -> Finding:
             all(two(d, COUPLED, bands) in PAPER.cells for d in (DOWN, UP) for bands in BANDS),
         ),
     ]
-    stations = [
-        f"{m['name']}: {', '.join(s['name'] for s in m['stations'])}" for m in plans[UP]["media"]
-    ]
+    stations = [f"{m.name}: {', '.join(s.name for s in m.stations)}" for m in plans[UP].media]
     return finding(claim, "structure", checks, f"Stations of the media: {'; '.join(stations)}.")
 
 
@@ -100,20 +97,16 @@ def two_networks(claim: Claim, lab: Laboratory) -> Finding:
 def deep_bottleneck(claim: Claim, lab: Laboratory) -> Finding:
     """A slow line behind each access point that is full, and air that is not."""
     plan = lab["deep"].plan
-    lines = [link for link in plan["links"] if link["name"] in ("wire-1", "wire-2")]
-    rates = {(line["rate_bps"], line["queue"]["limit_packets"]) for line in lines}
+    lines = [link for link in plan.links if link.name in ("wire-1", "wire-2")]
+    rates = {(line.rate_bps, line.queue and line.queue.limit_packets) for line in lines}
     air = np.array(
-        [
-            lab["deep"].station(m["name"], s["name"], "airtime")
-            for m in plan["media"]
-            for s in m["stations"]
-        ]
+        [lab["deep"].station(m.name, s.name, "airtime") for m in plan.media for s in m.stations]
     )
     busy = lab["deep"].link("wire-1", "utilisation")
     networks = air.reshape(2, -1, air.shape[1]).sum(axis=1).max(axis=0)
     checks = [
         holds("lines", "1 Mb/s, 20 packets", rates == {(1e6, 20)}),
-        holds("air", "54 Mb/s", {m["rate_bps"] for m in plan["media"]} == {54e6}),
+        holds("air", "54 Mb/s", {m.rate_bps for m in plan.media if isinstance(m, Wifi)} == {54e6}),
         within("utilisation of a line", claim.expected["bottleneck"], busy, 0.95, 1.0),
         within(
             "part of the time in which data is on the air", "not the bottleneck", networks, 0, 0.1

@@ -154,7 +154,7 @@ def no_queue_loss(claim: Claim, lab: Laboratory) -> Finding:
     ]
     deepest = np.max(
         [
-            np.max(np.asarray(run["series"]["stations"]["queue_packets"]))
+            np.max(np.asarray(run.series.stations.queue_packets))
             for cell in cells
             for run in lab[cell].runs
         ]

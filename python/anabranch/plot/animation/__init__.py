@@ -26,10 +26,10 @@ def animation(results: Results, *, seed: int | None = None) -> str:
     """
     result = single(results, "animation")
     run = replication(result, seed)
-    if len(run["series"]["t_s"]) < 2:
+    if len(run.series.t_s) < 2:
         raise ValueError("the result has one sample; run with a `sample` shorter than `duration`")
     data = json.dumps(contents(result, run), separators=(",", ":"), ensure_ascii=False)
-    title = result.plan["title"] or result.plan["name"]
+    title = result.plan.title or result.plan.name
     parts = {
         "TITLE": html.escape(title),
         "STYLE": part("page.css"),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...result import Result
+from ...runs import Run
 from ..ground import Ground, Site, ground
 from ..inputs import controllers, path_columns, present
 from ..streams import Route, Stream, colours, routes, streams
@@ -40,21 +41,21 @@ Pair = tuple[int, int, int]
 """A medium, and the sites at both ends of a hop; -1 for all others."""
 
 
-def contents(result: Result, run: dict[str, Any]) -> dict[str, Any]:
+def contents(result: Result, run: Run) -> dict[str, Any]:
     """The data of a run, as plain lists. Raises what `ground` raises."""
     of = ground(result, run)
     known = streams(result.plan)
-    t_s = run["series"]["t_s"]
+    t_s = run.series.t_s
     all_routes = routes(result, run, of, known)
     sent, arrived = (lately(result, run, known, name) for name in ("sent_packets", "arrived_bytes"))
     hops = Hops(run, of, all_routes, (sent, arrived))
     unit_m = unit(of)
     return {
-        "name": result.plan["name"],
-        "title": result.plan["title"] or result.plan["name"],
+        "name": result.plan.name,
+        "title": result.plan.title or result.plan.name,
         "controller": controllers(result),
-        "seed": run["seed"],
-        "warmup": result.plan["warmup_s"],
+        "seed": run.seed,
+        "warmup": result.plan.warmup_s,
         "t": [float(f"{value:.6g}") for value in t_s],
         "unit": unit_m,
         "area": of.area,
@@ -64,7 +65,7 @@ def contents(result: Result, run: dict[str, Any]) -> dict[str, Any]:
         "sites": [site(one, of.groups(), unit_m) for one in of.sites],
         "rows": [[row.name, row.kind, row.y_m, *row.x_m, row.sites] for row in of.rows],
         "buses": [of.bus(medium) for medium in range(len(of.kinds))],
-        "media": [medium["name"] for medium in result.plan["media"]],
+        "media": [medium.name for medium in result.plan.media],
         "streams": [
             stream(result, run, one, tone) for one, tone in zip(known, colours(known), strict=True)
         ],
@@ -93,21 +94,21 @@ def site(one: Site, groups: Sequence[str], unit_m: float) -> list[Any]:
     return [one.name, groups.index(one.group), one.role, int(one.placed), east, north]
 
 
-def stream(result: Result, run: dict[str, Any], one: Stream, tone: str) -> dict[str, Any]:
+def stream(result: Result, run: Run, one: Stream, tone: str) -> dict[str, Any]:
     """A path of a class: mean window of its users in segments, and their throughput in all in Mb/s."""
-    series, t_s = run["series"], run["series"]["t_s"]
+    series, t_s = run.series, run.series.t_s
     columns = path_columns(result, run, one.name)[:, one.path]
     in_use = present(result, run, one.name)[:, :, one.path]
     count = in_use.sum(axis=1)
-    cwnd = np.where(in_use, series["paths"]["cwnd_segments"][:, columns], 0.0).sum(axis=1)
-    arrived = series["paths"]["arrived_bytes"][:, columns].sum(axis=1)
+    cwnd = np.where(in_use, series.paths.cwnd_segments[:, columns], 0.0).sum(axis=1)
+    arrived = series.paths.arrived_bytes[:, columns].sum(axis=1)
     mbps = 8e-6 * np.diff(arrived, prepend=arrived[:1]) / np.diff(t_s, prepend=-1.0)
-    planned = result.plan["classes"][one.index]
+    planned = result.plan.classes[one.index]
     return {
         "name": one.label,
         "users": one.users,
         "several": one.multipath,
-        "windows": planned.get("protocol") != "udp",
+        "windows": planned.protocol != "udp",
         "colours": [tone, DARK.get(tone, tone)],
         "cwnd": rounded(cwnd / np.maximum(count, 1)),
         "mbps": rounded(mbps),
@@ -131,9 +132,9 @@ Counts = dict[tuple[int, int], NDArray[np.float64]]
 """For each stream and user a number at each sample."""
 
 
-def lately(result: Result, run: dict[str, Any], known: Sequence[Stream], metric: str) -> Counts:
+def lately(result: Result, run: Run, known: Sequence[Stream], metric: str) -> Counts:
     """By how much a series of the paths that counts from the start has grown since the sample before the last."""
-    series = run["series"]["paths"][metric]
+    series = run.series.paths.column(metric)
     grown = {}
     for number, one in enumerate(known):
         for user, column in enumerate(path_columns(result, run, one.name)[:, one.path]):
@@ -147,14 +148,14 @@ class Hops:
 
     def __init__(
         self,
-        run: dict[str, Any],
+        run: Run,
         of: Ground,
         all_routes: Sequence[Route],
         counts: tuple[Counts, Counts],
     ) -> None:
         """Goes through the samples of hops; `counts` are packets sent and bytes that arrived, both lately."""
         self.sent, self.arrived = counts
-        self.t_s: NDArray[np.float64] = run["series"]["t_s"]
+        self.t_s: NDArray[np.float64] = run.series.t_s
         self.edges: list[list[int]] = []
         """Medium, from, to (-1 for all), stream (-1 if unknown)."""
         self.rows: list[list[float]] = [[] for _ in self.t_s]
@@ -165,10 +166,10 @@ class Hops:
         for route in all_routes:
             for start, end in zip(route.sites, route.sites[1:], strict=False):
                 self.owners.setdefault((route.medium, start, end), []).append(route)
-        table = run["series"]["nodes"]["hops"]
+        table = run.series.nodes.hops
         names = ("sample", "medium", "from", "to", "bytes", "messages")
         for row in zip(
-            *(np.asarray(table[name], dtype=int).tolist() for name in names), strict=True
+            *(np.asarray(table.column(name), dtype=int).tolist() for name in names), strict=True
         ):
             self.add(of, *row)
 

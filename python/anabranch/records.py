@@ -1,0 +1,299 @@
+"""Data with types: records that JSON becomes and that become JSON, and tables of columns.
+
+The classes themselves are generated: `anabranch.plan` and `anabranch.tables`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import types
+from collections.abc import Callable, Iterator
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Self,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers: TypeAlias = NDArray[np.float64]
+"""A column of measured values, or a matrix of them with one row for each sample; NaN where a world has none.
+Counts are whole numbers, and stored as such where the world counts them."""
+
+Indices: TypeAlias = NDArray[np.int64]
+"""A column of numbers that say which row of another table, or which user or path."""
+
+Words: TypeAlias = list[str]
+"""A column of names."""
+
+Flags: TypeAlias = NDArray[np.bool_]
+"""A column of what holds or does not."""
+
+Read: TypeAlias = Callable[..., Any]
+
+
+class Missing(AttributeError, KeyError):
+    """A record has no such field, or its world does not know it."""
+
+
+class Record:
+    """A dataclass that can be read from JSON and written as JSON.
+
+    A field that is a keyword in Python has an underscore behind its name. Fields can also be read by
+    subscript, as the JSON has them: `run["flows"]["throughput_bps"]`.
+    """
+
+    @classmethod
+    def from_json(cls, content: Any) -> Self:
+        """The record in `content`; what may be absent or empty is so where `content` has no such field.
+
+        Raises ValueError if another field is missing, or something is of an unknown kind.
+        """
+        if not isinstance(content, dict):
+            raise ValueError(f"{cls.__name__}: {content!r} is not a table")
+        return cls(**{name: read(content) for name, read in readers(cls).items()})
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields that it has, as plain data; NaN becomes null, infinity the string "inf"."""
+        return {key: plain(self[key]) for key in self}  # type: ignore[index, attr-defined]
+
+    def has(self, name: str) -> bool:
+        """Whether the world that made the record knows the field."""
+        return name in vars(self)
+
+    if not TYPE_CHECKING:  # readers of the package use attributes, which have types
+
+        def __getitem__(self, key: str) -> Any:
+            try:
+                return vars(self)[identifier(key)]
+            except KeyError:
+                raise Missing(missing(self, key)) from None
+
+        def __contains__(self, key: str) -> bool:
+            return identifier(key) in vars(self)
+
+        def __iter__(self) -> Iterator[str]:
+            return (name.rstrip("_") for name in vars(self))
+
+        def keys(self) -> list[str]:
+            """The names of its fields, as the JSON has them."""
+            return list(self)
+
+        def get(self, key: str, default: Any = None) -> Any:
+            """A field, or `default` where there is none."""
+            return vars(self).get(identifier(key), default)
+
+        def __getattr__(self, name: str) -> Any:
+            raise Missing(missing(self, name))
+
+
+class Partial(Record):
+    """A record some of whose fields only some worlds know; the others lack them, and reading one is an error."""
+
+    def __post_init__(self) -> None:
+        """Leaves out absent fields."""
+        for name in [name for name, value in vars(self).items() if value is ABSENT]:
+            del vars(self)[name]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(vars(self))})"
+
+
+class Table(Partial):
+    """Columns of one length."""
+
+    def __post_init__(self) -> None:
+        """Leaves out absent columns, and makes arrays of the others."""
+        super().__post_init__()
+        for name, hint in hints(type(self)).items():
+            if name in vars(self) and hint in COLUMNS:
+                vars(self)[name] = COLUMNS[hint](vars(self)[name])
+
+    def column(self, name: str) -> Numbers:
+        """A column of numbers by its name. Raises KeyError if there is none."""
+        if identifier(name) not in vars(self):
+            raise Missing(missing(self, name))
+        column: Numbers = vars(self)[identifier(name)]
+        return column
+
+
+ABSENT: Any = object()
+
+
+@dataclasses.dataclass(frozen=True)
+class Meaning:
+    """What a column holds."""
+
+    unit: str
+    text: str
+
+
+def absent() -> Any:
+    """The mark of a field that the world does not know, while a record is made."""
+    return ABSENT
+
+
+def part() -> Any:
+    """A field of a `Partial` that some worlds lack."""
+    return dataclasses.field(default_factory=absent)
+
+
+def column(unit: str, text: str) -> Any:
+    """A column of a table: its unit and its meaning."""
+    return dataclasses.field(default_factory=absent, metadata={"meaning": Meaning(unit, text)})
+
+
+def meanings(table: type[Table]) -> dict[str, Meaning]:
+    """The columns of a table, by their names in JSON."""
+    fields = dataclasses.fields(table)  # type: ignore[arg-type]
+    return {
+        field.name.rstrip("_"): field.metadata["meaning"]
+        for field in fields
+        if "meaning" in field.metadata
+    }
+
+
+def plain(value: Any) -> Any:
+    """Records and arrays as plain data; JSON has neither NaN nor infinity."""
+    if isinstance(value, Record):
+        return value.to_json()
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and value != value:
+        return None
+    if value in (float("inf"), float("-inf")) and isinstance(value, float):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def restored(value: Any) -> Any:
+    """The inverse of `plain` for nested lists of numbers: NaN and infinity back in place."""
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    return float("nan") if value is None else float(value) if isinstance(value, str) else value
+
+
+def identifier(key: str) -> str:
+    """The attribute for a key of JSON."""
+    return f"{key}_" if keyword.iskeyword(key) else key
+
+
+def missing(record: Record, key: str) -> str:
+    """Says that a record has no such field, and which it has."""
+    return f"{type(record).__name__} has no {key!r}; it has {', '.join(vars(record))}"
+
+
+def hints(cls: type[Any]) -> dict[str, Any]:
+    """The types of the fields of a record."""
+    if cls not in HINTS:
+        known = get_type_hints(cls)
+        HINTS[cls] = {field.name: known[field.name] for field in dataclasses.fields(cls)}
+    return HINTS[cls]
+
+
+HINTS: dict[type[Any], dict[str, Any]] = {}
+
+
+def readers(cls: type[Record]) -> dict[str, Read]:
+    """For each field what finds its value in JSON."""
+    if cls not in READERS:
+        READERS[cls] = {name: field_reader(cls, name, hint) for name, hint in hints(cls).items()}
+    return READERS[cls]
+
+
+READERS: dict[type[Record], dict[str, Read]] = {}
+
+
+def field_reader(cls: type[Record], name: str, hint: Any) -> Read:
+    """What finds a field in JSON."""
+    key, read = name.rstrip("_"), reader(hint)
+    empty: Read | None = None
+    if type(None) in get_args(hint):
+        empty = type(None)
+    elif issubclass(cls, Partial):
+        empty = absent
+    elif get_origin(hint) is list:
+        empty = list
+
+    def find(content: Any) -> Any:
+        if key in content and (content[key] is not None or empty is not absent):
+            return read(content[key])
+        if empty is None:
+            raise ValueError(f"{cls.__name__} has no {key!r}: it is of another version")
+        return empty()
+
+    return find
+
+
+def array(value: Any) -> NDArray[Any]:
+    """A column of numbers, from an array or a list of JSON."""
+    found = np.asarray(restored(value) if isinstance(value, list) else value)
+    return found if found.size else found.astype(float)
+
+
+def indices(value: Any) -> Indices:
+    """A column of indices, from an array or a list."""
+    return np.asarray(value, dtype=np.int64)
+
+
+def flags(value: Any) -> Flags:
+    """A column of what holds or does not, from an array or a list."""
+    return np.asarray(value, dtype=np.bool_)
+
+
+def same(value: Any) -> Any:
+    """Data that is what it is."""
+    return value
+
+
+COLUMNS: dict[Any, Read] = {Numbers: array, Indices: indices, Words: list, Flags: flags}
+"""What makes each kind of column."""
+
+
+def reader(hint: Any) -> Read:
+    """What makes a value of a type from JSON."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return hint.from_json
+    if hint is float:
+        return restored
+    if origin in (Union, types.UnionType):
+        return one_of([each for each in inner if each is not type(None)])
+    if origin is tuple:
+        return tuple
+    if origin is list and reader(inner[0]) is not same:
+        each = reader(inner[0])
+        return lambda value: [each(item) for item in value]
+    return same
+
+
+def one_of(hints: list[Any]) -> Read:
+    """A value of one of several types, or none: records are told apart by their `kind`."""
+    if len(hints) == 1:
+        only = reader(hints[0])
+        return lambda value: None if value is None else only(value)
+    kinds: dict[str, Read] = {}
+    for hint in hints:
+        if isinstance(hint, type) and issubclass(hint, Record):
+            (kind,) = get_args(get_type_hints(hint)["kind"])
+            kinds[kind] = hint.from_json
+
+    def chosen(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if value.get("kind") not in kinds:
+            raise ValueError(f"{value.get('kind')!r} is not one of {', '.join(kinds)}")
+        return kinds[value["kind"]](value)
+
+    return chosen

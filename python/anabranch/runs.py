@@ -1,0 +1,146 @@
+"""A run: the tables that one replication gave, and what its world knows beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .records import Partial, Record, part
+from .tables import (
+    Classes,
+    Coding,
+    Conservation,
+    EmulatedPaths,
+    EmulatedSeries,
+    EventsLog,
+    Flows,
+    Links,
+    Paths,
+    Routes,
+    Series,
+    Stations,
+    Ways,
+)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Run(Partial):
+    """What one replication gave.
+
+    A simulation has all fields up to `events_log`, the kernel `seed`, `valid` and all tables but `coding`,
+    `ways` and `routes`; theory has `flows`, `paths` and `classes`.
+    """
+
+    seed: int = part()
+    digest: str = part()
+    """A hash of every event's time and source; equal digests are equal runs."""
+    events: int = part()
+    """Events handled, since the start."""
+    packet_hops: int = part()
+    """Packets that came out of a link, since the start."""
+    simulated_s: float = part()
+    conservation: Conservation = part()
+    flows: Flows
+    paths: Paths
+    coding: Coding = part()
+    links: Links = part()
+    stations: Stations = part()
+    ways: Ways = part()
+    routes: Routes = part()
+    classes: Classes
+    series: Series = part()
+    """Samples over time, if they were asked for."""
+    events_log: EventsLog = part()
+    """Single events, if they were asked for."""
+    emulator: EmulatorReport = part()
+    kernel: KernelReport = part()
+    testbed: TestbedReport = part()
+    valid: bool = part()
+    """Whether a run on the kernel may be believed."""
+    invalid_because: list[str] = part()
+    """Sentences on why not."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All tables as plain data; `series` and `events_log` are null if they were not asked for."""
+        return {"series": None, "events_log": None} | super().to_json()
+
+
+@dataclass(kw_only=True)
+class PacketBalance(Record):
+    """What became of the emulator's packets: read + copied = written + dropped + in flight."""
+
+    read: int
+    copied: int
+    written: int
+    dropped: int
+    in_flight: int
+
+
+@dataclass(kw_only=True)
+class LinkErrors(Record):
+    """The largest errors of emulated links: of a delay, and of a rate as a part of it; NaN of nothing."""
+
+    delay_error_s: float
+    rate_error: float
+
+
+@dataclass(repr=False, kw_only=True)
+class EmulatorReport(Partial):
+    """The emulator's own error and cost."""
+
+    lateness_p50_s: float
+    """How long after its due time a packet was written."""
+    lateness_p99_s: float
+    lateness_p999_s: float
+    lateness_max_s: float
+    waiting_p50_s: float
+    """How long at most a packet waited to be read while the emulator was awake."""
+    waiting_p99_s: float
+    waiting_p999_s: float
+    waiting_max_s: float
+    cpu_fraction: float
+    """Processor time of its thread over the time passed."""
+    cpu_wait_fraction: float
+    """Time in which its thread was ready and had no processor, over the time passed."""
+    forwarded_packets: int
+    largest_packet_bytes: int
+    elapsed_s: float
+    drops: dict[str, int]
+    """Packets that the emulator itself dropped, by reason."""
+    conservation: PacketBalance
+    real_time: bool = part()
+    """Whether its thread had real-time priority."""
+    awake: int = part()
+    """Processors that were kept from sleeping."""
+    calibration: LinkErrors = part()
+
+
+@dataclass(kw_only=True)
+class KernelReport(Record):
+    """What the kernel counted during a run."""
+
+    congestion_controls: list[str]
+    """What the kernel calls the congestion controls of the open connections."""
+    controllers: dict[str, dict[str, int]]
+    """Counters of the loaded controllers, by law."""
+    counters: dict[str, int]
+    """Counters of the kernel's TCP and MPTCP that grew, over all namespaces."""
+
+
+@dataclass(kw_only=True)
+class TestbedReport(Record):
+    """What senders, receivers and sampling took."""
+
+    traffic_cpu_fraction: float
+    sample_interval_s: float
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Emulated(Partial):
+    """What the emulator measured of a run."""
+
+    links: Links
+    stations: Stations
+    paths: EmulatedPaths
+    series: EmulatedSeries = part()
+    emulator: EmulatorReport
