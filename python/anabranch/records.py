@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import (
     TYPE_CHECKING,
     Any,
+    Literal,
     Self,
     TypeAlias,
     Union,
@@ -52,9 +53,11 @@ class Record:
 
     @classmethod
     def from_json(cls, content: Any) -> Self:
-        """The record in `content`; what may be absent or empty is so where `content` has no such field.
+        """The record in `content`.
 
-        Raises ValueError if another field is missing, or something is of an unknown kind.
+        Files of older versions lack the fields that came later. Such a field is off: None, false, zero,
+        an empty list or the first of its words. Raises ValueError if there is nothing to take for it, or
+        something is of an unknown kind.
         """
         if not isinstance(content, dict):
             raise ValueError(f"{cls.__name__}: {content!r} is not a table")
@@ -218,22 +221,31 @@ READERS: dict[type[Record], dict[str, Read]] = {}
 def field_reader(cls: type[Record], name: str, hint: Any) -> Read:
     """What finds a field in JSON."""
     key, read = name.rstrip("_"), reader(hint)
-    empty: Read | None = None
-    if type(None) in get_args(hint):
-        empty = type(None)
-    elif issubclass(cls, Partial):
-        empty = absent
-    elif get_origin(hint) is list:
-        empty = list
+    off = ABSENT if issubclass(cls, Partial) else switched_off(hint)
 
     def find(content: Any) -> Any:
-        if key in content and (content[key] is not None or empty is not absent):
+        if key in content and (content[key] is not None or off is not ABSENT):
             return read(content[key])
-        if empty is None:
-            raise ValueError(f"{cls.__name__} has no {key!r}: it is of another version")
-        return empty()
+        if off is NEEDED:
+            raise ValueError(f"{cls.__name__} has no {key!r}")
+        return list(off) if isinstance(off, list) else off
 
     return find
+
+
+NEEDED: Any = object()
+"""Stands for the value of a field that must be there."""
+
+
+def switched_off(hint: Any) -> Any:
+    """The value of a field that an older version did not know."""
+    if type(None) in get_args(hint):
+        return None
+    if get_origin(hint) is list:
+        return []
+    if get_origin(hint) is Literal:
+        return get_args(hint)[0]
+    return hint() if hint in (bool, int, float) else NEEDED
 
 
 def array(value: Any) -> NDArray[Any]:

@@ -62,7 +62,10 @@ class Run(Partial):
 
     def to_json(self) -> dict[str, Any]:
         """All tables as plain data; `series` and `events_log` are null if they were not asked for."""
-        return {"series": None, "events_log": None} | super().to_json()
+        content = super().to_json()
+        if self.has("seed"):  # theory has neither
+            content = content | {key: content.get(key) for key in ("series", "events_log")}
+        return content
 
 
 @dataclass(kw_only=True)
