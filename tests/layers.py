@@ -68,17 +68,25 @@ OUTSIDE_THE_LIBRARY = ("crates/coding/tests/", "crates/coding/benches/")
 
 PACKAGE = "anabranch"
 
+TYPES = {"records", "plan", "tables", "runs"}
+"""Parts of the Python package that are types alone."""
+
 PYTHON = {
+    # Types alone: what a plan and a run have, and how JSON becomes it.
+    "records": {"records"},
+    "plan": {"records"},
+    "tables": {"records"},
+    "runs": {"records", "tables"},
     # An oracle must not know what it judges: laws and plans, never results.
-    "theory": {"theory", "_core"},
-    "scenario": {"scenario", "schema", "_core", "statistics", "files"},
-    "result": {"result", "scenario", "_core", "statistics", "files"},
-    "capture": {"capture", "result", "_core", "statistics", "files"},
+    "theory": {"theory", "plan", "_core"},
+    "scenario": {"scenario", "plan", "schema", "_core", "statistics", "files"},
+    "result": {"result", "scenario", *TYPES, "_core", "statistics", "files"},
+    "capture": {"capture", "records", "tables", "_core", "statistics", "files"},
     "report": {"report", "plot", "files"},
-    "plot": {"plot", "capture", "result", "fairness", "statistics", "metrics", "files"},
+    "plot": {"plot", "capture", "result", *TYPES, "fairness", "statistics", "metrics", "files"},
     # Definitions are over numbers; what they compare with is simulated.
-    "fairness": {"fairness", "result", "scenario", "_core", "statistics"},
-    "linux": {"linux", "result", "scenario", "_core", "statistics", "files"},
+    "fairness": {"fairness", "result", "scenario", "plan", "_core", "statistics"},
+    "linux": {"linux", "result", *TYPES, "scenario", "_core", "statistics", "files"},
     "statistics": set(),
     "metrics": set(),
     "files": set(),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..plan import Class, Plan
-
 from .. import _core
+from ..plan import Class, Plan
 
 MOST_PATHS = 8
 """Subflows that the kernel's path manager allows in one connection."""
