@@ -1,6 +1,6 @@
 """Writes the Python dataclasses that follow from the scenario schema in Rust.
 
-Run it after a change of crates/scenario/src/schema.rs; `--check` only says whether that was
+Run it after a change of a table of the scenario file; `--check` only says whether that was
 forgotten.
 """
 
@@ -19,6 +19,12 @@ DATACLASSES = ROOT / "python/anabranch/schema.py"
 
 QUANTITIES = {"Bytes", "Packets", "Rate", "Span"}
 """Definitions that are written as text with a unit."""
+
+NOTHING = ("null", '""', "[]")
+"""Defaults that say only that a field may be left out."""
+
+WIDTH = 92
+"""Columns of a docstring."""
 
 
 def reference(schema: dict[str, Any]) -> str | None:
@@ -74,7 +80,13 @@ def field_line(
     name = f"{name}_" if keyword.iskeyword(name) else name
     annotation = python_type(schema, definitions)
     line = f"    {name}: {annotation}" if required else f"    {name}: {annotation} | None = None"
-    return [line, f'    """{schema.get("description", "")}"""']
+    about = str(schema.get("description", ""))
+    shown = json.dumps(schema.get("default"), ensure_ascii=False)
+    if shown not in NOTHING:
+        told = f"Default {shown}."
+        room = len(about.splitlines()[-1]) + len(told) < WIDTH
+        about += f"{' ' if room else chr(10)}{told}"
+    return [line, f'    """{about}"""']
 
 
 def dataclass_of(name: str, schema: dict[str, Any], definitions: dict[str, Any]) -> list[str]:

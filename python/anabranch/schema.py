@@ -31,13 +31,14 @@ class Coding:
     redundancy: float
     """R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good."""
     window: int | None = None
-    """W: how many segments, the newest ones, a combination covers."""
+    """W: how many segments, the newest ones, a combination covers. Default 6."""
 
 
 @dataclass(frozen=True)
 class Movements:
     """Movements as ns-2's `setdest`, BonnMotion and SUMO write them: `$node_(3) set X_ 150.0` and
-`$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the file."""
+`$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the
+file."""
 
     file: str | None = None
     """A file with the movements, found from where the scenario file is."""
@@ -50,29 +51,30 @@ class Radio:
     """Log-distance propagation, and what a receiver makes of it."""
 
     power_dbm: float | None = None
-    """Transmitted power in dBm."""
+    """Transmitted power in dBm. Default 16.0."""
     loss_at_1m_db: float | None = None
     """Path loss at one metre in dB; by default that of the band."""
     exponent: float | None = None
-    """The power of the distance with which it grows."""
+    """The power of the distance with which it grows. Default 3.0."""
     noise_dbm: float | None = None
-    """Noise with the receiver's noise figure in dBm."""
+    """Noise with the receiver's noise figure in dBm. Default -94.0."""
     sense_dbm: float | None = None
-    """Least power at which the medium counts as busy, in dBm."""
+    """Least power at which the medium counts as busy, in dBm. Default -88.0."""
 
 
 @dataclass(frozen=True)
 class Waypoint:
-    """Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is drawn uniformly, pauses
-there, and goes on."""
+    """Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is
+drawn uniformly, pauses there, and goes on."""
 
     speed: tuple[float, float]
     """Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run."""
     pause: tuple[str, str] | None = None
-    """Shortest and longest pause."""
+    """Shortest and longest pause. Default ["0 s", "0 s"]."""
     stationary: bool | None = None
-    """Whether places and speeds are from the start as they are in the long run (Navidi and Camp 2004). Otherwise all
-begin at uniform places with a new leg, and the mean speed falls for a while."""
+    """Whether places and speeds are from the start as they are in the long run (Navidi and Camp
+2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
+while. Default true."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,14 @@ class Codel:
     """CoDel (RFC 8289), with the parameters that it recommends."""
 
     target: str | None = None
-    """Acceptable standing delay (TARGET)."""
+    """Acceptable standing delay (TARGET). Default "5 ms"."""
     interval: str | None = None
-    """How long the delay must stay above it (INTERVAL): about the largest usual round trip."""
+    """How long the delay must stay above it (INTERVAL): about the largest usual round trip.
+Default "100 ms"."""
     ecn: bool | None = None
-    """Whether packets of flows that use ECN are marked instead of dropped."""
+    """Whether packets of flows that use ECN are marked instead of dropped. Default false."""
     limit: str | None = None
-    """Packets that fit at all."""
+    """Packets that fit at all. Default "1000 packets"."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,8 @@ class DropTail:
 
 @dataclass(frozen=True)
 class Fading:
-    """A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e is left after a
-`coherence`."""
+    """A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
+is left after a `coherence`."""
 
     deviation_db: float
     """Standard deviation in dB."""
@@ -115,10 +118,10 @@ class Fair:
     """A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3)."""
 
     definition: Literal["lenient", "stringent"] | None = None
-    """Which definition it is to meet."""
+    """Which definition it is to meet. Default "stringent"."""
     margin: float | None = None
-    """What it may take beyond that: as a part of a link in the lenient definition, and of the bound of the
-stringent one."""
+    """What it may take beyond that: as a part of a link in the lenient definition, and of the
+bound of the stringent one. Default 0.05."""
 
 
 @dataclass(frozen=True)
@@ -126,33 +129,34 @@ class FqCodel:
     """FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow."""
 
     target: str | None = None
-    """Acceptable standing delay (TARGET)."""
+    """Acceptable standing delay (TARGET). Default "5 ms"."""
     interval: str | None = None
-    """How long the delay must stay above it (INTERVAL)."""
+    """How long the delay must stay above it (INTERVAL). Default "100 ms"."""
     ecn: bool | None = None
-    """Whether packets of flows that use ECN are marked instead of dropped."""
+    """Whether packets of flows that use ECN are marked instead of dropped. Default false."""
     queues: int | None = None
-    """Number of queues that flows are hashed into."""
+    """Number of queues that flows are hashed into. Default 1024."""
     quantum: str | None = None
-    """Bytes that a queue may send in its turn."""
+    """Bytes that a queue may send in its turn. Default "1514 B"."""
     limit: str | None = None
-    """Packets that fit at all."""
+    """Packets that fit at all. Default "10240 packets"."""
 
 
 @dataclass(frozen=True)
 class Highway:
-    """A platoon on a straight road to the east, from one side of the area to the other; who leaves it enters it again."""
+    """A platoon on a straight road to the east, from one side of the area to the other; who leaves it
+enters it again."""
 
     speed: tuple[float, float]
     """Least and greatest speed in m/s, between which the leader draws a new one uniformly."""
     gap: float | None = None
-    """Metres between cars at the start."""
+    """Metres between cars at the start. Default 40.0."""
     hold: str | None = None
-    """How long the leader keeps a speed."""
+    """How long the leader keeps a speed. Default "10 s"."""
     reaction: str | None = None
-    """How long a car takes to do as the one ahead of it."""
+    """How long a car takes to do as the one ahead of it. Default "1 s"."""
     start: float | None = None
-    """Where the leader is at the start, in metres to the east."""
+    """Where the leader is at the start, in metres to the east. Default 0.0."""
     lane: float | None = None
     """The lane, in metres to the north; by default the middle of the area."""
 
@@ -175,33 +179,33 @@ class LinkChange:
 
 @dataclass(frozen=True)
 class Loss:
-    """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
-1960, Elliott 1963)."""
+    """Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state
+(Gilbert 1960, Elliott 1963)."""
 
     probability: float
     """Probability for each packet; with `burst` in the long run."""
     burst: float | None = None
     """Packets in a row that find the bad state, on average; without it there is no chain."""
     good: float | None = None
-    """Loss in the good state of the chain."""
+    """Loss in the good state of the chain. Default 0.0."""
     bad: float | None = None
-    """Loss in the bad state of the chain."""
+    """Loss in the bad state of the chain. Default 1.0."""
     place: Literal["before", "after"] | None = None
-    """Whether a lost packet has used the transmitter, as on a radio."""
+    """Whether a lost packet has used the transmitter, as on a radio. Default "after"."""
 
 
 @dataclass(frozen=True)
 class Opportunities:
-    """When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each number is an
-opportunity for up to 1500 B, in milliseconds, and none is below the one before it; the last is the period after
-which they begin again."""
+    """When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each
+number is an opportunity for up to 1500 B, in milliseconds, and none is below the one before it;
+the last is the period after which they begin again."""
 
     file: str | None = None
     """A file with the numbers, one in a line, found from where the scenario file is."""
     times: str | None = None
     """The numbers themselves, with spaces or line breaks between them."""
     start: str | None = None
-    """Where in them the run begins."""
+    """Where in them the run begins. Default "0 s"."""
 
 
 @dataclass(frozen=True)
@@ -213,16 +217,17 @@ class Path:
     back: Sequence[str] | None = None
     """Links from receiver to sender; without it a line of the same delay that is never full."""
     channel: int | Literal["each", "turn"] | None = None
-    """Which channel it takes where a medium has several: a number from 1, "each" for a path on every one of them, or
-"turn" for users that take them in turn."""
+    """Which channel it takes where a medium has several: a number from 1, "each" for a path on
+every one of them, or "turn" for users that take them in turn."""
     join: str | None = None
     """When the path joins the connection; by default from the start."""
     leave: str | None = None
     """When it leaves."""
     backup: bool | None = None
-    """Whether it is used only while no other path works (RFC 8684 §3.3.8)."""
+    """Whether it is used only while no other path works (RFC 8684 §3.3.8). Default false."""
     coding: Coding | None = None
-    """Network coding: what TCP sends on the path leaves it as random linear combinations of segments."""
+    """Network coding: what TCP sends on the path leaves it as random linear combinations of
+segments."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ class Pauses:
     off: str
     """How long it pauses, on average."""
     random: bool | None = None
-    """Whether each time is drawn (exponentially) or always the same."""
+    """Whether each time is drawn (exponentially) or always the same. Default true."""
 
 
 @dataclass(frozen=True)
@@ -242,19 +247,20 @@ class Pie:
     """PIE (RFC 8033), with the parameters that it recommends."""
 
     target: str | None = None
-    """Reference delay (QDELAY_REF)."""
+    """Reference delay (QDELAY_REF). Default "15 ms"."""
     update: str | None = None
-    """Between two updates of the drop probability (T_UPDATE)."""
+    """Between two updates of the drop probability (T_UPDATE). Default "15 ms"."""
     burst: str | None = None
-    """Bursts that long pass (MAX_BURST)."""
+    """Bursts that long pass (MAX_BURST). Default "150 ms"."""
     alpha: float | None = None
-    """Weight of the distance from the reference, in 1/s."""
+    """Weight of the distance from the reference, in 1/s. Default 0.125."""
     beta: float | None = None
-    """Weight of the change since the last update, in 1/s."""
+    """Weight of the change since the last update, in 1/s. Default 1.25."""
     ecn: bool | None = None
-    """Whether packets of flows that use ECN are marked while the probability is at most 0.1."""
+    """Whether packets of flows that use ECN are marked while the probability is at most 0.1.
+Default false."""
     limit: str | None = None
-    """Packets that fit at all."""
+    """Packets that fit at all. Default "1000 packets"."""
 
 
 @dataclass(frozen=True)
@@ -270,13 +276,14 @@ class Red:
     limit: str
     """Packets that fit at all."""
     gentle: bool | None = None
-    """Whether the probability then rises to 1 at twice `max` instead of jumping there."""
+    """Whether the probability then rises to 1 at twice `max` instead of jumping there.
+Default true."""
     weight: float | None = None
-    """Weight of a new sample in the average (w_q); 1 takes the queue of the moment."""
+    """Weight of a new sample in the average (w_q); 1 takes the queue of the moment. Default 0.002."""
     spacing: Literal["independent", "count"] | None = None
-    """How drops are spread over arrivals."""
+    """How drops are spread over arrivals. Default "count"."""
     ecn: bool | None = None
-    """Whether packets of flows that use ECN are marked instead of dropped early."""
+    """Whether packets of flows that use ECN are marked instead of dropped early. Default false."""
 
 
 @dataclass(frozen=True)
@@ -292,7 +299,8 @@ class Reorder:
 @dataclass(frozen=True)
 class Trace:
     """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-`rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on."""
+`rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its
+time on."""
 
     file: str | None = None
     """A file with the rows (CSV), found from where the scenario file is."""
@@ -315,38 +323,42 @@ class Transport:
     limited_transmit: bool | None = None
     """New data on the first two duplicate ACKs (RFC 3042). Default true."""
     rack: bool | None = None
-    """Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`. Default false."""
+    """Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`.
+Default false."""
     tlp: bool | None = None
     """Tail-loss probes (RFC 8985 §7); needs `sack`. Default false."""
     eifel: bool | None = None
-    """Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced is
-restored. Default false."""
+    """Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced
+is restored. Default false."""
     dsack: bool | None = None
     """Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
 retransmission did; needs `sack`. Default false."""
     frto: bool | None = None
-    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs `sack`.
-Default false."""
+    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs
+`sack`. Default false."""
     ecn: bool | None = None
     """Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false."""
     idle: Literal["keep", "restart", "decay"] | None = None
-    """What an idle time of more than a timeout does to the window. Default keep."""
+    """What an idle time of more than a timeout does to the window. Default "keep"."""
     delayed_ack: str | None = None
-    """How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 ms"."""
+    """How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 s"."""
     initial_window: float | None = None
-    """Initial window in segments. Default 10."""
+    """Initial window in segments. Default 10.0."""
     initial_ssthresh: float | None = None
-    """Initial slow-start threshold in segments. Default none."""
+    """Initial slow-start threshold in segments; without it slow start lasts until the first loss."""
     min_window: float | None = None
-    """Smallest window in segments. Default 1."""
+    """Smallest window in segments. Default 1.0."""
     min_ssthresh: float | None = None
-    """Smallest slow-start threshold of coupled paths in segments; a single path has 2. Default 1."""
+    """Smallest slow-start threshold of coupled paths in segments; a single path has 2.
+Default 1.0."""
     slow_start_carry_over: bool | None = None
-    """At the end of slow start, segments left over in the ACK go to congestion avoidance. Default true."""
+    """At the end of slow start, segments left over in the ACK go to congestion avoidance.
+Default true."""
     rto_min: str | None = None
-    """Smallest retransmission timeout. Default "200 ms"."""
+    """Smallest retransmission timeout; at most `rto_max`. Default "200 ms"."""
     rto_floor: Literal["variance", "total"] | None = None
-    """Whether `rto_min` bounds the whole timeout (RFC 6298) or its variance term (Linux). Default variance."""
+    """Whether `rto_min` bounds the whole timeout (RFC 6298) or its variance term (Linux).
+Default "variance"."""
     rto_max: str | None = None
     """Largest retransmission timeout. Default "120 s"."""
     rto_initial: str | None = None
@@ -354,22 +366,24 @@ Default false."""
     receive_buffer: str | None = None
     """Receive buffer of a connection; with `autotune` the most that it grows to. Default "64 MiB"."""
     small_queue: str | None = None
-    """Bytes of one path that may wait in its sending host before they are on the air (TCP Small Queues). Default
-none: as many as the window admits."""
+    """Bytes of one path that may wait in its sending host before they are on the air (TCP Small
+Queues); without it as many as the window admits."""
     small_queue_time: str | None = None
-    """The same as a time: what the path sends in it, two packets at least (TCP Small Queues since 2013, at the rate
-that Linux paces with). Default none."""
+    """The same as a time: what the path sends in it, two packets at least (TCP Small Queues since
+2013, at the rate that Linux paces with)."""
     autotune: bool | None = None
     """The receive buffer begins with 128 KiB and follows what arrives. Default false."""
     handshake: bool | None = None
-    """Connections and joins begin with their handshakes; otherwise they are there at once. Default false."""
+    """Connections and joins begin with their handshakes; otherwise they are there at once.
+Default false."""
     opportunistic: bool | None = None
-    """When the receive window is full, what the receiver waits for is sent on another path too (Raiciu et al.
-2012). Default false."""
+    """When the receive window is full, what the receiver waits for is sent on another path too
+(Raiciu et al. 2012). Default false."""
     penalise: bool | None = None
-    """Then also the window of the path that holds it is halved; needs `opportunistic`. Default false."""
-    scheduler: Literal["min-rtt", "round-robin", "redundant"] | None = None
-    """Which path carries the next data. Default min-rtt."""
+    """Then also the window of the path that holds it is halved; needs `opportunistic`.
+Default false."""
+    scheduler: Literal["min-rtt", "round-robin", "redundant", "ecf"] | None = None
+    """Which path carries the next data. Default "min-rtt"."""
 
 
 @dataclass(frozen=True)
@@ -381,23 +395,23 @@ class Area:
     height: float
     """Metres to the north."""
     moves: Literal["still"] | dict[str, Waypoint | Highway | Movements] | None = None
-    """How nodes move that do not say so themselves and have no place of their own. By default they stand still, each
-where it is put at random."""
+    """How nodes move that do not say so themselves and have no place of their own. By default they
+stand still, each where it is put at random."""
     step: str | None = None
-    """How often it is looked where moving nodes are."""
+    """How often it is looked where moving nodes are. Default "100 ms"."""
 
 
 @dataclass(frozen=True)
 class Bus:
-    """A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations are the nodes at the
-ends of its links and those of `nodes`."""
+    """A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
+are the nodes at the ends of its links and those of `nodes`."""
 
     name: str
     """Name by which links refer to it, as their `medium`."""
     rate: str
     """Rate at which frames are sent."""
     delay: str | None = None
-    """Propagation delay from anywhere to anywhere; the bus is busy as long."""
+    """Propagation delay from anywhere to anywhere; the bus is busy as long. Default "0 s"."""
     queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
@@ -425,22 +439,24 @@ class Flow:
     name: str
     """Name of the class."""
     count: int | None = None
-    """How many users; a flow without users is left out."""
+    """How many users; a flow without users is left out. Default 1."""
     controller: str | None = None
     """The congestion controller; see `anabranch list controllers`."""
     path: Sequence[Path] | None = None
     """The paths of each user; one for plain TCP."""
     base: int | None = None
-    """The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP; others have no use for it."""
+    """The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
+others have no use for it. Default 0."""
     striped: bool | None = None
-    """One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is."""
+    """One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.
+Default false."""
     start: str | None = None
-    """When the users start."""
+    """When the users start. Default "0 s"."""
     spread: str | None = None
-    """Each user starts at a random time within this span after `start`."""
+    """Each user starts at a random time within this span after `start`. Default "0 s"."""
     arrivals: float | None = None
-    """Users per second that come at random from `start` to the end of the run, instead of `count` and `spread`:
-as many as a Poisson process has on average, at its times."""
+    """Users per second that come at random from `start` to the end of the run, instead of `count`
+and `spread`: as many as a Poisson process has on average, at its times."""
     transfer: str | None = None
     """Bytes to send; without it, and without `app_rate`, the flow never ends."""
     sizes: Literal["exponential"] | dict[str, float] | None = None
@@ -450,12 +466,12 @@ as many as a Poisson process has on average, at its times."""
     pauses: Pauses | None = None
     """Pauses of an application with `app_rate`."""
     protocol: Literal["tcp", "udp"] | None = None
-    """Which transport carries the flow."""
+    """Which transport carries the flow. Default "tcp"."""
     fair: Fair | None = None
-    """That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its place and without
-it."""
+    """That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its
+place and without it."""
     echo: bool | None = None
-    """Of UDP: the receiver sends every packet back (RFC 862)."""
+    """Of UDP: the receiver sends every packet back (RFC 862). Default false."""
     transport: Transport | None = None
     """Transport options of this group; they go before those of the scenario."""
 
@@ -471,7 +487,7 @@ class Link:
     opportunities: Opportunities | None = None
     """When the transmitter may send, in place of a rate."""
     delay: str | None = None
-    """Propagation delay, one way."""
+    """Propagation delay, one way. Default "0 s"."""
     queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
     """The queue before the transmitter; by default drop-tail of 1000 packets."""
     loss: Loss | None = None
@@ -479,21 +495,23 @@ class Link:
     reorder: Reorder | None = None
     """Packets that are held back at the end of the line, so that others overtake them."""
     duplicate: float | None = None
-    """Probability that a packet comes out twice."""
+    """Probability that a packet comes out twice. Default 0.0."""
     jitter: str | None = None
-    """Packets come out later by a random time up to this, evenly, and keep their order: the random processing time that
-keeps phases from locking (Floyd and Jacobson 1992)."""
+    """Packets come out later by a random time up to this, evenly, and keep their order: the random
+processing time that keeps phases from locking (Floyd and Jacobson 1992). Default "0 s"."""
     per_user: bool | None = None
-    """Whether every user whose path crosses it has a private copy, as of an access line."""
+    """Whether every user whose path crosses it has a private copy, as of an access line.
+Default false."""
     from_: str | None = None
     """Node at which it begins; with `to`, paths are checked for gaps."""
     to: str | None = None
     """Node at which it ends."""
     medium: str | None = None
-    """The medium, bus or cell that it is a part of: from the station `from` to the station `to`, on a medium with
-`routing` over as many others as it takes. Rates, queues and losses are those of the medium and its stations;
-`delay` follows. If an end is a group of nodes, each user of a flow has the link of its own node: the first user
-that of the first node; users of `arrivals` take the nodes in turn."""
+    """The medium, bus or cell that it is a part of: from the station `from` to the station `to`,
+on a medium with `routing` over as many others as it takes. Rates, queues and losses are
+those of the medium and its stations; `delay` follows. If an end is a group of nodes, each
+user of a flow has the link of its own node: the first user that of the first node; users of
+`arrivals` take the nodes in turn."""
     change: Sequence[LinkChange] | None = None
     """Changes while the run lasts."""
     trace: Trace | None = None
@@ -507,9 +525,10 @@ class Node:
     name: str
     """Name by which media and links refer to it."""
     count: int | None = None
-    """How many there are."""
+    """How many there are. Default 1."""
     x: float | None = None
-    """Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at random."""
+    """Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at
+random."""
     y: float | None = None
     """Where it is, in metres to the north."""
     places: Sequence[tuple[float, float]] | None = None
@@ -527,41 +546,42 @@ class Station:
     queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
     """The queueing discipline of its host; by default drop-tail of 1000 packets."""
     ring: str | None = None
-    """Packets that the driver takes from it, with those that are being sent; by default 64, with `routing` 2, as what it
-has taken cannot be routed elsewhere."""
+    """Packets that the driver takes from it, with those that are being sent; by default 64, with
+`routing` 2, as what it has taken cannot be routed elsewhere."""
     rate: str | None = None
     """Rate at which it sends data, if not that of the medium."""
     x: float | None = None
-    """Where it is, in metres to the east; with `radio` that matters. A node of the scenario's `node` list is where that
-says."""
+    """Where it is, in metres to the east; with `radio` that matters. A node of the scenario's
+`node` list is where that says."""
     y: float | None = None
     """Where it is, in metres to the north."""
     residual_loss: float | None = None
-    """Probability that a packet is lost whatever the attempts, as of no congestion."""
+    """Probability that a packet is lost whatever the attempts, as of no congestion. Default 0.0."""
     noise: str | None = None
-    """Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in it, whatever the
-attempts."""
+    """Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in
+it, whatever the attempts."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cellular network of one base station: in each direction a scheduler hands out resource blocks every millisecond, as
-LTE does, to users with a queue each. Its stations are the nodes at the ends of its links."""
+    """A cellular network of one base station: in each direction a scheduler hands out resource blocks
+every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
+ends of its links."""
 
     name: str
     """Name by which links refer to it, as their `medium`."""
     base: str
     """The node that is the base station, at one end of all of its links."""
     blocks: int | None = None
-    """Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz."""
+    """Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz. Default 50."""
     blocks_up: int | None = None
     """Resource blocks from users to the base station; by default as many."""
     scheduler: Literal["proportional-fair", "round-robin", "max-rate"] | None = None
-    """Who gets them."""
+    """Who gets them. Default "proportional-fair"."""
     averaging: str | None = None
-    """Over how long served rates are averaged (proportional fair)."""
+    """Over how long served rates are averaged (proportional fair). Default "1 s"."""
     overhead: float | None = None
-    """Part of the blocks that carries no data but control and reference signals."""
+    """Part of the blocks that carries no data but control and reference signals. Default 0.25."""
     snr_db: float | None = None
     """Mean signal-to-noise ratio of users, in dB; without it, `radio` says it from places."""
     fading: Fading | None = None
@@ -576,8 +596,8 @@ LTE does, to users with a queue each. Its stations are the nodes at the ends of 
 
 @dataclass(frozen=True)
 class Medium:
-    """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and those of `nodes`: each has
-one queue."""
+    """A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
+those of `nodes`: each has one queue."""
 
     name: str
     """Name by which links refer to it."""
@@ -586,34 +606,39 @@ one queue."""
     rate: str | None = None
     """At which rate data is sent, or at most; by default the fastest."""
     control: Literal["fixed", "arf", "ideal"] | None = None
-    """How stations choose the rate of a packet."""
+    """How stations choose the rate of a packet. Default "fixed"."""
     broadcast: str | None = None
-    """At which rate messages of routers to all neighbours are sent; by default at that of data if it is fixed, so that
-who hears them can be sent data, and otherwise at the slowest."""
+    """At which rate messages of routers to all neighbours are sent; by default at that of data if
+it is fixed, so that who hears them can be sent data, and otherwise at the slowest."""
     attempts: int | None = None
-    """How often a packet is attempted before it is given up."""
+    """How often a packet is attempted before it is given up. Default 7."""
     ack_timeout: str | None = None
-    """How long a sender waits for an acknowledgement to begin; by default as long as the standard says."""
+    """How long a sender waits for an acknowledgement to begin; by default as long as the standard
+says."""
     channel: int | None = None
-    """Number of its channel: media on channels that overlap are refused, as they would disturb each other."""
+    """Number of its channel: media on channels that overlap are refused, as they would disturb
+each other."""
     wide: bool | None = None
-    """A channel of 40 MHz instead of 20; only n."""
+    """A channel of 40 MHz instead of 20; only n. Default false."""
     short_guard: bool | None = None
-    """A guard interval of 400 ns instead of 800; only n."""
+    """A guard interval of 400 ns instead of 800; only n. Default false."""
     streams: int | None = None
-    """Spatial streams, 1 to 4; only n."""
+    """Spatial streams, 1 to 4; only n. Default 1."""
     radio: Radio | None = None
     """Propagation. Without it all stations sense each other, and only collisions are errors."""
     station: Sequence[Station] | None = None
     """Stations that differ from the default."""
     nodes: Sequence[str] | None = None
-    """Nodes that are stations beside those that links name: those that only pass on packets of others."""
+    """Nodes that are stations beside those that links name: those that only pass on packets of
+others."""
     routing: Literal["oracle", "association", "aodv", "olsr"] | None = None
     """How packets find their way from station to station; without it a link is one hop."""
     access: str | None = None
-    """The node or group whose nodes are access points: as an end of a link they are one, whichever a station reaches."""
+    """The node or group whose nodes are access points: as an end of a link they are one, whichever
+a station reaches."""
     channels: int | None = None
-    """How many such channels there are, each with a station of every node: orthogonal, numbered from 1."""
+    """How many such channels there are, each with a station of every node: orthogonal, numbered
+from 1. Default 1."""
 
 
 @dataclass(frozen=True)
@@ -629,9 +654,9 @@ class Scenario:
     source: str | None = None
     """Where the set-up is published."""
     warmup: str | None = None
-    """Until then nothing is measured."""
+    """Until then nothing is measured. Default "0 s"."""
     sample: str | None = None
-    """How often windows, round-trip times and queues are sampled."""
+    """How often windows, round-trip times and queues are sampled. Default "100 ms"."""
     transport: Transport | None = None
     """Transport options of all flows."""
     link: Sequence[Link] | None = None

@@ -1,7 +1,8 @@
 """The ranges of a scenario's keys: what the program says of a value that is wrong.
 
-The schema has types only; ranges are rules of the validator in Rust. So every key is given values
-that no key takes, in a scenario that is right without, and the answer is the range.
+An option that declares its range has it in the schema. Other ranges are rules of the validator in
+Rust. So every other key is given values that no key takes, in a scenario that is right without, and
+the answer is the range.
 """
 
 from __future__ import annotations
@@ -136,10 +137,13 @@ def answer(content: Content) -> str:
     return ""
 
 
-def range_of(table: str, key: str, kind: str) -> str:
-    """What a key takes beyond what its kind says. Raises LookupError for a table that nobody put in
-    `WITH`.
+def range_of(table: str, key: str, kind: str, declared: str | None = None) -> str:
+    """What a key takes beyond what its kind says, unless it is `declared`.
+
+    Raises LookupError for a table that nobody put in `WITH`.
     """
+    if declared is not None:
+        return in_words(declared)
     if table not in WITH or answer(WITH[table]({})):
         raise LookupError(f"tools/reference/ranges.py has no right scenario with a table {table}")
     if (table, key) in RELATIVE:
@@ -153,8 +157,13 @@ def stated(said: str) -> str:
     if found := re.search(r"; it is a whole number (from .*)", first):
         return found[1]
     if help_ and not help_.startswith(ADVICE):
-        return re.sub(r"^it (is|lies) |, such as .*", "", help_)
+        return in_words(help_)
     return "above zero" if re.search(r"is zero| is 0 ", first) else ""
+
+
+def in_words(right: str) -> str:
+    """A range from what the program says would be right."""
+    return re.sub(r"^it (is|lies) |, such as .*", "", right)
 
 
 def units_of(content: Callable[[str], Content]) -> str:

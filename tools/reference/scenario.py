@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from anabranch import _core
@@ -71,18 +70,16 @@ def written(schema: Schema, definitions: dict[str, Schema]) -> str:
 
 
 def row(table_name: str, key: str, schema: Schema, required: bool, whole: Schema) -> list[str]:
-    """A key of a table. A default that only the description has is taken from there."""
+    """A key of a table."""
     name = reference(schema)
     kind = name if name in QUANTITIES else plain(schema) if name is None else ""
     about = " ".join(str(schema.get("description", "")).split())
     shown = json.dumps(schema.get("default"))
-    if told := re.search(r" Default (.+)\.$", about):
-        about, shown = about[: told.start()], told[1]
     return [
         f"`{key}`",
         written(schema, whole["$defs"]),
         "**required**" if required else "" if shown in NOTHING else f"`{shown}`",
-        range_of(table_name, key, kind),
+        range_of(table_name, key, kind, schema.get("range")),
         about,
     ]
 

@@ -103,7 +103,8 @@ impl Forwarder {
         let Wiring { links, streams, planned, hops, media, mut changes, .. } = wiring;
         changes.sort_by_key(|(at, ..)| *at);
         changes.reverse();
-        let packets = plan.classes.iter().map(|class| class.transport.packet.min(LARGEST));
+        let packets =
+            plan.classes.iter().map(|class| (class.transport.packet.0 as u32).min(LARGEST));
         let mut forwarder = Forwarder {
             agenda: BinaryHeap::with_capacity(links.len()),
             pending: vec![Time::NEVER; links.len()],

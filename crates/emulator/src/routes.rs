@@ -63,7 +63,7 @@ impl Routes {
                 first: all.routes.len() as u32 / 2,
                 paths: class.paths.len() as u32,
                 count: class.count,
-                packet: class.transport.packet,
+                packet: class.transport.packet.0 as u32,
             });
             for user in 0..class.count {
                 let owner = (class.name.as_str(), user);

@@ -57,7 +57,8 @@ const MOST_CHANNELS: u32 = 64;
 /// Most stations of a medium or a bus.
 pub(crate) const MOST_STATIONS: usize = 1000;
 
-/// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24 B together.
+/// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24
+/// B together.
 const MOST_PAIRS: usize = 16_000_000;
 
 impl Standard {

@@ -34,7 +34,7 @@ pub(crate) fn check(scenario: &Scenario, flow: &Flow, path: &Path) -> Result<(),
         (transport.eifel, "eifel"),
         (transport.ecn, "ecn"),
     ];
-    match modern.iter().find(|(on, _)| on.unwrap_or(false)) {
+    match modern.iter().find(|(on, _)| *on) {
         Some((_, name)) => {
             let right = "a coded path acknowledges what was seen, without SACK, marks or copies: leave it off";
             Err(("", format!("a path is coded, and transport.{name} is on"), right))

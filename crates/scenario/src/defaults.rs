@@ -36,8 +36,11 @@ fn write_default(property: &mut Map<String, Value>) {
     }
 }
 
-/// `value` as text, if `schema` refers to a quantity.
+/// `value` as text, if `schema` refers to a quantity, or to one that may be left out.
 fn text(schema: &Map<String, Value>, value: &Value) -> Option<Value> {
+    if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
+        return options.iter().find_map(|option| text(option.as_object()?, value));
+    }
     let kind = schema.get("$ref")?.as_str()?.rsplit('/').next()?;
     let text = match kind {
         "Span" => Span::from_seconds(value.as_f64()?).to_string(),

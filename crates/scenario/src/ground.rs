@@ -183,7 +183,8 @@ fn check_legs(scenario: &Scenario) -> Result<(), Placed> {
 fn legs(area: &Area, moves: &Moves, seconds: f64) -> f64 {
     match moves {
         Moves::Waypoint(own) => {
-            // A way is at least a third of the longer side on average, and each is followed by a pause.
+            // A way is at least a third of the longer side on average, and each is followed by a
+            // pause.
             let way = area.width.max(area.height) / 3.0;
             let (least, most) = own.speed;
             let slowness = match most > least {

@@ -3,8 +3,8 @@
 use core::ops::Range;
 use toml_edit::{Document, Item, TableLike};
 
-/// The bytes of the key and its value, or of the nearest table around a key that is left out. Keys are
-/// those of overrides: `link.ap1.queue.red.max`, `flow.0.count`.
+/// The bytes of the key and its value, or of the nearest table around a key that is left out. Keys
+/// are those of overrides: `link.ap1.queue.red.max`, `flow.0.count`.
 pub(crate) fn locate(text: &str, key: &str) -> Option<Range<usize>> {
     let document: Document<&str> = Document::parse(text).ok()?;
     let mut item = document.as_item().clone();

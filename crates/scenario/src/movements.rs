@@ -1,5 +1,5 @@
-//! Movement files of ns-2, which `setdest`, BonnMotion and SUMO write: where nodes start, and when they are sent
-//! where at which speed.
+//! Movement files of ns-2, which `setdest`, BonnMotion and SUMO write: where nodes start, and when
+//! they are sent where at which speed.
 //!
 //! ```text
 //! $node_(3) set X_ 150.0
@@ -8,8 +8,8 @@
 //! $ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"
 //! ```
 //!
-//! A file is a program in Tcl, and this reads no Tcl: a line has one of these forms, or is one that is known to
-//! move nobody (`$god_`, `set opt(…)`, `set val(…)`, `set god_`), or is refused.
+//! A file is a program in Tcl, and this reads no Tcl: a line has one of these forms, or is one that
+//! is known to move nobody (`$god_`, `set opt(…)`, `set val(…)`, `set god_`), or is refused.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,8 +28,9 @@ pub struct Moves {
     pub legs: Vec<Move>,
 }
 
-/// From where the node is at the time it moves straight to a place, and stops there. A later move interrupts it,
-/// of two at one time the second one counts, and a speed of zero stops it where it is.
+/// From where the node is at the time it moves straight to a place, and stops there. A later move
+/// interrupts it, of two at one time the second one counts, and a speed of zero stops it where it
+/// is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Move {
     /// When, from the start of the run on.
@@ -66,7 +67,8 @@ impl std::error::Error for Malformed {}
 /// Largest number of a node: stations are numbered in 16 bits.
 const LAST_NODE: usize = 65_535;
 
-/// Farthest place in metres: micrometres are still told apart there. SUMO's may be UTM, which has 10⁷ m.
+/// Farthest place in metres: micrometres are still told apart there. SUMO's may be UTM, which has
+/// 10⁷ m.
 const FARTHEST_M: f64 = 1e9;
 
 /// Largest speed in m/s, about that of light.
@@ -75,7 +77,8 @@ const FASTEST: f64 = 3e8;
 /// Longest time, as everywhere in a scenario: a year.
 const LONGEST_S: f64 = 366.0 * 86_400.0;
 
-/// How lines begin that move nobody: shortest ways between nodes, and options of the script around the file.
+/// How lines begin that move nobody: shortest ways between nodes, and options of the script around
+/// the file.
 const HARMLESS: [&str; 4] = ["$god_ ", "set opt(", "set val(", "set god_ "];
 
 const FORMS: &str =
@@ -147,8 +150,8 @@ impl Known {
     }
 }
 
-/// Moves as the text of a movement file. [`parse`] reads it as the same moves if they are in its order and its
-/// ranges.
+/// Moves as the text of a movement file. [`parse`] reads it as the same moves if they are in its
+/// order and its ranges.
 pub fn format(moves: &[Moves]) -> String {
     let mut text = String::new();
     let mut write = |line: fmt::Arguments<'_>| {
@@ -227,7 +230,8 @@ fn read_timed(row: &str) -> Result<Line, String> {
     }
 }
 
-/// The number of the node that a command begins with, and the rest of it; `None` if it begins otherwise.
+/// The number of the node that a command begins with, and the rest of it; `None` if it begins
+/// otherwise.
 fn of_node(command: &str) -> Result<Option<(usize, &str)>, String> {
     let Some((number, rest)) =
         command.strip_prefix("$node_(").and_then(|rest| rest.split_once(')'))
@@ -244,7 +248,8 @@ fn of_node(command: &str) -> Result<Option<(usize, &str)>, String> {
     }
 }
 
-/// The number that a word is, `what` says of what. Tcl's numbers are not all of Rust's: `inf` is none.
+/// The number that a word is, `what` says of what. Tcl's numbers are not all of Rust's: `inf` is
+/// none.
 fn number(name: &str, word: &str, what: &str) -> Result<f64, String> {
     let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| format!("{name} is {}; it is {what}", shortened(word)))

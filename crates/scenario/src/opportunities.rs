@@ -1,5 +1,5 @@
-//! Links that send when they have an opportunity: what their numbers mean, what is wrong with them, and what
-//! a plan has of them.
+//! Links that send when they have an opportunity: what their numbers mean, what is wrong with them,
+//! and what a plan has of them.
 
 use crate::schema;
 use crate::trace::BadRow;
@@ -9,7 +9,8 @@ use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use units::{NANOS, Rate, Span};
 
-/// Most numbers of a link: a plan has 4 B of each, the scenario and the plan in a result about 10 B each.
+/// Most numbers of a link: a plan has 4 B of each, the scenario and the plan in a result about 10 B
+/// each.
 const MOST: usize = 10_000_000;
 
 /// Longest period, in ms: 30 days.

@@ -6,9 +6,7 @@ use crate::ground::{self, PlanArea, PlanNode};
 use crate::locate::locate;
 use crate::opportunities::{self, PlanOpportunities};
 use crate::overrides::{self, Override};
-use crate::schema::{
-    self, Choice, Idle, LossPlace, Pauses, Protocol, Reorder, RtoFloor, Scenario, Sizes, Spacing,
-};
+use crate::schema::{self, Choice, LossPlace, Pauses, Protocol, Reorder, Scenario, Sizes, Spacing};
 use crate::sharing::{self, Air, Pick, PlanMedium};
 use crate::trace;
 use crate::validate::{self, About};
@@ -16,7 +14,7 @@ use control::ControllerSpec;
 use core::ops::Range;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use transport::Scheduler;
+use transport::Options;
 use units::{Bytes, Rate, Span};
 
 /// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
@@ -87,15 +85,16 @@ pub struct PlanLink {
     pub jitter: Span,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
-    /// Where on a medium it is for each user in turn, if it is a part of one; then it has nothing else of its own.
+    /// Where on a medium it is for each user in turn, if it is a part of one; then it has nothing
+    /// else of its own.
     pub air: Vec<Air>,
     /// Changes in order of time.
     pub changes: Vec<schema::LinkChange>,
 }
 
 impl PlanLink {
-    /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time. With
-    /// opportunities, what those within that time carry.
+    /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time.
+    /// With opportunities, what those within that time carry.
     pub fn mean_rate_bps(&self, start: Span, end: Span) -> f64 {
         if let Some(opportunities) = &self.opportunities {
             return opportunities.rate_bps(start, end);
@@ -283,7 +282,7 @@ pub struct Class {
     pub paths: Vec<PlanPath>,
     /// Transport options.
     #[serde(flatten)]
-    pub transport: Transport,
+    pub transport: Options,
 }
 
 /// Sizes of transfers as they are written.
@@ -337,50 +336,6 @@ pub struct PlanPath {
     pub backup: bool,
     /// Network coding, if it is coded.
     pub coding: Option<schema::Coding>,
-}
-
-/// Transport options with the defaults filled in; see [`schema::Transport`].
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[allow(missing_docs, reason = "each field is documented in the schema")]
-pub struct Transport {
-    #[serde(rename = "packet_bytes")]
-    pub packet: u32,
-    #[serde(rename = "payload_bytes")]
-    pub payload: u32,
-    pub sack: bool,
-    pub limited_transmit: bool,
-    pub rack: bool,
-    pub tlp: bool,
-    pub eifel: bool,
-    pub dsack: bool,
-    pub frto: bool,
-    pub ecn: bool,
-    pub idle: Idle,
-    #[serde(rename = "delayed_ack_s")]
-    pub delayed_ack: Span,
-    pub initial_window: f64,
-    pub initial_ssthresh: Option<f64>,
-    pub min_window: f64,
-    pub min_ssthresh: f64,
-    pub slow_start_carry_over: bool,
-    #[serde(rename = "rto_min_s")]
-    pub rto_min: Span,
-    pub rto_floor: RtoFloor,
-    #[serde(rename = "rto_max_s")]
-    pub rto_max: Span,
-    #[serde(rename = "rto_initial_s")]
-    pub rto_initial: Span,
-    #[serde(rename = "receive_buffer_bytes")]
-    pub receive_buffer: u64,
-    #[serde(rename = "small_queue_bytes")]
-    pub small_queue: Option<u64>,
-    #[serde(rename = "small_queue_time_s")]
-    pub small_queue_time: Option<Span>,
-    pub autotune: bool,
-    pub handshake: bool,
-    pub opportunistic: bool,
-    pub penalise: bool,
-    pub scheduler: Scheduler,
 }
 
 impl Plan {
@@ -478,7 +433,7 @@ fn expand(scenario: &Scenario) -> Plan {
             echo: flow.echo,
             fair: flow.fair,
             base: flow.base as usize,
-            transport: expand_transport(&flow.transport, &scenario.transport),
+            transport: flow.transport.over(&scenario.transport),
         });
     }
     Plan {
@@ -631,41 +586,5 @@ fn expand_path(
         leave: path.leave,
         backup: path.backup,
         coding: path.coding,
-    }
-}
-
-fn expand_transport(own: &schema::Transport, general: &schema::Transport) -> Transport {
-    let chosen = own.over(general);
-    let bytes = |size: Option<Bytes>, default: u32| size.map_or(default, |bytes| bytes.0 as u32);
-    Transport {
-        packet: bytes(chosen.packet, 1500),
-        payload: bytes(chosen.payload, 1448),
-        sack: chosen.sack.unwrap_or(true),
-        limited_transmit: chosen.limited_transmit.unwrap_or(true),
-        rack: chosen.rack.unwrap_or(false),
-        tlp: chosen.tlp.unwrap_or(false),
-        eifel: chosen.eifel.unwrap_or(false),
-        dsack: chosen.dsack.unwrap_or(false),
-        frto: chosen.frto.unwrap_or(false),
-        ecn: chosen.ecn.unwrap_or(false),
-        idle: chosen.idle.unwrap_or_default(),
-        delayed_ack: chosen.delayed_ack.unwrap_or(Span::ZERO),
-        initial_window: chosen.initial_window.unwrap_or(10.0),
-        initial_ssthresh: chosen.initial_ssthresh,
-        min_window: chosen.min_window.unwrap_or(1.0),
-        min_ssthresh: chosen.min_ssthresh.unwrap_or(1.0),
-        slow_start_carry_over: chosen.slow_start_carry_over.unwrap_or(true),
-        rto_min: chosen.rto_min.unwrap_or(Span::millis(200)),
-        rto_floor: chosen.rto_floor.unwrap_or(RtoFloor::Variance),
-        rto_max: chosen.rto_max.unwrap_or(Span::millis(120_000)),
-        rto_initial: chosen.rto_initial.unwrap_or(Span::millis(1_000)),
-        receive_buffer: chosen.receive_buffer.map_or(64 << 20, |bytes| bytes.0),
-        small_queue: chosen.small_queue.map(|bytes| bytes.0),
-        small_queue_time: chosen.small_queue_time,
-        autotune: chosen.autotune.unwrap_or(false),
-        handshake: chosen.handshake.unwrap_or(false),
-        opportunistic: chosen.opportunistic.unwrap_or(false),
-        penalise: chosen.penalise.unwrap_or(false),
-        scheduler: chosen.scheduler.unwrap_or_default(),
     }
 }

@@ -6,7 +6,7 @@
 use control::{ControllerSpec, UnknownController};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use transport::Scheduler;
+use transport::OptionTable;
 use units::{Bytes, Packets, Rate, Span};
 
 mod air;
@@ -97,7 +97,7 @@ pub struct Scenario {
     pub sample: Span,
     /// Transport options of all flows.
     #[serde(default)]
-    pub transport: Transport,
+    pub transport: OptionTable,
     /// The links, each in one direction.
     #[serde(default)]
     pub link: Vec<Link>,
@@ -155,8 +155,8 @@ pub struct Link {
     /// Probability that a packet comes out twice.
     #[serde(default)]
     pub duplicate: f64,
-    /// Packets come out later by a random time up to this, evenly, and keep their order: the random processing time that
-    /// keeps phases from locking (Floyd and Jacobson 1992).
+    /// Packets come out later by a random time up to this, evenly, and keep their order: the random
+    /// processing time that keeps phases from locking (Floyd and Jacobson 1992).
     #[serde(default)]
     pub jitter: Span,
     /// Whether every user whose path crosses it has a private copy, as of an access line.
@@ -168,10 +168,11 @@ pub struct Link {
     /// Node at which it ends.
     #[serde(default)]
     pub to: Option<Name>,
-    /// The medium, bus or cell that it is a part of: from the station `from` to the station `to`, on a medium with
-    /// `routing` over as many others as it takes. Rates, queues and losses are those of the medium and its stations;
-    /// `delay` follows. If an end is a group of nodes, each user of a flow has the link of its own node: the first user
-    /// that of the first node; users of `arrivals` take the nodes in turn.
+    /// The medium, bus or cell that it is a part of: from the station `from` to the station `to`,
+    /// on a medium with `routing` over as many others as it takes. Rates, queues and losses are
+    /// those of the medium and its stations; `delay` follows. If an end is a group of nodes, each
+    /// user of a flow has the link of its own node: the first user that of the first node; users of
+    /// `arrivals` take the nodes in turn.
     #[serde(default)]
     pub medium: Option<Name>,
     /// Changes while the run lasts.
@@ -183,7 +184,8 @@ pub struct Link {
 }
 
 /// Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-/// `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its time on.
+/// `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its
+/// time on.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trace {
@@ -395,8 +397,8 @@ pub enum Spacing {
     Count,
 }
 
-/// Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state (Gilbert
-/// 1960, Elliott 1963).
+/// Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state
+/// (Gilbert 1960, Elliott 1963).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Loss {
@@ -477,7 +479,8 @@ pub struct Flow {
     /// The paths of each user; one for plain TCP.
     #[serde(default)]
     pub path: Vec<Path>,
-    /// The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP; others have no use for it.
+    /// The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
+    /// others have no use for it.
     #[serde(default)]
     pub base: u32,
     /// One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.
@@ -489,8 +492,8 @@ pub struct Flow {
     /// Each user starts at a random time within this span after `start`.
     #[serde(default)]
     pub spread: Span,
-    /// Users per second that come at random from `start` to the end of the run, instead of `count` and `spread`:
-    /// as many as a Poisson process has on average, at its times.
+    /// Users per second that come at random from `start` to the end of the run, instead of `count`
+    /// and `spread`: as many as a Poisson process has on average, at its times.
     #[serde(default)]
     pub arrivals: Option<f64>,
     /// Bytes to send; without it, and without `app_rate`, the flow never ends.
@@ -508,8 +511,8 @@ pub struct Flow {
     /// Which transport carries the flow.
     #[serde(default)]
     pub protocol: Protocol,
-    /// That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its place and without
-    /// it.
+    /// That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its
+    /// place and without it.
     #[serde(default)]
     pub fair: Option<Fair>,
     /// Of UDP: the receiver sends every packet back (RFC 862).
@@ -517,7 +520,7 @@ pub struct Flow {
     pub echo: bool,
     /// Transport options of this group; they go before those of the scenario.
     #[serde(default)]
-    pub transport: Transport,
+    pub transport: OptionTable,
 }
 
 /// A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3).
@@ -527,8 +530,8 @@ pub struct Fair {
     /// Which definition it is to meet.
     #[serde(default)]
     pub definition: Definition,
-    /// What it may take beyond that: as a part of a link in the lenient definition, and of the bound of the
-    /// stringent one.
+    /// What it may take beyond that: as a part of a link in the lenient definition, and of the
+    /// bound of the stringent one.
     #[serde(default = "default_margin")]
     pub margin: f64,
 }
@@ -543,7 +546,8 @@ fn default_margin() -> f64 {
 pub enum Definition {
     /// On no link more than one TCP in its place would take (Definition 1).
     Lenient,
-    /// Besides, all together no more than a TCP on its best path and what nobody else uses (Definition 2).
+    /// Besides, all together no more than a TCP on its best path and what nobody else uses
+    /// (Definition 2).
     #[default]
     Stringent,
 }
@@ -612,8 +616,8 @@ pub struct Path {
     /// Links from receiver to sender; without it a line of the same delay that is never full.
     #[serde(default)]
     pub back: Option<Vec<Name>>,
-    /// Which channel it takes where a medium has several: a number from 1, "each" for a path on every one of them, or
-    /// "turn" for users that take them in turn.
+    /// Which channel it takes where a medium has several: a number from 1, "each" for a path on
+    /// every one of them, or "turn" for users that take them in turn.
     #[serde(default)]
     pub channel: Option<Channel>,
     /// When the path joins the connection; by default from the start.
@@ -625,7 +629,8 @@ pub struct Path {
     /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
     #[serde(default)]
     pub backup: bool,
-    /// Network coding: what TCP sends on the path leaves it as random linear combinations of segments.
+    /// Network coding: what TCP sends on the path leaves it as random linear combinations of
+    /// segments.
     #[serde(default)]
     pub coding: Option<Coding>,
 }
@@ -663,116 +668,6 @@ pub struct Coding {
 
 fn six() -> u8 {
     6
-}
-
-/// Transport options; what is left out is taken from the scenario, then from the default.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Transport {
-    /// Bytes of a full packet on the wire. Default "1500 B".
-    pub packet: Option<Bytes>,
-    /// Payload bytes in it; the rest is header, which an ACK has too. Default "1448 B".
-    pub payload: Option<Bytes>,
-    /// Selective acknowledgements; without them recovery is NewReno's. Default true.
-    pub sack: Option<bool>,
-    /// New data on the first two duplicate ACKs (RFC 3042). Default true.
-    pub limited_transmit: Option<bool>,
-    /// Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`. Default false.
-    pub rack: Option<bool>,
-    /// Tail-loss probes (RFC 8985 §7); needs `sack`. Default false.
-    pub tlp: Option<bool>,
-    /// Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced is
-    /// restored. Default false.
-    pub eifel: Option<bool>,
-    /// Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
-    /// retransmission did; needs `sack`. Default false.
-    pub dsack: Option<bool>,
-    /// Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs `sack`.
-    /// Default false.
-    pub frto: Option<bool>,
-    /// Explicit congestion notification (RFC 3168): queues that have `ecn` mark. Default false.
-    pub ecn: Option<bool>,
-    /// What an idle time of more than a timeout does to the window. Default keep.
-    pub idle: Option<Idle>,
-    /// How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 ms".
-    pub delayed_ack: Option<Span>,
-    /// Initial window in segments. Default 10.
-    pub initial_window: Option<f64>,
-    /// Initial slow-start threshold in segments. Default none.
-    pub initial_ssthresh: Option<f64>,
-    /// Smallest window in segments. Default 1.
-    pub min_window: Option<f64>,
-    /// Smallest slow-start threshold of coupled paths in segments; a single path has 2. Default 1.
-    pub min_ssthresh: Option<f64>,
-    /// At the end of slow start, segments left over in the ACK go to congestion avoidance. Default true.
-    pub slow_start_carry_over: Option<bool>,
-    /// Smallest retransmission timeout. Default "200 ms".
-    pub rto_min: Option<Span>,
-    /// Whether `rto_min` bounds the whole timeout (RFC 6298) or its variance term (Linux). Default variance.
-    pub rto_floor: Option<RtoFloor>,
-    /// Largest retransmission timeout. Default "120 s".
-    pub rto_max: Option<Span>,
-    /// Timeout before the first round-trip sample. Default "1 s".
-    pub rto_initial: Option<Span>,
-    /// Receive buffer of a connection; with `autotune` the most that it grows to. Default "64 MiB".
-    pub receive_buffer: Option<Bytes>,
-    /// Bytes of one path that may wait in its sending host before they are on the air (TCP Small Queues). Default
-    /// none: as many as the window admits.
-    pub small_queue: Option<Bytes>,
-    /// The same as a time: what the path sends in it, two packets at least (TCP Small Queues since 2013, at the rate
-    /// that Linux paces with). Default none.
-    pub small_queue_time: Option<Span>,
-    /// The receive buffer begins with 128 KiB and follows what arrives. Default false.
-    pub autotune: Option<bool>,
-    /// Connections and joins begin with their handshakes; otherwise they are there at once. Default false.
-    pub handshake: Option<bool>,
-    /// When the receive window is full, what the receiver waits for is sent on another path too (Raiciu et al.
-    /// 2012). Default false.
-    pub opportunistic: Option<bool>,
-    /// Then also the window of the path that holds it is halved; needs `opportunistic`. Default false.
-    pub penalise: Option<bool>,
-    /// Which path carries the next data. Default min-rtt.
-    pub scheduler: Option<Scheduler>,
-}
-
-impl Transport {
-    /// These options, and for those left out the ones of `general`.
-    pub(crate) fn over(&self, general: &Transport) -> Transport {
-        macro_rules! choose {
-            ($($field:ident)*) => {
-                Transport { $($field: self.$field.as_ref().or(general.$field.as_ref()).cloned()),* }
-            };
-        }
-        choose!(
-            packet payload sack limited_transmit rack tlp eifel dsack frto ecn idle delayed_ack initial_window initial_ssthresh
-            min_window min_ssthresh slow_start_carry_over rto_min rto_floor rto_max rto_initial receive_buffer small_queue small_queue_time
-            autotune handshake opportunistic penalise
-            scheduler
-        )
-    }
-}
-
-/// What an idle time does to the window.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub enum Idle {
-    /// Nothing.
-    #[default]
-    Keep,
-    /// It falls to the initial window (RFC 5681 §4.1).
-    Restart,
-    /// It is halved for each timeout of idling, down to the initial window (RFC 2861, Linux).
-    Decay,
-}
-
-/// Where the smallest timeout applies.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub enum RtoFloor {
-    /// RTO = SRTT + max(4 RTTVAR, minimum), as Linux does.
-    Variance,
-    /// RTO = max(SRTT + 4 RTTVAR, minimum).
-    Total,
 }
 
 /// A parameter that the source leaves open.

@@ -1,4 +1,5 @@
-//! What stations share: media, buses and cells. Which of their stations a link leads between, and what a plan has of them.
+//! What stations share: media, buses and cells. Which of their stations a link leads between, and
+//! what a plan has of them.
 
 use crate::air::{self, PlanWifi};
 use crate::cell::{self, PlanBus, PlanCell};
@@ -41,7 +42,8 @@ pub enum PlanKind {
 pub struct PlanStation {
     /// The node that it is.
     pub name: String,
-    /// Index of it among the plan's nodes, if it is one of them; otherwise it is where `place` says.
+    /// Index of it among the plan's nodes, if it is one of them; otherwise it is where `place`
+    /// says.
     pub node: Option<usize>,
     /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
     #[serde(serialize_with = "null_without_limit")]

@@ -7,8 +7,8 @@ use crate::schema::{LinkChange, Trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 use units::{Rate, Span};
 
-/// Most changes that a trace may stand for, with its repetitions and on all copies of its link: a plan and
-/// its result have each of them, which takes about 2 kB.
+/// Most changes that a trace may stand for, with its repetitions and on all copies of its link: a
+/// plan and its result have each of them, which takes about 2 kB.
 const MOST_CHANGES: u64 = 1_000_000;
 
 const ROWS: &str =
@@ -120,8 +120,8 @@ pub(crate) fn changes(trace: &Trace, duration: Span) -> Vec<LinkChange> {
     begins.flat_map(moved).collect()
 }
 
-/// What is wrong with a trace of a link that has so many copies: its field, its value, and what would be
-/// right.
+/// What is wrong with a trace of a link that has so many copies: its field, its value, and what
+/// would be right.
 pub(crate) fn check(
     trace: &Trace,
     duration: Span,
@@ -160,7 +160,8 @@ pub(crate) fn check(
     }
 }
 
-/// The scenario with the files of its traces, opportunities and movements inside it; `None` if it names none.
+/// The scenario with the files of its traces, opportunities and movements inside it; `None` if it
+/// names none.
 ///
 /// `read` gives the text of a file.
 ///
@@ -205,7 +206,8 @@ fn embed_moves(
     })
 }
 
-/// Whether the file of `table` of a link was read, checked and put in its place, as the string `inside`.
+/// Whether the file of `table` of a link was read, checked and put in its place, as the string
+/// `inside`.
 fn embed(
     link: &mut dyn TableLike,
     (table, inside, right): (&str, &str, &str),
@@ -230,7 +232,8 @@ fn embed(
     Ok(true)
 }
 
-/// A string without a line break in the file, so that errors behind it have the lines that they had.
+/// A string without a line break in the file, so that errors behind it have the lines that they
+/// had.
 fn on_one_line(text: &str) -> toml_edit::Value {
     let escaped: String = text
         .chars()

@@ -8,7 +8,7 @@ use crate::schema::{self, Flow, Link, Name, Protocol, Queue, Scenario, Sizes};
 use crate::sharing;
 use crate::trace;
 use core::ops::Range;
-use transport::WrongParameter;
+use transport::{OptionTable, Options, WrongParameter};
 use units::{Bytes, Packets, Span};
 
 /// Of what happens again and again whatever the traffic: shorter ones are work without end.
@@ -36,7 +36,7 @@ pub(crate) fn about(key: impl Into<String>, error: Error) -> Placed {
 /// Checks a scenario that parsed.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
     times(scenario)?;
-    check_transport("the scenario", &scenario.transport)
+    check_transport("the scenario", &scenario.transport.over(&OptionTable::default()))
         .map_err(|(field, error)| about(format!("transport.{field}"), error))?;
     unique("link", scenario.link.iter().map(|link| &link.name))?;
     unique("flow", scenario.flow.iter().map(|flow| &flow.name))?;
@@ -512,7 +512,8 @@ fn crosses_air(scenario: &Scenario, path: &schema::Path) -> bool {
     air.any(|link| path.links.iter().any(|name| name.text == link.name.text))
 }
 
-/// A round trip takes time, now and after every change: otherwise a run never gets beyond an instant.
+/// A round trip takes time, now and after every change: otherwise a run never gets beyond an
+/// instant.
 fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Result<(), Placed> {
     let way = path.links.iter().chain(path.back.iter().flatten());
     let links =
@@ -534,72 +535,9 @@ fn check_round_trip(scenario: &Scenario, flow: &Flow, path: &schema::Path) -> Re
     Err(at(&path.links[0], Error::new(message).help(help)))
 }
 
-/// The wrong field and what is wrong with it.
-fn check_transport(whose: &str, options: &schema::Transport) -> Result<(), (&'static str, Error)> {
-    let wrong = |field: &'static str, value: &dyn core::fmt::Display, right: &str| {
-        let error = Error::new(format!("{whose}: transport.{field} is {value}"));
-        Err((field, error.help(right)))
-    };
-    let packet = options.packet.unwrap_or(Bytes(1500));
-    let payload = options.payload.unwrap_or(Bytes(1448));
-    if packet.0 == 0 || packet.0 > 65_535 {
-        return wrong("packet", &packet, "a packet has 1 to 65535 bytes");
-    }
-    if payload.0 == 0 || payload.0 >= packet.0 {
-        return wrong(
-            "payload",
-            &payload,
-            "it is above 0 B and leaves room for headers in `packet`",
-        );
-    }
-    for (field, option) in [
-        ("rack", options.rack),
-        ("tlp", options.tlp),
-        ("dsack", options.dsack),
-        ("frto", options.frto),
-    ] {
-        if option == Some(true) && options.sack == Some(false) {
-            return wrong(field, &"true without sack", "it needs SACK: leave out `sack = false`");
-        }
-    }
-    if options.penalise == Some(true) && options.opportunistic != Some(true) {
-        return wrong("penalise", &"true without opportunistic", "set `opportunistic = true` too");
-    }
-    for (field, value) in [
-        ("initial_window", options.initial_window),
-        ("initial_ssthresh", options.initial_ssthresh),
-        ("min_window", options.min_window),
-        ("min_ssthresh", options.min_ssthresh),
-    ] {
-        if let Some(value) = value.filter(|value| !(1.0..=1e9).contains(value)) {
-            return wrong(field, &value, "it is at least 1 segment");
-        }
-    }
-    if let Some(buffer) = options.receive_buffer.filter(|buffer| buffer.0 < payload.0) {
-        return wrong("receive_buffer", &buffer, "at least one payload must fit");
-    }
-    if let Some(limit) = options.small_queue.filter(|limit| limit.0 == 0) {
-        return wrong("small_queue", &limit, "it is above 0 B: the last packet may exceed it");
-    }
-    if options.small_queue_time == Some(Span::ZERO) {
-        return wrong("small_queue_time", &Span::ZERO, "it is above zero, such as \"1 ms\"");
-    }
-    if let Some(Err(problem)) = options.scheduler.as_ref().map(transport::Scheduler::check) {
-        let WrongParameter { field, value, right } = problem;
-        let error = Error::new(format!("{whose}: transport.scheduler: {field} is {value}"));
-        return Err(("scheduler", error.help(right)));
-    }
-    for (field, value) in [
-        ("rto_min", options.rto_min),
-        ("rto_max", options.rto_max),
-        ("rto_initial", options.rto_initial),
-    ] {
-        if let Some(value) = value.filter(|value| *value == Span::ZERO) {
-            return wrong(field, &value, "it is above zero, such as \"200 ms\"");
-        }
-    }
-    if options.rto_min.is_some_and(|min| min > options.rto_max.unwrap_or(Span::millis(120_000))) {
-        return wrong("rto_min", &options.rto_min.unwrap_or_default(), "it is at most rto_max");
-    }
-    Ok(())
+/// The wrong option and what is wrong with it.
+fn check_transport(whose: &str, options: &Options) -> Result<(), (&'static str, Error)> {
+    options.check().map_err(|WrongParameter { field, value, right }| {
+        (field, Error::new(format!("{whose}: transport.{field} is {value}")).help(right))
+    })
 }

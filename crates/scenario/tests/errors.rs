@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use scenario::{Override, Plan};
-use units::{Rate, Span};
+use units::{Bytes, Rate, Span};
 
 /// A scenario with a bit of everything, right in all its parts.
 const RIGHT: &str = r#"name = "probe"
@@ -393,7 +393,8 @@ fn transport_options_are_judged_as_the_flow_will_have_them() {
     assert!(error.is_err(), "a smallest timeout above the largest was accepted");
 
     let plan = read(&edit("packet = \"9000 B\"", "payload = \"8900 B\""), &[]).unwrap();
-    assert_eq!((plan.classes[0].transport.packet, plan.classes[0].transport.payload), (9000, 8900));
+    let options = &plan.classes[0].transport;
+    assert_eq!((options.packet, options.payload), (Bytes(9000), Bytes(8900)));
 }
 
 #[test]

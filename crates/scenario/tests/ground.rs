@@ -1,5 +1,5 @@
-//! What can be wrong with nodes, their moves, groups, buses and cells is answered with the field, the value and what
-//! would be right; and a plan has what the file means.
+//! What can be wrong with nodes, their moves, groups, buses and cells is answered with the field,
+//! the value and what would be right; and a plan has what the file means.
 
 use scenario::schema::Routing;
 use scenario::{Air, Override, Plan, PlanKind, PlanMoves};
@@ -157,7 +157,8 @@ fn right() -> Plan {
     read(RIGHT, &[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The error after one part of the file was replaced, which says what is wrong and what would be right.
+/// The error after one part of the file was replaced, which says what is wrong and what would be
+/// right.
 fn refused(from: &str, to: &str, expected: [&str; 2]) {
     assert!(RIGHT.contains(from), "{from}");
     let error = read(&RIGHT.replacen(from, to, 1), &[]).expect_err(to);
@@ -517,7 +518,8 @@ fn a_link_to_a_member_of_a_group_is_as_long_as_places_say() {
     assert!(error.contains("7000 m apart, out of range"), "{error}");
 }
 
-/// Words that are at home here, each in the place of each value: an error or a plan, and never a panic.
+/// Words that are at home here, each in the place of each value: an error or a plan, and never a
+/// panic.
 #[test]
 fn no_change_of_a_value_makes_the_reader_panic() {
     let values = [

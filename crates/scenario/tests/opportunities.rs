@@ -1,4 +1,5 @@
-//! Opportunities of links in a scenario: read from a file or as they stand, and refused with the line.
+//! Opportunities of links in a scenario: read from a file or as they stand, and refused with the
+//! line.
 
 use scenario::{Plan, with_traces};
 use units::{Rate, Span};

@@ -13,8 +13,8 @@ use std::iter;
 use std::sync::Arc;
 use topology::{Copies, Hop, SharedMedia, Stream, Wiring};
 use transport::{
-    AUTOTUNED_FROM, Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoFloor,
-    RtoSettings, Sender, SenderSettings, Source,
+    AUTOTUNED_FROM, Coding, ModernSettings, Receiver, ReceiverSettings, RtoSettings, Sender,
+    SenderSettings, Source,
 };
 use units::{Span, Time};
 
@@ -144,7 +144,7 @@ impl Builder<'_> {
             sender,
             receiver,
             first_path,
-            header: (class.transport.packet - class.transport.payload) as u16,
+            header: (class.transport.packet.0 - class.transport.payload.0) as u16,
             small_queue: class.transport.small_queue.is_some()
                 || class.transport.small_queue_time.is_some(),
         });
@@ -199,7 +199,7 @@ fn control(class: &Class) -> Controller {
 fn sender_settings(class: &Class, source: Source) -> SenderSettings {
     let options = &class.transport;
     SenderSettings {
-        segment: options.payload,
+        segment: options.payload.0 as u32,
         sack: options.sack,
         limited_transmit: options.limited_transmit,
         modern: ModernSettings {
@@ -212,30 +212,18 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
             ecn: options.ecn,
         },
         prr: !class.controller.needs().rate_based,
-        idle: match options.idle {
-            schema::Idle::Keep => Idle::Keep,
-            schema::Idle::Restart => Idle::Restart,
-            schema::Idle::Decay => Idle::Decay,
-        },
+        idle: options.idle,
         initial_window: options.initial_window,
-        rto: RtoSettings {
-            min: options.rto_min,
-            floor: match options.rto_floor {
-                schema::RtoFloor::Variance => RtoFloor::Variance,
-                schema::RtoFloor::Total => RtoFloor::Total,
-            },
-            max: options.rto_max,
-            initial: options.rto_initial,
-        },
+        rto: RtoSettings::from(options),
         receive_buffer: match options.autotune {
-            true => options.receive_buffer.min(AUTOTUNED_FROM),
-            false => options.receive_buffer,
+            true => options.receive_buffer.0.min(AUTOTUNED_FROM),
+            false => options.receive_buffer.0,
         },
         handshake: options.handshake,
         opportunistic: options.opportunistic,
         penalise: options.penalise,
         scheduler: options.scheduler.clone(),
-        host_limit: options.small_queue.unwrap_or(u64::MAX),
+        host_limit: options.small_queue.map_or(u64::MAX, |limit| limit.0),
         host_time: options.small_queue_time.unwrap_or_default(),
         datagrams: class.protocol == schema::Protocol::Udp,
         tfrc: rated(class),
@@ -250,7 +238,7 @@ fn receiver_settings(class: &Class) -> ReceiverSettings {
         sack: options.sack,
         dsack: options.dsack,
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),
-        buffer: options.receive_buffer,
+        buffer: options.receive_buffer.0,
         autotune: options.autotune,
         tfrc: rated(class),
         echo: class.echo,

@@ -169,7 +169,7 @@ proptest! {
         }
         for (flow, class) in outcome.flows.iter().zip(&plan.classes) {
             prop_assert!(flow.goodput_bps <= flow.throughput_bps);
-            prop_assert!(flow.held_max_bytes <= class.transport.receive_buffer as f64);
+            prop_assert!(flow.held_max_bytes <= class.transport.receive_buffer.0 as f64);
         }
     }
 }

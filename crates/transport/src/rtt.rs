@@ -3,10 +3,14 @@
 //! Source: RFC 6298 §2 (symbols SRTT, RTTVAR, RTO), in the scaled integers of Jacobson and Karels
 //! 1988, so that no fraction is lost.
 
+use crate::options::Options;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// Where the minimum of the timeout applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum RtoFloor {
     /// `RTO = SRTT + max(4 RTTVAR, minimum)`, as Linux does.
     Variance,
@@ -27,14 +31,20 @@ pub struct RtoSettings {
     pub initial: Span,
 }
 
+impl From<&Options> for RtoSettings {
+    fn from(options: &Options) -> Self {
+        RtoSettings {
+            min: options.rto_min,
+            floor: options.rto_floor,
+            max: options.rto_max,
+            initial: options.rto_initial,
+        }
+    }
+}
+
 impl Default for RtoSettings {
     fn default() -> Self {
-        RtoSettings {
-            min: Span::millis(200),
-            floor: RtoFloor::Variance,
-            max: Span::millis(120_000),
-            initial: Span::millis(1_000),
-        }
+        RtoSettings::from(&Options::default())
     }
 }
 

@@ -4,6 +4,8 @@ use crate::modern::ModernSettings;
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::source::Source;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// What all connections of a class have in common.
@@ -56,15 +58,14 @@ impl SenderSettings {
     }
 }
 
-/// What happens to the window of a path that had nothing to send for longer than its timeout.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What an idle time does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Idle {
     /// Nothing.
-    #[default]
     Keep,
     /// It falls to the initial window (RFC 5681 §4.1).
     Restart,
-    /// It is halved for each timeout of idling, down to the initial window, and the threshold keeps three
-    /// quarters of it (RFC 2861 §2; Linux).
+    /// It is halved for each timeout of idling, down to the initial window (RFC 2861, Linux).
     Decay,
 }

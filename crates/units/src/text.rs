@@ -116,7 +116,8 @@ impl Kind {
     /// The schema of the number that is written.
     fn number(&self) -> schemars::Schema {
         let (unit, kind) = self.number;
-        schemars::json_schema!({ "type": kind, "description": format!("a {} in {unit}", self.noun) })
+        let description = format!("a {} in {unit}", self.noun);
+        schemars::json_schema!({ "type": kind, "description": description })
     }
 
     fn error(&'static self, text: &str, problem: impl Into<String>) -> QuantityError {

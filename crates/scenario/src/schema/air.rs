@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Packets, Rate, Span};
 
-/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and those of `nodes`: each has
-/// one queue.
+/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
+/// those of `nodes`: each has one queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Medium {
@@ -20,17 +20,19 @@ pub struct Medium {
     /// How stations choose the rate of a packet.
     #[serde(default)]
     pub control: RateControl,
-    /// At which rate messages of routers to all neighbours are sent; by default at that of data if it is fixed, so that
-    /// who hears them can be sent data, and otherwise at the slowest.
+    /// At which rate messages of routers to all neighbours are sent; by default at that of data if
+    /// it is fixed, so that who hears them can be sent data, and otherwise at the slowest.
     #[serde(default)]
     pub broadcast: Option<Rate>,
     /// How often a packet is attempted before it is given up.
     #[serde(default = "attempts")]
     pub attempts: u32,
-    /// How long a sender waits for an acknowledgement to begin; by default as long as the standard says.
+    /// How long a sender waits for an acknowledgement to begin; by default as long as the standard
+    /// says.
     #[serde(default)]
     pub ack_timeout: Option<Span>,
-    /// Number of its channel: media on channels that overlap are refused, as they would disturb each other.
+    /// Number of its channel: media on channels that overlap are refused, as they would disturb
+    /// each other.
     #[serde(default)]
     pub channel: Option<u32>,
     /// A channel of 40 MHz instead of 20; only n.
@@ -48,16 +50,19 @@ pub struct Medium {
     /// Stations that differ from the default.
     #[serde(default)]
     pub station: Vec<Station>,
-    /// Nodes that are stations beside those that links name: those that only pass on packets of others.
+    /// Nodes that are stations beside those that links name: those that only pass on packets of
+    /// others.
     #[serde(default)]
     pub nodes: Vec<Name>,
     /// How packets find their way from station to station; without it a link is one hop.
     #[serde(default)]
     pub routing: Option<Routing>,
-    /// The node or group whose nodes are access points: as an end of a link they are one, whichever a station reaches.
+    /// The node or group whose nodes are access points: as an end of a link they are one, whichever
+    /// a station reaches.
     #[serde(default)]
     pub access: Option<Name>,
-    /// How many such channels there are, each with a station of every node: orthogonal, numbered from 1.
+    /// How many such channels there are, each with a station of every node: orthogonal, numbered
+    /// from 1.
     #[serde(default = "one")]
     pub channels: u32,
 }
@@ -113,7 +118,8 @@ pub enum RateControl {
     /// Always the same.
     #[default]
     Fixed,
-    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were not.
+    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were
+    /// not.
     Arf,
     /// The fastest that the signal allows with a margin of 2 dB; needs `radio`.
     Ideal,
@@ -165,15 +171,15 @@ pub struct Station {
     /// The queueing discipline of its host; by default drop-tail of 1000 packets.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// Packets that the driver takes from it, with those that are being sent; by default 64, with `routing` 2, as what it
-    /// has taken cannot be routed elsewhere.
+    /// Packets that the driver takes from it, with those that are being sent; by default 64, with
+    /// `routing` 2, as what it has taken cannot be routed elsewhere.
     #[serde(default)]
     pub ring: Option<Packets>,
     /// Rate at which it sends data, if not that of the medium.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Where it is, in metres to the east; with `radio` that matters. A node of the scenario's `node` list is where that
-    /// says.
+    /// Where it is, in metres to the east; with `radio` that matters. A node of the scenario's
+    /// `node` list is where that says.
     #[serde(default)]
     pub x: Option<f64>,
     /// Where it is, in metres to the north.
@@ -182,8 +188,8 @@ pub struct Station {
     /// Probability that a packet is lost whatever the attempts, as of no congestion.
     #[serde(default)]
     pub residual_loss: f64,
-    /// Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in it, whatever the
-    /// attempts.
+    /// Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in
+    /// it, whatever the attempts.
     #[serde(default)]
     pub noise: Option<Span>,
 }

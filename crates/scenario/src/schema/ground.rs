@@ -13,8 +13,8 @@ pub struct Area {
     pub width: f64,
     /// Metres to the north.
     pub height: f64,
-    /// How nodes move that do not say so themselves and have no place of their own. By default they stand still, each
-    /// where it is put at random.
+    /// How nodes move that do not say so themselves and have no place of their own. By default they
+    /// stand still, each where it is put at random.
     #[serde(default)]
     pub moves: Moves,
     /// How often it is looked where moving nodes are.
@@ -35,7 +35,8 @@ pub struct Node {
     /// How many there are.
     #[serde(default = "one")]
     pub count: u32,
-    /// Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at random.
+    /// Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at
+    /// random.
     #[serde(default)]
     pub x: Option<f64>,
     /// Where it is, in metres to the north.
@@ -64,8 +65,8 @@ pub enum Moves {
     Trace(Movements),
 }
 
-/// Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is drawn uniformly, pauses
-/// there, and goes on.
+/// Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is
+/// drawn uniformly, pauses there, and goes on.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
@@ -75,8 +76,9 @@ pub struct Waypoint {
     /// Shortest and longest pause.
     #[serde(default = "no_pause", rename(serialize = "pause_s"))]
     pub pause: (Span, Span),
-    /// Whether places and speeds are from the start as they are in the long run (Navidi and Camp 2004). Otherwise all
-    /// begin at uniform places with a new leg, and the mean speed falls for a while.
+    /// Whether places and speeds are from the start as they are in the long run (Navidi and Camp
+    /// 2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
+    /// while.
     #[serde(default = "yes")]
     pub stationary: bool,
 }
@@ -85,7 +87,8 @@ fn no_pause() -> (Span, Span) {
     (Span::ZERO, Span::ZERO)
 }
 
-/// A platoon on a straight road to the east, from one side of the area to the other; who leaves it enters it again.
+/// A platoon on a straight road to the east, from one side of the area to the other; who leaves it
+/// enters it again.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Highway {
@@ -122,7 +125,8 @@ fn reaction() -> Span {
 }
 
 /// Movements as ns-2's `setdest`, BonnMotion and SUMO write them: `$node_(3) set X_ 150.0` and
-/// `$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the file.
+/// `$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the
+/// file.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movements {

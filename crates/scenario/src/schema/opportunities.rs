@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Span;
 
-/// When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each number is an
-/// opportunity for up to 1500 B, in milliseconds, and none is below the one before it; the last is the period after
-/// which they begin again.
+/// When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each
+/// number is an opportunity for up to 1500 B, in milliseconds, and none is below the one before it;
+/// the last is the period after which they begin again.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Opportunities {

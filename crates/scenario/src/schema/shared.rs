@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
-/// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations are the nodes at the
-/// ends of its links and those of `nodes`.
+/// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
+/// are the nodes at the ends of its links and those of `nodes`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bus {
@@ -25,8 +25,9 @@ pub struct Bus {
     pub nodes: Vec<Name>,
 }
 
-/// A cellular network of one base station: in each direction a scheduler hands out resource blocks every millisecond, as
-/// LTE does, to users with a queue each. Its stations are the nodes at the ends of its links.
+/// A cellular network of one base station: in each direction a scheduler hands out resource blocks
+/// every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
+/// ends of its links.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cell {
@@ -91,8 +92,8 @@ pub enum CellScheduler {
     MaxRate,
 }
 
-/// A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e is left after a
-/// `coherence`.
+/// A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
+/// is left after a `coherence`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Fading {

@@ -82,10 +82,10 @@ fn check(plan: &Plan) -> io::Result<()> {
         let most = "a capture has addresses for 1048575 connections and 16777215 paths";
         return impossible(format!("there are {flows} connections and {paths} paths; {most}"));
     }
-    match plan.classes.iter().find(|class| class.transport.payload > MAX_PAYLOAD) {
+    match plan.classes.iter().find(|class| class.transport.payload.0 > u64::from(MAX_PAYLOAD)) {
         Some(Class { name, transport, .. }) => impossible(format!(
             "flow.{name}.transport.payload is {} B; with its headers an IP packet holds at most {MAX_PAYLOAD} B",
-            transport.payload
+            transport.payload.0
         )),
         None => Ok(()),
     }
@@ -101,10 +101,10 @@ fn terms(class: &Class, rng: &mut Stream) -> Terms {
     let mut key = || u64::from(word(rng)) << 32 | u64::from(word(rng));
     let keys = Keys { initiator: key(), responder: key(), hash: Hash::Sha256 };
     let options = &class.transport;
-    let scale = (0..14).find(|shift| options.receive_buffer >> shift <= 65_535).unwrap_or(14);
+    let scale = (0..14).find(|shift| options.receive_buffer.0 >> shift <= 65_535).unwrap_or(14);
     Terms {
         keys: (class.paths.len() > 1).then_some(keys),
-        payload: options.payload,
+        payload: options.payload.0 as u32,
         scale,
         sack: options.sack,
         ecn: options.ecn,

@@ -56,8 +56,8 @@ impl Qlog {
             (0..class.paths.len()).map(move |path| Path {
                 title: format!("{group}.path{path}"),
                 group: group.clone(),
-                segment: class.transport.payload,
-                header: class.transport.packet - class.transport.payload,
+                segment: class.transport.payload.0 as u32,
+                header: (class.transport.packet.0 - class.transport.payload.0) as u32,
                 protocol: match class.protocol {
                     Protocol::Tcp if class.controller.needs().reports => "TFRC",
                     Protocol::Tcp => "TCP",

@@ -1,0 +1,269 @@
+//! Transport options: what a user may set, each declared once.
+//!
+//! From the declaration come [`OptionTable`], as options stand in a file; [`Options`], with every
+//! default filled in; their documentation; and the check of each range. An option acts where
+//! [`Options`] is read.
+
+use crate::rtt::RtoFloor;
+use crate::scheduler::{Scheduler, WrongParameter};
+use crate::settings::Idle;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use units::{Bytes, Span};
+
+/// Makes both structs and their checks from one entry an option: `name: Type = default, range;`. An
+/// option without a range takes every value of its type.
+macro_rules! options {
+    ($($(#[$about:meta])* $name:ident: $type:ty = $default:expr $(, $range:expr)?;)*) => {
+        /// Transport options with every default filled in.
+        #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+        pub struct Options {
+            $($(#[$about])* pub $name: $type,)*
+        }
+
+        impl Default for Options {
+            fn default() -> Self {
+                Options { $($name: $default,)* }
+            }
+        }
+
+        /// Transport options; what is left out is taken from the scenario, then from the default.
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = "Transport")]
+        pub struct OptionTable {
+            $(
+                $(#[$about])*
+                #[schemars(extend(
+                    "default" = Options::default().$name
+                    $(, "range" = $range.right)?
+                ))]
+                pub $name: Option<$type>,
+            )*
+        }
+
+        impl OptionTable {
+            /// These options; what is left out is taken from `general`, then from the default.
+            pub fn over(&self, general: &OptionTable) -> Options {
+                Options {
+                    $($name: {
+                        let chosen = self.$name.as_ref().or(general.$name.as_ref());
+                        chosen.cloned().unwrap_or_else(|| $default)
+                    },)*
+                }
+            }
+        }
+
+        impl Options {
+            fn check_ranges(&self) -> Result<(), WrongParameter> {
+                $($($range.check(stringify!($name), &self.$name)?;)?)*
+                Ok(())
+            }
+        }
+    };
+}
+
+options! {
+    /// Bytes of a full packet on the wire.
+    #[serde(rename(serialize = "packet_bytes"))]
+    packet: Bytes = Bytes(1500), PACKET;
+    /// Payload bytes in it; the rest is header, which an ACK has too.
+    #[serde(rename(serialize = "payload_bytes"))]
+    payload: Bytes = Bytes(1448), PAYLOAD;
+    /// Selective acknowledgements; without them recovery is NewReno's.
+    sack: bool = true;
+    /// New data on the first two duplicate ACKs (RFC 3042).
+    limited_transmit: bool = true;
+    /// Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`.
+    rack: bool = false;
+    /// Tail-loss probes (RFC 8985 §7); needs `sack`.
+    tlp: bool = false;
+    /// Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they reduced
+    /// is restored.
+    eifel: bool = false;
+    /// Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
+    /// retransmission did; needs `sack`.
+    dsack: bool = false;
+    /// Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1); needs
+    /// `sack`.
+    frto: bool = false;
+    /// Explicit congestion notification (RFC 3168): queues that have `ecn` mark.
+    ecn: bool = false;
+    /// What an idle time of more than a timeout does to the window.
+    idle: Idle = Idle::Keep;
+    /// How long an ACK may wait for a second segment; "0 ms" acknowledges each.
+    #[serde(rename(serialize = "delayed_ack_s"))]
+    delayed_ack: Span = Span::ZERO;
+    /// Initial window in segments.
+    initial_window: f64 = 10.0, WINDOW;
+    /// Initial slow-start threshold in segments; without it slow start lasts until the first loss.
+    initial_ssthresh: Option<f64> = None, WINDOW;
+    /// Smallest window in segments.
+    min_window: f64 = 1.0, WINDOW;
+    /// Smallest slow-start threshold of coupled paths in segments; a single path has 2.
+    min_ssthresh: f64 = 1.0, WINDOW;
+    /// At the end of slow start, segments left over in the ACK go to congestion avoidance.
+    slow_start_carry_over: bool = true;
+    /// Smallest retransmission timeout; at most `rto_max`.
+    #[serde(rename(serialize = "rto_min_s"))]
+    rto_min: Span = Span::millis(200), TIMEOUT;
+    /// Whether `rto_min` bounds the whole timeout (RFC 6298) or its variance term (Linux).
+    rto_floor: RtoFloor = RtoFloor::Variance;
+    /// Largest retransmission timeout.
+    #[serde(rename(serialize = "rto_max_s"))]
+    rto_max: Span = Span::millis(120_000), TIMEOUT;
+    /// Timeout before the first round-trip sample.
+    #[serde(rename(serialize = "rto_initial_s"))]
+    rto_initial: Span = Span::millis(1_000), TIMEOUT;
+    /// Receive buffer of a connection; with `autotune` the most that it grows to.
+    #[serde(rename(serialize = "receive_buffer_bytes"))]
+    receive_buffer: Bytes = Bytes(64 << 20), RECEIVE_BUFFER;
+    /// Bytes of one path that may wait in its sending host before they are on the air (TCP Small
+    /// Queues); without it as many as the window admits.
+    #[serde(rename(serialize = "small_queue_bytes"))]
+    small_queue: Option<Bytes> = None, SMALL_QUEUE;
+    /// The same as a time: what the path sends in it, two packets at least (TCP Small Queues since
+    /// 2013, at the rate that Linux paces with).
+    #[serde(rename(serialize = "small_queue_time_s"))]
+    small_queue_time: Option<Span> = None, SMALL_QUEUE_TIME;
+    /// The receive buffer begins with 128 KiB and follows what arrives.
+    autotune: bool = false;
+    /// Connections and joins begin with their handshakes; otherwise they are there at once.
+    handshake: bool = false;
+    /// When the receive window is full, what the receiver waits for is sent on another path too
+    /// (Raiciu et al. 2012).
+    opportunistic: bool = false;
+    /// Then also the window of the path that holds it is halved; needs `opportunistic`.
+    penalise: bool = false;
+    /// Which path carries the next data.
+    scheduler: Scheduler = Scheduler::default();
+}
+
+const PACKET: Range<Bytes> = Range {
+    holds: |packet| (1..=65_535).contains(&packet.0),
+    right: "a packet has 1 to 65535 bytes",
+};
+
+const PAYLOAD: Range<Bytes> = Range {
+    holds: |payload| payload.0 > 0,
+    right: "it is above 0 B and leaves room for headers in `packet`",
+};
+
+const WINDOW: Range<f64> =
+    Range { holds: |segments| (1.0..=1e9).contains(segments), right: "it is at least 1 segment" };
+
+const TIMEOUT: Range<Span> =
+    Range { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"200 ms\"" };
+
+const RECEIVE_BUFFER: Range<Bytes> =
+    Range { holds: |buffer| buffer.0 > 0, right: "at least one payload must fit" };
+
+const SMALL_QUEUE: Range<Bytes> =
+    Range { holds: |limit| limit.0 > 0, right: "it is above 0 B: the last packet may exceed it" };
+
+const SMALL_QUEUE_TIME: Range<Span> =
+    Range { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"1 ms\"" };
+
+impl Options {
+    /// Checks every range, and what must go together.
+    ///
+    /// # Errors
+    /// The option that is wrong.
+    pub fn check(&self) -> Result<(), WrongParameter> {
+        self.check_ranges()?;
+        let wrong = |field, value: &dyn Display, right| {
+            Err(WrongParameter { field, value: value.to_string(), right })
+        };
+        if self.payload >= self.packet {
+            return wrong("payload", &self.payload, PAYLOAD.right);
+        }
+        let need_sack =
+            [("rack", self.rack), ("tlp", self.tlp), ("dsack", self.dsack), ("frto", self.frto)];
+        if let Some((field, _)) = need_sack.into_iter().find(|(_, on)| *on && !self.sack) {
+            return wrong(field, &"true without sack", "it needs SACK: leave out `sack = false`");
+        }
+        if self.penalise && !self.opportunistic {
+            let right = "set `opportunistic = true` too";
+            return wrong("penalise", &"true without opportunistic", right);
+        }
+        if self.receive_buffer < self.payload {
+            return wrong("receive_buffer", &self.receive_buffer, RECEIVE_BUFFER.right);
+        }
+        if self.rto_min > self.rto_max {
+            return wrong("rto_min", &self.rto_min, "it is at most rto_max");
+        }
+        self.scheduler.check()
+    }
+}
+
+/// Which values an option takes.
+struct Range<T> {
+    holds: fn(&T) -> bool,
+    /// What would be right, for people.
+    right: &'static str,
+}
+
+impl<T: Display> Range<T> {
+    fn check(&self, field: &'static str, option: &impl Present<T>) -> Result<(), WrongParameter> {
+        match option.present().filter(|value| !(self.holds)(value)) {
+            Some(value) => {
+                Err(WrongParameter { field, value: value.to_string(), right: self.right })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The value of an option, which may have none.
+trait Present<T> {
+    fn present(&self) -> Option<&T>;
+}
+
+impl<T> Present<T> for T {
+    fn present(&self) -> Option<&T> {
+        Some(self)
+    }
+}
+
+impl<T> Present<T> for Option<T> {
+    fn present(&self) -> Option<&T> {
+        self.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_flow_leaves_out_is_the_scenarios_and_then_the_default() {
+        let flow = OptionTable { rto_min: Some(Span::millis(1)), ..OptionTable::default() };
+        let general = OptionTable {
+            rto_min: Some(Span::millis(2)),
+            small_queue: Some(Some(Bytes(3000))),
+            ..OptionTable::default()
+        };
+        let chosen = flow.over(&general);
+        assert_eq!((chosen.rto_min, chosen.small_queue), (Span::millis(1), Some(Bytes(3000))));
+        let rest = Options {
+            rto_min: chosen.rto_min,
+            small_queue: chosen.small_queue,
+            ..Options::default()
+        };
+        assert_eq!(chosen, rest);
+    }
+
+    #[test]
+    fn defaults_are_right_and_what_does_not_go_together_is_not() {
+        assert_eq!(Options::default().check(), Ok(()));
+        let wrong = |options: Options| options.check().unwrap_err().field;
+        assert_eq!(wrong(Options { frto: true, sack: false, ..Options::default() }), "frto");
+        assert_eq!(wrong(Options { packet: Bytes(1448), ..Options::default() }), "payload");
+        assert_eq!(
+            wrong(Options { small_queue: Some(Bytes(0)), ..Options::default() }),
+            "small_queue"
+        );
+        assert_eq!(wrong(Options { penalise: true, ..Options::default() }), "penalise");
+    }
+}
