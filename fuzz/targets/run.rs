@@ -8,6 +8,7 @@ use scenario::Plan;
 use simulator::{Observe, PathResult, Progress, Recording, record, run};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
+use transport::Scheduler;
 use units::Span;
 
 /// A file in memory that several may hold.
@@ -273,11 +274,11 @@ fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String
     for option in ["rack", "tlp", "dsack", "frto"] {
         options += &format!("{option} = {}, ", sack && bool::arbitrary(bytes)?);
     }
-    let scheduler = *bytes.choose(&["min-rtt", "round-robin", "redundant"])?;
+    let scheduler = toml::Value::try_from(bytes.choose(&Scheduler::examples())?).expect("it is a value");
     let end = *bytes.choose(&["", "transfer = '20 kB'\n", "app_rate = '1 Mb/s'\n"])?;
     let mut text = format!(
         "[[flow]]\nname = 'f{flow}'\ncontroller = '{controller}'\n{end}\
-         transport = {{ {options}sack = {sack}, scheduler = '{scheduler}' }}\n"
+         transport = {{ {options}sack = {sack}, scheduler = {scheduler} }}\n"
     );
     for path in 0..bytes.int_in_range(1..=3u8)? {
         let link = bytes.int_in_range(0..=links - 1)?;

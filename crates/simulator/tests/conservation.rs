@@ -5,6 +5,7 @@ mod common;
 use common::{PACKET, PAYLOAD, plan, run};
 use proptest::prelude::*;
 use simulator::Outcome;
+use transport::Scheduler;
 
 const SECONDS: f64 = 3.0;
 
@@ -97,9 +98,15 @@ fn change() -> impl Strategy<Value = String> {
         .prop_map(|(at, what)| format!("[[link.change]]\nat = \"{at} ms\"\n{what}\n"))
 }
 
+/// One of each kind of scheduler, as it is written in a scenario.
+fn schedulers() -> Vec<String> {
+    let written = |scheduler| toml::Value::try_from(&scheduler).expect("it is a value").to_string();
+    Scheduler::examples().into_iter().map(written).collect()
+}
+
 /// Transport options.
 fn transport() -> impl Strategy<Value = String> {
-    let scheduler = prop::sample::select(vec!["min-rtt", "round-robin", "redundant"]);
+    let scheduler = prop::sample::select(schedulers());
     let delayed = prop_oneof![Just(0), Just(40)];
     let modern = (any::<[bool; 10]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
     (any::<bool>(), any::<bool>(), modern, delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
@@ -111,7 +118,7 @@ fn transport() -> impl Strategy<Value = String> {
                  handshake = {handshake}\nautotune = {autotune}\nopportunistic = {help}\n\
                  penalise = {}\n\
                  delayed_ack = \"{delayed} ms\"\ninitial_window = {window}\n\
-                 receive_buffer = \"{buffer} kB\"\nscheduler = \"{scheduler}\"\n",
+                 receive_buffer = \"{buffer} kB\"\nscheduler = {scheduler}\n",
                 sack && rack,
                 sack && tlp,
                 sack && dsack,

@@ -372,6 +372,11 @@ impl Path {
         (self.member, self.usable) = (false, false);
     }
 
+    /// Retransmission timeouts since the last ACK of new data.
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.backoff
+    }
+
     /// The path joins the connection, again or late.
     pub(crate) fn join(&mut self) {
         (self.member, self.usable) = (true, true);

@@ -265,7 +265,7 @@ impl<E: CongestionController> Sender<E> {
         match self.choose(now)? {
             Choice::New(me) => {
                 let range = self.next_data(now)?;
-                self.scheduler.on_new(me, range.end);
+                self.scheduler.on_new(me, range);
                 Some((me, range))
             }
             Choice::Range(me, range) => Some((me, range)),
@@ -302,8 +302,12 @@ impl<E: CongestionController> Sender<E> {
         if let [only] = &*self.paths {
             return only.ready.then_some(Choice::New(0));
         }
-        let (scheduler, view) = self.seen(now);
-        scheduler.choose(&view)
+        let (scheduler, mut view) = self.seen(now);
+        let choice = scheduler.choose(&mut view);
+        if choice.is_none() && self.starved {
+            self.paths.iter_mut().for_each(Path::on_app_limited);
+        }
+        choice
     }
 
     /// When the connection starts.
@@ -353,6 +357,8 @@ mod coded;
 mod multipath;
 mod rated;
 mod seen;
+#[cfg(test)]
+pub(crate) use seen::next;
 mod special;
 #[cfg(test)]
 mod tests;

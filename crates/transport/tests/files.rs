@@ -219,7 +219,17 @@ fn symbol(file: &[u8], range: Range) -> Vec<u8> {
 type Coded = [Option<Coding>; 2];
 
 fn transfer(name: &str, network: &Network, length: usize, coded: Coded) -> Result<(), String> {
-    let sending = Arc::new(settings(name, length));
+    transfer_with(settings(name, length), name, network, coded)
+}
+
+fn transfer_with(
+    sending: SenderSettings,
+    name: &str,
+    network: &Network,
+    coded: Coded,
+) -> Result<(), String> {
+    let Source::Transfer(Bytes(length)) = sending.source else { panic!("a file has an end") };
+    let (sending, length) = (Arc::new(sending), length as usize);
     let receiver = ReceiverSettings {
         sack: true,
         dsack: false,
@@ -274,6 +284,22 @@ proptest! {
         for name in controllers() {
             let done = transfer(&name, &network, length, [None; 2]);
             prop_assert!(done.is_ok(), "{name}: {done:?}");
+        }
+    }
+
+    #[test]
+    fn every_scheduler_delivers_a_file_byte_for_byte(
+        network in network(),
+        length in 1_usize..150_000,
+        small in any::<bool>(),
+    ) {
+        for scheduler in Scheduler::examples() {
+            let plain = settings("lia", length);
+            let receive_buffer = if small { 8_000 } else { plain.receive_buffer };
+            let sending = SenderSettings { scheduler, receive_buffer, ..plain };
+            let kind = format!("{:?}", sending.scheduler);
+            let done = transfer_with(sending, "lia", &network, [None; 2]);
+            prop_assert!(done.is_ok(), "{kind}: {done:?}");
         }
     }
 

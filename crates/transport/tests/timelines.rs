@@ -20,8 +20,8 @@ use control::{AnyLaw, Settings, Shell};
 use std::fmt::Write;
 use std::sync::Arc;
 use transport::{
-    Idle, ModernSettings, Redundant, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings,
-    Source, Transmit, Turns,
+    Idle, ModernSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
+    Transmit, Turns,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::{Ack, Flags, Range, Sacks};
@@ -106,7 +106,9 @@ impl Options {
                     [("keep", Idle::Keep), ("restart", Idle::Restart), ("decay", Idle::Decay)];
                 sender.idle = kinds.iter().find(|(name, _)| *name == value).expect("a kind").1;
             }
-            "redundant" => sender.scheduler = Scheduler::Redundant(Redundant {}),
+            "redundant" => {
+                sender.scheduler = Scheduler::Redundant(transport::scheduler::Redundant {})
+            }
             "law" => self.law = value.into(),
             "ssthresh" => self.ssthresh = number(),
             "paths" => self.paths = number() as usize,

@@ -53,7 +53,7 @@ pub(crate) struct Waiting(bool);
 
 impl Schedule for Waiting {
     #[inline(never)] // keeps the common case small
-    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+    fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         let slow = fastest(view)?;
         match fastest_of_all(view) {
             Some(fast) if fast != slow && self.waits(view, fast, slow) => None,
@@ -106,25 +106,25 @@ mod tests {
     fn a_short_rest_waits_for_the_fast_path_and_a_long_one_uses_both() {
         let mut ecf = Waiting(false);
         // Two windows of the fast path: through in 30 ms there, and not before 200 ms on the slow one.
-        assert_eq!(ecf.choose(&with_rest(20)), None);
+        assert_eq!(ecf.choose(&mut with_rest(20)), None);
         // 300 windows: 3 s on the fast path alone.
-        assert_eq!(ecf.choose(&with_rest(3000)), Some(Choice::New(1)));
+        assert_eq!(ecf.choose(&mut with_rest(3000)), Some(Choice::New(1)));
     }
 
     #[test]
     fn who_waits_goes_on_waiting_up_to_a_quarter_beyond_the_break_even_point() {
-        let rest = with_rest(210); // (1 + 21) 10 ms on the fast path: between 200 ms and 250 ms
-        assert_eq!(Waiting(false).choose(&rest), Some(Choice::New(1)));
+        let mut rest = with_rest(210); // (1 + 21) 10 ms on the fast path: between 200 ms and 250 ms
+        assert_eq!(Waiting(false).choose(&mut rest), Some(Choice::New(1)));
         let mut waiting = Waiting(true);
-        assert_eq!(waiting.choose(&rest), None);
-        assert_eq!(waiting.choose(&with_rest(250)), Some(Choice::New(1)));
-        assert_eq!(waiting.choose(&rest), Some(Choice::New(1)));
+        assert_eq!(waiting.choose(&mut rest), None);
+        assert_eq!(waiting.choose(&mut with_rest(250)), Some(Choice::New(1)));
+        assert_eq!(waiting.choose(&mut rest), Some(Choice::New(1)));
     }
 
     #[test]
     fn a_slow_path_that_is_hardly_slower_is_used() {
         let mut seen = with_rest(1);
         seen.paths[1].1.srtt = units::Span::millis(12);
-        assert_eq!(Waiting(false).choose(&seen), Some(Choice::New(1)));
+        assert_eq!(Waiting(false).choose(&mut seen), Some(Choice::New(1)));
     }
 }

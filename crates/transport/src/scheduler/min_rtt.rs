@@ -37,7 +37,7 @@ pub(crate) struct Fastest;
 
 impl Schedule for Fastest {
     #[inline(always)] // on the way of every segment
-    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+    fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         fastest(view).map(Choice::New)
     }
 }
@@ -67,8 +67,8 @@ mod tests {
     fn the_fastest_path_with_space_is_chosen() {
         let mut seen = Connection::with_srtts(&[30, 20, 5, 10]);
         seen.paths[2].0 = false;
-        assert_eq!(Fastest.choose(&seen), Some(Choice::New(3)));
+        assert_eq!(Fastest.choose(&mut seen), Some(Choice::New(3)));
         seen.paths.iter_mut().for_each(|path| path.0 = false);
-        assert_eq!(Fastest.choose(&seen), None);
+        assert_eq!(Fastest.choose(&mut seen), None);
     }
 }

@@ -5,6 +5,7 @@ use form::Content;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use wire::Range;
 
 mod form;
 mod view;
@@ -50,11 +51,11 @@ pub(crate) trait Schedule {
     /// What is sent next, and on which path; nothing if no path may send, or if it is better to wait for one.
     /// A path that is named has [`View::may_send`]. Whoever waits must wait for a path with data in flight: its
     /// next ACK or timeout asks again.
-    fn choose(&mut self, view: &impl View) -> Option<Choice>;
+    fn choose(&mut self, view: &mut impl View) -> Option<Choice>;
 
-    /// The new data below `end` has been sent on `path`.
+    /// The new data in `range` has been sent on `path`.
     #[inline(always)]
-    fn on_new(&mut self, _path: usize, _end: u64) {}
+    fn on_new(&mut self, _path: usize, _range: Range) {}
 
     /// `path` leaves the connection.
     #[inline(always)]
@@ -62,11 +63,11 @@ pub(crate) trait Schedule {
 }
 
 impl<S: Schedule> Schedule for Box<S> {
-    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+    fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         (**self).choose(view)
     }
-    fn on_new(&mut self, path: usize, end: u64) {
-        (**self).on_new(path, end);
+    fn on_new(&mut self, path: usize, range: Range) {
+        (**self).on_new(path, range);
     }
     fn on_leave(&mut self, path: usize) {
         (**self).on_leave(path);
@@ -96,12 +97,12 @@ macro_rules! schedulers {
 
         impl Schedule for Scheduling {
             #[inline(always)] // on the way of every segment
-            fn choose(&mut self, view: &impl View) -> Option<Choice> {
+            fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
                 match self { $(Scheduling::$type(state) => state.choose(view),)* }
             }
             #[inline(always)] // on the way of every segment
-            fn on_new(&mut self, path: usize, end: u64) {
-                match self { $(Scheduling::$type(state) => state.on_new(path, end),)* }
+            fn on_new(&mut self, path: usize, range: Range) {
+                match self { $(Scheduling::$type(state) => state.on_new(path, range),)* }
             }
             fn on_leave(&mut self, path: usize) {
                 match self { $(Scheduling::$type(state) => state.on_leave(path),)* }
@@ -166,7 +167,10 @@ schedulers! {
     min_rtt::MinRtt,
     round_robin::RoundRobin,
     redundant::Redundant,
+    weighted::Weighted,
+    blest::Blest,
     ecf::Ecf,
+    linux::Linux,
 }
 
 impl Default for Scheduler {

@@ -41,7 +41,7 @@ pub(crate) struct Copies {
 
 impl Schedule for Copies {
     #[inline(never)] // keeps the common case small
-    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+    fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         let (una, nxt) = (view.data_una(), view.data_nxt());
         let behind = |path: &usize| self.copied[*path].max(una) < nxt && view.may_send(*path);
         let Some(path) = (0..view.paths()).find(behind) else {
@@ -53,8 +53,8 @@ impl Schedule for Copies {
         Some(Choice::Range(path, Range { start, end }))
     }
 
-    fn on_new(&mut self, path: usize, end: u64) {
-        self.copied[path] = end;
+    fn on_new(&mut self, path: usize, range: Range) {
+        self.copied[path] = range.end;
     }
 
     fn on_leave(&mut self, path: usize) {
@@ -71,11 +71,11 @@ mod tests {
     fn what_one_path_has_sent_the_other_sends_before_anything_new_is_sent() {
         let mut copies = Redundant {}.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
-        assert_eq!(copies.choose(&seen), Some(Choice::New(0)));
-        copies.on_new(0, 1000);
+        assert_eq!(copies.choose(&mut seen), Some(Choice::New(0)));
+        copies.on_new(0, Range { start: 0, end: 1000 });
         seen.data_nxt = 1000;
         let copy = Range { start: 0, end: 1000 };
-        assert_eq!(copies.choose(&seen), Some(Choice::Range(1, copy)));
-        assert_eq!(copies.choose(&seen), Some(Choice::New(0)));
+        assert_eq!(copies.choose(&mut seen), Some(Choice::Range(1, copy)));
+        assert_eq!(copies.choose(&mut seen), Some(Choice::New(0)));
     }
 }

@@ -35,7 +35,7 @@ pub(crate) struct Turn;
 
 impl Schedule for Turn {
     #[inline(never)] // keeps the common case small
-    fn choose(&mut self, view: &impl View) -> Option<Choice> {
+    fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         let (paths, next) = (view.paths(), view.last() + 1);
         let turns = (next..paths).chain(0..paths.min(next));
         turns.into_iter().find(|path| view.may_send(*path)).map(Choice::New)
@@ -53,7 +53,7 @@ mod tests {
         seen.paths[2].0 = false;
         let turns = [0, 1, 3].map(|last| {
             seen.last = last;
-            Turn.choose(&seen)
+            Turn.choose(&mut seen)
         });
         assert_eq!(turns, [1, 3, 0].map(|path| Some(Choice::New(path))));
     }

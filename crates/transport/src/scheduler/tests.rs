@@ -1,7 +1,9 @@
 //! What all schedulers have in common, and a connection to show them.
 
 use super::*;
-use units::Span;
+use crate::sender::next;
+use proptest::prelude::*;
+use units::{Span, Time};
 
 /// A connection with paths that are ready or not.
 pub(super) struct Connection {
@@ -11,6 +13,8 @@ pub(super) struct Connection {
     pub(super) data_una: u64,
     pub(super) data_nxt: u64,
     pub(super) written: u64,
+    pub(super) edge: u64,
+    pub(super) now: Time,
 }
 
 impl Connection {
@@ -18,10 +22,11 @@ impl Connection {
     pub(super) fn with_srtts(srtts: &[u64]) -> Self {
         let path = |srtt: &u64| {
             let srtt = Span::millis(*srtt);
-            (true, PathState { srtt, cwnd: 10_000, ..PathState::default() })
+            (true, PathState { srtt, cwnd: 10_000, established: true, ..PathState::default() })
         };
         let paths = srtts.iter().map(path).collect();
-        Connection { paths, last: 0, data_una: 0, data_nxt: 0, written: u64::MAX }
+        let (written, edge, now) = (u64::MAX, 1 << 20, Time::ZERO);
+        Connection { paths, last: 0, data_una: 0, data_nxt: 0, written, edge, now }
     }
 
     /// The window of `path` is full.
@@ -34,6 +39,9 @@ impl Connection {
 impl View for Connection {
     fn paths(&self) -> usize {
         self.paths.len()
+    }
+    fn now(&self) -> Time {
+        self.now
     }
     fn may_send(&self, path: usize) -> bool {
         self.paths[path].0
@@ -62,19 +70,148 @@ impl View for Connection {
     fn written(&self) -> u64 {
         self.written
     }
+    fn edge(&self) -> u64 {
+        self.edge
+    }
+    fn take(&mut self, most: u64) -> Option<Range> {
+        let range = next(self.data_nxt, most, self.segment(), self.written, self.edge)?;
+        self.data_nxt = range.end;
+        Some(range)
+    }
 }
 
 #[test]
 fn a_scheduler_is_read_by_each_of_its_names_and_written_by_its_first() {
-    for described in Scheduler::DESCRIBED {
+    for (described, scheduler) in Scheduler::DESCRIBED.iter().zip(Scheduler::examples()) {
+        scheduler.check().unwrap();
+        let written = serde_json::to_string(&scheduler).unwrap();
+        assert!(written.contains(described.names[0]), "{written}");
         for name in described.names {
-            let scheduler: Scheduler = serde_json::from_value(serde_json::json!(name)).unwrap();
-            scheduler.check().unwrap();
-            let written = serde_json::to_string(&scheduler).unwrap();
-            assert!(written.contains(described.names[0]), "{written}");
+            let written = written.replace(described.names[0], name);
             assert_eq!(serde_json::from_str::<Scheduler>(&written).unwrap(), scheduler);
         }
     }
     let wrong = serde_json::from_str::<Scheduler>("\"fastest\"").unwrap_err().to_string();
     assert!(wrong.contains("expected one of `min-rtt`"), "{wrong}");
+}
+
+/// What happens to a connection.
+#[derive(Clone, Debug)]
+enum Event {
+    /// Time passes, and a path acknowledges all that it has sent.
+    Acked(usize, u64),
+    /// A path has this round-trip time now.
+    Rtt(usize, u64),
+    /// A path has a window of so many segments now, or of what is outstanding if that is more.
+    Window(usize, u64),
+    /// A timeout of a path.
+    Timeout(usize),
+    /// The path leaves and joins again.
+    Left(usize),
+    /// Everything arrives in order, and the receive window is this many segments.
+    Read(u64),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let path = 0..3_usize;
+    prop::collection::vec(
+        prop_oneof![
+            4 => (path.clone(), 1..100_u64).prop_map(|(path, ms)| Event::Acked(path, ms)),
+            1 => (path.clone(), 0..500_u64).prop_map(|(path, ms)| Event::Rtt(path, ms)),
+            1 => (path.clone(), 1..100_u64).prop_map(|(path, size)| Event::Window(path, size)),
+            1 => path.clone().prop_map(Event::Timeout),
+            1 => path.prop_map(Event::Left),
+            1 => (1..500_u64).prop_map(Event::Read),
+        ],
+        0..60,
+    )
+}
+
+impl Connection {
+    fn apply(&mut self, event: &Event, scheduler: &mut Scheduling) {
+        match *event {
+            Event::Acked(path, ms) => {
+                self.now = self.now + Span::millis(ms);
+                let state = &mut self.paths[path].1;
+                (state.outstanding, state.timeouts) = (0, 0);
+            }
+            Event::Rtt(path, ms) => self.paths[path].1.srtt = Span::millis(ms),
+            Event::Window(path, size) => {
+                let state = &mut self.paths[path].1;
+                state.cwnd = (1000 * size).max(state.outstanding);
+            }
+            Event::Timeout(path) => {
+                let state = &mut self.paths[path].1;
+                state.timeouts += u32::from(state.outstanding > 0);
+            }
+            Event::Left(path) => {
+                scheduler.on_leave(path);
+                let state = &mut self.paths[path].1;
+                (state.outstanding, state.timeouts) = (0, 0);
+            }
+            Event::Read(segments) => {
+                self.data_una = self.data_nxt;
+                self.edge = self.edge.max(self.data_una + 1000 * segments);
+            }
+        }
+        self.look();
+    }
+
+    /// A path may send if its window has room and no timeout has hit.
+    fn look(&mut self) {
+        for (ready, state) in &mut self.paths {
+            *ready = state.timeouts == 0 && state.outstanding + 1000 <= state.cwnd;
+        }
+    }
+
+    /// Sends all that the scheduler lets out, and checks each choice.
+    fn send(&mut self, scheduler: &mut Scheduling) -> Result<(), TestCaseError> {
+        for sent in 0.. {
+            prop_assert!(sent < 10_000, "it sends for ever");
+            let Some(choice) = scheduler.choose(self) else {
+                let waits = |(ready, state): &(bool, PathState)| !ready && state.outstanding > 0;
+                let closed = self.data_nxt + 1000 > self.edge;
+                let idle = self.paths.iter().all(|(ready, _)| !ready);
+                prop_assert!(
+                    idle || closed || self.paths.iter().any(waits),
+                    "it waits for nothing"
+                );
+                return Ok(());
+            };
+            let (path, len) = match choice {
+                Choice::Range(path, range) => {
+                    prop_assert!(range.end <= self.data_nxt && range.len() <= 1000);
+                    (path, range.len())
+                }
+                Choice::New(path) => {
+                    prop_assert!(self.paths[path].0, "path {path} is not ready");
+                    let Some(range) = self.take(1000) else { return Ok(()) };
+                    scheduler.on_new(path, range);
+                    (path, range.len())
+                }
+            };
+            prop_assert!(self.paths[path].0, "path {path} is not ready");
+            self.last = path;
+            self.paths[path].1.outstanding += len;
+            self.look();
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_scheduler_chooses_a_path_that_is_not_ready_and_none_waits_for_nothing(
+        events in events(),
+    ) {
+        for scheduler in Scheduler::examples() {
+            let mut connection = Connection::with_srtts(&[10, 50, 200]);
+            let mut scheduling = scheduler.start(3);
+            connection.send(&mut scheduling)?;
+            for event in &events {
+                connection.apply(event, &mut scheduling);
+                connection.send(&mut scheduling)?;
+            }
+        }
+    }
 }

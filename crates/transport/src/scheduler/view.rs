@@ -1,6 +1,6 @@
 //! What a scheduler may see of a connection, and what it answers.
 
-use units::Span;
+use units::{Span, Time};
 use wire::Range;
 
 /// What is sent next.
@@ -21,12 +21,25 @@ pub(crate) struct PathState {
     pub(crate) rttvar: Span,
     /// Congestion window in bytes.
     pub(crate) cwnd: u64,
+    /// Slow-start threshold in bytes; the largest number before the first congestion event.
+    pub(crate) ssthresh: u64,
     /// Bytes that were sent and not acknowledged.
     pub(crate) outstanding: u64,
+    /// Rate at which control paces the path, in bytes/s, if it does.
+    pub(crate) pacing: Option<f64>,
+    /// It belongs to the connection, and its handshake is done.
+    pub(crate) established: bool,
+    /// It is to be used only while no other path works (RFC 8684 §3.3.8).
+    pub(crate) backup: bool,
+    /// Retransmission timeouts since its last ACK of new data.
+    pub(crate) timeouts: u32,
 }
 
 /// A connection, as its scheduler sees it.
 pub(crate) trait View {
+    /// The time of this choice.
+    fn now(&self) -> Time;
+
     /// How many paths there are.
     fn paths(&self) -> usize;
 
@@ -57,4 +70,11 @@ pub(crate) trait View {
 
     /// The end of what the application has written.
     fn written(&self) -> u64;
+
+    /// Right edge of the receive window.
+    fn edge(&self) -> u64;
+
+    /// Takes the connection's next new data, `most` bytes of it or less, for a path that sends it now or later. Less
+    /// comes in whole segments but for the last one that is written.
+    fn take(&mut self, most: u64) -> Option<Range>;
 }

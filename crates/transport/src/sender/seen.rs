@@ -6,6 +6,7 @@ use crate::scheduler::{PathState, Scheduling, View};
 use crate::settings::SenderSettings;
 use control::CongestionController;
 use units::{Span, Time};
+use wire::Range;
 
 /// A sender without its scheduler.
 pub(super) struct Seen<'a, E> {
@@ -14,7 +15,10 @@ pub(super) struct Seen<'a, E> {
     settings: &'a SenderSettings,
     last: u32,
     data_una: u64,
-    data_nxt: u64,
+    data_nxt: &'a mut u64,
+    starved: &'a mut bool,
+    edge: u64,
+    now: Time,
     /// Since the start of the connection.
     age: Span,
 }
@@ -29,7 +33,10 @@ impl<E: CongestionController> Sender<E> {
             settings: &self.settings,
             last: self.last_path,
             data_una: self.data_una,
-            data_nxt: self.data_nxt,
+            data_nxt: &mut self.data_nxt,
+            starved: &mut self.starved,
+            edge: self.edge,
+            now,
             age: now.since(self.start),
         };
         (&mut self.scheduler, seen)
@@ -54,6 +61,10 @@ fn another_works(paths: &[Path]) -> bool {
 }
 
 impl<E: CongestionController> View for Seen<'_, E> {
+    fn now(&self) -> Time {
+        self.now
+    }
+
     #[inline(always)] // on the way of every segment
     fn paths(&self) -> usize {
         self.paths.len()
@@ -82,7 +93,12 @@ impl<E: CongestionController> View for Seen<'_, E> {
             srtt: side.rtt.srtt(),
             rttvar: side.rtt.rttvar(),
             cwnd: (window.cwnd * segment) as u64,
+            ssthresh: (window.ssthresh * segment) as u64,
             outstanding: side.board.outstanding(),
+            pacing: self.control.pacing(path).map(|rate| rate * segment),
+            established: side.member && side.established(),
+            backup: side.backup,
+            timeouts: side.timeouts(),
         }
     }
 
@@ -99,10 +115,31 @@ impl<E: CongestionController> View for Seen<'_, E> {
     }
 
     fn data_nxt(&self) -> u64 {
-        self.data_nxt
+        *self.data_nxt
     }
 
     fn written(&self) -> u64 {
         self.settings.source.written(self.age, self.settings.segment)
     }
+
+    fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    fn take(&mut self, most: u64) -> Option<Range> {
+        let (nxt, written) = (*self.data_nxt, self.written());
+        *self.starved = nxt >= written;
+        let range = next(nxt, most, self.segment(), written, self.edge)?;
+        *self.data_nxt = range.end;
+        Some(range)
+    }
+}
+
+/// Of the data from `start` on `most` bytes or less: what is `written`, and below the `edge` of the receive window in
+/// whole segments.
+pub(crate) fn next(start: u64, most: u64, segment: u64, written: u64, edge: u64) -> Option<Range> {
+    let end = start.saturating_add(most).min(written);
+    let admitted = start + edge.saturating_sub(start) / segment * segment;
+    let end = if end <= edge { end } else { admitted.min(end) };
+    (start < end).then_some(Range { start, end })
 }

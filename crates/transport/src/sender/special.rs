@@ -78,7 +78,7 @@ impl<E: CongestionController> Sender<E> {
             Choice::Range(me, range) => Some((me, range)),
             Choice::New(me) => match self.next_data(now) {
                 Some(range) => {
-                    self.scheduler.on_new(me, range.end);
+                    self.scheduler.on_new(me, range);
                     Some((me, range))
                 }
                 None if self.paths.len() > 1 && !self.starved => self.opportunistic(now, me),
@@ -158,7 +158,7 @@ impl<E: CongestionController> Sender<E> {
         let new = self.next_data(now);
         let transmit = match new {
             Some(range) => {
-                self.scheduler.on_new(me, range.end);
+                self.scheduler.on_new(me, range);
                 self.send(now, me, range)
             }
             None => {
