@@ -5,9 +5,8 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use network::{
-    Rng, Change, CodelSettings, FqCodelSettings, Packet, GilbertElliott, Link, LinkSettings,
-    Loss, LossModel, LossPlace, Offer, Opportunities, Passage, Pie, PieSettings, Queue, Red,
-    RedSettings, Reorder, Spacing,
+    Change, GilbertElliott, Link, LinkSettings, Loss, LossModel, LossPlace, Offer, Opportunities,
+    Packet, Passage, Queue, Reorder, Rng,
 };
 use units::{Rate, Span, Time};
 
@@ -51,37 +50,12 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = play(&mut Unstructured::new(bytes));
 });
 
+/// A queue of any kind of the registry.
 fn queue(bytes: &mut Unstructured<'_>) -> Result<Queue> {
     let limit = u64::from(bytes.int_in_range(1..=60u8)?);
-    let ecn = bool::arbitrary(bytes)?;
-    let codel = CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn };
-    let (min_th, max_th) = (limit as f64 / 4.0, limit as f64 / 2.0);
-    Ok(match bytes.int_in_range(0..=5u8)? {
-        0 => Queue::Unlimited,
-        1 => Queue::DropTail { packets: limit, bytes: limit * 700 },
-        2 => Queue::Codel { codel, limit },
-        3 => Queue::FqCodel(FqCodelSettings { codel, queues: 3, quantum: 300, limit }),
-        4 => Queue::Pie(Box::new(Pie::new(PieSettings {
-            target: Span::millis(15),
-            update: Span::millis(15),
-            burst: Span::millis(150),
-            alpha: 0.125,
-            beta: 1.25,
-            ecn,
-            limit,
-        }))),
-        _ => Queue::Red(Box::new(Red::new(RedSettings {
-            min_th,
-            max_th,
-            max_p: 0.1,
-            gentle: bool::arbitrary(bytes)?,
-            w_q: 0.25,
-            spacing: *bytes.choose(&[Spacing::Independent, Spacing::Count])?,
-            packet_time: 0.001,
-            ecn,
-            limit,
-        }))),
-    })
+    let mut queues = Queue::short(limit, bool::arbitrary(bytes)?);
+    let kind = bytes.choose_index(queues.len())?;
+    Ok(queues.swap_remove(kind))
 }
 
 fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
@@ -121,6 +95,8 @@ fn opportunities(bytes: &mut Unstructured<'_>) -> Result<Option<Opportunities>> 
 /// A link, and what has come out of it.
 struct World {
     link: Link<Plain>,
+    /// Whether packets of a plain link are delivered, as the simulator does, or woken.
+    by_delivery: bool,
     rng: Lcg,
     now: Time,
     out: u64,
@@ -132,7 +108,8 @@ struct World {
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let link = Link::new(settings(bytes)?);
     let rng = Lcg(u64::arbitrary(bytes)?);
-    let mut world = World { link, rng, now: Time::ZERO, out: 0, copies: 0, lost: 0, dropped: 0 };
+    let (by_delivery, now) = (bool::arbitrary(bytes)?, Time::ZERO);
+    let mut world = World { link, by_delivery, rng, now, out: 0, copies: 0, lost: 0, dropped: 0 };
     for _ in 0..400 {
         if bytes.is_empty() {
             break;
@@ -155,7 +132,7 @@ impl World {
                 match self.link.offer(self.now, packet, &mut self.rng) {
                     Offer::Dropped => self.dropped += 1,
                     Offer::Lost => self.lost += 1,
-                    Offer::Rare => self.shed(),
+                    Offer::Taken => self.take_dropped(),
                     Offer::Carried | Offer::Wake(_) => {}
                 }
                 return;
@@ -171,8 +148,8 @@ impl World {
         self.link.change(self.now, change);
     }
 
-    fn shed(&mut self) {
-        while self.link.shed().is_some() {
+    fn take_dropped(&mut self) {
+        while self.link.take_dropped().is_some() {
             self.dropped += 1;
         }
     }
@@ -182,17 +159,15 @@ impl World {
         for turn in 0.. {
             assert!(turn < 100_000, "it does not stop");
             let due = self.link.due();
-            assert!(self.link.rare() || due >= self.now, "it was due at {due:?}, before now");
+            assert!(!self.link.is_plain() || due >= self.now, "it was due at {due:?}, before now");
             let due = due.max(self.now);
             if due > end {
                 return;
             }
             self.now = due;
-            if !self.link.rare() {
-                match self.link.deliver().lost {
-                    true => self.lost += 1,
-                    false => self.out += 1,
-                }
+            if self.by_delivery && self.link.is_plain() {
+                self.link.deliver();
+                self.out += 1;
                 continue;
             }
             while let Some(passage) = self.link.wake(self.now, &mut self.rng) {
@@ -202,7 +177,7 @@ impl World {
                     Passage::Lost(_) => self.lost += 1,
                 }
             }
-            self.shed();
+            self.take_dropped();
         }
     }
 

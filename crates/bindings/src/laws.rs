@@ -5,6 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use units::Packets;
 
 type Vector<'py> = PyReadonlyArray1<'py, f64>;
 
@@ -122,16 +123,15 @@ pub(crate) fn red_drop_probability(
     max_p: f64,
     gentle: bool,
 ) -> f64 {
-    network::RedSettings {
-        min_th,
-        max_th,
+    network::Red {
+        min: Packets(min_th),
+        max: Packets(max_th),
         max_p,
         gentle,
-        w_q: 1.0,
+        weight: 1.0,
         spacing: network::Spacing::Independent,
         ecn: false,
-        limit: u64::MAX,
-        packet_time: 0.0,
+        limit: Packets(f64::INFINITY),
     }
     .curve(average_packets)
 }

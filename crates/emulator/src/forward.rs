@@ -64,10 +64,9 @@ pub(crate) struct Forwarder {
     pub(crate) media: SharedMedia<Packet>,
     /// The entry of each medium that counts; never if it has none.
     pub(crate) media_pending: Vec<Time>,
-    /// When each busy link and each medium wants to be woken; one entry for each, and stale ones of
-    /// rare links and of media.
+    /// When each busy link and each medium wants to be woken; entries may be stale.
     pub(crate) agenda: BinaryHeap<Reverse<(Time, Wake)>>,
-    /// The entry of each rare link that counts; never if it has none.
+    /// The entry of each link that counts; never if it has none.
     pending: Vec<Time>,
     /// Changes of links sorted by time, next one last.
     script: Vec<(Time, u32, Change)>,
@@ -169,9 +168,7 @@ impl Forwarder {
         element.change(now, change);
         let due = element.due().max(now);
         self.agenda.retain(|Reverse((_, pending))| *pending != Wake::Link(link));
-        if element.rare() {
-            self.pending[link as usize] = due;
-        }
+        self.pending[link as usize] = due;
         if due != Time::NEVER {
             self.agenda.push(Reverse((due, Wake::Link(link))));
         }
@@ -235,27 +232,8 @@ impl Forwarder {
         }
     }
 
-    /// A packet comes out of `link` at the present time.
+    /// What comes out of `link` at the present time.
     fn wake_link(&mut self, link: u32, outside: Outside<'_>) {
-        let element = &mut self.links[link as usize];
-        if element.rare() {
-            return self.wake_rare(link, outside);
-        }
-        let Some(&packet) = element.front() else {
-            return;
-        };
-        let delivery = element.deliver();
-        if let Some(next) = delivery.next {
-            self.agenda.push(Reverse((next, Wake::Link(link))));
-        }
-        match delivery.lost {
-            true => self.lose(packet),
-            false => self.hop(packet, outside),
-        }
-    }
-
-    /// A link does one of several things: see `network/src/link/rare.rs`.
-    fn wake_rare(&mut self, link: u32, outside: Outside<'_>) {
         let index = link as usize;
         if self.pending[index] != self.now {
             return; // an earlier entry took its place
@@ -271,22 +249,22 @@ impl Forwarder {
                 Passage::Copy(packet) => self.copy(packet, outside),
             }
         }
-        self.shed(link);
+        self.lose_dropped(link);
         self.expect(link);
     }
 
-    /// Has a rare link woken when it next has something to do.
+    /// Has a link woken when it next has something to do.
     fn expect(&mut self, link: u32) {
-        let at = self.links[link as usize].next_wake();
-        if at < self.pending[link as usize] {
-            self.pending[link as usize] = at;
-            self.agenda.push(Reverse((at, Wake::Link(link))));
+        let due = self.links[link as usize].due();
+        if due < self.pending[link as usize] {
+            self.pending[link as usize] = due;
+            self.agenda.push(Reverse((due, Wake::Link(link))));
         }
     }
 
-    /// Takes away what the discipline of a rare link has dropped.
-    fn shed(&mut self, link: u32) {
-        while let Some(packet) = self.links[link as usize].shed() {
+    /// Takes away what the queue of a link has dropped after it had taken it.
+    fn lose_dropped(&mut self, link: u32) {
+        while let Some(packet) = self.links[link as usize].take_dropped() {
             self.lose(packet);
         }
     }
@@ -316,13 +294,11 @@ impl Forwarder {
     fn offer(&mut self, packet: Packet, link: u32) {
         let mut rng = StreamOf { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
-            Offer::Carried => {}
-            Offer::Wake(at) => self.agenda.push(Reverse((at, Wake::Link(link)))),
-            Offer::Rare => {
-                self.shed(link);
+            Offer::Dropped | Offer::Lost => self.lose(packet),
+            Offer::Carried | Offer::Wake(_) | Offer::Taken => {
+                self.lose_dropped(link);
                 self.expect(link);
             }
-            Offer::Dropped | Offer::Lost => self.lose(packet),
         }
     }
 

@@ -28,7 +28,7 @@ mod tests;
 
 use crate::host::{HostQueue, LinkPacket};
 use crate::shared::{Counters, Outcome, SharedMedium};
-use crate::{Packet, Queue, Rng};
+use crate::{DropTail, Packet, Queue, Rng};
 use std::vec::Drain;
 use units::{NANOS, Rate, Span, Time};
 
@@ -73,7 +73,7 @@ pub struct BusStation {
 impl Default for BusStation {
     /// As ns-3's: drop-tail, 100 packets.
     fn default() -> Self {
-        BusStation { queue: Queue::DropTail { packets: 100, bytes: u64::MAX } }
+        BusStation { queue: Queue::DropTail(DropTail::of(100)) }
     }
 }
 

@@ -33,7 +33,7 @@ mod tests;
 
 use crate::host::LinkPacket;
 use crate::shared::{Counters, Outcome, SharedMedium};
-use crate::{Packet, Place, Queue, Radio, Rng};
+use crate::{DropTail, Packet, Place, Queue, Radio, Rng};
 use bearer::Bearer;
 pub use channel::Fading;
 use channel::{Channel, block_bytes};
@@ -103,7 +103,7 @@ pub struct CellUser {
 
 impl Default for CellUser {
     fn default() -> Self {
-        let queue = Queue::DropTail { packets: 1000, bytes: u64::MAX };
+        let queue = Queue::DropTail(DropTail::of(1000));
         CellUser { snr_db: Some(20.0), place: Place::default(), fading: None, queue }
     }
 }

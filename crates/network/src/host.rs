@@ -1,8 +1,7 @@
 //! The queue of a host before its driver: a queueing discipline that the driver's ring is filled from.
 
-use crate::codel::{Dropped, Fifo};
-use crate::departing::Departing;
-use crate::queue::{Backlog, Queue, Verdict};
+use crate::queue::Verdict;
+use crate::queue::{Arrival, ArrivalQueue, Backlog, DepartureQueue, Dropped, Fifo, Queue, State};
 use crate::{Packet, Rng};
 use units::Time;
 
@@ -32,35 +31,36 @@ impl<P: Packet> Packet for LinkPacket<P> {
 }
 
 enum Discipline<P> {
-    InOrder(Fifo<LinkPacket<P>>),
-    Departing(Departing<LinkPacket<P>>),
+    /// Packets in order, and the queue that decides when one arrives, if there is a limit.
+    InOrder(Option<ArrivalQueue>, Fifo<LinkPacket<P>>),
+    Departing(DepartureQueue<LinkPacket<P>>),
 }
 
 /// Packets of a station that the driver has not taken yet.
 pub(crate) struct HostQueue<P> {
-    queue: Queue,
     waiting: Discipline<P>,
     dropped: Dropped<LinkPacket<P>>,
 }
 
 impl<P: Packet> HostQueue<P> {
     pub(crate) fn new(queue: Queue) -> Self {
-        let waiting = match Departing::new(&queue) {
-            Some(departing) => Discipline::Departing(departing),
-            None => Discipline::InOrder(Fifo::new()),
+        let waiting = match queue.start(None) {
+            State::Unlimited => Discipline::InOrder(None, Fifo::new()),
+            State::Arrival(queue) => Discipline::InOrder(Some(queue), Fifo::new()),
+            State::Departure(queue) => Discipline::Departing(queue),
         };
-        HostQueue { queue, waiting, dropped: Dropped::new() }
+        HostQueue { waiting, dropped: Dropped::new() }
     }
 
-    /// Discipline packets and their bytes.
+    /// Waiting packets and their bytes.
     pub(crate) fn backlog(&self) -> (u64, u64) {
         match &self.waiting {
-            Discipline::InOrder(fifo) => (fifo.len(), fifo.bytes()),
-            Discipline::Departing(departing) => departing.waiting(),
+            Discipline::InOrder(_, fifo) => (fifo.len(), fifo.bytes()),
+            Discipline::Departing(queue) => queue.backlog(),
         }
     }
 
-    /// Discipline packets.
+    /// Waiting packets.
     pub(crate) fn len(&self) -> u64 {
         self.backlog().0
     }
@@ -72,26 +72,29 @@ impl<P: Packet> HostQueue<P> {
         mut packet: LinkPacket<P>,
         mut rng: &mut dyn Rng,
     ) -> bool {
-        let (packets, bytes) = self.backlog();
-        let backlog = Backlog { packets, bytes, idle_since: Time::NEVER };
-        let capable = packet.ecn_capable();
-        match self.queue.judge(now, packet.bytes(), capable, backlog, &mut rng) {
-            Verdict::Accept => {}
-            Verdict::Mark => packet.mark(),
-            Verdict::Full | Verdict::Early => return false,
+        let (queue, fifo) = match &mut self.waiting {
+            Discipline::InOrder(queue, fifo) => (queue, fifo),
+            Discipline::Departing(queue) => return queue.enqueue(now, packet, &mut self.dropped),
+        };
+        if let Some(queue) = queue {
+            let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
+            let idle_since = Time::NEVER;
+            let backlog = Backlog { packets: fifo.len(), bytes: fifo.bytes(), idle_since };
+            match queue.judge(Arrival { now, bytes, ecn_capable, backlog }, &mut rng) {
+                Verdict::Accept => {}
+                Verdict::Mark => packet.mark(),
+                Verdict::Drop => return false,
+            }
         }
-        match &mut self.waiting {
-            Discipline::InOrder(fifo) => fifo.push(now, packet),
-            Discipline::Departing(departing) => departing.enqueue(now, packet, &mut self.dropped),
-        }
+        fifo.push(now, packet);
         true
     }
 
     /// The next packet for the driver.
     pub(crate) fn take(&mut self, now: Time) -> Option<LinkPacket<P>> {
         match &mut self.waiting {
-            Discipline::InOrder(fifo) => fifo.pop().map(|(_, packet)| packet),
-            Discipline::Departing(departing) => departing.dequeue(now, &mut self.dropped),
+            Discipline::InOrder(_, fifo) => fifo.pop().map(|(_, packet)| packet),
+            Discipline::Departing(queue) => queue.dequeue(now, &mut self.dropped),
         }
     }
 

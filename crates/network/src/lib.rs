@@ -6,18 +6,13 @@
 pub mod adhoc;
 mod bus;
 mod cell;
-mod codel;
-mod departing;
 pub mod dot11;
-mod fq_codel;
 mod host;
 mod link;
 mod loss;
 mod mobility;
-mod pie;
 mod queue;
 mod radio;
-mod red;
 mod ring;
 pub mod routing;
 mod shared;
@@ -26,17 +21,13 @@ mod testing;
 
 pub use bus::{Bus, BusSettings, BusStation};
 pub use cell::{Cell, CellSettings, CellUser, Direction, Fading, Scheduler};
-pub use codel::CodelSettings;
-pub use fq_codel::FqCodelSettings;
-pub use link::{
-    Change, Counters, Delivery, Link, LinkSettings, Offer, Opportunities, Passage, Reorder,
-};
+pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Reorder};
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
 pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
-pub use pie::{Pie, PieSettings};
-pub use queue::{Backlog, Queue, Verdict};
+pub use queue::{
+    Backlog, Codel, Described as DescribedQueue, DropTail, FqCodel, Pie, Queue, Red, Spacing,
+};
 pub use radio::Radio;
-pub use red::{Red, RedSettings, Spacing};
 pub use shared::{
     Counters as StationCounters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters,
     SharedMedium,

@@ -3,24 +3,32 @@
 //! The link runs in virtual time. When a packet arrives, the moment its transmission will start and
 //! the moment it will come out at the far end are known, because packets leave in order; so a packet
 //! costs one event, and a link has one event pending however many packets it carries. Packets lie by
-//! value in one ring, in order, so a hop reads and writes memory in sequence. What only few links do (a
-//! discipline that decides when a packet leaves, reordering, copies) is in `rare.rs`; a transmitter without a
-//! rate, in `opportunities.rs`.
+//! value in one ring, in order, so a hop reads and writes memory in sequence.
+//!
+//! A plain link has a rate (`rate.rs`), a delay and a queue that decides on arrival. Others have one or more
+//! extras, each in a file of its own: impairments (`impairments.rs`), opportunities in place of a rate
+//! (`opportunities.rs`), a queue that decides on departure (`departure.rs`). Their one event stands for the
+//! first of several things (`exit.rs`).
 
 use crate::loss::{Loss, LossModel, LossPlace};
-use crate::queue::{Backlog, Queue, Verdict};
+use crate::queue::{Arrival, ArrivalQueue, Backlog, Queue, State, Verdict};
 use crate::ring::Ring;
 use crate::{Packet, Rng};
-use opportunities::Transmitter;
-use rare::Rare;
-use std::collections::VecDeque;
-use units::{NANOS, Rate, Span, Time};
+use departure::Departure;
+use impairments::{Fate, Impairments};
+use opportunities::Schedule;
+use rate::Transmitter;
+use units::{Rate, Span, Time};
 
+mod departure;
+mod exit;
+mod impairments;
 mod opportunities;
-mod rare;
+mod rate;
 
+pub use exit::Passage;
+pub use impairments::Reorder;
 pub use opportunities::Opportunities;
-pub use rare::{Passage, Reorder};
 
 /// What a link is; by default a line without rate, delay, queue or fault.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +47,8 @@ pub struct LinkSettings {
     pub reorder: Option<Reorder>,
     /// Probability that a packet comes out twice.
     pub duplicate: f64,
-    /// Packets come out later by a random time up to this, and in order; not on links that are rare.
+    /// Packets come out later by a random time up to this, and in order; not with `reorder`, `duplicate` or a
+    /// queue that decides on departure.
     pub jitter: Span,
 }
 
@@ -77,11 +86,11 @@ pub struct Counters {
 pub enum Offer {
     /// Carried, and the link has an event pending already.
     Carried,
-    /// Carried, and nothing else is: call [`Link::deliver`] at this time.
+    /// Carried, and nothing else is: wake the link at this time.
     Wake(Time),
-    /// Taken by a link that is [`Link::rare`]: call [`Link::shed`] now, and [`Link::wake`] at
-    /// [`Link::next_wake`] at the latest.
-    Rare,
+    /// Taken by a link whose queue decides on departure, or that may reorder or copy packets: call
+    /// [`Link::take_dropped`] until `None` now, and wake the link at [`Link::due`] at the latest.
+    Taken,
     /// Dropped by the queue.
     Dropped,
     /// Lost at random before the queue, or because the link is down.
@@ -98,37 +107,21 @@ struct Carried<P> {
     packet: P,
 }
 
-/// What became of the packet that came out of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// Whether it was lost on the line after all.
-    pub lost: bool,
-    /// When to call [`Link::deliver`] for the next one.
-    pub next: Option<Time>,
-}
-
 /// A link that carries packets of type `P`. What every hop touches fills two cache lines: a packet that
-/// comes out needs the first one only.
+/// comes out of a plain link needs the first one only.
 #[repr(C, align(64))]
 pub struct Link<P> {
     line: Ring<Carried<P>>,
-    /// The queue and its drops; none if it takes everything.
-    queue: Option<Box<Guarded>>,
-    faults: Option<Box<Faults<P>>>,
+    /// The queue and its drops, if it decides on arrival.
+    queue: Option<Box<Counted>>,
+    extras: Option<Box<Extras<P>>>,
     /// Bytes that came out.
     carried_bytes: u64,
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
 
-    /// Transmission time of a packet of `memo.bytes`: quotient in ns and remainder.
-    memo: Transmission,
-    /// Rate in bit/s; zero for a pure delay.
-    rate: u64,
-    /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
-    remainder: u64,
-    /// When the transmitter has sent everything it was given.
-    idle_at: Time,
+    transmitter: Transmitter,
     delay: Span,
     /// When the last packet comes out; none overtakes another.
     last_arrival: Time,
@@ -136,98 +129,66 @@ pub struct Link<P> {
     arrived: u64,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Transmission {
-    bytes: u32,
-    /// Whole nanoseconds; a packet that takes longer than 4 s is worked out anew each time.
-    ns: u32,
-    remainder: u64,
-}
-
-/// A queue that may drop.
-struct Guarded {
-    queue: Queue,
+/// A queue that decides on arrival, with what it has decided.
+struct Counted {
+    queue: ArrivalQueue,
     drops: u64,
     marks: u64,
 }
 
-/// The uncommon part of a link, out of the way of the common one.
-struct Faults<P> {
-    loss: Option<Loss>,
-    up: bool,
-    /// Packets delivered so far, and the ordinals of carried packets that will not come out.
-    delivered: u64,
-    doomed: VecDeque<u64>,
-    /// Packets lost at random, or because the link was down.
-    losses: u64,
-    /// Most by which a packet is late.
-    jitter: Span,
-    rare: Option<Rare<P>>,
-    /// What sends in place of a rate.
-    transmitter: Option<Transmitter>,
-}
-
-impl<P> Faults<P> {
-    /// Whether random loss strikes the next packet.
-    fn strikes(&mut self, rng: &mut impl Rng) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng))
-    }
-
-    fn new(loss: Option<Loss>, rare: Option<Rare<P>>) -> Self {
-        Faults {
-            loss,
-            up: true,
-            delivered: 0,
-            doomed: VecDeque::new(),
-            losses: 0,
-            jitter: Span::ZERO,
-            rare,
-            transmitter: None,
-        }
-    }
+/// What a plain link does not have.
+struct Extras<P> {
+    impairments: Impairments<P>,
+    /// When it may send, in place of a rate.
+    schedule: Option<Schedule>,
+    /// The queue, if it decides on departure.
+    departure: Option<Departure<P>>,
 }
 
 impl<P: Packet> Link<P> {
     /// A link that carries nothing yet.
     pub fn new(settings: LinkSettings) -> Self {
-        let rare = Rare::new(&settings);
-        let transmitter = settings.opportunities.map(Transmitter::new);
-        let rate = settings.rate.filter(|_| transmitter.is_none());
-        let faulty = settings.loss.is_some() || rare.is_some() || settings.jitter > Span::ZERO;
+        let (queue, departure) = match settings.queue.start(settings.rate) {
+            State::Unlimited => (None, None),
+            State::Arrival(queue) => (Some(Box::new(Counted { queue, drops: 0, marks: 0 })), None),
+            State::Departure(queue) => (None, Some(Departure::new(queue))),
+        };
+        let impairments = Impairments::new(&settings, departure.is_some());
+        let schedule = settings.opportunities.map(Schedule::new);
+        let rate = settings.rate.filter(|_| schedule.is_none());
+        let plain = impairments.are_none() && schedule.is_none() && departure.is_none();
         Link {
-            faults: (faulty || transmitter.is_some()).then(|| {
-                let faults = Faults::new(settings.loss, rare);
-                Box::new(Faults { jitter: settings.jitter, transmitter, ..faults })
-            }),
-            rate: rate.map_or(0, |rate| rate.0),
+            extras: (!plain).then(|| Box::new(Extras { impairments, schedule, departure })),
+            transmitter: Transmitter::new(rate),
             delay: settings.delay,
-            queue: match settings.queue {
-                Queue::Unlimited => None,
-                queue => Some(Box::new(Guarded { queue, drops: 0, marks: 0 })),
-            },
+            queue,
             line: Ring::new(),
             waiting: 0,
             waiting_bytes: 0,
-            idle_at: Time::ZERO,
             last_arrival: Time::ZERO,
-            remainder: 0,
-            memo: Transmission::default(),
             arrived: 0,
             carried_bytes: 0,
         }
+    }
+
+    /// Whether it is a rate, a delay and a queue that decides on arrival, and nothing else: what comes out
+    /// of it is then [`Link::deliver`]ed.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.extras.is_none()
     }
 
     /// A packet arrives at `now`; times of successive calls never decrease.
     #[inline(always)] // on the way of every hop
     pub fn offer(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
         self.arrived += 1;
-        if self.faults.is_some() {
-            return self.offer_faulty(now, packet, rng);
+        if self.extras.is_some() {
+            return self.offer_extended(now, packet, rng);
         }
         match self.judge(now, &packet, rng) {
             Verdict::Accept => self.carry(now, packet),
             Verdict::Mark => self.carry_marked(now, packet),
-            Verdict::Full | Verdict::Early => Offer::Dropped,
+            Verdict::Drop => Offer::Dropped,
         }
     }
 
@@ -238,15 +199,15 @@ impl<P: Packet> Link<P> {
             return Verdict::Accept;
         }
         let backlog = self.backlog(now);
-        let Some(guarded) = &mut self.queue else {
+        let Some(counted) = &mut self.queue else {
             return Verdict::Accept;
         };
-        let (bytes, capable) = (packet.bytes(), packet.ecn_capable());
-        let verdict = guarded.queue.judge(now, bytes, capable, backlog, rng);
+        let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
+        let verdict = counted.queue.judge(Arrival { now, bytes, ecn_capable, backlog }, rng);
         match verdict {
             Verdict::Accept => {}
-            Verdict::Mark => guarded.marks += 1,
-            Verdict::Full | Verdict::Early => guarded.drops += 1,
+            Verdict::Mark => counted.marks += 1,
+            Verdict::Drop => counted.drops += 1,
         }
         verdict
     }
@@ -257,47 +218,48 @@ impl<P: Packet> Link<P> {
         self.carry(now, packet)
     }
 
-    /// [`Link::offer`] to a link with random loss, that may be down, that is rare, or that has opportunities.
+    /// [`Link::offer`] to a link that is not plain.
     #[inline(never)]
-    fn offer_faulty(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
-        let mut doomed = false;
-        self.pass(now);
-        if let Some(faults) = &mut self.faults {
-            let place = faults.loss.map_or(LossPlace::After, |loss| loss.place);
-            let later = faults.rare.is_some() && place == LossPlace::After; // when it comes out
-            let lost = !faults.up || (!later && faults.strikes(rng));
-            if lost && (!faults.up || place == LossPlace::Before) {
-                faults.losses += 1;
-                return Offer::Lost;
-            }
-            doomed = lost;
+    fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
+        self.pass_opportunities(now);
+        let fate = self.extras.as_mut().map_or(Fate::Spared, |it| it.impairments.on_offer(rng));
+        if let Fate::Lost = fate {
+            return Offer::Lost;
         }
         match self.judge(now, &packet, rng) {
             Verdict::Accept => {}
             Verdict::Mark => packet.mark(),
-            Verdict::Full | Verdict::Early => return Offer::Dropped,
+            Verdict::Drop => return Offer::Dropped,
         }
-        if self.rare() {
-            return self.offer_rare(now, packet);
+        if self.departure().is_some() {
+            return self.enqueue(now, packet);
         }
-        let offer = self.carry_late(now, packet, rng);
-        if doomed && let Some(faults) = &mut self.faults {
-            faults.doomed.push_back(faults.delivered + u64::from(self.line.len()));
+        let Some(Extras { impairments, .. }) = self.extras.as_deref_mut() else {
+            return self.carry(now, packet);
+        };
+        if impairments.rearrange() {
+            self.carry_extended(now, packet);
+            return Offer::Taken;
+        }
+        let jitter = impairments.jitter(rng);
+        let delay = self.delay;
+        self.delay = delay + jitter; // the line is as much longer for this packet
+        let offer = self.carry_extended(now, packet);
+        self.delay = delay;
+        let inside = self.line.len();
+        if let (Fate::Doomed, Some(extras)) = (fate, &mut self.extras) {
+            extras.impairments.doom(inside);
         }
         offer
     }
 
-    /// [`Link::carry`] with jitter: the line is as much longer for this packet.
-    fn carry_late(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Offer {
-        let jitter = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.jitter);
-        if jitter == Span::ZERO {
-            return self.carry_somehow(now, packet);
+    /// [`Link::carry`] out of the way of plain links, by the transmitter that there is.
+    #[inline(never)]
+    fn carry_extended(&mut self, now: Time, packet: P) -> Offer {
+        match self.schedule() {
+            Some(_) => self.carry_by_opportunities(now, packet),
+            None => self.carry(now, packet),
         }
-        let delay = self.delay;
-        self.delay = delay + Span((rng.uniform() * jitter.0 as f64) as u64);
-        let offer = self.carry_somehow(now, packet);
-        self.delay = delay;
-        offer
     }
 
     /// The packet that comes out next; `None` if the link carries nothing.
@@ -305,38 +267,23 @@ impl<P: Packet> Link<P> {
         self.line.front().map(|carried| &carried.packet)
     }
 
-    /// The packet at the [`Link::front`] comes out, at the time for which the link last asked to be woken.
+    /// The packet at the [`Link::front`] of a plain link comes out, at the time for which the link last asked
+    /// to be woken. Returns when to wake it for the next one.
     #[inline(always)] // on the way of every hop
-    pub fn deliver(&mut self) -> Delivery {
+    pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
         if self.queue.is_some() && self.waiting == self.line.head() {
             self.waiting = self.waiting.wrapping_add(1);
             self.waiting_bytes -= bytes;
         }
         self.carried_bytes += bytes;
-        let next = match self.line.advance() {
+        match self.line.advance() {
             true => {
                 self.waiting = 0;
                 None
             }
             false => self.line.front().map(|carried| carried.arrives),
-        };
-        let lost = self.faults.is_some() && self.strikes();
-        Delivery { lost, next }
-    }
-
-    /// Whether random loss has chosen the packet that comes out now.
-    fn strikes(&mut self) -> bool {
-        let Some(faults) = &mut self.faults else {
-            return false;
-        };
-        faults.delivered += 1;
-        let strikes = faults.doomed.front() == Some(&faults.delivered);
-        if strikes {
-            faults.doomed.pop_front();
-            faults.losses += 1;
         }
-        strikes
     }
 
     /// What waits at `now`, not counting the packet in transmission.
@@ -346,47 +293,47 @@ impl<P: Packet> Link<P> {
         let on_line = Backlog {
             packets: u64::from(self.line.tail().wrapping_sub(self.waiting)),
             bytes: self.waiting_bytes,
-            idle_since: self.idle_at,
+            idle_since: self.transmitter.idle_at,
         };
-        match &self.faults {
+        match &self.extras {
             None => on_line,
-            Some(_) => self.backlog_rare(on_line),
+            Some(_) => self.backlog_with_undecided(on_line),
         }
     }
 
-    /// Packets inside: waiting, in transmission or on the line.
+    /// Packets inside: waiting, in transmission, on the line or held back.
     pub fn carried(&self) -> usize {
-        self.line.len() as usize + self.rare_carried()
+        let beside = self.extras.as_ref().map_or(0, |extras| {
+            extras.impairments.carried() + extras.departure.as_ref().map_or(0, Departure::carried)
+        });
+        self.line.len() as usize + beside
     }
 
     /// What has happened since the start.
     pub fn counters(&self) -> Counters {
-        let (dropped, marks) = self.rare_counts();
+        let arrival = self.queue.as_ref().map_or((0, 0), |queue| (queue.drops, queue.marks));
+        let departure = self.departure().map_or((0, 0), |queue| (queue.drops, queue.marks()));
         Counters {
             arrived: self.arrived,
-            queue_drops: self.queue.as_ref().map_or(0, |guarded| guarded.drops) + dropped,
-            marks: self.queue.as_ref().map_or(0, |guarded| guarded.marks) + marks,
-            losses: self.faults.as_ref().map_or(0, |faults| faults.losses),
+            queue_drops: arrival.0 + departure.0,
+            marks: arrival.1 + departure.1,
+            losses: self.extras.as_ref().map_or(0, |extras| extras.impairments.losses),
             carried_bytes: self.carried_bytes,
         }
     }
 
-    /// Change the link at `now`. What it was to be called for may have moved: see [`Link::due`].
+    /// Change the link at `now`. What it was to be woken for may have moved: see [`Link::due`].
     pub fn change(&mut self, now: Time, change: Change) {
         if let Some(delay) = change.delay {
             self.delay = delay;
         }
         if change.loss.is_some() || change.up.is_some() {
-            let none = Loss { model: LossModel::Independent(0.0), place: LossPlace::After };
-            let faults = self.faults.get_or_insert_with(|| Box::new(Faults::new(Some(none), None)));
-            if let Some(probability) = change.loss {
-                faults.loss.get_or_insert(none).model = LossModel::Independent(probability);
-            }
-            faults.up = change.up.unwrap_or(faults.up);
+            let extras = self.extras.get_or_insert_with(|| Box::new(Extras::none()));
+            extras.impairments.change(change.loss, change.up);
         }
-        if self.transmitter().is_some() {
+        if self.schedule().is_some() {
             return if change.delay.is_some() {
-                self.delay_anew(now)
+                self.redelay_by_opportunities(now)
             };
         }
         let rate = change.rate.or(change.delay.and(self.rate()));
@@ -395,59 +342,18 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// The rate now; none for a pure delay, and with opportunities.
-    pub fn rate(&self) -> Option<Rate> {
-        (self.rate > 0).then_some(Rate(self.rate))
-    }
-
-    /// When to call for the link next, after a change that may have moved it; never if nothing is inside.
-    pub fn due(&self) -> Time {
-        match self.rare() {
-            true => self.next_wake(),
-            false => self.line.front().map_or(Time::NEVER, |carried| carried.arrives),
-        }
-    }
-
-    /// Packets that wait, and what is left of the one in transmission, are timed anew at `rate` and with the
-    /// present delay.
-    fn rerate(&mut self, now: Time, rate: Rate) {
-        self.settle(now);
-        let before = std::mem::replace(&mut self.rate, rate.0);
-        self.memo = Transmission::default();
-        self.remainder = 0;
-        let sending = self.waiting.wrapping_sub(1);
-        let ends = self.line.get(self.waiting).map_or(self.idle_at, |first| first.starts);
-        let earlier = self.line.get(sending.wrapping_sub(1)).map_or(now, |carried| carried.arrives);
-        let mut earliest = self.line.get(sending).map_or(now, |carried| carried.arrives);
-        self.idle_at = ends;
-        if ends > now && before > 0 {
-            let left = u128::from(ends.since(now).0) * u128::from(before);
-            let left = left.div_ceil(u128::from(rate.0)).min(u128::from(FAR.0));
-            self.idle_at = now + Span(left as u64);
-            earliest = earlier.max(self.idle_at + self.delay);
-            if let Some(carried) = self.line.get_mut(sending) {
-                carried.arrives = earliest;
-            }
-        }
-        for offset in 0..self.line.tail().wrapping_sub(self.waiting) {
-            let ordinal = self.waiting.wrapping_add(offset);
-            let starts = self.idle_at;
-            let bytes = self.line.get(ordinal).map_or(0, |carried| carried.packet.bytes());
-            self.transmit(starts, bytes);
-            earliest = earliest.max(self.idle_at + self.delay);
-            if let Some(carried) = self.line.get_mut(ordinal) {
-                (carried.starts, carried.arrives) = (starts, earliest);
-            }
-        }
-        self.last_arrival = earliest;
-    }
-
     #[inline(always)] // on the way of every hop
     fn carry(&mut self, now: Time, packet: P) -> Offer {
         let bytes = packet.bytes();
-        let starts = now.max(self.idle_at);
-        self.transmit(starts, bytes);
-        let arrives = (self.idle_at + self.delay).max(self.last_arrival);
+        let starts = now.max(self.transmitter.idle_at);
+        self.transmitter.send(starts, bytes);
+        self.push(starts, packet)
+    }
+
+    /// A packet whose transmission starts then is put on the line; the transmitter has it already.
+    #[inline(always)] // on the way of every hop
+    fn push(&mut self, starts: Time, packet: P) -> Offer {
+        let arrives = (self.transmitter.idle_at + self.delay).max(self.last_arrival);
         self.last_arrival = arrives;
         let offer = match self.line.len() {
             0 => Offer::Wake(arrives),
@@ -455,42 +361,9 @@ impl<P: Packet> Link<P> {
         };
         self.line.push(Carried { starts, arrives, packet });
         if self.queue.is_some() {
-            self.waiting_bytes += u64::from(bytes);
+            self.waiting_bytes += u64::from(packet.bytes());
         }
         offer
-    }
-
-    /// Occupy the transmitter with `bytes` from `starts`; the fraction of a nanosecond is carried,
-    /// so the rate is exact however long the run.
-    fn transmit(&mut self, starts: Time, bytes: u32) {
-        if self.rate == 0 {
-            self.idle_at = starts;
-            return;
-        }
-        if starts > self.idle_at {
-            self.remainder = 0; // it was idle: nothing to carry over
-        }
-        let (ns, remainder) = self.transmission(bytes);
-        self.remainder += remainder;
-        let carry = self.remainder >= self.rate;
-        if carry {
-            self.remainder -= self.rate;
-        }
-        self.idle_at = starts + Span(ns + u64::from(carry));
-    }
-
-    /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
-    fn transmission(&mut self, bytes: u32) -> (u64, u64) {
-        if self.memo.bytes != bytes {
-            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB
-            let (whole, remainder) = (product / self.rate, product % self.rate);
-            let Ok(ns) = u32::try_from(whole) else {
-                // A queue that waits for an outage to end may not wait beyond the end of time.
-                return if self.idle_at > FAR { (0, 0) } else { (whole, remainder) };
-            };
-            self.memo = Transmission { bytes, ns, remainder };
-        }
-        (u64::from(self.memo.ns), self.memo.remainder)
     }
 
     /// Count the packets whose transmission has started by `now`. Without a queue that may drop, nobody
@@ -509,6 +382,16 @@ impl<P: Packet> Link<P> {
             self.waiting_bytes -= u64::from(carried.packet.bytes());
             self.waiting = self.waiting.wrapping_add(1);
         }
+    }
+}
+
+impl<P: Packet> Extras<P> {
+    /// Those of a plain link that is about to be impaired.
+    fn none() -> Self {
+        let none = Loss { model: LossModel::Independent(0.0), place: LossPlace::After };
+        let settings = LinkSettings { loss: Some(none), ..LinkSettings::default() };
+        let impairments = Impairments::new(&settings, false);
+        Extras { impairments, schedule: None, departure: None }
     }
 }
 

@@ -1,8 +1,7 @@
 //! Packets and random numbers for tests.
 
-use crate::{CodelSettings, FqCodelSettings, Packet, Queue, Rng};
+use crate::{Packet, Queue, Rng};
 use proptest::prelude::*;
-use units::Span;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct TestPacket {
@@ -65,12 +64,7 @@ impl Rng for Lcg {
 
 /// Queues that a host may have, short ones.
 pub(crate) fn queues() -> impl Strategy<Value = Queue> {
-    const CODEL: CodelSettings =
-        CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn: true };
-    let fq_codel = FqCodelSettings { codel: CODEL, queues: 4, quantum: 300, limit: 30 };
-    prop_oneof![
-        (0..20u64).prop_map(|packets| Queue::DropTail { packets, bytes: u64::MAX }),
-        Just(Queue::Codel { codel: CODEL, limit: 30 }),
-        Just(Queue::FqCodel(fq_codel)),
-    ]
+    let hosts = |queue: &Queue| queue.kind().is_some_and(|kind| kind.for_hosts);
+    let queues = move |limit| Queue::short(limit, true).into_iter().filter(hosts);
+    (1..30u64).prop_flat_map(move |limit| prop::sample::select(queues(limit).collect::<Vec<_>>()))
 }

@@ -2,12 +2,12 @@
 
 use crate::error::{Error, list};
 use crate::ground::members;
-use crate::plan::{DEFAULT_QUEUE, expand_queue};
+use crate::plan::DEFAULT_QUEUE;
 use crate::schema::{
-    Link, Medium, Name, Node, Queue, Radio, RateControl, Routing, Scenario, Standard, Station,
+    Link, Medium, Name, Node, Radio, RateControl, Routing, Scenario, Standard, Station,
 };
 use crate::sharing::{PlanStation, stations};
-use crate::validate::{Placed, about, at, check_queue, unique};
+use crate::validate::{Placed, about, at, check_host_queue, unique};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Rate, Span};
@@ -351,11 +351,7 @@ fn check_station(
         return wrong("ring", ring.to_string(), "it is at least 1 packet");
     }
     if let Some(queue) = &station.queue {
-        check_queue(queue).or_else(|(field, value, right)| wrong(&field, value, right))?;
-        if matches!(queue, Queue::Red(_) | Queue::Pie(_)) {
-            let right = "a host has droptail, codel, fq-codel or \"unlimited\"";
-            return wrong("queue", "one of a router".into(), right);
-        }
+        check_host_queue(queue).or_else(|(field, value, right)| wrong(&field, value, right))?;
     }
     if !(0.0..=1.0).contains(&station.residual_loss) {
         return wrong("residual_loss", station.residual_loss.to_string(), "it lies from 0 to 1");
@@ -417,7 +413,7 @@ pub(crate) fn expand_station(scenario: &Scenario, medium: &Medium, name: &str) -
     let own = own.next();
     let ring = if medium.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
     PlanStation {
-        queue: own.and_then(|own| own.queue.as_ref()).map_or(DEFAULT_QUEUE, expand_queue),
+        queue: own.and_then(|own| own.queue.as_ref()).unwrap_or(&DEFAULT_QUEUE).clone(),
         ring: own.and_then(|own| own.ring).map_or(ring, |ring| ring.0 as u32),
         rate: own.and_then(|own| own.rate).and_then(|rate| meant(medium, rate)),
         place: own.map_or((0.0, 0.0), own_place),

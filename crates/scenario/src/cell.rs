@@ -3,10 +3,10 @@
 use crate::air::{MOST_STATIONS, check_radio};
 use crate::error::{Error, list};
 use crate::ground::members;
-use crate::plan::{PlanQueue, expand_queue};
 use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Queue, Radio, Scenario};
 use crate::sharing::{PlanKind, PlanStation, stations};
-use crate::validate::{Placed, about, at, check_queue, unique};
+use crate::validate::{Placed, about, at, check_host_queue, unique};
+use network::DropTail;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use units::{Rate, Span};
@@ -73,10 +73,10 @@ impl FadingKeys {
 }
 
 /// The queue of a device on a bus, as ns-3 has it.
-const BUS_QUEUE: PlanQueue = PlanQueue::DropTail { packets: Some(100), bytes: None };
+const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
 
 /// The queue of a user of a cell.
-const CELL_QUEUE: PlanQueue = PlanQueue::DropTail { packets: Some(300), bytes: None };
+const CELL_QUEUE: Queue = Queue::DropTail(DropTail::of(300));
 
 /// Path loss at one metre in dB: free space at 2 GHz.
 const LOSS_AT_1M_DB: f64 = 38.5;
@@ -104,22 +104,10 @@ fn check_bus(scenario: &Scenario, bus: &Bus) -> Result<(), Placed> {
             return Err(at(&bus.name, error.help("a bus has at most 1000")));
         }
     }
-    check_host_queue(bus.queue.as_ref()).map_err(|(field, value, right)| {
+    bus.queue.as_ref().map_or(Ok(()), check_host_queue).map_err(|(field, value, right)| {
         let error = Error::new(format!("bus `{name}`: {field} is {value}")).help(right);
         about(format!("bus.{name}.{field}"), error)
     })
-}
-
-/// Whether a host can have this queue.
-fn check_host_queue(queue: Option<&Queue>) -> Result<(), (String, String, &'static str)> {
-    queue.map_or(Ok(()), check_queue)?;
-    match queue {
-        Some(Queue::Red(_) | Queue::Pie(_)) => {
-            let right = "a host has droptail, codel, fq-codel or \"unlimited\"";
-            Err(("queue".into(), "one of a router".into(), right))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn check_cell(scenario: &Scenario, cell: &Cell) -> Result<(), Placed> {
@@ -211,7 +199,7 @@ fn check_signal(
             return Err(("fading.coherence".into(), fading.coherence.to_string(), right));
         }
     }
-    check_host_queue(queue)
+    queue.map_or(Ok(()), check_host_queue)
 }
 
 pub(crate) fn expand_bus(
@@ -219,7 +207,7 @@ pub(crate) fn expand_bus(
     bus: &Bus,
     stations: &[String],
 ) -> (PlanKind, Vec<PlanStation>) {
-    let queue = bus.queue.as_ref().map_or(BUS_QUEUE, expand_queue);
+    let queue = bus.queue.clone().unwrap_or(BUS_QUEUE);
     let station = |name: &String| PlanStation::bare(scenario, name, queue.clone());
     let kind = PlanKind::Bus(PlanBus { rate: bus.rate, delay: bus.delay });
     (kind, stations.iter().map(station).collect())
@@ -232,7 +220,7 @@ pub(crate) fn expand_cell(
 ) -> (PlanKind, Vec<PlanStation>) {
     let station = |name: &String| {
         let queue = find(cell, name).and_then(|own| own.queue.as_ref()).or(cell.queue.as_ref());
-        PlanStation::bare(scenario, name, queue.map_or(CELL_QUEUE, expand_queue))
+        PlanStation::bare(scenario, name, queue.cloned().unwrap_or(CELL_QUEUE))
     };
     let user = |name: &String| {
         let own = find(cell, name);

@@ -28,7 +28,7 @@ pub use ground::{PlanArea, PlanMoves, PlanNode};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
 pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
-pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath, PlanQueue};
+pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath};
 pub use sharing::{Air, PlanKind, PlanMedium, PlanStation};
 pub use trace::with_traces;
 

@@ -6,12 +6,13 @@ use crate::ground::{self, PlanArea, PlanNode};
 use crate::locate::locate;
 use crate::opportunities::{self, PlanOpportunities};
 use crate::overrides::{self, Override};
-use crate::schema::{self, Choice, LossPlace, Pauses, Protocol, Reorder, Scenario, Sizes, Spacing};
+use crate::schema::{self, Choice, LossPlace, Pauses, Protocol, Reorder, Scenario, Sizes};
 use crate::sharing::{self, Air, Pick, PlanMedium};
 use crate::trace;
 use crate::validate::{self, About};
 use control::ControllerSpec;
 use core::ops::Range;
+use network::{DropTail, Queue};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use transport::Options;
@@ -67,9 +68,8 @@ pub struct PlanLink {
     #[serde(rename = "delay_s")]
     pub delay: Span,
     /// The queue; null if it has no limit.
-    #[serde(serialize_with = "null_without_limit")]
-    #[schemars(with = "Option<PlanQueue>")]
-    pub queue: PlanQueue,
+    #[schemars(with = "Option<Queue>")]
+    pub queue: Queue,
     /// Random loss.
     #[serde(flatten, serialize_with = "LossKeys::write")]
     #[schemars(with = "LossKeys")]
@@ -178,63 +178,6 @@ pub struct Chain {
     pub good: f64,
     /// Loss in the bad state.
     pub bad: f64,
-}
-
-/// A queue of a plan; lengths in packets.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum PlanQueue {
-    /// No limit.
-    Unlimited,
-    /// Drop-tail.
-    DropTail {
-        /// Packets that may wait.
-        #[serde(rename = "limit_packets")]
-        packets: Option<u64>,
-        /// Bytes that may wait.
-        #[serde(rename = "limit_bytes")]
-        bytes: Option<u64>,
-    },
-    /// RED; see [`schema::Red`].
-    Red {
-        /// min_th.
-        #[serde(rename = "min_packets")]
-        min: f64,
-        /// max_th.
-        #[serde(rename = "max_packets")]
-        max: f64,
-        /// Drop probability at max_th.
-        max_p: f64,
-        /// Gentle form.
-        gentle: bool,
-        /// w_q.
-        weight: f64,
-        /// Spacing of drops.
-        spacing: Spacing,
-        /// Whether it marks.
-        ecn: bool,
-        /// Packets that fit at all.
-        #[serde(rename = "limit_packets")]
-        limit: u64,
-    },
-    /// PIE.
-    Pie(schema::Pie),
-    /// CoDel.
-    Codel(schema::Codel),
-    /// FQ-CoDel.
-    #[serde(rename = "fq-codel")]
-    FqCodel(schema::FqCodel),
-}
-
-/// A queue as it is written: null, if it has no limit.
-pub(crate) fn null_without_limit<S: Serializer>(
-    queue: &PlanQueue,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match queue {
-        PlanQueue::Unlimited => serializer.serialize_none(),
-        queue => queue.serialize(serializer),
-    }
 }
 
 fn write_text<S: Serializer>(spec: &ControllerSpec, serializer: S) -> Result<S::Ok, S::Error> {
@@ -465,8 +408,8 @@ fn expand_link(scenario: &Scenario, link: &schema::Link, pick: Pick) -> PlanLink
         opportunities,
         delay: link.delay,
         queue: match &link.queue {
-            Some(queue) => expand_queue(queue),
-            None if !link.transmits() => PlanQueue::Unlimited,
+            Some(queue) => queue.clone(),
+            None if !link.transmits() => Queue::Unlimited,
             None => DEFAULT_QUEUE,
         },
         loss: link.loss.as_ref().map(expand_loss),
@@ -492,31 +435,7 @@ fn expand_loss(loss: &schema::Loss) -> PlanLoss {
 }
 
 /// Of a link with a rate, and of a station.
-pub(crate) const DEFAULT_QUEUE: PlanQueue =
-    PlanQueue::DropTail { packets: Some(1000), bytes: None };
-
-pub(crate) fn expand_queue(queue: &schema::Queue) -> PlanQueue {
-    match queue {
-        schema::Queue::Unlimited => PlanQueue::Unlimited,
-        schema::Queue::Droptail(queue) => PlanQueue::DropTail {
-            packets: queue.packets.map(|limit| limit.0 as u64),
-            bytes: queue.bytes.map(|limit| limit.0),
-        },
-        schema::Queue::Red(red) => PlanQueue::Red {
-            min: red.min.0,
-            max: red.max.0,
-            max_p: red.max_p,
-            gentle: red.gentle,
-            weight: red.weight,
-            spacing: red.spacing,
-            ecn: red.ecn,
-            limit: red.limit.0 as u64,
-        },
-        schema::Queue::Pie(pie) => PlanQueue::Pie(pie.clone()),
-        schema::Queue::Codel(codel) => PlanQueue::Codel(codel.clone()),
-        schema::Queue::FqCodel(fq) => PlanQueue::FqCodel(fq.clone()),
-    }
-}
+pub(crate) const DEFAULT_QUEUE: Queue = Queue::DropTail(DropTail::of(1000));
 
 /// What a link is called on a channel.
 fn name_of(scenario: &Scenario, link: &schema::Link, pick: Pick) -> String {
@@ -564,7 +483,7 @@ fn expand_path(
                 rate: None,
                 opportunities: None,
                 delay: delay.fold(Span::ZERO, |sum, delay| sum + delay),
-                queue: PlanQueue::Unlimited,
+                queue: Queue::Unlimited,
                 loss: None,
                 reorder: None,
                 duplicate: 0.0,

@@ -5,9 +5,9 @@ use crate::air::{self, PlanWifi};
 use crate::cell::{self, PlanBus, PlanCell};
 use crate::error::{Error, list};
 use crate::ground::{beyond, members, position};
-use crate::plan::{PlanQueue, null_without_limit};
 use crate::schema::{Bus, Cell, Channel, ChannelWord, Flow, Link, Medium, Name, Path, Scenario};
 use crate::validate::{Placed, about, at, unique};
+use network::Queue;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -46,9 +46,8 @@ pub struct PlanStation {
     /// says.
     pub node: Option<usize>,
     /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
-    #[serde(serialize_with = "null_without_limit")]
-    #[schemars(with = "Option<PlanQueue>")]
-    pub queue: PlanQueue,
+    #[schemars(with = "Option<Queue>")]
+    pub queue: Queue,
     /// Packets that the driver takes from it.
     #[serde(rename = "ring_packets")]
     pub ring: u32,
@@ -78,7 +77,7 @@ pub struct Air {
 
 impl PlanStation {
     /// A station of which nothing is said but its queue.
-    pub(crate) fn bare(scenario: &Scenario, name: &str, queue: PlanQueue) -> Self {
+    pub(crate) fn bare(scenario: &Scenario, name: &str, queue: Queue) -> Self {
         PlanStation {
             name: name.into(),
             node: position(scenario, name),

@@ -9,7 +9,7 @@ use crate::sharing;
 use crate::trace;
 use core::ops::Range;
 use transport::{OptionTable, Options, WrongParameter};
-use units::{Bytes, Packets, Span};
+use units::{Bytes, Span};
 
 /// Of what happens again and again whatever the traffic: shorter ones are work without end.
 const SHORTEST: Span = Span::millis(1);
@@ -178,7 +178,7 @@ fn check_faults(link: &Link) -> Result<(), Wrong> {
     if !probability(link.duplicate) {
         return wrong("duplicate", link.duplicate, FROM_0_TO_1);
     }
-    let departing = matches!(link.queue, Some(Queue::Codel(_) | Queue::FqCodel(_)));
+    let departing = link.queue.as_ref().is_some_and(Queue::decides_on_departure);
     if link.jitter > Span::ZERO && (departing || link.reorder.is_some() || link.duplicate > 0.0) {
         let right = "a link with CoDel, FQ-CoDel, `reorder` or `duplicate` has none: put it on a link after this one";
         return wrong("jitter", link.jitter, right);
@@ -232,68 +232,19 @@ fn check_changes(link: &Link) -> Result<(), Wrong> {
 
 /// Checks the parameters of a queue.
 pub(crate) fn check_queue(queue: &Queue) -> Result<(), Wrong> {
-    let limited = |kind: &str, limit: &Packets| match limit.0 < 1.0 {
-        true => wrong(&format!("queue.{kind}.limit"), limit, "it is at least 1 packet"),
-        false => Ok(()),
-    };
-    let positive = |field: String, span: &Span| match *span == Span::ZERO {
-        true => wrong(&field, span, "it is above zero"),
-        false => Ok(()),
-    };
-    match queue {
-        Queue::Droptail(schema::DropTail { packets: None, bytes: None }) => wrong(
-            "queue.droptail",
-            "without a limit",
-            "give `packets` or `bytes`, or write \"unlimited\"",
-        ),
-        Queue::Red(red) => {
-            check_red(red).or_else(|(field, value, right)| wrong(field, value, right))
-        }
-        Queue::Pie(pie) => {
-            if pie.update < SHORTEST {
-                return wrong("queue.pie.update", pie.update, "it is at least 1 ms");
-            }
-            for (field, value) in [("queue.pie.alpha", pie.alpha), ("queue.pie.beta", pie.beta)] {
-                if !(0.0..=1e6).contains(&value) {
-                    return wrong(field, value, "it is a weight in 1/s, not below 0");
-                }
-            }
-            limited("pie", &pie.limit)
-        }
-        Queue::Codel(codel) => {
-            positive("queue.codel.interval".into(), &codel.interval)?;
-            limited("codel", &codel.limit)
-        }
-        Queue::FqCodel(fq) => {
-            positive("queue.fq-codel.interval".into(), &fq.interval)?;
-            if !(1..=1 << 20).contains(&fq.queues) {
-                return wrong("queue.fq-codel.queues", fq.queues, "it lies from 1 to 1048576");
-            }
-            if !(1..=1 << 20).contains(&fq.quantum.0) {
-                return wrong("queue.fq-codel.quantum", fq.quantum, "it lies from 1 B to 1 MiB");
-            }
-            limited("fq-codel", &fq.limit)
-        }
-        _ => Ok(()),
-    }
+    queue.check().map_err(|error| {
+        let error = error.inside("queue");
+        (error.key, error.value, error.right)
+    })
 }
 
-fn check_red(red: &schema::Red) -> Result<(), (&'static str, String, &'static str)> {
-    let schema::Red { min: Packets(min), max: Packets(max), max_p, weight, limit, .. } = red;
-    if min >= max {
-        return Err(("queue.red.max", format!("{max}, not above min ({min})"), "min is below max"));
+/// Checks the queue of a host.
+pub(crate) fn check_host_queue(queue: &Queue) -> Result<(), Wrong> {
+    check_queue(queue)?;
+    match queue.kind() {
+        Some(kind) if !kind.for_hosts => wrong("queue", "one of a router", Queue::for_hosts()),
+        _ => Ok(()),
     }
-    if !(*max_p > 0.0 && *max_p <= 1.0) {
-        return Err(("queue.red.max_p", max_p.to_string(), "it lies above 0 and at most at 1"));
-    }
-    if !(*weight > 0.0 && *weight <= 1.0) {
-        return Err(("queue.red.weight", weight.to_string(), "it lies above 0 and at most at 1"));
-    }
-    if limit.0 < 1.0 || limit.0 < *min {
-        let right = "it is at least 1 packet and at least `min`, below which RED never drops";
-        return Err(("queue.red.limit", limit.to_string(), right));
-    }
-    Ok(())
 }
 
 fn check_flow(scenario: &Scenario, flow: &Flow) -> Result<(), Placed> {

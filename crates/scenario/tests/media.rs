@@ -1,7 +1,8 @@
 //! What can be wrong in a medium is answered with the field, the value and what would be right.
 
+use network::{DropTail, Queue};
 use scenario::schema::Standard;
-use scenario::{Air, Override, Plan, PlanKind, PlanQueue, PlanWifi};
+use scenario::{Air, Override, Plan, PlanKind, PlanWifi};
 use units::Rate;
 
 /// Two networks, and a flow over both.
@@ -76,7 +77,7 @@ fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() 
     assert_eq!(names, ["client", "ap"]);
     let ap = &plan.media[0].stations[1];
     assert_eq!((ap.ring, ap.place), (1, (10.0, 0.0)));
-    assert_eq!(ap.queue, PlanQueue::DropTail { packets: Some(49), bytes: None });
+    assert_eq!(ap.queue, Queue::DropTail(DropTail::of(49)));
     assert_eq!(plan.media[0].stations[0].ring, 64);
     assert_eq!(plan.links[1].air, [Air { medium: 0, from: vec![1], to: vec![0] }]);
     assert_eq!(wifi(&plan, 0).radio.unwrap().loss_at_1m_db, Some(40.0), "at 2.4 GHz");

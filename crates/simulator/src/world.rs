@@ -174,50 +174,32 @@ impl World {
     fn wake_link(&mut self, link: u32) {
         let element = &mut self.links[link as usize];
         let packet;
-        if element.faulty() {
-            let Some(out) = self.wake_faulty(link) else {
-                return;
-            };
-            packet = out;
-        } else {
+        if element.is_plain() {
             let Some(&front) = element.front() else {
                 return;
             };
             packet = front;
-            if let Some(next) = element.deliver().next {
+            if let Some(next) = element.deliver() {
                 self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
             }
+        } else {
+            let Some(out) = self.wake_extended(link) else {
+                return;
+            };
+            packet = out;
         }
         self.totals.hops += 1;
         self.hop(packet);
     }
 
-    /// The packet that comes out of a link that may lose some.
+    /// The packet that comes out of a link that is not plain. If there is more to do now, the link is woken
+    /// again at once.
     #[inline(never)]
-    fn wake_faulty(&mut self, link: u32) -> Option<PackedSegment> {
-        let element = &mut self.links[link as usize];
-        if element.rare() {
-            return self.wake_rare(link);
-        }
-        let packet = *element.front()?;
-        let delivery = element.deliver();
-        if let Some(next) = delivery.next {
-            self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
-        }
-        if delivery.lost {
-            self.totals.hops += 1;
-            self.lose(packet, link, EventKind::Lost);
-        }
-        (!delivery.lost).then_some(packet)
-    }
-
-    /// A link does one of several things (see `network/src/link/rare.rs`) and, if there is more to do now,
-    /// is woken again at once.
-    fn wake_rare(&mut self, link: u32) -> Option<PackedSegment> {
+    fn wake_extended(&mut self, link: u32) -> Option<PackedSegment> {
         let index = link as usize;
         let mut rng = StreamOf { streams: &mut self.streams, index: link };
         let passage = self.links[index].wake(self.now, &mut rng);
-        self.shed(link);
+        self.lose_dropped(link);
         self.expect(link);
         match passage? {
             Passage::Out(packet) => Some(packet),
@@ -236,17 +218,22 @@ impl World {
         }
     }
 
-    /// Has a rare link woken when it next has something to do.
+    /// A link that is not plain has taken a packet, and may have dropped others.
     #[cold]
-    fn expect(&mut self, link: u32) {
-        let next = self.links[link as usize].next_wake();
-        self.agenda.advance(self.sources.source(Wake::Link(link)), next.max(self.now));
+    fn taken(&mut self, link: u32) {
+        self.lose_dropped(link);
+        self.expect(link);
     }
 
-    /// Takes away what the discipline of a rare link has dropped.
-    #[cold]
-    fn shed(&mut self, link: u32) {
-        while let Some(packet) = self.links[link as usize].shed() {
+    /// Has a link that is not plain woken when it next has something to do.
+    fn expect(&mut self, link: u32) {
+        let due = self.links[link as usize].due();
+        self.agenda.advance(self.sources.source(Wake::Link(link)), due.max(self.now));
+    }
+
+    /// Takes away what the queue of a link has dropped after it had taken it.
+    fn lose_dropped(&mut self, link: u32) {
+        while let Some(packet) = self.links[link as usize].take_dropped() {
             self.lose(packet, link, EventKind::Dropped);
         }
     }
@@ -316,10 +303,7 @@ impl World {
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
-            Offer::Rare => {
-                self.shed(link);
-                self.expect(link);
-            }
+            Offer::Taken => self.taken(link),
             Offer::Dropped => self.lose(packet, link, EventKind::Dropped),
             Offer::Lost => self.lose(packet, link, EventKind::Lost),
         }

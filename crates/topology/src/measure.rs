@@ -6,8 +6,8 @@ use crate::stations::StationMeter;
 use crate::{
     Histogram, Mean, NodeSeries, RouteResult, SharedMedia, StationResult, StationSeries, WayResult,
 };
-use network::{Counters, Link, Packet};
-use scenario::{Plan, PlanQueue};
+use network::{Counters, Link, Packet, Queue};
+use scenario::Plan;
 use units::{Rate, Time};
 
 /// A link of the plan after a run, over the time since the warm-up; private copies are summed.
@@ -78,9 +78,7 @@ impl LinkMeter {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
             on_medium: !link.air.is_empty(),
-            queues: link.queue != PlanQueue::Unlimited
-                || link.rate.is_some()
-                || !link.air.is_empty(),
+            queues: link.queue != Queue::Unlimited || link.rate.is_some() || !link.air.is_empty(),
             waiting: Mean::default(),
             delay: Histogram::default(),
         });

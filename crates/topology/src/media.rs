@@ -1,6 +1,5 @@
 //! From the media of a plan to network elements.
 
-use crate::settings::queue;
 use network::adhoc::{Adhoc, Routing};
 use network::dot11::{
     AfterCollision, Channel, ChannelSettings, Phy, RateControl, Standard, StationSettings,
@@ -43,7 +42,7 @@ pub(crate) fn build<P: Packet>(
         }
         PlanKind::Bus(bus) => {
             let settings = BusSettings { rate: bus.rate, delay: bus.delay };
-            let station = |own: &PlanStation| BusStation { queue: queue(&own.queue, None) };
+            let station = |own: &PlanStation| BusStation { queue: own.queue.clone() };
             let stations: Vec<_> = stations.map(station).collect();
             Box::new(Bus::new(settings, &stations, &links))
         }
@@ -52,7 +51,7 @@ pub(crate) fn build<P: Packet>(
                 snr_db: user.snr_db,
                 place: place(own, nodes, Time::ZERO),
                 fading: user.fading.map(fading),
-                queue: queue(&own.queue, None),
+                queue: own.queue.clone(),
             };
             let users: Vec<_> = stations.skip(1).zip(&cell.users).map(user).collect();
             let base = place(&planned.stations[0], nodes, Time::ZERO);
@@ -151,7 +150,7 @@ fn station_settings(
 ) -> StationSettings {
     StationSettings {
         place: place(planned, nodes, Time::ZERO),
-        queue: queue(&planned.queue, None),
+        queue: planned.queue.clone(),
         ring: planned.ring,
         residual: planned.residual_loss,
         noise: planned.noise,

@@ -1,11 +1,9 @@
 //! Links of a plan as links of a network.
 
 use network::{
-    Change, CodelSettings, FqCodelSettings, GilbertElliott, LinkSettings, Loss, LossModel,
-    LossPlace, Opportunities, Pie, PieSettings, Queue, Red, RedSettings, Reorder, Spacing,
+    Change, GilbertElliott, LinkSettings, Loss, LossModel, LossPlace, Opportunities, Reorder,
 };
-use scenario::{PlanLink, PlanLoss, PlanOpportunities, PlanQueue, schema};
-use units::Rate;
+use scenario::{PlanLink, PlanLoss, PlanOpportunities, schema};
 
 /// What a link of the plan is to a network.
 pub fn link_settings(link: &PlanLink) -> LinkSettings {
@@ -13,7 +11,7 @@ pub fn link_settings(link: &PlanLink) -> LinkSettings {
         rate: link.rate,
         opportunities: link.opportunities.as_ref().and_then(opportunities),
         delay: link.delay,
-        queue: queue(&link.queue, link.rate),
+        queue: link.queue.clone(),
         loss: link.loss.map(loss),
         reorder: link
             .reorder
@@ -49,54 +47,4 @@ fn loss(planned: PlanLoss) -> Loss {
 /// What a change of the plan is to a link.
 pub fn change(planned: &schema::LinkChange) -> Change {
     Change { rate: planned.rate, delay: planned.delay, loss: planned.loss, up: planned.up }
-}
-
-/// Packet whose transmission time is RED's unit of idle time.
-const TYPICAL_PACKET_BITS: f64 = 8.0 * 1500.0;
-
-/// What a queue of the plan is before a transmitter of some rate.
-pub(crate) fn queue(planned: &PlanQueue, rate: Option<Rate>) -> Queue {
-    match *planned {
-        PlanQueue::Unlimited => Queue::Unlimited,
-        PlanQueue::DropTail { packets, bytes } => Queue::DropTail {
-            packets: packets.unwrap_or(u64::MAX),
-            bytes: bytes.unwrap_or(u64::MAX),
-        },
-        PlanQueue::Pie(ref pie) => Queue::Pie(Box::new(Pie::new(PieSettings {
-            target: pie.target,
-            update: pie.update,
-            burst: pie.burst,
-            alpha: pie.alpha,
-            beta: pie.beta,
-            ecn: pie.ecn,
-            limit: pie.limit.0 as u64,
-        }))),
-        PlanQueue::Codel(ref codel) => Queue::Codel {
-            codel: CodelSettings { target: codel.target, interval: codel.interval, ecn: codel.ecn },
-            limit: codel.limit.0 as u64,
-        },
-        PlanQueue::FqCodel(ref fq) => Queue::FqCodel(FqCodelSettings {
-            codel: CodelSettings { target: fq.target, interval: fq.interval, ecn: fq.ecn },
-            queues: fq.queues,
-            quantum: fq.quantum.0 as u32,
-            limit: fq.limit.0 as u64,
-        }),
-        PlanQueue::Red { min, max, max_p, gentle, weight, spacing, ecn, limit } => {
-            let rate = rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
-            Queue::Red(Box::new(Red::new(RedSettings {
-                min_th: min,
-                max_th: max,
-                max_p,
-                gentle,
-                w_q: weight,
-                spacing: match spacing {
-                    schema::Spacing::Independent => Spacing::Independent,
-                    schema::Spacing::Count => Spacing::Count,
-                },
-                ecn,
-                limit,
-                packet_time: TYPICAL_PACKET_BITS / rate,
-            })))
-        }
-    }
 }

@@ -4,8 +4,10 @@
 //! second; a remainder is carried by whoever divides (see `network::link`). On paper a quantity is
 //! text with a unit, `"10 Mb/s"`; a bare number where a unit is due is an error that says so.
 
+mod parameter;
 mod text;
 
+pub use parameter::{InvalidParameter, ensure};
 pub use text::QuantityError;
 
 use core::fmt;

@@ -1,7 +1,7 @@
 use super::*;
-use crate::Radio;
 use crate::dot11::{AfterCollision, RateControl, Standard};
 use crate::testing::{Lcg, TestPacket as Sample};
+use crate::{DropTail, Radio};
 use proptest::prelude::*;
 
 fn settings() -> ChannelSettings {
@@ -22,7 +22,7 @@ const NEAR: f64 = 60.0;
 fn stations(places: &[(f64, f64)], queue: u64) -> Vec<StationSettings> {
     let station = |(x, y): &(f64, f64)| StationSettings {
         place: Place { x: *x, y: *y },
-        queue: Queue::DropTail { packets: queue, bytes: u64::MAX },
+        queue: Queue::DropTail(DropTail::of(queue)),
         ring: 2,
         ..StationSettings::default()
     };

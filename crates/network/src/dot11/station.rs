@@ -7,7 +7,7 @@ use super::phy::{AfterCollision, Phy};
 use super::rates::RateControl;
 use crate::host::HostQueue;
 use crate::shared::Counters;
-use crate::{Packet, Place, Queue, Rng};
+use crate::{DropTail, Packet, Place, Queue, Rng};
 use units::{Span, Time};
 
 /// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
@@ -35,7 +35,7 @@ impl Default for StationSettings {
     fn default() -> Self {
         StationSettings {
             place: Place::default(),
-            queue: Queue::DropTail { packets: 1000, bytes: u64::MAX },
+            queue: Queue::DropTail(DropTail::of(1000)),
             ring: 64,
             residual: 0.0,
             noise: None,

@@ -6,8 +6,7 @@ use crate::Outcome;
 use crate::Place;
 use crate::Radio;
 use crate::shared::{Counters, SharedMedium};
-use crate::testing::{Lcg, TestPacket};
-use crate::{CodelSettings, FqCodelSettings, Queue};
+use crate::testing::{Lcg, TestPacket, queues};
 use proptest::prelude::*;
 use units::{Span, Time};
 
@@ -352,20 +351,13 @@ fn scene() -> impl Strategy<Value = Scene> {
     })
 }
 
-const CODEL: CodelSettings =
-    CodelSettings { target: Span::millis(1), interval: Span::millis(10), ecn: true };
-
 proptest! {
     #[test]
     fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
         (places, links, mut packets) in scene(),
         standard in prop_oneof![Just(A), Just(B), Just(N)],
         rates in prop_oneof![Just(RateControl::Fixed(1)), Just(RateControl::Arf), Just(RateControl::Ideal(2.0))],
-        queue in prop_oneof![
-            (0..20u64).prop_map(|packets| Queue::DropTail { packets, bytes: u64::MAX }),
-            Just(Queue::Codel { codel: CODEL, limit: 30 }),
-            Just(Queue::FqCodel(FqCodelSettings { codel: CODEL, queues: 4, quantum: 300, limit: 30 })),
-        ],
+        queue in queues(),
         after_collision in prop::sample::select(vec![AfterCollision::Eifs, AfterCollision::Difs]),
         ring in 1..70u32,
         seed in any::<u64>(),

@@ -13,7 +13,7 @@
 //! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an opportunity. Here
 //! it is the packet that counts, so that one of 1500 bytes needs one opportunity in both.
 
-use super::{Carried, FAR, Link, Offer};
+use super::{FAR, Link, Offer};
 use crate::Packet;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Opportunities {
 }
 
 /// Where a transmitter is in its opportunities.
-pub(super) struct Transmitter {
+pub(super) struct Schedule {
     opportunities: Opportunities,
     /// The opportunity that the next packet begins with, when it comes, and the bytes left in it: at least one.
     next: u64,
@@ -72,17 +72,17 @@ pub(super) struct Transmitter {
     ends: VecDeque<Time>,
 }
 
-impl Transmitter {
+impl Schedule {
     pub(super) fn new(opportunities: Opportunities) -> Self {
-        let mut transmitter = Transmitter {
+        let mut schedule = Schedule {
             opportunities,
             next: 0,
             ready: Time::ZERO,
             left: BYTES,
             ends: VecDeque::new(),
         };
-        transmitter.skip(Time::ZERO);
-        transmitter
+        schedule.skip(Time::ZERO);
+        schedule
     }
 
     /// When the next packet can begin.
@@ -117,59 +117,48 @@ impl Transmitter {
 }
 
 impl<P: Packet> Link<P> {
-    pub(super) fn transmitter(&self) -> Option<&Transmitter> {
-        self.faults.as_ref()?.transmitter.as_ref()
+    pub(super) fn schedule(&self) -> Option<&Schedule> {
+        self.extras.as_ref()?.schedule.as_ref()
     }
 
-    fn transmitter_mut(&mut self) -> Option<&mut Transmitter> {
-        self.faults.as_mut()?.transmitter.as_mut()
+    fn schedule_mut(&mut self) -> Option<&mut Schedule> {
+        self.extras.as_mut()?.schedule.as_mut()
     }
 
-    /// What waits has its opportunities up to `now`, and then those that nobody wanted are lost: none of
-    /// them is for a packet that arrives now, in whatever order a world has its events.
-    pub(super) fn pass(&mut self, now: Time) {
-        if self.transmitter().is_none() {
+    /// Serves the queue up to `now`; unused opportunities expire. None of them is for a packet that arrives
+    /// now, in whatever order a world has its events.
+    pub(super) fn pass_opportunities(&mut self, now: Time) {
+        if self.schedule().is_none() {
             return;
         }
-        self.start(now);
-        let waits = self.rare_waiting().0 > 0;
-        if let Some(transmitter) = self.transmitter_mut().filter(|_| !waits) {
-            transmitter.skip(now);
+        self.serve(now);
+        let waits = self.undecided().0 > 0;
+        if let Some(schedule) = self.schedule_mut().filter(|_| !waits) {
+            schedule.skip(now);
         }
     }
 
-    /// [`Link::carry`] with opportunities, if the link has them; the packet begins with the next one.
-    pub(super) fn carry_somehow(&mut self, now: Time, packet: P) -> Offer {
-        let bytes = packet.bytes();
-        let Some(transmitter) = self.transmitter_mut() else {
+    /// [`Link::carry`] with opportunities: the packet begins with the next one.
+    pub(super) fn carry_by_opportunities(&mut self, now: Time, packet: P) -> Offer {
+        let Some(schedule) = self.schedule_mut() else {
             return self.carry(now, packet);
         };
-        let (starts, ends) = transmitter.send(u64::from(bytes));
-        forget(&mut transmitter.ends, now);
+        let (starts, ends) = schedule.send(u64::from(packet.bytes()));
+        forget(&mut schedule.ends, now);
         if ends > now {
-            transmitter.ends.push_back(ends);
+            schedule.ends.push_back(ends);
         }
-        self.idle_at = ends;
-        let arrives = (ends + self.delay).max(self.last_arrival);
-        self.last_arrival = arrives;
-        let offer = match self.line.len() {
-            0 => Offer::Wake(arrives),
-            _ => Offer::Carried,
-        };
-        self.line.push(Carried { starts, arrives, packet });
-        if self.queue.is_some() {
-            self.waiting_bytes += u64::from(bytes);
-        }
-        offer
+        self.transmitter.idle_at = ends;
+        self.push(starts, packet)
     }
 
     /// Packets that are not out at `now` take the present delay.
-    pub(super) fn delay_anew(&mut self, now: Time) {
-        let Some(transmitter) = self.transmitter_mut() else {
+    pub(super) fn redelay_by_opportunities(&mut self, now: Time) {
+        let Some(schedule) = self.schedule_mut() else {
             return;
         };
-        forget(&mut transmitter.ends, now);
-        let ends = std::mem::take(&mut transmitter.ends);
+        forget(&mut schedule.ends, now);
+        let ends = std::mem::take(&mut schedule.ends);
         let first = self.line.tail().wrapping_sub(ends.len() as u32);
         let mut earliest = match ends.len() as u32 == self.line.len() {
             true => now,
@@ -182,18 +171,18 @@ impl<P: Packet> Link<P> {
             }
         }
         self.last_arrival = earliest;
-        if let Some(transmitter) = self.transmitter_mut() {
-            transmitter.ends = ends;
+        if let Some(schedule) = self.schedule_mut() {
+            schedule.ends = ends;
         }
     }
 
     /// How long it takes from `now` until everything it was given is out, if the link has opportunities.
     pub fn clears_in(&self, now: Time) -> Option<Span> {
-        let transmitter = self.transmitter()?;
-        let (packets, bytes) = self.rare_waiting();
+        let schedule = self.schedule()?;
+        let (packets, bytes) = self.undecided();
         Some(match packets {
-            0 => self.idle_at.since(now),
-            _ => transmitter.end(bytes).0.since(now),
+            0 => self.transmitter.idle_at.since(now),
+            _ => schedule.end(bytes).0.since(now),
         })
     }
 }

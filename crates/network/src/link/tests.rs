@@ -1,7 +1,8 @@
 use super::*;
 use crate::testing::{Always, Lcg, Never, TestPacket};
-use crate::{CodelSettings, FqCodelSettings, GilbertElliott};
+use crate::{Codel, DropTail, FqCodel, GilbertElliott};
 use proptest::prelude::*;
+use units::Bytes;
 
 fn link(rate: u64, delay_ms: u64, queue: Queue) -> Link<TestPacket> {
     Link::new(LinkSettings {
@@ -26,11 +27,8 @@ fn outputs(link: &mut Link<TestPacket>, sizes: impl Iterator<Item = u32>) -> Vec
 pub(super) fn drain(link: &mut Link<TestPacket>, mut next: Option<Time>) -> Vec<Time> {
     let mut times = Vec::new();
     while let Some(at) = next {
-        let Delivery { lost, next: then } = link.deliver();
-        if !lost {
-            times.push(at);
-        }
-        next = then;
+        times.push(at);
+        next = link.deliver();
     }
     times
 }
@@ -41,7 +39,7 @@ fn what_every_hop_touches_fills_two_cache_lines() {
 }
 
 #[test]
-fn a_frame_takes_its_transmission_time_and_the_delay() {
+fn a_packet_takes_its_transmission_time_and_the_delay() {
     let mut link = link(10_000_000, 40, Queue::Unlimited);
     assert_eq!(outputs(&mut link, [1500, 1500].into_iter()), [Time(41_200_000), Time(42_400_000)]);
 }
@@ -55,8 +53,8 @@ fn the_rate_is_exact_over_a_long_run_because_remainders_are_carried() {
 }
 
 #[test]
-fn drop_tail_holds_what_waits_and_not_the_frame_in_transmission() {
-    let queue = Queue::DropTail { packets: 3, bytes: u64::MAX };
+fn drop_tail_holds_what_waits_and_not_the_packet_in_transmission() {
+    let queue = Queue::DropTail(DropTail::of(3));
     let mut link = link(10_000_000, 40, queue);
     assert_eq!(outputs(&mut link, std::iter::repeat_n(1500, 10)).len(), 4);
     assert_eq!(link.counters().queue_drops, 6);
@@ -64,12 +62,16 @@ fn drop_tail_holds_what_waits_and_not_the_frame_in_transmission() {
 
 #[test]
 fn a_byte_limit_counts_bytes() {
-    let mut link = link(10_000_000, 0, Queue::DropTail { packets: u64::MAX, bytes: 3_000 });
+    let mut link = link(
+        10_000_000,
+        0,
+        Queue::DropTail(DropTail { bytes: Some(Bytes(3_000)), ..DropTail::default() }),
+    );
     assert_eq!(outputs(&mut link, [1500, 1500, 1500, 40].into_iter()).len(), 3);
 }
 
 #[test]
-fn a_new_rate_applies_to_what_is_left_of_the_frame_in_transmission_and_to_those_that_wait() {
+fn a_new_rate_applies_to_what_is_left_of_the_packet_in_transmission_and_to_those_that_wait() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     for _ in 0..3 {
         link.offer(Time::ZERO, TestPacket::of(1250), &mut Never); // 1 ms each
@@ -82,7 +84,7 @@ fn a_new_rate_applies_to_what_is_left_of_the_frame_in_transmission_and_to_those_
 }
 
 #[test]
-fn an_outage_holds_a_frame_and_the_rest_of_it_goes_at_the_rate_that_comes_after() {
+fn an_outage_holds_a_packet_and_the_rest_of_it_goes_at_the_rate_that_comes_after() {
     let mut link = link(10_000_000, 0, Queue::Unlimited);
     link.offer(Time::ZERO, TestPacket::of(1250), &mut Never); // 1 ms
     link.change(Time(250_000), Change { rate: Some(Rate(1)), ..Change::default() });
@@ -93,7 +95,7 @@ fn an_outage_holds_a_frame_and_the_rest_of_it_goes_at_the_rate_that_comes_after(
 }
 
 #[test]
-fn frames_never_overtake_when_the_delay_shrinks() {
+fn packets_never_overtake_when_the_delay_shrinks() {
     let mut link = link(10_000_000, 50, Queue::Unlimited);
     link.offer(Time::ZERO, TestPacket::of(1250), &mut Never);
     link.change(Time(1_000_000), Change { delay: Some(Span::ZERO), ..Change::default() });
@@ -103,7 +105,7 @@ fn frames_never_overtake_when_the_delay_shrinks() {
 }
 
 #[test]
-fn a_frame_takes_the_delay_that_there_is_when_its_transmission_ends() {
+fn a_packet_takes_the_delay_that_there_is_when_its_transmission_ends() {
     let mut link = link(10_000_000, 50, Queue::Unlimited);
     for _ in 0..3 {
         link.offer(Time::ZERO, TestPacket::of(1250), &mut Never); // 1 ms each
@@ -134,11 +136,9 @@ fn loss_on_the_line_uses_capacity_and_loss_before_the_queue_does_not() {
             loss: Some(Loss { model: LossModel::Independent(0.5), place }),
             ..LinkSettings::default()
         });
-        let next = match link.offer(Time::ZERO, TestPacket::of(1500), &mut Always) {
-            Offer::Wake(at) => Some(at),
-            _ => None,
-        };
-        assert!(drain(&mut link, next).is_empty());
+        let (out, ..) =
+            run(&mut link, std::iter::once((Time::ZERO, TestPacket::of(1500))), &mut Always);
+        assert!(out.is_empty());
         assert_eq!(link.backlog(Time::ZERO).idle_since, Time(busy_until));
         assert_eq!(link.counters().losses, 1);
     }
@@ -153,8 +153,8 @@ fn a_link_that_is_down_drops_every_arrival_until_it_is_up_again() {
     assert!(matches!(link.offer(Time(1), TestPacket::of(1500), &mut Never), Offer::Wake(_)));
 }
 
-/// Runs a rare link until nothing is inside; what came out with its time, and what was dropped or lost.
-pub(super) fn run_rare(
+/// Wakes a link until nothing is inside; what came out with its time, and what was dropped or lost.
+pub(super) fn run(
     link: &mut Link<TestPacket>,
     arrivals: impl Iterator<Item = (Time, TestPacket)>,
     rng: &mut impl crate::Rng,
@@ -171,21 +171,21 @@ pub(super) fn run_rare(
                 Passage::Lost(_) => gone += 1,
             }
         }
-        while link.shed().is_some() {
+        while link.take_dropped().is_some() {
             gone += 1;
         }
     };
     for (now, packet) in arrivals {
-        while link.next_wake() <= now {
-            handle(link, link.next_wake(), rng);
+        while link.due() <= now {
+            handle(link, link.due(), rng);
         }
         match link.offer(now, packet, rng) {
-            Offer::Rare => handle(link, now, rng),
-            offer => assert!(matches!(offer, Offer::Dropped | Offer::Lost), "{offer:?}"),
+            Offer::Taken => handle(link, now, rng),
+            Offer::Carried | Offer::Wake(_) | Offer::Dropped | Offer::Lost => {}
         }
     }
-    while link.next_wake() < Time::NEVER {
-        handle(link, link.next_wake(), rng);
+    while link.due() < Time::NEVER {
+        handle(link, link.due(), rng);
     }
     (out, gone, copies)
 }
@@ -193,16 +193,15 @@ pub(super) fn run_rare(
 #[test]
 fn codel_keeps_the_delay_near_its_target_and_drop_tail_does_not() {
     // 12 Mb/s offered to 10 Mb/s in packets of 1500 B, for 20 s.
-    let codel = CodelSettings { target: Span::millis(5), interval: Span::millis(100), ecn: false };
     let settings = LinkSettings {
         rate: Some(Rate(10_000_000)),
-        queue: Queue::Codel { codel, limit: 1000 },
+        queue: Queue::Codel(Codel::default()),
         ..LinkSettings::default()
     };
     let mut link = Link::new(settings);
     let arrivals = (0..20_000)
         .map(|i| (Time(i * 1_000_000), TestPacket { path: i as u32, ..TestPacket::of(1500) }));
-    let (out, gone, _) = run_rare(&mut link, arrivals, &mut Never);
+    let (out, gone, _) = run(&mut link, arrivals, &mut Never);
     assert_eq!(out.len() as u64 + link.counters().queue_drops, 20_000);
     assert_eq!(gone, link.counters().queue_drops, "nothing was dropped on arrival");
     let late = out.iter().filter(|(at, _)| at.seconds() > 19.0);
@@ -214,23 +213,23 @@ fn codel_keeps_the_delay_near_its_target_and_drop_tail_does_not() {
 
 #[test]
 fn the_transmitter_is_busy_whenever_something_waits_under_a_departing_discipline() {
-    let codel =
-        CodelSettings { target: Span::millis(500), interval: Span::millis(1000), ecn: false };
-    let fq = FqCodelSettings { codel, queues: 16, quantum: 1514, limit: 1000 };
-    for queue in [Queue::Codel { codel, limit: 1000 }, Queue::FqCodel(fq)] {
+    let (target, interval) = (Span::millis(500), Span::millis(1000));
+    let codel = Codel { target, interval, ..Codel::default() };
+    let fq = FqCodel { target, interval, queues: 16, ..FqCodel::default() };
+    for queue in [Queue::Codel(codel), Queue::FqCodel(fq)] {
         let rate = Some(Rate(10_000_000));
         let delay = Span::millis(3);
         let mut link = Link::new(LinkSettings { rate, delay, queue, ..LinkSettings::default() });
         let arrivals =
             (0..100).map(|path| (Time::ZERO, TestPacket { path, ..TestPacket::of(1250) }));
-        let (out, gone, _) = run_rare(&mut link, arrivals, &mut Never);
+        let (out, gone, _) = run(&mut link, arrivals, &mut Never);
         let expected: Vec<_> = (1..=100).map(|k| Time(1_000_000 * k + 3_000_000)).collect();
         assert_eq!((out.iter().map(|(at, _)| *at).collect::<Vec<_>>(), gone), (expected, 0));
     }
 }
 
 #[test]
-fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
+fn a_packet_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
     struct Third(u32);
     impl crate::Rng for Third {
         fn uniform(&mut self) -> f64 {
@@ -242,13 +241,13 @@ fn a_frame_that_is_held_back_is_overtaken_and_comes_out_so_much_later() {
     let rate = Some(Rate(10_000_000));
     let mut link = Link::new(LinkSettings { rate, reorder, ..LinkSettings::default() });
     let arrivals = (0..6).map(|path| (Time::ZERO, TestPacket { path, ..TestPacket::of(1250) }));
-    let (out, ..) = run_rare(&mut link, arrivals, &mut Third(0));
+    let (out, ..) = run(&mut link, arrivals, &mut Third(0));
     assert_eq!(out.iter().map(|(_, path)| *path).collect::<Vec<_>>(), [0, 1, 3, 4, 5, 2]);
     assert_eq!(out[5].0, Time(8_000_000));
 }
 
 #[test]
-fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_order() {
+fn jitter_makes_packets_late_by_no_more_than_it_says_on_average_by_half_and_in_order() {
     let (rate, jitter) = (Some(Rate(8_000_000)), Span::millis(4));
     let mut link = Link::new(LinkSettings { rate, jitter, ..LinkSettings::default() });
     let mut rng = Lcg(5);
@@ -258,21 +257,29 @@ fn jitter_makes_frames_late_by_no_more_than_it_says_on_average_by_half_and_in_or
         let Offer::Wake(at) = link.offer(now, TestPacket::of(1000), &mut rng) else {
             panic!("it was not empty");
         };
-        link.deliver();
+        assert!(link.wake(at, &mut rng).is_some());
         late.push(at.since(now + Span::millis(1)).seconds() * 1e3);
     }
     assert!(late.iter().all(|late| (0.0..4.0).contains(late)));
     assert!((late.iter().sum::<f64>() / 20_000.0 - 2.0).abs() < 0.02);
     // Packets that follow closely keep their order.
-    let mut next = None;
-    for number in 0..100_u64 {
-        let now = Time(300_000_000_000 + number * 1_000_000);
-        if let Offer::Wake(at) = link.offer(now, TestPacket::of(1000), &mut rng) {
-            next = Some(at);
-        }
-    }
-    let out = drain(&mut link, next);
-    assert!(out.len() == 100 && out.is_sorted());
+    let start = 300_000_000_000;
+    let arrivals = (0..100).map(|path| {
+        (Time(start + u64::from(path) * 1_000_000), TestPacket { path, ..TestPacket::of(1000) })
+    });
+    let (out, ..) = run(&mut link, arrivals, &mut rng);
+    assert!(out.len() == 100 && out.iter().map(|(_, path)| path).is_sorted());
+}
+
+#[test]
+fn loss_before_the_queue_strikes_once_whatever_else_the_link_has() {
+    let loss = Loss { model: LossModel::Independent(0.2), place: LossPlace::Before };
+    let queue = Queue::Codel(Codel::default());
+    let mut link = Link::new(LinkSettings { loss: Some(loss), queue, ..LinkSettings::default() });
+    let arrivals = (0..100_000u64).map(|i| (Time(i * 1000), TestPacket::of(1000)));
+    let (out, ..) = run(&mut link, arrivals, &mut Lcg(4));
+    let share = out.len() as f64 / 1e5;
+    assert!((share - 0.8).abs() < 0.005, "{share}");
 }
 
 #[test]
@@ -292,17 +299,17 @@ proptest! {
     /// Whatever arrives and whatever changes: what was offered came out, was dropped or was lost,
     /// in order, and never sooner than rate and delay allow.
     #[test]
-    fn every_frame_is_accounted_for_and_order_is_kept(
+    fn every_packet_is_accounted_for_and_order_is_kept(
         steps in prop::collection::vec((0u64..3_000_000, 40u32..1500, 0u8..12), 1..200),
         limit in 0u64..20,
     ) {
-        let mut link = link(10_000_000, 5, Queue::DropTail { packets: limit, bytes: u64::MAX });
+        let mut link = link(10_000_000, 5, Queue::DropTail(DropTail::of(limit)));
         let (mut now, mut next, mut out) = (Time::ZERO, None::<Time>, Vec::new());
         for (gap, size, kind) in steps {
             now = now + Span(gap);
             while let Some(at) = next.filter(|at| *at <= now) {
                 out.push(at);
-                next = link.deliver().next;
+                next = link.deliver();
             }
             match kind {
                 0 => link.change(now, Change { rate: Some(Rate(1_000_000 + gap)), ..Change::default() }),
@@ -321,28 +328,25 @@ proptest! {
         prop_assert_eq!(link.carried(), 0);
     }
 
-    /// The same with everything that only few links do.
+    /// The same for every kind of queue, and with every impairment that a queue allows.
     #[test]
-    fn every_frame_of_a_rare_link_is_accounted_for(
+    fn every_packet_of_a_link_that_is_not_plain_is_accounted_for(
         steps in prop::collection::vec((0u64..2_000_000, 40u32..1500, 0u32..5, any::<bool>()), 1..200),
         seed: u64,
-        fq: bool,
-        loss in 0.0f64..0.3,
-        duplicate in 0.0f64..0.3,
+        (limit, kind) in (1..20u64, any::<prop::sample::Index>()),
+        (loss, before) in (0.0f64..0.3, any::<bool>()),
+        (duplicate, rearranged) in (0.0f64..0.3, any::<bool>()),
         held in 0u64..20_000_000,
     ) {
-        let codel = CodelSettings { target: Span::millis(1), interval: Span::millis(5), ecn: seed & 1 == 0 };
-        let queue = match fq {
-            true => Queue::FqCodel(FqCodelSettings { codel, queues: 4, quantum: 300, limit: 20 }),
-            false => Queue::Codel { codel, limit: 20 },
-        };
+        let mut queues = Queue::short(limit, seed & 1 == 0);
+        let place = if before { LossPlace::Before } else { LossPlace::After };
         let mut link = Link::new(LinkSettings {
             rate: Some(Rate(3_000_000)),
             delay: Span::millis(5),
-            queue,
-            loss: Some(Loss { model: LossModel::Independent(loss), place: LossPlace::After }),
-            reorder: Some(Reorder { probability: 0.2, delay: Span(held) }),
-            duplicate,
+            queue: queues.swap_remove(kind.index(queues.len())),
+            loss: Some(Loss { model: LossModel::Independent(loss), place }),
+            reorder: rearranged.then_some(Reorder { probability: 0.2, delay: Span(held) }),
+            duplicate: if rearranged { duplicate } else { 0.0 },
             ..LinkSettings::default()
         });
         let mut now = Time::ZERO;
@@ -350,7 +354,7 @@ proptest! {
             now = now + Span(*gap);
             (now, TestPacket { bytes: *bytes, path: *path, capable: *capable, ..TestPacket::default() })
         }).collect();
-        let (out, gone, copies) = run_rare(&mut link, arrivals.into_iter(), &mut Lcg(seed));
+        let (out, gone, copies) = run(&mut link, arrivals.into_iter(), &mut Lcg(seed));
         let Counters { arrived, queue_drops, losses, .. } = link.counters();
         prop_assert_eq!(arrived + copies, out.len() as u64 + queue_drops + losses);
         prop_assert!(gone <= queue_drops + losses);

@@ -1,9 +1,10 @@
 use super::*;
-use crate::link::tests::{drain, run_rare};
+use crate::link::tests::run;
 use crate::link::{Change, Counters, LinkSettings};
 use crate::testing::{Lcg, Never, TestPacket};
-use crate::{CodelSettings, FqCodelSettings, Loss, LossModel, LossPlace, Queue, Reorder};
+use crate::{Codel, DropTail, Loss, LossModel, LossPlace, Queue, Reorder};
 use proptest::prelude::*;
+use units::Packets;
 
 fn ms(ms: u64) -> Time {
     Time(ms * MILLISECOND)
@@ -24,33 +25,20 @@ fn link(times: &[u32], start: u64, delay_ms: u64, queue: Queue) -> Link<TestPack
 
 /// A discipline that decides when a packet leaves and never drops one.
 fn patient() -> Queue {
-    let codel =
-        CodelSettings { target: Span(u64::MAX / 4), interval: Span::millis(100), ecn: false };
-    Queue::Codel { codel, limit: u64::MAX }
+    let (target, limit) = (Span(u64::MAX / 4), Packets(f64::MAX));
+    Queue::Codel(Codel { target, limit, ..Codel::default() })
 }
 
 /// When packets came out that arrived so, and the numbers of their paths; nothing was lost.
 fn through(mut link: Link<TestPacket>, arrivals: &[(Time, TestPacket)]) -> Vec<(Time, u32)> {
-    if link.rare() {
-        let (out, gone, _) = run_rare(&mut link, arrivals.iter().copied(), &mut Never);
-        assert_eq!(gone, 0);
-        return out;
-    }
-    let (mut out, mut next) = (Vec::new(), None::<Time>);
-    for (now, packet) in arrivals {
-        while let Some(at) = next.filter(|at| at <= now) {
-            out.push((at, link.front().unwrap().path));
-            next = link.deliver().next;
-        }
-        if let Offer::Wake(at) = link.offer(*now, *packet, &mut Never) {
-            next = Some(at);
-        }
-    }
-    while let Some(at) = next {
-        out.push((at, link.front().unwrap().path));
-        next = link.deliver().next;
-    }
+    let (out, gone, _) = run(&mut link, arrivals.iter().copied(), &mut Never);
+    assert_eq!(gone, 0);
     out
+}
+
+/// When the packets inside come out.
+fn times(link: &mut Link<TestPacket>) -> Vec<Time> {
+    run(link, std::iter::empty(), &mut Never).0.iter().map(|(at, _)| *at).collect()
 }
 
 /// mahimahi's rule as it is written there: one opportunity after the other, whether it is used or not.
@@ -96,11 +84,11 @@ fn repetitions_are_exact_after_a_year() {
     let mut link = link(&[7, 7, 33], 0, 0, Queue::Unlimited);
     assert_eq!(link.offer(ms(year), TestPacket::of(1500), &mut Never), Offer::Wake(ms(year + 12)));
     link.offer(ms(year), TestPacket::of(1500), &mut Never);
-    assert_eq!(drain(&mut link, Some(ms(year + 12))), [year + 12, year + 19].map(ms));
+    assert_eq!(times(&mut link), [year + 12, year + 19].map(ms));
 }
 
 #[test]
-fn small_frames_share_an_opportunity_and_a_large_one_takes_several() {
+fn small_packets_share_an_opportunity_and_a_large_one_takes_several() {
     let sizes = [500, 500, 500, 600, 900, 3200, 1300, 40, 4000];
     let arrivals: Vec<_> = sizes.iter().map(|size| (ms(0), TestPacket::of(*size))).collect();
     for queue in [Queue::Unlimited, patient()] {
@@ -143,7 +131,7 @@ fn traces_that_are_none_are_refused() {
 
 #[test]
 fn a_queue_has_what_waits_for_its_first_bytes_to_go() {
-    let queue = Queue::DropTail { packets: 2, bytes: u64::MAX };
+    let queue = Queue::DropTail(DropTail::of(2));
     let mut link = link(&[5, 10], 0, 0, queue);
     let offers: Vec<_> =
         (0..4).map(|_| link.offer(ms(0), TestPacket::of(2000), &mut Never)).collect();
@@ -152,7 +140,7 @@ fn a_queue_has_what_waits_for_its_first_bytes_to_go() {
     assert_eq!((link.backlog(ms(4)).packets, link.clears_in(ms(4))), (2, Some(Span::millis(11))));
     assert_eq!((link.backlog(ms(5)).packets, link.backlog(ms(5)).bytes), (1, 2000));
     assert_eq!(link.offer(ms(5), TestPacket::of(100), &mut Never), Offer::Carried);
-    assert_eq!(drain(&mut link, Some(ms(10))), [10, 15, 15].map(ms));
+    assert_eq!(times(&mut link), [10, 15, 15].map(ms));
     assert_eq!(link.clears_in(ms(15)), Some(Span::ZERO));
 }
 
@@ -167,29 +155,16 @@ fn what_waits_under_a_departing_discipline_clears_when_the_trace_says() {
 }
 
 #[test]
-fn a_new_delay_is_for_frames_that_are_not_out() {
+fn a_new_delay_is_for_packets_that_are_not_out() {
     for queue in [Queue::Unlimited, patient()] {
         let mut link = link(&[1], 0, 50, queue);
         let mut arrivals = (0..3).map(|path| (ms(0), TestPacket { path, ..TestPacket::of(1500) }));
         for (now, packet) in arrivals.by_ref() {
             link.offer(now, packet, &mut Never);
         }
-        if link.rare() {
-            assert_eq!(link.wake(ms(1), &mut Never), None);
-        }
+        assert_eq!(link.wake(ms(1), &mut Never), None);
         link.change(Time(1_500_000), Change { delay: Some(Span::millis(80)), ..Change::default() });
-        let out: Vec<_> = match link.rare() {
-            true => run_rare(&mut link, std::iter::empty(), &mut Never)
-                .0
-                .iter()
-                .map(|it| it.0)
-                .collect(),
-            false => {
-                let next = Some(link.due());
-                drain(&mut link, next)
-            }
-        };
-        assert_eq!(out, [51, 82, 83].map(ms));
+        assert_eq!(times(&mut link), [51, 82, 83].map(ms));
     }
 }
 
@@ -197,7 +172,7 @@ proptest! {
     /// Whatever comes and whatever the trace: what comes out, and when, is what mahimahi's rule says, and whether
     /// a queue decides when a packet arrives or when it leaves makes no difference.
     #[test]
-    fn frames_come_out_as_if_each_opportunity_were_looked_at(
+    fn packets_come_out_as_if_each_opportunity_were_looked_at(
         mut times in prop::collection::vec(0u32..60, 1..30),
         start in 0u64..200,
         steps in prop::collection::vec((prop_oneof![Just(0u64), 0u64..20_000_000, (0u64..9).prop_map(|n| n * MILLISECOND)], 1u32..4000), 1..120),
@@ -212,7 +187,7 @@ proptest! {
         let expected = one_by_one(&times, start, &arrivals);
         prop_assert_eq!(&through(link(&times, start, 0, Queue::Unlimited), &arrivals), &expected);
         prop_assert_eq!(&through(link(&times, start, 0, patient()), &arrivals), &expected);
-        let tail = Queue::DropTail { packets: 1000, bytes: u64::MAX };
+        let tail = Queue::DropTail(DropTail::of(1000));
         prop_assert_eq!(&through(link(&times, start, 0, tail), &arrivals), &expected);
     }
 
@@ -222,40 +197,33 @@ proptest! {
         mut times in prop::collection::vec(0u32..40, 1..30),
         steps in prop::collection::vec((0u64..3_000_000, 40u32..1600, 0u8..14), 1..200),
         seed: u64,
-        discipline in 0u8..4,
+        kind in any::<prop::sample::Index>(),
         loss in 0.0f64..0.3,
-        rare: bool,
+        rearranged: bool,
     ) {
         times.push(40);
         times.sort_unstable();
-        let codel = CodelSettings { target: Span::millis(1), interval: Span::millis(5), ecn: false };
-        let queue = match discipline {
-            0 => Queue::Unlimited,
-            1 => Queue::DropTail { packets: 5, bytes: 6000 },
-            2 => Queue::Codel { codel, limit: 20 },
-            _ => Queue::FqCodel(FqCodelSettings { codel, queues: 4, quantum: 300, limit: 20 }),
-        };
+        let mut queues = Queue::short(20, false);
+        let queue = queues.swap_remove(kind.index(queues.len()));
+        let departing = queue.decides_on_departure();
         let mut link: Link<TestPacket> = Link::new(LinkSettings {
             opportunities: Some(opportunities(&times, seed % 50)),
             delay: Span::millis(5),
             queue,
             loss: Some(Loss { model: LossModel::Independent(loss), place: LossPlace::After }),
-            reorder: rare.then_some(Reorder { probability: 0.2, delay: Span::millis(3) }),
-            duplicate: if rare { 0.1 } else { 0.0 },
+            reorder: rearranged.then_some(Reorder { probability: 0.2, delay: Span::millis(3) }),
+            duplicate: if rearranged { 0.1 } else { 0.0 },
             ..LinkSettings::default()
         });
         let (mut now, mut rng, mut out, mut copies) = (Time::ZERO, Lcg(seed), 0, 0);
         let mut until = |link: &mut Link<TestPacket>, end: Time, rng: &mut Lcg| {
             while link.carried() > 0 && link.due() <= end {
                 let at = link.due();
-                match link.rare() {
-                    false => out += u64::from(!link.deliver().lost),
-                    true => while let Some(passage) = link.wake(at, rng) {
-                        copies += u64::from(matches!(passage, crate::Passage::Copy(_)));
-                        out += u64::from(!matches!(passage, crate::Passage::Lost(_)));
-                    },
+                while let Some(passage) = link.wake(at, rng) {
+                    copies += u64::from(matches!(passage, crate::Passage::Copy(_)));
+                    out += u64::from(!matches!(passage, crate::Passage::Lost(_)));
                 }
-                while link.shed().is_some() {}
+                while link.take_dropped().is_some() {}
             }
         };
         for (gap, size, kind) in steps {
@@ -266,9 +234,9 @@ proptest! {
                 1 => link.change(now, Change { up: Some(gap % 2 == 0), ..Change::default() }),
                 _ => _ = link.offer(now, TestPacket { path: gap as u32 % 5, ..TestPacket::of(size) }, &mut rng),
             }
-            while link.shed().is_some() {}
+            while link.take_dropped().is_some() {}
             let due = link.due();
-            prop_assert!(due > now || link.rare(), "{due:?} at {now:?}");
+            prop_assert!(due > now || rearranged || departing, "{due:?} at {now:?}");
         }
         until(&mut link, Time(u64::MAX - 1), &mut rng);
         let Counters { arrived, queue_drops, losses, .. } = link.counters();

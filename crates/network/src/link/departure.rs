@@ -1,0 +1,86 @@
+//! The queue of a link, if it decides when a packet departs: it holds what waits, and the transmitter takes
+//! the next packet when it can send one.
+
+use super::{Link, Offer};
+use crate::Packet;
+use crate::queue::{Backlog, DepartureQueue, Dropped};
+use units::Time;
+
+/// A queue that decides on departure, and what it has dropped.
+pub(super) struct Departure<P> {
+    queue: DepartureQueue<P>,
+    dropped: Dropped<P>,
+    /// Packets dropped on arrival, or taken by [`Link::take_dropped`].
+    pub(super) drops: u64,
+}
+
+impl<P: Packet> Departure<P> {
+    pub(super) fn new(queue: DepartureQueue<P>) -> Self {
+        Departure { queue, dropped: Dropped::new(), drops: 0 }
+    }
+
+    pub(super) fn marks(&self) -> u64 {
+        self.dropped.marks
+    }
+
+    /// Packets that wait, and dropped ones that nobody has taken.
+    pub(super) fn carried(&self) -> usize {
+        self.queue.backlog().0 as usize + self.dropped.packets.len()
+    }
+}
+
+impl<P: Packet> Link<P> {
+    pub(super) fn departure(&self) -> Option<&Departure<P>> {
+        self.extras.as_ref()?.departure.as_ref()
+    }
+
+    fn departure_mut(&mut self) -> Option<&mut Departure<P>> {
+        self.extras.as_mut()?.departure.as_mut()
+    }
+
+    /// Packets that wait for a decision on departure, and their bytes.
+    pub(super) fn undecided(&self) -> (u64, u64) {
+        self.departure().map_or((0, 0), |departure| departure.queue.backlog())
+    }
+
+    /// The backlog, given what of it is on the line.
+    #[inline(never)]
+    pub(super) fn backlog_with_undecided(&self, on_line: Backlog) -> Backlog {
+        let (packets, bytes) = self.undecided();
+        Backlog { packets: packets + on_line.packets, bytes: bytes + on_line.bytes, ..on_line }
+    }
+
+    /// A packet joins the queue, if there is room.
+    pub(super) fn enqueue(&mut self, now: Time, packet: P) -> Offer {
+        let Some(Departure { queue, dropped, drops }) = self.departure_mut() else {
+            return Offer::Dropped;
+        };
+        if !queue.enqueue(now, packet, dropped) {
+            *drops += 1;
+            return Offer::Dropped;
+        }
+        self.serve(now);
+        Offer::Taken
+    }
+
+    /// The transmitter takes from the queue what it can send at `now`.
+    pub(super) fn serve(&mut self, now: Time) {
+        while self.ready() <= now {
+            let Some(Departure { queue, dropped, .. }) = self.departure_mut() else {
+                return;
+            };
+            let Some(packet) = queue.dequeue(now, dropped) else {
+                return;
+            };
+            self.carry_extended(now, packet);
+        }
+    }
+
+    /// A packet that the queue has dropped after it had taken it.
+    pub fn take_dropped(&mut self) -> Option<P> {
+        let departure = self.departure_mut()?;
+        let packet = departure.dropped.packets.pop_front()?;
+        departure.drops += 1;
+        Some(packet)
+    }
+}

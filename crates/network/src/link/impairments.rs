@@ -1,0 +1,183 @@
+//! What impairs a link: random loss, outages, jitter, reordering, copies.
+
+use super::LinkSettings;
+use crate::Rng;
+use crate::loss::{Loss, LossModel, LossPlace};
+use std::collections::VecDeque;
+use units::{Span, Time};
+
+/// Packets that are held back at the end of the line, so that others overtake them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Probability for each packet.
+    pub probability: f64,
+    /// For how long.
+    pub delay: Span,
+}
+
+/// The impairments of a link, and the packets that are under one.
+pub(super) struct Impairments<P> {
+    loss: Option<Loss>,
+    /// Whether loss on the line is drawn when a packet comes out. Otherwise it is drawn when the packet is
+    /// offered; its ordinal is then known, because nothing inside is dropped, copied or overtaken.
+    late_loss: bool,
+    up: bool,
+    /// Packets that came out so far, and the ordinals of those inside that will be lost instead.
+    delivered: u64,
+    doomed: VecDeque<u64>,
+    /// Packets lost at random, or because the link was down.
+    pub(super) losses: u64,
+    /// Most by which a packet is late.
+    jitter: Span,
+    reorder: Option<Reorder>,
+    /// Probability that a packet comes out twice.
+    duplicate: f64,
+    /// Packets held back, in the order in which they come out; all of them are held equally long.
+    late: VecDeque<(Time, P)>,
+    /// A packet whose copy has just come out.
+    original: Option<P>,
+}
+
+/// What random loss says of a packet that is offered.
+pub(super) enum Fate {
+    /// It is lost before the queue.
+    Lost,
+    /// It will be lost on the line.
+    Doomed,
+    /// It is not lost, as far as is known now.
+    Spared,
+}
+
+/// What becomes of a packet at the end of the line.
+pub(super) enum Exit {
+    Out,
+    /// It comes out, and comes out once more.
+    Copy,
+    Lost,
+    /// It comes out later.
+    HeldBack,
+}
+
+impl<P: Copy> Impairments<P> {
+    /// Those of `settings`, with a queue that decides on departure if `departure`.
+    pub(super) fn new(settings: &LinkSettings, departure: bool) -> Self {
+        let &LinkSettings { loss, reorder, duplicate, jitter, .. } = settings;
+        Impairments {
+            loss,
+            late_loss: departure || reorder.is_some() || duplicate > 0.0,
+            up: true,
+            delivered: 0,
+            doomed: VecDeque::new(),
+            losses: 0,
+            jitter,
+            reorder,
+            duplicate,
+            late: VecDeque::new(),
+            original: None,
+        }
+    }
+
+    /// Whether there are none.
+    pub(super) fn are_none(&self) -> bool {
+        self.loss.is_none() && !self.rearrange() && self.jitter == Span::ZERO
+    }
+
+    /// Whether packets may leave the link in another order than its line, or more often.
+    pub(super) fn rearrange(&self) -> bool {
+        self.reorder.is_some() || self.duplicate > 0.0
+    }
+
+    /// A new loss probability, each packet by itself, and whether the link is up.
+    pub(super) fn change(&mut self, loss: Option<f64>, up: Option<bool>) {
+        if let Some(probability) = loss {
+            let model = LossModel::Independent(probability);
+            self.loss.get_or_insert(Loss { model, place: LossPlace::After }).model = model;
+        }
+        self.up = up.unwrap_or(self.up);
+    }
+
+    /// What becomes of a packet that is offered.
+    pub(super) fn on_offer(&mut self, rng: &mut impl Rng) -> Fate {
+        let before = self.loss.is_some_and(|loss| loss.place == LossPlace::Before);
+        if self.up && ((self.late_loss && !before) || !self.strikes(rng)) {
+            return Fate::Spared;
+        }
+        if self.up && !before {
+            return Fate::Doomed;
+        }
+        self.losses += 1;
+        Fate::Lost
+    }
+
+    /// The last packet that was offered will be lost on the line; `inside` of them are on it.
+    pub(super) fn doom(&mut self, inside: u32) {
+        self.doomed.push_back(self.delivered + u64::from(inside));
+    }
+
+    /// By how much the next packet is late.
+    pub(super) fn jitter(&mut self, rng: &mut impl Rng) -> Span {
+        match self.jitter {
+            Span::ZERO => Span::ZERO,
+            most => Span((rng.uniform() * most.0 as f64) as u64),
+        }
+    }
+
+    /// The packet whose copy has come out, which comes out now, at `now` or later.
+    pub(super) fn take_original(&mut self) -> Option<P> {
+        self.original.take()
+    }
+
+    /// What becomes of `packet`, which is at the end of the line at `now`.
+    pub(super) fn on_exit(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Exit {
+        self.delivered += 1;
+        let doomed = self.doomed.front() == Some(&self.delivered);
+        if doomed {
+            self.doomed.pop_front();
+        }
+        let late = self.late_loss && self.loss.is_some_and(|loss| loss.place == LossPlace::After);
+        if doomed || (late && self.strikes(rng)) {
+            self.losses += 1;
+            return Exit::Lost;
+        }
+        if self.duplicate > 0.0 && rng.uniform() < self.duplicate {
+            self.original = Some(packet);
+            return Exit::Copy;
+        }
+        self.hold_back(now, packet, rng)
+    }
+
+    /// Whether `packet`, which is not lost and comes out once, is overtaken.
+    pub(super) fn hold_back(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Exit {
+        match self.reorder.filter(|reorder| rng.uniform() < reorder.probability) {
+            Some(reorder) => {
+                self.late.push_back((now + reorder.delay, packet));
+                Exit::HeldBack
+            }
+            None => Exit::Out,
+        }
+    }
+
+    /// A packet that was held back until `now`.
+    pub(super) fn take_late(&mut self, now: Time) -> Option<P> {
+        self.late.front().filter(|(at, _)| *at <= now)?;
+        self.late.pop_front().map(|(_, packet)| packet)
+    }
+
+    /// When one of its packets comes out; never if it has none.
+    pub(super) fn due(&self) -> Time {
+        match self.original {
+            Some(_) => Time::ZERO, // at once
+            None => self.late.front().map_or(Time::NEVER, |(at, _)| *at),
+        }
+    }
+
+    /// Packets that left the line and did not come out yet.
+    pub(super) fn carried(&self) -> usize {
+        self.late.len() + usize::from(self.original.is_some())
+    }
+
+    /// Whether random loss strikes the next packet.
+    fn strikes(&mut self, rng: &mut impl Rng) -> bool {
+        self.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng))
+    }
+}

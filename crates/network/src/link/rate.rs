@@ -1,0 +1,122 @@
+//! A transmitter with a rate, which may change.
+
+use super::{FAR, Link};
+use crate::Packet;
+use units::{NANOS, Rate, Span, Time};
+
+/// A transmitter that sends one packet after the other at a rate.
+pub(super) struct Transmitter {
+    /// Transmission time of a packet of `memo.bytes`: quotient in ns and remainder.
+    memo: Transmission,
+    /// Rate in bit/s; zero for a pure delay.
+    rate: u64,
+    /// The part of a nanosecond by which `idle_at` is too early, in units of 1/rate ns.
+    remainder: u64,
+    /// When the transmitter has sent everything it was given.
+    pub(super) idle_at: Time,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Transmission {
+    bytes: u32,
+    /// Whole nanoseconds; a time longer than 4 s does not fit and is not kept.
+    ns: u32,
+    remainder: u64,
+}
+
+impl Transmitter {
+    pub(super) fn new(rate: Option<Rate>) -> Self {
+        Transmitter {
+            memo: Transmission::default(),
+            rate: rate.map_or(0, |rate| rate.0),
+            remainder: 0,
+            idle_at: Time::ZERO,
+        }
+    }
+
+    /// Sends `bytes` from `starts`; the fraction of a nanosecond is carried, so the rate is exact however
+    /// long the run.
+    #[inline]
+    pub(super) fn send(&mut self, starts: Time, bytes: u32) {
+        if self.rate == 0 {
+            self.idle_at = starts;
+            return;
+        }
+        if starts > self.idle_at {
+            self.remainder = 0; // it was idle: nothing to carry over
+        }
+        let (ns, remainder) = self.transmission(bytes);
+        self.remainder += remainder;
+        let carry = self.remainder >= self.rate;
+        if carry {
+            self.remainder -= self.rate;
+        }
+        self.idle_at = starts + Span(ns + u64::from(carry));
+    }
+
+    /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
+    #[inline]
+    fn transmission(&mut self, bytes: u32) -> (u64, u64) {
+        if self.memo.bytes != bytes {
+            let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB
+            let (whole, remainder) = (product / self.rate, product % self.rate);
+            let Ok(ns) = u32::try_from(whole) else {
+                // A queue that waits for an outage to end may not wait beyond the end of time.
+                return if self.idle_at > FAR { (0, 0) } else { (whole, remainder) };
+            };
+            self.memo = Transmission { bytes, ns, remainder };
+        }
+        (u64::from(self.memo.ns), self.memo.remainder)
+    }
+
+    /// A new rate at `now`; of what was given to it, only the packet in transmission stays, which was to end
+    /// at `ends`. Returns whether there is one.
+    fn change(&mut self, now: Time, rate: Rate, ends: Time) -> bool {
+        let before = std::mem::replace(&mut self.rate, rate.0);
+        self.memo = Transmission::default();
+        self.remainder = 0;
+        self.idle_at = ends;
+        let sends = ends > now && before > 0;
+        if sends {
+            let left = u128::from(ends.since(now).0) * u128::from(before);
+            let left = left.div_ceil(u128::from(rate.0)).min(u128::from(FAR.0));
+            self.idle_at = now + Span(left as u64);
+        }
+        sends
+    }
+}
+
+impl<P: Packet> Link<P> {
+    /// The rate now; none for a pure delay, and with opportunities.
+    pub fn rate(&self) -> Option<Rate> {
+        (self.transmitter.rate > 0).then_some(Rate(self.transmitter.rate))
+    }
+
+    /// Times the packets that wait, and what is left of the one in transmission, at `rate` and with the present
+    /// delay.
+    pub(super) fn rerate(&mut self, now: Time, rate: Rate) {
+        self.settle(now);
+        let sending = self.waiting.wrapping_sub(1);
+        let ends =
+            self.line.get(self.waiting).map_or(self.transmitter.idle_at, |first| first.starts);
+        let earlier = self.line.get(sending.wrapping_sub(1)).map_or(now, |carried| carried.arrives);
+        let mut earliest = self.line.get(sending).map_or(now, |carried| carried.arrives);
+        if self.transmitter.change(now, rate, ends) {
+            earliest = earlier.max(self.transmitter.idle_at + self.delay);
+            if let Some(carried) = self.line.get_mut(sending) {
+                carried.arrives = earliest;
+            }
+        }
+        for offset in 0..self.line.tail().wrapping_sub(self.waiting) {
+            let ordinal = self.waiting.wrapping_add(offset);
+            let starts = self.transmitter.idle_at;
+            let bytes = self.line.get(ordinal).map_or(0, |carried| carried.packet.bytes());
+            self.transmitter.send(starts, bytes);
+            earliest = earliest.max(self.transmitter.idle_at + self.delay);
+            if let Some(carried) = self.line.get_mut(ordinal) {
+                (carried.starts, carried.arrives) = (starts, earliest);
+            }
+        }
+        self.last_arrival = earliest;
+    }
+}

@@ -1,0 +1,80 @@
+//! Drop-tail: drops what does not fit.
+
+use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, Verdict};
+use crate::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use units::{Bytes, InvalidParameter, Packets, Rate, ensure};
+
+/// Drop-tail; with both limits, the first that is reached counts.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DropTail {
+    /// Packets that may wait.
+    #[serde(rename(serialize = "limit_packets"), serialize_with = "whole")]
+    #[schemars(with = "Option<Packets>")]
+    pub packets: Option<Packets>,
+    /// Bytes that may wait.
+    #[serde(rename(serialize = "limit_bytes"))]
+    pub bytes: Option<Bytes>,
+}
+
+/// A limit of packets as a whole number.
+fn whole<S: Serializer>(limit: &Option<Packets>, serializer: S) -> Result<S::Ok, S::Error> {
+    limit.map(|limit| limit.0 as u64).serialize(serializer)
+}
+
+impl DropTail {
+    /// A queue of so many packets, whatever their bytes.
+    pub const fn of(packets: u64) -> Self {
+        DropTail { packets: Some(Packets(packets as f64)), bytes: None }
+    }
+}
+
+impl Kind for DropTail {
+    const DESCRIBED: Described = Described {
+        name: "droptail",
+        summary: "Drops what does not fit.",
+        source: "RFC 7567 §2",
+        for_hosts: true,
+    };
+
+    fn check(&self) -> Result<(), InvalidParameter> {
+        let limited = self.packets.is_some() || self.bytes.is_some();
+        let right = "give `packets` or `bytes`, or write \"unlimited\"";
+        ensure(limited, "", "without a limit", right)
+    }
+
+    fn short(limit: u64, _: bool) -> Self {
+        DropTail { bytes: Some(Bytes(limit * 1000)), ..DropTail::of(limit) }
+    }
+}
+
+impl ArrivalKind for DropTail {
+    type State = Limits;
+
+    fn start(&self, _: Option<Rate>) -> Limits {
+        Limits {
+            packets: self.packets.map_or(u64::MAX, |limit| limit.0 as u64),
+            bytes: self.bytes.map_or(u64::MAX, |limit| limit.0),
+        }
+    }
+}
+
+/// What may wait; either may be without a limit.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    packets: u64,
+    bytes: u64,
+}
+
+impl JudgeArrival for Limits {
+    #[inline(always)] // on the way of every hop into a queue
+    fn judge(&mut self, arrival: Arrival, _: &mut impl Rng) -> Verdict {
+        let Arrival { now, bytes, backlog, .. } = arrival;
+        let waits = backlog.idle_since > now;
+        let full =
+            backlog.packets >= self.packets || backlog.bytes + u64::from(bytes) > self.bytes;
+        if waits && full { Verdict::Drop } else { Verdict::Accept }
+    }
+}

@@ -1,0 +1,385 @@
+//! Queues: the registry of their kinds, one file each, one line each.
+//!
+//! A kind decides when a packet arrives, or when it departs. On arrival it sees the backlog and accepts the
+//! packet, marks it or drops it; accepted packets wait in order, outside of it. On departure it holds the
+//! packets itself, and may drop some of them instead of sending them. Before a transmitter the first way is
+//! cheaper: when a packet will come out is then known as soon as it arrives (see `link.rs`).
+
+use crate::{Packet, Rng};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, DeserializeOwned, EnumAccess, VariantAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::LazyLock;
+use units::{InvalidParameter, Packets, Rate, Time, ensure};
+
+mod fifo;
+
+pub(crate) use fifo::{Dropped, Fifo};
+
+/// How a kind of queue is named and described to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// Its name in a scenario.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+    /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it takes
+    /// to send what waits.
+    pub for_hosts: bool,
+}
+
+/// What the file of every kind provides: its parameters, as a scenario has them.
+pub(crate) trait Kind:
+    Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema
+{
+    const DESCRIBED: Described;
+
+    /// Whether the parameters can be used.
+    fn check(&self) -> Result<(), InvalidParameter>;
+
+    /// A short queue for tests: it holds `limit` packets at most and acts within milliseconds. With `ecn` it
+    /// marks, if it can.
+    fn short(limit: u64, ecn: bool) -> Self;
+}
+
+/// A kind that decides when a packet arrives.
+pub(crate) trait ArrivalKind: Kind {
+    type State: JudgeArrival + fmt::Debug;
+
+    /// An empty queue before a transmitter of this rate, if it has one.
+    fn start(&self, rate: Option<Rate>) -> Self::State;
+}
+
+/// A kind that decides when a packet departs.
+pub(crate) trait DepartureKind: Kind {
+    /// It [`HoldPackets`].
+    type State<P>;
+
+    /// An empty queue.
+    fn start<P: Packet>(&self) -> Self::State<P>;
+}
+
+/// A running queue that decides when a packet arrives.
+pub(crate) trait JudgeArrival {
+    fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict;
+}
+
+/// A running queue that decides when a packet departs.
+pub(crate) trait HoldPackets<P> {
+    /// Whether there is room for a packet, which it takes then. Others that are dropped for it go to `dropped`.
+    fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Dropped<P>) -> bool;
+
+    /// The next packet to send. Those that are dropped before it go to `dropped`.
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<P>;
+
+    /// Waiting packets and their bytes.
+    fn backlog(&self) -> (u64, u64);
+}
+
+/// The packets that wait, the one in transmission not counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backlog {
+    /// Waiting packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// When the transmitter falls idle; later than now while it is busy.
+    pub idle_since: Time,
+}
+
+/// A packet that arrives, and what it finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Arrival {
+    pub(crate) now: Time,
+    pub(crate) bytes: u32,
+    /// Whether it can be marked.
+    pub(crate) ecn_capable: bool,
+    pub(crate) backlog: Backlog,
+}
+
+/// What a queue does with a packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Accept,
+    /// It accepts it and marks it (CE).
+    Mark,
+    Drop,
+}
+
+/// A queue that runs.
+pub(crate) enum State<P> {
+    Unlimited,
+    Arrival(ArrivalQueue),
+    Departure(DepartureQueue<P>),
+}
+
+/// The name of the queue without a limit, which has no parameters.
+const UNLIMITED: &str = "unlimited";
+
+/// Makes the enums over all kinds, their dispatch and their texts, from one line a kind.
+macro_rules! queues {
+    (
+        on arrival: $($afile:ident::$akind:ident),+;
+        on departure: $($dfile:ident::$dkind:ident),+;
+    ) => {
+        $(mod $afile;)+
+        $(mod $dfile;)+
+        $(pub use $afile::$akind;)+
+        $(pub use $dfile::$dkind;)+
+
+        /// A queue discipline. Waiting packets are counted; the one in transmission is not.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub enum Queue {
+            /// No limit.
+            #[default]
+            Unlimited,
+            $(#[doc = concat!("See `", stringify!($afile), ".rs`.")] $akind($akind),)+
+            $(#[doc = concat!("See `", stringify!($dfile), ".rs`.")] $dkind($dkind),)+
+        }
+
+        /// Any queue that decides when a packet arrives; dispatch is a match.
+        #[derive(Debug)]
+        pub(crate) enum ArrivalQueue {
+            $($akind(<$akind as ArrivalKind>::State),)+
+        }
+
+        /// Any queue that decides when a packet departs; dispatch is a match.
+        pub(crate) enum DepartureQueue<P> {
+            $($dkind(<$dkind as DepartureKind>::State<P>),)+
+        }
+
+        /// The names of all kinds.
+        const NAMES: &[&str] =
+            &[UNLIMITED, $($akind::DESCRIBED.name,)+ $($dkind::DESCRIBED.name,)+];
+
+        impl Queue {
+            /// Every kind that has parameters, in the order of the registry.
+            pub const KINDS: &[Described] = &[$($akind::DESCRIBED,)+ $($dkind::DESCRIBED,)+];
+
+            /// Its kind; none without a limit.
+            pub fn kind(&self) -> Option<Described> {
+                match self {
+                    Queue::Unlimited => None,
+                    $(Queue::$akind(_) => Some($akind::DESCRIBED),)+
+                    $(Queue::$dkind(_) => Some($dkind::DESCRIBED),)+
+                }
+            }
+
+            /// Whether it decides when a packet departs.
+            pub fn decides_on_departure(&self) -> bool {
+                matches!(self, $(Queue::$dkind(_))|+)
+            }
+
+            /// Checks the parameters.
+            ///
+            /// # Errors
+            /// The parameter, below the name of the kind.
+            pub fn check(&self) -> Result<(), InvalidParameter> {
+                match self {
+                    Queue::Unlimited => Ok(()),
+                    $(Queue::$akind(own) => own.check(),)+
+                    $(Queue::$dkind(own) => own.check(),)+
+                }
+                .map_err(|error| error.inside(self.kind().map_or(UNLIMITED, |kind| kind.name)))
+            }
+
+            /// A short queue of every kind, for tests: it holds `limit` packets at most and acts within
+            /// milliseconds. With `ecn` it marks, if it can.
+            pub fn short(limit: u64, ecn: bool) -> Vec<Queue> {
+                vec![
+                    Queue::Unlimited,
+                    $(Queue::$akind($akind::short(limit, ecn)),)+
+                    $(Queue::$dkind($dkind::short(limit, ecn)),)+
+                ]
+            }
+
+            /// An empty queue before a transmitter of `rate`, if it has one.
+            pub(crate) fn start<P: Packet>(&self, rate: Option<Rate>) -> State<P> {
+                match self {
+                    Queue::Unlimited => State::Unlimited,
+                    $(Queue::$akind(own) => State::Arrival(ArrivalQueue::$akind(own.start(rate))),)+
+                    $(Queue::$dkind(own) => State::Departure(DepartureQueue::$dkind(own.start())),)+
+                }
+            }
+        }
+
+        impl ArrivalQueue {
+            #[inline(always)] // on the way of every hop into a queue
+            pub(crate) fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
+                match self { $(ArrivalQueue::$akind(queue) => queue.judge(arrival, rng),)+ }
+            }
+        }
+
+        impl<P: Packet> DepartureQueue<P> {
+            pub(crate) fn enqueue(
+                &mut self,
+                now: Time,
+                packet: P,
+                dropped: &mut Dropped<P>,
+            ) -> bool {
+                match self {
+                    $(DepartureQueue::$dkind(queue) => queue.enqueue(now, packet, dropped),)+
+                }
+            }
+
+            pub(crate) fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<P> {
+                match self {
+                    $(DepartureQueue::$dkind(queue) => queue.dequeue(now, dropped),)+
+                }
+            }
+
+            /// Waiting packets and their bytes.
+            pub(crate) fn backlog(&self) -> (u64, u64) {
+                match self { $(DepartureQueue::$dkind(queue) => queue.backlog(),)+ }
+            }
+        }
+
+        /// The queue called `NAMES[index]` from what stands behind its name.
+        fn read<'de, A: VariantAccess<'de>>(index: usize, content: A) -> Result<Queue, A::Error> {
+            let name = NAMES[index];
+            $(if name == $akind::DESCRIBED.name {
+                return content.newtype_variant().map(Queue::$akind);
+            })+
+            $(if name == $dkind::DESCRIBED.name {
+                return content.newtype_variant().map(Queue::$dkind);
+            })+
+            content.unit_variant().map(|()| Queue::Unlimited)
+        }
+
+        /// A plan has the kind among the parameters, and nothing of a queue without a limit.
+        impl Serialize for Queue {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    Queue::Unlimited => serializer.serialize_none(),
+                    $(Queue::$akind(own) => tagged(own, serializer),)+
+                    $(Queue::$dkind(own) => tagged(own, serializer),)+
+                }
+            }
+        }
+
+        /// The schema of each kind that has parameters.
+        fn schemas(generator: &mut SchemaGenerator) -> Vec<Schema> {
+            vec![$(schema_of::<$akind>(generator),)+ $(schema_of::<$dkind>(generator),)+]
+        }
+    };
+}
+queues! {
+    on arrival: droptail::DropTail, red::Red, pie::Pie;
+    on departure: codel::Codel, fq_codel::FqCodel;
+}
+
+pub use red::Spacing;
+
+impl Queue {
+    /// The names of those that a host may have, as they are offered to users.
+    pub fn for_hosts() -> &'static str {
+        static NAMES: LazyLock<String> = LazyLock::new(|| {
+            let kinds = Queue::KINDS.iter().filter(|kind| kind.for_hosts);
+            let names: Vec<&str> = kinds.map(|kind| kind.name).collect();
+            format!("a host has {} or \"{UNLIMITED}\"", names.join(", "))
+        });
+        &NAMES
+    }
+}
+
+/// `"unlimited"`, or a table with the name of the kind and its parameters.
+impl<'de> Deserialize<'de> for Queue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl<'de> Visitor<'de> for Whole {
+            type Value = Queue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a queue")
+            }
+            fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Queue, A::Error> {
+                let (Named(index), content) = data.variant()?;
+                read(index, content)
+            }
+        }
+        deserializer.deserialize_enum("Queue", NAMES, Whole)
+    }
+}
+
+/// The place of a kind's name among [`NAMES`].
+struct Named(usize);
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = Named;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of a kind of queue")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Named, E> {
+                let index = NAMES.iter().position(|name| *name == text);
+                index.map(Named).ok_or_else(|| E::unknown_variant(text, NAMES))
+            }
+        }
+        deserializer.deserialize_identifier(Name)
+    }
+}
+
+/// The parameters with the name of their kind among them.
+fn tagged<K: Kind, S: Serializer>(own: &K, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Tagged<'a, K> {
+        kind: &'static str,
+        #[serde(flatten)]
+        own: &'a K,
+    }
+    Tagged { kind: K::DESCRIBED.name, own }.serialize(serializer)
+}
+
+impl JsonSchema for Queue {
+    fn schema_name() -> Cow<'static, str> {
+        "Queue".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut kinds = schemas(generator);
+        if !generator.contract().is_serialize() {
+            let unlimited =
+                json_schema!({ "description": "No limit.", "type": "string", "const": UNLIMITED });
+            kinds.insert(0, unlimited);
+        }
+        json_schema!({
+            "description": "A queue discipline. Waiting packets are counted; the one in transmission is not.",
+            "oneOf": kinds,
+        })
+    }
+}
+
+/// As a user writes it, a table with the kind's name as its key; as a plan has it, the parameters with
+/// their `kind`.
+fn schema_of<K: Kind>(generator: &mut SchemaGenerator) -> Schema {
+    let Described { name, summary, .. } = K::DESCRIBED;
+    let mut parameters = generator.subschema_for::<K>();
+    if generator.contract().is_serialize() {
+        parameters.insert("description".into(), summary.into());
+        parameters.insert("type".into(), "object".into());
+        let kind = json_schema!({ "kind": { "type": "string", "const": name } });
+        parameters.insert("properties".into(), kind.into());
+        parameters.insert("required".into(), vec!["kind"].into());
+        return parameters;
+    }
+    json_schema!({
+        "description": summary,
+        "type": "object",
+        "properties": { name: parameters },
+        "required": [name],
+        "additionalProperties": false,
+    })
+}
+
+/// Refuses a queue that holds no packet.
+fn ensure_room(limit: Packets) -> Result<(), InvalidParameter> {
+    ensure(limit.0 >= 1.0, "limit", limit, "it is at least 1 packet")
+}
+
+#[cfg(test)]
+mod tests;

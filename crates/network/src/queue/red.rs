@@ -1,0 +1,298 @@
+//! Random early detection.
+//!
+//! Source: Floyd and Jacobson 1993 (symbols `min_th`, `max_th`, `max_p`, `w_q`, `avg`, `count`); the
+//! gentle form as in Floyd 2000. With `gentle`, (25, 50, 0.1) is exactly the two-slope curve of
+//! Khalili draft-04 §3. The queue length excludes the packet in transmission and the arriving one.
+
+use super::{Arrival, ArrivalKind, Backlog, Described, JudgeArrival, Kind, Verdict};
+use crate::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{InvalidParameter, Packets, Rate, Time, ensure};
+
+/// RED (Floyd and Jacobson 1993).
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Red {
+    /// Average queue below which nothing is dropped (min_th).
+    #[serde(rename(serialize = "min_packets"))]
+    pub min: Packets,
+    /// Average queue at which the drop probability is `max_p` (max_th).
+    #[serde(rename(serialize = "max_packets"))]
+    pub max: Packets,
+    /// Drop probability at `max`.
+    pub max_p: f64,
+    /// Whether the probability then rises to 1 at twice `max` instead of jumping there.
+    #[serde(default = "gentle")]
+    pub gentle: bool,
+    /// Weight of a new sample in the average (w_q); 1 takes the queue of the moment.
+    #[serde(default = "weight")]
+    pub weight: f64,
+    /// How drops are spread over arrivals.
+    #[serde(default)]
+    pub spacing: Spacing,
+    /// Whether packets of flows that use ECN are marked instead of dropped early.
+    #[serde(default)]
+    pub ecn: bool,
+    /// Packets that fit at all.
+    #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
+    #[schemars(with = "Packets")]
+    pub limit: Packets,
+}
+
+fn gentle() -> bool {
+    true
+}
+
+fn weight() -> f64 {
+    0.002
+}
+
+/// How RED spreads its drops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Spacing {
+    /// Every arrival by itself.
+    Independent,
+    /// Evenly, by counting arrivals since the last drop (the published RED).
+    #[default]
+    Count,
+}
+
+impl Red {
+    /// The drop probability at average queue length `avg` in packets.
+    pub fn curve(&self, avg: f64) -> f64 {
+        let Red { min: Packets(min_th), max: Packets(max_th), max_p, gentle, .. } = *self;
+        if avg < min_th {
+            0.0
+        } else if avg < max_th {
+            max_p * (avg - min_th) / (max_th - min_th)
+        } else if gentle && avg < 2.0 * max_th {
+            max_p + (1.0 - max_p) * (avg - max_th) / max_th
+        } else {
+            1.0
+        }
+    }
+}
+
+impl Kind for Red {
+    const DESCRIBED: Described = Described {
+        name: "red",
+        summary: "Random early detection.",
+        source: "Floyd and Jacobson 1993; Floyd 2000",
+        for_hosts: false,
+    };
+
+    fn check(&self) -> Result<(), InvalidParameter> {
+        const A_PART: &str = "it lies above 0 and at most at 1";
+        let Red { min: Packets(min), max: Packets(max), max_p, weight, limit, .. } = *self;
+        let order = format_args!("{max}, not above min ({min})").to_string();
+        ensure(min < max, "max", order, "min is below max")?;
+        ensure(max_p > 0.0 && max_p <= 1.0, "max_p", max_p, A_PART)?;
+        ensure(weight > 0.0 && weight <= 1.0, "weight", weight, A_PART)?;
+        let room = limit.0 >= 1.0 && limit.0 >= min;
+        let right = "it is at least 1 packet and at least `min`, below which RED never drops";
+        ensure(room, "limit", limit, right)
+    }
+
+    fn short(limit: u64, ecn: bool) -> Self {
+        let limit = limit as f64;
+        Red {
+            min: Packets(limit / 4.0),
+            max: Packets(limit / 2.0),
+            max_p: 0.1,
+            gentle: true,
+            weight: 0.25,
+            spacing: Spacing::Count,
+            ecn,
+            limit: Packets(limit),
+        }
+    }
+}
+
+/// Bits of the packet whose transmission time is the unit of idle time.
+const TYPICAL_PACKET_BITS: f64 = 8.0 * 1500.0;
+
+impl ArrivalKind for Red {
+    type State = Box<RedQueue>;
+
+    fn start(&self, rate: Option<Rate>) -> Box<RedQueue> {
+        let rate = rate.map_or(f64::INFINITY, |rate| rate.0 as f64);
+        Box::new(RedQueue {
+            red: self.clone(),
+            limit: self.limit.0 as u64,
+            packet_time: TYPICAL_PACKET_BITS / rate,
+            avg: 0.0,
+            count: 0.0,
+            decayed_until: Time::ZERO,
+        })
+    }
+}
+
+/// A RED queue's state.
+#[derive(Debug)]
+pub(crate) struct RedQueue {
+    red: Red,
+    /// Packets that fit at all.
+    limit: u64,
+    /// Mean time in seconds to send a typical packet, for the decay of the average while idle.
+    packet_time: f64,
+    /// Average queue length in packets.
+    avg: f64,
+    /// Arrivals since the last early drop while the average was above `min_th`.
+    count: f64,
+    /// The idle period that ended at or before this time has been accounted for.
+    decayed_until: Time,
+}
+
+impl JudgeArrival for Box<RedQueue> {
+    fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
+        self.update(arrival.now, arrival.backlog);
+        if arrival.backlog.packets >= self.limit {
+            self.count = 0.0;
+            return Verdict::Drop;
+        }
+        let p_b = self.red.curve(self.avg);
+        if p_b <= 0.0 {
+            self.count = 0.0;
+            return Verdict::Accept;
+        }
+        // Floyd and Jacobson §4: with p_b / (1 − count · p_b) gaps are uniform, so that the long-run drop
+        // fraction is about 2 p_b / (1 + p_b).
+        let p_a = match self.red.spacing {
+            Spacing::Independent => p_b,
+            Spacing::Count if self.count * p_b < 1.0 => p_b / (1.0 - self.count * p_b),
+            Spacing::Count => 1.0,
+        };
+        if p_a >= 1.0 || rng.uniform() < p_a {
+            self.count = 0.0;
+            // RFC 3168 §7: as long as the curve is below 1.
+            let mark = self.red.ecn && arrival.ecn_capable && p_b < 1.0;
+            return if mark { Verdict::Mark } else { Verdict::Drop };
+        }
+        self.count += 1.0;
+        Verdict::Accept
+    }
+}
+
+impl RedQueue {
+    /// Floyd and Jacobson §4: after an idle time the average decays as if small packets had arrived.
+    fn update(&mut self, now: Time, backlog: Backlog) {
+        let w_q = self.red.weight;
+        let idle_from = backlog.idle_since.max(self.decayed_until);
+        if backlog.packets == 0 && now > idle_from {
+            let missed = now.since(idle_from).seconds() / self.packet_time;
+            self.avg *= libm::pow(1.0 - w_q, missed);
+        }
+        self.decayed_until = now;
+        self.avg += w_q * (backlog.packets as f64 - self.avg);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Lcg;
+
+    /// Khalili draft-04 §3 for 10 Mb/s.
+    const DRAFT: Red = Red {
+        min: Packets(25.0),
+        max: Packets(50.0),
+        max_p: 0.1,
+        gentle: true,
+        weight: 1.0,
+        spacing: Spacing::Independent,
+        ecn: false,
+        limit: Packets(200.0),
+    };
+
+    /// Before a transmitter of 10 Mb/s: a typical packet takes 1.2 ms.
+    fn start(red: &Red) -> Box<RedQueue> {
+        red.start(Some(Rate(10_000_000)))
+    }
+
+    /// An arrival at `ns` that finds `backlog`.
+    fn arrival(ns: u64, ecn_capable: bool, backlog: Backlog) -> Arrival {
+        Arrival { now: Time(ns), bytes: 1500, ecn_capable, backlog }
+    }
+
+    fn busy(packets: u64) -> Backlog {
+        Backlog { packets, bytes: 1500 * packets, idle_since: Time::NEVER }
+    }
+
+    /// Fraction of 100,000 arrivals dropped at a constant queue length.
+    fn drop_fraction(red: &Red, queue: u64) -> f64 {
+        let mut red = start(red);
+        let mut rng = Lcg(1);
+        let drops = (0..100_000)
+            .filter(|i| {
+                let arrival = arrival(i * 1_200_000, false, busy(queue));
+                red.judge(arrival, &mut rng) != Verdict::Accept
+            })
+            .count();
+        drops as f64 / 100_000.0
+    }
+
+    #[test]
+    fn the_curve_passes_through_the_points_of_the_draft() {
+        let points = [
+            (25.0, 0.0),
+            (26.0, 0.004),
+            (37.5, 0.05),
+            (50.0, 0.1),
+            (60.0, 0.28),
+            (75.0, 0.55),
+            (100.0, 1.0),
+        ];
+        for (q, p) in points {
+            assert!((DRAFT.curve(q) - p).abs() < 1e-12, "at {q}");
+        }
+        assert_eq!(Red { gentle: false, ..DRAFT }.curve(50.0), 1.0);
+    }
+
+    #[test]
+    fn independent_drops_follow_the_curve_and_count_spacing_nearly_doubles_it() {
+        let p_b = 0.02;
+        assert!((drop_fraction(&DRAFT, 30) - p_b).abs() < 2e-3);
+        let spaced = Red { spacing: Spacing::Count, ..DRAFT };
+        let expected = 2.0 * p_b / (1.0 + p_b);
+        assert!((drop_fraction(&spaced, 30) - expected).abs() < 2e-3);
+    }
+
+    #[test]
+    fn the_average_decays_over_an_idle_time() {
+        let mut red = start(&Red { weight: 0.5, ..DRAFT });
+        red.judge(arrival(0, false, busy(20)), &mut Lcg(1));
+        assert_eq!(red.avg, 10.0);
+        let idle = Backlog { packets: 0, bytes: 0, idle_since: Time(0) };
+        red.judge(arrival(2_400_000, false, idle), &mut Lcg(1)); // idle for two packet times
+        assert!((red.avg - 10.0 / 4.0 / 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_full_queue_drops_whatever_the_average_says() {
+        let mut red = start(&Red { weight: 0.002, ..DRAFT });
+        assert_eq!(red.judge(arrival(0, false, busy(200)), &mut Lcg(1)), Verdict::Drop);
+    }
+
+    #[test]
+    fn with_ecn_frames_that_can_be_marked_are_marked_where_others_are_dropped() {
+        let ecn = Red { ecn: true, ..DRAFT };
+        let verdicts = |capable, queue| {
+            let (mut red, mut rng) = (start(&ecn), Lcg(1));
+            let at = |i: u64| arrival(i * 1_200_000, capable, busy(queue));
+            (0..1000).map(|i| red.judge(at(i), &mut rng)).collect::<Vec<_>>()
+        };
+        let marked = |verdict: Verdict| match verdict {
+            Verdict::Mark => Verdict::Drop,
+            other => other,
+        };
+        assert!(verdicts(true, 40).contains(&Verdict::Mark));
+        let translated: Vec<_> = verdicts(true, 40).into_iter().map(marked).collect();
+        assert_eq!(translated, verdicts(false, 40));
+        assert!(
+            !verdicts(true, 120).contains(&Verdict::Mark),
+            "beyond twice max_th all are dropped"
+        );
+    }
+}
