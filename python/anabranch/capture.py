@@ -1,6 +1,7 @@
 """Captures, of this laboratory or of any other place, judged by the measures of a result.
 
-Tables and columns have the names that they have in a result, where they mean the same: docs/reference/capture.md.
+Tables and columns have the names that they have in a result, where they mean the same:
+docs/reference/capture.md.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class CaptureFacts(Record):
 class Capture:
     """What a capture says: `flows` has one row for each connection, `paths` one for each subflow.
 
-    `series` has IP bytes of data packets in bins of `bin_s`, shape (bins, subflows). `span_s` is what
-    rates are taken over, in seconds since the first packet.
+    `series` has IP bytes of data packets in bins of `bin_s`, shape (bins, subflows). `span_s` is
+    what rates are taken over, in seconds since the first packet.
     """
 
     name: str
@@ -95,8 +96,8 @@ def read(
 ) -> Capture:
     """Reads pcapng or pcap. Rates are taken from `start_s` to `end_s`, to whole bins of `bin_s`.
 
-    Raises OSError, and ValueError if it is no capture, has no TCP, or breaks off; with `partial` one that
-    breaks off is what it was up to there.
+    Raises OSError, and ValueError if it is no capture, has no TCP, or breaks off; with `partial`
+    one that breaks off is what it was up to there.
     """
     if not LEAST_BIN_S * (1 - 1e-9) <= bin_s <= LONGEST_BIN_S:
         raise ValueError(

@@ -26,7 +26,8 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
 
 @contextmanager
 def beside(path: str | Path | None) -> Iterator[Path | None]:
-    """A file beside `path` to write to, which is moved there at the end; on an error nothing is left.
+    """A file beside `path` to write to, which is moved there at the end; on an error nothing is
+    left.
 
     Gives None for None, and `path` itself where it is a device or a pipe.
     """

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Numbers: TypeAlias = NDArray[np.float64]
-"""A column of measured values, or a matrix of them with one row for each sample; NaN where a world has none.
-Counts are whole numbers, and stored as such where the world counts them."""
+"""A column of measured values, or a matrix of them with one row for each sample; NaN where a world
+has none. Counts are whole numbers, and stored as such where the world counts them."""
 
 Indices: TypeAlias = NDArray[np.int64]
 """A column of numbers that say which row of another table, or which user or path."""
@@ -47,17 +47,17 @@ class Missing(AttributeError, KeyError):
 class Record:
     """A dataclass that can be read from JSON and written as JSON.
 
-    A field that is a keyword in Python has an underscore behind its name. Fields can also be read by
-    subscript, as the JSON has them: `run["flows"]["throughput_bps"]`.
+    A field that is a keyword in Python has an underscore behind its name. Fields can also be read
+    by subscript, as the JSON has them: `run["flows"]["throughput_bps"]`.
     """
 
     @classmethod
     def from_json(cls, content: Any) -> Self:
         """The record in `content`.
 
-        Files of older versions lack the fields that came later. Such a field is off: None, false, zero,
-        an empty list or the first of its words. Raises ValueError if there is nothing to take for it, or
-        something is of an unknown kind.
+        Files of older versions lack the fields that came later. Such a field is off: None, false,
+        zero, an empty list or the first of its words. Raises ValueError if there is nothing to take
+        for it, or something is of an unknown kind.
         """
         if not isinstance(content, dict):
             raise ValueError(f"{cls.__name__}: {content!r} is not a table")
@@ -98,7 +98,9 @@ class Record:
 
 
 class Partial(Record):
-    """A record some of whose fields only some worlds know; the others lack them, and reading one is an error."""
+    """A record some of whose fields only some worlds know; the others lack them, and reading one is
+    an error.
+    """
 
     def __post_init__(self) -> None:
         """Leaves out absent fields."""

@@ -1,7 +1,7 @@
 """Results: what a world gave for a scenario, and where it came from.
 
-One shape, whichever world made it: scenario, provenance, scalars with units in their names, series as
-columns. Metrics are defined in docs/reference/metrics.md.
+One shape, whichever world made it: scenario, provenance, scalars with units in their names, series
+as columns. Metrics are defined in docs/reference/metrics.md.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ class Result:
         )
 
     def station(self, medium: str, name: str, metric: str) -> NDArray[np.float64]:
-        """A metric of a station of a medium, shape (replications,). Raises KeyError for an unknown one."""
+        """A metric of a station of a medium, shape (replications,). Raises KeyError for an unknown
+        one.
+        """
         known = [(m.name, station.name) for m in self.plan.media for station in m.stations]
         if (medium, name) not in known:
             listed = ", ".join(f"{m}/{s}" for m, s in known) or "none"
@@ -105,8 +107,8 @@ class Result:
         return self._of_paths([run.paths for run in self.runs], name, path, metric)
 
     def coding(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
-        """A metric of a coded path of every user of a class, shape (replications, users); (replications, 0)
-        if the path is not coded."""
+        """A metric of a coded path of every user of a class, shape (replications, users);
+        (replications, 0) if the path is not coded."""
         return self._of_paths([run.coding for run in self.runs], name, path, metric)
 
     def _of_paths(
@@ -236,8 +238,8 @@ class ClassSummary:
 class Recording:
     """What a run writes down while it goes on, at the hosts that send.
 
-    `pcap` is a capture (pcapng) and `qlog` a log of every path (qlog 0.3), both up to `until_s` seconds;
-    a capture keeps the first `keep_bytes` bytes of each packet, or all of them.
+    `pcap` is a capture (pcapng) and `qlog` a log of every path (qlog 0.3), both up to `until_s`
+    seconds; a capture keeps the first `keep_bytes` bytes of each packet, or all of them.
     """
 
     pcap: str | Path | None = None
@@ -289,9 +291,9 @@ def run(
     every drop, loss, recovery and timeout. `recording` has packets of the only run written down.
     `progress` is told simulated seconds done and in all.
 
-    Raises ScenarioError, ValueError for a seed or a number of threads out of range and for a recording
-    of several runs, and OSError if a recording cannot be written. After an interrupt the replications
-    that had finished are returned.
+    Raises ScenarioError, ValueError for a seed or a number of threads out of range and for a
+    recording of several runs, and OSError if a recording cannot be written. After an interrupt the
+    replications that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load

@@ -27,8 +27,8 @@ from .tables import (
 class Run(Partial):
     """What one replication gave.
 
-    A simulation has all fields up to `events_log`, the kernel `seed`, `valid` and all tables but `coding`,
-    `ways` and `routes`; theory has `flows`, `paths` and `classes`.
+    A simulation has all fields up to `events_log`, the kernel `seed`, `valid` and all tables but
+    `coding`, `ways` and `routes`; theory has `flows`, `paths` and `classes`.
     """
 
     seed: int = part()
@@ -81,7 +81,9 @@ class PacketBalance(Record):
 
 @dataclass(kw_only=True)
 class LinkErrors(Record):
-    """The largest errors of emulated links: of a delay, and of a rate as a part of it; NaN of nothing."""
+    """The largest errors of emulated links: of a delay, and of a rate as a part of it; NaN of
+    nothing.
+    """
 
     delay_error_s: float
     rate_error: float

@@ -119,7 +119,8 @@ def shipped() -> dict[str, Path]:
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, or one that comes with the package by its name.
 
-    Files of traces and opportunities that it names, found from where it is, come into it: so a result has them.
+    Files of traces and opportunities that it names, found from where it is, come into it: so a
+    result has them.
 
     Raises ScenarioError when there is no such file, it is not text, or it is wrong.
     """

@@ -81,8 +81,9 @@ def paired(after: ArrayLike, before: ArrayLike) -> Interval:
 def ratio_of_means(numerator: ArrayLike, denominator: ArrayLike) -> Interval:
     """Interval of the ratio of two means over runs with the same seeds, shape (n,) each.
 
-    Both vary: to first order the ratio R = mean(x)/mean(y) errs by the mean of (x - R y)/mean(y), whose
-    Student interval this is (delta method). Unlike a mean of ratios it needs no `y` far from zero.
+    Both vary: to first order the ratio R = mean(x)/mean(y) errs by the mean of (x - R y)/mean(y),
+    whose Student interval this is (delta method). Unlike a mean of ratios it needs no `y` far from
+    zero.
     """
     x, y = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
     of_means = x.mean() / y.mean()
@@ -112,8 +113,8 @@ RESOLUTION = 3e-5
 def judge(value: Interval, low: float | None, high: float | None) -> Verdict:
     """Whether an interval lies in the band from `low` to `high` (None: open).
 
-    Inside is `reproduced`, outside `not_reproduced`; one that straddles an edge is `undecided`, and so
-    is a single replication, which has no interval. A theoretical value has one of no width.
+    Inside is `reproduced`, outside `not_reproduced`; one that straddles an edge is `undecided`, and
+    so is a single replication, which has no interval. A theoretical value has one of no width.
     """
     low = -math.inf if low is None else low - RESOLUTION * abs(low)
     high = math.inf if high is None else high + RESOLUTION * abs(high)

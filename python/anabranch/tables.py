@@ -137,7 +137,9 @@ class Stations(Table):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Ways(Table):
-    """One row for each link over a medium where places matter or with routing, and each of its users."""
+    """One row for each link over a medium where places matter or with routing, and each of its
+    users.
+    """
 
     link: Words = column("", "name of the link")
     medium: Words = column("", "name of the medium")
@@ -246,7 +248,9 @@ class StationSeries(Table):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Hops(Table):
-    """What went over media since the sample before: one row for each pair of stations that was used."""
+    """What went over media since the sample before: one row for each pair of stations that was
+    used.
+    """
 
     sample: Indices = column("", "number of the sample")
     medium: Indices = column("", "number of the medium")

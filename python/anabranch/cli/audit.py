@@ -80,12 +80,16 @@ def show(audit: Audit) -> None:
 
 
 def in_order(audit: Audit, found: dict[str, Entry]) -> list[Entry | None]:
-    """The entries of a controller in the order of the networks, None where an interrupt left one out."""
+    """The entries of a controller in the order of the networks, None where an interrupt left one
+    out.
+    """
     return [found.get(network.name) for network in audit.networks]
 
 
 def utilisation(found: dict[str, Entry]) -> str:
-    """The part of the capacity of the ensemble's links that all flows use, in the mean over networks."""
+    """The part of the capacity of the ensemble's links that all flows use, in the mean over
+    networks.
+    """
     used = [one.utilisation.mean for one in found.values()]
     return f"{sum(used) / len(used):.3f}" if used else "–"
 

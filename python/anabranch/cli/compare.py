@@ -187,7 +187,9 @@ def usual(plan: Plan, root: Callable[[], int] = os.geteuid) -> list[str]:
 
 
 def hindrances(plan: Plan, root: Callable[[], int]) -> list[str]:
-    """Why the kernel cannot run a scenario: root, a TUN device, its controllers, parts of the scenario."""
+    """Why the kernel cannot run a scenario: root, a TUN device, its controllers, parts of the
+    scenario.
+    """
     from ..linux import controllers, fit
 
     if root() != 0:

@@ -43,7 +43,9 @@ def axes_from(text: str | None) -> tuple[str, str] | None:
 
 
 def dynamics(plan: Plan, *, follow: bool) -> Dynamics:
-    """The fluid model of a plan; trajectories only if `follow`. Raises TheoryError where there is none."""
+    """The fluid model of a plan; trajectories only if `follow`. Raises TheoryError where there is
+    none.
+    """
     fluid = theory.Fluid(theory.Network.from_plan(plan))
     found = theory.stability(fluid)
     settled: list[theory.Convergence] = []

@@ -18,7 +18,9 @@ STYLES = {True: "[green]met[/]", False: "[red]violated[/]"}
 
 
 def judged(result: Result, threads: int) -> Result:
-    """A result with judgements on its flows that are to be TCP-fair; without them after an interrupt."""
+    """A result with judgements on its flows that are to be TCP-fair; without them after an
+    interrupt.
+    """
 
     def runs(twin: Scenario, seeds: list[int]) -> Result:
         with progress(f"simulating {escape(twin.name)}") as tell:
@@ -76,8 +78,8 @@ def show_fairness(found: Sequence[dict[str, Any]]) -> None:
 def bounds(one: dict[str, Any]) -> list[tuple[list[str], bool]]:
     """What is bounded, with the rates and the excess as text, and whether the bound is kept.
 
-    All paths together by the stringent definition; the links that violate the lenient one, or that which is
-    nearest to it.
+    All paths together by the stringent definition; the links that violate the lenient one, or that
+    which is nearest to it.
     """
     kept, found = one["margin"], []
     if one["definition"] == "stringent":

@@ -1,4 +1,6 @@
-"""The commands of `anabranch linux` and their options. What they do is in the modules beside this one."""
+"""The commands of `anabranch linux` and their options. What they do is in the modules beside this
+one.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ from ..statistics import Interval, interval
 from .terminal import named
 
 MOST_ROWS = 24
-"""Stations that are listed one by one; more are summed up by groups of nodes and media of several channels."""
+"""Stations that are listed one by one; more are summed up by groups of nodes and media of several
+channels.
+"""
 
 
 def group_of(plan: Plan, station: Station) -> str:
@@ -71,8 +73,8 @@ def stations(result: Result) -> tuple[list[str], list[list[str]]]:
 
 
 def ways(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of links over media with routing: means over replications of what all users of a link
-    have together."""
+    """Head and rows of the table of links over media with routing: means over replications of what
+    all users of a link have together."""
     rows = []
     for link, where in of_links(result):
         runs = list(zip(result.runs, where, strict=True))
@@ -112,7 +114,9 @@ def of_links(result: Result) -> Iterator[tuple[str, list[Indices]]]:
 
 
 def travelled(runs: list[Rows]) -> tuple[float, str]:
-    """How many hops packets of some ways took, on average; and the route of most of them, if all have the same ends."""
+    """How many hops packets of some ways took, on average; and the route of most of them, if all
+    have the same ends.
+    """
     used: Counter[str] = Counter()
     for run, ways in runs:
         rows = zip(run.routes.nodes, run.routes.way, run.routes.packets, strict=True)

@@ -134,7 +134,9 @@ def theory_command(
 
 
 def _checked(asked: Asked) -> str | float:
-    """The round trips of `--rtt`. Raises ValueError for options that are wrong or do not go together."""
+    """The round trips of `--rtt`. Raises ValueError for options that are wrong or do not go
+    together.
+    """
     if asked.utility not in OPTIMA:
         raise ValueError(f"--utility is {asked.utility!r}; it is one of {', '.join(OPTIMA)}")
     if asked.axes and not asked.portrait:

@@ -32,7 +32,9 @@ def run_command(
     recording: Recording,
     threads: int,
 ) -> None:
-    """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it is to be."""
+    """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it
+    is to be.
+    """
     result = perform(
         judged_too,
         source,

@@ -41,8 +41,8 @@ def table(
 ) -> Table:
     """A table whose first `left` columns are text and whose others are numbers.
 
-    Lines break between words only, numbers last. Where the terminal is too narrow for the words side
-    by side, every cell has a line of its own.
+    Lines break between words only, numbers last. Where the terminal is too narrow for the words
+    side by side, every cell has a line of its own.
     """
     columns = [
         [Text.from_markup(cell) for cell in cells] for cells in zip(head, *rows, strict=True)

@@ -1,4 +1,6 @@
-"""Which controllers are TCP-fair: each of them as the ensemble in a few small networks, by both definitions."""
+"""Which controllers are TCP-fair: each of them as the ensemble in a few small networks, by both
+definitions.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,9 @@ class Entry:
 
 
 def registered() -> list[str]:
-    """Every controller that there is; of a family that needs a parameter, the example that is listed."""
+    """Every controller that there is; of a family that needs a parameter, the example that is
+    listed.
+    """
     return [_complete(law["name"], law["options"]) for law in _core.controllers()]
 
 

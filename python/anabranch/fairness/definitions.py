@@ -18,7 +18,8 @@ def p1(
     """Problem P1: upgrading some users harms others and does not help the upgraded.
 
     True when the others lost at least the fraction `harm` and the upgraded gained at most `gain`.
-    Rates in any one unit. Source: draft-khalili-mptcp-performance-issues-04, abstract and Section 1.
+    Rates in any one unit. Source: draft-khalili-mptcp-performance-issues-04, abstract and Section
+    1.
     """
     return (
         others_after <= (1 - harm) * others_before

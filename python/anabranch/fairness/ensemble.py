@@ -1,12 +1,12 @@
 """The two definitions of multipath TCP-fairness, over rates of any world (Tse 2006, §1.3).
 
-*Lenient* (Definition 1, eq. 1.2 and 1.3): on no link does an ensemble take more than one TCP in its place
-would. *Stringent* (Definition 2, eq. 1.4): besides, all together no more than a TCP on the best path and what
-nobody else uses on the others, `M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis prints `arg max` and `M_p` where
-`max` and the share of a TCP are meant.
+*Lenient* (Definition 1, eq. 1.2 and 1.3): on no link does an ensemble take more than one TCP in its
+place would. *Stringent* (Definition 2, eq. 1.4): besides, all together no more than a TCP on the
+best path and what nobody else uses on the others, `M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis
+prints `arg max` and `M_p` where `max` and the share of a TCP are meant.
 
-Links are the bottlenecks of the paths: on a link that does not limit any of them, flows over several
-bottlenecks may add up.
+Links are the bottlenecks of the paths: on a link that does not limit any of them, flows over
+several bottlenecks may add up.
 """
 
 from __future__ import annotations
@@ -94,15 +94,16 @@ def ensemble_fairness(
     *,
     margin: float = 0.05,
 ) -> Fairness:
-    """Both definitions for an ensemble with one rate, bottleneck and rate of a TCP for each path, in bit/s.
+    """Both definitions for an ensemble with one rate, bottleneck and rate of a TCP for each path,
+    in bit/s.
 
-    `tcp_rates[p]` is what one TCP gets on path `p` in place of the ensemble; `spare[l]` what nobody uses of
-    bottleneck `l` without the ensemble. `margin` is a fraction of a link's capacity in Definition 1, and of
-    the bound in Definition 2. Paths that share a
-    bottleneck are one path to eq. 1.4: its spare capacity counts once, and not beside a TCP on it.
+    `tcp_rates[p]` is what one TCP gets on path `p` in place of the ensemble; `spare[l]` what nobody
+    uses of bottleneck `l` without the ensemble. `margin` is a fraction of a link's capacity in
+    Definition 1, and of the bound in Definition 2. Paths that share a bottleneck are one path to
+    eq. 1.4: its spare capacity counts once, and not beside a TCP on it.
 
-    Raises ValueError if there is no path, lengths differ, a rate is negative or unknown, the margin is not from 0
-    to 1, or a bottleneck has no spare capacity (which may be zero) or no capacity.
+    Raises ValueError if there is no path, lengths differ, a rate is negative or unknown, the margin
+    is not from 0 to 1, or a bottleneck has no spare capacity (which may be zero) or no capacity.
     """
     counts = {len(path_rates), len(bottlenecks), len(tcp_rates)}
     if counts == {0} or len(counts) > 1:

@@ -1,4 +1,6 @@
-"""Whether the flows of a scenario that are to be TCP-fair are: what `fair` in a scenario file demands."""
+"""Whether the flows of a scenario that are to be TCP-fair are: what `fair` in a scenario file
+demands.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def demands(plan: Plan) -> list[Demand]:
 def check_demands(
     scenario: Scenario, *, controller: str | None = None, overrides: Sequence[str] = ()
 ) -> list[Demand]:
-    """`demands`, if a reference can be made for each flow. Raises ValueError that says for which not, and why."""
+    """`demands`, if a reference can be made for each flow. Raises ValueError that says for which
+    not, and why.
+    """
     found = demands(scenario.plan(controller=controller, overrides=list(overrides)))
     for demand in found:
         twins(scenario, demand.flow, controller=controller, overrides=overrides)
@@ -67,10 +71,11 @@ def check_demands(
 
 
 def judgements(result: Result, *, runs: Runs | None = None) -> list[Judgement]:
-    """A judgement on each flow of a result that is to be TCP-fair, with references of the same seeds.
+    """A judgement on each flow of a result that is to be TCP-fair, with references of the same
+    seeds.
 
-    `runs` produces the references, by simulation unless told. Raises ValueError as `reference` does, and if the
-    result is not simulated and nothing else produces references.
+    `runs` produces the references, by simulation unless told. Raises ValueError as `reference`
+    does, and if the result is not simulated and nothing else produces references.
     """
     wanted = demands(result.plan)
     if wanted and runs is None and result.world != "simulation":
@@ -102,7 +107,8 @@ def judge(
 ) -> list[Judgement]:
     """Simulates a scenario and judges each of its flows that has `fair`.
 
-    Arguments are those of `anabranch.run`. Raises ValueError if no flow has `fair`, and as `reference` does.
+    Arguments are those of `anabranch.run`. Raises ValueError if no flow has `fair`, and as
+    `reference` does.
     """
     if isinstance(scenario, str):
         scenario = load(scenario)

@@ -1,5 +1,5 @@
-"""What the definitions of multipath TCP-fairness compare with: twins of a scenario, with a TCP in place of the
-ensemble on each of its paths in turn, and without it (Tse 2006, §1.3)."""
+"""What the definitions of multipath TCP-fairness compare with: twins of a scenario, with a TCP in
+place of the ensemble on each of its paths in turn, and without it (Tse 2006, §1.3)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Reference:
     bottlenecks: tuple[str, ...]
     """Of each path: the link of it that a TCP on it uses most."""
     tcp_bps: Floats
-    """Shape (paths, replications). An idealised TCP is meant (footnote 1 of the thesis): it takes at least what
-    nobody uses, which a real one that halves its window leaves in part."""
+    """Shape (paths, replications). An idealised TCP is meant (footnote 1 of the thesis): it takes
+    at least what nobody uses, which a real one that halves its window leaves in part."""
     spare_bps: dict[str, Floats]
     """By bottleneck, shape (replications,)."""
     capacities_bps: dict[str, float]
@@ -48,8 +48,8 @@ def twins(
 ) -> tuple[list[Scenario], Scenario | None]:
     """The scenario with one TCP in place of `flow` on each of its paths, and without it.
 
-    The second is None if nobody else is there. Raises ScenarioError, and ValueError if there is no such flow, it
-    is not one user, or a path of it has no link with a rate.
+    The second is None if nobody else is there. Raises ScenarioError, and ValueError if there is no
+    such flow, it is not one user, or a path of it has no link with a rate.
     """
     document = scenario.document(controller=controller, overrides=overrides)
     plan = scenario.plan(controller=controller, overrides=list(overrides))
@@ -88,9 +88,9 @@ def reference(
 ) -> Reference:
     """What one TCP gets on each path of `flow` in its place, and what is unused without it.
 
-    `controller` and `overrides` are those of the run that is to be judged: other flows keep theirs. `runs`
-    produces results, by simulation unless told; paths that are alike are run once. Raises what `twins` raises, and
-    KeyboardInterrupt after an interrupt.
+    `controller` and `overrides` are those of the run that is to be judged: other flows keep theirs.
+    `runs` produces results, by simulation unless told; paths that are alike are run once. Raises
+    what `twins` raises, and KeyboardInterrupt after an interrupt.
     """
     chosen = list(seeds)
     with_tcp, without = twins(scenario, flow, controller=controller, overrides=overrides)
@@ -165,9 +165,9 @@ def capacity(result: Result, link: str) -> float:
 def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) -> Fairness:
     """Both definitions for a result of any world, by means over its replications.
 
-    `result` is of the scenario that `reference` was made for; a striped flow is taken to give each of its paths
-    the same part. Raises ValueError without a reference, and if the flow is not in the result or its
-    paths are not those of the reference.
+    `result` is of the scenario that `reference` was made for; a striped flow is taken to give each
+    of its paths the same part. Raises ValueError without a reference, and if the flow is not in the
+    result or its paths are not those of the reference.
     """
     if reference is None:
         raise ValueError(

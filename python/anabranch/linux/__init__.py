@@ -4,8 +4,8 @@
     >>> result = anabranch.linux.run("khalili/scenario-c", seeds=range(1, 4), controller="lia")
     >>> print(result.table())
 
-Links are emulated between TUN devices; connections are sockets of the kernel. A result has the shape of
-a simulated one. Root is needed; nothing is left behind.
+Links are emulated between TUN devices; connections are sockets of the kernel. A result has the
+shape of a simulated one. Root is needed; nothing is left behind.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Processors that stay awake. One that sleeps has to be woken, and where that is a virtual machine's its host
-takes milliseconds for it when it is busy."""
+"""Processors that stay awake. One that sleeps has to be woken, and where that is a virtual
+machine's its host takes milliseconds for it when it is busy."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .. import _core
 
 @contextmanager
 def awake() -> Iterator[int]:
-    """Has a thread spin on every processor that this one may use, whenever nothing else wants it, as long as
-    the block lasts; on how many.
+    """Has a thread spin on every processor that this one may use, whenever nothing else wants it,
+    as long as the block lasts; on how many.
 
-    The threads get their policy from outside, and know nothing of Python: what gives way to everything
-    must hold no lock.
+    The threads get their policy from outside, and know nothing of Python: what gives way to
+    everything must hold no lock.
     """
     with ExitStack() as stack:
         kept = 0

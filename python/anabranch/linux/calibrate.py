@@ -1,7 +1,8 @@
-"""Calibration: whether the emulated links are what the plan says, measured before anything is believed.
+"""Calibration: whether the emulated links are what the plan says, measured before anything is
+believed.
 
-UDP packets cross the very devices and links that connections will. Single small packets tell the one-way
-delay, a stream above the rate tells the rate. About a second in all.
+UDP packets cross the very devices and links that connections will. Single small packets tell the
+one-way delay, a stream above the rate tells the rate. About a second in all.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class Probe:
         self.sender.send(payload)
 
     def arrivals(self) -> list[tuple[float, float]]:
-        """Delay and time of arrival in seconds of all packets that have arrived, by the kernel's clock."""
+        """Delay and time of arrival in seconds of all packets that have arrived, by the kernel's
+        clock.
+        """
         found: list[tuple[float, float]] = []
         while True:
             try:
@@ -164,7 +167,8 @@ class Calibration(Record):
 def calibrate(plan: Plan, network: Network, emulation: Emulation) -> tuple[Calibration, list[str]]:
     """Measures delays and rates; what came out, and in words what is beyond its tolerance.
 
-    `emulation` has not started yet, and is over afterwards. Raises LinuxError when it does not start.
+    `emulation` has not started yet, and is over afterwards. Raises LinuxError when it does not
+    start.
     """
     with ExitStack() as stack:
         ways = probes(plan, network, stack)
@@ -195,7 +199,9 @@ def unmeasured(plan: Plan, rows: Sequence[Measured]) -> dict[str, list[str]]:
 
 
 def distinct(plan: Plan) -> dict[tuple[int, ...], tuple[int, int, bool]]:
-    """For each sequence of links a class and a path that cross it, and whether with data or with ACKs."""
+    """For each sequence of links a class and a path that cross it, and whether with data or with
+    ACKs.
+    """
     found: dict[tuple[int, ...], tuple[int, int, bool]] = {}
     for forth in (True, False):
         for class_, planned in enumerate(plan.classes):
@@ -226,7 +232,9 @@ def probes(plan: Plan, network: Network, stack: ExitStack) -> list[Probe]:
 def sockets(
     network: Network, class_: int, path: int, stack: ExitStack
 ) -> tuple[socket.socket, socket.socket]:
-    """One at each end of a path of user 0 of a class, with each other's address; `stack` closes them."""
+    """One at each end of a path of user 0 of a class, with each other's address; `stack` closes
+    them.
+    """
     made = []
     for sides, address in (
         (network.senders, (sender_address(class_, path), 0)),

@@ -1,7 +1,8 @@
 """Controllers in the running kernel, as long as this process has them.
 
-A run loads controllers of its own, under names with its process number, so that runs beside each other
-and controllers that an operator has loaded do not meet; they are gone when the process is, however it ends.
+A run loads controllers of its own, under names with its process number, so that runs beside each
+other and controllers that an operator has loaded do not meet; they are gone when the process is,
+however it ends.
 """
 
 from __future__ import annotations
@@ -94,9 +95,8 @@ def attached(
 ) -> Iterator[Attached]:
     """Controllers in the kernel as long as the block lasts. `kernel:reno` is Reno in our shell.
 
-    `min_ssthresh` is the smallest threshold of coupled paths in segments, `record` keeps the steps of
-    the laws. Raises LinuxError when
-    one cannot be loaded.
+    `min_ssthresh` is the smallest threshold of coupled paths in segments, `record` keeps the steps
+    of the laws. Raises LinuxError when one cannot be loaded.
     """
     found = Attached()
     with ExitStack() as stack:

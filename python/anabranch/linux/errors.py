@@ -8,7 +8,9 @@ class LinuxError(ValueError):
 
 
 class NotCalibrated(LinuxError):
-    """The emulated links are not what the scenario says: a busy machine may be, another time they are."""
+    """The emulated links are not what the scenario says: a busy machine may be, another time they
+    are.
+    """
 
 
 class NotValid(LinuxError):

@@ -1,4 +1,6 @@
-"""Whether a run may be believed: what in the emulator, the kernel or the connections would falsify it."""
+"""Whether a run may be believed: what in the emulator, the kernel or the connections would falsify
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ MOST_LATENESS_OF_RTT = 0.02
 """A 99th percentile of the emulator's lateness, in or out, beyond the larger of both spoils a run."""
 
 MOST_STALL_OF_RTO = 0.5
-"""A packet that is later than this part of the smallest `rto_min` may have made a timeout by itself."""
+"""A packet that is later than this part of the smallest `rto_min` may have made a timeout by
+itself.
+"""
 
 MOST_CPU = 0.8
 """The share of a processor beyond which the emulator cannot keep up with bursts."""
@@ -104,7 +108,9 @@ def wrong_connections(made: Sequence[Connection], sampler: Sampler) -> list[str]
 
 
 def starving(plan: Plan, run: Run) -> list[str]:
-    """Classes of bulk users whose paths had room and nothing to send: then not their control decided."""
+    """Classes of bulk users whose paths had room and nothing to send: then not their control
+    decided.
+    """
     found = []
     names = np.asarray(run.flows.class_)[run.paths.flow]
     for planned in plan.classes:

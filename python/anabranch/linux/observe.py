@@ -44,12 +44,14 @@ class Use:
 
     sockets: int
     listening: int
-    """Of those. If one chose the controller itself, and not its namespace, what it accepts has it too."""
+    """Of those. If one chose the controller itself, and not its namespace, what it accepts has it
+    too.
+    """
 
 
 def status() -> dict[str, Any]:
-    """Controllers that are loaded for good with their sockets and counters, and every connection under
-    them or under another one of ours, in all network namespaces that can be found.
+    """Controllers that are loaded for good with their sockets and counters, and every connection
+    under them or under another one of ours, in all network namespaces that can be found.
 
     Raises LinuxError where no controller was built, where sockets cannot be read, and without root.
     """
@@ -66,7 +68,8 @@ def status() -> dict[str, Any]:
 
 
 def sockets() -> list[dict[str, Any]]:
-    """Every TCP socket under one of our controllers, in whatever state, with its namespace's number.
+    """Every TCP socket under one of our controllers, in whatever state, with its namespace's
+    number.
 
     Raises LinuxError where they cannot be read, and without root.
     """
@@ -107,7 +110,9 @@ def chosen_in(kernel_name: str) -> int:
 
 
 def choose_reno(kernel_name: str) -> int:
-    """Has new connections get Reno where they get a controller; in how many namespaces. Raises OSError."""
+    """Has new connections get Reno where they get a controller; in how many namespaces. Raises
+    OSError.
+    """
 
     def replaced() -> bool:
         chosen = read_setting(CHOICE) == kernel_name
@@ -136,7 +141,9 @@ def everywhere(look: Callable[[], T]) -> Iterator[tuple[int, T]]:
 
 
 def namespaces() -> Iterator[Namespace]:
-    """Each network namespace that a thread is in or that has a name, open until the next is asked for."""
+    """Each network namespace that a thread is in or that has a name, open until the next is asked
+    for.
+    """
     seen = set()
     own = Path("/proc/thread-self/ns/net")
     tasks = Path("/proc").glob("[0-9]*/task/*/ns/net")
@@ -199,8 +206,8 @@ def takes_part(row: dict[str, Any]) -> bool:
 
 
 def window(row: dict[str, Any]) -> float:
-    """The window of a subflow as its siblings see it, in whole segments: in recovery and cwr the one that
-    they will end with."""
+    """The window of a subflow as its siblings see it, in whole segments: in recovery and cwr the
+    one that they will end with."""
     ssthresh = row["ssthresh_segments"]
     if CA_STATES[row["ca_state"]] in ("cwr", "recovery") and 0 < ssthresh < PLAUSIBLE:
         return float(ssthresh)
@@ -208,9 +215,9 @@ def window(row: dict[str, Any]) -> float:
 
 
 def coupling(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The terms of the laws for each subflow, as far as it takes part: LIA's alpha (RFC 6356 eq. 2), the
-    sets M and B of OLIA (l/rtt² for the best paths), the share of the total window, and growth beside that
-    of one TCP."""
+    """The terms of the laws for each subflow, as far as it takes part: LIA's alpha (RFC 6356 eq.
+    2), the sets M and B of OLIA (l/rtt² for the best paths), the share of the total window, and
+    growth beside that of one TCP."""
     there = [i for i, row in enumerate(members) if takes_part(row)]
     terms: list[dict[str, Any]] = [
         {"alpha": None, "sets": "", "share": 1.0 if [i] == there else None, "of_reno": None}

@@ -12,7 +12,9 @@ from .observe import chosen_in, using
 
 
 def known_name(name: str) -> str:
-    """The law that is meant by its own name or the kernel's. Raises LinuxError with the nearest names."""
+    """The law that is meant by its own name or the kernel's. Raises LinuxError with the nearest
+    names.
+    """
     known = names()
     for law, kernel_name in known.items():
         if name in (law, kernel_name):
@@ -44,11 +46,13 @@ def load_for_good(name: str, min_ssthresh: int = 1) -> str:
 
 
 def unload_for_good(name: str, force: bool = False) -> int | None:
-    """Takes a loaded controller out; how many sockets keep it until they close, None where that cannot
-    be known. Where it is what new connections get it stays so: `observe.choose_reno` changes that.
+    """Takes a loaded controller out; how many sockets keep it until they close, None where that
+    cannot be known. Where it is what new connections get it stays so: `observe.choose_reno` changes
+    that.
 
-    Raises LinuxError for an unknown name, a controller that is not loaded, without root, and, unless
-    `force` is set, while sockets have it or it is what new ones get, or if that cannot be known.
+    Raises LinuxError for an unknown name, a controller that is not loaded, without root, and,
+    unless `force` is set, while sockets have it or it is what new ones get, or if that cannot be
+    known.
     """
     law = known_name(name)
     kernel_name = names()[law]

@@ -66,14 +66,15 @@ def run(
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
-    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links are not what
-    they should be, is tried twice more; one that never comes out valid is left out, or kept and marked
-    with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a million calls,
-    for tests. With `record` they keep every step of their laws, and it is handed them after each
-    replication. A `recording` is a capture of the only replication, without a limit in time.
+    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links are not
+    what they should be, is tried twice more; one that never comes out valid is left out, or kept
+    and marked with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a
+    million calls, for tests. With `record` they keep every step of their laws, and it is handed
+    them after each replication. A `recording` is a capture of the only replication, without a limit
+    in time.
 
-    Raises LinuxError, ScenarioError, and ValueError for a seed out of range or a recording that cannot be.
-    After an interrupt the replications that had finished are returned, if any.
+    Raises LinuxError, ScenarioError, and ValueError for a seed out of range or a recording that
+    cannot be. After an interrupt the replications that had finished are returned, if any.
     """
     if isinstance(scenario, str):
         scenario = load(scenario)
@@ -136,8 +137,8 @@ class Session:
         keep_invalid: bool,
         record: Callable[[Attached], object] | None = None,
     ) -> None:
-        """All replications. Raises LinuxError when they cannot be, NotValid when none came out valid,
-        KeyboardInterrupt when none had finished by then."""
+        """All replications. Raises LinuxError when they cannot be, NotValid when none came out
+        valid, KeyboardInterrupt when none had finished by then."""
         for number, seed in enumerate(self.seeds):
             try:
                 self._seed(number, seed, controllers, keep_invalid)
@@ -173,8 +174,8 @@ class Session:
         self.failed.append(seed)
 
     def _attempt(self, number: int, seed: int, controllers: Attached, insist: bool) -> Run:
-        """A replication. Raises NotCalibrated when its links are not what they should be, unless one is
-        insisted on, and LinuxError when it cannot be."""
+        """A replication. Raises NotCalibrated when its links are not what they should be, unless
+        one is insisted on, and LinuxError when it cannot be."""
         from .calibrate import calibrate
         from .wiring import Network
 

@@ -170,7 +170,8 @@ def means(table: Numbers, times_s: Numbers, since_s: float) -> dict[str, Numbers
 def of_classes(
     plan: Plan, classes: Numbers, table: Numbers, times_s: Numbers
 ) -> dict[str, Numbers]:
-    """Columns of the table `classes`: round trips and windows over samples and users after the warm-up.
+    """Columns of the table `classes`: round trips and windows over samples and users after the
+    warm-up.
 
     `classes` has the class of each path. Round trips are the kernel's smoothed ones, so that their
     percentiles lie closer together than those of single samples; the kernel does not tell those.

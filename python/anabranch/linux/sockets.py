@@ -25,8 +25,9 @@ LEAST_SEND_BUFFER = 4 * 2**20
 `traffic.WINDOWS_AHEAD`."""
 
 SEND_BUFFER_BDPS = 3.0
-"""A sender's buffer in products of the user's share of bandwidth and the round trip with full queues,
-all paths summed: one is in flight, one makes up for reordering between paths, one is yet to be sent."""
+"""A sender's buffer in products of the user's share of bandwidth and the round trip with full
+queues, all paths summed: one is in flight, one makes up for reordering between paths, one is yet to
+be sent."""
 
 SPARE_FILES = 64
 """Open files beside those that stay open: sockets of a moment, controllers, the result."""
@@ -37,7 +38,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @contextmanager
 def room_for_files(plan: Plan) -> Iterator[None]:
-    """Lets this process have as many files open as its hard limit allows, as long as the block lasts.
+    """Lets this process have as many files open as its hard limit allows, as long as the block
+    lasts.
 
     Raises LinuxError if a run of the plan needs more.
     """

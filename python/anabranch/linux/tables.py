@@ -32,7 +32,9 @@ def tables(
     goodput_bytes: Numbers,
     seed: int,
 ) -> Run:
-    """All tables of a run; `report` is the emulator's, `goodput_bytes` what each flow got after the warm-up."""
+    """All tables of a run; `report` is the emulator's, `goodput_bytes` what each flow got after the
+    warm-up.
+    """
     seconds = plan.duration_s - plan.warmup_s
     times_s, table = np.array(sampler.times_s), sampler.table()
     flow = np.repeat(np.arange(len(connections)), [len(c.planned.paths) for c in connections])

@@ -1,8 +1,8 @@
 """What the kernel tells about a connection: TCP_INFO, and MPTCP_FULL_INFO for each subflow.
 
 Offsets are those of `struct tcp_info` in linux/tcp.h and of `struct mptcp_full_info`, `struct
-mptcp_subflow_info` and `struct mptcp_info` in linux/mptcp.h. Kernels only ever append to them: what an
-older kernel does not write stays 0, and `size` says how much there was.
+mptcp_subflow_info` and `struct mptcp_info` in linux/mptcp.h. Kernels only ever append to them: what
+an older kernel does not write stays 0, and `size` says how much there was.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _FALLBACK = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 # At 0: state, ca_state, retransmits, probes, backoff, options, two bytes of bits; rto at 8, ato,
-# snd_mss, rcv_mss, unacked, sacked, lost at 32, retrans; pmtu at 60, rcv_ssthresh, rtt at 68, rttvar,
-# snd_ssthresh, snd_cwnd at 80, advmss, reordering at 88; total_retrans at 100; bytes_acked at 120;
-# notsent_bytes, min_rtt at 148, data_segs_in, data_segs_out at 156; busy_time at 168, rwnd_limited, sndbuf_limited;
-# total_rto at 240, total_rto_recoveries.
+# snd_mss, rcv_mss, unacked, sacked, lost at 32, retrans; pmtu at 60, rcv_ssthresh, rtt at 68,
+# rttvar, snd_ssthresh, snd_cwnd at 80, advmss, reordering at 88; total_retrans at 100; bytes_acked
+# at 120; notsent_bytes, min_rtt at 148, data_segs_in, data_segs_out at 156; busy_time at 168,
+# rwnd_limited, sndbuf_limited; total_rto at 240, total_rto_recoveries.
 _FIELDS = struct.Struct("<BBxxB3xI4xI4xIIII20xI4xIIII4xI8xI16xQ16xII4xI8xQQQ48xHH")
 
 

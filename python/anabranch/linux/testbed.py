@@ -31,8 +31,8 @@ GRACE_S = 3.0
 """How long a path may take to open: its first packet may be lost, and then waits a second."""
 
 TESTBED = 2
-"""Raised by each change that moves what is measured: what an earlier one measured is measured anew. 2: users
-of MPTCP write whole packets."""
+"""Raised by each change that moves what is measured: what an earlier one measured is measured anew.
+2: users of MPTCP write whole packets."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,9 @@ class Watch:
 
 
 def checked_kernel(plan: Plan) -> None:
-    """Raises LinuxError naming what the plan needs and this kernel has not, with what to do about it."""
+    """Raises LinuxError naming what the plan needs and this kernel has not, with what to do about
+    it.
+    """
     checked_rights()
     facts = [check.tunnels()]
     if any(len(planned.paths) > 1 for planned in plan.classes):

@@ -1,7 +1,7 @@
 """Bulk senders and receivers: all connections of a run in one thread, on sockets that never block.
 
-The thread wakes every few milliseconds, not for each packet: buffers hold much more than what passes
-meanwhile, acknowledgements are the kernel's, and the emulator has a processor to itself.
+The thread wakes every few milliseconds, not for each packet: buffers hold much more than what
+passes meanwhile, acknowledgements are the kernel's, and the emulator has a processor to itself.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ TICK_S = 0.005
 WINDOWS_AHEAD = 2
 """How many windows of unsent data each path of an MPTCP connection is kept supplied with.
 
-The kernel's scheduler hands all that is written to subflows at once, by an estimate of their speed that
-lags behind; one in timeout keeps what it got. A full send buffer so ends up on the slowest path: in
-scenario C under OLIA the better one had nothing to send 30 to 70 % of the time.
+The kernel's scheduler hands all that is written to subflows at once, by an estimate of their speed
+that lags behind; one in timeout keeps what it got. A full send buffer so ends up on the slowest
+path: in scenario C under OLIA the better one had nothing to send 30 to 70 % of the time.
 """
 
 REFILL_S = 0.02
@@ -43,14 +43,16 @@ _CHUNK = memoryview(bytes(256 * 1024))
 
 
 DSS_BYTES = 28
-"""Of a packet's options for the mapping of its data (RFC 8684 section 3.3), which `mss_bytes` does not know."""
+"""Of a packet's options for the mapping of its data (RFC 8684 section 3.3), which `mss_bytes` does
+not know.
+"""
 
 
 def supply(tcp: TcpInfo) -> int:
     """Bytes that a path wants to be given now: whole segments.
 
-    Whatever else the kernel's scheduler hands to a path ends in a packet that is not full, for data of
-    another path cannot fill it up.
+    Whatever else the kernel's scheduler hands to a path ends in a packet that is not full, for data
+    of another path cannot fill it up.
     """
     segment = tcp.mss_bytes - DSS_BYTES
     unsent = -(-tcp.unsent_bytes // segment)
@@ -208,7 +210,9 @@ class Traffic:
             self._complete(connection, now)
 
     def _supply(self, connection: Connection, now: float) -> int | None:
-        """Bytes that the paths of an MPTCP connection want now; None for plain TCP, which wants all."""
+        """Bytes that the paths of an MPTCP connection want now; None for plain TCP, which wants
+        all.
+        """
         paths = connection.planned.paths
         if len(paths) == 1:
             return None
@@ -216,7 +220,8 @@ class Traffic:
             return 0
         connection.refill_s = now + min(REFILL_S, min(path.base_rtt_s for path in paths) / 4)
         states = [subflow.tcp for subflow in self._reader.read(connection.sender).subflows]
-        # One that has sent nothing may not send yet: the kernel does not tell when its handshake ends.
+        # One that has sent nothing may not send yet: the kernel does not tell when its handshake
+        # ends.
         using = [tcp for tcp in states if tcp.segments_out] or states[:1]
         return sum(supply(tcp) for tcp in using)
 

@@ -1,8 +1,9 @@
 """Namespaces, devices, addresses, routes and MPTCP endpoints of a plan.
 
-A class of users has one namespace for all its senders and one for all its receivers. Path p of class c
-has a device in each, called `path<p>`: 10.<c+1>.<p>.1 at the sender, 10.<c+1>.<p>.2 at the receiver.
-Servers listen at the receiver's address of path 0; a packet takes the path of its sender's address.
+A class of users has one namespace for all its senders and one for all its receivers. Path p of
+class c has a device in each, called `path<p>`: 10.<c+1>.<p>.1 at the sender, 10.<c+1>.<p>.2 at the
+receiver. Servers listen at the receiver's address of path 0; a packet takes the path of its
+sender's address.
 """
 
 from __future__ import annotations

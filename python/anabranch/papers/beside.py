@@ -10,8 +10,8 @@ from ..statistics import Interval, apart
 from .laboratory import Laboratory
 
 COUNTED = ("acks", "missed", "mismatches", "repairs")
-"""Counters of the controllers in the kernel: acknowledgements seen, callbacks that were skipped, states
-found wrong, windows put right."""
+"""Counters of the controllers in the kernel: acknowledgements seen, callbacks that were skipped,
+states found wrong, windows put right."""
 
 
 def mbps(result: Result, users: str, metric: str = "throughput_bps") -> Interval:

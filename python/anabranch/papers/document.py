@@ -44,7 +44,9 @@ class Paper:
     moved: Callable[[Laboratory], Sequence[tuple[str, dict[str, Interval]]]] = lambda lab: ()
     """What the sensitivity cells gave: for each variant a value for each column."""
     sections: Callable[[Laboratory], Sequence[Section]] = lambda lab: ()
-    """What the report shows before the claims: figures and tables of the document, of cells that have been run."""
+    """What the report shows before the claims: figures and tables of the document, of cells that
+    have been run.
+    """
     brief: tuple[str, ...] = ()
     """Claims that a quick run of the whole document judges; all of them if there are none."""
     shown: tuple[str, ...] = ()

@@ -149,7 +149,8 @@ SIZES = {"tse": "N"}
 
 
 def words(name: str, claim: str = "") -> str:
-    """An identifier as people read it: `p2_over_p1_n30` is "p2 over p1 at N1 = 30", of some documents "at N = 30".
+    """An identifier as people read it: `p2_over_p1_n30` is "p2 over p1 at N1 = 30", of some
+    documents "at N = 30".
 
     A name with spaces is made of words already.
     """

@@ -1,7 +1,8 @@
-"""The real kernel as a world of cells: every replication is kept in a file as soon as it is measured.
+"""The real kernel as a world of cells: every replication is kept in a file as soon as it is
+measured.
 
-A measurement takes hours. One that is started again measures only what is missing, and what lies in a
-directory can be judged without measuring, on any machine.
+A measurement takes hours. One that is started again measures only what is missing, and what lies in
+a directory can be judged without measuring, on any machine.
 """
 
 from __future__ import annotations

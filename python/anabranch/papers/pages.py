@@ -1,4 +1,6 @@
-"""The report of a document: its tables again, every claim with its evidence, what open parameters move."""
+"""The report of a document: its tables again, every claim with its evidence, what open parameters
+move.
+"""
 
 from __future__ import annotations
 
@@ -232,7 +234,9 @@ def _measured(lab: Laboratory) -> list[Section]:
 
 
 def _moving_pictures(paper: Paper, lab: Laboratory) -> list[Section]:
-    """Windows, rates and queues over time in one simulated replication of a cell of each controller."""
+    """Windows, rates and queues over time in one simulated replication of a cell of each
+    controller.
+    """
     shown = [name for name in paper.shown if name in lab.results and lab.beside is None]
     sections = []
     for name in shown:

@@ -55,8 +55,8 @@ def evaluate(
     """Runs what the claims `ids` of document `key` need and judges each of them.
 
     `world` is the simulation unless another is given; then the simulation of the same cells stands
-    beside it, and `quick` measures short cells, of the whole document only a sample. All claims of a
-    document also run the cells that stand in its tables without one.
+    beside it, and `quick` measures short cells, of the whole document only a sample. All claims of
+    a document also run the cells that stand in its tables without one.
 
     After an interrupt the claims whose cells had all finished are judged, the others are `not_run`,
     and the laboratory's `interrupted` is set. Raises what the world raises.
@@ -72,8 +72,8 @@ def evaluate(
 
 
 def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: bool) -> list[str]:
-    """The cells to run for some claims; those of a world that takes long come in its own order, and without
-    those that only explain if it is to be quick."""
+    """The cells to run for some claims; those of a world that takes long come in its own order, and
+    without those that only explain if it is to be quick."""
     simulated = laboratory.world.name == SIMULATION
     if simulated and quick and paper.brief and len(ids) == len(paper.claims):
         ids = [paper.full(id) for id in paper.brief]

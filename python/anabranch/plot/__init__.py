@@ -7,8 +7,9 @@ A plot function takes one result or several, aggregates for drawing and nothing 
 `matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
 
-`phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory; `capture` draws
-what a capture says, and `verdicts` what an audit of fairness found. `animation` is no figure but a page that plays a run.
+`phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory;
+`capture` draws what a capture says, and `verdicts` what an audit of fairness found. `animation` is
+no figure but a page that plays a run.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ MOST_STEPS = 150
 def capture(read: Capture) -> Figure:
     """Throughput of each subflow in Mb/s, IP bytes of data packets, over the span of the capture.
 
-    Subflows of a connection share a colour. Of more than eight, those are drawn that carried most; of
-    many bins, several are one step.
+    Subflows of a connection share a colour. Of more than eight, those are drawn that carried most;
+    of many bins, several are one step.
     """
     paths = read.paths
     flow_of = [int(flow) for flow in paths.flow]

@@ -43,9 +43,9 @@ def cdf(
     seconds (as near as the samples allow), in which all paths of all users of the class together
     received at most so many Mb/s of IP bytes. A class has its colour, a result its line style.
 
-    Raises ValueError for an unknown metric; with `sample_s` also without series, for pieces that are
-    shorter than the samples' spacing or longer than what is measured, and for goodput, of which there
-    are no samples.
+    Raises ValueError for an unknown metric; with `sample_s` also without series, for pieces that
+    are shorter than the samples' spacing or longer than what is measured, and for goodput, of which
+    there are no samples.
     """
     given = several(results)
     if metric not in METRICS:

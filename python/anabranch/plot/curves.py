@@ -1,4 +1,6 @@
-"""Curves over a parameter with their intervals, beside the lines and bands that they are held against."""
+"""Curves over a parameter with their intervals, beside the lines and bands that they are held
+against.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +70,9 @@ def curves(
 ) -> Figure:
     """A panel for each entry, one above the other with one axis of the parameter, and one legend.
 
-    A label has the same look in every panel. `labels` name the parameter and what is drawn, with units; `log` makes
-    the parameter's axis logarithmic, and `ticks` are the values named there. Raises ValueError for nothing to draw.
+    A label has the same look in every panel. `labels` name the parameter and what is drawn, with
+    units; `log` makes the parameter's axis logarithmic, and `ticks` are the values named there.
+    Raises ValueError for nothing to draw.
     """
     if not any(panel.curves for panel in panels):
         raise ValueError("there is nothing to draw: no panel has a curve")

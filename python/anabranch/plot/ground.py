@@ -1,8 +1,9 @@
-"""Where the nodes of a result are, and which flows use which stations: what maps of a network have in common.
+"""Where the nodes of a result are, and which flows use which stations: what maps of a network have
+in common.
 
-A *site* is a node of the plan, or a station of a medium that is none of them; one site stands for the stations of a
-node on all media. Coordinates are metres; sites without a place stand in rows below the ground, a row for each medium,
-or, where nothing has a place, on a circle.
+A *site* is a node of the plan, or a station of a medium that is none of them; one site stands for
+the stations of a node on all media. Coordinates are metres; sites without a place stand in rows
+below the ground, a row for each medium, or, where nothing has a place, on a circle.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ class Ground:
 
 
 def ground(result: Result, run: Run) -> Ground:
-    """The sites of a run with series. Raises ValueError when there is none, or the run has no places."""
+    """The sites of a run with series. Raises ValueError when there is none, or the run has no
+    places.
+    """
     plan = result.plan
     if not plan.media and not plan.nodes:
         raise ValueError(f"{plan.name} has neither nodes nor media; there is no map of it")
@@ -144,7 +147,8 @@ def all_sites(plan: Plan, run: Run) -> tuple[list[Site], list[list[int]]]:
 def roles_of(plan: Plan) -> dict[str, str]:
     """Stations that are access points or base stations, by name.
 
-    An access point is any of several ends of a link, and on a medium without routing the one that all links share.
+    An access point is any of several ends of a link, and on a medium without routing the one that
+    all links share.
     """
     roles = {}
     ends: dict[int, list[set[int]]] = {}
@@ -181,7 +185,9 @@ def around(plan: Plan, placed: list[Site]) -> tuple[float, float, float, float]:
 
 
 def stretch_of(area: tuple[float, float, float, float]) -> float:
-    """By how much the ground is stretched so that it is neither a line to the east nor one to the north."""
+    """By how much the ground is stretched so that it is neither a line to the east nor one to the
+    north.
+    """
     west, south, east, north = area
     ratio = (east - west) / max(north - south, 1e-9)
     return max(ratio / WIDEST, 1.0) if ratio >= 1 else min(ratio * TALLEST, 1.0)

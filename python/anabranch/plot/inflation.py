@@ -54,10 +54,10 @@ def inflation(
 
     The product (BDP) is the path's throughput after the warm-up times its round-trip time without
     queues: the propagation of the plan, or `rtt_s`, such as what an idle path was seen to take: one
-    number, or one for each panel. A title has the mean window after the warm-up over the BDP. Where a
-    path is in use for a part of that time, both are of this part. Windows in kB count IP bytes, as
-    throughput does. `log` makes the axes of windows logarithmic, by default where some window goes far
-    above its BDP. `classes` chooses the classes; datagrams (UDP) have no window.
+    number, or one for each panel. A title has the mean window after the warm-up over the BDP. Where
+    a path is in use for a part of that time, both are of this part. Windows in kB count IP bytes,
+    as throughput does. `log` makes the axes of windows logarithmic, by default where some window
+    goes far above its BDP. `classes` chooses the classes; datagrams (UDP) have no window.
 
     Raises ValueError without series, for an unknown class, user, unit or seed, when no class has a
     window, and for a path that has no round-trip time.

@@ -38,11 +38,13 @@ def heat_map(
     quantity: str,
     title: str,
 ) -> Figure:
-    """A panel for each entry of `panels`, each with its own scale of colours, and labelled contours.
+    """A panel for each entry of `panels`, each with its own scale of colours, and labelled
+    contours.
 
-    Arrays are (columns, rows), or (columns,) without `rows`, and are then drawn as lines in one panel. `columns`
-    and `rows` are the values of the parameters as text, at equal distances in a map; `labels` name the
-    parameters, and `quantity` is what is drawn, with its unit. NaN stays white.
+    Arrays are (columns, rows), or (columns,) without `rows`, and are then drawn as lines in one
+    panel. `columns` and `rows` are the values of the parameters as text, at equal distances in a
+    map; `labels` name the parameters, and `quantity` is what is drawn, with its unit. NaN stays
+    white.
 
     Raises ValueError when there is nothing to draw or shapes do not fit.
     """
@@ -148,7 +150,9 @@ def lines(
 
 
 def ticks(axis: Any, values: Sequence[str]) -> None:
-    """The values themselves, some of them where they are many; without the unit where all have the same."""
+    """The values themselves, some of them where they are many; without the unit where all have the
+    same.
+    """
     every = math.ceil(len(values) / MOST_TICKS)
     bare, _ = split_unit(values)
     letters = sum(len(value) for value in bare[::every])
@@ -166,7 +170,9 @@ def numbers(bare: Sequence[str]) -> list[float] | None:
 
 
 def split_unit(values: Sequence[str]) -> tuple[list[str], str]:
-    """Values without the unit that all of them have, and that unit; values as they are where units differ."""
+    """Values without the unit that all of them have, and that unit; values as they are where units
+    differ.
+    """
     parts = [value.split(" ", 1) for value in values]
     units = {part[1] if len(part) == 2 else "" for part in parts}
     if len(units) != 1:

@@ -26,7 +26,9 @@ class Names:
     """Puts names beside points so that no two overlap and none covers another point."""
 
     def __init__(self, ax: Axes, points: list[tuple[float, float]], radii_pt: list[float]) -> None:
-        """The axes must have their final size; `points` are in data coordinates, with their markers' radii."""
+        """The axes must have their final size; `points` are in data coordinates, with their
+        markers' radii.
+        """
         self.ax = ax
         self.points = points
         self.pixels = ax.transData.transform(np.array(points, dtype=float).reshape(-1, 2))
@@ -40,7 +42,9 @@ class Names:
         ]
 
     def add(self, number: int, text: str, size_pt: float, bold: bool) -> bool:
-        """Writes the name of a point if there is room; a bold one may cover points. Whether there was."""
+        """Writes the name of a point if there is room; a bold one may cover points. Whether there
+        was.
+        """
         weight = "bold" if bold else "normal"
         width = style.inches(text, size=size_pt, weight=weight) * 72 * self.scale
         height = HEIGHT * size_pt * self.scale

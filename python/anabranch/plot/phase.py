@@ -24,9 +24,11 @@ HEADS = (0.25, 0.6)
 def phase_portrait(
     curves: Sequence[Floats], rest: Floats, *, labels: tuple[str, str], title: str
 ) -> Figure:
-    """Curves (T, 2) from where they begin (a dot) to where they rest (`rest`, a cross), with arrow heads.
+    """Curves (T, 2) from where they begin (a dot) to where they rest (`rest`, a cross), with arrow
+    heads.
 
-    `labels` are the quantities of both axes with their units. Raises ValueError when a curve has no two points.
+    `labels` are the quantities of both axes with their units. Raises ValueError when a curve has no
+    two points.
     """
     if not curves or any(
         np.ndim(curve) != 2 or len(curve) < 2 or curve.shape[1] != 2 for curve in curves

@@ -40,13 +40,14 @@ def stations(
     start_s: float = 0.0,
     end_s: float | None = None,
 ) -> Figure:
-    """Stations of media: packets in the queue, and below transmissions without an answer per second.
+    """Stations of media: packets in the queue, and below transmissions without an answer per
+    second.
 
-    The queue is that of the host with its driver's ring. A dotted line is the limit of both together,
-    where it is near the data. Rates are means over bins of `bin_s` seconds, by default 1 s, longer
-    in long runs. Ticks are packets given up, as long as there were many since the sample before. Counts
-    in the titles are of the time after the warm-up. `stations`, such as ["wlan/client"], chooses
-    them; by default they are those that send.
+    The queue is that of the host with its driver's ring. A dotted line is the limit of both
+    together, where it is near the data. Rates are means over bins of `bin_s` seconds, by default 1
+    s, longer in long runs. Ticks are packets given up, as long as there were many since the sample
+    before. Counts in the titles are of the time after the warm-up. `stations`, such as
+    ["wlan/client"], chooses them; by default they are those that send.
 
     Raises ValueError without series, when there is no medium, for an unknown station or seed, and
     for bins that are not longer than the samples' spacing.

@@ -1,4 +1,6 @@
-"""What flows send over media: the streams of a plan, the routes of their packets, and what each hop carried."""
+"""What flows send over media: the streams of a plan, the routes of their packets, and what each hop
+carried.
+"""
 
 from __future__ import annotations
 

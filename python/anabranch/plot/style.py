@@ -105,7 +105,8 @@ def wrapped(title: str, width: float, **font: Any) -> str:
 def panels(
     count: int, height: float, title: str, ratios: Sequence[float] = (1,)
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels one above the other, sharing the x axis, on average `height` inches high.
+    """A figure of `count` panels one above the other, sharing the x axis, on average `height`
+    inches high.
 
     Their heights are as `ratios`, which are repeated.
     """

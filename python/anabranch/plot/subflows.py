@@ -85,7 +85,8 @@ def subflows(
     end_s: float | None = None,
 ) -> Figure:
     """Four panels of the paths of one user of the class `flow`: congestion windows over time in
-    segments, data packets sent, smoothed round-trip times and retransmission timeouts over time in ms.
+    segments, data packets sent, smoothed round-trip times and retransmission timeouts over time in
+    ms.
 
     By default the class is the first with several paths. Several results, such as one for each
     controller, are columns with a common scale in each row, called `names` (by default what tells

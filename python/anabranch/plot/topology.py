@@ -44,7 +44,9 @@ WIDEST_PT, THINNEST_PT = 5.0, 0.8
 BESIDE_PT = 2.6
 """Distance of the lines of streams that take the same hop."""
 JUMP = 0.4
-"""A node that moves so far between two samples, as a part of the ground, has left it and come in elsewhere."""
+"""A node that moves so far between two samples, as a part of the ground, has left it and come in
+elsewhere.
+"""
 MOST_ENTRIES = 24
 """Of the legend."""
 ACROSS_INCHES = 7.0
@@ -76,13 +78,14 @@ def topology(
     classes: Sequence[str] | None = None,
     trails: bool = True,
 ) -> Figure:
-    """The ground in metres at `at_s` seconds, by default at the end: nodes, trails, routes of data packets.
+    """The ground in metres at `at_s` seconds, by default at the end: nodes, trails, routes of data
+    packets.
 
-    The width of a route goes with the root of the packets of the whole run; a route is there from its first packet,
-    and pale when none has taken it in the last second. `trails` are where nodes have been in the
-    whole run. `classes` chooses whose routes are drawn.
-    Bus stations and others without a place stand in rows below the ground, or on a circle where
-    nothing has a place. Names that would overlap are left out, those of the flows' ends last.
+    The width of a route goes with the root of the packets of the whole run; a route is there from
+    its first packet, and pale when none has taken it in the last second. `trails` are where nodes
+    have been in the whole run. `classes` chooses whose routes are drawn. Bus stations and others
+    without a place stand in rows below the ground, or on a circle where nothing has a place. Names
+    that would overlap are left out, those of the flows' ends last.
 
     Raises ValueError without series, nodes and media, for an unknown seed or class, and for a time
     that is not in the run.
@@ -110,7 +113,9 @@ def topology(
 
 
 def sample_at(t_s: NDArray[np.float64], at_s: float | None) -> int:
-    """The sample nearest to a time, by default the last. Raises ValueError when it is not in the run."""
+    """The sample nearest to a time, by default the last. Raises ValueError when it is not in the
+    run.
+    """
     if at_s is None:
         return len(t_s) - 1
     if not t_s[0] <= at_s <= t_s[-1]:
@@ -126,7 +131,9 @@ def moment(run: Run, sample: int) -> str:
 def chosen(
     known: Sequence[Stream], names: Sequence[str], classes: Sequence[str] | None
 ) -> list[Stream | None]:
-    """The streams, None for those of classes that are not wanted. Raises ValueError for an unknown class."""
+    """The streams, None for those of classes that are not wanted. Raises ValueError for an unknown
+    class.
+    """
     for name in classes or ():
         if name not in names:
             raise ValueError(f"there is no class {name!r}; there is {', '.join(names)}")
@@ -134,7 +141,9 @@ def chosen(
 
 
 def hops_until(result: Result, run: Run, of: Ground, sample: int) -> list[Hop]:
-    """The hops of data packets of routes taken until a sample, each once for a stream, with all their packets."""
+    """The hops of data packets of routes taken until a sample, each once for a stream, with all
+    their packets.
+    """
     at_s = float(run.series.t_s[sample])
     sums: dict[tuple[int, int, tuple[int, int]], Hop] = {}
     known = streams(result.plan)
@@ -288,7 +297,9 @@ def draw_line(
 
 
 def aside(of: Ground, points: list[tuple[float, float]], shift: float) -> tuple[float, float]:
-    """How far a line is moved to the east and to the north; both directions of a hop to the same side."""
+    """How far a line is moved to the east and to the north; both directions of a hop to the same
+    side.
+    """
     if len(points) > 2:
         return shift, shift  # down to a bus, along it and up
     (x0, y0), (x1, y1) = min(points), max(points)

@@ -1,4 +1,5 @@
-"""What theory says about a scenario: equilibria, fluid dynamics, fair allocations, response functions.
+"""What theory says about a scenario: equilibria, fluid dynamics, fair allocations, response
+functions.
 
 Theory sees plans and laws, never simulation results: an oracle must not know what it judges.
 `dcf` is about one channel of 802.11, and what stations get there that always have a packet.

@@ -53,8 +53,8 @@ def check_law(class_name: str, controller: str) -> None:
     """Raises TheoryError, naming class and controller, where no law answers to the name.
 
     Some controllers are no pair of growth and backoff, such as CUBIC, whose window is a function of
-    the time since the last loss, and BBR, which has a rate: they have no drift. Which ones, only the
-    extension module knows.
+    the time since the last loss, and BBR, which has a rate: they have no drift. Which ones, only
+    the extension module knows.
     """
     one = np.array([10.0]), np.array([0.1]), np.array([0.01])
     try:

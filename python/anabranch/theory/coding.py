@@ -1,16 +1,18 @@
 """Coded paths: how network coding hides congestion, and what a coded path costs the network.
 
-After K. Xue, J. Han, H. Zhang, K. Chen and P. Hong, "Migrating Unfairness Among Subflows in MPTCP With
-Network Coding for Wired-Wireless Networks" (IEEE TVT 2017), sections II-A, III and IV-C; equation numbers
-are the paper's. Where its equations do not hold, `docs/explanation/coded-paths.md` says so, and:
+After K. Xue, J. Han, H. Zhang, K. Chen and P. Hong, "Migrating Unfairness Among Subflows in MPTCP
+With Network Coding for Wired-Wireless Networks" (IEEE TVT 2017), sections II-A, III and IV-C;
+equation numbers are the paper's. Where its equations do not hold, `docs/explanation/coded-paths.md`
+says so, and:
 
 * the rate of a flow is its goodput, `y = sum of x` (13), not `sum of x r` (Table II);
-* a path loads a link with `x r w` as (7) has it (`load="paper"`), or with the packets that it sends, `x r`
-  (`load="packets"`): w packets are combined in a coded one, but a coded one is sent once;
+* a path loads a link with `x r w` as (7) has it (`load="paper"`), or with the packets that it
+  sends, `x r` (`load="packets"`): w packets are combined in a coded one, but a coded one is sent
+  once;
 * the last term of the Lagrangian is `+ sum of lambda c`, as in (9), not `-` as in (8).
 
-The design goals (1) and (2) are predicates over rates of any world: `anabranch.fairness.design_goals`
-and `do_no_harm`.
+The design goals (1) and (2) are predicates over rates of any world:
+`anabranch.fairness.design_goals` and `do_no_harm`.
 
     >>> hidden_loss(0.01, W=6, R=1.05, p_max=0.2)    # the sender sees 0.7 % instead of 1 %
     >>> coded = CodedFlow("m", (CodedPath((0,)), CodedPath((1,), r=1.05, w=6)))
@@ -48,18 +50,20 @@ SOLVED = 1e-6
 def detection_spacing(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> Floats:
     """`D = W R / (1 - R (1 - p_max))`, packets sent until congestion is noticed (5).
 
-    `W` segments of coding window, at least 1; `R` packets sent per segment, at least 1; `p_max` in [0, 1) the
-    loss while a queue is congested. Arrays broadcast; numbers give a number.
+    `W` segments of coding window, at least 1; `R` packets sent per segment, at least 1; `p_max` in
+    [0, 1) the loss while a queue is congested. Arrays broadcast; numbers give a number.
 
-    Why: a segment needs one packet that arrives, and `R (1 - p_max)` do. So the receiver's deficit grows by
-    `1 - R (1 - p_max)` with each segment. When it is W the window covers no more, the oldest segment is
-    missed, and the sender learns of a loss: after `W / (1 - R (1 - p_max))` segments of R packets.
+    Why: a segment needs one packet that arrives, and `R (1 - p_max)` do. So the receiver's deficit
+    grows by `1 - R (1 - p_max)` with each segment. When it is W the window covers no more, the
+    oldest segment is missed, and the sender learns of a loss: after `W / (1 - R (1 - p_max))`
+    segments of R packets.
 
-    This is the mean of a random deficit exactly if what arrives too much is credited against later losses.
-    It is not, since a receiver that lacks nothing has no use for it: see `detection_spacing_without_credit`.
+    This is the mean of a random deficit exactly if what arrives too much is credited against later
+    losses. It is not, since a receiver that lacks nothing has no use for it: see
+    `detection_spacing_without_credit`.
 
-    Raises ValueError for arguments out of range, and where `R (1 - p_max)` is 1 or more: then the redundancy
-    covers the loss at its peak, no deficit builds up, and the formula has no meaning.
+    Raises ValueError for arguments out of range, and where `R (1 - p_max)` is 1 or more: then the
+    redundancy covers the loss at its peak, no deficit builds up, and the formula has no meaning.
     """
     W, R, p_max = _coding(W, R, p_max)
     growth = 1.0 - R * (1.0 - p_max)
@@ -79,12 +83,14 @@ def detection_spacing(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> Floats:
 
 
 def hidden_loss(p_c: ArrayLike, W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> Floats:
-    """`p_nc`, the loss that the sender senses where congestion loses `p_c`: `1/p_nc = 1/p_c + D` (4), (6).
+    """`p_nc`, the loss that the sender senses where congestion loses `p_c`: `1/p_nc = 1/p_c + D`
+    (4), (6).
 
-    Packets between losses that are sensed: those up to the loss that begins a spell of congestion, `1/p_c`,
-    and those until the spell is noticed, `detection_spacing`. So `p_c`, in (0, 1), is spells per packet
-    rather than the part of packets that is lost. The first loss is counted twice, in `1/p_c` and in the
-    deficit: at W = R = 1, without any coding, p_nc is `p_c p_max / (p_c + p_max)` instead of p_c.
+    Packets between losses that are sensed: those up to the loss that begins a spell of congestion,
+    `1/p_c`, and those until the spell is noticed, `detection_spacing`. So `p_c`, in (0, 1), is
+    spells per packet rather than the part of packets that is lost. The first loss is counted twice,
+    in `1/p_c` and in the deficit: at W = R = 1, without any coding, p_nc is `p_c p_max / (p_c +
+    p_max)` instead of p_c.
 
     Arrays broadcast. Raises ValueError as `detection_spacing` does, and for `p_c` out of range.
     """
@@ -96,12 +102,14 @@ def hidden_loss(p_c: ArrayLike, W: ArrayLike, R: ArrayLike, p_max: ArrayLike) ->
 
 
 def detection_spacing_without_credit(W: int, R: float, p_max: float) -> float:
-    """Mean packets until the deficit of a receiver is W when it cannot fall below 0; ours, not the paper's.
+    """Mean packets until the deficit of a receiver is W when it cannot fall below 0; ours, not the
+    paper's.
 
-    A segment adds 1 to the deficit and is sent in floor(R) packets, or one more with the probability that
-    makes R the mean; each that arrives, with probability `1 - p_max`, takes 1 away from a deficit above 0.
-    This is at most `detection_spacing`, nears it where losses are many, and is finite where that has no
-    meaning: chance alone makes W losses in a row of segments, if rarely. `inf` at `p_max` = 0.
+    A segment adds 1 to the deficit and is sent in floor(R) packets, or one more with the
+    probability that makes R the mean; each that arrives, with probability `1 - p_max`, takes 1 away
+    from a deficit above 0. This is at most `detection_spacing`, nears it where losses are many, and
+    is finite where that has no meaning: chance alone makes W losses in a row of segments, if
+    rarely. `inf` at `p_max` = 0.
 
     W is a whole number. Raises ValueError for arguments out of range.
     """
@@ -111,7 +119,8 @@ def detection_spacing_without_credit(W: int, R: float, p_max: float) -> float:
     if p_max == 0.0:
         return float("inf")
     arrivals = _arrivals(R, p_max)
-    # climb[d]: mean segments from a deficit of d to one of d + 1, to which it rises by single steps.
+    # climb[d]: mean segments from a deficit of d to one of d + 1, to which it rises by single
+    # steps.
     climb: list[float] = []
     for d in range(int(W)):
         back = sum(chance * sum(climb[max(0, d + 1 - k) :]) for k, chance in arrivals[2:])
@@ -122,7 +131,8 @@ def detection_spacing_without_credit(W: int, R: float, p_max: float) -> float:
 def redundancy_bound(p: ArrayLike) -> Floats:
     """`1/(1 - p)`, the least redundancy that covers a link's loss p in [0, 1) (Table II).
 
-    The same expression bounds R from above in `detection_spacing`, where p is the loss of a congested queue.
+    The same expression bounds R from above in `detection_spacing`, where p is the loss of a
+    congested queue.
     """
     loss = np.asarray(p, dtype=np.float64)
     if not ((loss >= 0.0) & (loss < 1.0)).all():
@@ -132,7 +142,9 @@ def redundancy_bound(p: ArrayLike) -> Floats:
 
 
 def redundant_cycle(r: ArrayLike) -> Floats:
-    """`r/(r - 1)`, packets from one redundant packet to the next (section IV-C); r above 1, else ValueError."""
+    """`r/(r - 1)`, packets from one redundant packet to the next (section IV-C); r above 1, else
+    ValueError.
+    """
     redundancy = np.asarray(r, dtype=np.float64)
     if not ((redundancy > 1.0) & np.isfinite(redundancy)).all():
         raise ValueError(
@@ -148,9 +160,9 @@ def redundant_cycle(r: ArrayLike) -> Floats:
 def aimd_windows(losses: ArrayLike, rtts_s: ArrayLike) -> Floats:
     """(n,) windows in segments at which RTT Compensator (LIA) balances, (3) with its factor 1 - p.
 
-    That factor makes a loss p count as `p/(1 - p)`. The windows are `closed_forms.lia_windows` of that, or
-    where LIA's cap binds those of `equilibrium`. Feed it `hidden_loss` to see what a sender of coded paths
-    does. Raises ValueError for losses that are not in (0, 1/2].
+    That factor makes a loss p count as `p/(1 - p)`. The windows are `closed_forms.lia_windows` of
+    that, or where LIA's cap binds those of `equilibrium`. Feed it `hidden_loss` to see what a
+    sender of coded paths does. Raises ValueError for losses that are not in (0, 1/2].
     """
     p, rtt = np.asarray(losses, dtype=np.float64), np.asarray(rtts_s, dtype=np.float64)
     if not ((p > 0.0) & (p <= 0.5)).all():
@@ -164,7 +176,8 @@ def aimd_windows(losses: ArrayLike, rtts_s: ArrayLike) -> Floats:
 def aimd_residual(windows: ArrayLike, losses: ArrayLike, rtts_s: ArrayLike) -> Floats:
     """(n,) left side less right side of (3), segments per packet sent; the windows are above 0.
 
-    `a` is what (1), (2) and (3) make of it and RFC 6356 calls alpha, `w_tot max(w/rtt²) / (sum of w/rtt)²`.
+    `a` is what (1), (2) and (3) make of it and RFC 6356 calls alpha, `w_tot max(w/rtt²) / (sum of
+    w/rtt)²`.
     """
     w, p = np.asarray(windows, dtype=np.float64), np.asarray(losses, dtype=np.float64)
     rtt = np.asarray(rtts_s, dtype=np.float64)
@@ -188,7 +201,8 @@ def sensed_price(p_c: ArrayLike, rtt_s: ArrayLike) -> Floats:
 def utility_of_equal_paths(y: ArrayLike, n: int) -> Floats:
     """`U(y) = n log y`, the utility whose slope `n/y` is the price of n equally dear paths (13).
 
-    It is concave. It also gives a flow of n paths the weight of n flows: on one bottleneck that is n shares.
+    It is concave. It also gives a flow of n paths the weight of n flows: on one bottleneck that is
+    n shares.
     """
     utility: Floats = n * np.log(np.asarray(y, dtype=np.float64))
     return utility
@@ -199,7 +213,8 @@ def utility_of_equal_paths(y: ArrayLike, n: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class CodedPath:
-    """Links crossed (indices into `CodedNetwork.capacities`), redundancy `r` >= 1, coding window `w` >= 1.
+    """Links crossed (indices into `CodedNetwork.capacities`), redundancy `r` >= 1, coding window
+    `w` >= 1.
 
     A path without coding has r = w = 1.
     """
@@ -231,8 +246,9 @@ class CodedFlow:
 class CodedNetwork:
     """Links of given capacities (any unit of rate; goodputs have the same) and flows over them.
 
-    Paths are numbered flow by flow: P paths over L links. Raises ValueError, naming the flow, for what makes
-    no sense: a path without a link or over a link that does not exist, factors below 1, unknown utilities.
+    Paths are numbered flow by flow: P paths over L links. Raises ValueError, naming the flow, for
+    what makes no sense: a path without a link or over a link that does not exist, factors below 1,
+    unknown utilities.
     """
 
     capacities: tuple[float, ...]
@@ -270,13 +286,13 @@ class CodedNetwork:
 class CodedAllocation:
     """Goodputs, in the unit of the capacities, and prices of links.
 
-    `rates` are x_st by flow and path, `flow_rates` y_s, `link_prices` lambda_l and `link_loads` have shape
-    (L,), `utility` is the sum of all. `load` is how links were loaded.
+    `rates` are x_st by flow and path, `flow_rates` y_s, `link_prices` lambda_l and `link_loads`
+    have shape (L,), `utility` is the sum of all. `load` is how links were loaded.
 
-    `residual` is the largest relative violation of what makes the answer one: loads within capacities,
-    prices only on full links, paths that are used at the marginal utility (12), others not below it.
-    Flow rates are unique, and so is a flow's least price; the split over equally dear paths need not be, nor
-    prices of links that always fill together.
+    `residual` is the largest relative violation of what makes the answer one: loads within
+    capacities, prices only on full links, paths that are used at the marginal utility (12), others
+    not below it. Flow rates are unique, and so is a flow's least price; the split over equally dear
+    paths need not be, nor prices of links that always fill together.
     """
 
     rates: dict[str, Floats]
@@ -293,10 +309,10 @@ class CodedAllocation:
 def solve(network: CodedNetwork, load: str = "paper") -> CodedAllocation:
     """Maximises the sum of utilities within the capacities (7), by a convex program; `steps` is 1.
 
-    The prices are the program's multipliers, and Newton's steps on (12) take both to where rounding ends:
-    utilities are flat at the optimum, so that the program alone knows rates to four digits only. Where the
-    prices of flows differ by many orders of magnitude it can fail; then `converged` is False. Raises
-    TheoryError when the program is not solved.
+    The prices are the program's multipliers, and Newton's steps on (12) take both to where rounding
+    ends: utilities are flat at the optimum, so that the program alone knows rates to four digits
+    only. Where the prices of flows differ by many orders of magnitude it can fail; then `converged`
+    is False. Raises TheoryError when the program is not solved.
     """
     cp = cvxpy()
     problem = _Problem(network, load, aware=True)
@@ -322,14 +338,15 @@ def solve_dual(
 ) -> CodedAllocation:
     """The same by dual decomposition: links set prices (10), flows answer with rates (11).
 
-    With several paths the answer of (11) jumps, for all goes to the cheapest path, and prices alone never
-    settle. So a flow also keeps near its rates of the step before, the proximal form of (11), which is the
-    gradient step `x <- [x + step (U'(y) - k)]+` with y of the end of the step. A link sets
-    `lambda <- [lambda + step (load - c)]+`, of the load that it extrapolates. This is the primal-dual
-    method of Chambolle and Pock (2011) with steps per path and link (2011, "Diagonal preconditioning").
+    With several paths the answer of (11) jumps, for all goes to the cheapest path, and prices alone
+    never settle. So a flow also keeps near its rates of the step before, the proximal form of (11),
+    which is the gradient step `x <- [x + step (U'(y) - k)]+` with y of the end of the step. A link
+    sets `lambda <- [lambda + step (load - c)]+`, of the load that it extrapolates. This is the
+    primal-dual method of Chambolle and Pock (2011) with steps per path and link (2011, "Diagonal
+    preconditioning").
 
-    It stops when `residual` is at most `tolerance`, looked at every 20 steps, or after `most_steps`; then
-    `converged` is False.
+    It stops when `residual` is at most `tolerance`, looked at every 20 steps, or after
+    `most_steps`; then `converged` is False.
     """
     return _by_prices(_Problem(network, load, aware=True), tolerance, most_steps)
 
@@ -337,21 +354,23 @@ def solve_dual(
 def ignorant(
     network: CodedNetwork, load: str = "paper", tolerance: float = 1e-9, most_steps: int = 100_000
 ) -> CodedAllocation:
-    """Where flows come to rest that take q for the price of a path, and not `k = q r w` (after (12)).
+    """Where flows come to rest that take q for the price of a path, and not `k = q r w` (after
+    (12)).
 
     Paths that are used have the least q of their flow, and `U'(y) = q`; links are as in `solve`. No
-    program has this solution once the paths of a flow have different factors, and it need not be the only one
-    (paths over the same links may share in any way): it is where the steps of `solve_dual` lead from an
-    even start, with q in place of k. `residual` is of these conditions.
+    program has this solution once the paths of a flow have different factors, and it need not be
+    the only one (paths over the same links may share in any way): it is where the steps of
+    `solve_dual` lead from an even start, with q in place of k. `residual` is of these conditions.
     """
     return _by_prices(_Problem(network, load, aware=False), tolerance, most_steps)
 
 
 def dual_value(network: CodedNetwork, link_prices: ArrayLike, load: str = "paper") -> float:
-    """The dual function (9) to (11) at prices >= 0, shape (L,): an upper bound of every feasible utility.
+    """The dual function (9) to (11) at prices >= 0, shape (L,): an upper bound of every feasible
+    utility.
 
-    `sum of L_s(lambda) + sum of lambda c`: with the last sign of (8) it would bound nothing. It is `inf`
-    where a flow with the utility "log" has a path that costs nothing.
+    `sum of L_s(lambda) + sum of lambda c`: with the last sign of (8) it would bound nothing. It is
+    `inf` where a flow with the utility "log" has a path that costs nothing.
     """
     prices = np.asarray(link_prices, dtype=np.float64)
     total = float(prices @ np.asarray(network.capacities))
@@ -368,14 +387,18 @@ def dual_value(network: CodedNetwork, link_prices: ArrayLike, load: str = "paper
 
 @dataclass(frozen=True)
 class PathPrices:
-    """By flow, one entry for each path: `q` what a sender senses, `k` what its goodput costs the network."""
+    """By flow, one entry for each path: `q` what a sender senses, `k` what its goodput costs the
+    network.
+    """
 
     q: dict[str, Floats]
     k: dict[str, Floats]
 
 
 def path_prices(network: CodedNetwork, link_prices: ArrayLike, load: str = "paper") -> PathPrices:
-    """`q_st`, the sum of a path's link prices, and `k_st = q r w` (`q r` under "packets"), from (L,) prices."""
+    """`q_st`, the sum of a path's link prices, and `k_st = q r w` (`q r` under "packets"), from
+    (L,) prices.
+    """
     prices = np.asarray(link_prices, dtype=np.float64)
     if prices.shape != (len(network.capacities),) or not (prices >= 0.0).all():
         raise ValueError(
@@ -388,7 +411,8 @@ def path_prices(network: CodedNetwork, link_prices: ArrayLike, load: str = "pape
 
 @dataclass(frozen=True, slots=True)
 class FlowEquality:
-    """One flow: the least of its prices, which paths it uses, and how much dearer the dearest of them is.
+    """One flow: the least of its prices, which paths it uses, and how much dearer the dearest of
+    them is.
 
     `excess` is relative to `least`: 0.3 is 30 % dearer.
     """
@@ -415,14 +439,17 @@ def congestion_equality(
     tolerance: float = 1e-5,
     unused: float = 1e-5,
 ) -> CongestionEquality:
-    """The Congestion Equality Principle (12): used paths have the least price, dearer ones are unused.
+    """The Congestion Equality Principle (12): used paths have the least price, dearer ones are
+    unused.
 
-    `prices` and `rates` have one entry for each path of each flow, from any world and in any unit: losses
-    and measured rates will do, with a `tolerance` of what they deserve. A price may exceed the flow's least
-    one by `tolerance` (relative), and a path counts as unused up to the part `unused` of the flow's rate. That
-    a cheapest path may be unused is no violation: (12) prints that it is used, optimality does not ask for it.
+    `prices` and `rates` have one entry for each path of each flow, from any world and in any unit:
+    losses and measured rates will do, with a `tolerance` of what they deserve. A price may exceed
+    the flow's least one by `tolerance` (relative), and a path counts as unused up to the part
+    `unused` of the flow's rate. That a cheapest path may be unused is no violation: (12) prints
+    that it is used, optimality does not ask for it.
 
-    Raises ValueError when flows or paths differ, and for negative or absent numbers, or a flow without rate.
+    Raises ValueError when flows or paths differ, and for negative or absent numbers, or a flow
+    without rate.
     """
     if set(prices) != set(rates) or not prices:
         raise ValueError(
@@ -445,9 +472,11 @@ def congestion_equality(
 
 
 class _Problem:
-    """(7) in packets on the wire z = x r w (or x r), of a size near 1: then links are loaded by 0 and 1 alone.
+    """(7) in packets on the wire z = x r w (or x r), of a size near 1: then links are loaded by 0
+    and 1 alone.
 
-    `goodput` (P,) is goodput per unit of z, `gain` (P,) what a flow takes it for: 1 if it ignores coding.
+    `goodput` (P,) is goodput per unit of z, `gain` (P,) what a flow takes it for: 1 if it ignores
+    coding.
     """
 
     def __init__(self, network: CodedNetwork, load: str, aware: bool) -> None:
@@ -479,10 +508,11 @@ class _Problem:
         return self.marginal(y) * np.where(self.inverse, 2.0, 1.0) / y
 
     def answer(self, wanted: Floats, step: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """The proximal (11): z = [wanted + step gain U'(y)]+ with y its own goodput, from a guess of y > 0.
+        """The proximal (11): z = [wanted + step gain U'(y)]+ with y its own goodput, from a guess
+        of y > 0.
 
-        What y exceeds its sum by is concave and rises, so that Newton's steps from below stay below and
-        end at the root; one from above lands below, or is halved.
+        What y exceeds its sum by is concave and rises, so that Newton's steps from below stay below
+        and end at the root; one from above lands below, or is halved.
         """
         step = step * self.gain
         for _ in range(200):
@@ -513,8 +543,8 @@ class _Problem:
         return max(0.0, *map(float, worst))
 
     def settled(self, z: Floats, prices: Floats) -> tuple[Floats, Floats]:
-        """From an interior point to the corner it is near: Newton's steps on (12), links full and paths used
-        as that point has them, and the shortest steps where splits or prices are free."""
+        """From an interior point to the corner it is near: Newton's steps on (12), links full and
+        paths used as that point has them, and the shortest steps where splits or prices are free."""
         best = self.residual(z, prices)
         for _ in range(6):
             if not best < 0.1:
@@ -604,7 +634,9 @@ def _utility(flow: CodedFlow, y: float) -> float:
 def _equality(
     name: str, prices: Floats, rates: Floats, unused: float
 ) -> tuple[float, tuple[int, ...], float]:
-    """The least price, the paths in use, and by how much of the least price the dearest of them exceeds it."""
+    """The least price, the paths in use, and by how much of the least price the dearest of them
+    exceeds it.
+    """
     if prices.ndim != 1 or prices.shape != rates.shape:
         raise ValueError(
             f"flow {name!r} has {prices.size} prices for {rates.size} rates; it has one of each for a path"

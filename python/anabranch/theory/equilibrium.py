@@ -70,7 +70,8 @@ def equilibrium(
     such classes over paths of very different RTTs), a coarser one is used and reported.
 
     Raises TheoryError when a controller has no law, when a path has nothing to limit it, when the
-    floors alone overfill a link, or when the solver does not reach `tolerance`; ValueError for arguments out of range.
+    floors alone overfill a link, or when the solver does not reach `tolerance`; ValueError for
+    arguments out of range.
     """
     for c in network.classes:
         check_law(c.name, c.controller)

@@ -1,10 +1,12 @@
-"""Fair allocations of any network, whatever the controllers: α-fair, max-min, and what dominates what.
+"""Fair allocations of any network, whatever the controllers: α-fair, max-min, and what dominates
+what.
 
-Rates are per user and count bits on the wire; a class's rate is the sum over its paths. Floors for probing
-are in `anabranch.theory.optimum`, which has α = 1 (`log`) and α = 2 weighted by round trips (`tcp`).
+Rates are per user and count bits on the wire; a class's rate is the sum over its paths. Floors for
+probing are in `anabranch.theory.optimum`, which has α = 1 (`log`) and α = 2 weighted by round trips
+(`tcp`).
 
-Class rates are unique, path rates need not be: among those that give every class its rate, the ones are
-returned that load the links least.
+Class rates are unique, path rates need not be: among those that give every class its rate, the ones
+are returned that load the links least.
 """
 
 from __future__ import annotations
@@ -33,15 +35,18 @@ LARGEST_ALPHA = 32.0
 """Above this the utility of a class that is not the poorest is beyond the solver's accuracy."""
 
 ROUNDING = 1e-9
-"""Relative room that the steps of max-min leave one another: rates of a linear program are that exact."""
+"""Relative room that the steps of max-min leave one another: rates of a linear program are that
+exact.
+"""
 
 
 @dataclass(frozen=True)
 class Allocation:
     """Rates in bit/s on the wire and loads of links.
 
-    `class_rates_bps` and `rates_bps` (one per path) are per user; `link_loads_bps` are of all users.
-    `bottlenecks` names, for each class, the full links that hold it where the criterion tells: max-min.
+    `class_rates_bps` and `rates_bps` (one per path) are per user; `link_loads_bps` are of all
+    users. `bottlenecks` names, for each class, the full links that hold it where the criterion
+    tells: max-min.
     """
 
     criterion: str
@@ -59,8 +64,8 @@ def alpha_fair(
     Mo & Walrand (2000). α = 0 is the largest total, 1 proportional fairness, 2 minimum
     potential delay; large α nears max-min. `weights` by class are positive, 1 where not given.
 
-    Raises ValueError for α outside [0, 32] and weights that are not positive, TheoryError when a class has a
-    path without a link of finite rate or the convex program is not solved.
+    Raises ValueError for α outside [0, 32] and weights that are not positive, TheoryError when a
+    class has a path without a link of finite rate or the convex program is not solved.
     """
     if not 0.0 <= alpha <= LARGEST_ALPHA:
         raise ValueError(
@@ -75,11 +80,12 @@ def alpha_fair(
 
 
 def max_min(network: Network) -> Allocation:
-    """No user can get more without one that has no more getting less: lexicographic, by linear programs.
+    """No user can get more without one that has no more getting less: lexicographic, by linear
+    programs.
 
-    Progressive filling (Bertsekas & Gallager, section 6.5.2) for any number of paths: all classes rise together
-    until some can rise no further; those keep what they have, and the rest rise on. Which those are, the
-    multipliers of the linear program say (Nace & Pióro 2008).
+    Progressive filling (Bertsekas & Gallager, section 6.5.2) for any number of paths: all classes
+    rise together until some can rise no further; those keep what they have, and the rest rise on.
+    Which those are, the multipliers of the linear program say (Nace & Pióro 2008).
 
     Raises TheoryError when a class has a path without a link of finite rate.
     """
@@ -119,11 +125,12 @@ def max_min(network: Network) -> Allocation:
 def improvement(
     network: Network, class_rates_bps: Mapping[str, float], tolerance: float = 1e-6
 ) -> Allocation | None:
-    """A Pareto-optimal allocation in which no class has less and some have more; None where there is none.
+    """A Pareto-optimal allocation in which no class has less and some have more; None where there
+    is none.
 
     Of those the one with the largest sum of relative gains, by a linear program. `tolerance` as in
-    `pareto_check`, which also says how much a single class could gain. Raises TheoryError when the rates do not
-    fit the network.
+    `pareto_check`, which also says how much a single class could gain. Raises TheoryError when the
+    rates do not fit the network.
     """
     from scipy.optimize import linprog
 
@@ -186,13 +193,16 @@ def _class_rates(network: Network, path_rates_mbps: Floats) -> Floats:
 def _allocation(
     network: Network, criterion: str, class_rates: Floats, holds: dict[str, tuple[str, ...]]
 ) -> Allocation:
-    """Class rates (C,) in bit/s, with path rates that load the links least, fitted to the capacities."""
+    """Class rates (C,) in bit/s, with path rates that load the links least, fitted to the
+    capacities.
+    """
     from scipy.optimize import linprog
 
     used, capacity = constraints(network)
     sums = class_sums(network)
     wanted = class_rates / MEGA
-    # Unknowns: path rates, then by which factor all classes get what is wanted: 1, but for rounding.
+    # Unknowns: path rates, then by which factor all classes get what is wanted: 1, but for
+    # rounding.
     found = linprog(
         np.concatenate([used.sum(axis=0) * 1e-3, [-1e3 * capacity.sum()]]),
         A_ub=np.hstack([used, np.zeros((len(used), 1))]),

@@ -5,17 +5,17 @@
     da_l/dt = -ln(1 - w_q) C_l (q_l - a_l)                                averages of RED (packets)
     p_r = random loss + sum of RED's curve at a_l,      rtt_r = base + sum of q_l / C_l
 
-The form is that of Misra, Gong & Towsley (SIGCOMM 2000), with the drift of the shipped laws in the place
-of Reno's `1/w - p w/2`. Losses are small (1 - p is
-taken as 1) and add along a path. Users of a class are one and the same, a link of which each user has a
-copy is one queue, and a rate feels its loss at once: delays of the feedback come in where
-`anabranch.theory.stability` linearises.
+The form is that of Misra, Gong & Towsley (SIGCOMM 2000), with the drift of the shipped laws in the
+place of Reno's `1/w - p w/2`. Losses are small (1 - p is taken as 1) and add along a path. Users of
+a class are one and the same, a link of which each user has a copy is one queue, and a rate feels
+its loss at once: delays of the feedback come in where `anabranch.theory.stability` linearises.
 
-At rest every queue that is not empty takes in what it puts out and every window is balanced or at its
-least: the fixed point of `equilibrium(rtt="queueing")`.
+At rest every queue that is not empty takes in what it puts out and every window is balanced or at
+its least: the fixed point of `equilibrium(rtt="queueing")`.
 
-**Drop-tail.** What does not fit is lost, `1 - C/y` of it, but no curve leads from the queue to the loss:
-a full drop-tail queue has no rest point here, and a network in which one is congested is refused.
+**Drop-tail.** What does not fit is lost, `1 - C/y` of it, but no curve leads from the queue to the
+loss: a full drop-tail queue has no rest point here, and a network in which one is congested is
+refused.
 
 **Set-valued laws** (OLIA) are interpolated as `anabranch.theory.balance` says, on a coarser mesh.
 """
@@ -36,16 +36,16 @@ from .network import Floats, Link, Network
 from .queueing import BUSY_LOSS
 
 FLUID_MESH = 0.05
-"""Lattice spacing for set-valued laws: states within 5 % are averaged over. The steps between the sides
-of a jump are as steep as the mesh is fine, and integration as slow."""
+"""Lattice spacing for set-valued laws: states within 5 % are averaged over. The steps between the
+sides of a jump are as steep as the mesh is fine, and integration as slow."""
 
 LEAST_WINDOW = 1e-3
 """Segments. Where no floor is given, a window that falls below counts as zero and is held here."""
 
 BRINK_PACKETS = 0.5
 BRINK_WINDOW = 0.1
-"""Packets from an empty or a full queue, and part of a window from its least, over which motion towards
-that end fades out: a bound that were hit at full speed would be a jump to the integrator."""
+"""Packets from an empty or a full queue, and part of a window from its least, over which motion
+towards that end fades out: a bound that were hit at full speed would be a jump to the integrator."""
 
 LEAST_LOSS = 1e-9
 """Laws that ask for the time between losses are not asked at a loss of zero."""
@@ -53,7 +53,9 @@ LEAST_LOSS = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A point of the model: log windows (P,) of segments, queues and their averages (K,) in packets."""
+    """A point of the model: log windows (P,) of segments, queues and their averages (K,) in
+    packets.
+    """
 
     log_windows: Floats
     queues: Floats
@@ -68,8 +70,8 @@ class State:
 class Fluid:
     """The differential equations of a network, and its rest point.
 
-    P paths in the order of `Network.slices`, K links of finite rate that a path crosses, numbered by
-    `links`. `floor` is the least window in segments, as in `equilibrium`.
+    P paths in the order of `Network.slices`, K links of finite rate that a path crosses, numbered
+    by `links`. `floor` is the least window in segments, as in `equilibrium`.
     """
 
     def __init__(self, network: Network, *, floor: float = 0.0, mesh: float = FLUID_MESH) -> None:
@@ -108,7 +110,9 @@ class Fluid:
 
     @cached_property
     def averaging(self) -> Floats:
-        """(K,) rate at which averages follow queues, 1/s; `inf` where the queue of the moment counts."""
+        """(K,) rate at which averages follow queues, 1/s; `inf` where the queue of the moment
+        counts.
+        """
         rates = np.full(len(self.links), math.inf)
         for k, link in enumerate(self._links):
             if link.queue and link.queue.kind == "red" and link.queue.weight < 1.0:
@@ -146,8 +150,8 @@ class Fluid:
 
     @cached_property
     def moving(self) -> NDArray[np.bool_]:
-        """(P + 2K,) which unknowns can move at rest: not windows at their least, not empty queues, and
-        no average that is the queue itself."""
+        """(P + 2K,) which unknowns can move at rest: not windows at their least, not empty queues,
+        and no average that is the queue itself."""
         rest = self.rest
         windows = rest.log_windows > self._least + 1e-9
         queues = rest.queues > 0.0

@@ -1,7 +1,8 @@
 """Scenarios A, B and C of draft-khalili-mptcp-performance-issues-04, in closed form.
 
 All users have the same RTT; then rates depend neither on it nor on TCP's constant. Capacities and
-rates are per user, in any one unit. `z` is the root of a ratio of losses; the sources are Sections 4 to 6.
+rates are per user, in any one unit. `z` is the root of a ratio of losses; the sources are Sections
+4 to 6.
 """
 
 from __future__ import annotations

@@ -80,7 +80,8 @@ class Network:
 
         A `per_user` link becomes one link for each class that names it, with capacity
         `count * rate_bps` and that many `copies`: by symmetry each user has its own part of it.
-        Raises ValueError when the plan has no class, an empty path, a medium, or a number out of range.
+        Raises ValueError when the plan has no class, an empty path, a medium, or a number out of
+        range.
         """
         return _Expansion(plan).network()
 

@@ -143,10 +143,12 @@ def pareto_check(
 
 
 def fitting(network: Network, rates: Floats, tolerance: float) -> float:
-    """The largest factor, at most 1, by which the network carries the classes' `rates` (C,) in Mb/s.
+    """The largest factor, at most 1, by which the network carries the classes' `rates` (C,) in
+    Mb/s.
 
-    Those of a solver may overfill a link by its tolerance; no more is taken off than that, for what a rich class
-    leaves is much for a poor one. Raises TheoryError when it is more than `tolerance` below 1.
+    Those of a solver may overfill a link by its tolerance; no more is taken off than that, for what
+    a rich class leaves is much for a poor one. Raises TheoryError when it is more than `tolerance`
+    below 1.
     """
     from scipy.optimize import linprog
 
@@ -279,8 +281,8 @@ def _least_squares_within(matrix: Floats, vector: Floats, limits: Floats, bounds
 
 
 def _least_squares_on(matrix: Floats, vector: Floats, limits: Floats, bounds: Floats) -> Floats:
-    """Minimise |matrix x - vector| where limits x = bounds, by their null space: they hold to rounding
-    errors however flat the objective is."""
+    """Minimise |matrix x - vector| where limits x = bounds, by their null space: they hold to
+    rounding errors however flat the objective is."""
     _, sizes, rows = np.linalg.svd(limits)
     free = rows[np.count_nonzero(sizes > 1e-12 * sizes.max(initial=0.0)) :].T
     at = np.linalg.lstsq(limits, bounds, rcond=None)[0]

@@ -44,9 +44,10 @@ def portrait(
 ) -> Portrait:
     """Trajectories from around the rest point, everything else at rest when they begin.
 
-    `axes` are two of `CLASS.PATH`, a window, or `queue:LINK`; by default the two paths of the first class
-    that has two, else the windows of the first two classes, else a window and the first queue that is not
-    empty. `tell` hears trajectories done and in all. Raises ValueError for axes that there are not.
+    `axes` are two of `CLASS.PATH`, a window, or `queue:LINK`; by default the two paths of the first
+    class that has two, else the windows of the first two classes, else a window and the first queue
+    that is not empty. `tell` hears trajectories done and in all. Raises ValueError for axes that
+    there are not.
     """
     chosen = axes or _default_axes(fluid)
     names = _axes(fluid)

@@ -25,8 +25,8 @@ replaced by a ramp over losses from 0 to `BUSY_LOSS`, so that the equilibrium st
 class Queue:
     """A link's queue. All sizes are in packets unless the name says bytes.
 
-    `kind` is "red" or "droptail". RED's curve (Floyd and Jacobson 1993) rises from 0 at `min_packets`
-    to `max_p` at `max_packets`; with `gentle` it goes on to 1 at `2 * max_packets`.
+    `kind` is "red" or "droptail". RED's curve (Floyd and Jacobson 1993) rises from 0 at
+    `min_packets` to `max_p` at `max_packets`; with `gentle` it goes on to 1 at `2 * max_packets`.
     """
 
     kind: str

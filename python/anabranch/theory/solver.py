@@ -154,8 +154,8 @@ def _step(problem: Problem, point: _Point, dt: float) -> Floats:
 
 
 def _emptied(problem: Problem, z: Floats, tolerance: float, steps: int) -> Solution:
-    """From `z`, with the windows that still fall there at zero: those of a path that is hardly worse than
-    its sibling take forever to fall. One that should not be empty grows again."""
+    """From `z`, with the windows that still fall there at zero: those of a path that is hardly
+    worse than its sibling take forever to fall. One that should not be empty grows again."""
     falling = problem.residual(z) > tolerance
     falling[problem.path_count :] = False
     return _follow(problem, np.where(falling, problem.lower, z), tolerance, steps)

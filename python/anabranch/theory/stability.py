@@ -1,23 +1,24 @@
 """Whether the fluid model returns to its rest point, and how fast: eigenvalues there.
 
-**Without delay** they are those of the Jacobian of `anabranch.theory.fluid`: exponents s of solutions
-`e^(st)`, in 1/s, where every rate feels losses and queues at once.
+**Without delay** they are those of the Jacobian of `anabranch.theory.fluid`: exponents s of
+solutions `e^(st)`, in 1/s, where every rate feels losses and queues at once.
 
-**With delay** a sender sees the losses and the queueing delays that its packets met one round trip ago:
-drift_r at time t has p_s and rtt_s of time t - rtt_s (of the rest point) for each path s of the
-connection, and its own windows of time t. The whole delay is put on the way back. The exponents are the
-roots of
+**With delay** a sender sees the losses and the queueing delays that its packets met one round trip
+ago: drift_r at time t has p_s and rtt_s of time t - rtt_s (of the rest point) for each path s of
+the connection, and its own windows of time t. The whole delay is put on the way back. The exponents
+are the roots of
 
     det(s I - A_0 - sum over paths of A_r e^(-s rtt_r)) = 0.
 
 For Reno users on one link without averaging this is Hollot, Misra, Towsley & Gong (INFOCOM 2001),
-`(s + 2N/(R²C)) (s + 1/R) + C²/(2N) L e^(-sR) = 0` with L the slope of RED's curve. There are infinitely
-many roots; the rightmost are found on Chebyshev points of the last round trip (Breda, Maset & Vermiglio
-2005) and then refined by Newton steps on the equation itself.
+`(s + 2N/(R²C)) (s + 1/R) + C²/(2N) L e^(-sR) = 0` with L the slope of RED's curve. There are
+infinitely many roots; the rightmost are found on Chebyshev points of the last round trip (Breda,
+Maset & Vermiglio 2005) and then refined by Newton steps on the equation itself.
 
-Queues that are empty at rest and windows that a floor holds do not move and have no eigenvalue. Where a law
-has a kink at the rest point (a maximum over equal paths, a cap that just binds) slopes are the mean of
-both sides; where it jumps (OLIA) they are those of the interpolation, and as steep as its mesh is fine.
+Queues that are empty at rest and windows that a floor holds do not move and have no eigenvalue.
+Where a law has a kink at the rest point (a maximum over equal paths, a cap that just binds) slopes
+are the mean of both sides; where it jumps (OLIA) they are those of the interpolation, and as steep
+as its mesh is fine.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ DIFFERENCE = 1e-6
 """Relative step of central differences."""
 
 NEUTRAL = 1e-4
-"""Change in a round trip below which something neither grows nor decays: half of it is left after an
-hour or two at 100 ms. Windows under OLIA that end at zero fall as 1/t, which has no exponent at all."""
+"""Change in a round trip below which something neither grows nor decays: half of it is left after
+an hour or two at 100 ms. Windows under OLIA that end at zero fall as 1/t, which has no exponent at
+all."""
 
 NEAR = 0.02
 """Relative distance that the refinement of a delayed root may go."""
@@ -52,10 +54,10 @@ MOST_UNKNOWNS = 700
 class Stability:
     """Eigenvalues at the rest point, in 1/s, rightmost first.
 
-    `eigenvalues` (S,) are without delay, `delayed` at most S of the rightmost with it; of a pair both are
-    there. `moves` names the unknown that each of `eigenvalues` moves most, by its participation.
-    `accuracy` is the largest relative error with which the delayed roots satisfy their equation, and
-    what changes by less than `neutral_per_s` is called neutral.
+    `eigenvalues` (S,) are without delay, `delayed` at most S of the rightmost with it; of a pair
+    both are there. `moves` names the unknown that each of `eigenvalues` moves most, by its
+    participation. `accuracy` is the largest relative error with which the delayed roots satisfy
+    their equation, and what changes by less than `neutral_per_s` is called neutral.
     """
 
     eigenvalues: Complexes
@@ -66,7 +68,9 @@ class Stability:
 
     @property
     def verdict(self) -> str:
-        """`stable`, `unstable`, or `neutral` where something neither grows nor decays: without delay."""
+        """`stable`, `unstable`, or `neutral` where something neither grows nor decays: without
+        delay.
+        """
         return _verdict(self.eigenvalues, self.neutral_per_s)
 
     @property
@@ -76,7 +80,9 @@ class Stability:
 
     @property
     def time_constant_s(self) -> float:
-        """Seconds in which the slowest part that decays falls to 1/e, without delay; `inf` if none does."""
+        """Seconds in which the slowest part that decays falls to 1/e, without delay; `inf` if none
+        does.
+        """
         falling = -self.eigenvalues.real[self.eigenvalues.real < -self.neutral_per_s]
         return 1.0 / float(falling.min()) if len(falling) else math.inf
 
@@ -88,7 +94,8 @@ class Stability:
 
 @dataclass(frozen=True)
 class Linearised:
-    """d z/dt = now z(t) + sum of `later[k] z(t - delays_s[k])` around the rest point, S unknowns moving.
+    """d z/dt = now z(t) + sum of `later[k] z(t - delays_s[k])` around the rest point, S unknowns
+    moving.
 
     `now` is (S, S), `later` (D, S, S), `delays_s` (D,) ascending, `names` what the unknowns are.
     """
@@ -154,10 +161,11 @@ def linearised(fluid: Fluid) -> Linearised:
 
 
 def delayed_roots(system: Linearised, count: int) -> tuple[Complexes, float]:
-    """At most `count` of the rightmost roots with delay, and the largest relative error left in them.
+    """At most `count` of the rightmost roots with delay, and the largest relative error left in
+    them.
 
-    Far to the left fewer are found, for there the approximation resolves nothing. Raises TheoryError when
-    none is.
+    Far to the left fewer are found, for there the approximation resolves nothing. Raises
+    TheoryError when none is.
     """
     size, longest_s = len(system.now), float(system.delays_s[-1])
     points = int(np.clip(MOST_UNKNOWNS // size - 1, 6, 24))
@@ -194,8 +202,8 @@ def _rightmost_first(values: Complexes) -> NDArray[np.intp]:
 def _emptying(fluid: Fluid) -> tuple[Complexes, tuple[str, ...], Complexes]:
     """Exponents of the windows that are zero at rest, their names, and the exponents with delay.
 
-    Near zero `dw/dt = w drift/rtt` with the drift of an empty path: it acts on nothing else, and is an
-    eigenvalue by itself. With delay `s = (drift/rtt) e^(-s rtt)`, solved by Lambert's W.
+    Near zero `dw/dt = w drift/rtt` with the drift of an empty path: it acts on nothing else, and is
+    an eigenvalue by itself. With delay `s = (drift/rtt) e^(-s rtt)`, solved by Lambert's W.
     """
     from scipy.special import lambertw
 
@@ -211,7 +219,9 @@ def _emptying(fluid: Fluid) -> tuple[Complexes, tuple[str, ...], Complexes]:
 
 
 def _matrices(fluid: Fluid, rtts_s: Floats) -> tuple[Floats, Floats]:
-    """(S, S) what acts at once and (P, S, S) what acts one round trip of each path later, S = P + 2K."""
+    """(S, S) what acts at once and (P, S, S) what acts one round trip of each path later, S = P +
+    2K.
+    """
     rest, paths, links = fluid.rest, len(rtts_s), len(fluid.links)
     windows = np.exp(rest.log_windows)
     losses = fluid.path_losses(fluid.link_losses(rest.averages))

@@ -3,8 +3,9 @@
 Losses are probabilities in (0, 1], RTTs in seconds, results in bit/s of `packet_bytes` packets. `b`
 segments are acknowledged by an ACK. All raise ValueError for arguments out of range.
 
-From the simplest to the fullest: the square root law, PFTK's approximation, PFTK in full. TFRC's equation
-is that approximation without its `min`, and the one that an equation-based sender computes.
+From the simplest to the fullest: the square root law, PFTK's approximation, PFTK in full. TFRC's
+equation is that approximation without its `min`, and the one that an equation-based sender
+computes.
 """
 
 from __future__ import annotations
@@ -84,11 +85,12 @@ def pftk_approximate_rate_bps(
 ) -> float:
     """PFTK's approximation, which most citations mean.
 
-        min(W_max/RTT, 1 / (RTT sqrt(2bp/3) + T_0 min(1, 3 sqrt(3bp/8)) p (1 + 32p²)))  packets a second
+        min(W_max/RTT, 1 / (RTT sqrt(2bp/3) + T_0 min(1, 3 sqrt(3bp/8)) p (1 + 32p²))) packets a
+        second
 
-    Padhye, Firoiu, Towsley & Kurose, "Modeling TCP throughput" (SIGCOMM 1998), the approximate model;
-    arguments as in `pftk_rate_bps`. At a timeout of four round trips it is within 3 % of the full model up
-    to a loss of 5 %, and 16 % below it at 10 %.
+    Padhye, Firoiu, Towsley & Kurose, "Modeling TCP throughput" (SIGCOMM 1998), the approximate
+    model; arguments as in `pftk_rate_bps`. At a timeout of four round trips it is within 3 % of the
+    full model up to a loss of 5 %, and 16 % below it at 10 %.
     """
     _check(loss, rtt_s)
     if not rto_s > 0.0 or not segments_per_ack > 0.0 or not max_window >= 1.0:
@@ -111,9 +113,9 @@ def tfrc_rate_bps(
 
         s / (R sqrt(2bp/3) + t_RTO 3 sqrt(3bp/8) p (1 + 32p²))
 
-    This is what Tse's thesis means by its equation 2.1, whose print lost the `b` and has the second term
-    beside the fraction instead of in the denominator. `rto_s` defaults to 4 RTTs, as the RFC recommends.
-    Unlike PFTK it has no `min(1, ...)` on the chance of a timeout and no window limit.
+    This is what Tse's thesis means by its equation 2.1, whose print lost the `b` and has the second
+    term beside the fraction instead of in the denominator. `rto_s` defaults to 4 RTTs, as the RFC
+    recommends. Unlike PFTK it has no `min(1, ...)` on the chance of a timeout and no window limit.
     """
     _check(loss, rtt_s)
     rto_s = 4.0 * rtt_s if rto_s is None else rto_s
@@ -128,9 +130,9 @@ def tfrc_rate_bps(
 def loss_at_rate(response: Callable[[float], float], rate_bps: float) -> float:
     """The loss at which a response function gives `rate_bps`, to twelve digits.
 
-    `response` takes a loss and falls with it, such as `lambda p: tfrc_rate_bps(p, 0.1)`; a TFRC receiver
-    needs this for its first loss interval (RFC 5348 section 6.3.1). Raises ValueError when the rate is not
-    between those at losses of 1e-12 and 1.
+    `response` takes a loss and falls with it, such as `lambda p: tfrc_rate_bps(p, 0.1)`; a TFRC
+    receiver needs this for its first loss interval (RFC 5348 section 6.3.1). Raises ValueError when
+    the rate is not between those at losses of 1e-12 and 1.
     """
     low, high = 1e-12, 1.0
     if not response(high) <= rate_bps <= response(low):

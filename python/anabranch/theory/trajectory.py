@@ -1,9 +1,9 @@
 """Ways to the rest point: the fluid model integrated from where its users might begin.
 
 Without delay of the feedback, without slow start and without timeouts: what converges is congestion
-avoidance alone. SciPy integrates (LSODA, which changes between stiff and non-stiff methods by itself), to
-five digits where laws are smooth and to three where they jump: exactness at every kink of their
-interpolation would cost a hundred times the work.
+avoidance alone. SciPy integrates (LSODA, which changes between stiff and non-stiff methods by
+itself), to five digits where laws are smooth and to three where they jump: exactness at every kink
+of their interpolation would cost a hundred times the work.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Convergence:
-    """`settles_s`: from then on every class's rate stays within 5 % of rest; `inf` if not in the time
-    watched, `watched_s`."""
+    """`settles_s`: from then on every class's rate stays within 5 % of rest; `inf` if not in the
+    time watched, `watched_s`."""
 
     name: str
     settles_s: float
@@ -66,8 +66,9 @@ def trajectory(
 ) -> Trajectory:
     """The model from `windows` (segments, for each class one per path) over `duration_s` seconds.
 
-    `queues` are packets at links, empty where not given; RED's averages begin as the queues. `samples` + 1
-    times are kept, at equal distances, or with `early` closer together the earlier they are.
+    `queues` are packets at links, empty where not given; RED's averages begin as the queues.
+    `samples` + 1 times are kept, at equal distances, or with `early` closer together the earlier
+    they are.
 
     Raises ValueError for windows, queues or times that do not fit the network, TheoryError when the
     integration fails.
@@ -130,8 +131,8 @@ def convergence(
 ) -> list[Convergence]:
     """How long the model takes to settle `within` of rest from each of `starts`, queues empty.
 
-    `duration_s` is how long it is watched, by default `watch_s`; `tell` hears starts done and in all.
-    Raises TheoryError when the integration fails.
+    `duration_s` is how long it is watched, by default `watch_s`; `tell` hears starts done and in
+    all. Raises TheoryError when the integration fails.
     """
     watched_s = duration_s or watch_s(fluid, found)
     every = starts(fluid)
@@ -145,8 +146,8 @@ def convergence(
 
 
 def settling_time_s(fluid: Fluid, path: Trajectory, within: float = SETTLED) -> float:
-    """Seconds after which every class's rate stays `within` (relative) of rest; `inf` if it is not there
-    at the end. A class whose rest is zero counts by the largest rate of another."""
+    """Seconds after which every class's rate stays `within` (relative) of rest; `inf` if it is not
+    there at the end. A class whose rest is zero counts by the largest rate of another."""
     rest = np.array(list(fluid.equilibrium.class_rates_bps.values()))
     scale = np.where(rest > 1e-3 * rest.max(), rest, rest.max())
     away = (np.abs(path.class_rates_bps - rest) > within * scale).any(axis=1)
@@ -157,9 +158,9 @@ def settling_time_s(fluid: Fluid, path: Trajectory, within: float = SETTLED) -> 
 
 
 def watch_s(fluid: Fluid, found: Stability) -> float:
-    """Seconds that show what the model does, at most 600: six of the slowest time constants, and at least
-    what a connection takes to grow its windows three times over by a segment a round trip; 500 round trips
-    where something is neutral or a law jumps."""
+    """Seconds that show what the model does, at most 600: six of the slowest time constants, and at
+    least what a connection takes to grow its windows three times over by a segment a round trip;
+    500 round trips where something is neutral or a law jumps."""
     longest_rtt_s = float(fluid.rtts_s(fluid.rest.queues).max())
     slowest_s = found.time_constant_s
     wanted = 6.0 * slowest_s if math.isfinite(slowest_s) else 0.0

@@ -1,8 +1,10 @@
-"""What if a capacity, a delay, a number of users were another: the equilibrium in every cell of a grid.
+"""What if a capacity, a delay, a number of users were another: the equilibrium in every cell of a
+grid.
 
-An axis is a key of the scenario as `--set` knows it, such as `link.ap1.rate`, and its values. Cells are
-independent, and each starts from the scenario as it stands. A cell that has no equilibrium keeps the reason
-and has no numbers; a key or a value that the scenario refuses is an error, for it would be one everywhere.
+An axis is a key of the scenario as `--set` knows it, such as `link.ap1.rate`, and its values. Cells
+are independent, and each starts from the scenario as it stands. A cell that has no equilibrium
+keeps the reason and has no numbers; a key or a value that the scenario refuses is an error, for it
+would be one everywhere.
 """
 
 from __future__ import annotations
@@ -45,8 +47,9 @@ class Axis:
 class WhatIf:
     """Equilibria over a grid of shape `shape`, one entry for each axis.
 
-    `rates_bps` (*shape, C) is per user of each class and `windows` (*shape, P) in segments, NaN where a cell
-    has no equilibrium; `failures` has the reason by index. `counts` (*shape, C) are users.
+    `rates_bps` (*shape, C) is per user of each class and `windows` (*shape, P) in segments, NaN
+    where a cell has no equilibrium; `failures` has the reason by index. `counts` (*shape, C) are
+    users.
     """
 
     axes: tuple[Axis, ...]
@@ -113,11 +116,12 @@ def what_if(
 ) -> WhatIf:
     """The equilibrium of a scenario (`text`, TOML) in every combination of the values of `axes`.
 
-    `controller` and `overrides` apply to all cells, and axes come after them. `rtt` and `floor` are those of
-    `equilibrium`. `tell` hears cells done and in all.
+    `controller` and `overrides` apply to all cells, and axes come after them. `rtt` and `floor` are
+    those of `equilibrium`. `tell` hears cells done and in all.
 
-    Raises ScenarioError for a key or value that the scenario refuses, ValueError for axes that are none, too
-    many or twice the same, TheoryError when a controller has no law or no cell has an equilibrium.
+    Raises ScenarioError for a key or value that the scenario refuses, ValueError for axes that are
+    none, too many or twice the same, TheoryError when a controller has no law or no cell has an
+    equilibrium.
     """
     shape = _checked(axes)
     results: dict[tuple[int, ...], tuple[Network, Equilibrium]] = {}

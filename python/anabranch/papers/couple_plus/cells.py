@@ -1,4 +1,6 @@
-"""The paper's networks as cells: each is a shipped scenario, a controller and overrides that a user can type."""
+"""The paper's networks as cells: each is a shipped scenario, a controller and overrides that a user
+can type.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ POINTS: dict[float, tuple[float, ...]] = {
     0.05: (1.06, 1.10, 1.15, 1.20, 1.25),
     0.10: (1.12, 1.15, 1.20, 1.25, 1.30),
 }
-"""Redundancies at each loss of the wireless link, all at least 1/(1 - p); 1.05 is the paper's, the rest the ledger's."""
+"""Redundancies at each loss of the wireless link, all at least 1/(1 - p); 1.05 is the paper's, the
+rest the ledger's.
+"""
 EVERY = tuple((p, r) for p, redundancies in POINTS.items() for r in redundancies)
 PRINTED = (0.01, 1.05)
 """The point whose numbers the text has."""
@@ -142,7 +146,9 @@ def other(variant: str, controller: str) -> str:
 
 
 def others(*chosen: str) -> Cells:
-    """The cells that `other` names, of all variants or of those chosen; a long run has no need of series."""
+    """The cells that `other` names, of all variants or of those chosen; a long run has no need of
+    series.
+    """
     return {
         other(variant, c): Cell(
             "couple-plus/static",
@@ -168,7 +174,9 @@ def mobile(controller: str) -> str:
 
 
 CLOSE_S, OPEN_S = 22, 29
-"""When the rule that the ledger recommends closes Wi-Fi with Couple+, and when a probe finds it again: see `wishes`."""
+"""When the rule that the ledger recommends closes Wi-Fi with Couple+, and when a probe finds it
+again: see `wishes`.
+"""
 SELECTED = (
     'flow.multipath.path=[{links=["first-4g","second-4g","4g"],coding={redundancy=1.05,window=6}},'
     '{links=["first-wifi","shared","wifi"],coding={redundancy=1.15,window=6},'
@@ -253,7 +261,9 @@ def singles() -> Cells:
 
 
 def unequal(controller: str) -> str:
-    """The name of a cell without coding whose second path loses twice as much as the first, by chance."""
+    """The name of a cell without coding whose second path loses twice as much as the first, by
+    chance.
+    """
     return f"unequal-{controller}"
 
 
@@ -285,7 +295,9 @@ TCP_ONLY = {
 
 
 def in_place() -> Cells:
-    """A TCP in place of the multipath flow; on path 1 without wireless loss, which coding is to hide."""
+    """A TCP in place of the multipath flow; on path 1 without wireless loss, which coding is to
+    hide.
+    """
     return {
         name: Cell("couple-plus/static", "reno", (LIMIT, CLEAN, path), series=True)
         for name, path in TCP_ONLY.items()

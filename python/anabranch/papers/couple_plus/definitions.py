@@ -54,7 +54,9 @@ def _random(seed: int) -> tuple[Floats, Floats]:
 
 
 def harmless(rates: Floats, tcp: Floats) -> bool:
-    """Equation (2) for every set of paths that share a bottleneck: no more than a TCP on the best of them."""
+    """Equation (2) for every set of paths that share a bottleneck: no more than a TCP on the best
+    of them.
+    """
     sets = [list(s) for k in range(1, len(rates) + 1) for s in combinations(range(len(rates)), k)]
     return no_harm([rates[s].sum() for s in sets], [tcp[s].max() for s in sets], margin=MARGIN)
 
@@ -66,7 +68,9 @@ def _lia_rates(losses: Floats, rtts_s: Floats) -> Floats:
 
 @PAPER.claim("def.do_no_harm", point(LIA, *PRINTED), point(COUPLE, *PRINTED), "tcp-on-1")
 def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
-    """The predicate over equilibria, of RTT Compensator, of independent TCPs, and where losses are hidden."""
+    """The predicate over equilibria, of RTT Compensator, of independent TCPs, and where losses are
+    hidden.
+    """
     fair, greedy, unseen, uneven = [], [], [], []
     for seed in range(INSTANCES):
         p, rtt = _random(seed)
@@ -297,8 +301,8 @@ PEAK_S = 1.0
 
 
 def detection(lab: Laboratory, cell: str) -> tuple[Floats, Floats]:
-    """By seed: mean packets from the first drop of an episode to the first indication, and the part dropped in the
-    second after a first drop, at the peak."""
+    """By seed: mean packets from the first drop of an episode to the first indication, and the part
+    dropped in the second after a first drop, at the peak."""
     from .logs import of_path, of_seeds
 
     packets, parts = [], []
@@ -392,7 +396,9 @@ def dual(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("theory.concavity")
 def concavity(claim: Claim, lab: Laboratory) -> Finding:
-    """Equation (13) on the ledger's grid: the sum of 1/k, the slope, and the sign of the second derivative."""
+    """Equation (13) on the ledger's grid: the sum of 1/k, the slope, and the sign of the second
+    derivative.
+    """
     identity, second, slope = 0.0, -np.inf, 0.0
     for p in np.linspace(0.001, 0.1, 12):
         for rtt in np.linspace(0.02, 0.2, 10):

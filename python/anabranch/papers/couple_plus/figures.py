@@ -118,7 +118,9 @@ def _figure10(lab: Laboratory) -> list[Figure]:
 
 @style.styled
 def instantaneous(lab: Laboratory, controller: str, title: str) -> Drawing:
-    """Both subflows and the TCP in pieces of 1 s: mean over replications with its interval, and one of them."""
+    """Both subflows and the TCP in pieces of 1 s: mean over replications with its interval, and one
+    of them.
+    """
     result = lab[mobile(controller)]
     figure, axes = style.panels(3, 2.2, title)
     names = ("(a) subflow 0 over 4G", "(b) subflow 1 over Wi-Fi", "(c) TCP")
@@ -168,7 +170,9 @@ def _mobile(lab: Laboratory) -> list[Figure]:
 
 @style.styled
 def cycles(lab: Laboratory) -> Drawing:
-    """How many packets of a cycle are lost, on the sparse channel and on denser ones, on a logarithmic scale."""
+    """How many packets of a cycle are lost, on the sparse channel and on denser ones, on a
+    logarithmic scale.
+    """
     cells = {
         "in the long run 0.005, sparse": "measurement",
         "0.01": "measurement-p0.01",

@@ -74,7 +74,9 @@ class Combination:
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """What the sender is told: loss flag, first segment not seen, degrees of freedom, segments covered."""
+    """What the sender is told: loss flag, first segment not seen, degrees of freedom, segments
+    covered.
+    """
 
     t_s: float
     flag: bool
@@ -90,7 +92,9 @@ class Acknowledgement:
 
 @dataclass(frozen=True)
 class Captured:
-    """One run of a path: its packets, what it was told, its events, its window over time in segments."""
+    """One run of a path: its packets, what it was told, its events, its window over time in
+    segments.
+    """
 
     result: Result
     sent: tuple[Combination, ...]
@@ -185,7 +189,8 @@ BACK_S = 1.0
 def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
     """The episodes of a path that begin within a time and end in a verdict.
 
-    A loss counts to the first verdict after it, if it is not older than a round trip when it is asked about.
+    A loss counts to the first verdict after it, if it is not older than a round trip when it is
+    asked about.
     """
     found: list[Episode] = []
     asked, before = None, -np.inf

@@ -102,7 +102,9 @@ def judged(lab: Laboratory, cell: str) -> list[list[Episode]]:
 
 
 def matrix(lab: Laboratory, cells: Sequence[str]) -> Floats:
-    """Counts by seed, truth (air alone, queue) and verdict (noise, congestion), shape (seeds, 2, 2)."""
+    """Counts by seed, truth (air alone, queue) and verdict (noise, congestion), shape (seeds, 2,
+    2).
+    """
     found = np.zeros((len(lab[cells[0]].runs), 2, 2))
     for cell in cells:
         for seed, own in enumerate(judged(lab, cell)):

@@ -95,7 +95,8 @@ def lowest(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def reaction_s(result: Result, least: float = LEAST) -> Floats:
-    """Time from a loss above 0.3 until the window is at most half of its mean in 10 to 20 s; to the outage's end if never.
+    """Time from a loss above 0.3 until the window is at most half of its mean in 10 to 20 s; to the
+    outage's end if never.
 
     Half of a window below two segments is one, the least that there is.
     """

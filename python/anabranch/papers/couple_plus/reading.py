@@ -1,4 +1,6 @@
-"""What claims read out of cells: rates of the competition period, shares, series; one value for each seed."""
+"""What claims read out of cells: rates of the competition period, shares, series; one value for
+each seed.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def rates_kbps(run: Run) -> Floats:
 
 
 def competition(lab: Laboratory, cell: str) -> Floats:
-    """Subflow 0, subflow 1 and the TCP in kb/s, shape (seeds, 3); in the long run after the warm-up."""
+    """Subflow 0, subflow 1 and the TCP in kb/s, shape (seeds, 3); in the long run after the
+    warm-up.
+    """
     result = lab[cell]
     if any(cell.startswith(f"{name}, ") for name in LASTING) or cell.startswith("uncoded-"):
         return np.stack(

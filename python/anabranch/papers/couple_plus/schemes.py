@@ -1,4 +1,6 @@
-"""Algorithms: what a coded path sends, is told and makes of it, read from captures and logs of small runs."""
+"""Algorithms: what a coded path sends, is told and makes of it, read from captures and logs of
+small runs.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def _coded(r: float, w: int) -> tuple[str, ...]:
 
 
 def lossless(r: float, w: int) -> Captured:
-    """Six seconds of both paths without wireless loss: slow start, and nothing lost until queues are full."""
+    """Six seconds of both paths without wireless loss: slow start, and nothing lost until queues
+    are full.
+    """
     return captured((*LONELY, *_coded(r, w), "duration=6 s"), COUPLE)
 
 
@@ -119,7 +123,9 @@ def redundant_cycle(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("alg.online_coding", *(alone(COUPLE, p, rs[-2]) for p, rs in POINTS.items()))
 def online_coding(claim: Claim, lab: Laboratory) -> Finding:
-    """What acknowledgements count, and that a transfer decodes with as many innovative packets as it has segments."""
+    """What acknowledgements count, and that a transfer decodes with as many innovative packets as
+    it has segments.
+    """
     log = captured((ALONE, "duration=20 s", *_coded(1.2, 6)), COUPLE)
     ranks = np.array([a.rank for a in log.told])
     lost = np.array([a.lost for a in log.told])
@@ -216,7 +222,9 @@ def verdicts(log: Captured) -> list[tuple[float, str, bool]]:
 
 
 def _changes(controller: str) -> dict[str, list[float]]:
-    """How far windows are from the rule at each step, in segments beyond the growth of the same ACK."""
+    """How far windows are from the rule at each step, in segments beyond the growth of the same
+    ACK.
+    """
     log, factor = captured(("duration=60 s",), controller), FACTORS[controller]
     off: dict[str, list[float]] = {"asked": [], "noise": [], "congestion": []}
     held = 0.0
@@ -272,8 +280,8 @@ def _limited() -> bool:
 
 
 def counted(log: Captured) -> list[tuple[float, int, int, bool]]:
-    """Of each episode that neither decoding nor loss recovery ended: when, the counter then and one ACK before, and
-    whether it was congestion."""
+    """Of each episode that neither decoding nor loss recovery ended: when, the counter then and one
+    ACK before, and whether it was congestion."""
     found = []
     steps = verdicts(log)
     recoveries = set(log.events.times("recovery"))
@@ -340,7 +348,9 @@ DECODE_ONLY = READINGS["decoding alone decides"]
 
 @PAPER.claim("alg.congestion_decision")
 def congestion_decision(claim: Claim, lab: Laboratory) -> Finding:
-    """Scripted losses: how many, with a round trip that is long or not; and everything in logs with the TCP."""
+    """Scripted losses: how many, with a round trip that is long or not; and everything in logs with
+    the TCP.
+    """
     table = {
         "one loss": (scripted(1), "noise, decoded"),
         "one loss, long round trip": (scripted(1, far=True), "noise, decoded"),
@@ -395,7 +405,9 @@ KEYS = {
 
 @cache
 def early_verdicts(buffer: str) -> list[float]:
-    """What the receiver holds, in kB, at each verdict of congestion that neither ΔT nor loss recovery explains."""
+    """What the receiver holds, in kB, at each verdict of congestion that neither ΔT nor loss
+    recovery explains.
+    """
     change = (f"flow.multipath.transport.receive_buffer={buffer}", "flow.multipath.transfer=1 GB")
     log = captured((*change, "duration=60 s", "sample=10 ms"), COUPLE)
     series = log.result.runs[0].series
@@ -462,7 +474,9 @@ def family_order(claim: Claim, lab: Laboratory) -> Finding:
 
 @cache
 def _starts() -> dict[str, tuple[np.ndarray, float, float]]:
-    """Each controller on two empty paths: windows of path 0 until its first recovery, and the thresholds after it."""
+    """Each controller on two empty paths: windows of path 0 until its first recovery, and the
+    thresholds after it.
+    """
     found = {}
     for c in ("reno", *FAMILY, COUPLE):
         change = (ALONE, CLEAN, "flow.multipath.spread=0 s", "duration=10 s", "sample=10 ms")
@@ -489,7 +503,9 @@ def _starts() -> dict[str, tuple[np.ndarray, float, float]]:
 
 @PAPER.claim("alg.slow_start_unmodified")
 def slow_start(claim: Claim, lab: Laboratory) -> Finding:
-    """Windows until the first recovery, and the threshold that it sets, against New Reno on each path."""
+    """Windows until the first recovery, and the threshold that it sets, against New Reno on each
+    path.
+    """
     found = _starts()
     windows, threshold, at = found["reno"]
     checks = [

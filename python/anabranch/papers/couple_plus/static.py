@@ -213,7 +213,9 @@ def total_higher(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def orderings(lab: Laboratory, p: float) -> dict[str, list[Bound]]:
-    """The orderings of the five claims on Figures 9 and 10 at a loss, as bounds on means over redundancies."""
+    """The orderings of the five claims on Figures 9 and 10 at a loss, as bounds on means over
+    redundancies.
+    """
 
     def mean(c: str, column: int) -> Floats:
         return over_points(lab, c, p, lambda x: x[:, column])

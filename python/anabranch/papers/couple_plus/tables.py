@@ -91,9 +91,11 @@ def beyond(lab: Laboratory) -> list[Table]:
 
 
 def _predicates(lab: Laboratory, cell: str) -> tuple[float, float, float]:
-    """In what part of the seeds a cell does no harm on the shared link, and is fair to the letter of either definition.
+    """In what part of the seeds a cell does no harm on the shared link, and is fair to the letter
+    of either definition.
 
-    A TCP gets what one in place of the multipath flow has on either path; nothing is spare beside it.
+    A TCP gets what one in place of the multipath flow has on either path; nothing is spare beside
+    it.
     """
     alone0 = competition(lab, "tcp-on-0")[:, 0]
     alone1 = competition(lab, "tcp-on-1")[:, 0]
@@ -114,7 +116,9 @@ def _predicates(lab: Laboratory, cell: str) -> tuple[float, float, float]:
 
 
 def where(lab: Laboratory) -> list[Table]:
-    """Loss, redundancy and coding window: where subflow 1 takes more than a TCP, and where it starves."""
+    """Loss, redundancy and coding window: where subflow 1 takes more than a TCP, and where it
+    starves.
+    """
     if not {"tcp-on-0", "tcp-on-1"} <= set(lab.results):
         return []
     columns = [*((c, w) for c in BOTH for w in WINDOWS), (COUNTED, WINDOW)]

@@ -1,4 +1,6 @@
-"""Algorithms: laws against formulas typed out here, and schemes at every acknowledgement of small runs."""
+"""Algorithms: laws against formulas typed out here, and schemes at every acknowledgement of small
+runs.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ Rule = Callable[[Floats, Floats], Floats]
 
 
 def off(controller: str, grow: Rule, fall: Rule) -> tuple[float, float]:
-    """Largest relative deviations of growth and of the window after a loss from two rules, over random states."""
+    """Largest relative deviations of growth and of the window after a loss from two rules, over
+    random states.
+    """
     random = np.random.default_rng(218)
     worst = np.zeros(2)
     for _ in range(STATES):
@@ -118,7 +122,9 @@ def rtt_compensator(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("alg.compound_window")
 def compound_window(claim: Claim, lab: Laboratory) -> Finding:
-    """Two windows that are reckoned apart, against the one that a run has, before and after a queue forms."""
+    """Two windows that are reckoned apart, against the one that a run has, before and after a queue
+    forms.
+    """
     rows = logs.compound(small.drained("compound"))
     wrong = max(abs(row.cwnd + row.dwnd - row.logged) for row in rows) / BYTE
     peak = max(range(len(rows)), key=lambda i: rows[i].dwnd)
@@ -144,7 +150,9 @@ def compound_window(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def first_boosted(log: Log) -> list[int]:
-    """After each loss: the number of the first acknowledgement at which the window grows beyond LIA's, by a byte."""
+    """After each loss: the number of the first acknowledgement at which the window grows beyond
+    LIA's, by a byte.
+    """
     steps = replayed(log, logs.lia)
     ends = [loss.t_s for loss in log.losses[1:]] + [np.inf]
     found = []
@@ -215,7 +223,9 @@ def factor(steps: list[Step]) -> float:
 
 @PAPER.claim("theory.best_worst")
 def best_worst(claim: Claim, lab: Laboratory) -> Finding:
-    """Growth over RTT Compensator's at acknowledgements with the best round trip, and with 10,000 times that."""
+    """Growth over RTT Compensator's at acknowledgements with the best round trip, and with 10,000
+    times that.
+    """
     near = [
         step
         for step in replayed(small.watched(CS218), logs.lia)

@@ -1,4 +1,6 @@
-"""Tables beside the verdicts on the MANET: every pair of algorithms, what is open, who was harmed, which routes."""
+"""Tables beside the verdicts on the MANET: every pair of algorithms, what is open, who was harmed,
+which routes.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def here(lab: Laboratory, network: str, controllers: Sequence[str]) -> tuple[str
 
 
 def survives(published: float, obtained: Interval) -> str:
-    """Whether a published difference is there: same sign, and an interval that excludes none at all."""
+    """Whether a published difference is there: same sign, and an interval that excludes none at
+    all.
+    """
     if obtained.low <= 0 <= obtained.high:
         return "no difference"
     same = (obtained.mean > 0) == (published > 0)
@@ -76,7 +80,9 @@ def pairs(lab: Laboratory) -> list[Table]:
 
 
 def costs(lab: Laboratory) -> list[Table]:
-    """Each algorithm in either variant: rates, round trip, timeout, losses, and what UDP clients have beside it."""
+    """Each algorithm in either variant: rates, round trip, timeout, losses, and what UDP clients
+    have beside it.
+    """
     columns: list[tuple[str, Of]] = [
         ("Mb/s", mbps),
         ("goodput", goodput),
@@ -134,7 +140,9 @@ def open_parameters(lab: Laboratory) -> list[Table]:
 
 
 def _over(values: Values, controller: str) -> str:
-    """A difference from RTT Compensator as a part; a dash for itself, and where a subflow has no round trip."""
+    """A difference from RTT Compensator as a part; a dash for itself, and where a subflow has no
+    round trip.
+    """
     own, base = values.by[controller], values.by[LIA]
     known = np.isfinite(own) & np.isfinite(base)
     if controller == LIA or known.sum() < 2:
@@ -145,7 +153,9 @@ def _over(values: Values, controller: str) -> str:
 
 
 def used_routes(run: Run, prefix: str) -> list[tuple[int, float]]:
-    """For each way of a link of the connection: how many routes its packets took, and hops of a packet in the mean."""
+    """For each way of a link of the connection: how many routes its packets took, and hops of a
+    packet in the mean.
+    """
     links = [str(link).split("/")[0] for link in run.ways.link]
     found = []
     for way in (number for number, link in enumerate(links) if link == prefix):

@@ -1,4 +1,6 @@
-"""The report's networks as cells: each is a shipped scenario, a controller and overrides that a user can type."""
+"""The report's networks as cells: each is a shipped scenario, a controller and overrides that a
+user can type.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from ..laboratory import Cell
 Cells = dict[str, Cell]
 
 CS218, CAPPED = "cs218", "cs218:capped"
-"""CS218_ALGO with up to twice the increment of RTT Compensator, and with what is boosted inside the cap 1/w."""
+"""CS218_ALGO with up to twice the increment of RTT Compensator, and with what is boosted inside the
+cap 1/w.
+"""
 LIA, RENO, COUPLED = "lia", "uncoupled", "fully-coupled"
 FOUR = (CS218, RENO, LIA, COUPLED)
 """The algorithms of the report's tables."""
@@ -44,7 +48,9 @@ def sweep(
     series: bool = False,
     weight: float = 1.0,
 ) -> Cells:
-    """A network under several controllers: what `paired.Sweep` reads, with the same seeds for all of them."""
+    """A network under several controllers: what `paired.Sweep` reads, with the same seeds for all
+    of them.
+    """
     return {
         under(network, c): Cell(scenario, c, overrides, series=series, weight=weight)
         for c in controllers
@@ -57,7 +63,9 @@ RED = (
     'link.bottleneck.queue={red={min="10.4 packets",max="31.2 packets",max_p=0.1,'
     'weight=0.002,limit="84 packets"}}',
 )
-"""RED of a bandwidth-delay product B: thresholds 0.25 B and 0.75 B, limit 2 B; gentle, spaced by count."""
+"""RED of a bandwidth-delay product B: thresholds 0.25 B and 0.75 B, limit 2 B; gentle, spaced by
+count.
+"""
 
 
 def processing(time: str) -> tuple[str, ...]:

@@ -80,7 +80,9 @@ def longest_s(result: Result, *paths: int) -> Floats:
 
 
 def away(result: Result, *paths: int) -> Floats:
-    """The part of the time in which nothing arrives on some paths, mean over cars, one for each seed."""
+    """The part of the time in which nothing arrives on some paths, mean over cars, one for each
+    seed.
+    """
     seconds = result.plan.duration_s - result.plan.warmup_s
     found = [[float(gaps.sum()) / seconds for gaps in run] for run in car_gaps(result, *paths)]
     return np.asarray(np.mean(found, axis=1))

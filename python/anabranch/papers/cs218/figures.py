@@ -1,4 +1,6 @@
-"""The report's figures again, and those that it could not have: subflows over time, throughputs, routes, a car."""
+"""The report's figures again, and those that it could not have: subflows over time, throughputs,
+routes, a car.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def over_all(lab: Laboratory) -> list[Figure]:
 
 @style.styled
 def intervals(lab: Laboratory, networks: list[str]) -> Drawing:
-    """Throughput of each algorithm with its interval, and the published one, a panel for each variant."""
+    """Throughput of each algorithm with its interval, and the published one, a panel for each
+    variant.
+    """
     title = "Throughput of the connection over 10 s: whole packets, 95 % intervals, and the report's tables"
     figure, axes = style.panels(len(networks), 2.6, title)
     for ax, network in zip(axes, networks, strict=True):
@@ -94,7 +98,9 @@ def throughputs(lab: Laboratory) -> list[Figure]:
 
 @style.styled
 def shares(lab: Laboratory, network: str) -> Drawing:
-    """The part of its packets that each connection sends on each of its paths, a panel for each algorithm."""
+    """The part of its packets that each connection sends on each of its paths, a panel for each
+    algorithm.
+    """
     figure, axes = style.panels(len(FOUR), 1.5, f"Packets by path: {network}")
     names = connections(lab[under(network, CS218)])
     for ax, c in zip(axes, FOUR, strict=True):
@@ -129,7 +135,9 @@ def by_route(lab: Laboratory) -> list[Figure]:
 
 
 def places_m(result: Result, name: str) -> tuple[Floats, Floats]:
-    """Where the nodes of a group are, of the first replication: east and north, shape (samples, nodes) each."""
+    """Where the nodes of a group are, of the first replication: east and north, shape (samples,
+    nodes) each.
+    """
     own = [node.group == name for node in result.plan.nodes]
     nodes = result.runs[0].series.nodes
     east, north = (np.asarray(nodes.column(key), dtype=float)[:, own] for key in ("x_m", "y_m"))
@@ -137,7 +145,9 @@ def places_m(result: Result, name: str) -> tuple[Floats, Floats]:
 
 
 def nearest(result: Result) -> tuple[Floats, Floats]:
-    """Distance of the first car to the access point next to it in m, and which one that is, over time."""
+    """Distance of the first car to the access point next to it in m, and which one that is, over
+    time.
+    """
     cars, points = (places_m(result, name) for name in ("car", "roadside"))
     away = np.hypot(cars[0][:, :1] - points[0], cars[1][:, :1] - points[1])
     return away.min(axis=1), away.argmin(axis=1)

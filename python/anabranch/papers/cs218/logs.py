@@ -1,4 +1,6 @@
-"""What happens at each acknowledgement of a small run, read from its qlog, and what a formula makes of the same ones."""
+"""What happens at each acknowledgement of a small run, read from its qlog, and what a formula makes
+of the same ones.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +190,9 @@ def capped(path: int, windows: Floats, srtts_s: Floats, boost: float) -> float:
 
 @dataclass(frozen=True)
 class Step:
-    """An acknowledgement in congestion avoidance: how the window grew, and how a formula has it grow."""
+    """An acknowledgement in congestion avoidance: how the window grew, and how a formula has it
+    grow.
+    """
 
     moment: Moment
     count: int
@@ -205,7 +209,9 @@ class Step:
 
 
 def replayed(log: Log, increment: Increment, threshold: int = 5) -> list[Step]:
-    """The pseudo code of Section 3.2.3 at each acknowledgement of a log; a path that is alone is a TCP."""
+    """The pseudo code of Section 3.2.3 at each acknowledgement of a log; a path that is alone is a
+    TCP.
+    """
     paths = {m.path for m in log.moments}
     counts, best = dict.fromkeys(paths, 0), dict.fromkeys(paths, np.inf)
     losses = list(log.losses)
@@ -227,7 +233,9 @@ def replayed(log: Log, increment: Increment, threshold: int = 5) -> list[Step]:
 
 @dataclass(frozen=True)
 class Sum:
-    """Compound TCP's two windows after an acknowledgement, in segments, beside the one that was logged."""
+    """Compound TCP's two windows after an acknowledgement, in segments, beside the one that was
+    logged.
+    """
 
     t_s: float
     cwnd: float

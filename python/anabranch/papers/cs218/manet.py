@@ -48,7 +48,9 @@ def latest(lab: Laboratory, network: str, controller: str) -> Floats:
 
 
 def boost(lab: Laboratory, network: str) -> Interval:
-    """DWND/α as the windows have it: by how much they grow more than RTT Compensator's from ssthresh on."""
+    """DWND/α as the windows have it: by how much they grow more than RTT Compensator's from
+    ssthresh on.
+    """
     grown = [latest(lab, network, c).mean(axis=1) - SSTHRESH for c in (CS218, LIA)]
     ratio = ratio_of_means(*grown)
     return Interval(ratio.mean - 1, ratio.half, ratio.n)
@@ -149,7 +151,9 @@ def shifts(lab: Laboratory, network: str, controller: str) -> Floats:
 
 
 def dominated(ratios: Floats) -> bool:
-    """Whether a subflow has grown by half and the median of the others by a tenth at most, of a seed."""
+    """Whether a subflow has grown by half and the median of the others by a tenth at most, of a
+    seed.
+    """
     return any(
         ratio >= 1.5 and float(np.median(np.delete(ratios, path))) <= 1.1
         for path, ratio in enumerate(ratios)
@@ -181,7 +185,9 @@ def mobile_windows(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("fig_mobile.packets", *BOTH[MOBILE].cells)
 def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
-    """Packets sent against throughput, how evenly over subflows, and in which order the algorithms come."""
+    """Packets sent against throughput, how evenly over subflows, and in which order the algorithms
+    come.
+    """
     sweep = BOTH[MOBILE]
     result = lab[under(MOBILE, CS218)]
     plan = result.plan
@@ -298,7 +304,9 @@ def static_rtt(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("mech.other_algorithms_balance", *BOTH[STATIC].cells, STILL_ALONE)
 def balance(claim: Claim, lab: Laboratory) -> Finding:
-    """Goodput over what the channels give without UDP clients, and how far windows of subflows are apart."""
+    """Goodput over what the channels give without UDP clients, and how far windows of subflows are
+    apart.
+    """
     whole = goodput(lab[STILL_ALONE])
     values = BOTH[STATIC].values(lab, goodput)
     use = Values({c: values.by[c] / whole.mean() for c in FOUR})

@@ -1,7 +1,7 @@
 """The report's MANET, bus, combined networks and wishes as cells, and what stands beside them.
 
-The MANET is moving and static, under the algorithms of the tables. Beside it stand cells in which one thing is
-otherwise that the report leaves open: `OTHERWISE`. None of them is judged.
+The MANET is moving and static, under the algorithms of the tables. Beside it stand cells in which
+one thing is otherwise that the report leaves open: `OTHERWISE`. None of them is judged.
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ LIGHT, LOADED = under(CROWDED, RENO), under(CROWDED_TENFOLD, RENO)
 
 
 def structure() -> Cells:
-    """Channels without UDP clients; and a load on the first one only, of which the others are to know nothing."""
+    """Channels without UDP clients; and a load on the first one only, of which the others are to
+    know nothing.
+    """
     return {
         STILL_ALONE: Cell(MANET, CS218, (*VARIANTS[STATIC], "flow.udp.count=0")),
         LIGHT: Cell(MANET, RENO, (ON_ONE,)),

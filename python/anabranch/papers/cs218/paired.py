@@ -1,8 +1,9 @@
 """The algorithms in one network with the same seeds, and differences seed by seed.
 
-The report's differences are of 0.6 to 4 %, without a spread. Runs with the same seed have the same starts, places and
-losses by chance, so that much of the spread is in both and cancels in a difference. A network is swept by
-`cells.sweep`, and read by `Sweep.values` with whatever gives a number for each seed.
+The report's differences are of 0.6 to 4 %, without a spread. Runs with the same seed have the same
+starts, places and losses by chance, so that much of the spread is in both and cancels in a
+difference. A network is swept by `cells.sweep`, and read by `Sweep.values` with whatever gives a
+number for each seed.
 """
 
 from __future__ import annotations

@@ -39,9 +39,11 @@ def losses_per_10000(result: Result, name: str) -> Floats:
 
 
 def fill_s(result: Result, half: float, whole: float) -> Floats:
-    """Seconds in which the window of the connection's first path grows from `half` to `whole`, in segments.
+    """Seconds in which the window of the connection's first path grows from `half` to `whole`, in
+    segments.
 
-    From the first sample of at least `half` after the warm-up; infinite where it does not get there.
+    From the first sample of at least `half` after the warm-up; infinite where it does not get
+    there.
     """
     found = []
     for run in result.runs:
@@ -61,7 +63,9 @@ def per_path(result: Result, metric: str, name: str = MULTIPATH) -> Floats:
 
 
 def over_time(result: Result, metric: str, name: str = MULTIPATH) -> Floats:
-    """A series of the paths of a class, shape (seeds, samples, paths of all users, a user's together)."""
+    """A series of the paths of a class, shape (seeds, samples, paths of all users, a user's
+    together).
+    """
     found = []
     for run in result.runs:
         classes = np.asarray(run.flows.class_)

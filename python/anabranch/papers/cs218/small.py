@@ -28,7 +28,9 @@ delay = "100 ms"
 name = "user"
 path = [{{ links = ["near"] }}, {{ links = ["far"] }}]
 """
-"""Round trips of 50 and 200 ms at least, nobody else; the first path loses what comes within 0.8 ms."""
+"""Round trips of 50 and 200 ms at least, nobody else; the first path loses what comes within 0.8
+ms.
+"""
 
 LONG = """
 name = "long"

@@ -1,4 +1,6 @@
-"""Tables of the report: who is fair by which definition, and differences of the algorithms seed by seed."""
+"""Tables of the report: who is fair by which definition, and differences of the algorithms seed by
+seed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ BOTTLENECK = "bottleneck"
 
 
 def compared_with(lab: Laboratory, network: str) -> Reference:
-    """A TCP in place of the connection on either path, and what nobody uses without it (Tse 2006, §1.3)."""
+    """A TCP in place of the connection on either path, and what nobody uses without it (Tse 2006,
+    §1.3).
+    """
     in_place, without = (lab[under(network, who)] for who in (cells.TCP, cells.NOBODY))
     capacity = in_place.rates_bps[BOTTLENECK]
     spare = capacity * np.maximum(1 - without.link(BOTTLENECK, "utilisation"), 0.0)
@@ -118,7 +122,9 @@ def _pairs(
 
 
 def differences(lab: Laboratory) -> list[Table]:
-    """Every network in which the algorithms have run, with differences from RTT Compensator seed by seed."""
+    """Every network in which the algorithms have run, with differences from RTT Compensator seed by
+    seed.
+    """
     rows = [
         row
         for network, sweep in SHARED.items()

@@ -1,4 +1,6 @@
-"""Claims about the report's four topologies and its channels, and the two topologies that gave it no valid results."""
+"""Claims about the report's four topologies and its channels, and the two topologies that gave it
+no valid results.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +164,9 @@ def capacity(result: Result, kinds: tuple[str, ...]) -> float:
 
 
 def sane(lab: Laboratory, sweep: Sweep) -> list[Check]:
-    """No connection is above its routes, nor all together above what all of them are; each route is used."""
+    """No connection is above its routes, nor all together above what all of them are; each route is
+    used.
+    """
     checks = []
     for c in sweep.controllers:
         result = lab[under(sweep.network, c)]
@@ -213,7 +217,9 @@ def split(result: Result, name: str) -> str:
 
 @PAPER.claim("topology.full_mesh", QUIET)
 def full_mesh(claim: Claim, lab: Laboratory) -> Finding:
-    """Nodes, routes of a client on Wi-Fi, and the packets that each of them carries without UDP clients."""
+    """Nodes, routes of a client on Wi-Fi, and the packets that each of them carries without UDP
+    clients.
+    """
     result = lab[QUIET]
     plan = result.plan
     names = [node.name for node in plan.nodes]
@@ -247,7 +253,9 @@ def full_mesh(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def changed(lab: Laboratory, counter: str) -> dict[str, int]:
-    """By how much a counter of all stations differs for the load on the first channel, by channel, over all seeds."""
+    """By how much a counter of all stations differs for the load on the first channel, by channel,
+    over all seeds.
+    """
     found: dict[str, int] = {}
     for light, loaded in zip(lab[LIGHT].runs, lab[LOADED].runs, strict=True):
         media = light.stations.medium
@@ -259,7 +267,9 @@ def changed(lab: Laboratory, counter: str) -> dict[str, int]:
 
 @PAPER.claim("mech.logical_interfaces", LIGHT, LOADED)
 def logical_interfaces(claim: Claim, lab: Laboratory) -> Finding:
-    """Interfaces of the client, and what stations count when ten times the load is on the first channel."""
+    """Interfaces of the client, and what stations count when ten times the load is on the first
+    channel.
+    """
     media = lab[LIGHT].plan.media
     own = [m.name for m in media if any(s.name == "client" for s in m.stations)]
     moved = {counter: changed(lab, counter) for counter in COUNTERS}

@@ -1,4 +1,6 @@
-"""Claims that a wire decides: fairness on a shared bottleneck, an empty fast path, losses by chance."""
+"""Claims that a wire decides: fairness on a shared bottleneck, an empty fast path, losses by
+chance.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def goals(claim: Claim, lab: Laboratory) -> Finding:
     *(cell for network in BESIDE for cell in SHARED[network].cells),
 )
 def fairness(claim: Claim, lab: Laboratory) -> Finding:
-    """What each takes beside a TCP, over drop-tail; and with RED and with random processing time beside it."""
+    """What each takes beside a TCP, over drop-tail; and with RED and with random processing time
+    beside it.
+    """
     values = SHARED[FAIRNESS].values(lab, over_tcp)
     order = [
         (values.by[CS218] - values.by[LIA], 0.0, None),
@@ -93,7 +97,9 @@ def fairness(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def spared(lab: Laboratory) -> str:
-    """Why paths that grow slowly have more than their share of a drop-tail queue; and what the boost is worth."""
+    """Why paths that grow slowly have more than their share of a drop-tail queue; and what the
+    boost is worth.
+    """
     rows, worth = [], []
     for network in QUEUES:
         result = lab[under(network, LIA)]

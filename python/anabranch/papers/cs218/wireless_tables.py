@@ -74,7 +74,9 @@ def slowest_ms(result: Result) -> Floats:
 
 
 def best(lab: Laboratory, network: str, controller: str) -> str | None:
-    """The cell of the better single path for a controller, by goodput; None if neither has been run."""
+    """The cell of the better single path for a controller, by goodput; None if neither has been
+    run.
+    """
     names = [single(network, path, controller) for path in SINGLE]
     run = [name for name in names if name in lab.results]
     return max(run, key=lambda name: float(goodput(lab[name]).mean()), default=None)

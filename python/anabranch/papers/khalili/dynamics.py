@@ -137,7 +137,8 @@ def _settling(result: Result) -> Settling:
 
 
 def settling_ratio(claim: Claim, lia: Settling, olia: Settling) -> Check:
-    """OLIA's settling time over LIA's: a lower bound where OLIA did not settle, nothing where LIA did not.
+    """OLIA's settling time over LIA's: a lower bound where OLIA did not settle, nothing where LIA
+    did not.
 
     A lower bound has no upper end, so it can miss the band above, but never lie inside.
     """

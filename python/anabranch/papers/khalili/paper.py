@@ -135,9 +135,9 @@ def _explaining() -> dict[str, Cell]:
 
 
 def _unclaimed() -> dict[str, Cell]:
-    """What the draft does not print: the tables' cells under uncoupled control, scenario C under Reno in the
-    shell of the kernel's controllers, and without SACK, where neither simulation nor kernel finds losses by
-    their timing."""
+    """What the draft does not print: the tables' cells under uncoupled control, scenario C under
+    Reno in the shell of the kernel's controllers, and without SACK, where neither simulation nor
+    kernel finds losses by their timing."""
     cells = {
         f"b-{when}-uncoupled": Cell(f"khalili/{file}", "uncoupled", weight=5)
         for when, file in (("before", "scenario-b-before"), ("after", "scenario-b"))
@@ -153,7 +153,9 @@ def _unclaimed() -> dict[str, Cell]:
 
 
 def _measured() -> tuple[str, ...]:
-    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; then what explains."""
+    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; then what
+    explains.
+    """
     laws = ("uncoupled", "lia", "olia")
     return (
         *(f"c-{law}-{n1}" for n1 in SIZES for law in laws),

@@ -196,8 +196,8 @@ def pareto(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("def.probing_cost", "backed-off")
 def probing_cost(claim: Claim, lab: Laboratory) -> Finding:
-    """One segment per RTT on every path, what the printed cells imply, and what a path that is fully
-    backed off carries in a run."""
+    """One segment per RTT on every path, what the printed cells imply, and what a path that is
+    fully backed off carries in a run."""
     rate = theory.khalili.probing_rate_bps(1500, oracle.RTT_S) / 1e6
     implied = float(np.mean([(1 - 0.94) * 10 / 10, (1 - 0.80) * 10 / 30]))
     checks = [
@@ -263,8 +263,8 @@ def problem_p2(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _goals(lab: Laboratory, name: str) -> tuple[Goals, Interval]:
-    """The goals of scenario C's multipath users, against a TCP under the run's own loss and RTT on each
-    path, and the loss at AP2 over that at AP1."""
+    """The goals of scenario C's multipath users, against a TCP under the run's own loss and RTT on
+    each path, and the loss at AP2 over that at AP1."""
     cell = lab[name]
     paths = range(2)
     rates = [cell.path("multipath", p, "throughput_bps").mean() for p in paths]

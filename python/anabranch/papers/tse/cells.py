@@ -1,7 +1,8 @@
-"""The thesis' networks as cells: each is a shipped scenario, a controller and overrides that a user can type.
+"""The thesis' networks as cells: each is a shipped scenario, a controller and overrides that a user
+can type.
 
-A cell's name says what it is, so that figures that share a cell find the same one. RED's thresholds follow
-from B, the bandwidth-delay product at the base round trip but at least 20 packets.
+A cell's name says what it is, so that figures that share a cell find the same one. RED's thresholds
+follow from B, the bandwidth-delay product at the base round trip but at least 20 packets.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def red(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
 
 
 def drop_tail(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
-    """Overrides that give a link a rate, and a buffer of one bandwidth-delay product but at least ten packets."""
+    """Overrides that give a link a rate, and a buffer of one bandwidth-delay product but at least
+    ten packets.
+    """
     b = max(round(mbps * 1e6 * rtt_s / PACKET_BITS), 10)
     return (
         f"link.{link}.rate={mbps:g} Mb/s",

@@ -61,7 +61,9 @@ def weights(n: int) -> list[float]:
 
 
 def mean_interval(intervals: Sequence[float]) -> float:
-    """Eq. 3.2 over the open interval and those before it: the open one counts only if it makes the mean longer."""
+    """Eq. 3.2 over the open interval and those before it: the open one counts only if it makes the
+    mean longer.
+    """
     closed = np.dot(intervals[1:9], WEIGHTS) / sum(WEIGHTS)
     opened = np.dot(intervals[:8], WEIGHTS) / sum(WEIGHTS)
     return float(max(closed, opened))
@@ -241,7 +243,9 @@ def reduced_decrease(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def optimal_units(k: int, n: int = MOST) -> float:
-    """Eq. 1.4 in fair shares, half a link each: `n` links, of which `k` carry a TCP that fills them."""
+    """Eq. 1.4 in fair shares, half a link each: `n` links, of which `k` carry a TCP that fills
+    them.
+    """
     names = [f"link {i}" for i in range(n)]
     fair = [0.5 if i < k else 1.0 for i in range(n)]
     spare = {name: 0.0 if i < k else 1.0 for i, name in enumerate(names)}

@@ -1,4 +1,6 @@
-"""The thesis' figures again: measured curves beside the fair line, the band of a claim and what the text says."""
+"""The thesis' figures again: measured curves beside the fair line, the band of a claim and what the
+text says.
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,9 @@ def fractional(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _nominal(lab: Laboratory, cell: str) -> Floats:
-    """What TFRC allows on a path, N times what is sent there, over the path's capacity; mean over paths."""
+    """What TFRC allows on a path, N times what is sent there, over the path's capacity; mean over
+    paths.
+    """
     plan = lab[cell].plan
     sent = np.mean([on_path(lab, cell, p, "sent_packets") for p in range(MOST)], axis=0)
     seconds = plan.duration_s - plan.warmup_s

@@ -1,4 +1,6 @@
-"""Small runs with a log of every packet and window: what a scheme does, step by step, is read from qlog."""
+"""Small runs with a log of every packet and window: what a scheme does, step by step, is read from
+qlog.
+"""
 
 from __future__ import annotations
 

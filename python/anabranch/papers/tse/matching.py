@@ -1,4 +1,6 @@
-"""What cells are compared with: TCPs in place of the ensemble, and the network without it, which cells share."""
+"""What cells are compared with: TCPs in place of the ensemble, and the network without it, which
+cells share.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def twin_names(what: str, value: float) -> tuple[str, ...]:
 
 
 def two_path_rates(lab: Laboratory, what: str, value: float) -> tuple[Rates, Rates]:
-    """What a TCP takes on either of two paths in place of the ensemble, and what nobody uses without it; Mb/s."""
+    """What a TCP takes on either of two paths in place of the ensemble, and what nobody uses
+    without it; Mb/s.
+    """
     tcp = {path: taken(lab, in_place(what, value, path)) for path in BOTH}
     nobody = on_two_paths(WITHOUT, what, value)
     return tcp, {path: unused(lab, nobody, path) for path in BOTH}
@@ -33,8 +37,8 @@ def against_twins(lab: Laboratory, cell: str, what: str, value: float) -> Fairne
 
 
 def against_links(lab: Laboratory, cell: str, contested: int) -> Fairness:
-    """Both definitions for a cell whose links are alike and do not share a packet: the first `contested` of the
-    ensemble's have a TCP. So one link stands for each."""
+    """Both definitions for a cell whose links are alike and do not share a packet: the first
+    `contested` of the ensemble's have a TCP. So one link stands for each."""
     beside, nobody, alone = SINGLE_LINKS
     links = tuple(dict.fromkeys(links_of(lab, cell)))
     busy = set(links[:contested])

@@ -168,7 +168,9 @@ MISPLACED: tuple[tuple[str, float, str, str], ...] = (
     ("users", 2, FIRST, SECOND),
     ("users", 4, FIRST, SECOND),
 )
-"""Settings of Figures 4-6, 4-8 and 4-11: what is changed, and the right and the wrong path of the base flow."""
+"""Settings of Figures 4-6, 4-8 and 4-11: what is changed, and the right and the wrong path of the
+base flow.
+"""
 
 
 def _switching() -> Cells:
@@ -235,7 +237,9 @@ def _loss_free() -> Cells:
 
 
 def _robustness() -> Cells:
-    """Queue by paths by sharing, for every scheme; what it is compared with comes from single links."""
+    """Queue by paths by sharing, for every scheme; what it is compared with comes from single
+    links.
+    """
     return {name: cell for _, _, _, _, name, cell in matrix()}
 
 

@@ -186,7 +186,9 @@ def _where(what: str, value: float) -> str:
 
 
 def recovered(lab: Laboratory, controller: str, at_rest: str = BASE) -> dict[str, Floats]:
-    """What an ensemble whose base flow begins on the wrong path gets, over one `at_rest` on the right path."""
+    """What an ensemble whose base flow begins on the wrong path gets, over one `at_rest` on the
+    right path.
+    """
     found = {}
     for what, value, right, wrong in MISPLACED:
         best = taken(lab, on_two_paths(at_rest, what, value, right))

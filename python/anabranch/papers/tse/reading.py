@@ -1,4 +1,6 @@
-"""What claims read out of cells: shares, totals, and the two definitions of fairness; one value for each seed."""
+"""What claims read out of cells: shares, totals, and the two definitions of fairness; one value for
+each seed.
+"""
 
 from __future__ import annotations
 
@@ -72,10 +74,11 @@ def links_of(lab: Laboratory, cell: str) -> tuple[str, ...]:
 def compared(
     lab: Laboratory, cell: str, tcp_mbps: Mapping[str, Floats], spare_mbps: Mapping[str, Floats]
 ) -> Fairness:
-    """Both definitions for a cell, with what a TCP takes on each link in its place, and what nobody uses there.
+    """Both definitions for a cell, with what a TCP takes on each link in its place, and what nobody
+    uses there.
 
-    Fair shares are those of an idealised TCP (footnote 1): it takes at least what is free, which a real one that
-    halves its window or loses packets at random does not.
+    Fair shares are those of an idealised TCP (footnote 1): it takes at least what is free, which a
+    real one that halves its window or loses packets at random does not.
     """
     links = links_of(lab, cell)
     plan = lab[cell].plan

@@ -134,8 +134,8 @@ def tcp_lp(claim: Claim, lab: Laboratory) -> Finding:
 
 @cache
 def _lp_yields(window: int) -> tuple[float, float, float]:
-    """A TCP-LP that has `window` segments under way on an idle link whose delay grows for good: its window before,
-    round trips from the first indication to one segment, and its round trip then."""
+    """A TCP-LP that has `window` segments under way on an idle link whose delay grows for good: its
+    window before, round trips from the first indication to one segment, and its round trip then."""
     change = (
         "link.bottleneck.rate=1 Gb/s",
         'link.bottleneck.queue={droptail={packets="1000 packets"}}',
@@ -194,14 +194,18 @@ def lp_faster(claim: Claim, lab: Laboratory) -> Finding:
 
 @cache
 def _ensemble_log() -> tuple[PathLog, PathLog]:
-    """Multi-Priority TCP whose base path is the slower of two, so that answers to probes come between its turns."""
+    """Multi-Priority TCP whose base path is the slower of two, so that answers to probes come
+    between its turns.
+    """
     change = ("link.first.delay=50 ms", under(BASE), "duration=120 s", "warmup=0 s")
     _, (base, other) = logged("tse/two-paths", change)
     return base, other
 
 
 def _accounts() -> tuple[Floats, Floats, Floats]:
-    """How far from the rule the base window moved: when a probe was lent, at slow and at fast answers."""
+    """How far from the rule the base window moved: when a probe was lent, at slow and at fast
+    answers.
+    """
     base, other = _ensemble_log()
     own = {t: (float(b), float(a)) for t, b, a in zip(*changes(other), strict=True)}
     base_acks, other_acks = set(base.acked_s), set(other.acked_s)
@@ -370,7 +374,9 @@ def bilevel_tcp(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _estimated() -> float:
-    """The rate of a TFRC at random loss, over the response function of the loss events that its log has."""
+    """The rate of a TFRC at random loss, over the response function of the loss events that its log
+    has.
+    """
     change = (
         "link.bottleneck.rate=100 Mb/s",
         "link.bottleneck.loss={probability=0.005}",

@@ -1,4 +1,6 @@
-"""Claims about transport: one TCP over several paths, losses found path by path, reliability, long runs of TFRC."""
+"""Claims about transport: one TCP over several paths, losses found path by path, reliability, long
+runs of TFRC.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ def per_subflow(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("mech.tfrc_wraparound", "tfrc-constant-loss")
 def wraparound(claim: Claim, lab: Laboratory) -> Finding:
-    """The loss that TFRC's rate says it sees, before 100,000 packets and after 500,000, at a loss of 1 %."""
+    """The loss that TFRC's rate says it sees, before 100,000 packets and after 500,000, at a loss
+    of 1 %.
+    """
     result = lab["tfrc-constant-loss"]
     before, after, packets = [], [], []
     for run in result.runs:
@@ -135,7 +139,9 @@ def _loss_of(packets_per_s: float, rtt_s: float) -> float:
 
 @PAPER.claim("alg.bilevel_reliability", "cut")
 def reliability(claim: Claim, lab: Laboratory) -> Finding:
-    """A transfer whose second path is cut is completed over the first; what is sent again, where and when."""
+    """A transfer whose second path is cut is completed over the first; what is sent again, where
+    and when.
+    """
     result, cell = lab["cut"], lab.cells["cut"]
     done = result.users(ENSEMBLE, "fct_s")[:, 0]
     _, logs = logged(cell.scenario, cell.overrides)
@@ -171,8 +177,8 @@ def reliability(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _sent_again(logs: list[PathLog]) -> tuple[list[float], list[float], float]:
-    """Round trips between a packet's retransmissions before and after the cut, and the part of the first
-    retransmissions that changed the path."""
+    """Round trips between a packet's retransmissions before and after the cut, and the part of the
+    first retransmissions that changed the path."""
     every = sorted(
         (float(t), float(offset), p)
         for p, log in enumerate(logs)

@@ -69,7 +69,9 @@ def _twin_cells(what: str, values: tuple[float, ...]) -> tuple[str, ...]:
     *_twin_cells("capacity", SECOND_MBPS),
 )
 def capacity_base(claim: Claim, lab: Laboratory) -> Finding:
-    """With the base on the larger path it meets the bound, on the smaller it gets half of that path."""
+    """With the base on the larger path it meets the bound, on the smaller it gets half of that
+    path.
+    """
     good = {mbps: of_capacity(lab, BASE, mbps, right(mbps)) for mbps in SECOND_MBPS}
     bad = {mbps: of_capacity(lab, BASE, mbps, wrong(mbps)) for mbps in SECOND_MBPS if mbps != MBPS}
     checks = [
@@ -235,7 +237,9 @@ def over_loss(lab: Laboratory, controller: str, base: str = FIRST) -> dict[float
 
 
 def fair_over_loss(lab: Laboratory) -> dict[float, Floats]:
-    """Figure 4-8: half of what the clean path carries with two TCPs on each path, as a part of all traffic."""
+    """Figure 4-8: half of what the clean path carries with two TCPs on each path, as a part of all
+    traffic.
+    """
     found = {}
     for p in SECOND_LOSS:
         cell = on_two_paths(TCP, "loss", p)

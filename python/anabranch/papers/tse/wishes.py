@@ -1,4 +1,6 @@
-"""What the thesis only wishes for: reduced aggression that moves, TCP-Nice in the background, Bilevel with many paths."""
+"""What the thesis only wishes for: reduced aggression that moves, TCP-Nice in the background,
+Bilevel with many paths.
+"""
 
 from __future__ import annotations
 

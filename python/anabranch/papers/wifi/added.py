@@ -231,7 +231,9 @@ def by_window(lab: Laboratory, cell: str, index: int) -> Floats:
 
 
 def increase(lab: Laboratory, cell: str, *, by_time: bool = False) -> Floats:
-    """Growth of RFC 6356 at the sampled windows over 1/w_r: the mean over packets that arrived, or over time."""
+    """Growth of RFC 6356 at the sampled windows over 1/w_r: the mean over packets that arrived, or
+    over time.
+    """
     result = lab[cell]
     both: dict[str, list[list[Floats]]] = {
         m: [series(result, m, MULTIPATH, p) for p in (0, 1)]

@@ -1,4 +1,6 @@
-"""The chapter's testbed as cells: each is a shipped scenario, a controller and overrides that a user can type."""
+"""The chapter's testbed as cells: each is a shipped scenario, a controller and overrides that a
+user can type.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def delayed() -> tuple[str, ...]:
 
 
 def clients(*loss: str) -> tuple[str, ...]:
-    """Overrides that give all clients this residual loss and no other; access points stay as they are."""
+    """Overrides that give all clients this residual loss and no other; access points stay as they
+    are.
+    """
     found = []
     for i, medium in ((1, "first"), (2, "second")):
         hosts = [f'{{name="{host}",{",".join(loss)}}}' for host in ("client", f"other-{i}")]
@@ -75,7 +79,9 @@ def by_packet() -> tuple[str, ...]:
 
 
 def at_hosts(queue: str, ring: int, *, everywhere: bool = False) -> tuple[str, ...]:
-    """Overrides that give the multipath client, or all clients, another queueing discipline and driver's ring."""
+    """Overrides that give the multipath client, or all clients, another queueing discipline and
+    driver's ring.
+    """
     found = []
     for i, medium in ((1, "first"), (2, "second")):
         for host in ("client", f"other-{i}") if everywhere else ("client",):
@@ -166,7 +172,9 @@ def one_path() -> Cells:
 
 
 def cross_band() -> Cells:
-    """Downlink over 2.4 and 5 GHz: with other clients now and then, without, and each band's goodput."""
+    """Downlink over 2.4 and 5 GHz: with other clients now and then, without, and each band's
+    goodput.
+    """
     nobody = tuple(f"flow.guest-{i}.count=0" for i in (1, 2, 3, 4))
     empty = (*nobody, "flow.parallel-1.count=0", "flow.parallel-2.count=0")
     return {

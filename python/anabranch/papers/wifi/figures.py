@@ -1,4 +1,6 @@
-"""The chapter's figures again: distributions of throughput, windows and queues over time, retries and failures."""
+"""The chapter's figures again: distributions of throughput, windows and queues over time, retries
+and failures.
+"""
 
 from __future__ import annotations
 

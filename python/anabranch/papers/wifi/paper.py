@@ -27,7 +27,9 @@ def _added() -> cells.Cells:
 
 
 def _five(direction: str) -> cells.Cells:
-    """Both networks at 5 GHz, with Coupled and with New Reno: what other experiments are compared with."""
+    """Both networks at 5 GHz, with Coupled and with New Reno: what other experiments are compared
+    with.
+    """
     return merged(*(cells.networks(direction, c) for c in KINDS))
 
 

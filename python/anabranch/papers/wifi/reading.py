@@ -128,8 +128,8 @@ def rtt_ms(lab: Laboratory, cell: str, name: str, metric: str = "rtt_mean_s") ->
 
 
 def loss_places(lab: Laboratory, cell: str, way: str) -> tuple[Floats, Floats, Floats]:
-    """Packets of the multipath client that the queue before the air dropped, that the air took, and that the wire
-    dropped; `way` is "up" or "down"."""
+    """Packets of the multipath client that the queue before the air dropped, that the air took, and
+    that the wire dropped; `way` is "up" or "down"."""
     result = lab[cell]
     wires = "wire" if way == "up" else "wire-back"
 

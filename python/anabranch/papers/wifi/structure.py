@@ -24,7 +24,9 @@ def bdp_kb(rtt_s: float, rate_mbps: float) -> float:
 
 @PAPER.claim("def.do_no_harm", two(DOWN, COUPLED), two(DOWN, RENO))
 def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
-    """A third and a half of the capacity: what Coupled and New Reno take where the network gives feedback."""
+    """A third and a half of the capacity: what Coupled and New Reno take where the network gives
+    feedback.
+    """
     fair, unfair = (share(lab, two(DOWN, c)) for c in (COUPLED, RENO))
     gap = claim.expected["unfair_share"]["min"] - claim.expected["fair_share"]["max"]
     checks = [
@@ -41,7 +43,9 @@ def do_no_harm(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("def.coupled", alone(COUPLED), alone(RENO), two(DOWN, COUPLED))
 def coupled(claim: Claim, lab: Laboratory) -> Finding:
-    """With one subflow the windows are New Reno's at every sample, and so is every event of the run."""
+    """With one subflow the windows are New Reno's at every sample, and so is every event of the
+    run.
+    """
     one, reno = lab[alone(COUPLED)], lab[alone(RENO)]
     windows = [
         [np.asarray(run.series.paths.cwnd_segments) for run in result.runs]
@@ -132,7 +136,9 @@ def bdp(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("rtt100.setup", "idle", "idle-100")
 def added_setup(claim: Claim, lab: Laboratory) -> Finding:
-    """What a small packet and its answer take on idle networks, with 100 ms added at the server and without."""
+    """What a small packet and its answer take on idle networks, with 100 ms added at the server and
+    without.
+    """
     idle, added = (rtt_ms(lab, cell, "probe") for cell in ("idle", "idle-100"))
     checks = [
         measured(claim, "idle_rtt", added),

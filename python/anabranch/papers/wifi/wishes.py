@@ -115,7 +115,9 @@ def wired_analogue(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def shares_on_air(lab: Laboratory, cell: str) -> tuple[Floats, Floats]:
-    """Each client interface's part of its network's airtime of data, and of its packets, shape (seeds, 4)."""
+    """Each client interface's part of its network's airtime of data, and of its packets, shape
+    (seeds, 4).
+    """
     parts = []
     for metric in ("airtime", "acknowledged_packets"):
         own = interfaces(lab, cell, metric)

@@ -1,7 +1,8 @@
 """A run as a film: one HTML file that plays what nodes do and what flows send.
 
-The file needs nothing else, neither a network nor a library: data, style and script are in it. What it knows is in
-`data.py`; the page is `page.html` with `page.css`, and `map.js` draws the ground, `page.js` the rest.
+The file needs nothing else, neither a network nor a library: data, style and script are in it. What
+it knows is in `data.py`; the page is `page.html` with `page.css`, and `map.js` draws the ground,
+`page.js` the rest.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from .data import contents
 
 
 def animation(results: Results, *, seed: int | None = None) -> str:
-    """HTML that plays a run: nodes that move, hops in use, routes, windows and throughput of each path.
+    """HTML that plays a run: nodes that move, hops in use, routes, windows and throughput of each
+    path.
 
-    Of hops it shows the bytes between two samples, as wide as their root, in the colour of the class or path whose
-    route has the hop; where several share a hop, parts are as what of each arrives. Grey are messages of routers, and
-    rings are those to all. Numbers are rounded to three digits. A class of several users has one row: windows are
-    means, throughput is in all. With `#t=12` after its name the file opens at 12 s.
+    Of hops it shows the bytes between two samples, as wide as their root, in the colour of the
+    class or path whose route has the hop; where several share a hop, parts are as what of each
+    arrives. Grey are messages of routers, and rings are those to all. Numbers are rounded to three
+    digits. A class of several users has one row: windows are means, throughput is in all. With
+    `#t=12` after its name the file opens at 12 s.
 
-    Raises ValueError without series or with one sample, for an unknown seed, and when the result has neither nodes nor media.
+    Raises ValueError without series or with one sample, for an unknown seed, and when the result
+    has neither nodes nor media.
     """
     result = single(results, "animation")
     run = replication(result, seed)

@@ -1,4 +1,6 @@
-"""What an animation knows of a run, as compact data: whole numbers where places are, three digits elsewhere."""
+"""What an animation knows of a run, as compact data: whole numbers where places are, three digits
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ def unit(of: Ground) -> float:
 
 
 def site(one: Site, groups: Sequence[str], unit_m: float) -> list[Any]:
-    """Name, group, role, whether it has a place, and steps to the east and north: the first and then differences."""
+    """Name, group, role, whether it has a place, and steps to the east and north: the first and
+    then differences.
+    """
     samples = slice(None) if one.moves else slice(1)
     tracks = [np.rint(axis[samples] / unit_m).astype(int) for axis in (one.x_m, one.y_m)]
     east, north = (np.diff(track, prepend=0).tolist() for track in tracks)
@@ -122,7 +126,9 @@ def rounded(values: NDArray[np.float64] | Iterable[float]) -> list[float]:
 
 
 def shown(route: Route, known: Sequence[Stream]) -> bool:
-    """Whether a route is one that a map has room for: of data, and of a class that has few or several paths."""
+    """Whether a route is one that a map has room for: of data, and of a class that has few or
+    several paths.
+    """
     if route.stream < 0 or not route.forward:
         return False
     return known[route.stream].multipath or known[route.stream].users <= FEW_USERS
@@ -133,7 +139,9 @@ Counts = dict[tuple[int, int], NDArray[np.float64]]
 
 
 def lately(result: Result, run: Run, known: Sequence[Stream], metric: str) -> Counts:
-    """By how much a series of the paths that counts from the start has grown since the sample before the last."""
+    """By how much a series of the paths that counts from the start has grown since the sample
+    before the last.
+    """
     series = run.series.paths.column(metric)
     grown = {}
     for number, one in enumerate(known):
@@ -153,7 +161,9 @@ class Hops:
         all_routes: Sequence[Route],
         counts: tuple[Counts, Counts],
     ) -> None:
-        """Goes through the samples of hops; `counts` are packets sent and bytes that arrived, both lately."""
+        """Goes through the samples of hops; `counts` are packets sent and bytes that arrived, both
+        lately.
+        """
         self.sent, self.arrived = counts
         self.t_s: NDArray[np.float64] = run.series.t_s
         self.edges: list[list[int]] = []
@@ -195,9 +205,11 @@ class Hops:
             self.used[sample].add(pair)
 
     def owners_at(self, pair: Pair, sample: int) -> list[tuple[int, float]]:
-        """The streams whose routes have a hop, and the part of its bytes that is taken to be theirs.
+        """The streams whose routes have a hop, and the part of its bytes that is taken to be
+        theirs.
 
-        Those in use at that time or nearest to it count; several have parts as what of each arrives then.
+        Those in use at that time or nearest to it count; several have parts as what of each arrives
+        then.
         """
         own = self.owners.get(pair)
         if not own:
@@ -216,7 +228,9 @@ class Hops:
         return [(stream, arrived / total) for stream, arrived in got.items() if arrived > 0]
 
     def current(self, route: Route) -> list[int]:
-        """When a route is in use, as first and last samples in turn: its user sends and every hop has bytes."""
+        """When a route is in use, as first and last samples in turn: its user sends and every hop
+        has bytes.
+        """
         t_s, sent = self.t_s, self.sent[route.stream, route.user]
         step = float(t_s[1] - t_s[0])
         first, last = np.searchsorted(t_s, [route.first_s - step, route.last_s + step])

@@ -8,8 +8,8 @@
     >>> ampdu(phy("n", rate_mbps=65, band_ghz=5), mpdus=32, error=0.1)
 
 `timing` has the durations of the standards, `contention` how often stations transmit and collide,
-`cell` the throughput, `aggregation` the closed form of A-MPDUs. All stations hear each other, frames
-are lost in collisions only (but for `aggregation`), and nothing takes time to propagate.
+`cell` the throughput, `aggregation` the closed form of A-MPDUs. All stations hear each other,
+frames are lost in collisions only (but for `aggregation`), and nothing takes time to propagate.
 """
 
 from .aggregation import Ampdu, ampdu, most_mpdus

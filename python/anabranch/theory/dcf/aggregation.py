@@ -1,18 +1,18 @@
 """A-MPDUs of 802.11n with independent errors: one station, a closed form.
 
-An exchange carries k MPDUs, each is lost with probability e, and a block ACK says which arrived. It is
-missing only if all k are lost, f = e^k; then the window doubles, as after a collision. What a station alone
-gets is
+An exchange carries k MPDUs, each is lost with probability e, and a block ACK says which arrived. It
+is missing only if all k are lost, f = e^k; then the window doubles, as after a collision. What a
+station alone gets is
 
     k (1 - e) E[P] / ((1 - f) T_s + f T_c + σ Σ f^i (W_i - 1)/2 / Σ f^i),   i = 0 … L,
 
-and its efficiency is that over the rate of the physical layer. MPDUs that are lost go again in a later
-exchange, each up to L + 1 times: e^(L+1) of them are given up.
+and its efficiency is that over the rate of the physical layer. MPDUs that are lost go again in a
+later exchange, each up to L + 1 times: e^(L+1) of them are given up.
 
-Every exchange is assumed to carry k. A sender is held to the 64 sequence numbers of the block ACK from the
-oldest that is missing on, so that an error near the front leaves the next exchange smaller. To k = 16 that
-makes no difference; at e = 0.1 exchanges carry 0.92 k on average for k = 32 and 0.78 k for k = 42, and the
-form is an upper bound.
+Every exchange is assumed to carry k. A sender is held to the 64 sequence numbers of the block ACK
+from the oldest that is missing on, so that an error near the front leaves the next exchange
+smaller. To k = 16 that makes no difference; at e = 0.1 exchanges carry 0.92 k on average for k = 32
+and 0.78 k for k = 42, and the form is an upper bound.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from .timing import MOST_AMPDU_BYTES, MOST_AMPDU_MPDUS, Phy
 class Ampdu:
     """What one station gets with A-MPDUs.
 
-    `throughput_bps` is of IP packets that arrived, `efficiency` that over the data rate, `exchange_s` the mean
-    time of an exchange with its back-off, `drop` the fraction of packets that is given up.
+    `throughput_bps` is of IP packets that arrived, `efficiency` that over the data rate,
+    `exchange_s` the mean time of an exchange with its back-off, `drop` the fraction of packets that
+    is given up.
     """
 
     throughput_bps: float
@@ -40,10 +41,11 @@ class Ampdu:
 def ampdu(
     phy: Phy, mpdus: int, packet_bytes: int = 1500, *, error: float = 0.0, rules: Rules = FINITE
 ) -> Ampdu:
-    """A station alone that sends `mpdus` packets in each exchange, each lost with probability `error`.
+    """A station alone that sends `mpdus` packets in each exchange, each lost with probability
+    `error`.
 
-    One packet is a plain exchange, in any standard. Raises ValueError for an error that is not in [0, 1) and
-    for aggregates that 802.11 does not have.
+    One packet is a plain exchange, in any standard. Raises ValueError for an error that is not in
+    [0, 1) and for aggregates that 802.11 does not have.
     """
     if not 0.0 <= error < 1.0:
         raise ValueError(f"error is {error}; it is in [0, 1)")

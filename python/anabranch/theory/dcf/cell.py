@@ -4,13 +4,14 @@ A slot is idle for σ, holds a success for T_s or a collision for T_c (Bianchi 2
 
     S = P_s P_tr E[P] / ((1 - P_tr) σ + P_tr P_s T_s + P_tr (1 - P_s) T_c).
 
-With `Rules(frozen=True)`, see `contention`, the idle slot after a busy one belongs to it, and a success is a
-burst of W/(W - 1) frames: T_s becomes T_s W/(W - 1) + σ, T_c becomes T_c + σ.
+With `Rules(frozen=True)`, see `contention`, the idle slot after a busy one belongs to it, and a
+success is a burst of W/(W - 1) frames: T_s becomes T_s W/(W - 1) + σ, T_c becomes T_c + σ.
 
-Stations of several rates contend alike, for DCF does not know how long a frame will be: τ is the same, each
-has its own T_s, and a collision lasts as long as its longest frame. This is the performance anomaly (M. Heusse,
-F. Rousseau, G. Berger-Sabbatel & A. Duda, "Performance anomaly of 802.11b", INFOCOM 2003): with packets
-of one size all get the same throughput, and a slow station sets it.
+Stations of several rates contend alike, for DCF does not know how long a frame will be: τ is the
+same, each has its own T_s, and a collision lasts as long as its longest frame. This is the
+performance anomaly (M. Heusse, F. Rousseau, G. Berger-Sabbatel & A. Duda, "Performance anomaly of
+802.11b", INFOCOM 2003): with packets of one size all get the same throughput, and a slow station
+sets it.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def mixed(
 ) -> Saturation:
     """Saturated stations of several rates, one entry of `phys` for each.
 
-    Raises ValueError for an empty cell, and for stations whose slots, spaces or windows differ: those do
-    not contend alike.
+    Raises ValueError for an empty cell, and for stations whose slots, spaces or windows differ:
+    those do not contend alike.
     """
     check_stations(len(phys))
     _check_alike(phys)
@@ -75,7 +76,9 @@ def mixed(
 
 
 def throughput_bps(n: int, tau: float, exchange: Exchange, slot_s: float) -> float:
-    """S of Bianchi's equation (13), for `n` stations that transmit in a slot with probability `tau`."""
+    """S of Bianchi's equation (13), for `n` stations that transmit in a slot with probability
+    `tau`.
+    """
     check_stations(n)
     return float(_rates_bps(tau, [exchange] * n, slot_s, 1.0, 0.0).sum())
 
@@ -87,13 +90,15 @@ def lone_rate_bps(phy: Phy, packet_bytes: int = 1500, mpdus: int = 1) -> float:
 
 
 def anomaly_rate_bps(n: int, fast: Phy, slow: Phy, packet_bytes: int = 1500) -> float:
-    """Throughput of each of `n` hosts, n - 1 fast ones and a slow one, as Heusse et al. approximate it.
+    """Throughput of each of `n` hosts, n - 1 fast ones and a slow one, as Heusse et al. approximate
+    it.
 
         X = s_d / ((n - 1) T_f + T_s + P_c t_jam n)
 
-    with T the frame, its overhead and `t_cont = SLOT (1 + P_c)/(2n) CWmin/2`, `P_c = 1 - (1 - 1/CWmin)^(n-1)`,
-    and t_jam = (2/n) T_s + (1 - 2/n) T_f, what a collision costs. Their windows do not grow, so this is
-    for few hosts; `mixed` is the fixed point. Raises ValueError for fewer than two, and as `mixed` does.
+    with T the frame, its overhead and `t_cont = SLOT (1 + P_c)/(2n) CWmin/2`, `P_c = 1 - (1 -
+    1/CWmin)^(n-1)`, and t_jam = (2/n) T_s + (1 - 2/n) T_f, what a collision costs. Their windows do
+    not grow, so this is for few hosts; `mixed` is the fixed point. Raises ValueError for fewer than
+    two, and as `mixed` does.
     """
     _check_alike([fast, slow])
     if n < 2:
@@ -107,7 +112,8 @@ def anomaly_rate_bps(n: int, fast: Phy, slow: Phy, packet_bytes: int = 1500) -> 
 
 
 def access_point_share(uplink_stations: int) -> float:
-    """What a backlogged access point gets of all transmissions: it is one station beside u saturated ones.
+    """What a backlogged access point gets of all transmissions: it is one station beside u
+    saturated ones.
 
     1/(u + 1), which all downlink flows share. Raises ValueError for a negative number.
     """
@@ -135,8 +141,8 @@ def _rates_bps(
 ) -> Floats:
     """Throughput of each station, shape (n,).
 
-    A success is `burst` exchanges; `closing_s` follows every busy slot. Sorted by length, frame j is the
-    longest of a collision when it is sent, no longer one is, and at least one shorter is.
+    A success is `burst` exchanges; `closing_s` follows every busy slot. Sorted by length, frame j
+    is the longest of a collision when it is sent, no longer one is, and at least one shorter is.
     """
     n = len(exchanges)
     success_s = np.array([exchange.success_s for exchange in exchanges])

@@ -1,9 +1,10 @@
 """How often saturated stations transmit and collide: Bianchi's fixed point, plain and refined.
 
-G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function" (JSAC 2000), here
-with a retry limit as in G. Bianchi & I. Tinnirello, "Remarks on IEEE 802.11 DCF performance analysis"
-(IEEE Comm. Letters 2005). Time is counted in slots, which are idle or hold a transmission. In each a station
-transmits with probability τ, independently of the others, so a transmission collides with
+G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination function" (JSAC 2000),
+here with a retry limit as in G. Bianchi & I. Tinnirello, "Remarks on IEEE 802.11 DCF performance
+analysis" (IEEE Comm. Letters 2005). Time is counted in slots, which are idle or hold a
+transmission. In each a station transmits with probability τ, independently of the others, so a
+transmission collides with
 
     p = 1 - (1 - τ)^(n-1).
 
@@ -18,33 +19,36 @@ with L + 1 attempts; a packet is dropped with p^(L+1). Without a limit this is B
 
 his equation (7) with the factor 1 - 2p taken out, so that p = 1/2 is nothing special.
 
-**What DCF does differently.** Here a counter falls across every slot, also a busy one. By the standard it
-falls at the end of an idle slot only: a station that was interrupted at b has to see DIFS and one whole idle
-slot before it is at b - 1, whereas the station that has just transmitted may draw 0 and go on right
-after DIFS. I. Tinnirello, G. Bianchi & Y. Xiao, "Refinements on IEEE 802.11 distributed coordination function
-modeling approaches" (IEEE Trans. Veh. Tech. 2010) conclude that the slot after a success is open to the
-station that succeeded, and to it alone, and that the slot after a collision is open to nobody: those who
-collided wait for their ACK's timeout, which ends no earlier than the others' EIFS. `Rules(frozen=True)`
-is that, worked out for a retry limit as follows.
+**What DCF does differently.** Here a counter falls across every slot, also a busy one. By the
+standard it falls at the end of an idle slot only: a station that was interrupted at b has to see
+DIFS and one whole idle slot before it is at b - 1, whereas the station that has just transmitted
+may draw 0 and go on right after DIFS. I. Tinnirello, G. Bianchi & Y. Xiao, "Refinements on IEEE
+802.11 distributed coordination function modeling approaches" (IEEE Trans. Veh. Tech. 2010) conclude
+that the slot after a success is open to the station that succeeded, and to it alone, and that the
+slot after a collision is open to nobody: those who collided wait for their ACK's timeout, which
+ends no earlier than the others' EIFS. `Rules(frozen=True)` is that, worked out for a retry limit as
+follows.
 
-* The slot that follows a transmission is added to it, and all others fall by one in it. What remains are
-  slots that are open to all; τ and p = 1 - (1 - τ)^(n-1) are about those.
-* After a success the counter is uniform on 0 … W - 1. With probability 1/W it is 0, and the next frame goes
-  at once and cannot collide. Otherwise the extra slot takes one away and leaves it uniform on 0 … W - 2: W/2
-  slots on average, with the transmission. So a success is a burst of W/(W - 1) frames on average.
-* After a collision or a drop the extra slot takes nothing from the stations that collided: (W_i + 1)/2 slots.
-* With D the chance that a packet is dropped, a fraction (1 - D)/W of packets is sent at once. The others are
-  ρ = 1 - (1 - D)/W, and of all packets ρ p^i reach stage i > 0. Hence D = ρ p^(L+1), which gives
-  ρ = (1 - 1/W) / (1 - p^(L+1)/W), and
+* The slot that follows a transmission is added to it, and all others fall by one in it. What
+  remains are slots that are open to all; τ and p = 1 - (1 - τ)^(n-1) are about those.
+* After a success the counter is uniform on 0 … W - 1. With probability 1/W it is 0, and the next
+  frame goes at once and cannot collide. Otherwise the extra slot takes one away and leaves it
+  uniform on 0 … W - 2: W/2 slots on average, with the transmission. So a success is a burst of W/(W
+  - 1) frames on average.
+* After a collision or a drop the extra slot takes nothing from the stations that collided: (W_i +
+  1)/2 slots.
+* With D the chance that a packet is dropped, a fraction (1 - D)/W of packets is sent at once. The
+  others are ρ = 1 - (1 - D)/W, and of all packets ρ p^i reach stage i > 0. Hence D = ρ p^(L+1),
+  which gives ρ = (1 - 1/W) / (1 - p^(L+1)/W), and
 
       τ = ρ Σ p^i / [(W - 1)/2 + D + ρ Σ_{i>0} p^i (W_i + 1)/2],
 
   for stage 0 has (1 - D)(1 - 1/W) W/2 + D (W + 1)/2 slots.
-* Of all attempts, ρ Σ p^i and those sent at once, 1 - D succeed: a network card counts fewer collisions
-  than p.
+* Of all attempts, ρ Σ p^i and those sent at once, 1 - D succeed: a network card counts fewer
+  collisions than p.
 
-Where stations that collided come back in step with the others and may use the slot as well, throughput
-changes by less than 1 % and collisions by less than 0.005.
+Where stations that collided come back in step with the others and may use the slot as well,
+throughput changes by less than 1 % and collisions by less than 0.005.
 """
 
 from __future__ import annotations
@@ -56,9 +60,9 @@ from dataclasses import dataclass
 class Rules:
     """What is modelled of DCF.
 
-    A frame is sent `attempts` times (L + 1) before it is given up, None stands for without limit. With `eifs`
-    a collision is followed by EIFS, else by DIFS. `frozen` counters fall in idle slots only, as in the
-    standard; otherwise in every slot, as in Bianchi's model.
+    A frame is sent `attempts` times (L + 1) before it is given up, None stands for without limit.
+    With `eifs` a collision is followed by EIFS, else by DIFS. `frozen` counters fall in idle slots
+    only, as in the standard; otherwise in every slot, as in Bianchi's model.
 
     Raises ValueError for less than one attempt.
     """
@@ -107,9 +111,9 @@ class Windows:
 class Contention:
     """The fixed point.
 
-    `tau` is the chance that a station transmits in a slot, `slot_p` that another one does in a slot in which
-    it transmits. `p` is the fraction of attempts that collide, and the same unless counters are
-    frozen; `drop` is the fraction of packets that is given up.
+    `tau` is the chance that a station transmits in a slot, `slot_p` that another one does in a slot
+    in which it transmits. `p` is the fraction of attempts that collide, and the same unless
+    counters are frozen; `drop` is the fraction of packets that is given up.
     """
 
     tau: float

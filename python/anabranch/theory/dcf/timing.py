@@ -1,17 +1,19 @@
 """How long frames take in 802.11b, a, g and n.
 
-Whole nanoseconds inside, as the standards have them; what is returned is in seconds. Sources: IEEE Std
-802.11-2012, clauses 16 and 17 (DSSS, HR/DSSS), 18 (OFDM), 19 (ERP), 20 (HT), and 9.3 for DCF.
+Whole nanoseconds inside, as the standards have them; what is returned is in seconds. Sources: IEEE
+Std 802.11-2012, clauses 16 and 17 (DSSS, HR/DSSS), 18 (OFDM), 19 (ERP), 20 (HT), and 9.3 for DCF.
 
 Where this is less than the standard:
 
 * Propagation takes no time.
-* 802.11n contends as DCF does, with DIFS, and not as EDCA's best effort, whose AIFS is one slot longer.
-  One stream, HT-mixed. An A-MPDU is held to 65,535 bytes and 64 MPDUs; the 5.484 ms that the legacy
-  length field can announce, and the spacing that a receiver may ask for, do not shorten it.
-* Control frames go at the highest basic rate that is not above the data rate, of 1 and 2 Mb/s for b and
-  of 6, 12 and 24 Mb/s for the others.
-* EIFS has the ACK at the lowest rate: 1 Mb/s with the long preamble wherever b is heard, else 6 Mb/s.
+* 802.11n contends as DCF does, with DIFS, and not as EDCA's best effort, whose AIFS is one slot
+  longer. One stream, HT-mixed. An A-MPDU is held to 65,535 bytes and 64 MPDUs; the 5.484 ms that
+  the legacy length field can announce, and the spacing that a receiver may ask for, do not shorten
+  it.
+* Control frames go at the highest basic rate that is not above the data rate, of 1 and 2 Mb/s for b
+  and of 6, 12 and 24 Mb/s for the others.
+* EIFS has the ACK at the lowest rate: 1 Mb/s with the long preamble wherever b is heard, else 6
+  Mb/s.
 """
 
 from __future__ import annotations
@@ -52,9 +54,9 @@ _BASIC_OFDM = (6, 12, 24)
 class Modulation:
     """How bytes become time: a preamble, then whole symbols.
 
-    `extra_bits` are those of OFDM's service field and tail; data ends on a multiple of `grid_ns`, and
-    `extension_ns` is the silence that ERP and HT add in 2.4 GHz. DSSS has a symbol for each microsecond,
-    for its header gives the length in whole microseconds.
+    `extra_bits` are those of OFDM's service field and tail; data ends on a multiple of `grid_ns`,
+    and `extension_ns` is the silence that ERP and HT add in 2.4 GHz. DSSS has a symbol for each
+    microsecond, for its header gives the length in whole microseconds.
     """
 
     preamble_ns: int
@@ -76,9 +78,9 @@ class Modulation:
 class Exchange:
     """One access to the channel, from the first bit until back-off goes on.
 
-    `payload_bits` are E[P], those of the IP packets; `success_s` is T_s, to the end of the DIFS after the
-    ACK. `frame_s` ends with the data frame, `defer_s` is what the others wait after a collision, and
-    their sum `collision_s` is T_c.
+    `payload_bits` are E[P], those of the IP packets; `success_s` is T_s, to the end of the DIFS
+    after the ACK. `frame_s` ends with the data frame, `defer_s` is what the others wait after a
+    collision, and their sum `collision_s` is T_c.
     """
 
     payload_bits: float
@@ -96,9 +98,9 @@ class Exchange:
 class Phy:
     """A physical layer at one data rate, as `phy` makes it.
 
-    `cw_min` and `cw_max` are windows in slots, the counter is drawn from 0 to the window. `data` carries
-    packets, `control` their ACKs, `lowest` the ACK that EIFS allows for, and `protection` the CTS-to-self
-    before each data frame, if there is one.
+    `cw_min` and `cw_max` are windows in slots, the counter is drawn from 0 to the window. `data`
+    carries packets, `control` their ACKs, `lowest` the ACK that EIFS allows for, and `protection`
+    the CTS-to-self before each data frame, if there is one.
     """
 
     standard: str
@@ -155,8 +157,9 @@ class Phy:
     def exchange(self, packet_bytes: int = 1500, mpdus: int = 1, eifs: bool = True) -> Exchange:
         """`mpdus` packets in one access; one alone is sent plain and answered by an ACK.
 
-        With `eifs` the others wait EIFS after a collision, as the standard has it; without, DIFS, as in
-        Bianchi's paper. Raises ValueError for packets or aggregates that 802.11 does not have.
+        With `eifs` the others wait EIFS after a collision, as the standard has it; without, DIFS,
+        as in Bianchi's paper. Raises ValueError for packets or aggregates that 802.11 does not
+        have.
         """
         if mpdus == 1:
             frame_s, answer_s = self.data.duration_s(self.mpdu_bytes(packet_bytes)), self.ack_s
@@ -197,12 +200,14 @@ def phy(
 ) -> Phy:
     """The physical layer of `standard` ("b", "a", "g" or "n") at a data rate.
 
-    `preamble` is b's, "long" (default) or "short". `protection` is for g, and for n in 2.4 GHz, where
-    stations of b are present: slots of 20 µs and a CTS-to-self at 2 Mb/s, with that preamble, before each
-    data frame. `band_ghz`, 2.4 or 5, must be given for n; `width_mhz` is 20 (default) or 40. Rates of n are
-    those of one stream, with either guard interval (65 and 135 Mb/s: the long one, 72.2 is the short one).
+    `preamble` is b's, "long" (default) or "short". `protection` is for g, and for n in 2.4 GHz,
+    where stations of b are present: slots of 20 µs and a CTS-to-self at 2 Mb/s, with that preamble,
+    before each data frame. `band_ghz`, 2.4 or 5, must be given for n; `width_mhz` is 20 (default)
+    or 40. Rates of n are those of one stream, with either guard interval (65 and 135 Mb/s: the long
+    one, 72.2 is the short one).
 
-    Raises ValueError for an unknown standard, a rate that it does not have, and options of another one.
+    Raises ValueError for an unknown standard, a rate that it does not have, and options of another
+    one.
     """
     if standard not in ("b", "a", "g", "n"):
         raise ValueError(f"standard is {standard!r}; it is 'b', 'a', 'g' or 'n'")
