@@ -8,6 +8,7 @@ RUST := $(shell git ls-files 'bpf/**' 'crates/**.rs' 'crates/**.c' 'crates/**/Ca
 # The controllers for the kernel are an optional part, for they need clang and libelf where they are built.
 ifeq ($(shell uname -s),Linux)
 export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
+KERNEL := --features bindings/kernel
 endif
 
 .PHONY: help install build demo test test-rust test-python test-linux check generate site fuzz bench reproduce clean
@@ -45,7 +46,7 @@ test-linux: ## the tests of the real kernel, on what is built: sudo make test-li
 check: build ## formatting, lints, types, layers (as CI does)
 	@sh tools/install.sh check
 	cargo fmt --check
-	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cargo clippy --quiet --workspace --all-targets $(KERNEL) -- -D warnings
 	$(VENV)/bin/ruff check python tests tools docs
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python tests/layers.py

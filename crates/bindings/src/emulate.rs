@@ -30,7 +30,7 @@ pub(crate) struct Emulator {
 impl Emulator {
     #[new]
     #[pyo3(signature = (text, devices, *, first_port, seed=1, name="<scenario>", overrides=Vec::new(), controller=None, series=false, pcap=None, keep_bytes=None))]
-    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
     fn new(
         text: &str,
         devices: Vec<Given>,
@@ -108,7 +108,7 @@ fn device((fd, class, path, is_sender): Given) -> io::Result<Device> {
 }
 
 /// A descriptor of our own for what `fd` is open on; the caller keeps its own.
-#[allow(unsafe_code, reason = "Python hands descriptors over as numbers")]
+#[expect(unsafe_code, reason = "Python hands descriptors over as numbers")]
 fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::new(

@@ -22,7 +22,7 @@ const BREATH: Duration = Duration::from_millis(50);
 
 #[pyfunction]
 #[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None))]
-#[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+#[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     text: &str,

@@ -11,13 +11,13 @@ pub(crate) struct Clock(Instant);
 
 impl Clock {
     /// It is zero now.
-    #[allow(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
+    #[expect(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
     pub(crate) fn start() -> Self {
         Clock(Instant::now())
     }
 
     /// The time; it never decreases.
-    #[allow(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
+    #[expect(clippy::disallowed_methods, reason = "the emulator runs on the wall clock")]
     pub(crate) fn now(&self) -> Time {
         let elapsed = Instant::now().duration_since(self.0);
         Time(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))

@@ -1,7 +1,7 @@
 //! The controllers in the running kernel. As root only: elsewhere each test says that it was
 //! skipped, and `ANABRANCH_LINUX=required` makes that a failure.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use kernel::{Controller, ErrorKind, PROGRAMS, Settings, program, subflows};
 use ports::{PATHS, Port, Step, View, Views};

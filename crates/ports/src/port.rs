@@ -1,5 +1,5 @@
 //! The laws in C.
-#![allow(
+#![expect(
     unsafe_code,
     reason = "each function reads one structure, writes at most another, and keeps nothing"
 )]

@@ -1,5 +1,5 @@
 //! The laws in C beside the readable ones, over their whole domain.
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Settings, Shell};
 use ports::{Judged, PATHS, PORTS, Port, Ported, Step, View, Views};
