@@ -48,7 +48,7 @@ static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8
 	u32 ssthresh = tp->snd_ssthresh;
 
 	if (state == TCP_CA_LOSS && !tp->undo_marker && ssthresh < AB_PLAUSIBLE) {
-		p->ssthresh = ssthresh; /* tcp_simple_retransmit: a loss that is no congestion */
+		p->ssthresh = ssthresh; /* tcp_simple_retransmit: a loss without congestion */
 	} else if (state >= TCP_CA_CWR && p->state < TCP_CA_CWR && !p->pending) {
 		tp->snd_ssthresh = ab_event(tp, p, p->cwnd);
 		ab_repaired(p);

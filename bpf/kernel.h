@@ -28,7 +28,7 @@ typedef __s64 s64;
 typedef _Bool bool;
 enum { false, true };
 
-/* Of the constants of BPF those that are used here. */
+/* BPF's constants, as far as they are used here. */
 enum { BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_RB_NO_WAKEUP = 1 };
 

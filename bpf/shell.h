@@ -168,7 +168,7 @@ static inline void ab_pace(struct tcp_sock *tp)
 	struct sock *sk = &tp->inet_conn.icsk_inet.sk;
 	u32 srtt = tp->srtt_us;
 
-	if (srtt) /* then it is no zero divisor */
+	if (srtt) /* the divisor is not zero */
 		rate /= srtt;
 	sk->sk_pacing_rate = rate < sk->sk_max_pacing_rate ? rate : sk->sk_max_pacing_rate;
 }
@@ -241,7 +241,8 @@ static inline void ab_idle(struct tcp_sock *tp)
 
 	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
 		return;
-	if (tp->packets_out || !rto || idle <= (s32)rto) /* a retransmission is no start */
+	/* with segments out, this is a retransmission */
+	if (tp->packets_out || !rto || idle <= (s32)rto)
 		return;
 	tp->snd_ssthresh = ab_max(tp->snd_ssthresh, (cwnd >> 1) + (cwnd >> 2));
 	for (int i = 0; i < 24 && idle > (s32)rto && cwnd > floor; i++) {

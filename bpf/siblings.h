@@ -20,7 +20,7 @@
 
 #include "include/intf.h"
 
-/* Above this a threshold is no threshold but what a missed callback left, unless it is infinite. */
+/* A finite threshold above this is garbage that a missed callback left. */
 #define AB_PLAUSIBLE (1U << 24)
 
 #define AB_MAGIC 0x616e6162 /* "bana", the arm of a river that comes back */

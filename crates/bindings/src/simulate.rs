@@ -62,7 +62,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// A recording is of one run; whoever asks for one has given one seed.
+    /// Runs each seed. Only a single run is recorded: with several seeds `recording` is unused.
     fn run(&self, recording: Recording, state: &Progress) -> io::Result<Vec<Outcome>> {
         let Work { plan, seeds, observe, threads } = self;
         match **seeds {

@@ -18,7 +18,7 @@ use std::time::Instant;
 const SEGMENT: usize = 1448;
 /// Segments of a run.
 const SEGMENTS: usize = 4000;
-/// Runs, of which the best counts.
+/// Runs of each measurement; the best one counts.
 const RUNS: usize = 15;
 
 /// A stream of pseudo-random numbers (xorshift64, Marsaglia 2003).

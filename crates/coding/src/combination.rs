@@ -43,8 +43,7 @@ impl Combination {
     /// One coefficient for each segment, uniform on 1 to 255: a function of key and position alone,
     /// as RFC 8681 §3.6 draws them from its repair key.
     ///
-    /// None is 0, so a packet that names a segment nobody has named before is innovative without
-    /// luck.
+    /// No coefficient is 0, so the first packet that names a segment is always innovative.
     pub fn coefficients(self) -> impl Iterator<Item = u8> {
         let key = u64::from(self.key & KEY) << 8;
         (0..self.count).map(move |position| {

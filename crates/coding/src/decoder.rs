@@ -31,8 +31,7 @@ struct Row<S> {
 /// The decoding matrix of one path, in reduced row echelon form after every packet.
 ///
 /// Segments are delivered as soon as they are determined, which need not be in the order of their
-/// numbers: only those that one packet decodes are in order. Whoever delivers further puts them in
-/// order.
+/// numbers: only the segments that one packet decodes are in order. The caller reorders them.
 ///
 /// Memory: at most `limit + MAX_WINDOW` slots, whatever arrives, and a row of at most `limit`
 /// coefficients in each that is not decoded. Decoded symbols stay for `MAX_WINDOW` numbers below
@@ -48,7 +47,7 @@ pub struct Decoder<S> {
     /// The first segment that is not seen.
     unseen: u32,
     rank: u32,
-    /// Rows, of which each is seen and not decoded.
+    /// Rows of segments that are seen and not decoded.
     pending: usize,
     limit: u32,
     /// Coefficients of a packet, from the first unseen segment on; kept for its memory.

@@ -34,8 +34,8 @@
 //! ```
 //!
 //! A packet is either whole or absent: nothing here detects a changed byte, and one in a
-//! combination spoils every segment that is decoded with it. Whoever carries packets over a network
-//! checks them first.
+//! combination spoils every segment that is decoded with it. A carrier over a real network must
+//! verify packets first.
 #![no_std]
 
 extern crate alloc;

@@ -12,7 +12,7 @@ pub trait Symbol: Clone {
     /// Multiplies by `c`.
     fn scale(&mut self, c: u8);
 
-    /// Adds a combination: whoever can do it faster than term by term may.
+    /// Adds a combination. An implementation may be faster than this one, term by term.
     fn add_combination<'a>(&mut self, terms: impl Iterator<Item = (u8, &'a Self)>)
     where
         Self: 'a,

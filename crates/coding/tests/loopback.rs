@@ -70,7 +70,7 @@ impl<'a> Network<'a> {
         if self.rng.percent(5) {
             self.lost += 1;
             if self.rng.percent(10) {
-                self.socket.send(&packet[..packet.len() / 2])?; // refused by whoever reads it
+                self.socket.send(&packet[..packet.len() / 2])?; // too short: its reader refuses it
             }
         } else if self.rng.percent(3) {
             self.reordered += 1;
@@ -91,7 +91,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The next packet; `None` if there is none for about a millisecond.
+/// The next packet; `None` if none comes within about a millisecond.
 fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Result<Option<usize>> {
     match socket.recv(buffer) {
         Ok(len) => Ok(Some(len)),

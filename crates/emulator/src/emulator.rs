@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::{NANOS, Span, Time};
 
-/// How far an emulation has come, and whether to stop; shared with whoever watches.
+/// How far an emulation has come, and whether to stop; shared with the thread that watches it.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// Nanoseconds since the start of the clock.

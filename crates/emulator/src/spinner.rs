@@ -67,7 +67,7 @@ mod tests {
         assert!(task.exists());
         spinner.stop();
         spinner.stop();
-        // The kernel wakes whoever joins a thread before it takes the thread out of /proc.
+        // The kernel wakes a joining thread before it removes the joined one from /proc.
         let gone = (0..1000).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(1));
             !task.exists()

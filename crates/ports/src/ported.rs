@@ -4,7 +4,7 @@ use crate::port::Port;
 use crate::step::{PATHS, View, Views};
 use control::{Acked, Cause, CongestionController, Phase, Settings, Window};
 
-/// A threshold that is none yet.
+/// The threshold before the first congestion event.
 const INFINITE: u32 = 0x7fff_ffff;
 
 /// Floor of ssthresh for a path that is controlled by itself (RFC 5681 eq. 4).

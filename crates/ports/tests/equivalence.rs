@@ -129,7 +129,7 @@ fn recorded(law: &str) -> Vec<Step> {
     text.lines().filter(|line| !line.starts_with('#')).map(|line| line.parse().unwrap()).collect()
 }
 
-/// The laws of which there is a trace.
+/// The laws with a recorded trace.
 fn coupled() -> impl Iterator<Item = &'static Port> {
     PORTS.iter().filter(|port| port.coupled())
 }

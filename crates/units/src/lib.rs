@@ -1,8 +1,8 @@
 //! Quantities that carry their unit.
 //!
 //! Inside the simulator time is whole nanoseconds, size is whole bytes and rate is whole bits per
-//! second; a remainder is carried by whoever divides (see `network::link`). On paper a quantity is
-//! text with a unit, `"10 Mb/s"`; a bare number where a unit is due is an error that says so.
+//! second; the code that divides carries the remainder (see `network::link`). On paper a quantity
+//! is text with a unit, `"10 Mb/s"`; a bare number where a unit is due is an error that says so.
 
 mod parameter;
 mod text;

@@ -26,7 +26,7 @@ fn product(mut a: u8, b: u8) -> u8 {
     })
 }
 
-/// A full matrix over all segments, reduced anew after every packet: says what the packets
+/// A full matrix over all segments, reduced again after every packet: says what the packets
 /// determine.
 #[derive(Default)]
 struct Oracle {
