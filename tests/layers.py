@@ -102,21 +102,25 @@ DISORDER = re.compile(r"\b(Instant::now|SystemTime|HashMap|HashSet)\b")
 MOST_LINES = 800
 SOURCES = {".rs", ".py", ".pyi", ".c", ".h", ".jinja"}
 
+MOST_LAW_LINES = 300
+"""Of the file of a law with its tests."""
+
+MOST_FUNCTION_LINES = 60
+"""Of code in a function; clippy holds Rust to it."""
+
 MOST_COLUMNS = 100
 """For comments; code is held to it by its formatters, and strings are not."""
 
-TANGLED = {"control", "network", "scenario", "transport"}
+TANGLED = {"control", "scenario", "transport"}
 """Rooms that still have circles."""
 
 WIDE = (
     "crates/control/",
     "crates/network/",
-    "crates/scenario/",
     "crates/simulator/",
     "crates/topology/",
     "crates/transport/",
     "crates/wire/",
-    "python/anabranch/plan.py",
 )
 """Folders that still have comments beyond the line width."""
 
@@ -209,9 +213,33 @@ def length_violations(root: Path) -> Iterator[str]:
     for folder in ("crates", "python", "tests"):
         for source in sorted((root / folder).rglob("*")):
             if source.suffix in SOURCES and source.is_file():
+                where = source.relative_to(root)
+                is_law = where.as_posix().startswith("crates/control/src/laws/")
+                most = MOST_LAW_LINES if is_law and source.name != "mod.rs" else MOST_LINES
                 lines = len(source.read_text().splitlines())
-                if lines > MOST_LINES:
-                    yield f"{source.relative_to(root)}: {lines} lines, more than {MOST_LINES}"
+                if lines > most:
+                    yield f"{where}: {lines} lines, more than {most}"
+
+
+def function_violations(root: Path) -> Iterator[str]:
+    for folder in ("python", "tests", "tools", "benches"):
+        for source in sorted((root / folder).rglob("*.py")):
+            text = source.read_text()
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef):
+                    lines = code_lines(node, text.splitlines())
+                    if lines > MOST_FUNCTION_LINES:
+                        where = f"{source.relative_to(root)}:{node.lineno}"
+                        yield f"{where}: {lines} lines, more than {MOST_FUNCTION_LINES}"
+
+
+def code_lines(function: ast.FunctionDef, lines: list[str]) -> int:
+    """The lines of the body without docstring, comments and blank lines."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    if not body:
+        return 0
+    code = lines[body[0].lineno - 1 : function.end_lineno]
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in code)
 
 
 def comments(source: Path) -> Iterator[tuple[int, str]]:
@@ -259,6 +287,7 @@ def violations(root: Path) -> list[str]:
         rust_source_violations,
         python_violations,
         length_violations,
+        function_violations,
         width_violations,
         circle_violations,
     )

@@ -100,6 +100,18 @@ def test_a_file_of_more_than_800_lines_is_found(tmp_path: Path) -> None:
     assert found == "tests/test_long.py: 801 lines, more than 800"
 
 
+def test_a_law_of_more_than_300_lines_is_found(tmp_path: Path) -> None:
+    (found,) = plant(tmp_path, "crates/control/src/laws/lia.rs", "\n" * 301)
+    assert found == "crates/control/src/laws/lia.rs: 301 lines, more than 300"
+
+
+def test_a_function_of_more_than_60_lines_of_code_is_found(tmp_path: Path) -> None:
+    head = '"""Module."""\n\n\ndef f(\n    x,\n):\n    """Says."""\n\n    # why\n'
+    assert plant(tmp_path, "tools/long.py", head + "    x += 1\n" * 60) == []
+    (found,) = plant(tmp_path, "tools/long.py", head + "    x += 1\n" * 61)
+    assert found == "tools/long.py:4: 61 lines, more than 60"
+
+
 @pytest.mark.parametrize(
     ("file", "code"),
     [

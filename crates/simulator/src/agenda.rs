@@ -15,8 +15,8 @@ use units::Time;
 
 /// The end of a list.
 const NONE: EventSource = EventSource(u32::MAX);
-/// log2 of the width of the finest slot in ns: 1 µs. Wider ones make a sparse agenda cheaper (10 flows
-/// by 2 % at 2 µs); in a dense one their slots hold more sources, which must be sorted.
+/// log2 of the width of the finest slot in ns: 1 µs. Wider ones make a sparse agenda cheaper (10
+/// flows by 2 % at 2 µs); in a dense one their slots hold more sources, which must be sorted.
 const TICK_BITS: u32 = 10;
 /// log2 of the slots of a level: as many as one word of words of bits can index.
 const SLOT_BITS: u32 = 12;
@@ -87,8 +87,8 @@ impl Level {
         std::mem::replace(&mut self.first[slot], source)
     }
 
-    /// Empties the first occupied slot, whose bits are the lowest ones; returns whether the level is
-    /// empty now.
+    /// Empties the first occupied slot, whose bits are the lowest ones; returns whether the level
+    /// is empty now.
     fn vacate_first(&mut self, slot: usize) -> bool {
         let word = slot / 64 % WORDS;
         self.first[slot] = NONE;
@@ -111,7 +111,8 @@ impl Level {
     }
 }
 
-/// The level on which `tick` stands while `now` is the current one: that of their highest difference.
+/// The level on which `tick` stands while `now` is the current one: that of their highest
+/// difference.
 fn level_of(tick: u64, now: u64) -> usize {
     let highest = 63 - ((tick ^ now) | 1).leading_zeros();
     (highest / SLOT_BITS) as usize % LEVELS

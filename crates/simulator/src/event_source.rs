@@ -1,5 +1,5 @@
-//! What can be woken: links, endpoints, the script and media. The order of their numbers is the order of simultaneous
-//! events, and part of every digest.
+//! What can be woken: links, endpoints, the script and media. The order of their numbers is the
+//! order of simultaneous events, and part of every digest.
 
 /// Number of an event source on the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -75,7 +75,8 @@ pub struct PathResult {
     pub path: u32,
     /// IP bytes of data packets that arrived, in bit/s.
     pub throughput_bps: f64,
-    /// Payload that the path's receiver took in, each byte once, in bit/s; on a coded path what was decoded.
+    /// Payload that the path's receiver took in, each byte once, in bit/s; on a coded path what was
+    /// decoded.
     pub goodput_bps: f64,
     /// Data packets sent.
     pub sent_packets: u64,
@@ -116,7 +117,8 @@ pub struct CodingResult {
     pub innovative_packets: u64,
     /// Segments decoded.
     pub decoded_segments: u64,
-    /// How long a segment waited between being seen and being decoded, on average; `NaN` if none was decoded.
+    /// How long a segment waited between being seen and being decoded, on average; `NaN` if none
+    /// was decoded.
     pub decoding_delay_s: f64,
     /// Times that control began to ask why packets were lost.
     pub asked: u64,

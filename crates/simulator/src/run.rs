@@ -52,7 +52,8 @@ pub fn run(plan: &Plan, seed: u64, observe: Observe, progress: &Progress) -> Opt
 /// Runs `plan` once, and writes down what `recording` asks for; `None` if it was stopped.
 ///
 /// # Errors
-/// If that cannot be written or, with [`io::ErrorKind::InvalidInput`], the plan has what captures have not.
+/// If that cannot be written or, with [`io::ErrorKind::InvalidInput`], the plan has what captures
+/// have not.
 ///
 /// # Panics
 /// If packets appear or vanish: that is a fault of the simulator.
@@ -114,8 +115,8 @@ fn advance(plan: &Plan, world: &mut World, meter: &mut Meter<'_>, progress: &Pro
     }
 }
 
-/// Runs `plan` once for each seed on `threads` threads (0: one for each core), but no more than there
-/// are seeds. Results are in the order of the seeds, without those that were stopped.
+/// Runs `plan` once for each seed on `threads` threads (0: one for each core), but no more than
+/// there are seeds. Results are in the order of the seeds, without those that were stopped.
 pub fn replicate(
     plan: &Plan,
     seeds: &[u64],

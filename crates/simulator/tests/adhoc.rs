@@ -1,4 +1,5 @@
-//! Ad-hoc networks as whole scenarios: routing protocols find the ways that there are, and others after a break.
+//! Ad-hoc networks as whole scenarios: routing protocols find the ways that there are, and others
+//! after a break.
 
 mod common;
 
@@ -11,9 +12,10 @@ const NODES: usize = 25;
 /// Of small packets, whose collisions are rare.
 const SMALL: &str = "transport = { packet = '200 B', payload = '160 B' }";
 
-/// Nodes at random places in a square, with a flow between each two of them. At 6 Mb/s, the basic rate, packets and
-/// messages reach equally far: 136 m, where the power falls below that at which anybody listens. So there is no link
-/// that a HELLO crosses and a packet does not, and no pair is left out.
+/// Nodes at random places in a square, with a flow between each two of them. At 6 Mb/s, the basic
+/// rate, packets and messages reach equally far: 136 m, where the power falls below that at which
+/// anybody listens. So there is no link that a HELLO crosses and a packet does not, and no pair is
+/// left out.
 fn scattered(side: u32, routing: &str) -> String {
     let mut text = format!(
         "name = 'scattered'\nduration = '60 s'\nwarmup = '25 s'\n\
@@ -152,7 +154,8 @@ fn observed(text: &str, overrides: &[&str], seed: u64) -> (Outcome, Series) {
     (outcome, *series)
 }
 
-/// The longest time in seconds within which nothing came over the first path, of those that begin between two times.
+/// The longest time in seconds within which nothing came over the first path, of those that begin
+/// between two times.
 fn longest_gap(series: &Series, paths: usize, from: f64, until: f64) -> f64 {
     let (mut gap, mut since, mut had) = (0.0_f64, 0.0, -1.0);
     for (t, row) in series.t_s.iter().zip(series.paths.arrived_bytes.chunks(paths)) {
@@ -165,10 +168,11 @@ fn longest_gap(series: &Series, paths: usize, from: f64, until: f64) -> f64 {
     if (from..until).contains(&since) { gap.max(end - since) } else { gap }
 }
 
-/// AODV hears of the break from the MAC, after 7 attempts of a packet. The way had 2 hops, so the first RREQ goes 4 hops
-/// far and is waited for 2 · 40 ms · (4 + 2) (RFC 3561 §6.4); the next, should one be lost, 2 · 40 ms · (6 + 2). OLSR's
-/// nodes take 6 s to forget a neighbour that is silent, and 5 s to tell others (RFC 3626 §18); after the MAC has told
-/// them, they know another way at once if TCs have told of it.
+/// AODV hears of the break from the MAC, after 7 attempts of a packet. The way had 2 hops, so the
+/// first RREQ goes 4 hops far and is waited for 2 · 40 ms · (4 + 2) (RFC 3561 §6.4); the next,
+/// should one be lost, 2 · 40 ms · (6 + 2). OLSR's nodes take 6 s to forget a neighbour that is
+/// silent, and 5 s to tell others (RFC 3626 §18); after the MAC has told them, they know another
+/// way at once if TCs have told of it.
 #[test]
 fn after_a_break_packets_come_again_within_the_protocols_own_times() {
     let step = 0.1; // how often it is looked where nodes are
@@ -188,9 +192,9 @@ fn after_a_break_packets_come_again_within_the_protocols_own_times() {
     }
 }
 
-/// A way that is there again is found when AODV asks next, at most 11.2 s after it asked last (2.8 s · 2²), or when
-/// OLSR's nodes greet each other (two HELLOs, 4 s), not before 6 s after the MAC told of the last failure, and have told
-/// others (5 s).
+/// A way that is there again is found when AODV asks next, at most 11.2 s after it asked last (2.8
+/// s · 2²), or when OLSR's nodes greet each other (two HELLOs, 4 s), not before 6 s after the MAC
+/// told of the last failure, and have told others (5 s).
 #[test]
 fn after_a_partition_packets_come_again_when_there_is_a_way() {
     for (routing, bound) in [("oracle", 0.1), ("aodv", 11.2), ("olsr", 4.0 + 6.0 + 5.0)] {

@@ -1,4 +1,5 @@
-//! Windows that grow faster than Reno's and LIA's where nothing stands in the way: Compound TCP and CS218_ALGO.
+//! Windows that grow faster than Reno's and LIA's where nothing stands in the way: Compound TCP and
+//! CS218_ALGO.
 
 mod common;
 
@@ -18,8 +19,8 @@ fn windows(text: &str) -> Vec<(f64, f64)> {
     series.t_s.iter().copied().zip(own.copied()).collect()
 }
 
-/// Seconds from the first window of at least `from`, at `after` seconds or later, to one that fills the link; and the
-/// first.
+/// Seconds from the first window of at least `from`, at `after` seconds or later, to one that fills
+/// the link; and the first.
 fn fills(windows: &[(f64, f64)], after: f64, from: f64) -> (f64, f64) {
     let mut later = windows.iter().filter(|(t, _)| *t >= after);
     let first = later.find(|(_, cwnd)| *cwnd >= from).expect("such a window");
@@ -37,7 +38,8 @@ fn after_a_loss_compound_fills_a_long_fat_link_in_20_round_trips_where_reno_take
              change = [{{ at = \"40 s\", loss = 1.0 }}, {{ at = \"40.0003 s\", loss = 0.0 }}]\n\
              [[flow]]\nname = \"f\"\ncontroller = \"{controller}\"\npath = [{{ links = [\"l\"] }}]\n"
         );
-        // The loss is seen within a round trip, and the queue that there was is gone a second later.
+        // The loss is seen within a round trip, and the queue that there was is gone a second
+        // later.
         let windows = windows(&text);
         let least = windows.iter().filter(|(t, _)| (40.0..41.0).contains(t)).map(|(_, cwnd)| *cwnd);
         let halved = least.fold(f64::INFINITY, f64::min);
@@ -56,7 +58,8 @@ fn after_a_loss_compound_fills_a_long_fat_link_in_20_round_trips_where_reno_take
     assert!(reno > 10.0 * compound);
 }
 
-/// What a connection has of a link in units of the TCP beside it; and its throughput with each seed.
+/// What a connection has of a link in units of the TCP beside it; and its throughput with each
+/// seed.
 fn beside(controller: &str, paths: usize, link: &str) -> (f64, Vec<f64>) {
     let list = vec!["{ links = [\"l\"] }"; paths].join(", ");
     let text = format!(
@@ -85,7 +88,8 @@ fn on_a_small_link_compound_is_reno_and_on_a_larger_one_takes_little_from_it() {
     assert_eq!(beside("compound", 1, &small).1, beside("reno", 1, &small).1);
     let (share, _) = beside("compound", 1, &format!("{SMALL}{RED}"));
     assert!((0.95..1.05).contains(&share), "{share}");
-    // 67 packets each: a queue that Reno fills has γ = 30 packets of ours more often than not, and `dwnd` is gone.
+    // 67 packets each: a queue that Reno fills has γ = 30 packets of ours more often than not, and
+    // `dwnd` is gone.
     let (share, _) =
         beside("compound", 1, &droptail("rate = \"20 Mb/s\"\ndelay = \"20 ms\"\n", 67));
     assert!((1.0..1.15).contains(&share), "{share}");
@@ -93,9 +97,10 @@ fn on_a_small_link_compound_is_reno_and_on_a_larger_one_takes_little_from_it() {
 
 #[test]
 fn cs218_s_paths_through_one_link_are_more_than_one_tcp_and_less_than_two() {
-    // Where random drops give all the same loss, twice the increment is √2 times the rate, and LIA's is that of a TCP.
-    // A drop-tail queue of a BDP takes from one path at a time: LIA has more than a TCP there (1.36), and CS218 less than
-    // √2 of that (1.62), for round trips are up to twice the best. The report has it "fair", which this is not.
+    // Where random drops give all the same loss, twice the increment is √2 times the rate, and
+    // LIA's is that of a TCP. A drop-tail queue of a BDP takes from one path at a time: LIA has
+    // more than a TCP there (1.36), and CS218 less than √2 of that (1.62), for round trips are up
+    // to twice the best. The report has it "fair", which this is not.
     for (queue, one, more) in [
         (format!("{MIDDLE}{RED}"), 0.9..1.1, 1.27..1.55),
         (droptail(MIDDLE, 42), 1.2..1.5, 1.45..1.75),

@@ -1,4 +1,5 @@
-//! Coded paths in a network: what coding hides from TCP, what it costs, and that nothing is lost on the way.
+//! Coded paths in a network: what coding hides from TCP, what it costs, and that nothing is lost on
+//! the way.
 
 mod common;
 
@@ -21,7 +22,8 @@ fn coding_hides_noise_from_tcp_which_then_fills_the_line() {
     let coded = ", coding = { redundancy = 1.2, window = 16 }";
     let coded = runs(&plan(&lossy("reno", coded, 100), &[]), 3);
     let goodput = |outcomes: &[simulator::Outcome]| mean(outcomes, |one| one.flows[0].goodput_bps);
-    // All that arrives can bring something, for redundancy takes the place of what the line and the queue lose.
+    // All that arrives can bring something, for redundancy takes the place of what the line and the
+    // queue lose.
     let most = 2e6 * 1448.0 / 1512.0 * 0.95;
     assert!(goodput(&coded) < most, "{} of {most}", goodput(&coded));
     assert!(goodput(&coded) > 0.95 * most, "{} of {most}", goodput(&coded));

@@ -1,5 +1,5 @@
-//! Whole scenarios with nodes that move, media of all kinds and echoes: nothing is lost track of, and what can be
-//! reckoned by hand comes out so.
+//! Whole scenarios with nodes that move, media of all kinds and echoes: nothing is lost track of,
+//! and what can be reckoned by hand comes out so.
 
 mod common;
 
@@ -45,7 +45,8 @@ fn moves(first: usize, count: usize) -> impl Strategy<Value = String> {
     ]
 }
 
-/// A medium, its links `up` and `down` between the nodes `n` and the base or access points, and what stations have.
+/// A medium, its links `up` and `down` between the nodes `n` and the base or access points, and
+/// what stations have.
 fn medium() -> impl Strategy<Value = String> {
     let routing = prop::sample::select(vec!["", "oracle", "aodv", "olsr", "association"]);
     let rate = prop::sample::select(vec![
@@ -529,7 +530,8 @@ fn cell(signals: &[f64]) -> Vec<f64> {
     outcome.paths.iter().map(|path| path.throughput_bps).collect()
 }
 
-/// With constant signals proportional fairness is an equal part of the time for all, whatever they make of it.
+/// With constant signals proportional fairness is an equal part of the time for all, whatever they
+/// make of it.
 #[test]
 fn users_of_a_cell_have_equal_times_under_proportional_fairness() {
     for snr in [3.0, 18.0] {

@@ -1,12 +1,13 @@
-//! What today's controllers, queues and sources do in a network, where closed forms or their sources say
-//! what it should be.
+//! What today's controllers, queues and sources do in a network, where closed forms or their
+//! sources say what it should be.
 
 mod common;
 
 use common::{mean, plan, run, runs};
 use simulator::Outcome;
 
-/// One flow of each line of `flows` over a link of 20 Mb/s and a round trip of 40 ms: 66.7 packets of BDP.
+/// One flow of each line of `flows` over a link of 20 Mb/s and a round trip of 40 ms: 66.7 packets
+/// of BDP.
 fn outcome(queue: &str, transport: &str, flows: &[&str], seconds: u32) -> Outcome {
     let mut text = format!(
         "name = \"schemes\"\nduration = \"{seconds} s\"\nwarmup = \"{} s\"\n[transport]\n{transport}\n\
@@ -104,7 +105,8 @@ fn pauses_take_their_part_of_the_time() {
 
 #[test]
 fn a_short_transfer_takes_a_round_trip_and_its_transmission_and_with_a_handshake_another() {
-    // 5 segments of 1448 B in packets of 1500 B: 0.6 ms each at 20 Mb/s; the ACK of the last comes 40 ms later.
+    // 5 segments of 1448 B in packets of 1500 B: 0.6 ms each at 20 Mb/s; the ACK of the last comes
+    // 40 ms later.
     for (transport, round_trips) in [("", 1.0), ("handshake = true", 2.0)] {
         let flows = ["transfer = \"7240 B\"\nstart = \"10 s\""];
         let one = outcome(DEEP, transport, &flows, 20);
@@ -151,7 +153,8 @@ const BDP: &str = "{ droptail = { packets = \"67 packets\" } }";
 const RED: &str = "{ red = { min = \"50 packets\", max = \"100 packets\", max_p = 0.1, weight = 0.0625, \
                    spacing = \"independent\", limit = \"400 packets\" } }";
 
-/// What a connection over these links has, one path over each, in units of a TCP; each link has one beside it.
+/// What a connection over these links has, one path over each, in units of a TCP; each link has one
+/// beside it.
 fn tcps(controller: &str, queue: &str, links: [usize; 2]) -> f64 {
     let mut text = "name = \"dwc\"\nduration = \"300 s\"\nwarmup = \"50 s\"\n".to_owned();
     for link in 0..=links[1] {
@@ -190,16 +193,17 @@ fn dwc_s_paths_through_two_links_are_two_tcps_by_losses() {
 
 #[test]
 fn dwc_s_paths_through_two_links_are_two_tcps_by_delays_only_where_queues_are_often_empty() {
-    // A queue of a BDP is increased half of the time: three events in a row without that sign are rare. As one group
-    // the paths halve at the losses of both links, and have less than one TCP.
+    // A queue of a BDP is increased half of the time: three events in a row without that sign are
+    // rare. As one group the paths halve at the losses of both links, and have less than one TCP.
     let [shallow, bdp, red] = [SHALLOW, BDP, RED].map(|queue| tcps("dwc", queue, [0, 1]));
     assert!((1.5..2.1).contains(&shallow), "{shallow}");
     assert!((0.6..0.95).contains(&bdp), "{bdp}");
     assert!((0.95..1.3).contains(&red), "{red}");
 }
 
-/// What a connection has over `a` and `b`, which both lead to `shared`, in units of a TCP at its bottleneck, 10 to
-/// 30 seconds after that has moved: from `a` and `b` to `shared`, or from there to them.
+/// What a connection has over `a` and `b`, which both lead to `shared`, in units of a TCP at its
+/// bottleneck, 10 to 30 seconds after that has moved: from `a` and `b` to `shared`, or from there
+/// to them.
 fn after_a_move(controller: &str, to_shared: bool) -> f64 {
     let mut text = "name = \"moved\"\nduration = \"130 s\"\nwarmup = \"110 s\"\n".to_owned();
     for (name, shared) in [("a", false), ("b", false), ("shared", true)] {

@@ -1,5 +1,5 @@
-//! What the thesis' schemes (Tse 2006) do on the networks that it draws; its figures with intervals are
-//! reproduced elsewhere.
+//! What the thesis' schemes (Tse 2006) do on the networks that it draws; its figures with intervals
+//! are reproduced elsewhere.
 
 mod common;
 
@@ -47,8 +47,8 @@ fn share(outcome: &Outcome) -> f64 {
 
 #[test]
 fn tcp_lp_leaves_the_link_to_a_tcp_and_fills_it_alone() {
-    // As Linux does it, d_max is twice a delay that has the propagation in it: the threshold is lower.
-    // A TCP does not fill this queue's link either.
+    // As Linux does it, d_max is twice a delay that has the propagation in it: the threshold is
+    // lower. A TCP does not fill this queue's link either.
     let (tcp, _) = rates(&outcome("reno", &[0], &[0], 120));
     for (controller, least) in [("lp", 0.95), ("lp:reset", 0.58)] {
         let beside = share(&outcome(controller, &[0], &[1], 120));
@@ -278,7 +278,8 @@ fn bilevel_tfrc_has_a_third_of_two_contested_paths_and_most_of_empty_ones() {
 
 #[test]
 fn two_hundred_thousand_packets_leave_the_loss_estimate_of_tfrc_right() {
-    // Random loss alone: what TFRC sends is what its response function says of the loss that there is.
+    // Random loss alone: what TFRC sends is what its response function says of the loss that there
+    // is.
     let text = "name = \"long\"\nduration = \"1600 s\"\nwarmup = \"1500 s\"\n[[link]]\nname = \"l\"\n\
                 rate = \"100 Mb/s\"\ndelay = \"25 ms\"\nloss = { probability = 0.01 }\n\
                 [[flow]]\nname = \"m\"\ncontroller = \"tfrc\"\npath = [{ links = [\"l\"] }]\n";

@@ -58,7 +58,8 @@ fn a_trace_and_its_changes_written_out_are_the_same_run() {
     assert_eq!(digest(&traced), digest(&written));
 }
 
-/// A UDP flow over a link with opportunities at `times`, which offers packets of `bytes` faster than they go.
+/// A UDP flow over a link with opportunities at `times`, which offers packets of `bytes` faster
+/// than they go.
 fn backlogged(times: &str, bytes: u32, queue: &str) -> String {
     format!(
         "name = 'x'\nduration = '10 s'\n[transport]\npacket = '{bytes} B'\npayload = '{} B'\n[[link]]\n\
@@ -76,7 +77,8 @@ const QUEUES: [&str; 2] = ["{ droptail = { packets = '40 packets' } }", "{ codel
 fn what_always_waits_gets_every_opportunity_at_its_very_millisecond() {
     let times: Vec<u64> = CELL.split(' ').map(|ms| ms.parse().unwrap()).collect();
     let all = (0..12).flat_map(|turn| times.iter().map(move |ms| turn * 900 + ms));
-    // What comes at 0 is too late for 0; and what leaves later than 10 ms before the end does not arrive.
+    // What comes at 0 is too late for 0; and what leaves later than 10 ms before the end does not
+    // arrive.
     let expected: Vec<u64> = all.filter(|ms| *ms > 0 && *ms <= 9_990).collect();
     for queue in QUEUES {
         let plan = plan(&backlogged(CELL, 1500, queue), &["sample=1 ms"]);

@@ -1,13 +1,13 @@
-//! Connections over a medium: what the chapter on coupled control over Wi-Fi says of the sending host and of the shares
-//! that stations have. Its figures with intervals are reproduced elsewhere.
+//! Connections over a medium: what the chapter on coupled control over Wi-Fi says of the sending
+//! host and of the shares that stations have. Its figures with intervals are reproduced elsewhere.
 
 mod common;
 
 use common::{plan, run};
 use simulator::Outcome;
 
-/// Two networks of 802.11a with a wired server behind each; on each a client of its own, and a client on both. `way`
-/// says which of two links data takes.
+/// Two networks of 802.11a with a wired server behind each; on each a client of its own, and a
+/// client on both. `way` says which of two links data takes.
 fn networks(up: bool) -> String {
     let mut text = String::from("name = \"t\"\nduration = \"60 s\"\nwarmup = \"15 s\"\n");
     for n in [1, 2] {

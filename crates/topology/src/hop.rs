@@ -7,7 +7,8 @@ const ARRIVED: u32 = 1;
 const FORK: u32 = 2;
 const MEDIUM_LINK: u32 = 3;
 
-/// One hop of a route: what a packet enters next. Built by the functions below, read by [`Hop::step`].
+/// One hop of a route: what a packet enters next. Built by the functions below, read by
+/// [`Hop::step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop(u32);
 

@@ -5,8 +5,8 @@ use network::{Highway, Place, Trajectory, Waypoint, scattered};
 use scenario::{Plan, PlanArea, PlanMoves, PlanNode};
 use units::Time;
 
-/// Where the nodes of `plan` are in the run with `seed`, in its order. Each node has randomness of its own, a platoon
-/// one for all of its cars.
+/// Where the nodes of `plan` are in the run with `seed`, in its order. Each node has randomness of
+/// its own, a platoon one for all of its cars.
 pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
     let Some(area) = plan.area else {
         return Vec::new();

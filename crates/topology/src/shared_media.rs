@@ -158,7 +158,8 @@ impl<P: Packet> SharedMedia<P> {
         taken
     }
 
-    /// Does what is due on `medium` at `now`, and adds its outcomes to `outcomes`, with the numbers of medium links.
+    /// Does what is due on `medium` at `now`, and adds its outcomes to `outcomes`, with the numbers
+    /// of medium links.
     pub fn wake(&mut self, now: Time, medium: u32, outcomes: &mut Vec<Outcome<P>>) {
         let SharedMedia { media, states, nodes, step, .. } = self;
         let Entry { medium, stream, links, stations, moves_at, .. } = &mut media[medium as usize];
@@ -215,7 +216,8 @@ impl<P: Packet> SharedMedia<P> {
         })
     }
 
-    /// What each station has sent to each other one since the start, by medium; a broadcast has no receiver.
+    /// What each station has sent to each other one since the start, by medium; a broadcast has no
+    /// receiver.
     pub(crate) fn hops(&self) -> impl Iterator<Item = (u32, Node, Option<Node>, HopCounters)> {
         self.media.iter().zip(0..).flat_map(|(entry, medium)| {
             let hops = match entry.medium.multi_hop() {

@@ -25,8 +25,8 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl Stream {
-    /// The stream of the component of a `kind` called `name`, its `copy`-th instance, in the run with
-    /// `seed`. The kind keeps a link and a class of one name apart.
+    /// The stream of the component of a `kind` called `name`, its `copy`-th instance, in the run
+    /// with `seed`. The kind keeps a link and a class of one name apart.
     pub fn new(seed: u64, kind: &str, name: &str, copy: u64) -> Self {
         let full = kind.bytes().chain([b'/']).chain(name.bytes());
         let low = mix(seed ^ mix(fnv1a(full) ^ mix(copy)));

@@ -11,8 +11,8 @@ pub type Copies = Vec<(usize, u32)>;
 
 /// The links of a plan with their randomness, and the routes through them.
 ///
-/// Shared links come first, in the order of the plan; the copies of per-user links follow in the order
-/// in which routes ask for them. This numbering orders simultaneous events.
+/// Shared links come first, in the order of the plan; the copies of per-user links follow in the
+/// order in which routes ask for them. This numbering orders simultaneous events.
 pub struct Wiring<'a, P> {
     plan: &'a Plan,
     seed: u64,
@@ -24,8 +24,8 @@ pub struct Wiring<'a, P> {
     pub streams: Vec<Stream>,
     /// For each link the plan's link that it is, or is a copy of.
     pub planned: Vec<u32>,
-    /// Routes one after another, each ended by [`Hop::ARRIVED`]. Before a link that is a part of a medium
-    /// its medium link stands: the link is the line behind that.
+    /// Routes one after another, each ended by [`Hop::ARRIVED`]. Before a link that is a part of a
+    /// medium its medium link stands: the link is the line behind that.
     pub hops: Vec<Hop>,
     /// The shared media.
     pub media: SharedMedia<P>,
@@ -54,8 +54,8 @@ impl<'a, P: Packet> Wiring<'a, P> {
         wiring
     }
 
-    /// Lays a route over links of the plan for `owner`, a class and which of its users; returns where
-    /// it begins among the hops. Per-user links are copied once for each user.
+    /// Lays a route over links of the plan for `owner`, a class and which of its users; returns
+    /// where it begins among the hops. Per-user links are copied once for each user.
     pub fn lay(&mut self, links: &[usize], copies: &mut Copies, owner: (&str, u32)) -> u32 {
         let begin = self.hops.len() as u32;
         for planned in links {
@@ -72,8 +72,8 @@ impl<'a, P: Packet> Wiring<'a, P> {
         begin
     }
 
-    /// Adds a link of the plan. A per-user link has a stream for each user, by the name of the class, so
-    /// that a class that comes or goes disturbs nobody else.
+    /// Adds a link of the plan. A per-user link has a stream for each user, by the name of the
+    /// class, so that a class that comes or goes disturbs nobody else.
     fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
         let link = &self.plan.links[planned];
         let number = self.links.len() as u32;

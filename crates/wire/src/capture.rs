@@ -1,8 +1,8 @@
 //! Reads captures, of this laboratory or of any other place: pcapng and pcap.
 //!
-//! [`read`] takes a file apart into packets (`file.rs`), packets into segments (`dissect.rs`), and counts
-//! them by subflow and connection (`subflow.rs`, `connection.rs`), so that what was captured on a real
-//! machine is judged by the measures that simulations are judged by.
+//! [`read`] takes a file apart into packets (`file.rs`), packets into segments (`dissect.rs`), and
+//! counts them by subflow and connection (`subflow.rs`, `connection.rs`), so that what was captured
+//! on a real machine is judged by the measures that simulations are judged by.
 
 mod connection;
 mod dissect;
@@ -44,12 +44,12 @@ pub struct Capture {
 /// Most bins that bytes over time are counted in, of each subflow and of all.
 const MOST_BINS: (u64, u64) = (10_000, 10_000_000);
 
-/// Reads a capture; bytes over time are counted in bins of `bin`, or longer ones where there would be very
-/// many.
+/// Reads a capture; bytes over time are counted in bins of `bin`, or longer ones where there would
+/// be very many.
 ///
 /// # Errors
-/// If `input` is no capture or cannot be read. A capture that breaks off is what it was up to there, with
-/// [`Capture::broken`].
+/// If `input` is no capture or cannot be read. A capture that breaks off is what it was up to
+/// there, with [`Capture::broken`].
 pub fn read(input: impl Read + Send, bin: Span) -> Result<Capture, Error> {
     let mut capture = Capture { first: Time::NEVER, ..Capture::default() };
     let (mut subflows, mut connections) = (Subflows::default(), Connections::default());

@@ -1,5 +1,5 @@
-//! Writes pcapng, which tshark and Wireshark read (draft-ietf-opsawg-pcapng). Little-endian, times in
-//! nanoseconds, packets without a link layer.
+//! Writes pcapng, which tshark and Wireshark read (draft-ietf-opsawg-pcapng). Little-endian, times
+//! in nanoseconds, packets without a link layer.
 
 use std::io::{self, Write};
 use std::net::Ipv4Addr;

@@ -1,17 +1,19 @@
-//! A platoon on a straight road: cars behind one another in a lane, as in a network of vehicles (VANET).
+//! A platoon on a straight road: cars behind one another in a lane, as in a network of vehicles
+//! (VANET).
 //!
-//! The leader draws a new speed now and then, and each car takes over the speed of the car ahead a reaction
-//! later: car i drives the leader's profile i reactions later. Before the run the leader has driven its first
-//! speed for ever, so that the platoon begins with equal gaps and one speed.
+//! The leader draws a new speed now and then, and each car takes over the speed of the car ahead a
+//! reaction later: car i drives the leader's profile i reactions later. Before the run the leader
+//! has driven its first speed for ever, so that the platoon begins with equal gaps and one speed.
 //!
-//! Gaps stay in bounds that the number of cars does not widen. With v the leader's speed, v(0) before the run, and r
-//! the reaction, car i has gone the integral of v from −i r to t − i r. The car ahead of it has gone that from
-//! −(i − 1) r to t − (i − 1) r. The difference telescopes: what both have gone cancels, and what is left is the
-//! last r of the one and the first r of the other,
+//! Gaps stay in bounds that the number of cars does not widen. With v the leader's speed, v(0)
+//! before the run, and r the reaction, car i has gone the integral of v from −i r to t − i r. The
+//! car ahead of it has gone that from −(i − 1) r to t − (i − 1) r. The difference telescopes: what
+//! both have gone cancels, and what is left is the last r of the one and the first r of the other,
 //!
 //! gap(t) = gap(0) + ∫ v from t − i r to t − (i − 1) r − r v(0).
 //!
-//! Each of both terms lies from r vmin to r vmax, so that gap(t) differs from gap(0) by r (vmax − vmin) at most.
+//! Each of both terms lies from r vmin to r vmax, so that gap(t) differs from gap(0) by r (vmax −
+//! vmin) at most.
 
 use super::{Leg, Place, Trajectory};
 use crate::Rng;
@@ -20,11 +22,13 @@ use units::{NANOS, Span, Time};
 /// A lane of a straight road eastwards from x = 0, and how a platoon drives on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Highway {
-    /// Length of the road in metres, above 0. At its end a car enters again at the beginning: a ring, cut open.
+    /// Length of the road in metres, above 0. At its end a car enters again at the beginning: a
+    /// ring, cut open.
     pub length: f64,
     /// Least and largest speed of the leader in m/s, from 0 on.
     pub speed: (f64, f64),
-    /// Metres from one car to the next at the start. So many cars with so large gaps fit on the road.
+    /// Metres from one car to the next at the start. So many cars with so large gaps fit on the
+    /// road.
     pub gap: f64,
     /// How long the leader keeps a speed, above 0.
     pub hold: Span,
@@ -39,14 +43,15 @@ pub struct Highway {
 impl Highway {
     /// The cars' ways until a time, from which on they stand; the first is the leader's.
     ///
-    /// Where a car enters the road again a leg begins, and the place jumps back by the length of the road.
+    /// Where a car enters the road again a leg begins, and the place jumps back by the length of
+    /// the road.
     pub fn platoon(&self, cars: usize, until: Time, rng: &mut impl Rng) -> Vec<Trajectory> {
         let profile = self.profile(until, rng);
         (0..cars).map(|car| self.drive(car, &profile, until)).collect()
     }
 
-    /// What no gap of a platoon falls below, in metres: gap − reaction · (vmax − vmin). If it is above 0, no car
-    /// overtakes another one.
+    /// What no gap of a platoon falls below, in metres: gap − reaction · (vmax − vmin). If it is
+    /// above 0, no car overtakes another one.
     pub fn tightest_gap(&self) -> f64 {
         self.gap - self.reaction.seconds() * (self.speed.1 - self.speed.0)
     }
@@ -84,7 +89,8 @@ impl Highway {
         let (mut at, mut x) = (begin, x);
         loop {
             legs.push(Leg { at, from: Place { x, y: self.y }, velocity: (speed, 0.0) });
-            // The first whole nanosecond at which it is beyond the end of the road; never, if it stands.
+            // The first whole nanosecond at which it is beyond the end of the road; never, if it
+            // stands.
             let beyond = libm::ceil((self.length - x) / speed * NANOS as f64) as u64;
             let wrap = later(at, Span(beyond.max(1)));
             let until = wrap.min(end);
@@ -180,7 +186,8 @@ mod tests {
         let road = road();
         assert_eq!(road.tightest_gap(), 40.0);
         let cars = road.platoon(8, seconds(100.0), &mut Told(vec![1.0, 0.0]));
-        // Car 1 follows 0.5 s late, at 10.5 s; car 7 at 13.5 s, and at 20 s the leader accelerates again.
+        // Car 1 follows 0.5 s late, at 10.5 s; car 7 at 13.5 s, and at 20 s the leader accelerates
+        // again.
         for (at, expected) in [(9.9, 50.0), (13.5, 40.0), (19.9, 40.0), (23.5, 50.0)] {
             for gap in gaps(&road, &cars, seconds(at)) {
                 assert!((gap - expected).abs() < 1e-6, "{gap} m at {at} s, not {expected}");

@@ -41,8 +41,8 @@ pub struct Leg {
 const LONGEST: Span = Span(1 << 62);
 
 impl Leg {
-    /// Straight from a place to another at a speed in m/s, and when the node is there, if ever. With a speed of
-    /// zero (or less) it stands.
+    /// Straight from a place to another at a speed in m/s, and when the node is there, if ever.
+    /// With a speed of zero (or less) it stands.
     fn towards(at: Time, from: Place, to: Place, speed: f64) -> (Leg, Option<Time>) {
         let distance = from.distance(to);
         let still = Leg { at, from, velocity: (0.0, 0.0) };
@@ -52,7 +52,8 @@ impl Leg {
         if speed.is_nan() || speed <= 0.0 {
             return (still, None);
         }
-        // It arrives at a whole nanosecond and exactly there, so the speed gives way, by half a nanosecond of way.
+        // It arrives at a whole nanosecond and exactly there, so the speed gives way, by half a
+        // nanosecond of way.
         let took = Span::from_seconds(distance / speed).max(Span(1));
         let (ends, seconds) = match took <= LONGEST {
             true => (Some(at + took), took.seconds()),
@@ -73,11 +74,12 @@ impl Trajectory {
         Trajectory(vec![Leg { at: Time::ZERO, from: place, velocity: (0.0, 0.0) }])
     }
 
-    /// Of a node that is told where to go, as by `setdest` of ns-2: a time, a place and a speed in m/s each, in
-    /// any order.
+    /// Of a node that is told where to go, as by `setdest` of ns-2: a time, a place and a speed in
+    /// m/s each, in any order.
     ///
-    /// From where the node is at the time it moves straight to the place, and stops there. A later move
-    /// interrupts it, of two at one time the second one counts, and a speed of zero stops it where it is.
+    /// From where the node is at the time it moves straight to the place, and stops there. A later
+    /// move interrupts it, of two at one time the second one counts, and a speed of zero stops it
+    /// where it is.
     pub fn through(start: Place, moves: &[(Time, Place, f64)]) -> Self {
         let mut moves = moves.to_vec();
         moves.sort_by_key(|(at, ..)| *at); // is stable
@@ -88,8 +90,8 @@ impl Trajectory {
         path
     }
 
-    /// Sends the node to a place from `at` on, which no move before is later than. Gives the time at which it
-    /// is there, if ever.
+    /// Sends the node to a place from `at` on, which no move before is later than. Gives the time
+    /// at which it is there, if ever.
     fn go(&mut self, at: Time, to: Place, speed: f64) -> Option<Time> {
         let (leg, ends) = Leg::towards(at, self.at(at), to, speed);
         // What begins now or later is the old move's, or its end.

@@ -1,11 +1,11 @@
-//! Random waypoint in a rectangle: straight to a place drawn uniformly, at a speed drawn uniformly, a pause, and
-//! so on.
+//! Random waypoint in a rectangle: straight to a place drawn uniformly, at a speed drawn uniformly,
+//! a pause, and so on.
 //!
-//! Who begins this at a place drawn uniformly watches a transient: slow legs last longer, so that more and more
-//! nodes are on one and the mean speed decays (Yoon, Liu and Noble, INFOCOM 2003).
-//! Here a node begins as it is found at any later time, by perfect sampling of the stationary regime (Navidi and
-//! Camp, IEEE Trans. Mobile Computing 3(1), 2004; Le Boudec and Vojnović, INFOCOM 2005), so that there is nothing
-//! to wait for.
+//! Who begins this at a place drawn uniformly watches a transient: slow legs last longer, so that
+//! more and more nodes are on one and the mean speed decays (Yoon, Liu and Noble, INFOCOM 2003).
+//! Here a node begins as it is found at any later time, by perfect sampling of the stationary
+//! regime (Navidi and Camp, IEEE Trans. Mobile Computing 3(1), 2004; Le Boudec and Vojnović,
+//! INFOCOM 2005), so that there is nothing to wait for.
 
 use super::{Place, Trajectory};
 use crate::Rng;
@@ -18,11 +18,13 @@ pub struct Waypoint {
     pub width: f64,
     /// North–south side in metres, above 0.
     pub height: f64,
-    /// Least and largest speed of a leg in m/s; above 0, for with a least speed of 0 there is no stationary regime.
+    /// Least and largest speed of a leg in m/s; above 0, for with a least speed of 0 there is no
+    /// stationary regime.
     pub speed: (f64, f64),
     /// Shortest and longest pause after a leg.
     pub pause: (Span, Span),
-    /// Whether a node begins as it is found in the long run. If not, it begins a leg at a place drawn uniformly.
+    /// Whether a node begins as it is found in the long run. If not, it begins a leg at a place
+    /// drawn uniformly.
     pub stationary: bool,
 }
 
@@ -53,8 +55,8 @@ impl Waypoint {
 
     /// Mean speed in m/s in the long run, over nodes or over time, pauses included.
     ///
-    /// A cycle is a leg and a pause, and what holds in the long run is a cycle's mean way by its mean time.
-    /// Without pauses the way cancels: (vmax − vmin) / ln(vmax / vmin).
+    /// A cycle is a leg and a pause, and what holds in the long run is a cycle's mean way by its
+    /// mean time. Without pauses the way cancels: (vmax − vmin) / ln(vmax / vmin).
     pub fn mean_speed(&self) -> f64 {
         let way = mean_distance(self.width, self.height);
         if way == 0.0 {
@@ -75,7 +77,8 @@ impl Waypoint {
         let (from, to) = self.ends(rng);
         let way = rng.uniform();
         let place = Place { x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y) };
-        // A leg is found the more likely the longer it lasts: its speed has a density as 1/v, so ln v is uniform.
+        // A leg is found the more likely the longer it lasts: its speed has a density as 1/v, so ln
+        // v is uniform.
         let (slowest, fastest) = self.speed;
         let speed = slowest * libm::exp(rng.uniform() * libm::log(fastest / slowest));
         let mut path = Trajectory::still(place);
@@ -87,7 +90,8 @@ impl Waypoint {
     fn ends(&self, rng: &mut impl Rng) -> (Place, Place) {
         let longest = libm::hypot(self.width, self.height);
         loop {
-            // The mean distance is 0.33 of the diagonal on a line and 0.37 in a square: so many are accepted.
+            // The mean distance is 0.33 of the diagonal on a line and 0.37 in a square: so many are
+            // accepted.
             let (from, to) = (self.anywhere(rng), self.anywhere(rng));
             if rng.uniform() * longest < from.distance(to) {
                 return (from, to);
@@ -101,8 +105,8 @@ impl Waypoint {
         Span::from_seconds(shortest + (longest - shortest) * rng.uniform())
     }
 
-    /// What is left of a pause in which a node is found. The density of the pause's length p is as p, and the
-    /// node is anywhere in it.
+    /// What is left of a pause in which a node is found. The density of the pause's length p is as
+    /// p, and the node is anywhere in it.
     fn rest_left(&self, rng: &mut impl Rng) -> Span {
         let (shortest, longest) = (self.pause.0.seconds(), self.pause.1.seconds());
         let (low, high) = (shortest * shortest, longest * longest);
@@ -129,9 +133,9 @@ impl Waypoint {
     }
 }
 
-/// Mean distance in metres between two places drawn uniformly from a rectangle (Ghosh, Bull. Calcutta Math. Soc.
-/// 43, 1951; Bettstetter, Hartenstein and Pérez-Costa, Wireless Networks 10, 2004). With a the longer side,
-/// t = b / a and d = √(1 + t²) it is
+/// Mean distance in metres between two places drawn uniformly from a rectangle (Ghosh, Bull.
+/// Calcutta Math. Soc. 43, 1951; Bettstetter, Hartenstein and Pérez-Costa, Wireless Networks 10,
+/// 2004). With a the longer side, t = b / a and d = √(1 + t²) it is
 ///
 /// a/15 · (1/t² + t³ + d (3 − 1/t² − t²) + 5/2 · (t² asinh(1/t) + asinh(t)/t)),
 ///
@@ -203,7 +207,8 @@ mod tests {
     #[test]
     fn the_mean_distance_in_a_rectangle_is_what_an_integral_gives() {
         for (a, b) in [(1.0, 1.0), (300.0, 1500.0), (7.0, 0.01)] {
-            // Differences of two uniform coordinates have triangular densities; midpoints of 1000² cells.
+            // Differences of two uniform coordinates have triangular densities; midpoints of 1000²
+            // cells.
             let steps = 1000;
             let at = |k: i32| (f64::from(k) + 0.5) / f64::from(steps);
             let cell =
@@ -274,8 +279,8 @@ mod tests {
         cells
     }
 
-    /// The two-sample χ² of as many nodes each: about 24 if they are of one distribution, and above 51.2 once in
-    /// 1000 times.
+    /// The two-sample χ² of as many nodes each: about 24 if they are of one distribution, and above
+    /// 51.2 once in 1000 times.
     fn difference(one: &[f64; 25], two: &[f64; 25]) -> f64 {
         one.iter().zip(two).map(|(a, b)| (a - b) * (a - b) / (a + b)).sum()
     }

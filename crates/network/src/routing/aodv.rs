@@ -1,42 +1,50 @@
 //! AODV, ad hoc on-demand distance vector routing: a route is looked for when a packet needs one.
 //!
-//! Source: Perkins, Belding-Royer and Das, RFC 3561 (its words and constants). The names of the messages are the RFC's:
-//! RREQ, RREP, RERR, HELLO.
+//! Source: Perkins, Belding-Royer and Das, RFC 3561 (its words and constants). The names of the
+//! messages are the RFC's: RREQ, RREP, RERR, HELLO.
 //!
-//! **Left out**: local repair (§6.12), waiting after a reboot (§6.13), the flag A and RREP-ACK (the MAC acknowledges
-//! what is sent to one neighbour, §6.8), flags J, R (multicast) and N (local repair), subnets (§7), extensions (§9),
-//! several interfaces (§6.14). Packets that wait are the caller's, and so is the delay of broadcasts.
+//! **Left out**: local repair (§6.12), waiting after a reboot (§6.13), the flag A and RREP-ACK (the
+//! MAC acknowledges what is sent to one neighbour, §6.8), flags J, R (multicast) and N (local
+//! repair), subnets (§7), extensions (§9), several interfaces (§6.14). Packets that wait are the
+//! caller's, and so is the delay of broadcasts.
 //!
-//! **Loops.** Sequence numbers alone do not keep routes free of loops: it depends on how one reads the RFC (Bhargavan,
-//! Obradovic and Gunter, JACM 2002; van Glabbeek, Höfner, Tan and Portmann, MSWiM 2013). Call *quality* of a node's
-//! route the pair of its number and its hop count, better if the number is newer or, with equal numbers, the hop count
-//! smaller; the quality of an invalid route has the number before the last increment, and any hop count. Along valid
-//! next hops the quality gets better and better, so that no node comes twice, as long as the quality of an entry never
-//! gets worse. Hence:
+//! **Loops.** Sequence numbers alone do not keep routes free of loops: it depends on how one reads
+//! the RFC (Bhargavan, Obradovic and Gunter, JACM 2002; van Glabbeek, Höfner, Tan and Portmann,
+//! MSWiM 2013). Call *quality* of a node's route the pair of its number and its hop count, better
+//! if the number is newer or, with equal numbers, the hop count smaller; the quality of an invalid
+//! route has the number before the last increment, and any hop count. Along valid next hops the
+//! quality gets better and better, so that no node comes twice, as long as the quality of an entry
+//! never gets worse. Hence:
 //!
-//! * The sequence number of an entry is never forgotten. After `DELETE_PERIOD` an invalid entry loses its hop count and
-//!   its precursors only (§6.11 lets an entry live longer). With the number, a node would take a route back from a
-//!   neighbour whose route leads over itself.
-//! * A route that expires has its number incremented, as one that breaks has (§6.1: "expires or breaks").
-//! * A RERR ends a route only if its number is newer than the route's; §6.11 copies any. An older one is late.
-//! * An invalid route's number is not incremented again when packets come for it (§6.11: "if it exists and is valid").
-//! * The direct route to a neighbour that was heard, "without a valid sequence number", keeps the number that was known,
-//!   as one that news must not be older than. §6.7 (i) takes any.
+//! * The sequence number of an entry is never forgotten. After `DELETE_PERIOD` an invalid entry
+//!   loses its hop count and its precursors only (§6.11 lets an entry live longer). With the
+//!   number, a node would take a route back from a neighbour whose route leads over itself.
+//! * A route that expires has its number incremented, as one that breaks has (§6.1: "expires or
+//!   breaks").
+//! * A RERR ends a route only if its number is newer than the route's; §6.11 copies any. An older
+//!   one is late.
+//! * An invalid route's number is not incremented again when packets come for it (§6.11: "if it
+//!   exists and is valid").
+//! * The direct route to a neighbour that was heard, "without a valid sequence number", keeps the
+//!   number that was known, as one that news must not be older than. §6.7 (i) takes any.
 //! * Nobody has a route to itself.
 //!
 //! **Other readings.**
 //!
-//! * A node is "part of an active route" (§6.9) while it or another node may have a valid route over it by a RREQ, a RREP
-//!   or data. If it fell silent earlier, its neighbours would take its links for lost. HELLOs themselves do not count:
-//!   they would never end.
-//! * §6.7 forwards a RREP only if it changes the table. One that says what the table says already is forwarded as well:
-//!   it is the answer to another originator.
-//! * The RERR for a packet without a route (§6.11 (ii)) goes to the neighbour that the packet came from as well, which
-//!   is no precursor if it uses a reverse route.
-//! * What comes from the blacklist's neighbours but RREQs is heard (§6.8). Only a RREP that the MAC has given up brings
-//!   a neighbour there: packets fail by collisions as well, on links that go both ways.
-//! * A gratuitous RREP has the number of the table, which is the RREQ's or newer (§6.6.3: the RREQ's).
-//! * A reverse route that is fresher already lives longer by a RREQ (§6.5), and not by an invalid route's lifetime.
+//! * A node is "part of an active route" (§6.9) while it or another node may have a valid route
+//!   over it by a RREQ, a RREP or data. If it fell silent earlier, its neighbours would take its
+//!   links for lost. HELLOs themselves do not count: they would never end.
+//! * §6.7 forwards a RREP only if it changes the table. One that says what the table says already
+//!   is forwarded as well: it is the answer to another originator.
+//! * The RERR for a packet without a route (§6.11 (ii)) goes to the neighbour that the packet came
+//!   from as well, which is no precursor if it uses a reverse route.
+//! * What comes from the blacklist's neighbours but RREQs is heard (§6.8). Only a RREP that the MAC
+//!   has given up brings a neighbour there: packets fail by collisions as well, on links that go
+//!   both ways.
+//! * A gratuitous RREP has the number of the table, which is the RREQ's or newer (§6.6.3: the
+//!   RREQ's).
+//! * A reverse route that is fresher already lives longer by a RREQ (§6.5), and not by an invalid
+//!   route's lifetime.
 //! * RREQs over the limit wait, RERRs over the limit are not sent.
 
 mod discovery;

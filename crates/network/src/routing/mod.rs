@@ -1,9 +1,9 @@
 //! Ad-hoc routing: to which neighbour a packet goes next.
 //!
-//! A [`Protocol`] is the router of one node, driven by calls: packets to route, messages heard, links that the MAC found
-//! broken, its timer. It answers with [`Action`]s. It sees no packet's content, reads no clock and draws no random
-//! number: whoever carries its messages delays broadcasts at random, so that neighbours do not repeat one at once
-//! (RFC 5148).
+//! A [`Protocol`] is the router of one node, driven by calls: packets to route, messages heard,
+//! links that the MAC found broken, its timer. It answers with [`Action`]s. It sees no packet's
+//! content, reads no clock and draws no random number: whoever carries its messages delays
+//! broadcasts at random, so that neighbours do not repeat one at once (RFC 5148).
 
 pub mod aodv;
 mod olsr;
@@ -89,7 +89,8 @@ pub enum Hop {
 
 /// The router of one node.
 pub trait Protocol {
-    /// Where a packet goes next that this node has, its own or another's; never called for its own address.
+    /// Where a packet goes next that this node has, its own or another's; never called for its own
+    /// address.
     fn next_hop(&mut self, now: Time, packet: Transit, out: &mut Vec<Action>) -> Hop;
 
     /// A message came from a neighbour.

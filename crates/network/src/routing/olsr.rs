@@ -1,30 +1,35 @@
 //! OLSR, the Optimized Link State Routing Protocol (RFC 3626).
 //!
-//! A node broadcasts HELLOs, by which neighbours learn of each other and of their neighbours in turn. Each chooses some
-//! of its neighbours as multipoint relays (MPRs), so that these reach all nodes two hops away. Who is chosen tells all
-//! the network by whom, in TC messages, which only relays forward. From neighbours, their neighbours and what TCs say
-//! follow shortest ways to all nodes, before anybody asks for one.
+//! A node broadcasts HELLOs, by which neighbours learn of each other and of their neighbours in
+//! turn. Each chooses some of its neighbours as multipoint relays (MPRs), so that these reach all
+//! nodes two hops away. Who is chosen tells all the network by whom, in TC messages, which only
+//! relays forward. From neighbours, their neighbours and what TCs say follow shortest ways to all
+//! nodes, before anybody asks for one.
 //!
-//! What comes in goes through [`neighbours`] (links, 2-hop neighbours, relays, selectors) and [`topology`] (TCs, routing
-//! table); [`mpr`] is the choice of relays, [`message`] has the packets. Hold times are looked at when something
-//! happens, and the table is computed when somebody asks for a route after a change.
+//! What comes in goes through [`neighbours`] (links, 2-hop neighbours, relays, selectors) and
+//! [`topology`] (TCs, routing table); [`mpr`] is the choice of relays, [`message`] has the packets.
+//! Hold times are looked at when something happens, and the table is computed when somebody asks
+//! for a route after a change.
 //!
 //! What the RFC has and this has not:
 //!
-//! * several interfaces of a node: no MID messages (§5), no UNSPEC_LINK, no list of interfaces in the duplicate set;
+//! * several interfaces of a node: no MID messages (§5), no UNSPEC_LINK, no list of interfaces in
+//!   the duplicate set;
 //! * networks behind a node: no HNA messages (§12);
-//! * link hysteresis (§14), redundant topology information (§15: TC_REDUNDANCY is 0) and redundant relays (§16:
-//!   MPR_COVERAGE is 1);
+//! * link hysteresis (§14), redundant topology information (§15: TC_REDUNDANCY is 0) and redundant
+//!   relays (§16: MPR_COVERAGE is 1);
 //! * fragments: a message is as long as it has to be (§6.2 and §9.3 let it be partial);
 //! * the additional HELLO when the MPR set has changed (§8.5: MAY);
-//! * waiting to send several messages together (§3.5): those due at once go in one packet, and whoever carries
-//!   packets adds the jitter;
-//! * messages of unknown types, which the RFC has forwarded (§3.4), and Htime, which nobody reads (its bytes are there).
+//! * waiting to send several messages together (§3.5): those due at once go in one packet, and
+//!   whoever carries packets adds the jitter;
+//! * messages of unknown types, which the RFC has forwarded (§3.4), and Htime, which nobody reads
+//!   (its bytes are there).
 //!
-//! Where the RFC leaves it open: the first HELLO and the first TC come at a time of the interval that differs from node
-//! to node; a lost MPR selector is told at once, by an early TC (§9.3). Where this differs: the ANSN of an empty TC is
-//! remembered ([`topology`]), a link that the MAC found broken comes back by a HELLO only, and who has no symmetric link
-//! is no MPR selector ([`neighbours`]).
+//! Where the RFC leaves it open: the first HELLO and the first TC come at a time of the interval
+//! that differs from node to node; a lost MPR selector is told at once, by an early TC (§9.3).
+//! Where this differs: the ANSN of an empty TC is remembered ([`topology`]), a link that the MAC
+//! found broken comes back by a HELLO only, and who has no symmetric link is no MPR selector
+//! ([`neighbours`]).
 
 mod message;
 mod mpr;
@@ -59,15 +64,16 @@ pub struct OlsrSettings {
     pub hello_interval: Span,
     /// Time between two TCs of a node that is a relay: TC_INTERVAL, 5 s. Above zero.
     pub tc_interval: Span,
-    /// How long what a HELLO says holds: NEIGHB_HOLD_TIME, 6 s. Messages can say 62.5 ms to 3,968 s, in steps of at most
-    /// a sixteenth (§18.3); what is between two steps is rounded up.
+    /// How long what a HELLO says holds: NEIGHB_HOLD_TIME, 6 s. Messages can say 62.5 ms to 3,968
+    /// s, in steps of at most a sixteenth (§18.3); what is between two steps is rounded up.
     pub neighbour_hold: Span,
     /// How long what a TC says holds: TOP_HOLD_TIME, 15 s. Rounded up likewise.
     pub topology_hold: Span,
     /// How long a node remembers that it has had a message: DUP_HOLD_TIME, 30 s.
     pub duplicate_hold: Span,
-    /// For how long a link that the MAC found broken is not used, whatever HELLOs say: L_LOST_LINK_time is that much
-    /// later (§13), 6 s. With zero the next HELLO over the link can bring it back.
+    /// For how long a link that the MAC found broken is not used, whatever HELLOs say:
+    /// L_LOST_LINK_time is that much later (§13), 6 s. With zero the next HELLO over the link can
+    /// bring it back.
     pub lost_hold: Span,
     /// How willing the node is to carry others' packets: 0 (never) to 7 (always), 3 by default.
     pub willingness: u8,
@@ -94,8 +100,8 @@ pub struct Olsr {
     settings: OlsrSettings,
     neighbours: Neighbours,
     topology: Topology,
-    /// The duplicate set (§3.4): D_time by D_addr and D_seq_num. With one interface a tuple means that the message has
-    /// been considered for forwarding.
+    /// The duplicate set (§3.4): D_time by D_addr and D_seq_num. With one interface a tuple means
+    /// that the message has been considered for forwarding.
     duplicates: BTreeMap<(Node, u16), Time>,
     table: Table,
     /// The table is not that of what is known now.
@@ -182,7 +188,8 @@ impl Olsr {
             Body::Tc(tc) => {
                 let name = (envelope.originator, envelope.number);
                 let had = self.duplicates.get(&name).is_some_and(|until| *until > now);
-                // Neither believed (§9.5, 1.) nor forwarded (§3.4.1, 1.) but from a symmetric neighbour.
+                // Neither believed (§9.5, 1.) nor forwarded (§3.4.1, 1.) but from a symmetric
+                // neighbour.
                 if had || !self.neighbours.is_symmetric(now, from) {
                     return;
                 }
@@ -308,8 +315,9 @@ impl Protocol for Olsr {
     }
 }
 
-/// How much of an interval a node lets pass before its first message: another part for each node, and parts far apart
-/// for nodes with numbers close together (multiples of the golden ratio, modulo 1).
+/// How much of an interval a node lets pass before its first message: another part for each node,
+/// and parts far apart for nodes with numbers close together (multiples of the golden ratio, modulo
+/// 1).
 fn phase(node: Node, interval: Span) -> Span {
     let part = node.wrapping_mul(40_503); // 2¹⁶ / 1.618, odd: no two nodes have the same part.
     Span((interval.0 >> 16) * u64::from(part))

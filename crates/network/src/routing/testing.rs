@@ -1,5 +1,5 @@
-//! Routers on a graph, for tests: who is adjacent hears everything, the rest nothing, and nothing is ever lost but what
-//! is sent over a link that is not there, and if one asks for it, broadcasts.
+//! Routers on a graph, for tests: who is adjacent hears everything, the rest nothing, and nothing
+//! is ever lost but what is sent over a link that is not there, and if one asks for it, broadcasts.
 
 use super::{Action, Hop, Message, Node, Protocol, Transit};
 use crate::Rng;
@@ -84,7 +84,8 @@ impl<P: Protocol> Ether<P> {
         self.links = links.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
     }
 
-    /// From now on, of pairs with a link, the second no longer hears the first for these, and for no others.
+    /// From now on, of pairs with a link, the second no longer hears the first for these, and for
+    /// no others.
     pub(crate) fn deafen(&mut self, pairs: impl IntoIterator<Item = (Node, Node)>) {
         self.deaf = pairs.into_iter().collect();
     }

@@ -13,8 +13,8 @@ pub struct Connection {
     pub subflows: Vec<usize>,
     /// Token of its initiator, if the keys were seen.
     pub token: Option<u32>,
-    /// Payload that the connection has acknowledged, each byte once: of data acks where it has several
-    /// paths, both ways together.
+    /// Payload that the connection has acknowledged, each byte once: of data acks where it has
+    /// several paths, both ways together.
     pub acked_bytes: u64,
     /// Joins whose proofs are right, and those whose proofs are wrong; only where all was seen.
     pub proofs: (u64, u64),
@@ -24,7 +24,8 @@ pub struct Connection {
     pub withdrawn: u64,
 }
 
-/// Data acks of one side on one subflow: the first one, and how far the others are below and above it.
+/// Data acks of one side on one subflow: the first one, and how far the others are below and above
+/// it.
 #[derive(Clone, Copy, Debug)]
 struct Acks {
     first: u64,
@@ -120,7 +121,8 @@ impl Connection {
         let data: Vec<u64> =
             (0..2).filter_map(|who| acknowledged(&self.subflows, openings, who)).collect();
         self.acked_bytes = match data.is_empty() {
-            true => self.subflows.iter().map(tcp).fold(0, u64::saturating_add), // no data acks: plain TCP
+            // no data acks: plain TCP
+            true => self.subflows.iter().map(tcp).fold(0, u64::saturating_add),
             false => data.into_iter().fold(0, u64::saturating_add),
         };
         (self.announced, self.withdrawn) = (announced, withdrawn);

@@ -24,8 +24,8 @@ pub struct Direction {
     pub again_bytes: u64,
     /// Payload that the other side has acknowledged.
     pub acked_bytes: u64,
-    /// From a segment to the first acknowledgement of it, where it was captured: mean over segments that
-    /// were sent once, in seconds; `NaN` if there is none.
+    /// From a segment to the first acknowledgement of it, where it was captured: mean over segments
+    /// that were sent once, in seconds; `NaN` if there is none.
     pub rtt_s: f64,
     /// IP bytes of packets with payload in each bin.
     pub binned: Vec<u64>,
@@ -95,8 +95,8 @@ impl Direction {
         }
     }
 
-    /// Everything from `start` to `upto`, which is all that was sent, tells no round trip any more: what was
-    /// sent later may have waited for what was sent again.
+    /// Everything from `start` to `upto`, which is all that was sent, tells no round trip any more:
+    /// what was sent later may have waited for what was sent again.
     fn taint(&mut self, start: u64, upto: u64) {
         let mut from = start;
         while let Some(&(begun, _)) = self.again.back().filter(|(_, ended)| *ended >= start) {

@@ -50,8 +50,8 @@ pub fn token(hash: Hash, key: u64) -> u32 {
     u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]])
 }
 
-/// The data sequence number of the SYN of the host with `key`: the last 64 bits of its hash (RFC 8684
-/// §3.1).
+/// The data sequence number of the SYN of the host with `key`: the last 64 bits of its hash (RFC
+/// 8684 §3.1).
 pub fn initial_data_sequence(hash: Hash, key: u64) -> u64 {
     let digest = hash.digest(key);
     last_eight(&digest)
@@ -92,7 +92,8 @@ impl Keys {
         u64::from_be_bytes(first(&code))
     }
 
-    /// What the initiator proves with in the third packet of a join: 160 bits (RFC 8684 §3.2, HMAC-A).
+    /// What the initiator proves with in the third packet of a join: 160 bits (RFC 8684 §3.2,
+    /// HMAC-A).
     pub fn initiator_code(&self, initiator_nonce: u32, responder_nonce: u32) -> [u8; 20] {
         let key = Keys::both(self.initiator, self.responder);
         first(&self.hash.code(&key, &Keys::nonces(initiator_nonce, responder_nonce)))

@@ -20,8 +20,8 @@ pub struct Mapping {
 /// The MPTCP option by its subtypes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mptcp {
-    /// Opens a connection (§3.1). A SYN of version 1 has no key, the SYN/ACK that of its sender, the
-    /// third packet both, and the first data its length as well.
+    /// Opens a connection (§3.1). A SYN of version 1 has no key, the SYN/ACK that of its sender,
+    /// the third packet both, and the first data its length as well.
     Capable {
         /// Version of the protocol.
         version: u8,
@@ -293,7 +293,8 @@ fn read_join(content: &[u8]) -> Option<Mptcp> {
     }
 }
 
-/// Of version 1, whose nibble says whether it confirms, and of version 0, whose nibble is that of IP.
+/// Of version 1, whose nibble says whether it confirms, and of version 0, whose nibble is that of
+/// IP.
 fn read_address(content: &[u8]) -> Option<Mptcp> {
     let mut cursor = Cursor(&content[1..]);
     let (nibble, id) = (content[0] & 15, cursor.u8()?);

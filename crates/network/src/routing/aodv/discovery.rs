@@ -19,7 +19,8 @@ pub(super) struct Discovery {
 }
 
 impl Discovery {
-    /// How long a RREP is waited for: §6.4, and for a RREQ that goes everywhere §6.3, twice as long every time.
+    /// How long a RREP is waited for: §6.4, and for a RREQ that goes everywhere §6.3, twice as long
+    /// every time.
     fn wait(&self, settings: &AodvSettings) -> Span {
         if self.ttl < settings.net_diameter {
             return settings.ring_traversal_time(self.ttl);

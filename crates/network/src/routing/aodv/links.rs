@@ -116,8 +116,8 @@ impl Aodv {
         self.send_rerr(now, &lost, None, out);
     }
 
-    /// §6.11 case (iii). A RERR whose number is not newer than that of the route was sent before the route was made: it
-    /// ends nothing.
+    /// §6.11 case (iii). A RERR whose number is not newer than that of the route was sent before
+    /// the route was made: it ends nothing.
     pub(super) fn on_rerr(&mut self, now: Time, from: Node, rerr: &Rerr, out: &mut Vec<Action>) {
         let unreachable = rerr.unreachable.iter().filter(|(node, _)| *node != self.me);
         let mut lost: Vec<Node> = Vec::new();
@@ -129,7 +129,8 @@ impl Aodv {
         self.send_rerr(now, &lost, None, out);
     }
 
-    /// §6.11: tells precursors which destinations are lost, and besides them the neighbour that sent a packet in vain.
+    /// §6.11: tells precursors which destinations are lost, and besides them the neighbour that
+    /// sent a packet in vain.
     pub(super) fn send_rerr(
         &mut self,
         now: Time,
@@ -150,7 +151,8 @@ impl Aodv {
         }
         for part in unreachable.chunks(MOST_UNREACHABLE) {
             if self.rerrs.free() > now {
-                return; // RERR_RATELIMIT: packets that come for the lost routes give another occasion.
+                // RERR_RATELIMIT: packets that come for the lost routes give another occasion.
+                return;
             }
             self.rerrs.spend(now);
             for (node, _) in part {

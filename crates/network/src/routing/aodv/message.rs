@@ -68,7 +68,8 @@ pub struct Rrep {
 /// Route Error (§5.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rerr {
-    /// Destinations that cannot be reached over the sender any more, with their sequence numbers; at most 255.
+    /// Destinations that cannot be reached over the sender any more, with their sequence numbers;
+    /// at most 255.
     pub unreachable: Vec<(Node, u32)>,
 }
 

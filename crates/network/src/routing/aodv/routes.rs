@@ -32,7 +32,8 @@ impl Aodv {
         self.broadcast(now, Message::Rreq(rreq), out);
     }
 
-    /// §6.5: the reverse route; the RREQ's hops are counted to here. It lives `MinimalLifetime` at least.
+    /// §6.5: the reverse route; the RREQ's hops are counted to here. It lives `MinimalLifetime` at
+    /// least.
     fn learn_reverse(&mut self, now: Time, from: Node, rreq: Rreq, out: &mut Vec<Action>) {
         let hop = self.settings.node_traversal_time;
         let net = self.settings.net_traversal_time();
@@ -54,7 +55,8 @@ impl Aodv {
 
     /// §6.6.1: the destination answers.
     fn answer_for_myself(&mut self, now: Time, rreq: &Rreq, out: &mut Vec<Action>) {
-        // §6.1: the larger one, which is what §6.6.1 says as well unless the RREQ's is larger by more than 1.
+        // §6.1: the larger one, which is what §6.6.1 says as well unless the RREQ's is larger by
+        // more than 1.
         if let Some(asked) = rreq.destination_sequence.filter(|asked| newer(*asked, self.sequence))
         {
             self.sequence = asked;
@@ -90,7 +92,8 @@ impl Aodv {
         true
     }
 
-    /// What the table has of a destination, for `originator` (§6.6.2), if its sequence number is valid.
+    /// What the table has of a destination, for `originator` (§6.6.2), if its sequence number is
+    /// valid.
     fn rrep_from_table(&mut self, now: Time, destination: Node, originator: Node) -> Option<Rrep> {
         let route = self.table.valid(now, destination)?;
         if route.state != State::Active {
@@ -105,7 +108,8 @@ impl Aodv {
         })
     }
 
-    /// §6.6, §6.7: a RREP goes to the next hop towards its originator, which may use the route from now on.
+    /// §6.6, §6.7: a RREP goes to the next hop towards its originator, which may use the route from
+    /// now on.
     fn send_rrep(&mut self, now: Time, rrep: Rrep, out: &mut Vec<Action>) {
         let until = now + self.settings.active_route_timeout;
         let Some(reverse) = self.table.valid(now, rrep.originator) else { return };
@@ -114,7 +118,8 @@ impl Aodv {
         if let Some(forward) = self.table.valid(now, rrep.destination) {
             forward.precursors.insert(to);
             let next = forward.next;
-            // §6.6.2, §6.7: who uses the route uses its next hop, and the other way about the reverse route.
+            // §6.6.2, §6.7: who uses the route uses its next hop, and the other way about the
+            // reverse route.
             if let Some(route) = self.table.valid(now, next) {
                 route.precursors.insert(to);
             }

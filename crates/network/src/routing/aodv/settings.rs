@@ -5,11 +5,11 @@ use units::Span;
 /// What an AODV router is told; the defaults are those of RFC 3561 §10.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AodvSettings {
-    /// How long a route stays valid after it was used (`ACTIVE_ROUTE_TIMEOUT`). With HELLOs longer than
-    /// `allowed_hello_loss` · `hello_interval`.
+    /// How long a route stays valid after it was used (`ACTIVE_ROUTE_TIMEOUT`). With HELLOs longer
+    /// than `allowed_hello_loss` · `hello_interval`.
     pub active_route_timeout: Span,
-    /// How long an invalid route is remembered, in multiples of the longer of `active_route_timeout` and
-    /// `hello_interval` (`K` of `DELETE_PERIOD`, §6.11).
+    /// How long an invalid route is remembered, in multiples of the longer of
+    /// `active_route_timeout` and `hello_interval` (`K` of `DELETE_PERIOD`, §6.11).
     pub delete_factor: u32,
     /// Whether a node that is a part of an active route broadcasts HELLOs (§6.9).
     pub hello: bool,

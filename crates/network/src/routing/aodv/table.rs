@@ -1,7 +1,7 @@
 //! The routing table (RFC 3561 §2, §6.1, §6.2).
 //!
-//! A route's lifetime ends without a timer: whoever reads a route lets it expire first. An entry is never deleted,
-//! because its sequence number must not be forgotten (see [the module](super)).
+//! A route's lifetime ends without a timer: whoever reads a route lets it expire first. An entry is
+//! never deleted, because its sequence number must not be forgotten (see [the module](super)).
 
 use crate::routing::{Node, Transit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,8 +24,9 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 pub(super) enum State {
     /// Must not be used. Its sequence number is one above that of the route that was.
     Invalid,
-    /// Valid and direct, because the neighbour was heard, which did not say its sequence number (§6.5, §6.7: "without
-    /// a valid sequence number"). An older number is kept, only to be compared with.
+    /// Valid and direct, because the neighbour was heard, which did not say its sequence number
+    /// (§6.5, §6.7: "without a valid sequence number"). An older number is kept, only to be
+    /// compared with.
     Adjacent,
     /// Valid, with the destination's sequence number.
     Active,
@@ -127,8 +128,8 @@ impl Table {
         route
     }
 
-    /// A neighbour was heard: the route to it is direct (§6.5, §6.7). A valid route keeps its number, an invalid one has
-    /// none that counts.
+    /// A neighbour was heard: the route to it is direct (§6.5, §6.7). A valid route keeps its
+    /// number, an invalid one has none that counts.
     pub(super) fn meet(&mut self, now: Time, neighbour: Node, until: Time) {
         let route = self.entry(now, neighbour);
         if !route.valid() {
@@ -140,7 +141,8 @@ impl Table {
         route.next = neighbour;
     }
 
-    /// §6.2: what was heard of a route is taken if it is fresher or shorter. Whether the table says the same now.
+    /// §6.2: what was heard of a route is taken if it is fresher or shorter. Whether the table says
+    /// the same now.
     pub(super) fn learn(&mut self, now: Time, news: News) -> bool {
         let News { destination, sequence, hops, via, until } = news;
         let route = self.entry(now, destination);
@@ -167,8 +169,8 @@ impl Table {
         }
     }
 
-    /// A data packet goes on over the next hop that comes back, if there is one: its use prolongs the routes to both
-    /// ends, to the next hop and to the previous one (§6.2).
+    /// A data packet goes on over the next hop that comes back, if there is one: its use prolongs
+    /// the routes to both ends, to the next hop and to the previous one (§6.2).
     pub(super) fn carry(&mut self, now: Time, packet: Transit, until: Time) -> Option<Node> {
         let route = self.valid(now, packet.destination)?;
         route.lifetime = route.lifetime.max(until);
@@ -207,8 +209,8 @@ impl Table {
         lost
     }
 
-    /// §6.11 case (iii): a neighbour has lost its route to a destination, and says so with a sequence number. Whether
-    /// that ends a route here.
+    /// §6.11 case (iii): a neighbour has lost its route to a destination, and says so with a
+    /// sequence number. Whether that ends a route here.
     pub(super) fn fail(&mut self, now: Time, node: Node, neighbour: Node, sequence: u32) -> bool {
         let forgotten = now + self.delete_period;
         let Some(route) = self.valid(now, node) else { return false };
@@ -222,7 +224,8 @@ impl Table {
     }
 }
 
-/// The lifetime of a route ends: it becomes invalid, then it is forgotten but for its sequence number.
+/// The lifetime of a route ends: it becomes invalid, then it is forgotten but for its sequence
+/// number.
 fn settle(route: &mut Route, now: Time, delete_period: Span) {
     if route.valid() && route.lifetime <= now {
         route.invalidate(route.lifetime + delete_period);

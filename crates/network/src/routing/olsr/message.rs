@@ -85,8 +85,8 @@ impl Hello {
     }
 }
 
-/// The state of a link (§6.1.1, numbers of §18.5). UNSPEC_LINK is for a neighbour that is reached over another
-/// interface, so it is not there.
+/// The state of a link (§6.1.1, numbers of §18.5). UNSPEC_LINK is for a neighbour that is reached
+/// over another interface, so it is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LinkType {
     /// The neighbour is heard.
@@ -133,8 +133,9 @@ pub(super) fn newer(a: u16, b: u16) -> bool {
     (a > b && a - b <= HALF) || (b > a && b - a > HALF)
 }
 
-/// The shortest time, not shorter than `span`, that the eight bits of Vtime can say: C (1 + a/16) 2ᵇ with C = 1/16 s
-/// and a and b below 16 (§18.3), at most 3,968 s. The hold times of the RFC are such times.
+/// The shortest time, not shorter than `span`, that the eight bits of Vtime can say: C (1 + a/16)
+/// 2ᵇ with C = 1/16 s and a and b below 16 (§18.3), at most 3,968 s. The hold times of the RFC are
+/// such times.
 pub(super) fn sayable(span: Span) -> Span {
     const C: u64 = NANOS / 16;
     let exponent = (0..16).find(|b| span.0 < (C << b) * 2).unwrap_or(15);
@@ -179,7 +180,8 @@ mod tests {
         assert!(newer(1, 0) && !newer(0, 1) && !newer(5, 5));
         assert!(newer(0, 65_535) && !newer(65_535, 0));
         assert!(newer(100, 65_000) && !newer(65_000, 100));
-        // Half of the circle apart the greater number is the newer one, so that two are never both newer.
+        // Half of the circle apart the greater number is the newer one, so that two are never both
+        // newer.
         assert!(newer(32_768, 0) && !newer(0, 32_768));
         assert!(newer(40_000, 7_232) && !newer(7_232, 40_000));
     }

@@ -10,16 +10,19 @@ pub(super) struct Candidate {
     pub(super) node: Node,
     /// 0 to 7.
     pub(super) willingness: u8,
-    /// Its symmetric neighbours but the node that chooses; after [`select`] those of them that are in N2.
+    /// Its symmetric neighbours but the node that chooses; after [`select`] those of them that are
+    /// in N2.
     pub(super) reaches: Vec<Node>,
 }
 
-/// Relays, in order of their numbers, through which all strict 2-hop neighbours are reached that a willing neighbour
-/// reaches: the RFC's heuristic. What it leaves open is decided for the smaller number.
+/// Relays, in order of their numbers, through which all strict 2-hop neighbours are reached that a
+/// willing neighbour reaches: the RFC's heuristic. What it leaves open is decided for the smaller
+/// number.
 pub(super) fn select(mut neighbours: Vec<Candidate>) -> Vec<Node> {
     let n: BTreeSet<Node> = neighbours.iter().map(|y| y.node).collect();
     for y in &mut neighbours {
-        // N2 has no neighbours; D(y), the degree, does not count them either, so it is the length of what is left.
+        // N2 has no neighbours; D(y), the degree, does not count them either, so it is the length
+        // of what is left.
         y.reaches.retain(|node| !n.contains(node));
     }
     // Nor has N2 what only neighbours reach that are never willing.
@@ -37,7 +40,8 @@ pub(super) fn select(mut neighbours: Vec<Candidate>) -> Vec<Node> {
     for y in &relays {
         cover(&mut uncovered, y);
     }
-    // 4. While somebody is not covered: the most willing, then who reaches most of these, then the greater degree.
+    // 4. While somebody is not covered: the most willing, then who reaches most of these, then the
+    //    greater degree.
     while !uncovered.is_empty() {
         let reachability =
             |y: &Candidate| y.reaches.iter().filter(|z| uncovered.contains(z)).count();

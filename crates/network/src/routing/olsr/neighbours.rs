@@ -28,8 +28,8 @@ impl Changed {
     }
 }
 
-/// A link tuple (§4.2.1) and, since a neighbour has one interface and so one link, what else is known of the neighbour
-/// (§4.3). A time is over when it is reached.
+/// A link tuple (§4.2.1) and, since a neighbour has one interface and so one link, what else is
+/// known of the neighbour (§4.3). A time is over when it is reached.
 #[derive(Clone, Debug)]
 pub(super) struct Neighbour {
     /// L_ASYM_time: until then it is heard.
@@ -180,15 +180,16 @@ impl Neighbours {
         if neighbour.symmetric {
             changed.merge(neighbour.update_beyond(me, hello, until));
             if said.is_some_and(|(_, kind)| kind == NeighbourType::Mpr) {
-                // §8.4.1, but not while the MAC's word holds against the link: §8.5 has just removed the tuple.
+                // §8.4.1, but not while the MAC's word holds against the link: §8.5 has just
+                // removed the tuple.
                 changed.routes |= neighbour.selects_until.replace(until).is_none();
             }
         }
         changed
     }
 
-    /// The MAC found the link broken (§13): for `lost` it stays so, whatever HELLOs say. L_SYM_time is over as well, so
-    /// that the link comes back by a HELLO and not by itself.
+    /// The MAC found the link broken (§13): for `lost` it stays so, whatever HELLOs say. L_SYM_time
+    /// is over as well, so that the link comes back by a HELLO and not by itself.
     pub(super) fn on_broken(&mut self, now: Time, node: Node, lost: Span, hold: Span) -> Changed {
         let Some(neighbour) = self.0.get_mut(&node) else { return Changed::default() };
         neighbour.lost_until = now + lost;
@@ -251,8 +252,8 @@ impl Neighbours {
         groups.into_iter().collect()
     }
 
-    /// The symmetric neighbours: the most willing first, then those that have this node as relay, then by number
-    /// (§10, 3.2).
+    /// The symmetric neighbours: the most willing first, then those that have this node as relay,
+    /// then by number (§10, 3.2).
     pub(super) fn by_preference(&self, now: Time) -> Vec<(Node, &Neighbour)> {
         let symmetric = self.0.iter().filter(|(_, neighbour)| neighbour.is_symmetric(now));
         let mut all: Vec<_> = symmetric.map(|(node, neighbour)| (*node, neighbour)).collect();

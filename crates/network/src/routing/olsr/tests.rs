@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 type Links = Vec<(Node, Node)>;
 
-/// HELLOs: heard, symmetric, 2-hop neighbours, relays; then a TC. The rest is for messages under way.
+/// HELLOs: heard, symmetric, 2-hop neighbours, relays; then a TC. The rest is for messages under
+/// way.
 const CONVERGED: Span = Span::millis(4 * 2_000 + 5_000 + 500);
 /// After both ends of a link know that it has broken: 2-hop neighbours, relays, a TC.
 const REPORTED: Span = Span::millis(2 * 2_000 + 5_000 + 500);
@@ -429,7 +430,8 @@ fn cost(floods: bool) -> (f64, f64) {
 fn relays_make_a_tc_cheaper_than_flooding() {
     let (flooded, flooded_bytes) = cost(true);
     let (relayed, relayed_bytes) = cost(false);
-    // 49 times against 5 times; 1,162 bytes a second and node against 82, for fewer say less as well.
+    // 49 times against 5 times; 1,162 bytes a second and node against 82, for fewer say less as
+    // well.
     assert!(flooded > 48.9 && flooded < 49.1, "{flooded}");
     assert!(relayed < 6.0, "{relayed}");
     assert!(relayed_bytes < flooded_bytes / 10.0, "{relayed_bytes} {flooded_bytes}");

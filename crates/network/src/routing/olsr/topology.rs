@@ -1,4 +1,5 @@
-//! What TC messages have said (RFC 3626 §4.4, §9.5), and the routing table that follows from it (§10).
+//! What TC messages have said (RFC 3626 §4.4, §9.5), and the routing table that follows from it
+//! (§10).
 
 use super::WILL_NEVER;
 use super::message::{Tc, newer};
@@ -7,8 +8,8 @@ use crate::routing::Node;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// The topology tuples with the same T_last_addr. A TC always has all that its node advertises, so that they have one
-/// T_seq and one T_time.
+/// The topology tuples with the same T_last_addr. A TC always has all that its node advertises, so
+/// that they have one T_seq and one T_time.
 #[derive(Clone, Debug)]
 struct Advertised {
     /// T_seq.
@@ -26,8 +27,8 @@ pub(super) struct Topology(BTreeMap<Node, Advertised>);
 impl Topology {
     /// §9.5: a node advertises its neighbours. Whether that changes routes.
     ///
-    /// One difference: the ANSN of an empty TC is remembered for as long as the TC is valid. The RFC, which has no tuple
-    /// to keep it in, would believe an older TC that is late.
+    /// One difference: the ANSN of an empty TC is remembered for as long as the TC is valid. The
+    /// RFC, which has no tuple to keep it in, would believe an older TC that is late.
     pub(super) fn on_tc(&mut self, now: Time, last: Node, tc: &Tc, until: Time) -> bool {
         let known = self.0.get(&last).filter(|known| known.until > now);
         if known.is_some_and(|known| newer(known.ansn, tc.ansn)) {
@@ -66,8 +67,9 @@ impl Table {
     /// §10: the shortest ways over symmetric neighbours, 2-hop neighbours and topology tuples.
     pub(super) fn new(me: Node, now: Time, neighbours: &Neighbours, topology: &Topology) -> Self {
         let mut table = Table::default();
-        // 3.2: among ways of two hops those over more willing neighbours and over MPR selectors are preferred. Nodes are
-        // visited in that order, which then decides between longer ways as well.
+        // 3.2: among ways of two hops those over more willing neighbours and over MPR selectors are
+        // preferred. Nodes are visited in that order, which then decides between longer ways as
+        // well.
         let near = neighbours.by_preference(now);
         for (node, _) in &near {
             table.insert(*node, *node); // 1.

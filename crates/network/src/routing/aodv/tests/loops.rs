@@ -161,7 +161,8 @@ proptest! {
     }
 }
 
-/// To a router that hears like this, whatever it hears is the newest: sequence numbers do not count.
+/// To a router that hears like this, whatever it hears is the newest: sequence numbers do not
+/// count.
 fn gullible(count: u32, message: &Message) -> Message {
     match message.clone() {
         Message::Rreq(rreq) => Message::Rreq(Rreq {

@@ -5,7 +5,8 @@ use crate::routing::aodv::{AodvSettings, Hello, Message, Rreq};
 use crate::routing::{Action, Hop, Node, Protocol};
 use units::{Span, Time};
 
-/// Has a route to 7 of number 20 over node 1, and answers RREQs for it of these neighbours' neighbours.
+/// Has a route to 7 of number 20 over node 1, and answers RREQs for it of these neighbours'
+/// neighbours.
 fn with_precursors(precursors: &[Node]) -> Bench {
     let mut bench = quiet();
     bench.learn(0, 7, 1, 20, 4);

@@ -7,7 +7,8 @@ use crate::routing::{self, Action, Node, Protocol};
 use proptest::prelude::*;
 use units::{Span, Time};
 
-/// How long a destination is looked for in vain: rings of TTL 1, 3, 5 and 7, then three times everywhere.
+/// How long a destination is looked for in vain: rings of TTL 1, 3, 5 and 7, then three times
+/// everywhere.
 const IN_VAIN: Span = Span::millis(240 + 400 + 560 + 720 + 2800 * (1 + 2 + 4));
 
 fn routers(count: Node, settings: AodvSettings) -> Vec<Aodv> {
@@ -82,7 +83,8 @@ proptest! {
         }
         let end = ether.now + IN_VAIN + Span::millis(1000);
         ether.run_until(end);
-        // A route may expire on the way, milliseconds before it does at the source. A RERR says so to the source.
+        // A route may expire on the way, milliseconds before it does at the source. A RERR says so
+        // to the source.
         let late: Vec<_> = ether.dropped.extract_if(.., |probe| !probe.way.is_empty()).collect();
         prop_assert!(late.len() <= 1);
         for probe in late {
@@ -109,7 +111,8 @@ proptest! {
         };
         let hops = probe_hops(&ether);
         prop_assert!(hops >= distance);
-        // A RREQ that comes the longer way first is not repeated farther, so that a wider ring may be needed.
+        // A RREQ that comes the longer way first is not repeated farther, so that a wider ring may
+        // be needed.
         let rings = [(1, 0), (3, 240), (5, 640), (7, 1200), (35, 1920)];
         let arrived = ether.delivered[0].0;
         let ring = rings.into_iter().rev().find(|(_, waited)| arrived >= at(*waited));
@@ -140,7 +143,8 @@ proptest! {
             prop_assert_eq!(ether.delivered.len(), before);
             return Ok(());
         }
-        // 10 ms until the MAC gives up, 11 ms a hop for the RERR, the rings up to the last, 13 ms a hop there and back.
+        // 10 ms until the MAC gives up, 11 ms a hop for the RERR, the rings up to the last, 13 ms a
+        // hop there and back.
         let longest = u64::from(nodes);
         let rings = 240 + 400 + 560 + 720;
         let latest = at(5000 + 10 + 11 * longest + rings + 13 * longest);
@@ -169,7 +173,8 @@ fn on_a_ring_the_other_way_round_is_found_in_the_first_search() {
     let (rreqs, before) = (count(&ether, |m| matches!(m, Message::Rreq(_))), ether.delivered.len());
     ether.relink([(0, 1), (2, 3), (3, 4), (4, 5), (5, 0)]);
     stream(&mut ether, 0, 2, 5000, 10_000);
-    // The last hop count was 2, so that the search begins with TTL 4: who is on the way repeats it, and node 1.
+    // The last hop count was 2, so that the search begins with TTL 4: who is on the way repeats it,
+    // and node 1.
     assert_eq!(count(&ether, |m| matches!(m, Message::Rreq(_))) - rreqs, 5);
     assert_eq!(ether.delivered[before].1.way, [0, 5, 4, 3, 2]);
     assert_eq!(ether.dropped.len(), 1, "what was on its way");
@@ -185,7 +190,8 @@ fn without_the_macs_reports_hellos_find_the_broken_link() {
     let before = ether.delivered.len();
     ether.relink([(0, 1), (2, 3), (3, 4), (4, 5), (5, 0)]);
     stream(&mut ether, 0, 2, 5000, 15_000);
-    // Two HELLO intervals after the last one, then a search of TTL 4, which is 4 hops there and back.
+    // Two HELLO intervals after the last one, then a search of TTL 4, which is 4 hops there and
+    // back.
     let back = ether.delivered[before].0;
     assert!(back > at(6000) && back <= at(5000 + 2000 + 2 + 100 + 4 * 13), "{back}");
     assert!(ether.delivered.len() >= 50 + 78, "{}", ether.delivered.len());

@@ -179,7 +179,8 @@ fn a_used_route_lives_with_the_routes_to_its_ends_and_neighbours() {
         assert_eq!(bench.route(now, 9, 7, 2), (Hop::To(1), vec![]));
         now += 1000;
     }
-    // ACTIVE_ROUTE_TIMEOUT after the last packet, for the source, the destination, and the hops to both.
+    // ACTIVE_ROUTE_TIMEOUT after the last packet, for the source, the destination, and the hops to
+    // both.
     for (node, next) in [(9, 2), (7, 1), (2, 2), (1, 1)] {
         assert_eq!(bench.known(21_999, node), Some(next));
         assert_eq!(bench.known(22_000, node), None);
