@@ -4,10 +4,14 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use control::tfrc::Feedback;
 use control::{AnyLaw, AnyScheme, Shell, CongestionController, Scheme, Settings, Window};
 use ports::{PORTS, Ported};
+use transport::coded::{self, Coding};
+use transport::tcp::{self, ModernSettings};
 use transport::{
-    Coding, Idle, ModernSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
+    Idle, PathReport, RtoFloor, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source,
+    Transmit, tfrc,
 };
 use units::{Bytes, Span, Time};
+use wire::Segment;
 
 /// Payload bytes of a segment.
 pub const SEGMENT: u32 = 1000;
@@ -124,8 +128,6 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         penalise: opportunistic && bool::arbitrary(bytes)?,
         host_limit: *bytes.choose(&[u64::MAX, 3_000])?,
         host_time: *bytes.choose(&[Span::ZERO, Span::millis(1)])?,
-        datagrams: false,
-        tfrc: false,
         source,
     })
 }
@@ -195,12 +197,96 @@ impl CongestionController for Boxed {
     }
 }
 
-/// A sender of any kind, its name and its settings.
+/// A sender of any protocol that control drives.
+pub enum AnySender {
+    Tcp(tcp::Sender<Boxed>),
+    Coded(coded::Sender<Boxed>),
+    Tfrc(tfrc::Sender<Boxed>),
+}
+
+/// Does the same with whichever sender it is.
+macro_rules! with {
+    ($any:expr, $sender:ident => $what:expr) => {
+        match $any {
+            AnySender::Tcp($sender) => $what,
+            AnySender::Coded($sender) => $what,
+            AnySender::Tfrc($sender) => $what,
+        }
+    };
+}
+
+impl SendingEndpoint for AnySender {
+    type Sent = Segment;
+    type Answer = Segment;
+
+    /// What another protocol's receiver answers is ignored.
+    fn on_answer(&mut self, now: Time, path: usize, answer: &Segment) {
+        with!(self, sender => if let Ok(answer) = answer.clone().try_into() {
+            sender.on_answer(now, path, &answer);
+        })
+    }
+
+    fn on_deadline(&mut self, now: Time) {
+        with!(self, sender => sender.on_deadline(now))
+    }
+
+    fn on_sent(&mut self, path: usize, bytes: u32) {
+        with!(self, sender => sender.on_sent(path, bytes))
+    }
+
+    fn join(&mut self, path: usize) -> u64 {
+        with!(self, sender => sender.join(path))
+    }
+
+    fn leave(&mut self, path: usize) {
+        with!(self, sender => sender.leave(path))
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Segment>> {
+        with!(self, sender => {
+            let Transmit { path, segment } = sender.poll_transmit(now)?;
+            Some(Transmit { path, segment: segment.into() })
+        })
+    }
+
+    fn next_deadline(&self) -> Time {
+        with!(self, sender => sender.next_deadline())
+    }
+
+    fn start(&self) -> Time {
+        with!(self, sender => sender.start())
+    }
+
+    fn completed(&self) -> Option<Time> {
+        with!(self, sender => sender.completed())
+    }
+
+    fn paths(&self) -> usize {
+        with!(self, sender => sender.paths())
+    }
+
+    fn report(&self, path: usize) -> PathReport {
+        with!(self, sender => sender.report(path))
+    }
+}
+
+/// A sender of any protocol, and what is known of it.
+pub struct Chosen {
+    pub sender: AnySender,
+    /// The settings of TCP that it has, or would have.
+    pub settings: SenderSettings,
+    /// Its controller.
+    pub name: String,
+    /// Which of its paths are coded.
+    pub coded: Vec<bool>,
+}
+
+/// Any sender over `paths` paths.
 pub fn sender(
     bytes: &mut Unstructured<'_>,
     paths: usize,
     transfer: Option<u64>,
-) -> Result<(Sender<Boxed>, SenderSettings, String)> {
+) -> Result<Chosen> {
     let source = transfer.map_or(Source::Bulk, |bytes| Source::Transfer(Bytes(bytes)));
     let mut settings = sender_settings(bytes, source)?;
     let windows = windows(bytes)?;
@@ -208,30 +294,44 @@ pub fn sender(
     let (name, control) = control(bytes, windows, paths)?;
     settings.modern.rate |= name == "bbr" || name == "bilevel";
     settings.prr &= name != "bbr";
-    settings.tfrc = name.contains("tfrc");
-    let sender = Sender::new(settings.clone().into(), Boxed(control), paths, Time::ZERO);
-    Ok((sender, settings, name))
+    let control = Boxed(control);
+    if name.contains("tfrc") {
+        let SenderSettings { segment, ref source, receive_buffer, .. } = settings;
+        let own = tfrc::Settings { segment, source: source.clone(), receive_buffer };
+        let sender = AnySender::Tfrc(tfrc::Sender::new(own.into(), control, paths, Time::ZERO));
+        return Ok(Chosen { sender, settings, name, coded: vec![false; paths] });
+    }
+    let tcp = tcp::Sender::new(settings.clone().into(), control, paths, Time::ZERO);
+    let codings = codings(bytes, &settings, paths)?;
+    let coded: Vec<bool> = codings.iter().map(Option::is_some).collect();
+    let sender = match coded.contains(&true) {
+        true => AnySender::Coded(coded::Sender::new(tcp, codings)),
+        false => AnySender::Tcp(tcp),
+    };
+    Ok(Chosen { sender, settings, name, coded })
 }
 
-/// Codes some of the paths of a sender, if they can be; says which.
-pub fn code(
+/// The coding of each path, if paths can be coded.
+fn codings(
     bytes: &mut Unstructured<'_>,
-    sender: &mut Sender<Boxed>,
     settings: &SenderSettings,
-) -> Result<Vec<usize>> {
+    paths: usize,
+) -> Result<Vec<Option<Coding>>> {
     let modern = &settings.modern;
     let no = modern.rack || modern.tlp || modern.dsack || modern.frto || modern.eifel || modern.ecn;
-    if no || settings.tfrc || !bool::arbitrary(bytes)? {
-        return Ok(Vec::new());
+    if no || !bool::arbitrary(bytes)? {
+        return Ok(vec![None; paths]);
     }
-    let mut coded = Vec::new();
-    for path in 0..sender.paths() {
-        if bool::arbitrary(bytes)? {
-            let redundancy = 1.0 + f64::from(bytes.int_in_range(0..=100u8)?) / 100.0;
-            let window = bytes.int_in_range(1..=255u8)?;
-            sender.set_coding(path, Coding { redundancy, window });
-            coded.push(path);
-        }
+    let mut codings = Vec::new();
+    for _ in 0..paths {
+        let coding = match bool::arbitrary(bytes)? {
+            false => None,
+            true => {
+                let redundancy = 1.0 + f64::from(bytes.int_in_range(0..=100u8)?) / 100.0;
+                Some(Coding { redundancy, window: bytes.int_in_range(1..=255u8)? })
+            }
+        };
+        codings.push(coding);
     }
-    Ok(coded)
+    Ok(codings)
 }

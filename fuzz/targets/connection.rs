@@ -3,25 +3,67 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use fuzz::Boxed;
+use fuzz::{AnySender, Chosen};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
-use transport::{Receiver, ReceiverSettings, Sender};
+use transport::tcp::{self, ReceiverSettings};
+use transport::{ReceivingEndpoint, SendingEndpoint, Transmit, coded, tfrc};
 use units::{Span, Time};
-use wire::{Ack, Data, Report};
+use wire::Segment;
 
 const TRANSFER: u64 = 60_000;
 
 #[derive(Clone)]
 enum Moving {
-    Data(usize, Data),
-    Ack(usize, Ack),
-    Report(usize, Ack, Report),
+    Data(usize, Segment),
+    Answer(usize, Segment),
+}
+
+enum AnyReceiver {
+    Tcp(tcp::Receiver),
+    Coded(coded::Receiver),
+    Tfrc(tfrc::Receiver),
+}
+
+/// Does the same with whichever receiver it is.
+macro_rules! with {
+    ($any:expr, $receiver:ident => $what:expr) => {
+        match $any {
+            AnyReceiver::Tcp($receiver) => $what,
+            AnyReceiver::Coded($receiver) => $what,
+            AnyReceiver::Tfrc($receiver) => $what,
+        }
+    };
+}
+
+impl AnyReceiver {
+    /// What a sender sends is for its receiver.
+    fn on_data(&mut self, now: Time, path: usize, data: Segment) -> Option<Segment> {
+        with!(self, receiver => match data.try_into() {
+            Ok(data) => receiver.on_data(now, path, &data).map(Into::into),
+            Err(other) => panic!("{other:?} is of another protocol"),
+        })
+    }
+
+    fn on_deadline(&mut self, now: Time) -> Option<(usize, Segment)> {
+        with!(self, receiver => {
+            let Transmit { path, segment } = receiver.on_deadline(now)?;
+            Some((path, segment.into()))
+        })
+    }
+
+    fn next_deadline(&self) -> Time {
+        with!(self, receiver => receiver.next_deadline())
+    }
+
+    fn delivered(&self) -> u64 {
+        with!(self, receiver => receiver.delivered())
+    }
 }
 
 struct Pair {
-    sender: Sender<Boxed>,
-    receiver: Receiver,
+    sender: AnySender,
+    receiver: AnyReceiver,
     moving: BTreeMap<(Time, u64), Moving>,
     now: Time,
     count: u64,
@@ -33,22 +75,23 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let (mut sender, settings, name) = fuzz::sender(bytes, paths, Some(TRANSFER))?;
-    let coded = fuzz::code(bytes, &mut sender, &settings)?;
-    let mut receiver = Receiver::new(
-        ReceiverSettings {
-            transit: false,
-            sack: settings.sack,
-            dsack: settings.modern.dsack,
-            delayed_ack: bytes.arbitrary::<bool>()?.then_some(Span::millis(40)),
-            buffer: settings.receive_buffer,
-            autotune: false,
-            tfrc: settings.tfrc,
-            echo: false,
-        },
-        paths,
-    );
-    coded.iter().for_each(|path| receiver.set_coding(*path));
+    let Chosen { sender, settings, name, coded } = fuzz::sender(bytes, paths, Some(TRANSFER))?;
+    let receiving = ReceiverSettings {
+        transit: false,
+        sack: settings.sack,
+        dsack: settings.modern.dsack,
+        delayed_ack: bytes.arbitrary::<bool>()?.then_some(Span::millis(40)),
+        buffer: settings.receive_buffer,
+        autotune: false,
+    };
+    let tcp = tcp::Receiver::new(receiving, paths);
+    let receiver = match &sender {
+        AnySender::Tcp(_) => AnyReceiver::Tcp(tcp),
+        AnySender::Coded(_) => AnyReceiver::Coded(coded::Receiver::new(tcp, coded)),
+        AnySender::Tfrc(_) => {
+            AnyReceiver::Tfrc(tfrc::Receiver::new(settings.receive_buffer, paths))
+        }
+    };
     let (moving, now) = (BTreeMap::new(), Time::ZERO);
     let mut pair = Pair { sender, receiver, moving, now, count: 0 };
     pair.send(bytes);
@@ -70,9 +113,8 @@ impl Pair {
     /// What the network does with the next packet; when the bytes are used up, it carries
     /// everything.
     fn put(&mut self, bytes: &mut Unstructured<'_>, moving: Moving) {
-        let path = match moving {
-            Moving::Data(path, _) | Moving::Ack(path, _) | Moving::Report(path, ..) => path as u64,
-        };
+        let (Moving::Data(path, _) | Moving::Answer(path, _)) = moving;
+        let path = path as u64;
         let fate = if bytes.is_empty() { 255 } else { bytes.arbitrary::<u8>().unwrap_or(255) };
         let delay = Span::millis(10 + 10 * path);
         let late = match fate {
@@ -88,8 +130,8 @@ impl Pair {
 
     fn send(&mut self, bytes: &mut Unstructured<'_>) {
         while let Some(sent) = self.sender.poll_transmit(self.now) {
-            self.sender.on_sent(sent.path, sent.data.len);
-            self.put(bytes, Moving::Data(sent.path, sent.data));
+            self.sender.on_sent(sent.path, sent.segment.bytes());
+            self.put(bytes, Moving::Data(sent.path, sent.segment));
         }
         // A timer that is looked at too early brings nothing forth.
         if self.sender.next_deadline() > self.now {
@@ -112,22 +154,18 @@ impl Pair {
         if next == arrival {
             match self.moving.pop_first().map(|(_, moving)| moving) {
                 Some(Moving::Data(path, data)) => {
-                    if let Some(ack) = self.receiver.on_data(self.now, path, &data) {
-                        self.put(bytes, Moving::Ack(path, ack));
+                    if let Some(answer) = self.receiver.on_data(self.now, path, data) {
+                        self.put(bytes, Moving::Answer(path, answer));
                     }
                 }
-                Some(Moving::Ack(path, ack)) => self.sender.on_ack(self.now, path, &ack),
-                Some(Moving::Report(path, ack, report)) => {
-                    self.sender.on_report(self.now, path, &ack, &report);
+                Some(Moving::Answer(path, answer)) => {
+                    self.sender.on_answer(self.now, path, &answer);
                 }
                 None => {}
             }
         } else if next == delayed {
-            while let Some((path, ack)) = self.receiver.on_deadline(self.now) {
-                match self.receiver.report(self.now, path) {
-                    None => self.put(bytes, Moving::Ack(path, ack)),
-                    Some(report) => self.put(bytes, Moving::Report(path, ack, report)),
-                }
+            while let Some((path, answer)) = self.receiver.on_deadline(self.now) {
+                self.put(bytes, Moving::Answer(path, answer));
             }
         } else {
             self.sender.on_deadline(self.now);

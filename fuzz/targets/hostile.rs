@@ -4,11 +4,11 @@
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use fuzz::{Boxed, SEGMENT};
+use fuzz::{AnySender, Chosen, SEGMENT};
 use libfuzzer_sys::fuzz_target;
-use transport::Sender;
+use transport::SendingEndpoint;
 use units::{Span, Time};
-use wire::{Ack, Flags, Range, Report, Sacks};
+use wire::{Ack, CodedAck, Flags, Range, Sacks, Segment, TfrcReport};
 
 #[derive(Arbitrary, Debug)]
 enum Step {
@@ -33,9 +33,9 @@ enum Step {
     /// What a receiver of combinations might say.
     Coded {
         path: u8,
-        seen: u16,
+        seen: u32,
         received: u16,
-        highest: u16,
+        highest: u32,
         data_ack: u16,
         window: u16,
     },
@@ -64,7 +64,7 @@ enum Step {
 }
 
 struct Peer {
-    sender: Sender<Boxed>,
+    sender: AnySender,
     name: String,
     paths: usize,
     now: Time,
@@ -74,7 +74,7 @@ struct Peer {
     peak: Vec<f64>,
     next: Vec<u64>,
     /// Paths whose packets are combinations.
-    coded: Vec<usize>,
+    coded: Vec<bool>,
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -83,8 +83,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let (mut sender, settings, name) = fuzz::sender(bytes, paths, None)?;
-    let coded = fuzz::code(bytes, &mut sender, &settings)?;
+    let Chosen { sender, settings, name, coded } = fuzz::sender(bytes, paths, None)?;
     let (now, edge) = (Time(1_000_000_000), settings.receive_buffer);
     let (peak, next) = (vec![settings.initial_window; paths], vec![0; paths]);
     let mut peer = Peer { sender, name, paths, now, edge, peak, next, coded };
@@ -100,7 +99,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
 }
 
 fn flags(bits: u8) -> Flags {
-    let known = [Flags::ECHO, Flags::SYN, Flags::CONFIRM, Flags::MARKED, Flags::CODED];
+    let known = [Flags::ECHO, Flags::SYN, Flags::CONFIRM, Flags::MARKED];
     let chosen = known.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1);
     chosen.fold(Flags::NONE, |all, (_, one)| all.with(*one))
 }
@@ -129,18 +128,20 @@ impl Peer {
                 );
             }
             Step::Coded { path, seen, received, highest, data_ack, window } => {
-                let known = Range { start: u64::from(received), end: u64::from(highest) };
                 let data_ack = u64::from(data_ack) * u64::from(SEGMENT);
-                self.acknowledge(
+                let window_edge = data_ack + 100 * u64::from(window);
+                let (echo, transit, received) = (self.now, Span::ZERO, u32::from(received));
+                self.answer(
                     path,
-                    Ack {
-                        ack: u64::from(seen),
+                    window_edge,
+                    CodedAck {
+                        first_unseen: seen,
+                        received,
+                        covered: highest,
                         data_ack,
-                        window_edge: data_ack + 100 * u64::from(window),
-                        echo: self.now,
-                        transit: Span::ZERO,
-                        sacks: Sacks::new([known]),
-                        flags: Flags::CODED,
+                        window_edge,
+                        echo,
+                        transit,
                     },
                 );
             }
@@ -168,19 +169,18 @@ impl Peer {
             } => {
                 let data_ack = u64::from(data_ack) * u64::from(SEGMENT);
                 let missing = missing.map(|(start, end)| Range { start, end }).to_vec();
-                let (delay, intervals) = (Span(delay), intervals.to_vec());
-                let report = Report { delay, received, events, intervals, missing };
-                let ack = Ack {
-                    ack: heard,
+                let report = TfrcReport {
+                    next: heard,
                     data_ack,
                     window_edge: data_ack,
                     echo: Time(echo),
-                    transit: Span::ZERO,
-                    sacks: Sacks::default(),
-                    flags: Flags::RATED,
+                    delay: Span(delay),
+                    received,
+                    events,
+                    intervals: intervals.to_vec(),
+                    missing,
                 };
-                self.edge = self.edge.max(data_ack);
-                self.sender.on_report(self.now, usize::from(path) % self.paths, &ack, &report);
+                self.answer(path, data_ack, report);
             }
             Step::Wait { millis } => self.now = self.now + Span::millis(u64::from(millis)),
             Step::Timer => {
@@ -200,8 +200,12 @@ impl Peer {
     }
 
     fn acknowledge(&mut self, path: u8, ack: Ack) {
-        self.edge = self.edge.max(ack.window_edge);
-        self.sender.on_ack(self.now, usize::from(path) % self.paths, &ack);
+        self.answer(path, ack.window_edge, ack);
+    }
+
+    fn answer(&mut self, path: u8, edge: u64, answer: impl Into<Segment>) {
+        self.edge = self.edge.max(edge);
+        self.sender.on_answer(self.now, usize::from(path) % self.paths, &answer.into());
     }
 
     fn send(&mut self) {
@@ -213,18 +217,30 @@ impl Peer {
             let Some(sent) = self.sender.poll_transmit(self.now) else {
                 break;
             };
-            let (path, data) = (sent.path, sent.data);
-            self.sender.on_sent(path, data.len);
-            if self.coded.contains(&path) {
-                assert!(data.flags.has(Flags::CODED) || data.len == 0, "{data:?} is not coded");
-                let of = self.sender.combined(path, &data);
-                assert!(of.iter().all(|range| range.end <= self.edge), "beyond the receive window");
-                continue; // redundancy is beyond the window, and its numbers are those of segments
-            }
+            let path = sent.path;
+            self.sender.on_sent(path, sent.segment.bytes());
+            let data = match sent.segment {
+                Segment::Data(data) => data,
+                Segment::TfrcData(data) => {
+                    assert!(data.len <= SEGMENT);
+                    assert!(data.dsn + u64::from(data.len) <= self.edge, "beyond the window");
+                    continue; // it has no congestion window
+                }
+                Segment::Combination(combination) => {
+                    let AnySender::Coded(sender) = &self.sender else {
+                        panic!("{combination:?} of a sender that does not code");
+                    };
+                    let of = sender.combined(path, &combination);
+                    assert!(of.iter().all(|range| range.end <= self.edge), "beyond the window");
+                    continue; // redundancy is beyond the window; its numbers are segments'
+                }
+                other => panic!("no sender sends {other:?}"),
+            };
             assert!(data.len <= SEGMENT);
             assert!(data.dsn + u64::from(data.len) <= self.edge, "beyond the receive window");
-            if data.flags.has(Flags::RATED) {
-                continue; // it has no window
+            if self.coded[path] {
+                assert!(data.len == 0, "{data:?} is not coded");
+                continue;
             }
             // No byte is skipped: new data follows what was sent before.
             assert!(data.seq <= self.next[path], "{}: a hole before {}", self.name, data.seq);

@@ -4,22 +4,65 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use transport::{Receiver, ReceiverSettings};
+use transport::tcp::{Receiver, ReceiverSettings};
+use transport::{ReceivingEndpoint, Transmit, tfrc};
 use units::{Span, Time};
-use wire::{Ack, Data, Flags};
+use wire::{Ack, Data, Flags, TfrcData};
 
 #[derive(Arbitrary, Debug)]
 enum Step {
     Data { path: u8, seq: u16, dsn: u16, len: u8, flags: u8 },
     Wild { path: u8, seq: u64, dsn: u64, len: u16 },
-    Rated { path: u8, number: u64, near: bool, dsn: u16, len: u8, rtt_us: u32 },
     Wait { millis: u8 },
     Join { path: u8, seq: u16 },
 }
 
+#[derive(Arbitrary, Debug)]
+enum Packet {
+    Data { path: u8, number: u64, near: bool, dsn: u16, len: u8, rtt_us: u32 },
+    Wait { millis: u8 },
+    Join { path: u8, first: u64 },
+}
+
 fuzz_target!(|bytes: &[u8]| {
-    let _ = play(&mut Unstructured::new(bytes));
+    let mut bytes = Unstructured::new(bytes);
+    let _ = match bool::arbitrary(&mut bytes) {
+        Ok(true) => play_tfrc(&mut bytes),
+        _ => play(&mut bytes),
+    };
 });
+
+/// A receiver of TFRC: its reports are short, finite, and of what was sent.
+fn play_tfrc(bytes: &mut Unstructured<'_>) -> Result<()> {
+    let paths = bytes.int_in_range(1..=3)?;
+    let mut receiver = tfrc::Receiver::new(1 << bytes.int_in_range(10..=20u8)?, paths);
+    let (mut now, mut most) = (Time(1), 0);
+    for _ in 0..300 {
+        if bytes.is_empty() {
+            break;
+        }
+        match Packet::arbitrary(bytes)? {
+            Packet::Data { path, number, near, dsn, len, rtt_us } => {
+                let number = if near { number % 200 } else { number };
+                let (dsn, len) = (u64::from(dsn), u32::from(len).max(1));
+                most = most.max(dsn + u64::from(len));
+                let data = TfrcData { number, dsn, len, rtt_us, stamp: now };
+                let answer = receiver.on_data(now, usize::from(path) % paths, &data);
+                assert!(answer.is_none(), "it reports by deadline");
+            }
+            Packet::Wait { millis } => {
+                now = now + Span::millis(u64::from(millis));
+                while let Some(Transmit { segment, .. }) = receiver.on_deadline(now) {
+                    assert!(segment.intervals.len() <= 9 && segment.received.is_finite());
+                    let sent = |gap: &wire::Range| !gap.is_empty() && gap.end <= most;
+                    assert!(segment.missing.iter().all(sent), "{segment:?}");
+                }
+            }
+            Packet::Join { path, first } => receiver.join(usize::from(path) % paths, first),
+        }
+    }
+    Ok(())
+}
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
@@ -30,10 +73,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
         delayed_ack: bool::arbitrary(bytes)?.then_some(Span::millis(40)),
         buffer: 1 << bytes.int_in_range(10..=20u8)?,
         autotune: bool::arbitrary(bytes)?,
-        tfrc: bool::arbitrary(bytes)?,
-        echo: bool::arbitrary(bytes)?,
     };
-    let tfrc = settings.tfrc;
     let mut receiver = Receiver::new(settings, paths);
     let mut now = Time(1);
     let mut acked = vec![0; paths];
@@ -44,39 +84,21 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
             break;
         }
         let (path, data) = match Step::arbitrary(bytes)? {
-            // The protocol of a connection is told below it.
-            Step::Data { .. } | Step::Wild { .. } if tfrc => continue,
             Step::Data { path, seq, dsn, len, flags } => {
                 let flags = [Flags::NONE, Flags::MARKED, Flags::REDUCED, Flags::SYN]
                     [usize::from(flags) % 4];
                 let (seq, dsn, len) = (u64::from(seq), u64::from(dsn), u32::from(len));
-                (path, Data { seq, dsn, len, rtt_us: 0, stamp: now, flags })
+                (path, Data { seq, dsn, len, stamp: now, flags })
             }
             Step::Wild { path, seq, dsn, len } => {
                 // Numbers are 64 bits wide so that they never wrap: no end is beyond them.
                 let (seq, dsn) = (seq >> 1, dsn >> 1);
                 (path, Data { seq, dsn, len: u32::from(len), stamp: now, ..Data::default() })
             }
-            Step::Rated { path, number, near, dsn, len, rtt_us } => {
-                let seq = if near { number % 200 } else { number };
-                let (dsn, len) = (u64::from(dsn), u32::from(len).max(1));
-                let path = usize::from(path) % paths;
-                let data = Data { seq, dsn, len, rtt_us, stamp: now, flags: Flags::RATED };
-                most = most.max(dsn + u64::from(len));
-                assert!(receiver.on_data(now, path, &data).is_none(), "it reports by deadline");
-                continue;
-            }
             Step::Wait { millis } => {
                 now = now + Span::millis(u64::from(millis));
-                while let Some((path, ack)) = receiver.on_deadline(now) {
-                    if let Some(report) = receiver.report(now, path) {
-                        assert!(report.intervals.len() <= 9 && report.received.is_finite());
-                        assert!(
-                            report.missing.iter().all(|gap| !gap.is_empty() && gap.end <= most)
-                        );
-                        continue;
-                    }
-                    check(&ack, &mut acked[path], &mut data_acked, most);
+                while let Some(Transmit { path, segment }) = receiver.on_deadline(now) {
+                    check(&segment, &mut acked[path], &mut data_acked, most);
                 }
                 continue;
             }

@@ -2,20 +2,19 @@
 
 use crate::agenda::Agenda;
 use crate::controller::Controller;
+use crate::ends::{Ends, Pair};
 use crate::event_source::Numbering;
-use crate::packed::{PackedSegment, SackStore};
+use crate::packed::{PackedSegment, SideStore};
 use crate::traffic;
 use crate::world::{Action, Flow, Fork, PathCount, Route, Totals, World};
 use control::{CongestionController, Settings};
 use scenario::schema;
-use scenario::{Class, Plan, PlanPath};
+use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
 use topology::{Copies, Hop, SharedMedia, Stream, Wiring};
-use transport::{
-    AUTOTUNED_FROM, Coding, ModernSettings, Receiver, ReceiverSettings, RtoSettings, Sender,
-    SenderSettings, Source,
-};
+use transport::tcp::{AUTOTUNED_FROM, ModernSettings, ReceiverSettings};
+use transport::{RtoSettings, SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
 
 /// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of the
@@ -51,9 +50,15 @@ struct Builder<'a> {
 struct Common<'a> {
     index: u32,
     class: &'a Class,
-    sender: Arc<SenderSettings>,
-    receiver: Arc<ReceiverSettings>,
+    protocol: Protocol,
     control: Controller,
+}
+
+/// What carries a class, with what its connections share.
+enum Protocol {
+    Tcp(Arc<SenderSettings>, Arc<ReceiverSettings>),
+    Tfrc(Arc<tfrc::Settings>),
+    Udp(Arc<udp::Settings>),
 }
 
 fn empty() -> World {
@@ -73,7 +78,7 @@ fn empty() -> World {
         sources: Numbering::default(),
         agenda: Agenda::new(0),
         watch: None,
-        sacks: SackStore::default(),
+        store: SideStore::default(),
         totals: Totals::default(),
     }
 }
@@ -91,8 +96,7 @@ impl Builder<'_> {
         let common = Common {
             index,
             class,
-            sender: Arc::new(sender_settings(class, self.source(class, 0))),
-            receiver: Arc::new(receiver_settings(class)),
+            protocol: protocol(class, self.source(class, 0)),
             control: control(class),
         };
         for user in 0..class.count {
@@ -125,24 +129,17 @@ impl Builder<'_> {
             self.world.counts.push(PathCount::default());
         }
         self.script_links();
-        let paths = class.paths.len();
-        let settings = match traffic::differs(class) {
-            false => common.sender.clone(),
-            true => Arc::new(sender_settings(class, self.source(class, user))),
-        };
-        let mut sender = Sender::new(settings, common.control.clone(), paths, start);
-        let mut receiver = Receiver::new(common.receiver.clone(), paths);
-        for (path, planned) in class.paths.iter().enumerate() {
-            if let Some(schema::Coding { redundancy, window }) = planned.coding {
-                sender.set_coding(path, Coding { redundancy, window });
-                receiver.set_coding(path);
+        let ends = match traffic::differs(class) {
+            false => ends(class, &common.protocol, &common.control, start),
+            true => {
+                let own = protocol(class, self.source(class, user));
+                ends(class, &own, &common.control, start)
             }
-            self.script_path(&mut sender, path, planned, first_path);
-        }
+        };
+        let ends = self.script_paths(ends, class, first_path);
         self.world.classes.push(index);
         self.world.flows.push(Flow {
-            sender,
-            receiver,
+            ends,
             first_path,
             header: (class.transport.packet.0 - class.transport.payload.0) as u16,
             small_queue: class.transport.small_queue.is_some()
@@ -161,25 +158,70 @@ impl Builder<'_> {
         begin
     }
 
-    /// A path that joins late is absent at first; joining and leaving stand in the script.
-    fn script_path(
-        &mut self,
-        sender: &mut Sender<Controller>,
-        path: usize,
-        planned: &PlanPath,
-        first: u32,
-    ) {
-        let number = first + path as u32;
-        if planned.backup {
-            sender.set_backup(path);
+    /// Paths that join late are absent at first; joining and leaving stand in the script.
+    fn script_paths(&mut self, mut ends: Ends, class: &Class, first: u32) -> Ends {
+        for (path, planned) in class.paths.iter().enumerate() {
+            let number = first + path as u32;
+            if planned.join > Span::ZERO {
+                ends.leave(path);
+                self.world.script.push((Time::from(planned.join), Action::Join { path: number }));
+            }
+            if let Some(leave) = planned.leave {
+                self.world.script.push((Time::from(leave), Action::Leave { path: number }));
+            }
         }
-        if planned.join > Span::ZERO {
-            sender.leave(path);
-            self.world.script.push((Time::from(planned.join), Action::Join { path: number }));
+        ends
+    }
+}
+
+/// Both ends of a connection of `class` that starts at `start`.
+fn ends(class: &Class, protocol: &Protocol, control: &Controller, start: Time) -> Ends {
+    let paths = class.paths.len();
+    match protocol {
+        Protocol::Tcp(sending, receiving) => {
+            let mut sender = tcp::Sender::new(sending.clone(), control.clone(), paths, start);
+            for path in (0..paths).filter(|path| class.paths[*path].backup) {
+                sender.set_backup(path);
+            }
+            let receiver = tcp::Receiver::new(receiving.clone(), paths);
+            if class.paths.iter().all(|path| path.coding.is_none()) {
+                return Ends::Tcp(Pair { sender, receiver });
+            }
+            let codings = class.paths.iter().map(|path| path.coding.map(coding));
+            let receiver = coded::Receiver::new(receiver, codings.clone().map(|it| it.is_some()));
+            Ends::Coded(Box::new(Pair { sender: coded::Sender::new(sender, codings), receiver }))
         }
-        if let Some(leave) = planned.leave {
-            self.world.script.push((Time::from(leave), Action::Leave { path: number }));
+        Protocol::Tfrc(settings) => Ends::Tfrc(Box::new(Pair {
+            sender: tfrc::Sender::new(settings.clone(), control.clone(), paths, start),
+            receiver: tfrc::Receiver::new(settings.receive_buffer, paths),
+        })),
+        Protocol::Udp(settings) => Ends::Udp(Box::new(Pair {
+            sender: udp::Sender::new(settings.clone(), start),
+            receiver: udp::Receiver::new(class.echo),
+        })),
+    }
+}
+
+fn coding(schema::Coding { redundancy, window }: schema::Coding) -> coded::Coding {
+    coded::Coding { redundancy, window }
+}
+
+fn protocol(class: &Class, source: Source) -> Protocol {
+    let segment = class.transport.payload.0 as u32;
+    match class.protocol {
+        schema::Protocol::Udp => {
+            let rto = RtoSettings::from(&class.transport);
+            let window = control(class).window(0);
+            Protocol::Udp(Arc::new(udp::Settings { segment, source, rto, window }))
         }
+        schema::Protocol::Tcp if class.controller.needs().reports => {
+            let receive_buffer = first_buffer(class);
+            Protocol::Tfrc(Arc::new(tfrc::Settings { segment, source, receive_buffer }))
+        }
+        schema::Protocol::Tcp => Protocol::Tcp(
+            Arc::new(sender_settings(class, source)),
+            Arc::new(receiver_settings(class)),
+        ),
     }
 }
 
@@ -215,18 +257,13 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
         idle: options.idle,
         initial_window: options.initial_window,
         rto: RtoSettings::from(options),
-        receive_buffer: match options.autotune {
-            true => options.receive_buffer.0.min(AUTOTUNED_FROM),
-            false => options.receive_buffer.0,
-        },
+        receive_buffer: first_buffer(class),
         handshake: options.handshake,
         opportunistic: options.opportunistic,
         penalise: options.penalise,
         scheduler: options.scheduler.clone(),
         host_limit: options.small_queue.map_or(u64::MAX, |limit| limit.0),
         host_time: options.small_queue_time.unwrap_or_default(),
-        datagrams: class.protocol == schema::Protocol::Udp,
-        tfrc: rated(class),
         source,
     }
 }
@@ -240,12 +277,14 @@ fn receiver_settings(class: &Class) -> ReceiverSettings {
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),
         buffer: options.receive_buffer.0,
         autotune: options.autotune,
-        tfrc: rated(class),
-        echo: class.echo,
     }
 }
 
-/// Whether TFRC carries the class.
-fn rated(class: &Class) -> bool {
-    class.protocol == schema::Protocol::Tcp && class.controller.needs().reports
+/// The receive buffer that is announced at first, in bytes.
+fn first_buffer(class: &Class) -> u64 {
+    let options = &class.transport;
+    match options.autotune {
+        true => options.receive_buffer.0.min(AUTOTUNED_FROM),
+        false => options.receive_buffer.0,
+    }
 }

@@ -5,6 +5,7 @@
 mod agenda;
 mod build;
 mod controller;
+mod ends;
 mod event_source;
 mod measure;
 mod media;

@@ -1,6 +1,7 @@
 //! What is measured while a world runs. Looking changes nothing: the digest of a run is the same
 //! whatever is sampled.
 
+use crate::ends::Ends;
 use crate::result::{
     ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series,
 };
@@ -9,7 +10,8 @@ use crate::world::{PathCount, World};
 use control::Verdicts;
 use scenario::Plan;
 use topology::{Histogram, LinkMeter, Mean};
-use transport::{Heard, PathReport, Receiver};
+use transport::PathReport;
+use transport::coded::Heard;
 use units::{Span, Time};
 
 /// Counters at the end of the warm-up, which are subtracted from those at the end.
@@ -81,9 +83,9 @@ impl<'a> Meter<'a> {
         self.baseline = Baseline {
             counts: world.counts.clone(),
             tallies: reports(world).map(|report| Tally::of(&report)).collect(),
-            goodput: world.flows.iter().map(|flow| flow.receiver.delivered()).collect(),
-            taken: received(world, Receiver::taken),
-            heard: received(world, Receiver::heard),
+            goodput: world.flows.iter().map(|flow| flow.ends.delivered()).collect(),
+            taken: received(world, Ends::taken),
+            heard: received(world, Ends::heard),
         };
     }
 
@@ -96,7 +98,7 @@ impl<'a> Meter<'a> {
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
-            series.held_bytes.extend(world.flows.iter().map(|flow| flow.receiver.held() as f64));
+            series.held_bytes.extend(world.flows.iter().map(|flow| flow.ends.held() as f64));
             self.links.record(&mut series.links, &mut world.links, &world.media, world.now);
             self.links.record_nodes(&mut series.nodes, &world.media, world.now);
         }
@@ -104,15 +106,15 @@ impl<'a> Meter<'a> {
 
     fn sample_paths(&mut self, world: &World) {
         for ((mean, most), flow) in self.held.iter_mut().zip(&world.flows) {
-            let held = flow.receiver.held() as f64;
+            let held = flow.ends.held() as f64;
             mean.add(held);
             *most = most.max(held);
         }
         let started = world.flows.iter().zip(&world.classes);
-        for (flow, class) in started.filter(|(flow, _)| flow.sender.start() <= world.now) {
+        for (flow, class) in started.filter(|(flow, _)| flow.ends.start() <= world.now) {
             let class = *class as usize;
-            for path in 0..flow.sender.paths() {
-                let report = flow.sender.report(path);
+            for path in 0..flow.ends.paths() {
+                let report = flow.ends.report(path);
                 if !report.member {
                     continue;
                 }
@@ -160,19 +162,19 @@ impl<'a> Meter<'a> {
         let flows = flows.map(|(index, (flow, class))| {
             let user = &mut users[*class as usize];
             *user += 1;
-            let paths = flow.first_path as usize..flow.first_path as usize + flow.sender.paths();
+            let paths = flow.first_path as usize..flow.first_path as usize + flow.ends.paths();
             let arrived = |counts: &[PathCount]| -> u64 {
                 counts[paths.clone()].iter().map(|count| count.arrived_bytes).sum()
             };
             let wire = arrived(&world.counts) - arrived(&self.baseline.counts);
-            let goodput = flow.receiver.delivered() - self.baseline.goodput[index];
+            let goodput = flow.ends.delivered() - self.baseline.goodput[index];
             FlowResult {
                 class: *class,
                 user: *user - 1,
                 throughput_bps: 8.0 * wire as f64 / seconds,
                 goodput_bps: 8.0 * goodput as f64 / seconds,
-                start_s: flow.sender.start().seconds(),
-                completed_s: flow.sender.completed().map_or(f64::NAN, Time::seconds),
+                start_s: flow.ends.start().seconds(),
+                completed_s: flow.ends.completed().map_or(f64::NAN, Time::seconds),
                 fct_s: completion(flow).unwrap_or(f64::NAN),
                 held_bytes: self.held[index].0.get(),
                 held_max_bytes: self.held[index].1,
@@ -182,7 +184,7 @@ impl<'a> Meter<'a> {
     }
 
     fn path_results(&self, world: &World, seconds: f64) -> Vec<PathResult> {
-        let taken = received(world, Receiver::taken);
+        let taken = received(world, Ends::taken);
         let rows = reports(world).zip(&self.baseline.tallies).enumerate();
         let rows = rows.map(|(number, (now, then))| {
             let taken = taken[number].wrapping_sub(self.baseline.taken[number]);
@@ -212,7 +214,7 @@ impl<'a> Meter<'a> {
     }
 
     fn coding_results(&self, world: &World) -> Vec<CodingResult> {
-        let heard = received(world, Receiver::heard);
+        let heard = received(world, Ends::heard);
         let rows = reports(world).zip(&self.baseline.tallies).enumerate();
         let rows = rows.filter_map(|(number, (now, then))| {
             let flow = world.routes[number].flow;
@@ -239,7 +241,7 @@ impl<'a> Meter<'a> {
         let mut times = vec![(Mean::default(), Histogram::default()); self.plan.classes.len()];
         let warm = Time::from(self.plan.warmup);
         let flows = world.flows.iter().zip(&world.classes);
-        for (flow, class) in flows.filter(|(flow, _)| flow.sender.start() >= warm) {
+        for (flow, class) in flows.filter(|(flow, _)| flow.ends.start() >= warm) {
             if let Some(seconds) = completion(flow) {
                 let (mean, histogram) = &mut times[*class as usize];
                 mean.add(seconds);
@@ -261,21 +263,21 @@ impl<'a> Meter<'a> {
 
 /// Seconds that a transfer took, if it was completed.
 fn completion(flow: &crate::world::Flow) -> Option<f64> {
-    Some(flow.sender.completed()?.since(flow.sender.start()).seconds())
+    Some(flow.ends.completed()?.since(flow.ends.start()).seconds())
 }
 
 fn reports(world: &World) -> impl Iterator<Item = PathReport> + '_ {
     let of_flow = |flow: &'_ crate::world::Flow| {
-        (0..flow.sender.paths()).map(|path| flow.sender.report(path)).collect::<Vec<_>>()
+        (0..flow.ends.paths()).map(|path| flow.ends.report(path)).collect::<Vec<_>>()
     };
     world.flows.iter().flat_map(of_flow)
 }
 
 /// What each path's receiver says.
-fn received<T>(world: &World, of: impl Fn(&Receiver, usize) -> T) -> Vec<T> {
+fn received<T>(world: &World, of: impl Fn(&Ends, usize) -> T) -> Vec<T> {
     let all = world.flows.iter();
-    let all = all.flat_map(|flow| (0..flow.sender.paths()).map(move |path| (flow, path)));
-    all.map(|(flow, path)| of(&flow.receiver, path)).collect()
+    let all = all.flat_map(|flow| (0..flow.ends.paths()).map(move |path| (flow, path)));
+    all.map(|(flow, path)| of(&flow.ends, path)).collect()
 }
 
 fn record_paths(series: &mut PathSeries, world: &World) {
@@ -288,6 +290,6 @@ fn record_paths(series: &mut PathSeries, world: &World) {
         series.rto_s.push(if report.srtt > Span::ZERO { report.rto.seconds() } else { 0.0 });
         series.sent_packets.push(count.sent as f64);
     }
-    let taken = received(world, Receiver::taken);
+    let taken = received(world, Ends::taken);
     series.taken_bytes.extend(taken.into_iter().map(|bytes| bytes as f64));
 }

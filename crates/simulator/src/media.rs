@@ -63,14 +63,14 @@ impl World {
         let number = packet.path();
         let route = self.routes[number as usize];
         let begins = first == route.forward && self.hops[first as usize] == Hop::medium_link(link);
-        if packet.is_ack() || !begins {
+        if packet.is_answer() || !begins {
             return None;
         }
         let flow = &mut self.flows[route.flow as usize];
         if !flow.small_queue {
             return None;
         }
-        flow.sender.on_sent((number - flow.first_path) as usize, packet.as_data().len);
+        flow.ends.on_sent((number - flow.first_path) as usize, packet.payload());
         Some(route.flow)
     }
 }

@@ -1,34 +1,59 @@
 //! Segments as they travel through the links: 48 plain bytes, moved by value.
 
 use network::Packet;
-use std::collections::BTreeMap;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags, Report, Sacks, sack_option_bytes};
+use wire::{
+    Ack, Combination, Data, Datagram, Echo, Flags, Sacks, Segment, TfrcData, sack_option_bytes,
+};
 
-/// A segment on its way. Its fields are whole words, because a packet is copied right after it was
-/// written, and a processor forwards a store to a load only if one store has all the bytes that the
-/// load wants.
+/// A segment on its way, with its place on its route. Its fields are whole words, because a packet is
+/// copied right after it was written, and a processor forwards a store to a load only if one store has all
+/// the bytes that the load wants. What does not fit lies in a [`SideStore`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PackedSegment {
-    seq: u64,
+    /// What the segment is about: first byte, next byte, number of a packet, or which segments.
+    number: u64,
     dsn: u64,
     stamp: Time,
-    /// Low half: payload bytes of data, bytes of receive window beyond `dsn` of an ACK. High half of data: the
-    /// sender's round trip in microseconds, if it says so. High half of an ACK: which entry of the
-    /// [`SackStore`] holds its SACK blocks and transit, plus one; zero for none.
-    amount_and_sacks: u64,
+    /// Low half: payload bytes; of an ACK, bytes of receive window beyond `dsn`. High half: the place in the
+    /// [`SideStore`] of what does not fit, or a second length.
+    amounts: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. High half: the flags, [`ACK`] for an ACK and [`REPORT`] for one of TFRC.
+    /// Low half: bytes with headers. Above: 16 bits of flags, and the [`Kind`] in the upper 8 bits.
     bytes_and_kind: u64,
 }
 
-/// In `bytes_and_kind`: an ACK, not data.
-const ACK: u64 = 1 << 63;
-/// In `bytes_and_kind`: an ACK with a report.
-const REPORT: u64 = 1 << 62;
+/// Which segment is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Data,
+    TfrcData,
+    Datagram,
+    Combination,
+    Ack,
+    Echo,
+    /// It lies as it is in the [`SideStore`].
+    Stored,
+}
+
+impl Kind {
+    /// In the order of the variants; the first four go to the receiver.
+    const ALL: [Kind; 7] = [
+        Kind::Data,
+        Kind::TfrcData,
+        Kind::Datagram,
+        Kind::Combination,
+        Kind::Ack,
+        Kind::Echo,
+        Kind::Stored,
+    ];
+}
+
 /// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
+/// In `bytes_and_kind`: where the kind stands.
+const KIND_SHIFT: u32 = 56;
 
 /// Two halves of a word.
 fn word(low: u32, high: u32) -> u64 {
@@ -49,7 +74,7 @@ impl Packet for PackedSegment {
     }
 
     fn path(&self) -> u32 {
-        self.path()
+        high(self.cursor_and_path)
     }
 
     fn ecn_capable(&self) -> bool {
@@ -61,53 +86,79 @@ impl Packet for PackedSegment {
     }
 }
 
+/// What every packet has around its segment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Envelope {
+    /// Bytes of headers.
+    pub(crate) header: u32,
+    /// Number of its path in the world.
+    pub(crate) path: u32,
+    /// Where its route begins among the hops.
+    pub(crate) cursor: u32,
+}
+
 impl PackedSegment {
-    pub(crate) fn data(data: &Data, header: u32, path: u32, cursor: u32) -> Self {
-        PackedSegment {
-            seq: data.seq,
-            dsn: data.dsn,
-            stamp: data.stamp,
-            amount_and_sacks: word(data.len, data.rtt_us),
-            cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(data.len + header, u32::from(data.flags.0)),
-        }
+    /// Packs a data segment of TCP: the common case of [`PackedSegment::pack`].
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn data(data: &Data, envelope: Envelope) -> Self {
+        let Data { seq, dsn, len, stamp, flags } = *data;
+        PackedSegment::new(Kind::Data, seq, dsn, stamp, envelope, len).of(word(len, 0), flags)
     }
 
-    pub(crate) fn ack(
-        ack: &Ack,
-        header: u32,
-        path: u32,
-        cursor: u32,
-        store: &mut SackStore,
-    ) -> Self {
+    /// Packs an ACK of TCP: the common case of [`PackedSegment::pack`].
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn ack(ack: &Ack, envelope: Envelope, store: &mut SideStore) -> Self {
         let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
-        let bytes = header + sack_option_bytes(ack.sacks.blocks().len());
-        PackedSegment {
-            seq: ack.ack,
-            dsn: ack.data_ack,
-            stamp: ack.echo,
-            amount_and_sacks: word(window, store.put(&ack.sacks, ack.transit)),
-            cursor_and_path: word(cursor, path),
-            bytes_and_kind: word(bytes, u32::from(ack.flags.0)) | ACK,
+        let bytes = sack_option_bytes(ack.sacks.blocks().len());
+        let amounts = word(window, store.put(&ack.sacks, ack.transit));
+        PackedSegment::new(Kind::Ack, ack.ack, ack.data_ack, ack.echo, envelope, bytes)
+            .of(amounts, ack.flags)
+    }
+
+    /// Packs any segment.
+    pub(crate) fn pack(segment: Segment, envelope: Envelope, store: &mut SideStore) -> Self {
+        let bytes = segment.bytes();
+        let new = |kind, number, dsn, stamp| {
+            PackedSegment::new(kind, number, dsn, stamp, envelope, bytes)
+        };
+        match segment {
+            Segment::Data(data) => PackedSegment::data(&data, envelope),
+            Segment::Ack(ack) => PackedSegment::ack(&ack, envelope, store),
+            Segment::TfrcData(TfrcData { number, dsn, len, rtt_us, stamp }) => {
+                new(Kind::TfrcData, number, dsn, stamp).of(word(len, rtt_us), Flags::NONE)
+            }
+            Segment::Datagram(Datagram { offset, len, stamp }) => {
+                new(Kind::Datagram, offset, 0, stamp).of(word(len, 0), Flags::NONE)
+            }
+            Segment::Echo(Echo(Datagram { offset, len, stamp })) => {
+                new(Kind::Echo, offset, 0, stamp).of(word(len, 0), Flags::NONE)
+            }
+            Segment::Combination(Combination { first, count, key, dsn, lengths, len, stamp }) => {
+                let number = word(key << 8 | u32::from(count), first);
+                new(Kind::Combination, number, dsn, stamp).of(word(len, lengths), Flags::NONE)
+            }
+            Segment::TfrcReport(_) | Segment::CodedAck(_) => {
+                let place = store.segments.put(Some(segment));
+                new(Kind::Stored, 0, 0, Time::ZERO).of(word(0, place), Flags::NONE)
+            }
         }
     }
 
-    /// An acknowledgement of TFRC, with its report.
-    pub(crate) fn report(
-        ack: &Ack,
-        report: Report,
-        header: u32,
-        path: u32,
-        cursor: u32,
-        store: &mut SackStore,
-    ) -> Self {
-        let mut packet = PackedSegment::ack(ack, header + report.bytes(), path, cursor, store);
-        packet.amount_and_sacks = word(low(packet.amount_and_sacks), store.put_report(report));
-        packet.bytes_and_kind |= REPORT;
-        packet
+    #[inline(always)] // on the way of every segment
+    fn new(kind: Kind, number: u64, dsn: u64, stamp: Time, envelope: Envelope, bytes: u32) -> Self {
+        let Envelope { header, path, cursor } = envelope;
+        let bytes_and_kind = u64::from(header + bytes) | (kind as u64) << KIND_SHIFT;
+        let cursor_and_path = word(cursor, path);
+        PackedSegment { number, dsn, stamp, amounts: 0, cursor_and_path, bytes_and_kind }
     }
 
-    /// The path it belongs to.
+    #[inline(always)] // on the way of every segment
+    fn of(self, amounts: u64, flags: Flags) -> Self {
+        let bytes_and_kind = self.bytes_and_kind | u64::from(flags.0) << FLAGS_SHIFT;
+        PackedSegment { amounts, bytes_and_kind, ..self }
+    }
+
+    /// Number of its path in the world.
     pub(crate) fn path(&self) -> u32 {
         high(self.cursor_and_path)
     }
@@ -127,36 +178,37 @@ impl PackedSegment {
         self.cursor_and_path += 1;
     }
 
-    pub(crate) fn is_ack(&self) -> bool {
-        self.bytes_and_kind & ACK != 0
+    /// Whether it goes to the sender of data.
+    pub(crate) fn is_answer(&self) -> bool {
+        self.bytes_and_kind >> KIND_SHIFT >= Kind::Ack as u64
     }
 
-    /// Whether it is an acknowledgement with a report.
-    pub(crate) fn is_report(&self) -> bool {
-        self.bytes_and_kind & REPORT != 0
+    /// Bytes without headers of what goes to the receiver.
+    pub(crate) fn payload(&self) -> u32 {
+        low(self.amounts)
     }
 
+    /// The data segment of TCP that it is; nothing else was packed.
+    #[inline(always)] // on the way of every segment
     pub(crate) fn as_data(&self) -> Data {
-        let (len, rtt_us) = (low(self.amount_and_sacks), high(self.amount_and_sacks));
-        Data { seq: self.seq, dsn: self.dsn, len, rtt_us, stamp: self.stamp, flags: self.flags() }
+        debug_assert_eq!(self.kind(), Kind::Data);
+        let (seq, dsn, len) = (self.number, self.dsn, low(self.amounts));
+        Data { seq, dsn, len, stamp: self.stamp, flags: self.flags() }
     }
 
-    /// The ACK; its SACK blocks leave the store.
-    pub(crate) fn into_ack(self, store: &mut SackStore) -> Ack {
-        self.ack_with(store.take(high(self.amount_and_sacks)))
-    }
-
-    /// The ACK; its SACK blocks stay in the store.
-    pub(crate) fn as_ack(&self, store: &SackStore) -> Ack {
-        self.ack_with(store.get(high(self.amount_and_sacks)))
+    /// The ACK of TCP that it is; its SACK blocks leave the store.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn into_ack(self, store: &mut SideStore) -> Ack {
+        debug_assert_eq!(self.kind(), Kind::Ack);
+        self.ack_with(store.take(high(self.amounts)))
     }
 
     #[inline(always)] // on the way of every ACK
     fn ack_with(&self, Rest { sacks, transit }: Rest) -> Ack {
         Ack {
-            ack: self.seq,
+            ack: self.number,
             data_ack: self.dsn,
-            window_edge: self.dsn + u64::from(low(self.amount_and_sacks)),
+            window_edge: self.dsn + u64::from(low(self.amounts)),
             echo: self.stamp,
             transit,
             sacks,
@@ -164,144 +216,197 @@ impl PackedSegment {
         }
     }
 
-    /// The acknowledgement and its report, which leaves the store.
-    pub(crate) fn into_report(self, store: &mut SackStore) -> (Ack, Report) {
-        let report = store.reports.remove(&high(self.amount_and_sacks)).unwrap_or_default();
-        (self.into_ack(store), report)
+    /// The segment; what the store holds of it leaves the store.
+    pub(crate) fn unpack(self, store: &mut SideStore) -> Segment {
+        let segment = self.segment(store);
+        self.discard(store);
+        segment
+    }
+
+    /// The segment; what the store holds of it stays there.
+    pub(crate) fn segment(&self, store: &SideStore) -> Segment {
+        let PackedSegment { number, dsn, stamp, amounts, .. } = *self;
+        let (len, second) = (low(amounts), high(amounts));
+        let datagram = Datagram { offset: number, len, stamp };
+        match self.kind() {
+            Kind::Data => Segment::Data(self.as_data()),
+            Kind::Ack => Segment::Ack(self.ack_with(store.get(second))),
+            Kind::TfrcData => TfrcData { number, dsn, len, rtt_us: second, stamp }.into(),
+            Kind::Datagram => datagram.into(),
+            Kind::Echo => Echo(datagram).into(),
+            Kind::Combination => {
+                let (first, count, key) = (high(number), number as u8, low(number) >> 8);
+                Combination { first, count, key, dsn, lengths: second, len, stamp }.into()
+            }
+            Kind::Stored => store.segments.get(second).clone().expect("it was stored"),
+        }
     }
 
     /// The same once more, as the network copies it.
-    pub(crate) fn copied(mut self, store: &mut SackStore) -> Self {
-        if self.is_report() {
-            let report = store.reports.get(&high(self.amount_and_sacks)).cloned();
-            let place = store.put_report(report.unwrap_or_default());
-            self.amount_and_sacks = word(low(self.amount_and_sacks), place);
-            return self;
+    pub(crate) fn copied(self, store: &mut SideStore) -> Self {
+        let place = match self.kind() {
+            Kind::Ack => {
+                let Rest { sacks, transit } = store.get(high(self.amounts));
+                store.put(&sacks, transit)
+            }
+            Kind::Stored => {
+                let segment = store.segments.get(high(self.amounts)).clone();
+                store.segments.put(segment)
+            }
+            _ => return self,
+        };
+        PackedSegment { amounts: word(low(self.amounts), place), ..self }
+    }
+
+    /// It will not arrive: what the store holds of it is released.
+    pub(crate) fn discard(self, store: &mut SideStore) {
+        match self.kind() {
+            Kind::Ack => drop(store.take(high(self.amounts))),
+            Kind::Stored => drop(store.segments.take(high(self.amounts))),
+            _ => {}
         }
-        if !self.is_ack() {
-            return self;
-        }
-        let Rest { sacks, transit } = store.get(high(self.amount_and_sacks));
-        self.amount_and_sacks = word(low(self.amount_and_sacks), store.put(&sacks, transit));
-        self
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::ALL[(self.bytes_and_kind >> KIND_SHIFT) as usize % Kind::ALL.len()]
     }
 
     fn flags(&self) -> Flags {
         Flags((self.bytes_and_kind >> FLAGS_SHIFT) as u16)
     }
-
-    /// The packet will not arrive: what the store holds for it is released.
-    pub(crate) fn discard(self, store: &mut SackStore) {
-        if self.is_report() {
-            store.reports.remove(&high(self.amount_and_sacks));
-        }
-        if self.is_ack() {
-            store.take(high(self.amount_and_sacks));
-        }
-    }
 }
 
 /// What most ACKs have none of.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     sacks: Sacks,
     transit: Span,
 }
 
-/// SACK blocks and transits of the ACKs on their way; most ACKs have none.
-#[derive(Default)]
-pub(crate) struct SackStore {
-    entries: Vec<Rest>,
-    free: Vec<u32>,
-    /// Reports by the place that they have among the entries.
-    reports: BTreeMap<u32, Report>,
+/// What does not fit into packets on their way. Most packets have nothing here.
+#[derive(Debug, Default)]
+pub(crate) struct SideStore {
+    /// SACK blocks and transits of ACKs.
+    acks: Slab<Rest>,
+    /// Whole segments.
+    segments: Slab<Option<Segment>>,
 }
 
-impl SackStore {
+impl SideStore {
+    /// The place of what an ACK has beside its fixed part; zero if that is nothing.
     fn put(&mut self, sacks: &Sacks, transit: Span) -> u32 {
         if sacks.is_empty() && transit == Span::ZERO {
             return 0;
         }
-        self.put_entry(Rest { sacks: *sacks, transit })
-    }
-
-    fn put_report(&mut self, report: Report) -> u32 {
-        let place = self.put_entry(Rest::default());
-        self.reports.insert(place, report);
-        place
-    }
-
-    fn put_entry(&mut self, rest: Rest) -> u32 {
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.entries.push(Default::default());
-            self.entries.len() as u32 - 1
-        });
-        self.entries[index as usize] = rest;
-        index + 1
+        self.acks.put(Rest { sacks: *sacks, transit })
     }
 
     fn get(&self, place: u32) -> Rest {
-        place.checked_sub(1).map_or(Default::default(), |index| self.entries[index as usize])
+        if place == 0 { Rest::default() } else { *self.acks.get(place) }
     }
 
     fn take(&mut self, place: u32) -> Rest {
-        let Some(index) = place.checked_sub(1) else {
-            return Default::default();
-        };
-        self.free.push(index);
-        self.entries[index as usize]
+        if place == 0 { Rest::default() } else { self.acks.take(place) }
+    }
+}
+
+/// Things at places that are used again; no place is zero.
+#[derive(Debug, Default)]
+struct Slab<T> {
+    entries: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Default> Slab<T> {
+    fn put(&mut self, thing: T) -> u32 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(T::default());
+            self.entries.len() as u32 - 1
+        });
+        self.entries[index as usize] = thing;
+        index + 1
+    }
+
+    fn get(&self, place: u32) -> &T {
+        &self.entries[place as usize - 1]
+    }
+
+    fn take(&mut self, place: u32) -> T {
+        self.free.push(place - 1);
+        std::mem::take(&mut self.entries[place as usize - 1])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::Range;
+    use wire::{CodedAck, Range, TfrcReport};
 
-    #[test]
-    fn an_ack_comes_out_as_it_went_in_and_the_store_is_empty_again() {
-        let mut store = SackStore::default();
-        let ack = Ack {
-            ack: 5000,
-            data_ack: 9000,
-            window_edge: 9000 + 65_000,
-            echo: Time(17),
-            transit: Span(5),
-            sacks: Sacks::new([Range { start: 6000, end: 7000 }]),
-            flags: Flags::ECHO,
-        };
-        let packet = PackedSegment::ack(&ack, 52, 0, 0, &mut store);
-        assert_eq!(packet.copied(&mut store).into_ack(&mut store), ack);
-        assert_eq!(packet.bytes(), 64);
-        assert_eq!(packet.into_ack(&mut store), ack);
-        assert_eq!(store.free.len(), store.entries.len());
+    const ENVELOPE: Envelope = Envelope { header: 52, path: 7, cursor: 9 };
+
+    /// One segment of every kind, with a value of its own in each field.
+    fn segments() -> [Segment; 8] {
+        let sacks = Sacks::new([Range { start: 6000, end: 7000 }]);
+        let (stamp, transit) = (Time(17), Span(5));
+        let (data_ack, window_edge) = (9000, 9000 + 65_000);
+        let datagram = Datagram { offset: 8000, len: 900, stamp };
+        let flags = Flags::ECHO;
+        [
+            Data { seq: 5000, dsn: 9000, len: 1000, stamp, flags: Flags::CAPABLE }.into(),
+            Ack { ack: 5000, data_ack, window_edge, echo: stamp, transit, sacks, flags }.into(),
+            TfrcData { number: 50, dsn: 9000, len: 1000, rtt_us: 20_000, stamp }.into(),
+            TfrcReport { next: 51, received: 12.5, intervals: vec![3, 40], ..Default::default() }
+                .into(),
+            datagram.into(),
+            Echo(datagram).into(),
+            Combination {
+                first: 4_000_000_000,
+                count: 255,
+                key: 0xff_fffe,
+                dsn: 77,
+                lengths: 88,
+                len: 1012,
+                stamp,
+            }
+            .into(),
+            CodedAck {
+                first_unseen: 5,
+                received: 6,
+                covered: 8,
+                data_ack,
+                window_edge,
+                echo: stamp,
+                transit,
+            }
+            .into(),
+        ]
     }
 
     #[test]
-    fn a_report_travels_with_its_acknowledgement_and_leaves_nothing_behind() {
-        let mut store = SackStore::default();
-        let ack = Ack {
-            ack: 50,
-            data_ack: 9000,
-            window_edge: 9000,
-            echo: Time(17),
-            transit: Span::ZERO,
-            sacks: Sacks::default(),
-            flags: Flags::RATED,
-        };
-        let intervals = vec![3, 40];
-        let report = Report { received: 12.5, events: 1, intervals, ..Report::default() };
-        let packet = PackedSegment::report(&ack, report.clone(), 52, 0, 0, &mut store);
-        assert!(packet.is_report() && packet.is_ack());
-        assert_eq!(packet.bytes(), 52 + 12 + 8);
-        let copy = packet.copied(&mut store);
-        packet.discard(&mut store);
-        assert_eq!(copy.into_report(&mut store), (ack, report));
-        assert!(store.reports.is_empty() && store.free.len() == store.entries.len());
+    fn every_segment_comes_out_as_it_went_in_and_the_store_is_empty_again() {
+        for segment in segments() {
+            let mut store = SideStore::default();
+            let packed = PackedSegment::pack(segment.clone(), ENVELOPE, &mut store);
+            assert_eq!((packed.path(), packed.cursor()), (7, 9));
+            assert_eq!(packed.bytes(), 52 + segment.bytes());
+            let copy = packed.copied(&mut store);
+            assert_eq!(packed.segment(&store), segment);
+            packed.discard(&mut store);
+            assert_eq!(copy.unpack(&mut store), segment);
+            assert_eq!(store.acks.free.len(), store.acks.entries.len());
+            assert_eq!(store.segments.free.len(), store.segments.entries.len());
+        }
     }
 
     #[test]
-    fn a_packet_and_its_two_times_are_as_large_as_a_cache_line() {
+    fn answers_go_to_the_sender() {
+        let store = &mut SideStore::default();
+        let answers = segments().map(|it| PackedSegment::pack(it, ENVELOPE, store).is_answer());
+        assert_eq!(answers, [false, true, false, true, false, true, false, true]);
+    }
+
+    #[test]
+    fn a_packed_segment_and_its_two_times_are_as_large_as_a_cache_line() {
         assert_eq!(size_of::<PackedSegment>() + 2 * size_of::<Time>(), 64);
     }
 }

@@ -11,7 +11,7 @@ use scenario::Plan;
 use std::io::{self, Write};
 use transport::PathReport;
 use units::Time;
-use wire::{Ack, Data, Flags, Range};
+use wire::{Range, Segment};
 
 /// What is written down while a run goes on; each is written by its end.
 #[derive(Default)]
@@ -63,50 +63,33 @@ impl Watch {
         }
     }
 
-    /// A sender has sent `data`; if it is a combination, `ranges` says of what.
-    pub(crate) fn sent(&mut self, now: Time, path: u32, data: &Data, ranges: &[Range]) {
+    /// A sender has sent `segment`; if that is a combination, `ranges` says of what.
+    pub(crate) fn sent(&mut self, now: Time, path: u32, segment: &Segment, ranges: &[Range]) {
         if now > self.until {
             return;
         }
         if let Some(capture) = &mut self.capture {
-            match data.flags.has(Flags::CODED) {
-                true => capture.coded(now, path, data, ranges),
-                false => capture.sent(now, path, data),
-            }
+            capture.sent(now, path, segment, ranges);
         }
         if let Some(qlog) = &mut self.qlog {
-            qlog.sent(now, path, data);
+            qlog.sent(now, path, segment);
         }
     }
 
-    /// A receiver has sent `ack`.
-    pub(crate) fn answered(&mut self, now: Time, path: u32, ack: &Ack) {
+    /// A receiver has sent `answer`.
+    pub(crate) fn answered(&mut self, now: Time, path: u32, answer: &Segment) {
         if let Some(capture) = &mut self.capture {
-            capture.answered(now, path, ack);
+            capture.answered(now, path, answer);
         }
     }
 
-    /// `ack` arrived, and this is what the sender made of it.
-    pub(crate) fn heard(&mut self, now: Time, path: u32, ack: &Ack, report: &PathReport) {
+    /// `answer` arrived, and this is what the sender made of it.
+    pub(crate) fn heard(&mut self, now: Time, path: u32, answer: &Segment, report: &PathReport) {
         if let Some(capture) = &mut self.capture {
-            capture.heard(now, path, ack, now <= self.until);
+            capture.heard(now, path, answer, now <= self.until);
         }
         if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
-            qlog.heard(now, path, ack);
-            qlog.state(now, path, report);
-        }
-    }
-
-    /// A report of TFRC with so many bytes arrived, and this is what the sender made of it.
-    pub(crate) fn reported(&mut self, now: Time, path: u32, bytes: u32, report: &PathReport) {
-        if now > self.until {
-            return;
-        }
-        if let Some(capture) = &mut self.capture {
-            capture.reported(now, path, bytes);
-        }
-        if let Some(qlog) = &mut self.qlog {
-            qlog.reported(now, path, bytes);
+            qlog.heard(now, path, answer);
             qlog.state(now, path, report);
         }
     }
@@ -118,17 +101,17 @@ impl Watch {
         }
     }
 
-    /// `ack` will not arrive.
-    pub(crate) fn gone(&mut self, path: u32, ack: &Ack) {
+    /// `answer` will not arrive.
+    pub(crate) fn gone(&mut self, path: u32, answer: &Segment) {
         if let Some(capture) = &mut self.capture {
-            capture.gone(path, ack);
+            capture.gone(path, answer);
         }
     }
 
-    /// `ack` will arrive once more.
-    pub(crate) fn copied(&mut self, path: u32, ack: &Ack) {
+    /// `answer` will arrive once more.
+    pub(crate) fn copied(&mut self, path: u32, answer: &Segment) {
         if let Some(capture) = &mut self.capture {
-            capture.copied(path, ack);
+            capture.copied(path, answer);
         }
     }
 

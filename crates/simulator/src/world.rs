@@ -5,17 +5,17 @@
 //! route `arrive` gives it to the endpoint, whose answer takes the same way back.
 
 use crate::agenda::Agenda;
-use crate::controller::Controller;
+use crate::ends::Ends;
 use crate::event_source::{EventSource, Numbering, Wake};
-use crate::packed::{PackedSegment, SackStore};
+use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use control::Verdicts;
 use network::{Change, Link, Offer, Outcome, Passage};
 use topology::{Hop, SharedMedia, Step, Stream, StreamOf};
-use transport::{Receiver, Sender};
+use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
-use wire::{Ack, Flags, Report};
+use wire::{Ack, Segment};
 
 /// Events after which whoever runs the world is asked whether to go on: a fraction of a second. A
 /// power of two, as it is looked at on every event.
@@ -33,8 +33,7 @@ const TOLD: [EventKind; 5] = [
 /// A connection: both of its endpoints.
 #[repr(align(64))]
 pub(crate) struct Flow {
-    pub(crate) sender: Sender<Controller>,
-    pub(crate) receiver: Receiver,
+    pub(crate) ends: Ends,
     /// Number of its first path in the world.
     pub(crate) first_path: u32,
     /// Header bytes of its packets.
@@ -123,7 +122,8 @@ pub(crate) struct World {
     pub(crate) agenda: Agenda,
     /// Whoever looks on, if anybody does.
     pub(crate) watch: Option<Box<Watch>>,
-    pub(crate) sacks: SackStore,
+    /// What of packets on their way does not fit into them.
+    pub(crate) store: SideStore,
     pub(crate) totals: Totals,
 }
 
@@ -143,7 +143,7 @@ impl World {
     /// Puts the starts of the flows, the first action of the script and what media do by themselves on the agenda.
     pub(crate) fn begin(&mut self) {
         for flow in 0..self.flows.len() as u32 {
-            let start = self.flows[flow as usize].sender.start();
+            let start = self.flows[flow as usize].ends.start();
             self.agenda.schedule(self.sources.source(Wake::Sender(flow)), start);
         }
         if let Some((at, _)) = self.script.last() {
@@ -205,10 +205,10 @@ impl World {
             Passage::Out(packet) => Some(packet),
             Passage::Copy(packet) => {
                 self.totals.copied += 1;
-                if let Some(watch) = self.watch.as_mut().filter(|_| packet.is_ack()) {
-                    watch.copied(packet.path(), &packet.as_ack(&self.sacks));
+                if let Some(watch) = self.watch.as_mut().filter(|_| packet.is_answer()) {
+                    watch.copied(packet.path(), &packet.segment(&self.store));
                 }
-                Some(packet.copied(&mut self.sacks))
+                Some(packet.copied(&mut self.store))
             }
             Passage::Lost(packet) => {
                 self.totals.hops += 1;
@@ -252,21 +252,22 @@ impl World {
 
     fn wake_sender(&mut self, flow: u32) {
         let before = self.tally(flow);
-        self.flows[flow as usize].sender.on_deadline(self.now);
+        self.flows[flow as usize].ends.on_deadline(self.now);
         self.trace_changes(flow, before);
         self.pump(flow);
     }
 
     fn wake_receiver(&mut self, flow: u32) {
-        while let Some((path, ack)) = self.flows[flow as usize].receiver.on_deadline(self.now) {
-            match self.flows[flow as usize].receiver.report(self.now, path) {
-                None if ack.flags.has(Flags::DATAGRAM) => self.send_back(flow, path, &ack),
-                None => self.send_ack(flow, path, &ack),
-                Some(report) => self.send_report(flow, path, &ack, report),
-            }
+        while let Some(answer) = self.flows[flow as usize].ends.poll_answer(self.now) {
+            self.answer(flow, answer);
         }
         // This wake-up may have been for an ACK that left meanwhile: the next one is still due.
-        let due = self.flows[flow as usize].receiver.next_deadline();
+        self.expect_answer(flow);
+    }
+
+    /// Has a receiver woken when its next answer is due.
+    fn expect_answer(&mut self, flow: u32) {
+        let due = self.flows[flow as usize].ends.receiver_deadline();
         self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
     }
 
@@ -320,119 +321,149 @@ impl World {
     #[cold]
     pub(crate) fn lose(&mut self, packet: PackedSegment, link: u32, kind: EventKind) {
         self.totals.dropped += 1;
-        self.counts[packet.path() as usize].lost += u64::from(!packet.is_ack());
+        self.counts[packet.path() as usize].lost += u64::from(!packet.is_answer());
         if let Some(watch) = &mut self.watch {
             watch.note(Event { at: self.now, kind, path: packet.path(), link: Some(link) });
-            if packet.is_ack() {
-                watch.gone(packet.path(), &packet.as_ack(&self.sacks));
+            if packet.is_answer() {
+                watch.gone(packet.path(), &packet.segment(&self.store));
             }
         }
-        packet.discard(&mut self.sacks);
+        packet.discard(&mut self.store);
     }
 
     fn arrive(&mut self, packet: PackedSegment) {
         self.totals.delivered += 1;
         let Route { flow, .. } = self.routes[packet.path() as usize];
-        let endpoint = &mut self.flows[flow as usize];
-        let path = (packet.path() - endpoint.first_path) as usize;
-        if packet.is_ack() {
-            if packet.is_report() {
-                return self.arrive_report(flow, path, packet);
-            }
-            let ack = packet.into_ack(&mut self.sacks);
-            match self.watch {
-                None => endpoint.sender.on_ack(self.now, path, &ack),
-                Some(_) => self.watched_ack(flow, path, &ack),
+        let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
+        let path = (packet.path() - *first_path) as usize;
+        if packet.is_answer() {
+            match ends {
+                Ends::Tcp(tcp) if self.watch.is_none() => {
+                    tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store));
+                }
+                _ => self.arrive_answer(flow, path, packet),
             }
             self.pump(flow);
         } else {
             let bytes = network::Packet::bytes(&packet);
             self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
-            match endpoint.receiver.on_data(self.now, path, &packet.as_data()) {
-                Some(ack) => self.send_ack(flow, path, &ack),
-                None => {
-                    let due = endpoint.receiver.next_deadline();
-                    self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
-                }
+            match ends {
+                Ends::Tcp(tcp) => match tcp.receiver.on_data(self.now, path, &packet.as_data()) {
+                    Some(ack) => self.send_ack(flow, path, &ack),
+                    None => self.expect_answer(flow),
+                },
+                _ => self.arrive_data(flow, path, packet),
             }
+        }
+    }
+
+    /// An answer has arrived at its sender, whatever is on.
+    #[cold]
+    fn arrive_answer(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+        let before = self.tally(flow);
+        let segment = packet.unpack(&mut self.store);
+        let ends = &mut self.flows[flow as usize].ends;
+        match &mut self.watch {
+            None => ends.on_answer(self.now, path, segment),
+            Some(watch) => {
+                ends.on_answer(self.now, path, segment.clone());
+                watch.heard(self.now, packet.path(), &segment, &ends.report(path));
+            }
+        }
+        self.trace_changes(flow, before);
+    }
+
+    /// Data has arrived at its receiver, of any protocol.
+    #[inline(never)] // it would crowd the way of TCP's data
+    fn arrive_data(&mut self, flow: u32, path: usize, packet: PackedSegment) {
+        let segment = packet.unpack(&mut self.store);
+        match self.flows[flow as usize].ends.on_data(self.now, path, segment) {
+            Some(segment) => self.answer(flow, Transmit { path, segment }),
+            None => self.expect_answer(flow),
         }
     }
 
     /// Sends all that `flow`'s sender may send, and sets its timer.
     pub(crate) fn pump(&mut self, flow: u32) {
         loop {
-            let Flow { sender, first_path, header, small_queue, .. } =
-                &mut self.flows[flow as usize];
-            let Some(transmit) = sender.poll_transmit(self.now) else {
-                break;
+            let Flow { ends, first_path, header, small_queue } = &mut self.flows[flow as usize];
+            let (first, header, small_queue) = (*first_path, u32::from(*header), *small_queue);
+            let packet = match ends {
+                Ends::Tcp(tcp) => {
+                    let Some(Transmit { path, segment }) = tcp.sender.poll_transmit(self.now)
+                    else {
+                        break;
+                    };
+                    let path = first + path as u32;
+                    let cursor = self.routes[path as usize].forward;
+                    if let Some(watch) = &mut self.watch {
+                        watch.sent(self.now, path, &segment.into(), &[]);
+                    }
+                    PackedSegment::data(&segment, Envelope { header, path, cursor })
+                }
+                _ => match self.poll(flow) {
+                    None => break,
+                    Some(packet) => packet,
+                },
             };
-            let path = *first_path + transmit.path as u32;
-            let cursor = self.routes[path as usize].forward;
-            if *small_queue && !matches!(self.hops[cursor as usize].step(), Step::MediumLink(_)) {
-                sender.on_sent(transmit.path, transmit.data.len); // no medium holds it in the host
+            if small_queue {
+                self.leave_host_at_once(flow, &packet);
             }
-            let packet = PackedSegment::data(&transmit.data, u32::from(*header), path, cursor);
-            self.counts[path as usize].sent += 1;
-            if let Some(watch) = &mut self.watch {
-                let ranges = sender.combined(transmit.path, &transmit.data);
-                watch.sent(self.now, path, &transmit.data, &ranges);
-            }
+            self.counts[packet.path() as usize].sent += 1;
             self.launch(packet);
         }
-        let deadline = self.flows[flow as usize].sender.next_deadline();
+        let deadline = self.flows[flow as usize].ends.sender_deadline();
         self.agenda.advance(self.sources.source(Wake::Sender(flow)), deadline.max(self.now));
+    }
+
+    /// The next segment of a sender of any protocol.
+    #[inline(never)] // it would crowd the way of TCP's data
+    fn poll(&mut self, flow: u32) -> Option<PackedSegment> {
+        let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
+        let Transmit { path, segment } = ends.poll_transmit(self.now)?;
+        let number = *first_path + path as u32;
+        let cursor = self.routes[number as usize].forward;
+        if let Some(watch) = &mut self.watch {
+            watch.sent(self.now, number, &segment, &ends.combined(path, &segment));
+        }
+        let envelope = Envelope { header: u32::from(*header), path: number, cursor };
+        Some(PackedSegment::pack(segment, envelope, &mut self.store))
+    }
+
+    /// Before a wire nothing waits in the host: only a medium holds packets there.
+    #[cold]
+    fn leave_host_at_once(&mut self, flow: u32, packet: &PackedSegment) {
+        if !matches!(self.hops[packet.cursor() as usize].step(), Step::MediumLink(_)) {
+            let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
+            ends.on_sent((packet.path() - *first_path) as usize, packet.payload());
+        }
     }
 
     #[inline(always)] // on the way of every segment
     fn send_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
+        if self.watch.is_some() {
+            return self.answer(flow, Transmit { path, segment: (*ack).into() });
+        }
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let packet = PackedSegment::ack(ack, u32::from(header), path, cursor, &mut self.sacks);
-        if let Some(watch) = &mut self.watch {
-            watch.answered(self.now, path, &packet.as_ack(&self.sacks));
-        }
+        let envelope = Envelope { header: u32::from(header), path, cursor };
+        let packet = PackedSegment::ack(ack, envelope, &mut self.store);
         self.launch(packet);
     }
 
-    /// A datagram goes back to where it came from, with its payload.
+    /// A receiver sends an answer of any protocol.
     #[cold]
-    fn send_back(&mut self, flow: u32, path: usize, ack: &Ack) {
-        let Flow { first_path, header, .. } = self.flows[flow as usize];
-        let path = first_path + path as u32;
-        let bytes = u32::from(header) + (ack.window_edge - ack.data_ack) as u32;
-        let cursor = self.routes[path as usize].back;
-        let packet = PackedSegment::ack(ack, bytes, path, cursor, &mut self.sacks);
-        if let Some(watch) = &mut self.watch {
-            watch.answered(self.now, path, &packet.as_ack(&self.sacks));
-        }
-        self.launch(packet);
-    }
-
-    /// A receiver of TFRC reports.
-    #[cold]
-    fn send_report(&mut self, flow: u32, path: usize, ack: &Ack, report: Report) {
+    fn answer(&mut self, flow: u32, Transmit { path, segment }: Transmit<Segment>) {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
         let cursor = self.routes[path as usize].back;
-        let packet =
-            PackedSegment::report(ack, report, u32::from(header), path, cursor, &mut self.sacks);
-        self.launch(packet);
-    }
-
-    /// A report has arrived at the sender.
-    #[cold]
-    fn arrive_report(&mut self, flow: u32, path: usize, packet: PackedSegment) {
-        let (ack, report) = packet.into_report(&mut self.sacks);
-        let before = self.tally(flow);
-        let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
-        sender.on_report(self.now, path, &ack, &report);
+        let envelope = Envelope { header: u32::from(header), path, cursor };
+        let packet = PackedSegment::pack(segment, envelope, &mut self.store);
         if let Some(watch) = &mut self.watch {
-            let number = *first_path + path as u32;
-            watch.reported(self.now, number, report.bytes(), &sender.report(path));
+            watch.answered(self.now, path, &packet.segment(&self.store));
         }
-        self.trace_changes(flow, before);
-        self.pump(flow);
+        self.launch(packet);
     }
 
     /// Everything that the script has for now.
@@ -456,14 +487,13 @@ impl World {
 
     fn join(&mut self, path: u32) {
         let flow = self.routes[path as usize].flow;
-        let Flow { sender, receiver, first_path, .. } = &mut self.flows[flow as usize];
-        let local = (path - *first_path) as usize;
-        let seq = sender.join(local);
-        receiver.join(local, seq);
+        let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
+        let seq = ends.join((path - *first_path) as usize);
+        let started = ends.start() <= self.now;
         if let Some(watch) = &mut self.watch {
             watch.joined(path, seq);
         }
-        if sender.start() <= self.now {
+        if started {
             self.trace_path(path, EventKind::Joined);
             self.pump(flow);
         }
@@ -471,9 +501,9 @@ impl World {
 
     fn leave(&mut self, path: u32) {
         let flow = self.routes[path as usize].flow;
-        let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
-        sender.leave((path - *first_path) as usize);
-        let started = sender.start() <= self.now;
+        let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
+        ends.leave((path - *first_path) as usize);
+        let started = ends.start() <= self.now;
         if let Some(watch) = &mut self.watch {
             watch.left(self.now, path);
         }
@@ -506,24 +536,13 @@ impl World {
         if self.watch.is_none() {
             return Vec::new();
         }
-        let sender = &self.flows[flow as usize].sender;
+        let ends = &self.flows[flow as usize].ends;
         let tally = |path| {
-            let report = sender.report(path);
+            let report = ends.report(path);
             let Verdicts { asked, noise, congestion } = report.verdicts;
             [report.timeouts, report.recoveries, noise, congestion, asked]
         };
-        (0..sender.paths()).map(tally).collect()
-    }
-
-    #[cold]
-    fn watched_ack(&mut self, flow: u32, path: usize, ack: &Ack) {
-        let before = self.tally(flow);
-        let Flow { sender, first_path, .. } = &mut self.flows[flow as usize];
-        sender.on_ack(self.now, path, ack);
-        if let Some(watch) = &mut self.watch {
-            watch.heard(self.now, *first_path + path as u32, ack, &sender.report(path));
-        }
-        self.trace_changes(flow, before);
+        (0..ends.paths()).map(tally).collect()
     }
 
     fn trace_changes(&mut self, flow: u32, before: Vec<[u64; TOLD.len()]>) {
@@ -544,9 +563,9 @@ impl World {
     /// After a timeout, a recovery that a timer has begun, or an ACK of a sibling, the window may be another
     /// one.
     fn watch_window(&mut self, flow: u32, path: u32) {
-        let Flow { sender, first_path, .. } = &self.flows[flow as usize];
+        let Flow { ends, first_path, .. } = &self.flows[flow as usize];
         if let Some(watch) = &mut self.watch {
-            watch.fired(self.now, path, &sender.report((path - first_path) as usize));
+            watch.fired(self.now, path, &ends.report((path - first_path) as usize));
         }
     }
 }

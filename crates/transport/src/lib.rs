@@ -1,45 +1,28 @@
-//! TCP and MPTCP endpoints without I/O, clock or randomness.
+//! Endpoints without I/O, clock or randomness, one module for each protocol:
 //!
-//! A plain TCP connection is a connection with one path. A [`Sender`] is driven by calls:
+//! * [`tcp`] is TCP, and MPTCP over several paths;
+//! * [`coded`] is the same with paths on which segments leave as combinations (network coding);
+//! * [`tfrc`] sends packets at a rate that the receiver's reports allow;
+//! * [`udp`] sends datagrams.
 //!
-//! * [`Sender::on_ack`], [`Sender::on_deadline`], [`Sender::on_sent`], [`Sender::join`] and
-//!   [`Sender::leave`] tell it what happened;
-//! * after any of them call [`Sender::poll_transmit`] until it returns `None`, and then
-//!   [`Sender::next_deadline`], which may have changed.
-//!
-//! TFRC is a mode of the same endpoints: its receiver reports when a deadline has come, and its sender
-//! is told by [`Sender::on_report`] instead of [`Sender::on_ack`].
-//!
-//! On a coded path ([`Sender::set_coding`]) what TCP sends leaves as combinations of segments.
-//!
-//! A [`Receiver`] answers [`Receiver::on_data`] with the ACK to send now, if any, and has a deadline
-//! of its own while an ACK is delayed.
+//! Each has a `Sender` and a `Receiver`, which keep one contract: [`SendingEndpoint`] and [`ReceivingEndpoint`].
 
-mod autotune;
-mod coded;
-mod mapping;
-mod modern;
+pub mod coded;
+mod endpoint;
 mod options;
-mod path;
-mod prr;
 mod ranges;
-mod receiver;
+mod reassembly;
 mod rtt;
 pub mod scheduler;
-mod scoreboard;
-mod sender;
 mod settings;
 mod source;
-mod tfrc;
+pub mod tcp;
+pub mod tfrc;
+pub mod udp;
 
-pub use autotune::AUTOTUNED_FROM;
-pub use coded::{Coding, Heard, coded_answer, coded_packet};
-pub use modern::ModernSettings;
+pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 pub use options::{OptionTable, Options};
-pub use path::PathReport;
-pub use receiver::{Receiver, ReceiverSettings};
 pub use rtt::{RtoFloor, RtoSettings};
 pub use scheduler::{Scheduler, WrongParameter};
-pub use sender::{Sender, Transmit};
 pub use settings::{Idle, SenderSettings};
 pub use source::{Source, Turns};

@@ -1,9 +1,9 @@
 //! What a sender and its paths are told.
 
-use crate::modern::ModernSettings;
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::source::Source;
+use crate::tcp::ModernSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
@@ -41,10 +41,6 @@ pub struct SenderSettings {
     pub host_limit: u64,
     /// Also no more than the path sends in this time, two segments at least; zero for no such limit.
     pub host_time: Span,
-    /// Data is sent as it is written, without window, acknowledgement or retransmission (UDP).
-    pub datagrams: bool,
-    /// Data is paced at the rate that reports of the receiver allow (TFRC).
-    pub tfrc: bool,
     /// Where the data comes from.
     pub source: Source,
 }
@@ -53,8 +49,7 @@ impl SenderSettings {
     /// Whether anything is on that the common case does without, and is spared the questions for.
     pub(crate) fn special(&self) -> bool {
         let idles = self.idle != Idle::Keep || self.host_time != Span::ZERO;
-        let other = self.datagrams || self.tfrc;
-        self.modern.any() || self.handshake || self.opportunistic || other || idles
+        self.modern.any() || self.handshake || self.opportunistic || idles
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use units::{Bytes, NANOS, Rate, Span, Time};
+use wire::Range;
 
 /// What the application has to send.
 #[derive(Clone, Debug, PartialEq)]
@@ -86,6 +87,12 @@ impl Source {
         }
     }
 
+    /// Whether it is a transfer that has no byte from `una` on.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn ends_by(&self, una: u64) -> bool {
+        matches!(self, Source::Transfer(total) if una >= total.0)
+    }
+
     /// When more than `bytes` will have been written, if the source is waiting for time to pass.
     pub(crate) fn next_write(&self, start: Time, bytes: u64) -> Option<Time> {
         match self {
@@ -96,6 +103,66 @@ impl Source {
             }
         }
     }
+}
+
+/// What an application writes and its connection has not sent yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unsent {
+    /// When the connection starts.
+    pub(crate) start: Time,
+    /// Next byte to send for the first time.
+    pub(crate) nxt: u64,
+    /// Right edge of the receive window; never moves back.
+    pub(crate) edge: u64,
+}
+
+/// What there is nothing to send for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// The application has written nothing more.
+    Application,
+    /// The receive window is full.
+    Window,
+}
+
+impl Unsent {
+    pub(crate) fn new(start: Time, edge: u64) -> Self {
+        Unsent { start, nxt: 0, edge }
+    }
+
+    /// The next `segment` bytes at most that the application wrote and the receive window admits.
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn next(&self, now: Time, source: &Source, segment: u32) -> Result<Range, Wait> {
+        let start = self.nxt;
+        let written = self.written(now, source, segment);
+        let end = (start + u64::from(segment)).min(written);
+        match start < end {
+            false => Err(Wait::Application),
+            true if end > self.edge => Err(Wait::Window),
+            true => Ok(Range { start, end }),
+        }
+    }
+
+    /// Bytes that the application has written.
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn written(&self, now: Time, source: &Source, segment: u32) -> u64 {
+        source.written(now.since(self.start), segment)
+    }
+
+    /// When the application writes more, if it waits for time to pass; never otherwise.
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn next_write(&self, source: &Source) -> Time {
+        source.next_write(self.start, self.nxt).unwrap_or(Time::NEVER)
+    }
+}
+
+/// Of the data from `start` on `most` bytes or less: what is `written`, and below the `edge` of the receive window in
+/// whole segments.
+pub(crate) fn next(start: u64, most: u64, segment: u64, written: u64, edge: u64) -> Option<Range> {
+    let end = start.saturating_add(most).min(written);
+    let admitted = start + edge.saturating_sub(start) / segment * segment;
+    let end = if end <= edge { end } else { admitted.min(end) };
+    (start < end).then_some(Range { start, end })
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use control::{AnyLaw, AnyScheme, CongestionController, ControllerSpec, Scheme, S
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use transport::coded::{self, Coding};
+use transport::tcp::{self, ModernSettings, ReceiverSettings};
 use transport::{
-    Coding, Idle, ModernSettings, Receiver, ReceiverSettings, RtoSettings, Scheduler, Sender,
-    SenderSettings, Source,
+    Idle, ReceivingEndpoint, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source, tfrc,
 };
 use units::{Bytes, Span, Time};
-use wire::{Ack, Data, Flags, Range, Report};
+use wire::{Range, Segment};
 
 const SEGMENT: u32 = 1000;
 /// Time after which a transfer that goes on is thought to be stuck.
@@ -46,15 +47,18 @@ struct Network {
 #[derive(Clone, Debug)]
 enum Moving {
     /// With the bytes that a combination carries.
-    Data(usize, Data, Vec<u8>),
-    Ack(usize, Ack),
-    Report(usize, Ack, Report),
+    Data(usize, Segment, Vec<u8>),
+    Answer(usize, Segment),
 }
 
+/// The data that a combination is made of.
+type Combined<S> = fn(&S, usize, &wire::Combination) -> Vec<Range>;
+
 /// Both endpoints, and between them a network that carries bytes.
-struct Pair<E> {
-    sender: Sender<E>,
-    receiver: Receiver,
+struct Pair<S, R> {
+    sender: S,
+    receiver: R,
+    combined: Combined<S>,
     network: Network,
     moving: BTreeMap<(Time, u64), Moving>,
     /// What the application reads from; bytes that have not come are zero.
@@ -70,7 +74,27 @@ fn file(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at * 31 % 251) as u8 + 1).collect()
 }
 
-impl<E: CongestionController> Pair<E> {
+impl<S: SendingEndpoint, R: ReceivingEndpoint> Pair<S, R> {
+    fn new(
+        sender: S,
+        receiver: R,
+        combined: Combined<S>,
+        network: &Network,
+        length: usize,
+    ) -> Self {
+        Pair {
+            sender,
+            receiver,
+            combined,
+            network: network.clone(),
+            moving: BTreeMap::new(),
+            buffer: vec![0; length],
+            decoders: [Decoder::new(1 << 16), Decoder::new(1 << 16)],
+            now: Time::ZERO,
+            count: 0,
+        }
+    }
+
     /// A number from 0 to 1 (splitmix64; Steele et al. 2014).
     fn rng(&mut self) -> f64 {
         self.network.seed = self.network.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -81,7 +105,7 @@ impl<E: CongestionController> Pair<E> {
     }
 
     fn put(&mut self, moving: Moving) {
-        let (Moving::Data(path, ..) | Moving::Ack(path, _) | Moving::Report(path, ..)) = moving;
+        let (Moving::Data(path, ..) | Moving::Answer(path, _)) = moving;
         let cut = path == 0 && self.now >= Time::ZERO + Span::millis(self.network.cut);
         if cut || self.rng() < self.network.loss {
             return;
@@ -94,52 +118,61 @@ impl<E: CongestionController> Pair<E> {
 
     fn send(&mut self, file: &[u8]) {
         while let Some(sent) = self.sender.poll_transmit(self.now) {
-            self.sender.on_sent(sent.path, sent.data.len);
+            let (path, segment) = (sent.path, sent.segment.into());
+            self.sender.on_sent(path, segment.bytes());
             let mut bytes = Vec::new();
-            if sent.data.flags.has(Flags::CODED) {
-                let ranges = self.sender.combined(sent.path, &sent.data);
+            if let Segment::Combination(combination) = &segment {
+                let ranges = (self.combined)(&self.sender, path, combination);
                 let symbols: Vec<_> = ranges.iter().map(|range| symbol(file, *range)).collect();
-                bytes = Combination::unpack(sent.data.seq).combine(symbols.iter());
+                bytes = coefficients(combination).combine(symbols.iter());
             }
-            self.put(Moving::Data(sent.path, sent.data, bytes));
+            self.put(Moving::Data(path, segment, bytes));
         }
     }
 
-    fn report(&mut self) {
-        while let Some((path, ack)) = self.receiver.on_deadline(self.now) {
-            match self.receiver.report(self.now, path) {
-                None => self.put(Moving::Ack(path, ack)),
-                Some(report) => self.put(Moving::Report(path, ack, report)),
-            }
+    fn answer(&mut self) {
+        while let Some(answer) = self.receiver.on_deadline(self.now) {
+            self.put(Moving::Answer(answer.path, answer.segment.into()));
         }
     }
 
     fn arrive(&mut self, moving: Moving, file: &[u8]) {
         match moving {
-            Moving::Data(path, data, bytes) => {
-                if data.flags.has(Flags::CODED) {
-                    let buffer = &mut self.buffer;
-                    let what = Combination::unpack(data.seq);
-                    self.decoders[path].on_packet(what, bytes, |_, symbol| {
-                        let number = |bytes: &[u8]| {
-                            bytes.iter().fold(0, |high, byte| high << 8 | usize::from(*byte))
-                        };
-                        let (start, len) = (number(&symbol[..8]), number(&symbol[8..12]));
-                        buffer[start..start + len].copy_from_slice(&symbol[12..12 + len]);
-                    });
-                } else {
-                    let bytes = data.dsn as usize..data.dsn as usize + data.len as usize;
-                    self.buffer[bytes.clone()].copy_from_slice(&file[bytes]);
-                }
-                if let Some(ack) = self.receiver.on_data(self.now, path, &data) {
-                    self.put(Moving::Ack(path, ack));
+            Moving::Data(path, segment, bytes) => {
+                self.copy(path, &segment, bytes, file);
+                let Ok(data) = segment.try_into() else { panic!("it is for the receiver") };
+                if let Some(answer) = self.receiver.on_data(self.now, path, &data) {
+                    self.put(Moving::Answer(path, answer.into()));
                 }
             }
-            Moving::Ack(path, ack) => self.sender.on_ack(self.now, path, &ack),
-            Moving::Report(path, ack, report) => {
-                self.sender.on_report(self.now, path, &ack, &report);
+            Moving::Answer(path, segment) => {
+                let Ok(answer) = segment.try_into() else { panic!("it is for the sender") };
+                self.sender.on_answer(self.now, path, &answer);
             }
         }
+    }
+
+    /// Puts what arrived, or is decoded by it, where the application reads.
+    fn copy(&mut self, path: usize, segment: &Segment, bytes: Vec<u8>, file: &[u8]) {
+        let buffer = &mut self.buffer;
+        let (dsn, len) = match segment {
+            Segment::Data(data) => (data.dsn, data.len),
+            Segment::TfrcData(data) => (data.dsn, data.len),
+            Segment::Combination(combination) => {
+                let what = coefficients(combination);
+                self.decoders[path].on_packet(what, bytes, |_, symbol| {
+                    let number = |bytes: &[u8]| {
+                        bytes.iter().fold(0, |high, byte| high << 8 | usize::from(*byte))
+                    };
+                    let (start, len) = (number(&symbol[..8]), number(&symbol[8..12]));
+                    buffer[start..start + len].copy_from_slice(&symbol[12..12 + len]);
+                });
+                return;
+            }
+            other => panic!("{other:?} went to the receiver"),
+        };
+        let bytes = dsn as usize..dsn as usize + len as usize;
+        buffer[bytes.clone()].copy_from_slice(&file[bytes]);
     }
 
     /// Carries the file; says what is wrong if it does not arrive.
@@ -157,7 +190,7 @@ impl<E: CongestionController> Pair<E> {
                 let (_, moving) = self.moving.pop_first().expect("there is one");
                 self.arrive(moving, file);
             } else if next == delayed {
-                self.report();
+                self.answer();
             } else {
                 self.sender.on_deadline(self.now);
             }
@@ -201,8 +234,6 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         penalise: false,
         host_limit: u64::MAX,
         host_time: Span::ZERO,
-        datagrams: false,
-        tfrc: needs.reports,
         source: Source::Transfer(Bytes(length as u64)),
     }
 }
@@ -218,6 +249,11 @@ fn symbol(file: &[u8], range: Range) -> Vec<u8> {
 /// Whether a path is coded, and how.
 type Coded = [Option<Coding>; 2];
 
+fn coefficients(combination: &wire::Combination) -> Combination {
+    let wire::Combination { first, count, key, .. } = *combination;
+    Combination { base: first, count, key }
+}
+
 fn transfer(name: &str, network: &Network, length: usize, coded: Coded) -> Result<(), String> {
     transfer_with(settings(name, length), name, network, coded)
 }
@@ -228,42 +264,50 @@ fn transfer_with(
     network: &Network,
     coded: Coded,
 ) -> Result<(), String> {
-    let Source::Transfer(Bytes(length)) = sending.source else { panic!("a file has an end") };
-    let (sending, length) = (Arc::new(sending), length as usize);
-    let receiver = ReceiverSettings {
-        sack: true,
-        dsack: false,
-        delayed_ack: None,
-        buffer: sending.receive_buffer,
-        transit: true,
-        autotune: false,
-        tfrc: sending.tfrc,
-        echo: false,
-    };
-    let mut receiver = Receiver::new(receiver, 2);
-    let on = coded.iter().enumerate().filter_map(|(path, coding)| Some((path, (*coding)?)));
-    let on: Vec<(usize, Coding)> = on.collect();
-    on.iter().for_each(|(path, _)| receiver.set_coding(*path));
-    let decoders = [Decoder::new(1 << 16), Decoder::new(1 << 16)];
-    let (network, moving, buffer) = (network.clone(), BTreeMap::new(), vec![0; length]);
-    let (now, count) = (Time::ZERO, 0);
     match name.parse::<Scheme>() {
         Ok(scheme) => {
             let control = AnyScheme::new(scheme, Settings::default(), 2);
-            let mut sender = Sender::new(sending, control, 2, now);
-            on.iter().for_each(|(path, coding)| sender.set_coding(*path, *coding));
-            let pair = Pair { sender, receiver, network, moving, buffer, decoders, now, count };
-            pair.carry(&file(length))
+            controlled(sending, name, control, network, coded)
         }
         Err(_) => {
             let law: AnyLaw = name.parse().expect("it is a law");
-            let control = Shell::new(law, Settings::default(), 2);
-            let mut sender = Sender::new(sending, control, 2, now);
-            on.iter().for_each(|(path, coding)| sender.set_coding(*path, *coding));
-            let pair = Pair { sender, receiver, network, moving, buffer, decoders, now, count };
-            pair.carry(&file(length))
+            controlled(sending, name, Shell::new(law, Settings::default(), 2), network, coded)
         }
     }
+}
+
+fn controlled<E: CongestionController>(
+    sending: SenderSettings,
+    name: &str,
+    control: E,
+    network: &Network,
+    coded: Coded,
+) -> Result<(), String> {
+    let Source::Transfer(Bytes(length)) = sending.source else { panic!("a file has an end") };
+    let length = length as usize;
+    let SenderSettings { segment, receive_buffer, .. } = sending;
+    let receiving = ReceiverSettings {
+        sack: true,
+        dsack: false,
+        delayed_ack: None,
+        buffer: receive_buffer,
+        transit: true,
+        autotune: false,
+    };
+    if name.parse().is_ok_and(|scheme: Scheme| scheme.needs().reports) {
+        let settings = tfrc::Settings { segment, source: sending.source, receive_buffer };
+        let sender = tfrc::Sender::new(Arc::new(settings), control, 2, Time::ZERO);
+        let receiver = tfrc::Receiver::new(receive_buffer, 2);
+        return Pair::new(sender, receiver, |_, _, _| vec![], network, length).carry(&file(length));
+    }
+    let sender = tcp::Sender::new(Arc::new(sending), control, 2, Time::ZERO);
+    let receiver = tcp::Receiver::new(receiving, 2);
+    if coded == [None; 2] {
+        return Pair::new(sender, receiver, |_, _, _| vec![], network, length).carry(&file(length));
+    }
+    let sender = coded::Sender::new(sender, coded);
+    let receiver = coded::Receiver::new(receiver, coded.map(|coding| coding.is_some()));
+    Pair::new(sender, receiver, coded::Sender::combined, network, length).carry(&file(length))
 }
 
 fn network() -> impl Strategy<Value = Network> {

@@ -19,12 +19,13 @@
 use control::{AnyLaw, Settings, Shell};
 use std::fmt::Write;
 use std::sync::Arc;
+use transport::tcp::{ModernSettings, Sender};
 use transport::{
-    Idle, ModernSettings, RtoFloor, RtoSettings, Scheduler, Sender, SenderSettings, Source,
-    Transmit, Turns,
+    Idle, RtoFloor, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source, Transmit,
+    Turns,
 };
 use units::{Bytes, Rate, Span, Time};
-use wire::{Ack, Flags, Range, Sacks};
+use wire::{Ack, Data, Flags, Range, Sacks};
 
 const MSS: u32 = 1000;
 
@@ -59,8 +60,6 @@ impl Options {
             penalise: false,
             host_limit: u64::MAX,
             host_time: Span::ZERO,
-            datagrams: false,
-            tfrc: false,
             source: Source::Bulk,
         };
         let (law, ssthresh) = ("reno".to_owned(), f64::INFINITY);
@@ -145,7 +144,7 @@ struct Case {
     sender: Option<Sender<Shell>>,
     now: Time,
     /// What was sent since the last stimulus.
-    sent: Vec<Transmit>,
+    sent: Vec<Transmit<Data>>,
     problems: Vec<String>,
 }
 
@@ -176,7 +175,7 @@ impl Case {
             "start" => {}
             "ack" => {
                 let (path, ack) = ack.expect("it was read");
-                sender.on_ack(now, path, &ack);
+                sender.on_answer(now, path, &ack);
             }
             "timer" => {
                 if sender.next_deadline() > now {
@@ -225,7 +224,7 @@ impl Case {
     fn expect_sent(&mut self, line: &str, words: &[&str]) {
         let mut sent = String::new();
         let mut runs: Vec<(usize, u64, u64, u64, Flags)> = Vec::new();
-        for Transmit { path, data } in &self.sent {
+        for Transmit { path, segment: data } in &self.sent {
             let (start, end) = (data.seq, data.seq + u64::from(data.len));
             let same = |run: &(usize, u64, u64, u64, Flags)| {
                 let follows = data.dsn == run.3 + (start - run.1);

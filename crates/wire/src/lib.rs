@@ -1,4 +1,4 @@
-//! What travels between endpoints: segments as values ([`Data`], [`Ack`]), the same with their headers
+//! What travels between endpoints: segments as values ([`Segment`]), the same with their headers
 //! as bytes ([`packet`], [`tcp`], [`mptcp`]), and the files that keep them ([`pcapng`], [`capture`]).
 
 pub mod capture;
@@ -9,5 +9,6 @@ mod segment;
 pub mod tcp;
 
 pub use segment::{
-    Ack, Data, Flags, HEADER_BYTES, MAX_SACKS, Range, Report, Sacks, sack_option_bytes,
+    Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, HEADER_BYTES, MAX_SACKS, Range, Sacks,
+    Segment, TfrcData, TfrcReport, sack_option_bytes,
 };

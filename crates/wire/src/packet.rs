@@ -37,7 +37,7 @@ impl Ecn {
 
 /// The header of a TCP segment and what the IP header says beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct TcpSegment {
     /// From where.
     pub from: Endpoint,
     /// To where.
@@ -65,7 +65,7 @@ pub struct Segment {
 /// Most payload that fits into an IP packet with a header full of options.
 pub const MAX_PAYLOAD: u32 = 65_535 - 60 - 20;
 
-impl Segment {
+impl TcpSegment {
     /// The IP packet with this payload.
     ///
     /// # Panics
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn headers_and_contents_sum_up_to_all_ones() {
-        let segment = Segment {
+        let segment = TcpSegment {
             from: FROM,
             to: TO,
             id: 7,

@@ -35,7 +35,7 @@ impl Range {
 }
 
 /// Single bits: those of explicit congestion notification (RFC 3168), two of the IP header and two of
-/// TCP's, those of a handshake, and those that say what kind of packet it is.
+/// TCP's, and those of a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
 
@@ -56,13 +56,6 @@ impl Flags {
     /// join (RFC 8684 §3.2; no payload).
     pub const CONFIRM: Flags = Flags(32);
 
-    /// It is a datagram: it is not acknowledged, but may be sent back.
-    pub const DATAGRAM: Flags = Flags(64);
-    /// TFRC: data whose receiver reports once in a round trip, or such a report.
-    pub const RATED: Flags = Flags(128);
-    /// A combination of segments, or an acknowledgement of such (network coding).
-    pub const CODED: Flags = Flags(256);
-
     /// Whether all bits of `other` are set.
     pub fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
@@ -74,30 +67,86 @@ impl Flags {
     }
 }
 
-/// A data segment.
+/// What travels from one end of a path to the other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Segment {
+    /// Of TCP and MPTCP, towards the receiver.
+    Data(Data),
+    /// Its acknowledgement.
+    Ack(Ack),
+    /// Of TFRC, towards the receiver.
+    TfrcData(TfrcData),
+    /// What the receiver reports on it.
+    TfrcReport(TfrcReport),
+    /// Of UDP, towards the receiver.
+    Datagram(Datagram),
+    /// The same on its way back (RFC 862).
+    Echo(Echo),
+    /// A combination of segments (network coding), towards the receiver.
+    Combination(Combination),
+    /// Its acknowledgement.
+    CodedAck(CodedAck),
+}
+
+impl Segment {
+    /// Bytes that it has behind the headers that all packets of its connection have.
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Segment::Data(data) => data.len,
+            Segment::Ack(ack) => sack_option_bytes(ack.sacks.blocks().len()),
+            Segment::TfrcData(data) => data.len,
+            Segment::TfrcReport(report) => report.bytes(),
+            Segment::Datagram(datagram) | Segment::Echo(Echo(datagram)) => datagram.len,
+            Segment::Combination(combination) => combination.len,
+            Segment::CodedAck(_) => sack_option_bytes(1), // its numbers take as much room
+        }
+    }
+}
+
+/// Conversions from and to the variant of the same name.
+macro_rules! variants {
+    ($($kind:ident),*) => {$(
+        impl From<$kind> for Segment {
+            fn from(segment: $kind) -> Self {
+                Segment::$kind(segment)
+            }
+        }
+
+        impl TryFrom<Segment> for $kind {
+            /// The segment, which is another one.
+            type Error = Segment;
+
+            fn try_from(segment: Segment) -> Result<Self, Segment> {
+                match segment {
+                    Segment::$kind(segment) => Ok(segment),
+                    other => Err(other),
+                }
+            }
+        }
+    )*};
+}
+
+variants!(Data, Ack, TfrcData, TfrcReport, Datagram, Echo, Combination, CodedAck);
+
+/// A data segment of TCP, or a packet of its handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Data {
-    /// First payload byte in the path's sequence space; in TFRC, the number of the packet on the path; of a
-    /// combination, which segments it combines, and how.
+    /// First payload byte in the path's sequence space.
     pub seq: u64,
-    /// The same byte in the connection's data sequence space; of a combination, that of its segments' bytes.
+    /// The same byte in the connection's data sequence space.
     pub dsn: u64,
     /// Payload bytes, at least 1 but in a handshake.
     pub len: u32,
-    /// TFRC: the sender's round-trip time in microseconds, zero before it has one and in other transports. Of a
-    /// combination, that of its segments' lengths.
-    pub rtt_us: u32,
     /// When the sender sent it (timestamp option, RFC 7323).
     pub stamp: Time,
-    /// Whether it can be marked, is marked, says that the window was reduced, or opens a path.
+    /// ECN and handshake bits.
     pub flags: Flags,
 }
 
 /// An acknowledgement of one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Next byte that the path's receiver expects; on a coded path, the number of the first segment that it has
-    /// not seen.
+    /// Next byte that the path's receiver expects.
     pub ack: u64,
     /// Next byte that the connection's receiver expects.
     pub data_ack: u64,
@@ -108,20 +157,42 @@ pub struct Ack {
     /// How long that segment was on its way, if the sender wants to know: the receiver's stamp less the
     /// sender's, up to an offset of their clocks; zero otherwise.
     pub transit: Span,
-    /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883). On a coded path there is
-    /// one block: from the degrees of freedom received to the number of segments that any combination covered.
+    /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,
     /// Whether it echoes a mark, or answers a handshake.
     pub flags: Flags,
 }
 
-/// What a receiver of TFRC reports beside an acknowledgement (RFC 5348 §3.2.2). Its loss intervals are
-/// reported as they are (RFC 4342 §8.6), and so is what the connection misses (Tse 2006, §3.2.2).
+/// A data packet of TFRC (RFC 5348 §3.2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TfrcData {
+    /// Number of the packet on its path.
+    pub number: u64,
+    /// First payload byte in the connection's data sequence space.
+    pub dsn: u64,
+    /// Payload bytes, at least 1.
+    pub len: u32,
+    /// The sender's round-trip time in microseconds, zero before it has one.
+    pub rtt_us: u32,
+    /// When the sender sent it.
+    pub stamp: Time,
+}
+
+/// What a receiver of TFRC reports (RFC 5348 §3.2.2). Its loss intervals are reported as they are (RFC 4342
+/// §8.6), and so is what the connection misses (Tse 2006, §3.2.2).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
-    /// How long before the report the packet arrived whose stamp the acknowledgement echoes (`t_delay`).
+pub struct TfrcReport {
+    /// The number that the next packet of the path should have.
+    pub next: u64,
+    /// Next byte that the connection's receiver expects.
+    pub data_ack: u64,
+    /// Right edge of the connection's receive window, as a data sequence number.
+    pub window_edge: u64,
+    /// Time stamp of the newest packet.
+    pub echo: Time,
+    /// How long before the report that packet arrived (`t_delay`).
     pub delay: Span,
-    /// Segments per second that arrived on the path in the last round trip (`X_recv`).
+    /// Packets per second that arrived on the path in the last round trip (`X_recv`).
     pub received: f64,
     /// Loss events on the path so far.
     pub events: u64,
@@ -131,11 +202,65 @@ pub struct Report {
     pub missing: Vec<Range>,
 }
 
-impl Report {
+impl TfrcReport {
     /// Bytes that it adds to a packet: four each for delay, rate and loss events, eight for a pair of numbers.
     pub fn bytes(&self) -> u32 {
         12 + 4 * self.intervals.len() as u32 + 8 * self.missing.len() as u32
     }
+}
+
+/// A datagram of UDP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Datagram {
+    /// Its first byte among all that the application wrote.
+    pub offset: u64,
+    /// Payload bytes, at least 1.
+    pub len: u32,
+    /// When it was sent.
+    pub stamp: Time,
+}
+
+/// A datagram that its receiver has sent back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Echo(pub Datagram);
+
+/// A combination of segments of one path. Instead of their payload the simulator combines what identifies a
+/// segment: where its bytes belong in the connection, and how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Combination {
+    /// Number of the first segment.
+    pub first: u32,
+    /// How many segments follow one another.
+    pub count: u8,
+    /// What the coefficients are drawn from, 24 bits.
+    pub key: u32,
+    /// The combination of the segments' data sequence numbers.
+    pub dsn: u64,
+    /// The combination of the segments' lengths.
+    pub lengths: u32,
+    /// Bytes behind the headers: the coding header, and as much as the longest segment has.
+    pub len: u32,
+    /// When the sender sent it.
+    pub stamp: Time,
+}
+
+/// An acknowledgement of a coded path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodedAck {
+    /// Number of the first segment that the receiver has not seen.
+    pub first_unseen: u32,
+    /// Degrees of freedom received.
+    pub received: u32,
+    /// One past the highest segment that any combination covered.
+    pub covered: u32,
+    /// Next byte that the connection's receiver expects.
+    pub data_ack: u64,
+    /// Right edge of the connection's receive window, as a data sequence number.
+    pub window_edge: u64,
+    /// Time stamp of the combination that caused it.
+    pub echo: Time,
+    /// How long that combination was on its way.
+    pub transit: Span,
 }
 
 /// How many SACK blocks fit beside a timestamp option (RFC 2018 §3).

@@ -5,16 +5,17 @@
 //! packets that announce and withdraw addresses.
 
 use super::subflow::{Sent, Subflow, Terms, word};
-use scenario::{Class, Plan, schema};
+use scenario::{Class, Plan};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use topology::Stream;
+use transport::coded;
 use units::{Span, Time};
 use wire::mptcp::{Hash, Keys, Mptcp};
-use wire::packet::{Endpoint, MAX_PAYLOAD, Segment, datagram, ruler};
+use wire::packet::{Endpoint, MAX_PAYLOAD, TcpSegment, datagram, ruler};
 use wire::pcapng::Writer;
-use wire::{Ack, Data, Flags, Range};
+use wire::{Ack, CodedAck, Combination, Data, Datagram, Echo, Flags, Range, Segment, TfrcData};
 
 /// An ACK on its way.
 #[derive(Clone, Debug)]
@@ -53,7 +54,6 @@ struct Flow {
     initial: Option<usize>,
     /// Highest data ack that its sender has heard.
     data_ack: u64,
-    datagrams: bool,
 }
 
 /// A capture that is being written.
@@ -163,10 +163,8 @@ impl Capture {
                 unconfirmed: None,
             });
         }
-        let udp = class.protocol == schema::Protocol::Udp;
-        let datagrams = udp || class.controller.needs().reports;
         let paths = first..self.paths.len();
-        self.flows.push(Flow { terms, paths, initial: None, data_ack: 0, datagrams });
+        self.flows.push(Flow { terms, paths, initial: None, data_ack: 0 });
     }
 
     /// Says whose addresses they are.
@@ -184,23 +182,30 @@ impl Capture {
         names.chunks(NAMES).try_for_each(|names| self.writer.names(names))
     }
 
-    /// A sender has sent the combination `data` of the bytes in `ranges`.
-    pub(super) fn coded(&mut self, now: Time, path: u32, data: &Data, ranges: &[Range]) {
-        let number = path as usize;
-        let symbols = ranges.iter().map(|range| ruler(range.start, range.len() as u32));
-        let payload = transport::coded_packet(data, &symbols.collect::<Vec<_>>());
-        let Path { subflow, counts, .. } = &mut self.paths[number];
-        counts[0] = counts[0].wrapping_add(1);
-        let packet = datagram(subflow.here, subflow.there, counts[0], &payload);
-        self.write(now, number, &packet, None);
+    /// A sender has sent `segment`; if that is a combination, of the bytes in `ranges`.
+    pub(super) fn sent(&mut self, now: Time, path: u32, segment: &Segment, ranges: &[Range]) {
+        let path = path as usize;
+        match segment {
+            Segment::Data(data) => self.write_data(now, path, data),
+            Segment::Datagram(Datagram { offset: start, len, .. })
+            | Segment::TfrcData(TfrcData { dsn: start, len, .. }) => {
+                self.write_datagram(now, path, &ruler(*start, *len));
+            }
+            Segment::Combination(combination) => {
+                self.write_combination(now, path, combination, ranges);
+            }
+            Segment::Ack(_) | Segment::TfrcReport(_) | Segment::Echo(_) | Segment::CodedAck(_) => {}
+        }
     }
 
-    /// A sender has sent `data`.
-    pub(super) fn sent(&mut self, now: Time, path: u32, data: &Data) {
-        let path = path as usize;
-        if self.flows[self.paths[path].flow].datagrams {
-            return self.write_datagram(now, path, data);
-        }
+    fn write_combination(&mut self, now: Time, path: usize, what: &Combination, of: &[Range]) {
+        let symbols = of.iter().map(|range| ruler(range.start, range.len() as u32));
+        let payload = coded::packet(what, &symbols.collect::<Vec<_>>());
+        self.write_datagram(now, path, &payload);
+    }
+
+    /// A sender of TCP has sent `data`.
+    fn write_data(&mut self, now: Time, path: usize, data: &Data) {
         if data.flags.has(Flags::SYN) {
             let join = self.begin(now, path);
             return self.forth(now, path, None, None, |subflow, sent| subflow.request(sent, join));
@@ -293,37 +298,65 @@ impl Capture {
         }
     }
 
-    /// A receiver has sent `ack`.
-    pub(super) fn answered(&mut self, now: Time, path: u32, ack: &Ack) {
+    /// A receiver has sent `answer`. An ACK's stamps depend on when it was sent: it is kept until it arrives.
+    pub(super) fn answered(&mut self, now: Time, path: u32, answer: &Segment) {
+        let Segment::Ack(ack) = *answer else {
+            return;
+        };
         let number = path as usize;
         let path = &mut self.paths[number];
         let join = self.flows[path.flow].initial != Some(number);
-        path.transit.push_back(Transit { ack: *ack, sent: now, subflow: path.subflow, join });
+        path.transit.push_back(Transit { ack, sent: now, subflow: path.subflow, join });
     }
 
-    fn find(&self, path: u32, ack: &Ack) -> Option<usize> {
+    /// Where `answer` is among the ACKs on their way, if it is one.
+    fn find(&self, path: u32, answer: &Segment) -> Option<usize> {
+        let Segment::Ack(ack) = answer else {
+            return None;
+        };
         self.paths[path as usize].transit.iter().position(|transit| transit.ack == *ack)
     }
 
-    /// `ack` will not arrive.
-    pub(super) fn gone(&mut self, path: u32, ack: &Ack) {
-        if let Some(index) = self.find(path, ack) {
+    /// `answer` will not arrive.
+    pub(super) fn gone(&mut self, path: u32, answer: &Segment) {
+        if let Some(index) = self.find(path, answer) {
             self.paths[path as usize].transit.remove(index);
         }
     }
 
-    /// `ack` will arrive once more.
-    pub(super) fn copied(&mut self, path: u32, ack: &Ack) {
-        if let Some(index) = self.find(path, ack) {
+    /// `answer` will arrive once more.
+    pub(super) fn copied(&mut self, path: u32, answer: &Segment) {
+        if let Some(index) = self.find(path, answer) {
             let transit = &mut self.paths[path as usize].transit;
             let copy = transit[index].clone();
             transit.insert(index, copy);
         }
     }
 
-    /// A report of TFRC with so many bytes arrived at the sender.
-    pub(super) fn reported(&mut self, now: Time, path: u32, bytes: u32) {
-        self.write_answer(now, path as usize, &vec![0; bytes as usize]);
+    /// `answer` arrived at the sender; it is written if `write`.
+    pub(super) fn heard(&mut self, now: Time, path: u32, answer: &Segment, write: bool) {
+        let number = path as usize;
+        match answer {
+            Segment::Ack(ack) => self.write_ack(now, path, ack, write),
+            _ if !write => {}
+            Segment::TfrcReport(report) => {
+                self.write_answer(now, number, &vec![0; report.bytes() as usize]);
+            }
+            Segment::Echo(Echo(Datagram { offset, len, .. })) => {
+                self.write_answer(now, number, &ruler(*offset, *len));
+            }
+            Segment::CodedAck(ack) => self.write_coded_ack(now, number, ack),
+            Segment::Data(_)
+            | Segment::TfrcData(_)
+            | Segment::Datagram(_)
+            | Segment::Combination(_) => {}
+        }
+    }
+
+    fn write_coded_ack(&mut self, now: Time, path: usize, ack: &CodedAck) {
+        let flow = &mut self.flows[self.paths[path].flow];
+        flow.data_ack = flow.data_ack.max(ack.data_ack);
+        self.write_answer(now, path, &coded::answer(ack));
     }
 
     /// The receiver's answer on a path that is no TCP arrived at the sender.
@@ -334,9 +367,9 @@ impl Capture {
         self.write(now, path, &packet, None);
     }
 
-    /// `ack` arrived at the sender.
-    pub(super) fn heard(&mut self, now: Time, path: u32, ack: &Ack, write: bool) {
-        let Some(index) = self.find(path, ack) else {
+    /// `ack` of TCP arrived at the sender.
+    fn write_ack(&mut self, now: Time, path: u32, ack: &Ack, write: bool) {
+        let Some(index) = self.find(path, &(*ack).into()) else {
             return;
         };
         let path = path as usize;
@@ -345,13 +378,6 @@ impl Capture {
         };
         let flow = &mut self.flows[self.paths[path].flow];
         flow.data_ack = flow.data_ack.max(ack.data_ack);
-        if ack.flags.has(Flags::CODED) {
-            return self.write_answer(now, path, &transport::coded_answer(ack));
-        }
-        if ack.flags.has(Flags::DATAGRAM) {
-            let len = ack.window_edge - ack.data_ack;
-            return self.write_answer(now, path, &ruler(ack.data_ack, len as u32));
-        }
         let join = transit.join;
         self.paths[path].heard = self.paths[path].heard.max(Subflow::clock(transit.sent));
         if ack.flags.has(Flags::SYN) {
@@ -393,7 +419,7 @@ impl Capture {
         path: usize,
         data: Option<&Data>,
         comment: Option<&str>,
-        make: impl FnOnce(&Subflow, &Sent<'_>) -> Segment,
+        make: impl FnOnce(&Subflow, &Sent<'_>) -> TcpSegment,
     ) {
         let Path { flow, subflow, heard, counts, .. } = &mut self.paths[path];
         counts[0] = counts[0].wrapping_add(1);
@@ -404,7 +430,12 @@ impl Capture {
     }
 
     /// Writes a packet of the receiver that the run does without.
-    fn back(&mut self, now: Time, path: usize, make: impl FnOnce(&Subflow, &Sent<'_>) -> Segment) {
+    fn back(
+        &mut self,
+        now: Time,
+        path: usize,
+        make: impl FnOnce(&Subflow, &Sent<'_>) -> TcpSegment,
+    ) {
         let Path { flow, subflow, counts, .. } = &mut self.paths[path];
         counts[1] = counts[1].wrapping_add(1);
         let terms = &self.flows[*flow].terms;
@@ -419,7 +450,7 @@ impl Capture {
         now: Time,
         path: usize,
         transit: &Transit,
-        make: impl FnOnce(&Subflow, &Sent<'_>) -> Segment,
+        make: impl FnOnce(&Subflow, &Sent<'_>) -> TcpSegment,
     ) {
         let Path { flow, counts, .. } = &mut self.paths[path];
         counts[1] = counts[1].wrapping_add(1);
@@ -430,10 +461,11 @@ impl Capture {
         self.write(now, path, &segment.encode(&[]), None);
     }
 
-    fn write_datagram(&mut self, now: Time, path: usize, data: &Data) {
+    /// Writes a packet of the sender on a path that is no TCP.
+    fn write_datagram(&mut self, now: Time, path: usize, payload: &[u8]) {
         let Path { subflow, counts, .. } = &mut self.paths[path];
         counts[0] = counts[0].wrapping_add(1);
-        let packet = datagram(subflow.here, subflow.there, counts[0], &ruler(data.dsn, data.len));
+        let packet = datagram(subflow.here, subflow.there, counts[0], payload);
         self.write(now, path, &packet, None);
     }
 

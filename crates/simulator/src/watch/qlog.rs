@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use transport::PathReport;
 use units::Time;
-use wire::{Ack, Data, Flags};
+use wire::{Ack, Data, Flags, Segment};
 
 /// A packet that is not acknowledged yet.
 struct Outstanding {
@@ -37,9 +37,6 @@ struct Path {
     state: &'static str,
     counts: (u64, u64),
 }
-
-/// Packets with one of these flags are not acknowledged one by one.
-const UNACKNOWLEDGED: u16 = Flags::DATAGRAM.0 | Flags::RATED.0 | Flags::CODED.0;
 
 /// A log that is being written.
 pub(super) struct Qlog {
@@ -76,19 +73,24 @@ impl Qlog {
         Qlog { out, title, paths: paths.collect() }
     }
 
-    /// A sender has sent `data`.
-    pub(super) fn sent(&mut self, now: Time, path: u32, data: &Data) {
-        self.paths[path as usize].on_sent(now, data);
+    /// A sender has sent `segment`.
+    pub(super) fn sent(&mut self, now: Time, path: u32, segment: &Segment) {
+        self.paths[path as usize].on_sent(now, segment);
     }
 
-    /// `ack` arrived at the sender.
-    pub(super) fn heard(&mut self, now: Time, path: u32, ack: &Ack) {
-        self.paths[path as usize].on_ack(now, ack);
-    }
-
-    /// A report of TFRC with so many bytes arrived at the sender.
-    pub(super) fn reported(&mut self, now: Time, path: u32, bytes: u32) {
-        self.paths[path as usize].on_report(now, bytes);
+    /// `answer` arrived at the sender.
+    pub(super) fn heard(&mut self, now: Time, path: u32, answer: &Segment) {
+        let path = &mut self.paths[path as usize];
+        let length = path.header + answer.bytes();
+        match answer {
+            Segment::Ack(ack) => path.on_ack(now, ack),
+            // Its numbers are those of segments, and no packet's.
+            Segment::CodedAck(_) => path.on_answer(now, "1RTT", json!({ "length": length }), &[]),
+            _ => {
+                let raw = json!({ "length": length, "payload_length": answer.bytes() });
+                path.on_answer(now, "1RTT", raw, &[]);
+            }
+        }
     }
 
     /// What the sender's window and clock are now.
@@ -147,39 +149,49 @@ impl Path {
         self.events.extend(event.to_string().bytes());
     }
 
-    fn on_sent(&mut self, now: Time, data: &Data) {
-        let end = data.seq + u64::from(data.len);
+    fn on_sent(&mut self, now: Time, segment: &Segment) {
         let number = self.sent;
         self.sent += 1;
-        if data.len > 0 && data.flags.0 & UNACKNOWLEDGED == 0 {
-            let lost = self.outstanding.insert(data.seq, Outstanding { number, end });
-            if let Some(Outstanding { number, .. }) = lost {
-                let header = json!({ "packet_type": "1RTT", "packet_number": number });
-                self.event(now, "recovery:packet_lost", json!({ "header": header }));
-            }
+        // What the packet brings of the connection's data; combinations bring it only together.
+        let (stream, len) = match segment {
+            Segment::Data(data) => (Some(data.dsn), data.len),
+            Segment::TfrcData(data) => (Some(data.dsn), data.len),
+            Segment::Datagram(datagram) => (Some(datagram.offset), datagram.len),
+            _ => (None, segment.bytes()),
+        };
+        if let Segment::Data(data) = segment {
+            self.await_ack(now, data, number);
         }
-        let kind = if data.len == 0 { "handshake" } else { "1RTT" };
+        let kind = if len == 0 { "handshake" } else { "1RTT" };
         let mut packet = json!({
             "header": { "packet_type": kind, "packet_number": number },
-            "raw": { "length": data.len + self.header, "payload_length": data.len },
+            "raw": { "length": len + self.header, "payload_length": len },
         });
-        if data.len > 0 && !data.flags.has(Flags::CODED) {
+        if let Some(offset) = stream.filter(|_| len > 0) {
             packet["frames"] = json!([{
-                "frame_type": "stream", "stream_id": 0, "offset": data.dsn, "length": data.len,
+                "frame_type": "stream", "stream_id": 0, "offset": offset, "length": len,
             }]);
         }
         self.event(now, "transport:packet_sent", packet);
     }
 
-    fn on_ack(&mut self, now: Time, ack: &Ack) {
-        if ack.flags.has(Flags::DATAGRAM) {
-            return self.on_report(now, (ack.window_edge - ack.data_ack) as u32);
+    /// Packet `number` carries `data`; if one did before, that was lost.
+    fn await_ack(&mut self, now: Time, data: &Data, number: u64) {
+        if data.len == 0 {
+            return; // of a handshake
         }
+        let end = data.seq + u64::from(data.len);
+        let lost = self.outstanding.insert(data.seq, Outstanding { number, end });
+        if let Some(Outstanding { number, .. }) = lost {
+            let header = json!({ "packet_type": "1RTT", "packet_number": number });
+            self.event(now, "recovery:packet_lost", json!({ "header": header }));
+        }
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
         let mut numbers = Vec::new();
-        let coded = ack.flags.has(Flags::CODED); // then it has numbers of segments, of which none is outstanding
-        let outstanding = if coded { 0 } else { ack.ack };
         while let Some(oldest) = self.outstanding.first_entry() {
-            if oldest.get().end > outstanding {
+            if oldest.get().end > ack.ack {
                 break;
             }
             numbers.push(oldest.remove().number);
@@ -199,27 +211,20 @@ impl Path {
                 _ => ranges.push([number, number]),
             }
         }
+        let kind = if ack.flags.has(Flags::SYN) { "handshake" } else { "1RTT" };
+        let options = wire::sack_option_bytes(ack.sacks.blocks().len());
+        self.on_answer(now, kind, json!({ "length": self.header + options }), &ranges);
+    }
+
+    /// A packet with so many bytes arrived that acknowledges the packets in `ranges`.
+    fn on_answer(&mut self, now: Time, kind: &str, raw: Value, ranges: &[[u64; 2]]) {
         let number = self.received;
         self.received += 1;
-        let kind = if ack.flags.has(Flags::SYN) { "handshake" } else { "1RTT" };
-        let mut packet = json!({
-            "header": { "packet_type": kind, "packet_number": number },
-            "raw": { "length": self.header + wire::sack_option_bytes(ack.sacks.blocks().len()) },
-        });
+        let header = json!({ "packet_type": kind, "packet_number": number });
+        let mut packet = json!({ "header": header, "raw": raw });
         if !ranges.is_empty() {
             packet["frames"] = json!([{ "frame_type": "ack", "acked_ranges": ranges }]);
         }
-        self.event(now, "transport:packet_received", packet);
-    }
-
-    /// An answer with so many bytes that acknowledges nothing.
-    fn on_report(&mut self, now: Time, bytes: u32) {
-        let number = self.received;
-        self.received += 1;
-        let packet = json!({
-            "header": { "packet_type": "1RTT", "packet_number": number },
-            "raw": { "length": self.header + bytes, "payload_length": bytes },
-        });
         self.event(now, "transport:packet_received", packet);
     }
 

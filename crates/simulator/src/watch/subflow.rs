@@ -4,7 +4,7 @@ use network::Rng;
 use std::net::Ipv4Addr;
 use units::Time;
 use wire::mptcp::{Keys, Mapping, Mptcp, initial_data_sequence, token};
-use wire::packet::{Ecn, Endpoint, Segment};
+use wire::packet::{Ecn, Endpoint, TcpSegment};
 use wire::tcp::{MAX_BYTES, TcpOption, bytes};
 use wire::{Ack, Data, Flags};
 
@@ -82,8 +82,8 @@ impl Subflow {
     }
 
     /// A packet from the sender of data.
-    fn forth(&self, sent: &Sent<'_>, seq: u32, options: Vec<TcpOption>) -> Segment {
-        Segment {
+    fn forth(&self, sent: &Sent<'_>, seq: u32, options: Vec<TcpOption>) -> TcpSegment {
+        TcpSegment {
             from: self.here,
             to: self.there,
             id: sent.count,
@@ -103,9 +103,9 @@ impl Subflow {
     }
 
     /// A packet from the receiver of data.
-    fn back(&self, sent: &Sent<'_>, ack: u32, options: Vec<TcpOption>) -> Segment {
+    fn back(&self, sent: &Sent<'_>, ack: u32, options: Vec<TcpOption>) -> TcpSegment {
         let forth = self.forth(sent, self.isn[1].wrapping_add(1), options);
-        Segment { from: self.there, to: self.here, ack: Some(ack), ..forth }
+        TcpSegment { from: self.there, to: self.here, ack: Some(ack), ..forth }
     }
 
     /// Both SYNs' options, but for MPTCP's.
@@ -122,7 +122,7 @@ impl Subflow {
     }
 
     /// The request: of the connection, or of a join.
-    pub(super) fn request(&self, sent: &Sent<'_>, join: bool) -> Segment {
+    pub(super) fn request(&self, sent: &Sent<'_>, join: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match join {
             false => capable(None, None, None),
             true => Mptcp::JoinRequest {
@@ -135,11 +135,11 @@ impl Subflow {
         let options = Subflow::greeting(sent, option);
         let (syn, echo, reduced) = (true, sent.terms.ecn, sent.terms.ecn); // RFC 3168 §6.1.1
         let plain = self.forth(sent, self.isn[0], Vec::new());
-        Segment { syn, echo, reduced, ack: None, window: u16::MAX, options, ..plain }
+        TcpSegment { syn, echo, reduced, ack: None, window: u16::MAX, options, ..plain }
     }
 
     /// The answer to it.
-    pub(super) fn grant(&self, sent: &Sent<'_>, join: bool) -> Segment {
+    pub(super) fn grant(&self, sent: &Sent<'_>, join: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match join {
             false => capable(Some(keys.responder), None, None),
             true => Mptcp::JoinGrant {
@@ -152,11 +152,11 @@ impl Subflow {
         let options = Subflow::greeting(sent, option);
         let plain = self.back(sent, self.isn[0].wrapping_add(1), Vec::new());
         let (seq, window) = (self.isn[1], u16::MAX);
-        Segment { syn: true, echo: sent.terms.ecn, seq, window, options, ..plain }
+        TcpSegment { syn: true, echo: sent.terms.ecn, seq, window, options, ..plain }
     }
 
     /// What ends the handshake: of a connection, or the proof of a join.
-    pub(super) fn confirm(&self, sent: &Sent<'_>, join: bool) -> Segment {
+    pub(super) fn confirm(&self, sent: &Sent<'_>, join: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match join {
             false => capable(Some(keys.initiator), Some(keys.responder), None),
             true => Mptcp::JoinProof { code: keys.initiator_code(self.nonces[0], self.nonces[1]) },
@@ -166,7 +166,7 @@ impl Subflow {
     }
 
     /// A data segment; the first one of a connection says its keys again (RFC 8684 §3.1).
-    pub(super) fn data(&self, sent: &Sent<'_>, data: &Data, initial: bool) -> Segment {
+    pub(super) fn data(&self, sent: &Sent<'_>, data: &Data, initial: bool) -> TcpSegment {
         let option = sent.terms.keys.map(|keys| match initial && data.seq == self.base {
             true => capable(Some(keys.initiator), Some(keys.responder), Some(data.len as u16)),
             false => {
@@ -184,11 +184,11 @@ impl Subflow {
         let options = option.map(TcpOption::Mptcp).into_iter().collect();
         let ecn = if data.flags.has(Flags::CAPABLE) { Ecn::Capable } else { Ecn::None };
         let reduced = data.flags.has(Flags::REDUCED);
-        Segment { ecn, reduced, ..self.forth(sent, self.seq(data.seq), options) }
+        TcpSegment { ecn, reduced, ..self.forth(sent, self.seq(data.seq), options) }
     }
 
     /// A packet without data that announces or withdraws an address of the sender.
-    pub(super) fn notice(&self, sent: &Sent<'_>, next: u64, option: Mptcp) -> Segment {
+    pub(super) fn notice(&self, sent: &Sent<'_>, next: u64, option: Mptcp) -> TcpSegment {
         let mut options = Vec::new();
         if let Some(keys) = &sent.terms.keys {
             let ack = Some((first_byte(keys, keys.responder), false));
@@ -205,7 +205,7 @@ impl Subflow {
         ack: &Ack,
         heard: Option<Ipv4Addr>,
         id: u8,
-    ) -> Segment {
+    ) -> TcpSegment {
         let timestamps = TcpOption::Timestamps { value: clock(sent.at), echo: sent.echo };
         let mut options = vec![timestamps];
         if let Some(keys) = &sent.terms.keys {
@@ -231,7 +231,7 @@ impl Subflow {
         }
         let window = (ack.window_edge - ack.data_ack) >> sent.terms.scale;
         let (window, echo) = (window.min(65_535) as u16, ack.flags.has(Flags::ECHO));
-        Segment { window, echo, options, ..self.back(sent, self.seq(ack.ack), Vec::new()) }
+        TcpSegment { window, echo, options, ..self.back(sent, self.seq(ack.ack), Vec::new()) }
     }
 
     /// What the sender's clock showed when it sent what `ack` answers.

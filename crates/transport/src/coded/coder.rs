@@ -4,7 +4,7 @@ use super::{CODING_HEADER_BYTES, Coding, Tag, tag, untag};
 use coding::{Combination, Redundancy};
 use std::collections::VecDeque;
 use units::Time;
-use wire::{Ack, Data, Flags, Range};
+use wire::{CodedAck, Data, Range};
 
 /// Segments of one path, numbered from 0, that the receiver has not seen.
 #[derive(Clone, Debug)]
@@ -89,8 +89,8 @@ impl Coder {
     }
 
     /// What was seen and may never be decoded, should the path not work any more: others may send it.
-    pub(crate) fn take_seen(&mut self) -> impl Iterator<Item = Range> + '_ {
-        self.seen.drain(..)
+    pub(crate) fn take_seen(&mut self) -> VecDeque<Range> {
+        std::mem::take(&mut self.seen)
     }
 
     /// Number of the next new segment.
@@ -131,51 +131,38 @@ impl Coder {
         }
     }
 
-    /// Whether combinations are to be sent.
-    pub(crate) fn owes(&self) -> bool {
-        !self.owed.is_empty()
-    }
-
     /// The next combination to be sent at `now`; of those that were owed, what has been seen since is left out.
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Data> {
+    pub(crate) fn poll(&mut self, now: Time) -> Option<wire::Combination> {
         loop {
             let (first, end) = self.owed.pop_front()?;
             let first = first.max(self.base);
             if first >= end {
                 continue;
             }
-            let (base, count) = (first, (end - first) as u8);
-            let combination = Combination { base, count, key: self.key };
+            let (count, key) = ((end - first) as u8, self.key);
             self.key = self.key.wrapping_add(1) & 0x00ff_ffff;
-            let covered = self.covered(combination);
-            let longest = covered.clone().map(|segment| segment.len).max().unwrap_or(0);
-            let (dsn, len) = untag(combination.combine(covered.map(|segment| &segment.tag)));
-            return Some(Data {
-                seq: combination.pack(),
-                dsn,
-                len: longest + CODING_HEADER_BYTES,
-                rtt_us: len,
-                stamp: now,
-                flags: Flags::CODED,
-            });
+            let covered = self.covered(first, count);
+            let len = CODING_HEADER_BYTES + covered.clone().map(|it| it.len).max().unwrap_or(0);
+            let combination = Combination { base: first, count, key };
+            let (dsn, lengths) = untag(combination.combine(covered.map(|segment| &segment.tag)));
+            return Some(wire::Combination { first, count, key, dsn, lengths, len, stamp: now });
         }
     }
 
-    fn covered(&self, combination: Combination) -> impl Iterator<Item = &Segment> + Clone {
-        let skip = combination.base.wrapping_sub(self.base) as usize;
-        self.segments.iter().skip(skip).take(usize::from(combination.count))
+    fn covered(&self, first: u32, count: u8) -> impl Iterator<Item = &Segment> + Clone {
+        let skip = first.wrapping_sub(self.base) as usize;
+        self.segments.iter().skip(skip).take(usize::from(count))
     }
 
-    /// The data that the combination in `data`, which has just been polled, is made of.
-    pub(crate) fn ranges(&self, data: &Data) -> Vec<Range> {
-        self.covered(Combination::unpack(data.seq)).map(Segment::range).collect()
+    /// The data that a combination, which has just been polled, is made of.
+    pub(crate) fn ranges(&self, combination: &wire::Combination) -> Vec<Range> {
+        self.covered(combination.first, combination.count).map(Segment::range).collect()
     }
 
     /// An acknowledgement came; `nxt` is the next byte of the path. What says nothing new, or nothing that can be,
     /// moves nothing.
-    pub(crate) fn on_ack(&mut self, ack: &Ack, nxt: u64) -> Answer {
-        let block = ack.sacks.blocks().first().copied().unwrap_or_default();
-        let [received, highest] = [block.start, block.end].map(|count| count as u32);
+    pub(crate) fn on_ack(&mut self, ack: &CodedAck, nxt: u64) -> Answer {
+        let CodedAck { first_unseen: seen, received, covered: highest, .. } = *ack;
         let plausible = received <= self.next() && highest <= self.next() && received <= highest;
         let newer = plausible && received >= self.received;
         let innovative = newer && received > self.received;
@@ -186,7 +173,6 @@ impl Coder {
             (self.received, self.lost) = (received, lost);
         }
         let mut echo = ack.echo;
-        let seen = u32::try_from(ack.ack).unwrap_or(0);
         if (self.base..=self.next()).contains(&seen) {
             let newly = (seen - self.base) as usize;
             if let Some(newest) = self.segments.range(..newly).next_back()
@@ -208,7 +194,6 @@ impl Coder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::Sacks;
 
     fn coder(redundancy: f64, window: u8) -> Coder {
         Coder::new(Coding { redundancy, window })
@@ -224,22 +209,13 @@ mod tests {
         }
     }
 
-    fn ack(first_unseen: u64, received: u64, highest: u64) -> Ack {
-        Ack {
-            ack: first_unseen,
-            data_ack: 0,
-            window_edge: 0,
-            echo: Time(99),
-            transit: units::Span::ZERO,
-            sacks: Sacks::new([Range { start: received, end: highest }]),
-            flags: Flags::CODED,
-        }
+    fn ack(first_unseen: u32, received: u32, covered: u32) -> CodedAck {
+        CodedAck { first_unseen, received, covered, echo: Time(99), ..CodedAck::default() }
     }
 
     fn drain(coder: &mut Coder) -> Vec<(u32, u8)> {
         let sent = std::iter::from_fn(|| coder.poll(Time(5)));
-        let what = sent.map(|data| Combination::unpack(data.seq));
-        what.map(|what| (what.base, what.count)).collect()
+        sent.map(|what| (what.first, what.count)).collect()
     }
 
     #[test]
@@ -290,7 +266,7 @@ mod tests {
         (0..6).for_each(|number| coder.on_segment(&segment(number)));
         let answer = coder.on_ack(&ack(2, 3, 4), 6000);
         assert_eq!((answer.una, answer.innovative, answer.lost), (2000, true, 1));
-        for wrong in [ack(1, 2, 2), ack(7, 9, 9), ack(u64::MAX, 5, 4), ack(0, 1 << 40, 0)] {
+        for wrong in [ack(1, 2, 2), ack(7, 9, 9), ack(u32::MAX, 5, 4), ack(0, 1 << 30, 0)] {
             let answer = coder.on_ack(&wrong, 6000);
             assert_eq!(
                 (answer.una, answer.innovative, answer.newly_lost),

@@ -3,7 +3,7 @@
 use super::{Tag, tag, untag};
 use coding::{Combination, Decoder};
 use units::Time;
-use wire::{Data, Range};
+use wire::{CodedAck, Range};
 
 /// Segments that may be pending: no sender has more under way, and a hostile one makes no more memory.
 const LIMIT: usize = 1 << 16;
@@ -30,14 +30,17 @@ pub(crate) struct Listener {
     heard: Heard,
     /// When the number of waiting segments may have changed last.
     since: Time,
-    /// What the last combination decoded.
-    pub(crate) decoded: Vec<Range>,
+    /// What the last combination decoded; kept for its room.
+    decoded: Vec<Range>,
+    /// Payload bytes decoded.
+    taken: u64,
 }
 
 impl Default for Listener {
     fn default() -> Self {
         let decoder = Decoder::new(LIMIT);
-        Listener { decoder, heard: Heard::default(), since: Time::ZERO, decoded: Vec::new() }
+        let (heard, decoded) = (Heard::default(), Vec::new());
+        Listener { decoder, heard, since: Time::ZERO, decoded, taken: 0 }
     }
 }
 
@@ -47,13 +50,14 @@ impl Listener {
         self.decoder.start_at(number);
     }
 
-    /// A combination arrived; what it decodes is in `decoded`.
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data) {
+    /// A combination arrived: the bytes of the connection that it decodes.
+    pub(crate) fn on_data(&mut self, now: Time, data: &wire::Combination) -> &[Range] {
         let waiting = now.since(self.since).seconds() * self.decoder.pending() as f64;
         self.heard.waited_s += waiting;
         self.since = now;
         self.decoded.clear();
-        let (what, symbol) = (Combination::unpack(data.seq), tag(data.dsn, data.rtt_us));
+        let wire::Combination { first, count, key, .. } = *data;
+        let (what, symbol) = (Combination { base: first, count, key }, tag(data.dsn, data.lengths));
         let decoded = &mut self.decoded;
         let innovative = self.decoder.on_packet(what, symbol, |_, tag| {
             let (start, len) = untag(tag);
@@ -62,13 +66,23 @@ impl Listener {
         self.heard.arrived += 1;
         self.heard.innovative += u64::from(innovative);
         self.heard.decoded += self.decoded.len() as u64;
+        self.taken += self.decoded.iter().map(|range| range.len()).sum::<u64>();
+        &self.decoded
     }
 
-    /// Number of the first segment not seen; and of how many segments how many degrees of freedom arrived.
-    pub(crate) fn seen(&self) -> (u64, Range) {
-        let (rank, highest) = (self.decoder.rank(), self.decoder.highest());
-        let known = Range { start: u64::from(rank), end: u64::from(highest) };
-        (u64::from(self.decoder.first_unseen()), known)
+    /// What an acknowledgement says of the path.
+    pub(crate) fn seen(&self) -> CodedAck {
+        CodedAck {
+            first_unseen: self.decoder.first_unseen(),
+            received: self.decoder.rank(),
+            covered: self.decoder.highest(),
+            ..CodedAck::default()
+        }
+    }
+
+    /// Payload bytes decoded.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
     }
 
     pub(crate) fn heard(&self) -> Heard {

@@ -13,13 +13,17 @@
 
 mod coder;
 mod listener;
+mod receiver;
+mod sender;
 
 use coding::{Acknowledgement, Combination, Header};
-use wire::{Ack, Data};
+use wire::CodedAck;
 
-pub(crate) use coder::Coder;
+use coder::Coder;
 pub use listener::Heard;
-pub(crate) use listener::Listener;
+use listener::Listener;
+pub use receiver::Receiver;
+pub use sender::{Answer, Sender, Sent};
 
 /// How a path codes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +38,9 @@ pub struct Coding {
 pub(crate) const CODING_HEADER_BYTES: u32 = Header::LEN as u32;
 
 /// A combination as a packet carries it: the coding header, then the combined payload of the segments with `symbols`.
-pub fn coded_packet(data: &Data, symbols: &[Vec<u8>]) -> Vec<u8> {
-    let combination = Combination::unpack(data.seq);
+pub fn packet(segment: &wire::Combination, symbols: &[Vec<u8>]) -> Vec<u8> {
+    let wire::Combination { first, count, key, .. } = *segment;
+    let combination = Combination { base: first, count, key };
     let payload: Vec<u8> = combination.combine(symbols.iter());
     let mut packet = Vec::with_capacity(payload.len() + Header::LEN);
     Header { combination, len: payload.len() as u16 }.encode(&mut packet);
@@ -44,11 +49,10 @@ pub fn coded_packet(data: &Data, symbols: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// What a packet carries of the acknowledgement of a coded path.
-pub fn coded_answer(ack: &Ack) -> Vec<u8> {
-    let known = ack.sacks.blocks().first().copied().unwrap_or_default();
-    let [first_unseen, rank, highest] = [ack.ack, known.start, known.end].map(|count| count as u32);
+pub fn answer(ack: &CodedAck) -> Vec<u8> {
+    let CodedAck { first_unseen, received, covered, .. } = *ack;
     let mut packet = Vec::with_capacity(Acknowledgement::LEN);
-    Acknowledgement { first_unseen, rank, highest }.encode(&mut packet);
+    Acknowledgement { first_unseen, rank: received, highest: covered }.encode(&mut packet);
     packet
 }
 

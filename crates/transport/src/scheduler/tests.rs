@@ -1,7 +1,7 @@
 //! What all schedulers have in common, and a connection to show them.
 
 use super::*;
-use crate::sender::next;
+use crate::source::next;
 use proptest::prelude::*;
 use units::{Span, Time};
 

@@ -3,6 +3,7 @@
 use super::{NOBODY, Sender};
 use crate::scheduler::Schedule;
 use control::{CongestionController, Window};
+use std::collections::VecDeque;
 use units::Time;
 use wire::Range;
 
@@ -15,7 +16,7 @@ impl<E: CongestionController> Sender<E> {
         if !self.settings.opportunistic || self.paths[me].helped > start {
             return None;
         }
-        let holds = |path: &crate::path::Path| path.holds(start);
+        let holds = |path: &crate::tcp::path::Path| path.holds(start);
         let owner = self.paths.iter().position(holds).filter(|owner| *owner != me)?;
         if self.settings.penalise && now >= self.paths[owner].punished_until {
             let Window { cwnd, ssthresh } = self.control.window(owner);
@@ -26,70 +27,60 @@ impl<E: CongestionController> Sender<E> {
             self.refresh(owner);
             self.refresh_siblings();
         }
-        let end = (start + u64::from(self.settings.segment)).min(self.data_nxt);
+        let end = (start + u64::from(self.settings.segment)).min(self.unsent.nxt);
         self.paths[me].helped = end;
         Some((me, Range { start, end }))
     }
 
-    /// Offers what is outstanding on `from` to the other paths.
-    pub(super) fn reinject_from(&mut self, from: usize) {
-        let missing = self.paths[from].offer();
-        self.reinject.extend(missing.into_iter().map(|range| (range, from)));
+    /// Offers what is outstanding on `from` to the other paths, and `more`.
+    pub(super) fn reinject_from(&mut self, from: usize, more: impl IntoIterator<Item = Range>) {
+        let missing = self.paths[from].offer().into_iter().chain(more);
+        let offered = missing.map(|range| (range, from));
+        self.reinject.get_or_insert_default().waiting.extend(offered);
     }
 
     /// Data that waits to be sent again on another path than before, and a path with space for it.
     #[inline(always)] // on the way of every segment
     pub(super) fn reinjection(&mut self) -> Option<(usize, Range)> {
-        match self.reinject.is_empty() {
-            true => None,
-            false => self.take_reinjection(),
+        match &self.reinject {
+            None => None,
+            Some(_) => self.take_reinjection(),
         }
     }
 
     #[cold]
     fn take_reinjection(&mut self) -> Option<(usize, Range)> {
         let data_una = self.data_una;
-        self.reinject.retain_mut(|(range, _)| {
+        let mut reinject = self.reinject.take()?;
+        reinject.waiting.retain_mut(|(range, _)| {
             range.start = range.start.max(data_una);
             !range.is_empty()
         });
+        let taken = self.take_from(&mut reinject.waiting);
+        self.reinject = Some(reinject).filter(|it| !it.waiting.is_empty());
+        taken
+    }
+
+    /// The first data of `waiting` that some path may send, and that path.
+    fn take_from(&self, waiting: &mut VecDeque<(Range, usize)>) -> Option<(usize, Range)> {
         let able = |me: usize| !self.paths[me].failed && self.has_space(me) && !self.stands_by(me);
         let (me, index) = (0..self.paths.len())
             .filter(|me| able(*me))
-            .find_map(|me| Some((me, self.reinject.iter().position(|(_, from)| *from != me)?)))?;
-        let (range, _) = &mut self.reinject[index];
+            .find_map(|me| Some((me, waiting.iter().position(|(_, from)| *from != me)?)))?;
+        let (range, _) = &mut waiting[index];
         let end = range.end.min(range.start + u64::from(self.settings.segment));
         let taken = Range { start: range.start, end };
         range.start = end;
         Some((me, taken))
     }
 
-    /// `path` joins the connection, again or late. Returns the first sequence number it will use,
-    /// which the receiver must be told: see [`crate::Receiver::join`].
-    pub fn join(&mut self, path: usize) -> u64 {
+    /// `path` leaves the connection; what it had outstanding is offered to the others, and `more`.
+    pub(crate) fn remove(&mut self, path: usize, more: impl IntoIterator<Item = Range>) {
         self.blocked = false;
-        if let Some(rated) = &mut self.rated {
-            self.paths[path].join();
-            self.control.set_member(path, true);
-            return rated.join(path);
-        }
-        self.paths[path].join();
-        self.control.set_member(path, true);
-        self.refresh(path);
-        self.refresh_siblings();
-        let side = &self.paths[path];
-        side.coder.as_ref().map_or(side.board.nxt, |coder| u64::from(coder.next()))
-    }
-
-    /// `path` leaves the connection; what it had outstanding is offered to the others.
-    pub fn leave(&mut self, path: usize) {
-        self.blocked = false;
-        if let Some(rated) = &mut self.rated {
-            rated.leave(path);
-        }
-        self.reinject_from(path);
+        self.reinject_from(path, more);
         // Should it join again, it has forgotten this data and may carry it like any other path.
-        self.reinject.iter_mut().filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
+        let waiting = self.reinject.iter_mut().flat_map(|it| it.waiting.iter_mut());
+        waiting.filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
         self.scheduler.on_leave(path);
         self.paths[path].leave(&self.settings);
         self.control.set_member(path, false);
@@ -102,7 +93,7 @@ impl<E: CongestionController> Sender<E> {
         if !self.settings.handshake {
             return;
         }
-        let join = self.opened || self.paths.iter().any(crate::path::Path::asks);
+        let join = self.opened || self.paths.iter().any(crate::tcp::path::Path::asks);
         if join && !self.opened {
             return;
         }

@@ -13,7 +13,7 @@ const MEMORY: u64 = 9;
 
 /// The sending side of one path.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RatedPath {
+pub(crate) struct SendingPath {
     /// Number of the next packet.
     next: u64,
     /// One more than the highest number that is known to have arrived.
@@ -34,9 +34,14 @@ pub(crate) struct RatedPath {
     limited: Time,
     /// Stamp of the newest packet that was reported.
     covered: Time,
-    /// Packets sent again, timers that have fired, and loss events, since the start.
-    pub(crate) tally: [u64; 3],
-    member: bool,
+    /// Packets sent again since the start.
+    pub(crate) retransmits: u64,
+    /// Nofeedback timers that have fired.
+    pub(crate) timeouts: u64,
+    /// Loss events that the receiver has reported.
+    pub(crate) loss_events: u64,
+    /// Whether it belongs to the connection now.
+    pub(crate) member: bool,
 }
 
 /// Data that is not known to have arrived.
@@ -52,10 +57,10 @@ struct Sent {
     lost: bool,
 }
 
-/// What a sender of TFRC keeps beyond what every sender does.
+/// Packets of all paths, and what each path waits for.
 #[derive(Debug)]
-pub(crate) struct Rated {
-    pub(crate) paths: Box<[RatedPath]>,
+pub(crate) struct SentPackets {
+    pub(crate) paths: Box<[SendingPath]>,
     /// In the order of the data.
     sent: VecDeque<Sent>,
     /// First bytes of what was found lost, in the order of that.
@@ -64,9 +69,9 @@ pub(crate) struct Rated {
     pub(crate) wake: Time,
 }
 
-impl Rated {
+impl SentPackets {
     pub(crate) fn new(paths: usize) -> Self {
-        let path = RatedPath {
+        let path = SendingPath {
             next: 0,
             heard: 0,
             rtt: Span::ZERO,
@@ -77,11 +82,13 @@ impl Rated {
             quiet: false,
             limited: Time::ZERO,
             covered: Time::ZERO,
-            tally: [0; 3],
+            retransmits: 0,
+            timeouts: 0,
+            loss_events: 0,
             member: true,
         };
         let (sent, lost) = (VecDeque::new(), VecDeque::new());
-        Rated { paths: vec![path; paths].into(), sent, lost, wake: Time::NEVER }
+        SentPackets { paths: vec![path; paths].into(), sent, lost, wake: Time::NEVER }
     }
 
     /// When something is to be done without a report.
@@ -181,7 +188,7 @@ impl Rated {
     /// No report of `me` has come for too long. Returns whether nothing was sent meanwhile.
     pub(crate) fn on_silence(&mut self, now: Time, me: usize) -> bool {
         let path = &mut self.paths[me];
-        path.tally[1] += 1;
+        path.timeouts += 1;
         path.quiet = true;
         let (idle, young) = (path.idle, path.rtt.0);
         self.lose_all(me, Time(now.0.saturating_sub(young)));
@@ -197,9 +204,10 @@ impl Rated {
 
     /// `me` joins, again or late; it goes on with its numbers. Returns the first of them.
     pub(crate) fn join(&mut self, me: usize) -> u64 {
-        let RatedPath { next, tally, .. } = self.paths[me];
-        let fresh = Rated::new(1).paths[0];
-        self.paths[me] = RatedPath { next, heard: next, tally, ..fresh };
+        let SendingPath { next, retransmits, timeouts, loss_events, .. } = self.paths[me];
+        let fresh = SentPackets::new(1).paths[0];
+        self.paths[me] =
+            SendingPath { next, heard: next, retransmits, timeouts, loss_events, ..fresh };
         next
     }
 
@@ -216,7 +224,7 @@ impl Rated {
     /// What a path that has fallen silent asks with whether it works again, while another does: the oldest data
     /// that has not arrived, which that other path is to deliver.
     pub(crate) fn to_probe(&self, me: usize) -> Option<Range> {
-        let works = |path: &RatedPath| path.member && !path.quiet;
+        let works = |path: &SendingPath| path.member && !path.quiet;
         let asks = self.paths[me].quiet && self.paths.iter().any(works);
         self.sent.front().filter(|_| asks).map(|sent| sent.data)
     }
@@ -265,7 +273,7 @@ impl Rated {
         match self.sent.get_mut(index) {
             Some(before) => {
                 *before = Sent { again: true, ..entry };
-                self.paths[me].tally[0] += 1;
+                self.paths[me].retransmits += 1;
             }
             None => self.sent.push_back(entry),
         }
@@ -291,87 +299,87 @@ mod tests {
     }
 
     /// Two paths with round trips of 100 ms; even segments went out on the first.
-    fn both(segments: u64) -> Rated {
-        let mut rated = Rated::new(2);
+    fn both(segments: u64) -> SentPackets {
+        let mut sent = SentPackets::new(2);
         for index in 0..segments {
-            rated.on_sent(Time(index * MS), (index % 2) as usize, data(index));
+            sent.on_sent(Time(index * MS), (index % 2) as usize, data(index));
         }
         let at = Time(100 * MS);
-        rated.on_report(at, 0, 1, Time::ZERO, Span::ZERO);
-        rated.on_report(at, 1, 1, Time::ZERO, Span::ZERO);
-        rated
+        sent.on_report(at, 0, 1, Time::ZERO, Span::ZERO);
+        sent.on_report(at, 1, 1, Time::ZERO, Span::ZERO);
+        sent
     }
 
-    fn turns(rated: &Rated) -> [Time; 2] {
-        [0, 1].map(|me| rated.turn(me, 100.0))
+    fn turns(sent: &SentPackets) -> [Time; 2] {
+        [0, 1].map(|me| sent.turn(me, 100.0))
     }
 
     #[test]
     fn what_is_missing_is_lost_once_its_own_path_has_overtaken_it() {
-        let mut rated = both(12);
+        let mut sent = both(12);
         let now = Time(110 * MS);
-        rated.on_report(now, 1, 6, Time(11 * MS), Span::ZERO);
-        rated.on_missing(now, &[data(2)]); // on the first path, which has not been heard of again
-        assert!(!rated.any_lost());
-        rated.on_report(now, 0, 4, Time(8 * MS), Span::ZERO);
-        rated.on_missing(now, &[data(2)]); // packet 1; 2 and 3 have arrived
-        assert!(!rated.any_lost());
-        rated.on_report(now, 0, 5, Time(8 * MS), Span::ZERO);
-        rated.on_missing(now, &[data(2)]);
-        assert!(rated.any_lost());
+        sent.on_report(now, 1, 6, Time(11 * MS), Span::ZERO);
+        sent.on_missing(now, &[data(2)]); // on the first path, which has not been heard of again
+        assert!(!sent.any_lost());
+        sent.on_report(now, 0, 4, Time(8 * MS), Span::ZERO);
+        sent.on_missing(now, &[data(2)]); // packet 1; 2 and 3 have arrived
+        assert!(!sent.any_lost());
+        sent.on_report(now, 0, 5, Time(8 * MS), Span::ZERO);
+        sent.on_missing(now, &[data(2)]);
+        assert!(sent.any_lost());
     }
 
     #[test]
     fn another_path_sends_it_again_and_reports_are_ignored_for_one_and_a_half_round_trips() {
-        let mut rated = both(12);
+        let mut sent = both(12);
         let now = Time(100 * MS);
-        rated.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
-        rated.on_missing(now, &[data(2)]);
-        let turns = turns(&rated);
-        assert_eq!(rated.take_lost(now, 0, &turns), None);
-        assert_eq!(rated.take_lost(now, 1, &turns), Some(data(2)));
-        rated.on_sent(now, 1, data(2));
+        sent.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
+        sent.on_missing(now, &[data(2)]);
+        let turns = turns(&sent);
+        assert_eq!(sent.take_lost(now, 0, &turns), None);
+        assert_eq!(sent.take_lost(now, 1, &turns), Some(data(2)));
+        sent.on_sent(now, 1, data(2));
         let rtt = 100.0; // ms, of both paths
-        rated.on_missing(Time(100 * MS + (1.49 * rtt) as u64 * MS), &[data(2)]);
-        assert!(!rated.any_lost());
-        rated.on_missing(Time(100 * MS + (1.51 * rtt) as u64 * MS), &[data(2)]);
-        assert!(rated.any_lost());
+        sent.on_missing(Time(100 * MS + (1.49 * rtt) as u64 * MS), &[data(2)]);
+        assert!(!sent.any_lost());
+        sent.on_missing(Time(100 * MS + (1.51 * rtt) as u64 * MS), &[data(2)]);
+        assert!(sent.any_lost());
     }
 
     #[test]
     fn a_path_sends_its_own_again_when_the_others_are_silent() {
-        let mut rated = both(12);
+        let mut sent = both(12);
         let now = Time(200 * MS);
-        assert!(!rated.on_silence(now, 1));
-        rated.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
-        let turns = turns(&rated);
-        let again: Vec<_> = std::iter::from_fn(|| rated.take_lost(now, 0, &turns)).collect();
+        assert!(!sent.on_silence(now, 1));
+        sent.on_report(now, 0, 6, Time::ZERO, Span::ZERO);
+        let turns = turns(&sent);
+        let again: Vec<_> = std::iter::from_fn(|| sent.take_lost(now, 0, &turns)).collect();
         assert_eq!(again, [1, 3, 5, 7, 9, 11].map(data));
-        rated.on_missing(now, &[data(0)]);
-        assert_eq!(rated.take_lost(now, 0, &turns), Some(data(0)));
+        sent.on_missing(now, &[data(0)]);
+        assert_eq!(sent.take_lost(now, 0, &turns), Some(data(0)));
     }
 
     #[test]
     fn a_silent_path_is_asked_with_what_another_delivers() {
-        let mut rated = both(4);
+        let mut sent = both(4);
         let now = Time(900 * MS);
-        assert_eq!(rated.to_probe(1), None);
-        rated.on_silence(now, 1);
-        assert_eq!(rated.to_probe(1), Some(data(0)));
-        assert_eq!(rated.outstanding(0), 2 * SEGMENT, "it is still the first path's");
-        rated.on_silence(now, 0);
-        assert_eq!(rated.to_probe(1), None, "no path works: each sends what there is");
+        assert_eq!(sent.to_probe(1), None);
+        sent.on_silence(now, 1);
+        assert_eq!(sent.to_probe(1), Some(data(0)));
+        assert_eq!(sent.outstanding(0), 2 * SEGMENT, "it is still the first path's");
+        sent.on_silence(now, 0);
+        assert_eq!(sent.to_probe(1), None, "no path works: each sends what there is");
     }
 
     #[test]
     fn what_has_arrived_is_neither_kept_nor_sent_again() {
-        let mut rated = both(12);
-        rated.leave(0);
-        rated.on_arrived(6 * SEGMENT);
-        let turns = turns(&rated);
+        let mut sent = both(12);
+        sent.leave(0);
+        sent.on_arrived(6 * SEGMENT);
+        let turns = turns(&sent);
         let now = Time(100 * MS);
-        let again: Vec<_> = std::iter::from_fn(|| rated.take_lost(now, 1, &turns)).collect();
+        let again: Vec<_> = std::iter::from_fn(|| sent.take_lost(now, 1, &turns)).collect();
         assert_eq!(again, [6, 8, 10].map(data));
-        assert_eq!(rated.outstanding(1), 3 * SEGMENT);
+        assert_eq!(sent.outstanding(1), 3 * SEGMENT);
     }
 }

@@ -1,13 +1,12 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
-use crate::autotune::Autotune;
-use crate::coded::{Heard, Listener};
+use super::autotune::Autotune;
+use crate::endpoint::{ReceivingEndpoint, Transmit};
 use crate::ranges::RangeSet;
-use crate::tfrc::Hearing;
-use std::collections::VecDeque;
+use crate::reassembly::Reassembly;
 use std::sync::Arc;
 use units::{Span, Time};
-use wire::{Ack, Data, Flags, MAX_SACKS, Range, Report, Sacks};
+use wire::{Ack, Data, Flags, MAX_SACKS, Range, Sacks};
 
 /// What all receivers of a class have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,17 +23,10 @@ pub struct ReceiverSettings {
     pub transit: bool,
     /// Whether the buffer follows what arrives (dynamic right-sizing).
     pub autotune: bool,
-    /// Whether it reports once in a round trip instead of acknowledging every segment (TFRC).
-    pub tfrc: bool,
-    /// Whether datagrams are sent back (RFC 862).
-    pub echo: bool,
 }
 
-/// Missing ranges that a report has room for.
-const MISSING: usize = 64;
-
 /// The receiving side of one path.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Path {
     /// Next byte expected (RCV.NXT).
     next: u64,
@@ -51,19 +43,9 @@ struct Path {
     echoed: Flags,
     /// What arrived again with the newest segment.
     duplicate: Option<Range>,
-    /// TFRC: what arrived, for reports.
-    hearing: Option<Box<Hearing>>,
-    /// Network coding: what arrived, and what is decoded of it.
-    listener: Option<Box<Listener>>,
     /// Payload taken in, each byte once, beyond what `next` says; wraps.
     taken: u64,
-    /// Datagrams that go back at once.
-    echoes: Option<Box<Echoes>>,
 }
-
-/// Datagrams of UDP echo that have come and not gone yet.
-#[derive(Debug, Default)]
-struct Echoes(VecDeque<Ack>);
 
 /// The receiving endpoint of one connection. The application reads what is in order at once.
 #[derive(Debug)]
@@ -71,11 +53,8 @@ pub struct Receiver {
     /// Shared by the connections of a class.
     settings: Arc<ReceiverSettings>,
     paths: Box<[Path]>,
-    /// Next byte of the connection expected.
-    data_next: u64,
-    data_out_of_order: RangeSet,
-    /// The buffer that is announced now, in bytes.
-    buffer: u64,
+    /// The connection's data; of one path, its order is that of the path.
+    pub(crate) data: Reassembly,
     autotune: Option<Box<Autotune>>,
 }
 
@@ -85,37 +64,58 @@ impl Receiver {
         let settings: Arc<ReceiverSettings> = settings.into();
         let autotune = settings.autotune.then(|| Box::new(Autotune::new(settings.buffer)));
         Receiver {
-            buffer: autotune.as_ref().map_or(settings.buffer, |tune| tune.buffer()),
+            data: Reassembly::new(autotune.as_ref().map_or(settings.buffer, |tune| tune.buffer())),
             autotune,
-            paths: (0..paths).map(|_| Path::new(settings.tfrc)).collect(),
+            paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
-            data_next: 0,
-            data_out_of_order: RangeSet::default(),
         }
     }
 
-    /// A segment arrived on `path`. Returns the ACK to send now, if it is not delayed.
-    pub fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
+    /// A packet of a handshake is answered in kind.
+    #[cold]
+    fn answer(&mut self, path: usize, data: &Data) -> Ack {
+        self.paths[path].echo = data.stamp;
+        Ack { flags: data.flags, ..self.ack(path) }
+    }
+
+    /// On a coded path: an ACK that echoes `stamp`, whose segment was on its way for `transit`.
+    pub(crate) fn answer_coded(&mut self, path: usize, stamp: Time, transit: Span) -> Ack {
+        let side = &mut self.paths[path];
+        (side.echo, side.transit) = (stamp, transit);
+        self.ack(path)
+    }
+
+    #[inline(always)] // on the way of every segment
+    fn ack(&mut self, path: usize) -> Ack {
+        let side = &mut self.paths[path];
+        side.due = Time::NEVER;
+        Ack {
+            ack: side.next,
+            data_ack: self.data.next,
+            window_edge: self.data.edge(),
+            echo: side.echo,
+            transit: side.transit,
+            sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
+            flags: side.echoed,
+        }
+    }
+}
+
+impl ReceivingEndpoint for Receiver {
+    type Data = Data;
+    type Answer = Ack;
+
+    #[inline(always)] // on the way of every segment
+    fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         if data.flags != Flags::NONE {
             if data.len == 0 {
                 return Some(self.answer(path, data));
-            }
-            if data.flags.has(Flags::RATED) {
-                self.on_rated(now, path, data);
-                return None;
-            }
-            if data.flags.has(Flags::CODED) {
-                return self.on_coded(now, path, data);
-            }
-            if data.flags.has(Flags::DATAGRAM) {
-                self.on_datagram(now, path, data);
-                return None;
             }
             self.paths[path].on_ecn(data.flags);
         }
         let multipath = self.paths.len() > 1;
         if multipath {
-            self.deliver(data);
+            self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
         }
         let delayed_ack = self.settings.delayed_ack;
         let side = &mut self.paths[path];
@@ -133,11 +133,11 @@ impl Receiver {
             side.echo_again(data.stamp);
         }
         if !multipath {
-            self.data_next = side.next; // the path's order is the connection's
+            self.data.next = side.next; // the path's order is the connection's
         }
         if let Some(tune) = &mut self.autotune {
-            tune.on_data(now, self.data_next, u64::from(data.len));
-            self.buffer = tune.buffer();
+            tune.on_data(now, self.data.next, u64::from(data.len));
+            self.data.buffer = tune.buffer();
         }
         let side = &mut self.paths[path];
         // RFC 7323 §4.3: echo the segment that moved the left edge, or the first of those delayed.
@@ -157,157 +157,51 @@ impl Receiver {
         }
     }
 
-    /// A datagram arrived.
-    #[cold]
-    fn on_datagram(&mut self, now: Time, path: usize, data: &Data) {
-        self.data_next += u64::from(data.len);
-        self.paths[path].taken += u64::from(data.len);
-        if self.settings.echo {
-            self.paths[path].echo(now, data);
-        }
+    fn on_deadline(&mut self, now: Time) -> Option<Transmit<Ack>> {
+        let path = self.paths.iter().position(|side| side.due <= now)?;
+        Some(Transmit { path, segment: self.ack(path) })
     }
 
-    /// A packet of a handshake is answered in kind.
-    #[cold]
-    fn answer(&mut self, path: usize, data: &Data) -> Ack {
-        self.paths[path].echo = data.stamp;
-        Ack { flags: data.flags, ..self.ack(path) }
+    fn join(&mut self, path: usize, first: u64) {
+        let taken = self.taken(path).wrapping_sub(first);
+        self.paths[path] = Path { next: first, taken, ..Path::new() };
     }
 
-    /// A packet of TFRC arrived.
-    #[cold]
-    fn on_rated(&mut self, now: Time, path: usize, data: &Data) {
-        let side = &mut self.paths[path];
-        if let Some(hearing) = &mut side.hearing {
-            side.due = side.due.min(hearing.on_data(now, data));
-            side.taken += u64::from(data.len);
-            self.deliver(data);
-        }
-    }
-
-    /// `path` is coded from now on; nothing has arrived on it yet.
-    pub fn set_coding(&mut self, path: usize) {
-        self.paths[path].listener = Some(Box::default());
-    }
-
-    /// A combination arrived: each is acknowledged, with all that is decoded delivered.
-    #[cold]
-    fn on_coded(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
-        let mut listener = self.paths[path].listener.take()?;
-        listener.on_data(now, data);
-        for range in &listener.decoded {
-            let len = u32::try_from(range.len()).unwrap_or(0);
-            self.paths[path].taken += u64::from(len);
-            self.deliver(&Data { dsn: range.start, len, ..Data::default() });
-        }
-        let (first_unseen, known) = listener.seen();
-        let side = &mut self.paths[path];
-        side.listener = Some(listener);
-        (side.echo, side.transit) = (data.stamp, now.since(data.stamp));
-        let (sacks, flags) = (Sacks::new([known]), Flags::CODED);
-        Some(Ack { ack: first_unseen, sacks, flags, ..self.ack(path) })
-    }
-
-    /// What was heard on `path`, if it is coded.
-    pub fn heard(&self, path: usize) -> Option<Heard> {
-        Some(self.paths[path].listener.as_ref()?.heard())
-    }
-
-    /// Payload bytes that `path` took in, each once: in its order or, coded, decoded; in TFRC and UDP all that arrived.
-    pub fn taken(&self, path: usize) -> u64 {
-        self.paths[path].taken.wrapping_add(self.paths[path].next)
-    }
-
-    /// Bytes that wait in the buffer for others that come before them.
-    pub fn held(&self) -> u64 {
-        match &*self.paths {
-            // Its order is the connection's, unless it is coded.
-            [only] => only.out_of_order.bytes() + self.data_out_of_order.bytes(),
-            _ => self.data_out_of_order.bytes(),
-        }
-    }
-
-    /// The report that goes with an acknowledgement of `path`, in TFRC.
-    #[cold]
-    pub fn report(&mut self, now: Time, path: usize) -> Option<Report> {
-        let missing = self.data_out_of_order.gaps(self.data_next).take(MISSING).collect();
-        Some(self.paths[path].hearing.as_mut()?.report(now, missing))
-    }
-
-    /// `path` joins the connection and will number its bytes, in TFRC its packets, coded its segments, from `seq` on.
-    pub fn join(&mut self, path: usize, seq: u64) {
-        let old = std::mem::take(&mut self.paths[path]);
-        let taken = old.taken.wrapping_add(old.next);
-        let mut new = Path { taken, ..Path::new(self.settings.tfrc) };
-        match old.listener {
-            Some(mut listener) => {
-                listener.start_at(seq as u32);
-                new.listener = Some(listener);
-            }
-            None => (new.next, new.taken) = (seq, taken.wrapping_sub(seq)),
-        }
-        self.paths[path] = new;
-    }
-
-    /// When to call [`Receiver::on_deadline`].
-    pub fn next_deadline(&self) -> Time {
+    #[inline(always)] // on the way of every segment
+    fn next_deadline(&self) -> Time {
         self.paths.iter().map(|side| side.due).min().unwrap_or(Time::NEVER)
     }
 
-    /// A delayed ACK that is due at `now`, with its path, or a datagram that goes back; call until `None`. In TFRC [`Receiver::report`]
-    /// goes with it.
-    pub fn on_deadline(&mut self, now: Time) -> Option<(usize, Ack)> {
-        let path = self.paths.iter().position(|side| side.due <= now)?;
-        if let Some(echo) = self.paths[path].next_echo() {
-            return Some((path, echo));
-        }
-        let ack = self.ack(path);
-        let Some(hearing) = &self.paths[path].hearing else {
-            return Some((path, ack));
-        };
-        let (next, echo) = hearing.next();
-        let (sacks, flags) = (Sacks::default(), Flags::RATED);
-        Some((path, Ack { ack: next, echo, sacks, flags, ..ack }))
+    fn delivered(&self) -> u64 {
+        self.data.next
     }
 
-    /// Bytes delivered in order to the application.
-    pub fn delivered(&self) -> u64 {
-        self.data_next
-    }
-
-    /// Puts the segment of one of several paths into the connection's order.
-    #[inline(always)] // on the way of every segment
-    fn deliver(&mut self, data: &Data) {
-        let range = Range { start: data.dsn, end: data.dsn + u64::from(data.len) };
-        if range.end <= self.data_next.max(range.start) {
-            return; // nothing new, or nothing at all
-        }
-        if range.start <= self.data_next {
-            self.data_next = self.data_out_of_order.take_front_at(range.end);
-        } else if range.end <= self.data_next + self.buffer {
-            self.data_out_of_order.insert(range);
+    fn held(&self) -> u64 {
+        match &*self.paths {
+            // Its order is the connection's, unless it is coded.
+            [only] => only.out_of_order.bytes() + self.data.held(),
+            _ => self.data.held(),
         }
     }
 
-    #[inline(always)] // on the way of every segment
-    fn ack(&mut self, path: usize) -> Ack {
-        let side = &mut self.paths[path];
-        side.due = Time::NEVER;
-        Ack {
-            ack: side.next,
-            data_ack: self.data_next,
-            window_edge: self.data_next + self.buffer,
-            echo: side.echo,
-            transit: side.transit,
-            sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
-            flags: side.echoed,
-        }
+    fn taken(&self, path: usize) -> u64 {
+        self.paths[path].taken.wrapping_add(self.paths[path].next)
     }
 }
 
 impl Path {
-    fn new(tfrc: bool) -> Self {
-        Path { due: Time::NEVER, hearing: tfrc.then(Box::default), ..Path::default() }
+    fn new() -> Self {
+        Path {
+            next: 0,
+            out_of_order: RangeSet::default(),
+            recent: [0; MAX_SACKS],
+            echo: Time::ZERO,
+            transit: Span::ZERO,
+            due: Time::NEVER,
+            echoed: Flags::NONE,
+            duplicate: None,
+            taken: 0,
+        }
     }
 
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.
@@ -318,32 +212,6 @@ impl Path {
         if ecn.has(Flags::MARKED) {
             self.echoed = Flags::ECHO;
         }
-    }
-
-    /// A datagram goes back as it came: the window that its answer announces is its length.
-    #[cold]
-    fn echo(&mut self, now: Time, data: &Data) {
-        let answer = Ack {
-            ack: data.seq,
-            data_ack: data.dsn,
-            window_edge: data.dsn + u64::from(data.len),
-            echo: data.stamp,
-            transit: Span::ZERO,
-            sacks: Sacks::default(),
-            flags: Flags::DATAGRAM,
-        };
-        self.echoes.get_or_insert_default().0.push_back(answer);
-        self.due = now;
-    }
-
-    /// The next datagram that goes back.
-    fn next_echo(&mut self) -> Option<Ack> {
-        let Echoes(echoes) = self.echoes.as_deref_mut()?;
-        let echo = echoes.pop_front();
-        if echoes.is_empty() {
-            self.due = Time::NEVER;
-        }
-        echo
     }
 
     /// A segment arrived that had come before. The ACK of that one may be lost, and its age is not a round trip: this
@@ -419,8 +287,6 @@ mod tests {
                 delayed_ack,
                 buffer: 1 << 20,
                 autotune: false,
-                tfrc: false,
-                echo: false,
             },
             1,
         )
@@ -464,8 +330,8 @@ mod tests {
         let ack = receiver.on_data(Time(6), 0, &segment(1)).unwrap();
         assert_eq!((ack.ack, ack.echo), (2000, Time(1)));
         assert_eq!(receiver.on_data(Time(7), 0, &segment(2)), None);
-        let (path, ack) = receiver.on_deadline(receiver.next_deadline()).unwrap();
-        assert_eq!((path, ack.ack, receiver.next_deadline()), (0, 3000, Time::NEVER));
+        let Transmit { path, segment } = receiver.on_deadline(receiver.next_deadline()).unwrap();
+        assert_eq!((path, segment.ack, receiver.next_deadline()), (0, 3000, Time::NEVER));
     }
 
     #[test]
@@ -488,8 +354,6 @@ mod tests {
                 delayed_ack: None,
                 buffer: 1 << 20,
                 autotune: false,
-                tfrc: false,
-                echo: false,
             },
             2,
         );

@@ -1,8 +1,8 @@
 //! What time does to a path: it has one timer, which stands for the first thing that it waits for.
 
 use super::Path;
-use crate::scoreboard::Progress;
 use crate::settings::SenderSettings;
+use crate::tcp::scoreboard::Progress;
 use control::{Cause, CongestionController, Phase};
 use units::{Span, Time};
 

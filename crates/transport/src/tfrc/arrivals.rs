@@ -3,11 +3,11 @@
 use super::history::History;
 use std::collections::VecDeque;
 use units::{Span, Time};
-use wire::{Data, Range, Report};
+use wire::{TfrcData, TfrcReport};
 
 /// What arrived on one path.
 #[derive(Debug, Default)]
-pub(crate) struct Hearing {
+pub(crate) struct Arrivals {
     history: History,
     /// When packets of the last round trip arrived.
     recent: VecDeque<Time>,
@@ -19,15 +19,15 @@ pub(crate) struct Hearing {
     reported: Option<Time>,
 }
 
-impl Hearing {
+impl Arrivals {
     /// A packet arrived. Returns when the next report is due: at once after the first packet and when a loss
     /// event begins, otherwise a round trip after the last one.
-    pub(crate) fn on_data(&mut self, now: Time, data: &Data) -> Time {
+    pub(crate) fn on_data(&mut self, now: Time, data: &TfrcData) -> Time {
         self.rtt = Span(u64::from(data.rtt_us) * 1_000);
         self.newest = (data.stamp, now);
         self.recent.push_back(now);
         self.forget(now);
-        let worse = self.history.on_packet(now, data.seq, self.rtt);
+        let worse = self.history.on_packet(now, data.number, self.rtt);
         match self.reported {
             Some(at) if !worse => (at + self.rtt).max(now),
             _ => now,
@@ -48,21 +48,19 @@ impl Hearing {
         }
     }
 
-    /// The number that the path's next packet should have, and the stamp to be echoed.
-    pub(crate) fn next(&self) -> (u64, Time) {
-        (self.history.next(), self.newest.0)
-    }
-
-    /// The report of now, and what the connection misses.
-    pub(crate) fn report(&mut self, now: Time, missing: Vec<Range>) -> Report {
+    /// The report of now, but for what the connection says.
+    pub(crate) fn report(&mut self, now: Time) -> TfrcReport {
         self.reported = Some(now);
         self.forget(now);
-        Report {
-            delay: now.since(self.newest.1),
+        let (echo, arrived) = self.newest;
+        TfrcReport {
+            next: self.history.next(),
+            echo,
+            delay: now.since(arrived),
             received: self.rate(),
             events: self.history.count(),
             intervals: self.history.intervals(),
-            missing,
+            ..TfrcReport::default()
         }
     }
 }
@@ -70,28 +68,27 @@ impl Hearing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wire::Flags;
 
-    fn data(number: u64, rtt_us: u32) -> Data {
-        Data { seq: number, rtt_us, len: 1000, stamp: Time(7), flags: Flags::RATED, dsn: 0 }
+    fn data(number: u64, rtt_us: u32) -> TfrcData {
+        TfrcData { number, rtt_us, len: 1000, stamp: Time(7), dsn: 0 }
     }
 
     const MS: u64 = 1_000_000;
 
     #[test]
     fn the_first_packet_and_every_loss_event_are_reported_at_once_others_once_a_round_trip() {
-        let mut hearing = Hearing::default();
-        assert_eq!(hearing.on_data(Time(MS), &data(0, 0)), Time(MS));
-        assert_eq!(hearing.report(Time(MS), Vec::new()).received, 0.0);
-        assert_eq!(hearing.on_data(Time(2 * MS), &data(1, 20_000)), Time(21 * MS));
-        hearing.on_data(Time(3 * MS), &data(3, 20_000));
-        hearing.on_data(Time(4 * MS), &data(4, 20_000));
-        assert_eq!(hearing.on_data(Time(5 * MS), &data(5, 20_000)), Time(5 * MS));
-        let report = hearing.report(Time(9 * MS), Vec::new());
+        let mut arrivals = Arrivals::default();
+        assert_eq!(arrivals.on_data(Time(MS), &data(0, 0)), Time(MS));
+        assert_eq!(arrivals.report(Time(MS)).received, 0.0);
+        assert_eq!(arrivals.on_data(Time(2 * MS), &data(1, 20_000)), Time(21 * MS));
+        arrivals.on_data(Time(3 * MS), &data(3, 20_000));
+        arrivals.on_data(Time(4 * MS), &data(4, 20_000));
+        assert_eq!(arrivals.on_data(Time(5 * MS), &data(5, 20_000)), Time(5 * MS));
+        let report = arrivals.report(Time(9 * MS));
         assert_eq!((report.events, report.intervals), (1, vec![4, 2]));
         assert_eq!((report.delay, report.received), (Span::millis(4), 5.0 / 0.02));
         // After a pause longer than a round trip the next packet is reported at once.
-        assert_eq!(hearing.on_data(Time(50 * MS), &data(6, 20_000)), Time(50 * MS));
-        assert_eq!(hearing.report(Time(50 * MS), Vec::new()).received, 1.0 / 0.02);
+        assert_eq!(arrivals.on_data(Time(50 * MS), &data(6, 20_000)), Time(50 * MS));
+        assert_eq!(arrivals.report(Time(50 * MS)).received, 1.0 / 0.02);
     }
 }

@@ -1,11 +1,12 @@
 //! Two endpoints, one clock, and a network that does what each test says.
 
 use super::*;
-use crate::modern::ModernSettings;
-use crate::receiver::{Receiver, ReceiverSettings};
+use crate::endpoint::ReceivingEndpoint;
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::settings::Idle;
+use crate::source::Source;
+use crate::tcp::{ModernSettings, Receiver, ReceiverSettings};
 use control::{AnyLaw, Phase, Settings, Shell};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
@@ -30,8 +31,6 @@ fn settings(source: Source) -> SenderSettings {
         penalise: false,
         host_limit: u64::MAX,
         host_time: Span::ZERO,
-        datagrams: false,
-        tfrc: false,
         source,
     }
 }
@@ -67,8 +66,6 @@ impl Pair {
             delayed_ack: None,
             buffer: settings.receive_buffer,
             autotune: false,
-            tfrc: false,
-            echo: false,
         };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),
@@ -82,7 +79,7 @@ impl Pair {
 
     /// Sends all that may be sent; `fate` says how much later than usual a segment arrives, if ever.
     fn transmit(&mut self, fate: &mut impl FnMut(usize, &Data) -> Option<Span>) {
-        while let Some(Transmit { path, data }) = self.sender.poll_transmit(self.now) {
+        while let Some(Transmit { path, segment: data }) = self.sender.poll_transmit(self.now) {
             self.sender.on_sent(path, data.len);
             self.sent.push((path, data));
             if let Some(extra) = fate(path, &data) {
@@ -118,7 +115,7 @@ impl Pair {
                     self.moving.push((self.now + self.delays[path], Moving::Ack(path, ack)));
                 }
             }
-            Moving::Ack(path, ack) => self.sender.on_ack(self.now, path, &ack),
+            Moving::Ack(path, ack) => self.sender.on_answer(self.now, path, &ack),
         }
     }
 }
@@ -242,8 +239,10 @@ fn limited_transmit_sends_two_new_segments_on_two_duplicate_acks_and_none_when_o
         let mut new = Vec::new();
         for duplicate in 1..=2 {
             let block = Range { start: 1_000, end: 1_000 * (1 + duplicate) };
-            sender.on_ack(now, 0, &duplicate_ack(0, sack.then_some(block)));
-            new.extend(std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.data.seq));
+            sender.on_answer(now, 0, &duplicate_ack(0, sack.then_some(block)));
+            new.extend(
+                std::iter::from_fn(|| sender.poll_transmit(now)).map(|sent| sent.segment.seq),
+            );
         }
         let expected =
             if limited_transmit { vec![1_000 * burst, 1_000 * (burst + 1)] } else { vec![] };
@@ -260,14 +259,14 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
     let poll =
         |sender: &mut Sender<Shell>| std::iter::from_fn(|| sender.poll_transmit(now)).count();
     poll(&mut sender);
-    (0..3).for_each(|_| sender.on_ack(now, 0, &duplicate_ack(0, None)));
+    (0..3).for_each(|_| sender.on_answer(now, 0, &duplicate_ack(0, None)));
     poll(&mut sender);
     let recover = sender.paths[0].board.nxt;
-    sender.on_ack(now, 0, &duplicate_ack(recover, None)); // recovery ends exactly at its point
+    sender.on_answer(now, 0, &duplicate_ack(recover, None)); // recovery ends exactly at its point
     poll(&mut sender);
     let sent: usize = (0..20)
         .map(|_| {
-            sender.on_ack(now, 0, &duplicate_ack(recover, None));
+            sender.on_answer(now, 0, &duplicate_ack(recover, None));
             poll(&mut sender)
         })
         .sum();
@@ -290,7 +289,7 @@ fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
     }
     assert_eq!(intervals, [1_000, 2_000, 4_000, 8_000]); // RFC 6298 §5.5 from the initial 1 s
     let now = last + Span::millis(50);
-    sender.on_ack(now, 0, &Ack { echo: last, ..duplicate_ack(1_000, None) });
+    sender.on_answer(now, 0, &Ack { echo: last, ..duplicate_ack(1_000, None) });
     assert_eq!(sender.next_deadline().since(now), Span::millis(250)); // 50 ms and the minimum
 }
 
@@ -381,12 +380,12 @@ fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
     let settings = SenderSettings { modern, ..settings(transfer(3_000)) };
     let control = Slow(Shell::new("reno".parse().unwrap(), Settings::default(), 1));
     let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
-    assert_eq!(sender.poll_transmit(Time::ZERO).map(|sent| sent.data.seq), Some(0));
+    assert_eq!(sender.poll_transmit(Time::ZERO).map(|sent| sent.segment.seq), Some(0));
     assert!(sender.poll_transmit(Time::ZERO).is_none());
     let timeout = Time(1_000_000_000);
     assert_eq!(sender.next_deadline(), timeout);
     sender.on_deadline(timeout);
-    assert_eq!(sender.poll_transmit(timeout).map(|sent| sent.data.seq), Some(0));
+    assert_eq!(sender.poll_transmit(timeout).map(|sent| sent.segment.seq), Some(0));
 }
 
 /// An ACK that acknowledges `ack` and nothing else, but for one SACK block.
@@ -466,7 +465,7 @@ proptest! {
                 sender.on_deadline(now);
             }
             let block = Range { start: start * 500, end: (start + len) * 500 };
-            sender.on_ack(now, path, &Ack {
+            sender.on_answer(now, path, &Ack {
                 ack: ack * 500,
                 data_ack: data_ack * 500,
                 window_edge: 1 << 20,
@@ -475,7 +474,7 @@ proptest! {
                 sacks: Sacks::new([block]),
                 flags: if start % 7 == 0 { Flags::ECHO } else { Flags::NONE },
             });
-            while let Some(Transmit { path, data }) = sender.poll_transmit(now) {
+            while let Some(Transmit { path, segment: data }) = sender.poll_transmit(now) {
                 sender.on_sent(path, data.len);
                 let report = sender.report(path);
                 prop_assert!(report.cwnd.is_finite() && report.cwnd >= 1.0, "{report:?}");

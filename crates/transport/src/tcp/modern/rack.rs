@@ -5,7 +5,7 @@
 //! `RACK.reo_wnd`, `RACK.fack`, `RACK.reo_wnd_mult`, `RACK.reo_wnd_persist`, `RACK.dsack_round`).
 
 use super::log::{Sent, SentLog};
-use crate::scoreboard::Scoreboard;
+use crate::tcp::scoreboard::Scoreboard;
 use units::{Span, Time};
 
 /// Loss recoveries after which a reordering window that DSACKs have widened is narrow again.

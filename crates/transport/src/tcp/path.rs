@@ -10,17 +10,16 @@
 //! What arrives is here, and in `path/look.rs` what stacks of today read from it; what is sent is in
 //! `path/sending.rs`, what time does in `path/timer.rs`, and how a path comes to be in `path/opening.rs`.
 
-use crate::coded::Coder;
-use crate::mapping::Mapping;
-use crate::modern::Modern;
-use crate::prr::Prr;
+use super::mapping::Mapping;
+use super::modern::Modern;
+use super::prr::Prr;
+use super::scoreboard::{Progress, Scoreboard};
 use crate::rtt::Rtt;
-use crate::scoreboard::{Progress, Scoreboard};
 use crate::settings::SenderSettings;
-use control::{Acked, Cause, CongestionController, Phase, Verdicts};
+use control::{Acked, Cause, CongestionController, Phase};
 use opening::Opening;
 use timer::Timer;
-use units::{Span, Time};
+use units::Time;
 use wire::Ack;
 
 mod look;
@@ -33,43 +32,6 @@ pub(crate) use timer::Fired;
 /// Duplicate ACKs that mean a loss when there is no SACK (RFC 5681 §3.2).
 const DUP_ACKS: u32 = 3;
 
-/// A path's counters and state, for observation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PathReport {
-    /// Congestion window in segments.
-    pub cwnd: f64,
-    /// Slow-start threshold in segments; infinite before the first congestion event.
-    pub ssthresh: f64,
-    /// Smoothed round-trip time; zero before the first sample.
-    pub srtt: Span,
-    /// The newest round-trip sample.
-    pub latest_rtt: Span,
-    /// Retransmission timeout, not backed off.
-    pub rto: Span,
-    /// Bytes thought to be in the network.
-    pub pipe: u64,
-    /// Whether the path belongs to the connection now; if not, the window says nothing.
-    pub member: bool,
-    /// Whether it repairs losses: in fast recovery, or after a timeout.
-    pub recovering: bool,
-    /// Segments sent again.
-    pub retransmits: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Fast recoveries begun.
-    pub recoveries: u64,
-    /// Reductions for echoed marks (ECN).
-    pub marks: u64,
-    /// Reductions that were found to be spurious and taken back.
-    pub undone: u64,
-    /// Tail-loss probes sent.
-    pub probes: u64,
-    /// Datagrams that came back.
-    pub echoed: u64,
-    /// What control has found about losses, if it asks.
-    pub verdicts: Verdicts,
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) retransmits: u64,
@@ -78,7 +40,6 @@ pub(crate) struct Tally {
     pub(crate) marks: u64,
     pub(crate) undone: u64,
     pub(crate) probes: u64,
-    pub(crate) echoed: u64,
 }
 
 /// One path of a sender.
@@ -139,8 +100,6 @@ pub(crate) struct Path {
     pub(crate) helped: u64,
     /// Penalisation: its window is not halved again before.
     pub(crate) punished_until: Time,
-    /// Network coding: what it sends leaves it as combinations.
-    pub(crate) coder: Option<Box<Coder>>,
 }
 
 impl Path {
@@ -179,7 +138,6 @@ impl Path {
             backup: false,
             helped: 0,
             punished_until: Time::ZERO,
-            coder: None,
         }
     }
 
@@ -362,13 +320,11 @@ impl Path {
     /// The path leaves the connection: nothing of it is outstanding any more.
     pub(crate) fn leave(&mut self, settings: &SenderSettings) {
         let (nxt, tally, backup) = (self.board.nxt, self.tally, self.backup);
-        let (sack, mut coder) = (self.sack, self.coder.take());
-        coder.iter_mut().for_each(|coder| coder.restart());
+        let sack = self.sack;
         *self = Path::new(self.mapping.is_some(), settings);
         self.board.nxt = nxt;
         self.board.abandon();
-        (self.tally, self.backup) = (tally, backup);
-        (self.sack, self.coder) = (sack, coder);
+        (self.tally, self.backup, self.sack) = (tally, backup, sack);
         (self.member, self.usable) = (false, false);
     }
 

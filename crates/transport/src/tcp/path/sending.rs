@@ -46,7 +46,7 @@ impl Path {
     /// Whether the path belongs to the connection, is not held back, and its part of the host's queue has
     /// room.
     pub(crate) fn may_use_host(&self) -> bool {
-        self.usable && self.queued < self.host_limit
+        self.usable && self.host_has_room()
     }
 
     /// TCP Small Queues since 2013: the host may hold what the path sends in `host_time` at the rate that Linux paces
@@ -63,9 +63,9 @@ impl Path {
         self.host_limit = (bytes as u64).max(least).min(settings.host_limit);
     }
 
-    /// How many bytes of it the host may hold.
-    pub(crate) fn host_limit(&self) -> u64 {
-        self.host_limit
+    /// Whether the host may hold more of it.
+    pub(crate) fn host_has_room(&self) -> bool {
+        self.queued < self.host_limit
     }
 
     /// What has left the host no longer waits there.
@@ -239,8 +239,7 @@ impl Path {
         };
         let beyond = |range: Range| Range { start: range.start.max(self.offered), end: range.end };
         let missing = self.board.missing().map(beyond).filter(|range| !range.is_empty());
-        let mut data: Vec<Range> = missing.flat_map(|range| mapping.data_ranges(range)).collect();
-        data.extend(self.coder.iter_mut().flat_map(|coder| coder.take_seen()));
+        let data = missing.flat_map(|range| mapping.data_ranges(range)).collect();
         self.offered = self.board.nxt;
         data
     }

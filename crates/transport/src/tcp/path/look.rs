@@ -1,20 +1,14 @@
 //! What stacks of today read from an ACK, around what all of them do with it.
 
 use super::Path;
-use crate::modern::{Patience, Seen};
-use crate::scoreboard::Progress;
 use crate::settings::SenderSettings;
+use crate::tcp::modern::{Patience, Seen};
+use crate::tcp::scoreboard::Progress;
 use control::{Cause, CongestionController, Delivered, Phase};
 use units::Time;
 use wire::Ack;
 
 impl Path {
-    /// A datagram has come back: what the round trip was.
-    pub(crate) fn on_datagram_back(&mut self, now: Time, ack: &Ack) {
-        self.rtt.sample(now.since(ack.echo));
-        self.tally.echoed += 1;
-    }
-
     /// Before an ACK has any effect but on the scoreboard; `None` if nothing of the kind is on.
     #[inline(always)] // on the way of every ACK
     pub(super) fn look(&mut self, now: Time, ack: &Ack, progress: Progress) -> Option<Seen> {

@@ -10,7 +10,7 @@
 //!   frto.rs   timeouts that need not have been                  (RFC 5682)
 //! ```
 
-use crate::scoreboard::{Progress, Scoreboard};
+use crate::tcp::scoreboard::{Progress, Scoreboard};
 use frto::Frto;
 use log::SentLog;
 use probe::Probe;

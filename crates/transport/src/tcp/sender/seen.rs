@@ -1,9 +1,10 @@
 //! What the scheduler sees of a sender.
 
 use super::Sender;
-use crate::path::Path;
 use crate::scheduler::{PathState, Scheduling, View};
 use crate::settings::SenderSettings;
+use crate::source::{Unsent, next};
+use crate::tcp::path::Path;
 use control::CongestionController;
 use units::{Span, Time};
 use wire::Range;
@@ -15,12 +16,9 @@ pub(super) struct Seen<'a, E> {
     settings: &'a SenderSettings,
     last: u32,
     data_una: u64,
-    data_nxt: &'a mut u64,
+    unsent: &'a mut Unsent,
     starved: &'a mut bool,
-    edge: u64,
     now: Time,
-    /// Since the start of the connection.
-    age: Span,
 }
 
 impl<E: CongestionController> Sender<E> {
@@ -33,11 +31,9 @@ impl<E: CongestionController> Sender<E> {
             settings: &self.settings,
             last: self.last_path,
             data_una: self.data_una,
-            data_nxt: &mut self.data_nxt,
+            unsent: &mut self.unsent,
             starved: &mut self.starved,
-            edge: self.edge,
             now,
-            age: now.since(self.start),
         };
         (&mut self.scheduler, seen)
     }
@@ -115,31 +111,22 @@ impl<E: CongestionController> View for Seen<'_, E> {
     }
 
     fn data_nxt(&self) -> u64 {
-        *self.data_nxt
+        self.unsent.nxt
     }
 
     fn written(&self) -> u64 {
-        self.settings.source.written(self.age, self.settings.segment)
+        self.unsent.written(self.now, &self.settings.source, self.settings.segment)
     }
 
     fn edge(&self) -> u64 {
-        self.edge
+        self.unsent.edge
     }
 
     fn take(&mut self, most: u64) -> Option<Range> {
-        let (nxt, written) = (*self.data_nxt, self.written());
+        let (Unsent { nxt, edge, .. }, written) = (*self.unsent, self.written());
         *self.starved = nxt >= written;
-        let range = next(nxt, most, self.segment(), written, self.edge)?;
-        *self.data_nxt = range.end;
+        let range = next(nxt, most, self.segment(), written, edge)?;
+        self.unsent.nxt = range.end;
         Some(range)
     }
-}
-
-/// Of the data from `start` on `most` bytes or less: what is `written`, and below the `edge` of the receive window in
-/// whole segments.
-pub(crate) fn next(start: u64, most: u64, segment: u64, written: u64, edge: u64) -> Option<Range> {
-    let end = start.saturating_add(most).min(written);
-    let admitted = start + edge.saturating_sub(start) / segment * segment;
-    let end = if end <= edge { end } else { admitted.min(end) };
-    (start < end).then_some(Range { start, end })
 }

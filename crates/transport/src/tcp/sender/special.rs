@@ -1,10 +1,11 @@
 //! What the common case does without, and is spared the questions for: see
 //! [`SenderSettings::special`](crate::SenderSettings).
 
-use super::{Sender, Transmit};
-use crate::path::Path;
+use super::Sender;
+use crate::endpoint::Transmit;
 use crate::scheduler::{Choice, Schedule};
 use crate::settings::Idle;
+use crate::tcp::path::Path;
 use control::CongestionController;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
@@ -15,12 +16,6 @@ impl<E: CongestionController> Sender<E> {
     pub(super) fn on_special_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         if ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM) {
             return self.on_answer(now, path, ack);
-        }
-        if ack.flags.has(Flags::CODED) {
-            return self.on_coded_ack(now, path, ack);
-        }
-        if ack.flags.has(Flags::DATAGRAM) {
-            return self.paths[path].on_datagram_back(now, ack);
         }
         if ack.ack > self.paths[path].board.una {
             self.control.on_delay(path, ack.transit.seconds());
@@ -36,12 +31,12 @@ impl<E: CongestionController> Sender<E> {
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
         if self.paths[path].member && self.paths[path].on_answer(now, ack) {
             self.opened = true;
-            self.edge = self.edge.max(ack.window_edge);
+            self.unsent.edge = self.unsent.edge.max(ack.window_edge);
         }
     }
 
     /// If control may have moved the windows of all paths, reads them.
-    pub(super) fn refresh_siblings(&mut self) {
+    pub(crate) fn refresh_siblings(&mut self) {
         if self.control.moves_siblings() {
             (0..self.paths.len()).for_each(|me| self.refresh(me));
         }
@@ -49,26 +44,15 @@ impl<E: CongestionController> Sender<E> {
 
     /// The next segment to send, whatever is on.
     #[inline(never)]
-    pub(super) fn poll_special(&mut self, now: Time) -> Option<Transmit> {
-        if self.settings.datagrams {
-            return self.poll_datagram(now);
-        }
-        if self.rated.is_some() {
-            return self.poll_rated(now);
-        }
-        if let Some(combination) = self.poll_coded(now) {
-            return Some(combination);
-        }
-        let transmit = self
-            .prepare(now)
+    pub(super) fn poll_special(&mut self, now: Time) -> Option<Transmit<Data>> {
+        self.prepare(now)
             .or_else(|| self.poll_retransmission(now))
             .or_else(|| {
                 let (me, range) = self.reinjection().or_else(|| self.special_data(now))?;
                 Some(self.send(now, me, range))
             })
             .or_else(|| self.give_up_waiting(now))
-            .or_else(|| self.after_stall(now))?;
-        self.encode(now, transmit)
+            .or_else(|| self.after_stall(now))
     }
 
     /// The next data and its path, or help for the path that the receive window waits for.
@@ -102,37 +86,23 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// What a handshake sends, which paths pacing holds back, and a probe that is due.
-    fn prepare(&mut self, now: Time) -> Option<Transmit> {
+    fn prepare(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.open_closed();
         for (me, path) in self.paths.iter_mut().enumerate() {
             path.look_at_pace(now);
             if let Some(flags) = path.poll_opening(now, &self.settings) {
-                let (seq, dsn) = (path.board.nxt, self.data_nxt);
+                let (seq, dsn) = (path.board.nxt, self.unsent.nxt);
                 return Some(Transmit {
                     path: me,
-                    data: Data { seq, dsn, stamp: now, flags, ..Data::default() },
+                    segment: Data { seq, dsn, len: 0, stamp: now, flags },
                 });
             }
         }
         self.poll_probe(now)
     }
 
-    /// The next datagram that the application wrote.
-    fn poll_datagram(&mut self, now: Time) -> Option<Transmit> {
-        let member = self.paths.iter().any(|path| path.member);
-        let next = self.next_data(now).filter(|_| member);
-        self.blocked = next.is_none();
-        let range = next?;
-        self.data_nxt = range.end;
-        self.edge = self.edge.max(range.end + self.settings.receive_buffer);
-        let (seq, dsn) = (range.start, range.start);
-        let (len, flags) = (range.len() as u32, Flags::DATAGRAM);
-        let data = Data { seq, dsn, len, stamp: now, flags, ..Data::default() };
-        Some(Transmit { path: 0, data })
-    }
-
     /// If nothing is outstanding and nothing could be sent, what control then lets out.
-    fn after_stall(&mut self, now: Time) -> Option<Transmit> {
+    fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
         let out = self.paths.iter().any(|path| path.board.outstanding() > 0);
         if out || self.starved || !self.control.moves_siblings() {
             return None;
@@ -144,7 +114,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// If a path held retransmissions back in vain, the first of them.
-    fn give_up_waiting(&mut self, now: Time) -> Option<Transmit> {
+    fn give_up_waiting(&mut self, now: Time) -> Option<Transmit<Data>> {
         match self.paths.iter_mut().any(Path::give_up_waiting) {
             true => self.poll_retransmission(now),
             false => None,
@@ -153,7 +123,7 @@ impl<E: CongestionController> Sender<E> {
 
     /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the last
     /// segment again (RFC 8985 §7.3).
-    fn poll_probe(&mut self, now: Time) -> Option<Transmit> {
+    fn poll_probe(&mut self, now: Time) -> Option<Transmit<Data>> {
         let me = self.paths.iter().position(|path| path.probe_due())?;
         let new = self.next_data(now);
         let transmit = match new {

@@ -3,7 +3,7 @@
 //! Source: RFC 5682 §3.1. After the first retransmission and one ACK of new data, new segments are sent
 //! instead of more retransmissions; if then an ACK covers what was never sent again, nothing was lost.
 
-use crate::scoreboard::{Progress, Scoreboard};
+use crate::tcp::scoreboard::{Progress, Scoreboard};
 
 /// How far the doubt about a timeout has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,43 +1,37 @@
 //! The sending endpoint of a connection: data, scheduler, windows and paths.
 
-use crate::path::{Fired, Path, PathReport};
+use super::path::{Fired, Path};
+use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::scheduler::{Choice, Schedule, Scheduling};
 use crate::settings::SenderSettings;
-use crate::source::Source;
-use crate::tfrc::Rated;
+use crate::source::{Unsent, Wait};
 use control::{CongestionController, Phase};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
 use wire::{Ack, Data, Flags, Range};
 
-/// A segment to send on a path.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Transmit {
-    /// Index of the path.
-    pub path: usize,
-    /// The segment.
-    pub data: Data,
-}
-
 /// No path: of data that none has outstanding.
 const NOBODY: usize = usize::MAX;
+
+/// Data that waits to be sent again, and the path that has it outstanding.
+#[derive(Debug, Default)]
+struct Reinjection {
+    waiting: VecDeque<(Range, usize)>,
+}
 
 /// The sending endpoint of one connection under congestion control `E`.
 #[derive(Debug)]
 pub struct Sender<E> {
-    settings: Arc<SenderSettings>,
-    control: E,
-    paths: Box<[Path]>,
-    start: Time,
+    pub(crate) settings: Arc<SenderSettings>,
+    pub(crate) control: E,
+    pub(crate) paths: Box<[Path]>,
+    /// What is still to be sent for the first time.
+    pub(crate) unsent: Unsent,
     /// Oldest byte that the peer's connection has not acknowledged.
     data_una: u64,
-    /// Next byte to send for the first time.
-    data_nxt: u64,
-    /// Right edge of the receive window; never moves back.
-    edge: u64,
-    /// Data sent on one path that other paths may send again, and that path.
-    reinject: VecDeque<(Range, usize)>,
+    /// Data sent on one path that other paths may send again, and that path; absent while there is none.
+    reinject: Option<Box<Reinjection>>,
     scheduler: Scheduling,
     /// The path that sent last.
     last_path: u32,
@@ -45,8 +39,6 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
-    /// TFRC: what was sent and is not known to have arrived.
-    rated: Option<Box<Rated>>,
     /// Whether anything is on that the common case does without: see [`SenderSettings::special`].
     special: bool,
     /// Whether a first path was ever established.
@@ -59,18 +51,15 @@ impl<E: CongestionController> Sender<E> {
     /// A connection over `paths` paths that starts at `start`.
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
-            edge: settings.receive_buffer,
+            unsent: Unsent::new(start, settings.receive_buffer),
             special: settings.special() || control.moves_siblings() || control.reads_delay(),
             opened: !settings.handshake,
-            rated: settings.tfrc.then(|| Box::new(Rated::new(paths))),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             scheduler: settings.scheduler.start(paths),
             settings,
             control,
-            start,
             data_una: 0,
-            data_nxt: 0,
-            reinject: VecDeque::new(),
+            reinject: None,
             last_path: 0,
             blocked: false,
             starved: false,
@@ -86,19 +75,10 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// Brings window and pace of `me` over from control.
-    fn refresh(&mut self, me: usize) {
+    pub(crate) fn refresh(&mut self, me: usize) {
         let path = &mut self.paths[me];
         path.refresh(self.control.window(me).cwnd, self.settings.segment);
         path.set_pace(self.control.pacing(me), &self.settings);
-    }
-
-    /// An ACK of `path` arrived.
-    pub fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
-        self.blocked = false;
-        match self.special {
-            false => self.on_plain_ack(now, path, ack),
-            true => self.on_special_ack(now, path, ack),
-        }
     }
 
     #[inline(always)] // on the way of every ACK
@@ -110,74 +90,28 @@ impl<E: CongestionController> Sender<E> {
         }
         self.data_una = match &*self.paths {
             [only] if only.member => only.board.una,
-            _ => self.data_una.max(ack.data_ack.min(self.data_nxt)),
+            _ => self.data_una.max(ack.data_ack.min(self.unsent.nxt)),
         };
-        self.edge = self.edge.max(ack.window_edge);
+        self.unsent.edge = self.unsent.edge.max(ack.window_edge);
         self.look_whether_completed(now);
     }
 
+    /// Something has happened: it is worth polling again.
+    pub(crate) fn unblock(&mut self) {
+        self.blocked = false;
+    }
+
+    /// The peer's connection expects `data_ack` next and has room up to `edge`.
+    pub(crate) fn on_data_ack(&mut self, data_ack: u64, edge: u64) {
+        self.data_una = self.data_una.max(data_ack.min(self.unsent.nxt));
+        self.unsent.edge = self.unsent.edge.max(edge);
+    }
+
     #[inline(always)] // on the way of every ACK
-    fn look_whether_completed(&mut self, now: Time) {
-        if let Source::Transfer(total) = self.settings.source
-            && self.data_una >= total.0
-            && self.completed == Time::NEVER
-        {
+    pub(crate) fn look_whether_completed(&mut self, now: Time) {
+        if self.settings.source.ends_by(self.data_una) && self.completed == Time::NEVER {
             self.completed = now;
         }
-    }
-
-    /// The time of [`Sender::next_deadline`] has come; early calls do no harm.
-    pub fn on_deadline(&mut self, now: Time) {
-        self.blocked = false;
-        if self.rated.is_some() {
-            return self.on_silence(now);
-        }
-        for me in 0..self.paths.len() {
-            if self.paths[me].deadline > now {
-                continue;
-            }
-            let fired = self.paths[me].on_timer(now, &self.settings, &mut self.control, me);
-            self.refresh(me);
-            self.refresh_siblings();
-            if self.paths.len() > 1 && fired == Fired::Timeout {
-                self.paths[me].failed = true;
-                self.reinject_from(me);
-            }
-        }
-    }
-
-    /// `bytes` of `path` have left the host. Where what waits there is not limited, nobody needs to say so.
-    pub fn on_sent(&mut self, path: usize, bytes: u32) {
-        self.blocked = false;
-        self.paths[path].left_host(bytes, &self.settings);
-    }
-
-    /// When to call [`Sender::on_deadline`], or to poll a paced source again.
-    pub fn next_deadline(&self) -> Time {
-        let mut timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
-        if self.special {
-            let held = self.paths.iter().filter_map(Path::held_until);
-            timers = timers.min(held.min().unwrap_or(Time::NEVER));
-            timers = self.rated.as_ref().map_or(timers, |rated| rated.next_deadline());
-        }
-        if !self.starved {
-            return timers;
-        }
-        let write = self.settings.source.next_write(self.start, self.data_nxt);
-        timers.min(write.unwrap_or(Time::NEVER))
-    }
-
-    /// The next segment to send at `now`; call until `None`.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        if self.blocked {
-            return None;
-        }
-        let transmit = match self.special {
-            false => self.poll_retransmission(now).or_else(|| self.poll_new(now)),
-            true => self.poll_special(now),
-        };
-        self.blocked |= transmit.is_none() || self.only_path_is_full();
-        transmit
     }
 
     /// Whether a connection with one path has used up its window: the common end of a poll.
@@ -187,11 +121,11 @@ impl<E: CongestionController> Sender<E> {
         };
         let full = !only.window_has_room(1, &self.settings);
         only.cwnd_limited |= full;
-        full && !(self.special && only.coder.as_ref().is_some_and(|coder| coder.owes()))
+        full
     }
 
     #[inline(always)] // on the way of every segment
-    fn poll_retransmission(&mut self, now: Time) -> Option<Transmit> {
+    fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
         for (me, path) in self.paths.iter().enumerate() {
             let Some(range) = path.next_retransmission(self.settings.segment) else {
                 continue;
@@ -209,17 +143,17 @@ impl<E: CongestionController> Sender<E> {
 
     /// Sends `range` of `me` again.
     #[cold]
-    fn resend(&mut self, now: Time, me: usize, range: Range, dsn: u64) -> Transmit {
+    fn resend(&mut self, now: Time, me: usize, range: Range, dsn: u64) -> Transmit<Data> {
         let path = &mut self.paths[me];
         path.tally.retransmits += 1;
         path.on_transmit(now, range, &self.settings);
         let len = range.len() as u32;
-        let data = Data { seq: range.start, dsn, len, stamp: now, ..Data::default() };
-        Transmit { path: me, data }
+        let segment = Data { seq: range.start, dsn, len, stamp: now, flags: Flags::NONE };
+        Transmit { path: me, segment }
     }
 
     /// What another path may have lost goes before new data.
-    fn poll_new(&mut self, now: Time) -> Option<Transmit> {
+    fn poll_new(&mut self, now: Time) -> Option<Transmit<Data>> {
         if let Some((me, range)) = self.reinjection() {
             return Some(self.send(now, me, range));
         }
@@ -242,7 +176,7 @@ impl<E: CongestionController> Sender<E> {
 
     /// Sends the data in `range` on `me`, for the first time on this path.
     #[inline(always)] // on the way of every segment
-    fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit {
+    fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit<Data> {
         let flags = if self.special { self.before_sending(now, me) } else { Flags::NONE };
         let path = &mut self.paths[me];
         let len = range.len();
@@ -252,10 +186,10 @@ impl<E: CongestionController> Sender<E> {
         }
         path.board.nxt += len;
         path.on_transmit(now, Range { start: seq, end: seq + len }, &self.settings);
-        self.data_nxt = self.data_nxt.max(range.end);
+        self.unsent.nxt = self.unsent.nxt.max(range.end);
         self.last_path = me as u32;
-        let data = Data { seq, dsn: range.start, len: len as u32, rtt_us: 0, stamp: now, flags };
-        Transmit { path: me, data }
+        let segment = Data { seq, dsn: range.start, len: len as u32, stamp: now, flags };
+        Transmit { path: me, segment }
     }
 
     /// The next data, and the path to carry it.
@@ -282,14 +216,12 @@ impl<E: CongestionController> Sender<E> {
     /// The next data that the application wrote and the receive window admits.
     #[inline(always)] // on the way of every segment
     fn next_data(&mut self, now: Time) -> Option<Range> {
-        let start = self.data_nxt;
-        let written = self.settings.source.written(now.since(self.start), self.settings.segment);
-        let end = (start + u64::from(self.settings.segment)).min(written);
-        self.starved = start >= end;
+        let next = self.unsent.next(now, &self.settings.source, self.settings.segment);
+        self.starved = next == Err(Wait::Application);
         if self.starved {
             self.paths.iter_mut().for_each(Path::on_app_limited);
         }
-        (start < end && end <= self.edge).then_some(Range { start, end })
+        next.ok()
     }
 
     fn has_space(&self, me: usize) -> bool {
@@ -310,26 +242,104 @@ impl<E: CongestionController> Sender<E> {
         choice
     }
 
-    /// When the connection starts.
-    pub fn start(&self) -> Time {
-        self.start
+    /// The timers that have fired. What is outstanding on a path after a timeout other paths may send, and so they
+    /// may what `stuck` says.
+    pub(crate) fn run_timers<R: IntoIterator<Item = Range>>(
+        &mut self,
+        now: Time,
+        mut stuck: impl FnMut(usize) -> R,
+    ) {
+        self.blocked = false;
+        for me in 0..self.paths.len() {
+            if self.paths[me].deadline > now {
+                continue;
+            }
+            let fired = self.paths[me].on_timer(now, &self.settings, &mut self.control, me);
+            self.refresh(me);
+            self.refresh_siblings();
+            if self.paths.len() > 1 && fired == Fired::Timeout {
+                self.paths[me].failed = true;
+                self.reinject_from(me, stuck(me));
+            }
+        }
+    }
+}
+
+impl<E: CongestionController> SendingEndpoint for Sender<E> {
+    type Sent = Data;
+    type Answer = Ack;
+
+    #[inline(always)] // on the way of every ACK
+    fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
+        self.blocked = false;
+        match self.special {
+            false => self.on_plain_ack(now, path, ack),
+            true => self.on_special_ack(now, path, ack),
+        }
     }
 
-    /// When the last byte of a transfer was acknowledged.
-    pub fn completed(&self) -> Option<Time> {
+    fn on_deadline(&mut self, now: Time) {
+        self.run_timers(now, |_| None);
+    }
+
+    fn on_sent(&mut self, path: usize, bytes: u32) {
+        self.blocked = false;
+        self.paths[path].left_host(bytes, &self.settings);
+    }
+
+    /// What the path had outstanding when it left, others have sent meanwhile.
+    fn join(&mut self, path: usize) -> u64 {
+        self.blocked = false;
+        self.paths[path].join();
+        self.control.set_member(path, true);
+        self.refresh(path);
+        self.refresh_siblings();
+        self.paths[path].board.nxt
+    }
+
+    fn leave(&mut self, path: usize) {
+        self.remove(path, None);
+    }
+
+    #[inline(always)] // on the way of every segment
+    fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Data>> {
+        if self.blocked {
+            return None;
+        }
+        let transmit = match self.special {
+            false => self.poll_retransmission(now).or_else(|| self.poll_new(now)),
+            true => self.poll_special(now),
+        };
+        self.blocked |= transmit.is_none() || self.only_path_is_full();
+        transmit
+    }
+
+    #[inline(always)] // on the way of every ACK
+    fn next_deadline(&self) -> Time {
+        let mut timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
+        if self.special {
+            let held = self.paths.iter().filter_map(Path::held_until);
+            timers = timers.min(held.min().unwrap_or(Time::NEVER));
+        }
+        match self.starved {
+            false => timers,
+            true => timers.min(self.unsent.next_write(&self.settings.source)),
+        }
+    }
+
+    fn start(&self) -> Time {
+        self.unsent.start
+    }
+
+    fn completed(&self) -> Option<Time> {
         (self.completed < Time::NEVER).then_some(self.completed)
     }
 
-    /// The number of paths, members or not.
-    pub fn paths(&self) -> usize {
+    fn paths(&self) -> usize {
         self.paths.len()
     }
 
-    /// The state of `path`.
-    pub fn report(&self, path: usize) -> PathReport {
-        if let Some(rated) = &self.rated {
-            return self.rated_report(rated, path);
-        }
+    fn report(&self, path: usize) -> PathReport {
         let window = self.control.window(path);
         let Path { rtt, tally, board, member, phase, .. } = &self.paths[path];
         PathReport {
@@ -347,18 +357,14 @@ impl<E: CongestionController> Sender<E> {
             marks: tally.marks,
             undone: tally.undone,
             probes: tally.probes,
-            echoed: tally.echoed,
+            echoed: 0,
             verdicts: self.control.verdicts(path),
         }
     }
 }
 
-mod coded;
 mod multipath;
-mod rated;
 mod seen;
-#[cfg(test)]
-pub(crate) use seen::next;
 mod special;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,146 @@
+//! The two ends of a connection, one variant for each protocol. TCP's is the one that a run spends its time in: it is
+//! told first, and the others are apart.
+
+use crate::controller::Controller;
+use transport::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tcp, tfrc, udp};
+use units::Time;
+use wire::{Range, Segment};
+
+/// A sender and its receiver.
+#[derive(Debug)]
+pub(crate) struct Pair<S, R> {
+    pub(crate) sender: S,
+    pub(crate) receiver: R,
+}
+
+/// Both ends of a connection.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "TCP's ends lie in the flow, where an ACK finds them"
+)]
+pub(crate) enum Ends {
+    Tcp(Pair<tcp::Sender<Controller>, tcp::Receiver>),
+    Coded(Box<Pair<coded::Sender<Controller>, coded::Receiver>>),
+    Tfrc(Box<Pair<tfrc::Sender<Controller>, tfrc::Receiver>>),
+    Udp(Box<Pair<udp::Sender, udp::Receiver>>),
+}
+
+/// Does the same with whichever pair it is.
+macro_rules! with {
+    ($ends:expr, $pair:ident => $what:expr) => {
+        match $ends {
+            Ends::Tcp($pair) => $what,
+            Ends::Coded($pair) => $what,
+            Ends::Tfrc($pair) => $what,
+            Ends::Udp($pair) => $what,
+        }
+    };
+}
+
+impl Ends {
+    /// An answer arrived at the sender. Another protocol's is ignored, as a host does.
+    pub(crate) fn on_answer(&mut self, now: Time, path: usize, answer: Segment) {
+        with!(self, pair => if let Ok(answer) = answer.try_into() {
+            pair.sender.on_answer(now, path, &answer);
+        })
+    }
+
+    /// Data arrived at the receiver; returns its answer, if there is one now.
+    pub(crate) fn on_data(&mut self, now: Time, path: usize, data: Segment) -> Option<Segment> {
+        with!(self, pair => match data.try_into() {
+            Ok(data) => pair.receiver.on_data(now, path, &data).map(Into::into),
+            Err(_) => None,
+        })
+    }
+
+    /// The next segment that the sender sends.
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Segment>> {
+        with!(self, pair => pair.sender.poll_transmit(now).map(whole))
+    }
+
+    /// An answer of the receiver that is due.
+    pub(crate) fn poll_answer(&mut self, now: Time) -> Option<Transmit<Segment>> {
+        with!(self, pair => pair.receiver.on_deadline(now).map(whole))
+    }
+
+    pub(crate) fn on_deadline(&mut self, now: Time) {
+        with!(self, pair => pair.sender.on_deadline(now));
+    }
+
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn sender_deadline(&self) -> Time {
+        with!(self, pair => pair.sender.next_deadline())
+    }
+
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn receiver_deadline(&self) -> Time {
+        with!(self, pair => pair.receiver.next_deadline())
+    }
+
+    pub(crate) fn on_sent(&mut self, path: usize, bytes: u32) {
+        with!(self, pair => pair.sender.on_sent(path, bytes));
+    }
+
+    /// `path` joins at both ends. Returns the first number that it will use.
+    pub(crate) fn join(&mut self, path: usize) -> u64 {
+        with!(self, pair => {
+            let first = pair.sender.join(path);
+            pair.receiver.join(path, first);
+            first
+        })
+    }
+
+    pub(crate) fn leave(&mut self, path: usize) {
+        with!(self, pair => pair.sender.leave(path));
+    }
+
+    pub(crate) fn start(&self) -> Time {
+        with!(self, pair => pair.sender.start())
+    }
+
+    pub(crate) fn completed(&self) -> Option<Time> {
+        with!(self, pair => pair.sender.completed())
+    }
+
+    pub(crate) fn paths(&self) -> usize {
+        with!(self, pair => pair.sender.paths())
+    }
+
+    pub(crate) fn report(&self, path: usize) -> PathReport {
+        with!(self, pair => pair.sender.report(path))
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        with!(self, pair => pair.receiver.delivered())
+    }
+
+    pub(crate) fn held(&self) -> u64 {
+        with!(self, pair => pair.receiver.held())
+    }
+
+    pub(crate) fn taken(&self, path: usize) -> u64 {
+        with!(self, pair => pair.receiver.taken(path))
+    }
+
+    /// What was heard on `path`, if it is coded.
+    pub(crate) fn heard(&self, path: usize) -> Option<coded::Heard> {
+        match self {
+            Ends::Coded(pair) => pair.receiver.heard(path),
+            _ => None,
+        }
+    }
+
+    /// The data that a segment which has just been polled combines, if it is a combination.
+    pub(crate) fn combined(&self, path: usize, segment: &Segment) -> Vec<Range> {
+        match (self, segment) {
+            (Ends::Coded(pair), Segment::Combination(it)) => pair.sender.combined(path, it),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The same as one of all segments.
+fn whole<S: Into<Segment>>(Transmit { path, segment }: Transmit<S>) -> Transmit<Segment> {
+    Transmit { path, segment: segment.into() }
+}

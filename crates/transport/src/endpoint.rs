@@ -1,0 +1,130 @@
+//! The contract of endpoints, which have no I/O, no clock and no randomness: whoever drives them says what happened and
+//! when, and carries what they send.
+//!
+//! * After any call that tells a sender something, call [`SendingEndpoint::poll_transmit`] until it returns `None`, and
+//!   then [`SendingEndpoint::next_deadline`], which may have changed.
+//! * A receiver answers [`ReceivingEndpoint::on_data`] at once, or later: then it has a deadline. When that has come,
+//!   call [`ReceivingEndpoint::on_deadline`] until it returns `None`, and then ask for the next deadline.
+//! * A call before the deadline does no harm.
+
+use control::Verdicts;
+use units::{Span, Time};
+use wire::Segment;
+
+/// A segment to send on a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transmit<S> {
+    /// Index of the path.
+    pub path: usize,
+    /// The segment.
+    pub segment: S,
+}
+
+/// The end of a connection that sends data.
+pub trait SendingEndpoint {
+    /// What it sends.
+    type Sent: Into<Segment>;
+    /// What the other end answers.
+    type Answer: TryFrom<Segment>;
+
+    /// An answer arrived on `path`.
+    fn on_answer(&mut self, now: Time, path: usize, answer: &Self::Answer);
+
+    /// The time of [`SendingEndpoint::next_deadline`] has come.
+    fn on_deadline(&mut self, now: Time);
+
+    /// `bytes` of payload of `path` have left the host. If nothing limits what the host holds, nobody needs to say so.
+    fn on_sent(&mut self, path: usize, bytes: u32);
+
+    /// `path` joins the connection, again or late. Returns the first number that it will use, which the receiver must be
+    /// told: see [`ReceivingEndpoint::join`].
+    fn join(&mut self, path: usize) -> u64;
+
+    /// `path` leaves the connection.
+    fn leave(&mut self, path: usize);
+
+    /// The next segment to send at `now`; call until `None`.
+    fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Self::Sent>>;
+
+    /// When to call [`SendingEndpoint::on_deadline`], or to poll again because the application writes or pacing lets go.
+    fn next_deadline(&self) -> Time;
+
+    /// When the connection starts.
+    fn start(&self) -> Time;
+
+    /// When the last byte of a transfer was acknowledged.
+    fn completed(&self) -> Option<Time>;
+
+    /// The number of paths, members or not.
+    fn paths(&self) -> usize;
+
+    /// The state of `path`.
+    fn report(&self, path: usize) -> PathReport;
+}
+
+/// The end of a connection that receives data. The application reads what is in order at once.
+pub trait ReceivingEndpoint {
+    /// What it receives.
+    type Data: TryFrom<Segment>;
+    /// What it answers.
+    type Answer: Into<Segment>;
+
+    /// A segment arrived on `path`. Returns the answer to send now, if there is one.
+    fn on_data(&mut self, now: Time, path: usize, data: &Self::Data) -> Option<Self::Answer>;
+
+    /// An answer that is due at `now`; call until `None`.
+    fn on_deadline(&mut self, now: Time) -> Option<Transmit<Self::Answer>>;
+
+    /// `path` joins the connection and will number what it sends from `first` on: bytes, or in TFRC packets, or coded
+    /// segments.
+    fn join(&mut self, path: usize, first: u64);
+
+    /// When to call [`ReceivingEndpoint::on_deadline`].
+    fn next_deadline(&self) -> Time;
+
+    /// Bytes delivered in order to the application; of UDP, in any order.
+    fn delivered(&self) -> u64;
+
+    /// Bytes that wait in the buffer for others that come before them.
+    fn held(&self) -> u64;
+
+    /// Payload bytes that `path` took in, each once: in its order or, coded, decoded; in TFRC and UDP all that arrived.
+    fn taken(&self, path: usize) -> u64;
+}
+
+/// A path's counters and state, for observation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathReport {
+    /// Congestion window in segments.
+    pub cwnd: f64,
+    /// Slow-start threshold in segments; infinite before the first congestion event.
+    pub ssthresh: f64,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// The newest round-trip sample.
+    pub latest_rtt: Span,
+    /// Retransmission timeout, not backed off.
+    pub rto: Span,
+    /// Bytes thought to be in the network.
+    pub pipe: u64,
+    /// Whether the path belongs to the connection now; if not, the window says nothing.
+    pub member: bool,
+    /// Whether it repairs losses: in fast recovery, or after a timeout.
+    pub recovering: bool,
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast recoveries begun.
+    pub recoveries: u64,
+    /// Reductions for echoed marks (ECN).
+    pub marks: u64,
+    /// Reductions that were found to be spurious and taken back.
+    pub undone: u64,
+    /// Tail-loss probes sent.
+    pub probes: u64,
+    /// Datagrams that came back.
+    pub echoed: u64,
+    /// What control has found about losses, if it asks.
+    pub verdicts: Verdicts,
+}

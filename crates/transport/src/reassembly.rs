@@ -1,0 +1,48 @@
+//! The connection's data put in order, whichever paths it came over.
+
+use crate::ranges::RangeSet;
+use wire::Range;
+
+/// What has arrived of a connection's data, and the buffer for it.
+#[derive(Debug)]
+pub(crate) struct Reassembly {
+    /// Next byte expected.
+    pub(crate) next: u64,
+    out_of_order: RangeSet,
+    /// The buffer that is announced now, in bytes.
+    pub(crate) buffer: u64,
+}
+
+impl Reassembly {
+    pub(crate) fn new(buffer: u64) -> Self {
+        Reassembly { next: 0, out_of_order: RangeSet::default(), buffer }
+    }
+
+    /// Takes in the bytes of `range`; what lies beyond the buffer is dropped.
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn insert(&mut self, range: Range) {
+        if range.end <= self.next.max(range.start) {
+            return; // nothing new, or nothing at all
+        }
+        if range.start <= self.next {
+            self.next = self.out_of_order.take_front_at(range.end);
+        } else if range.end <= self.next + self.buffer {
+            self.out_of_order.insert(range);
+        }
+    }
+
+    /// The right edge of the receive window.
+    pub(crate) fn edge(&self) -> u64 {
+        self.next + self.buffer
+    }
+
+    /// Bytes that wait for others before them.
+    pub(crate) fn held(&self) -> u64 {
+        self.out_of_order.bytes()
+    }
+
+    /// What is missing below bytes that have arrived, lowest first.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = Range> + '_ {
+        self.out_of_order.gaps(self.next)
+    }
+}

@@ -1,0 +1,15 @@
+//! TCP, and MPTCP over several paths: a plain TCP connection is a connection with one path.
+
+mod autotune;
+mod mapping;
+mod modern;
+mod path;
+mod prr;
+mod receiver;
+mod scoreboard;
+mod sender;
+
+pub use autotune::AUTOTUNED_FROM;
+pub use modern::ModernSettings;
+pub use receiver::{Receiver, ReceiverSettings};
+pub use sender::Sender;

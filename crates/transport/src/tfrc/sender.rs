@@ -1,0 +1,220 @@
+//! A sender of TFRC: reports in, paced packets out.
+
+use super::sent::SentPackets;
+use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
+use crate::source::{Source, Unsent, Wait};
+use control::CongestionController;
+use control::tfrc::Feedback;
+use std::sync::Arc;
+use units::{Span, Time};
+use wire::{Range, TfrcData, TfrcReport};
+
+/// What all senders of a class have in common.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Payload bytes of a full packet.
+    pub segment: u32,
+    /// Where the data comes from.
+    pub source: Source,
+    /// The receive buffer that the peer announces at first, in bytes.
+    pub receive_buffer: u64,
+}
+
+/// The sending end of one connection, whose rates control `E` sets.
+#[derive(Debug)]
+pub struct Sender<E> {
+    settings: Arc<Settings>,
+    control: E,
+    unsent: Unsent,
+    /// Oldest byte that the peer's connection has not acknowledged.
+    data_una: u64,
+    /// What was sent and is not known to have arrived.
+    sent: SentPackets,
+    /// Nothing more can be sent until something happens.
+    blocked: bool,
+    /// The application has written nothing more.
+    starved: bool,
+    /// When the last byte of a transfer was acknowledged; never if it was not.
+    completed: Time,
+}
+
+impl<E: CongestionController> Sender<E> {
+    /// A connection over `paths` paths that starts at `start`.
+    pub fn new(settings: Arc<Settings>, control: E, paths: usize, start: Time) -> Self {
+        Sender {
+            unsent: Unsent::new(start, settings.receive_buffer),
+            settings,
+            control,
+            data_una: 0,
+            sent: SentPackets::new(paths),
+            blocked: false,
+            starved: false,
+            completed: Time::NEVER,
+        }
+    }
+
+    /// The next packet of the path whose turn has come first: what was lost, or new data.
+    fn poll(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
+        let turns: Vec<Time> =
+            (0..self.paths()).map(|me| self.sent.turn(me, self.rate(me))).collect();
+        let mut due: Vec<usize> = (0..self.paths()).filter(|me| turns[*me] <= now).collect();
+        due.sort_by_key(|me| turns[*me]);
+        for me in due {
+            if let Some(data) = self.sent.to_probe(me) {
+                let number = self.sent.count(now, me);
+                return Some(self.packet(now, me, data, number));
+            }
+            let again = self.sent.take_lost(now, me, &turns);
+            if let Some(data) = again.or_else(|| self.next_data(now)) {
+                self.unsent.nxt = self.unsent.nxt.max(data.end);
+                let number = self.sent.on_sent(now, me, data);
+                return Some(self.packet(now, me, data, number));
+            }
+        }
+        self.wait(now, &turns);
+        None
+    }
+
+    /// Nothing can be sent now: if there is something to send, the next turn is waited for.
+    fn wait(&mut self, now: Time, turns: &[Time]) {
+        let more = self.next_data(now).is_some() || self.sent.any_lost();
+        self.sent.wake = Time::NEVER;
+        for (me, turn) in turns.iter().enumerate() {
+            let later = *turn > now && *turn < Time::NEVER;
+            if later && (more || self.sent.to_probe(me).is_some()) {
+                self.sent.on_limited(now, me);
+                self.sent.wake = self.sent.wake.min(*turn);
+            }
+        }
+    }
+
+    fn next_data(&mut self, now: Time) -> Option<Range> {
+        let next = self.unsent.next(now, &self.settings.source, self.settings.segment);
+        self.starved = next == Err(Wait::Application);
+        next.ok()
+    }
+
+    /// Packet `number` of `me`.
+    fn packet(&self, now: Time, me: usize, data: Range, number: u64) -> Transmit<TfrcData> {
+        let rtt_us = u32::try_from(self.sent.paths[me].rtt.0 / 1_000).unwrap_or(u32::MAX);
+        let (dsn, len) = (data.start, data.len() as u32);
+        Transmit { path: me, segment: TfrcData { number, dsn, len, rtt_us, stamp: now } }
+    }
+
+    /// What control lets `path` send, in packets per second.
+    fn rate(&self, path: usize) -> f64 {
+        self.control.pacing(path).unwrap_or(0.0)
+    }
+}
+
+impl<E: CongestionController> SendingEndpoint for Sender<E> {
+    type Sent = TfrcData;
+    type Answer = TfrcReport;
+
+    fn on_answer(&mut self, now: Time, path: usize, report: &TfrcReport) {
+        self.blocked = false;
+        if !self.sent.paths[path].member {
+            return;
+        }
+        let limited = self.sent.on_report(now, path, report.next, report.echo, report.delay);
+        self.data_una = self.data_una.max(report.data_ack.min(self.unsent.nxt));
+        self.unsent.edge = self.unsent.edge.max(report.window_edge);
+        self.sent.on_arrived(self.data_una);
+        let side = &mut self.sent.paths[path];
+        side.loss_events = side.loss_events.max(report.events);
+        let feedback = Feedback {
+            now: now.seconds(),
+            rtt: side.rtt.seconds(),
+            sample: side.sample.seconds(),
+            received: report.received.max(0.0), // which NaN is not
+            events: report.events,
+            intervals: &report.intervals,
+            limited,
+        };
+        self.control.on_feedback(path, &feedback);
+        self.sent.restart_silence(now, path, self.rate(path));
+        self.sent.on_missing(now, &report.missing);
+        if self.completed == Time::NEVER && self.settings.source.ends_by(self.data_una) {
+            self.completed = now;
+        }
+        if self.completed < Time::NEVER {
+            self.sent.finish();
+        }
+    }
+
+    /// The nofeedback timers that have fired.
+    fn on_deadline(&mut self, now: Time) {
+        self.blocked = false;
+        for path in 0..self.paths() {
+            if self.sent.paths[path].silence <= now {
+                let idle = self.sent.on_silence(now, path);
+                self.control.on_silence(path, now.seconds(), idle);
+                self.sent.restart_silence(now, path, self.rate(path));
+            }
+        }
+    }
+
+    fn on_sent(&mut self, _path: usize, _bytes: u32) {
+        self.blocked = false;
+    }
+
+    fn join(&mut self, path: usize) -> u64 {
+        self.blocked = false;
+        self.control.set_member(path, true);
+        self.sent.join(path)
+    }
+
+    fn leave(&mut self, path: usize) {
+        self.blocked = false;
+        self.sent.leave(path);
+        self.control.set_member(path, false);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Transmit<TfrcData>> {
+        if self.blocked {
+            return None;
+        }
+        let transmit = self.poll(now);
+        self.blocked = transmit.is_none();
+        transmit
+    }
+
+    fn next_deadline(&self) -> Time {
+        let timers = self.sent.next_deadline();
+        match self.starved {
+            false => timers,
+            true => timers.min(self.unsent.next_write(&self.settings.source)),
+        }
+    }
+
+    fn start(&self) -> Time {
+        self.unsent.start
+    }
+
+    fn completed(&self) -> Option<Time> {
+        (self.completed < Time::NEVER).then_some(self.completed)
+    }
+
+    fn paths(&self) -> usize {
+        self.sent.paths.len()
+    }
+
+    /// The window of a path is what its rate keeps in the network.
+    fn report(&self, path: usize) -> PathReport {
+        let side = &self.sent.paths[path];
+        let window = self.control.window(path);
+        PathReport {
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            srtt: side.rtt,
+            latest_rtt: side.sample,
+            rto: Span(4 * side.rtt.0),
+            pipe: self.sent.outstanding(path),
+            member: side.member,
+            retransmits: side.retransmits,
+            timeouts: side.timeouts,
+            recoveries: side.loss_events,
+            ..PathReport::default()
+        }
+    }
+}

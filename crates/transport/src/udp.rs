@@ -1,0 +1,210 @@
+//! UDP: datagrams are sent as the application writes them, without window, acknowledgement or retransmission. A
+//! receiver that echoes sends each back (RFC 862), which tells its sender the round trip.
+
+use crate::endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
+use crate::rtt::{RtoSettings, Rtt};
+use crate::source::{Source, Unsent, Wait};
+use control::Window;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use units::Time;
+use wire::{Datagram, Echo};
+
+/// What all senders of a class have in common.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Payload bytes of a datagram.
+    pub segment: u32,
+    /// Where the data comes from.
+    pub source: Source,
+    /// For the timeout in reports; nothing waits for it.
+    pub rto: RtoSettings,
+    /// For the window in reports; nothing is held back by it.
+    pub window: Window,
+}
+
+/// The sending end; a connection has one path.
+#[derive(Debug)]
+pub struct Sender {
+    settings: Arc<Settings>,
+    unsent: Unsent,
+    /// The application has written nothing more.
+    starved: bool,
+    /// Whether the path belongs to the connection now.
+    member: bool,
+    rtt: Rtt,
+    /// Datagrams that came back.
+    echoed: u64,
+}
+
+impl Sender {
+    /// A connection that starts at `start`.
+    pub fn new(settings: Arc<Settings>, start: Time) -> Self {
+        let unsent = Unsent::new(start, u64::MAX); // no receive window
+        let (starved, member) = (false, true);
+        Sender { settings, unsent, starved, member, rtt: Rtt::default(), echoed: 0 }
+    }
+}
+
+impl SendingEndpoint for Sender {
+    type Sent = Datagram;
+    type Answer = Echo;
+
+    fn on_answer(&mut self, now: Time, _path: usize, Echo(datagram): &Echo) {
+        self.rtt.sample(now.since(datagram.stamp));
+        self.echoed += 1;
+    }
+
+    fn on_deadline(&mut self, _now: Time) {}
+
+    fn on_sent(&mut self, _path: usize, _bytes: u32) {}
+
+    fn join(&mut self, _path: usize) -> u64 {
+        self.member = true;
+        0 // datagrams have no numbers of their path
+    }
+
+    fn leave(&mut self, _path: usize) {
+        (self.member, self.rtt) = (false, Rtt::default());
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Datagram>> {
+        let Settings { segment, source, .. } = &*self.settings;
+        let next = self.unsent.next(now, source, *segment);
+        self.starved = next == Err(Wait::Application);
+        let range = next.ok().filter(|_| self.member)?;
+        self.unsent.nxt = range.end;
+        let segment = Datagram { offset: range.start, len: range.len() as u32, stamp: now };
+        Some(Transmit { path: 0, segment })
+    }
+
+    fn next_deadline(&self) -> Time {
+        match self.starved {
+            false => Time::NEVER,
+            true => self.unsent.next_write(&self.settings.source),
+        }
+    }
+
+    fn start(&self) -> Time {
+        self.unsent.start
+    }
+
+    fn completed(&self) -> Option<Time> {
+        None // nothing is acknowledged
+    }
+
+    fn paths(&self) -> usize {
+        1
+    }
+
+    fn report(&self, _path: usize) -> PathReport {
+        let Window { cwnd, ssthresh } = self.settings.window;
+        PathReport {
+            cwnd,
+            ssthresh,
+            srtt: self.rtt.srtt(),
+            latest_rtt: self.rtt.latest(),
+            rto: self.rtt.rto(&self.settings.rto, 0),
+            member: self.member,
+            echoed: self.echoed,
+            ..PathReport::default()
+        }
+    }
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct Receiver {
+    /// Whether datagrams are sent back.
+    echoes: bool,
+    /// Payload bytes that arrived.
+    arrived: u64,
+    /// What goes back at once.
+    waiting: VecDeque<Echo>,
+    /// Since when it may; never while nothing does.
+    due: Time,
+}
+
+impl Receiver {
+    /// A receiver that sends back what arrives if `echoes`.
+    pub fn new(echoes: bool) -> Self {
+        Receiver { echoes, arrived: 0, waiting: VecDeque::new(), due: Time::NEVER }
+    }
+}
+
+impl ReceivingEndpoint for Receiver {
+    type Data = Datagram;
+    type Answer = Echo;
+
+    /// An echo goes by the deadline, which is now.
+    fn on_data(&mut self, now: Time, _path: usize, data: &Datagram) -> Option<Echo> {
+        self.arrived += u64::from(data.len);
+        if self.echoes {
+            self.waiting.push_back(Echo(*data));
+            self.due = now;
+        }
+        None
+    }
+
+    fn on_deadline(&mut self, now: Time) -> Option<Transmit<Echo>> {
+        if now < self.due {
+            return None;
+        }
+        let segment = self.waiting.pop_front()?;
+        if self.waiting.is_empty() {
+            self.due = Time::NEVER;
+        }
+        Some(Transmit { path: 0, segment })
+    }
+
+    fn join(&mut self, _path: usize, _first: u64) {
+        self.waiting.clear();
+        self.due = Time::NEVER;
+    }
+
+    fn next_deadline(&self) -> Time {
+        self.due
+    }
+
+    fn delivered(&self) -> u64 {
+        self.arrived
+    }
+
+    fn held(&self) -> u64 {
+        0
+    }
+
+    fn taken(&self, _path: usize) -> u64 {
+        self.arrived
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Rate, Span};
+
+    #[test]
+    fn what_is_written_is_sent_at_once_and_comes_back_with_its_round_trip() {
+        let settings = Settings {
+            segment: 1000,
+            source: Source::Paced(Rate(8_000_000)), // 1000 B each ms
+            rto: RtoSettings::default(),
+            window: Window { cwnd: 10.0, ssthresh: f64::INFINITY },
+        };
+        let mut sender = Sender::new(Arc::new(settings), Time::ZERO);
+        let mut receiver = Receiver::new(true);
+        let sent = sender.poll_transmit(Time::ZERO).unwrap();
+        assert_eq!((sent.segment.offset, sent.segment.len), (0, 1000));
+        assert_eq!(sender.poll_transmit(Time::ZERO), None);
+        assert_eq!(sender.next_deadline(), Time(1_000_000));
+        let arrival = Time(5_000_000);
+        assert_eq!(receiver.on_data(arrival, 0, &sent.segment), None);
+        assert_eq!(receiver.next_deadline(), arrival);
+        let echo = receiver.on_deadline(arrival).unwrap().segment;
+        assert_eq!((receiver.on_deadline(arrival), receiver.next_deadline()), (None, Time::NEVER));
+        sender.on_answer(Time(10_000_000), 0, &echo);
+        let report = sender.report(0);
+        assert_eq!((report.srtt, report.echoed, receiver.delivered()), (Span::millis(10), 1, 1000));
+    }
+}
