@@ -35,6 +35,15 @@ class Coding:
 
 
 @dataclass(frozen=True)
+class Linux:
+    """The scheduler of Linux: the path whose queued data would be done soonest."""
+
+    windows_ahead: float | None = None
+    """The application writes on demand: it keeps each path supplied with unsent data of so many windows. By default
+it fills the send buffer."""
+
+
+@dataclass(frozen=True)
 class Movements:
     """Movements as ns-2's `setdest`, BonnMotion and SUMO write them: `$node_(3) set X_ 150.0` and
 `$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the
@@ -75,6 +84,14 @@ drawn uniformly, pauses there, and goes on."""
     """Whether places and speeds are from the start as they are in the long run (Navidi and Camp
 2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
 while. Default true."""
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Paths with window space in turn, each for as many segments as its weight."""
+
+    weights: Sequence[int]
+    """The weights of the paths in their order, each from 1 to 1000; further paths have weight 1."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +243,7 @@ every one of them, or "turn" for users that take them in turn."""
     backup: bool | None = None
     """Whether it is used only while no other path works (RFC 8684 §3.3.8). Default false."""
     coding: Coding | None = None
-    """Network coding: what TCP sends on the path leaves it as random linear combinations of
+    """Topology coding: what TCP sends on the path leaves it as random linear combinations of
 segments."""
 
 
@@ -382,7 +399,7 @@ Default false."""
     penalise: bool | None = None
     """Then also the window of the path that holds it is halved; needs `opportunistic`.
 Default false."""
-    scheduler: Literal["min-rtt", "round-robin", "redundant", "ecf"] | None = None
+    scheduler: Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"] | dict[str, Weighted | Linux] | None = None
     """Which path carries the next data. Default "min-rtt"."""
 
 

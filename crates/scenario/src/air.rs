@@ -1,13 +1,14 @@
 //! Media: what is right in them, and what a plan has of them.
 
 use crate::error::{Error, list};
-use crate::ground::members;
-use crate::plan::DEFAULT_QUEUE;
-use crate::schema::{
-    Link, Medium, Name, Node, Radio, RateControl, Routing, Scenario, Standard, Station,
-};
-use crate::sharing::{PlanStation, stations};
-use crate::validate::{Placed, about, at, check_host_queue, unique};
+use crate::link::Link;
+use crate::name::Name;
+use crate::node::Node;
+use crate::queue::{DEFAULT_QUEUE, check_host_queue};
+use crate::report::{Located, unique};
+use crate::schema::{Medium, Radio, RateControl, Routing, Standard, Station};
+use crate::station::PlanStation;
+use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Rate, Span};
@@ -96,11 +97,11 @@ fn meant(medium: &Medium, rate: Rate) -> Option<Rate> {
 }
 
 /// Checks the media of a scenario.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
+pub(crate) fn check(scenario: Topology<'_>) -> Result<(), Located> {
     let mut pairs = 0;
     for (index, medium) in scenario.medium.iter().enumerate() {
         check_medium(scenario, medium)?;
-        let stations = stations(scenario, &medium.name.text, &medium.nodes).len();
+        let stations = scenario.links.stations(&medium.name.text, &medium.nodes).len();
         pairs += stations * stations * medium.channels as usize;
         if pairs > MOST_PAIRS {
             let name = &medium.name.text;
@@ -109,7 +110,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
                 medium.channels
             );
             let right = "stations × stations × channels of all media are at most 16,000,000";
-            return Err(about(format!("medium.{name}.channels"), Error::new(message).help(right)));
+            return Err(Located::key(
+                format!("medium.{name}.channels"),
+                Error::new(message).help(right),
+            ));
         }
         check_range(scenario, medium)?;
         let mut others = scenario.medium[..index].iter();
@@ -117,7 +121,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
             let (name, other) = (&medium.name.text, &other.name.text);
             let message = format!("media `{other}` and `{name}` are on channels that overlap");
             let right = "give their links one medium, or put them on channels apart: 1, 6 and 11, or 36, 40, 44 …";
-            return Err(about(format!("medium.{name}.channel"), Error::new(message).help(right)));
+            return Err(Located::key(
+                format!("medium.{name}.channel"),
+                Error::new(message).help(right),
+            ));
         }
     }
     Ok(())
@@ -137,11 +144,11 @@ fn overlap(one: &Medium, other: &Medium) -> bool {
     five_ghz(one) == five_ghz(other) && 10 * a.abs_diff(b) < width(one) + width(other)
 }
 
-fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+fn check_medium(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> {
     let name = &medium.name.text;
     let wrong = |field: &str, value: String, right: &str| {
         let error = Error::new(format!("medium `{name}`: {field} is {value}")).help(right);
-        Err(about(format!("medium.{name}.{field}"), error))
+        Err(Located::key(format!("medium.{name}.{field}"), error))
     };
     if !(1..=MOST_CHANNELS).contains(&medium.channels) {
         return wrong("channels", medium.channels.to_string(), "it lies from 1 to 64");
@@ -182,14 +189,14 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
             .or_else(|(field, value)| wrong(field, value, "a number that a radio has"))?;
     }
     unique("station", medium.station.iter().map(|station| &station.name))?;
-    let stations = stations(scenario, &medium.name.text, &medium.nodes);
+    let stations = scenario.links.stations(&medium.name.text, &medium.nodes);
     if stations.len() > MOST_STATIONS {
         return wrong("station", format!("one of {}", stations.len()), "a medium has at most 1000");
     }
     if stations.is_empty() {
         let error = Error::new(format!("medium `{name}` has no stations"));
         let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
-        return Err(at(&medium.name, error.help(help)));
+        return Err(Located::at(&medium.name, error.help(help)));
     }
     for station in &medium.station {
         check_station(scenario, medium, station, &stations, &known)?;
@@ -198,11 +205,11 @@ fn check_medium(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
 }
 
 /// Whether routing, access points and the links go together.
-pub(crate) fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+pub(crate) fn check_routing(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> {
     let name = &medium.name.text;
     let wrong = |field: &str, what: String, right: &str| {
         let error = Error::new(format!("medium `{name}`: {what}")).help(right);
-        Err(about(format!("medium.{name}.{field}"), error))
+        Err(Located::key(format!("medium.{name}.{field}"), error))
     };
     let finds_any = matches!(medium.routing, Some(Routing::Oracle | Routing::Association));
     match &medium.access {
@@ -215,8 +222,9 @@ pub(crate) fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), 
             wrong("routing", "association without `access`".into(), right)
         }
         _ => {
-            let known = stations(scenario, name, &medium.nodes);
-            let own = medium.access.iter().flat_map(|access| members(scenario, &access.text));
+            let known = scenario.links.stations(name, &medium.nodes);
+            let own =
+                medium.access.iter().flat_map(|access| scenario.links.nodes.members(&access.text));
             match own.into_iter().find(|node| !known.contains(node)) {
                 Some(node) => wrong("access", format!("`{node}` is no station of it"), "name one"),
                 None => check_points(scenario, medium),
@@ -226,16 +234,16 @@ pub(crate) fn check_routing(scenario: &Scenario, medium: &Medium) -> Result<(), 
 }
 
 /// Whether links lead from or to access points, and not from one to another.
-fn check_points(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+fn check_points(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> {
     let Some(access) = &medium.access else {
         return Ok(());
     };
-    let points = members(scenario, &access.text);
+    let points = scenario.links.nodes.members(&access.text);
     let is_point = |end: &Option<Name>| {
         end.as_ref().is_some_and(|end| end.text == access.text || points.contains(&end.text))
     };
     let own = |link: &&Link| link.medium.as_ref().is_some_and(|own| own.text == medium.name.text);
-    for link in scenario.link.iter().filter(own) {
+    for link in scenario.links.all.iter().filter(own) {
         let what = match (is_point(&link.from), is_point(&link.to)) {
             (true, true) => "both ends are access points",
             (false, false) if medium.routing == Some(Routing::Association) => {
@@ -245,7 +253,7 @@ fn check_points(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
         };
         let error = Error::new(format!("link `{}`: {what}", link.name.text));
         let right = format!("it leads from or to `{}`", access.text);
-        return Err(at(&link.name, error.help(right)));
+        return Err(Located::at(&link.name, error.help(right)));
     }
     Ok(())
 }
@@ -267,7 +275,7 @@ pub(crate) fn check_radio(radio: &Radio) -> Result<(), (&'static str, String)> {
 }
 
 /// Whether who is at the end of a link hears at all what is sent in the slowest mode.
-fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
+fn check_range(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> {
     let Some(radio) = &medium.radio else {
         return Ok(());
     };
@@ -276,7 +284,7 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
     }
     let of_medium =
         |link: &&Link| link.medium.as_ref().is_some_and(|own| own.text == medium.name.text);
-    for link in scenario.link.iter().filter(of_medium) {
+    for link in scenario.links.all.iter().filter(of_medium) {
         let stands = |node: &Option<Name>| {
             let name = node.as_ref().map_or("", |node| node.text.as_str());
             place_of(scenario, medium, name)
@@ -293,7 +301,7 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
                  dBm and a threshold of {} dBm",
                 link.name.text, radio.noise_dbm, radio.sense_dbm
             );
-            return Err(at(
+            return Err(Located::at(
                 &link.name,
                 Error::new(message).help("bring them nearer, or raise the power"),
             ));
@@ -303,16 +311,17 @@ fn check_range(scenario: &Scenario, medium: &Medium) -> Result<(), Placed> {
 }
 
 /// Where a station is, if that is known before a run.
-fn place_of(scenario: &Scenario, medium: &Medium, name: &str) -> Option<(f64, f64)> {
+fn place_of(scenario: Topology<'_>, medium: &Medium, name: &str) -> Option<(f64, f64)> {
     let of_group = |node: &Node| {
-        let member = members(scenario, &node.name.text).iter().position(|own| own == name)?;
+        let member =
+            scenario.links.nodes.members(&node.name.text).iter().position(|own| own == name)?;
         let place = node.places.as_ref().and_then(|places| places.get(member).copied());
         Some(node.x.zip(node.y).or(place))
     };
-    if scenario.node.iter().any(|node| node.count > 1 && node.name.text == name) {
+    if scenario.links.nodes.all.iter().any(|node| node.count > 1 && node.name.text == name) {
         return None; // each has its own
     }
-    match scenario.node.iter().find_map(of_group) {
+    match scenario.links.nodes.all.iter().find_map(of_group) {
         Some(place) => place,
         None => {
             let own = medium.station.iter().find(|station| station.name.text == name);
@@ -326,23 +335,23 @@ fn own_place(station: &Station) -> (f64, f64) {
 }
 
 fn check_station(
-    scenario: &Scenario,
+    scenario: Topology<'_>,
     medium: &Medium,
     station: &Station,
     stations: &[String],
     known: &dyn Fn() -> String,
-) -> Result<(), Placed> {
+) -> Result<(), Located> {
     let (of, name) = (&medium.name.text, &station.name.text);
-    let members = members(scenario, name);
+    let members = scenario.links.nodes.members(name);
     if !members.iter().all(|member| stations.contains(member)) {
         let error =
             Error::new(format!("medium `{of}`: no link begins or ends at station `{name}`"));
         let all = list(stations.iter().map(String::as_str));
-        return Err(at(&station.name, error.help(format!("its stations are {all}"))));
+        return Err(Located::at(&station.name, error.help(format!("its stations are {all}"))));
     }
     let wrong = |field: &str, value: String, right: &str| {
         let error = Error::new(format!("station `{name}` of medium `{of}`: {field} is {value}"));
-        Err(about(format!("medium.{of}.station.{name}.{field}"), error.help(right)))
+        Err(Located::key(format!("medium.{of}.station.{name}.{field}"), error.help(right)))
     };
     if let Some(rate) = station.rate.filter(|rate| meant(medium, *rate).is_none()) {
         return wrong("rate", rate.to_string(), &known());
@@ -351,7 +360,11 @@ fn check_station(
         return wrong("ring", ring.to_string(), "it is at least 1 packet");
     }
     if let Some(queue) = &station.queue {
-        check_host_queue(queue).or_else(|(field, value, right)| wrong(&field, value, right))?;
+        check_host_queue(queue).map_err(|bad| {
+            let what = format!("station `{name}` of medium `{of}`: {}", bad.what);
+            let key = format!("medium.{of}.station.{name}.{}", bad.key);
+            Located::key(key, Error::new(what).help(bad.right))
+        })?;
     }
     if !(0.0..=1.0).contains(&station.residual_loss) {
         return wrong("residual_loss", station.residual_loss.to_string(), "it lies from 0 to 1");
@@ -359,7 +372,7 @@ fn check_station(
     if station.noise == Some(Span::ZERO) {
         return wrong("noise", "0 s".into(), "it is the mean time between two bursts");
     }
-    let listed = scenario.node.iter().any(|node| node.name.text == *name);
+    let listed = scenario.links.nodes.all.iter().any(|node| node.name.text == *name);
     for (field, value) in [("x", station.x), ("y", station.y)] {
         match value {
             Some(value) if listed => {
@@ -376,8 +389,12 @@ fn check_station(
 }
 
 /// A channel of a medium that has been checked.
-pub(crate) fn expand_wifi(scenario: &Scenario, medium: &Medium, stations: &[String]) -> PlanWifi {
-    let points = medium.access.iter().flat_map(|access| members(scenario, &access.text));
+pub(crate) fn expand_wifi(
+    scenario: Topology<'_>,
+    medium: &Medium,
+    stations: &[String],
+) -> PlanWifi {
+    let points = medium.access.iter().flat_map(|access| scenario.links.nodes.members(&access.text));
     let place = |point: String| stations.iter().position(|station| *station == point);
     let all = own_rates(medium);
     let slowest = Rate(all.first().copied().unwrap_or_default());
@@ -407,9 +424,10 @@ pub(crate) fn expand_wifi(scenario: &Scenario, medium: &Medium, stations: &[Stri
 }
 
 /// One of its stations.
-pub(crate) fn expand_station(scenario: &Scenario, medium: &Medium, name: &str) -> PlanStation {
+pub(crate) fn expand_station(scenario: Topology<'_>, medium: &Medium, name: &str) -> PlanStation {
     let own = medium.station.iter();
-    let mut own = own.filter(|own| members(scenario, &own.name.text).iter().any(|it| it == name));
+    let mut own =
+        own.filter(|own| scenario.links.nodes.members(&own.name.text).iter().any(|it| it == name));
     let own = own.next();
     let ring = if medium.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
     PlanStation {
@@ -419,6 +437,6 @@ pub(crate) fn expand_station(scenario: &Scenario, medium: &Medium, name: &str) -
         place: own.map_or((0.0, 0.0), own_place),
         residual_loss: own.map_or(0.0, |own| own.residual_loss),
         noise: own.and_then(|own| own.noise),
-        ..PlanStation::bare(scenario, name, DEFAULT_QUEUE)
+        ..PlanStation::bare(scenario.links, name, DEFAULT_QUEUE)
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::air::{MOST_STATIONS, check_radio};
 use crate::error::{Error, list};
-use crate::ground::members;
-use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Queue, Radio, Scenario};
-use crate::sharing::{PlanKind, PlanStation, stations};
-use crate::validate::{Placed, about, at, check_host_queue, unique};
-use network::DropTail;
+use crate::queue::check_host_queue;
+use crate::report::{Located, WrongKey, unique};
+use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Radio};
+use crate::station::PlanStation;
+use crate::topology::Topology;
+use network::{DropTail, Queue};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use units::{Rate, Span};
@@ -85,48 +86,46 @@ const LOSS_AT_1M_DB: f64 = 38.5;
 const MOST_USERS: usize = 1000;
 
 /// Checks the buses and cells of a scenario.
-pub(crate) fn check(scenario: &Scenario) -> Result<(), Placed> {
+pub(crate) fn check(scenario: Topology<'_>) -> Result<(), Located> {
     scenario.bus.iter().try_for_each(|bus| check_bus(scenario, bus))?;
     scenario.cell.iter().try_for_each(|cell| check_cell(scenario, cell))
 }
 
-fn check_bus(scenario: &Scenario, bus: &Bus) -> Result<(), Placed> {
+fn check_bus(scenario: Topology<'_>, bus: &Bus) -> Result<(), Located> {
     let name = &bus.name.text;
-    match stations(scenario, name, &bus.nodes).len() {
+    match scenario.links.stations(name, &bus.nodes).len() {
         2..=MOST_STATIONS => {}
         0 | 1 => {
             let error = Error::new(format!("bus `{name}` has no stations"));
             let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
-            return Err(at(&bus.name, error.help(help)));
+            return Err(Located::at(&bus.name, error.help(help)));
         }
         many => {
             let error = Error::new(format!("bus `{name}` has {many} stations"));
-            return Err(at(&bus.name, error.help("a bus has at most 1000")));
+            return Err(Located::at(&bus.name, error.help("a bus has at most 1000")));
         }
     }
-    bus.queue.as_ref().map_or(Ok(()), check_host_queue).map_err(|(field, value, right)| {
-        let error = Error::new(format!("bus `{name}`: {field} is {value}")).help(right);
-        about(format!("bus.{name}.{field}"), error)
-    })
+    let queue = bus.queue.as_ref().map_or(Ok(()), check_host_queue);
+    queue.map_err(|wrong| wrong.of("bus", name))
 }
 
-fn check_cell(scenario: &Scenario, cell: &Cell) -> Result<(), Placed> {
+fn check_cell(scenario: Topology<'_>, cell: &Cell) -> Result<(), Located> {
     let name = &cell.name.text;
     let wrong = |field: &str, value: String, right: &str| {
         let error = Error::new(format!("cell `{name}`: {field} is {value}")).help(right);
-        Err(about(format!("cell.{name}.{field}"), error))
+        Err(Located::key(format!("cell.{name}.{field}"), error))
     };
-    let group = members(scenario, &cell.base.text).len();
+    let group = scenario.links.nodes.members(&cell.base.text).len();
     if group != 1 {
         let what = format!("`{}`, a group of {group}", cell.base.text);
         return wrong("base", what, "it is one node: a cell has one base station");
     }
-    let users = stations(scenario, name, &[]);
+    let users = scenario.links.stations(name, &[]);
     if users.len() < 2 || users.len() > MOST_USERS {
         let error = Error::new(format!("cell `{name}` has {} stations", users.len()));
         let help =
             format!("write links with `medium = \"{name}\"` between `base` and at most 999 users");
-        return Err(at(&cell.name, error.help(help)));
+        return Err(Located::at(&cell.name, error.help(help)));
     }
     for (field, blocks) in [("blocks", Some(cell.blocks)), ("blocks_up", cell.blocks_up)] {
         if let Some(blocks) = blocks.filter(|blocks| !(1..=500).contains(blocks)) {
@@ -149,24 +148,25 @@ fn check_cell(scenario: &Scenario, cell: &Cell) -> Result<(), Placed> {
             let error = Error::new(format!("cell `{name}`: `{}` is no user of it", user.name.text));
             let all = users.iter().filter(|user| **user != cell.base.text);
             let help = format!("its users are {}", list(all.map(String::as_str)));
-            return Err(at(&user.name, error.help(help)));
+            return Err(Located::at(&user.name, error.help(help)));
         }
     }
-    let own = |field: &str| format!("user.{field}");
-    for (name, user) in cell.user.iter().map(|user| (&user.name.text, user)) {
-        check_signal(user.snr_db, user.fading, user.queue.as_ref()).or_else(
-            |(field, value, right)| wrong(&own(&format!("{name}.{field}")), value, right),
-        )?;
+    for user in &cell.user {
+        let of = format!("user.{}.", user.name.text);
+        check_signal(user.snr_db, user.fading, user.queue.as_ref())
+            .map_err(|wrong| wrong.prefixed(&of).of("cell", name))?;
     }
     check_signal(cell.snr_db, cell.fading, cell.queue.as_ref())
-        .or_else(|(field, value, right)| wrong(&field, value, right))?;
+        .map_err(|wrong| wrong.of("cell", name))?;
     let told = |user: &String| {
         cell.snr_db.is_some() || find(cell, user).is_some_and(|own| own.snr_db.is_some())
     };
     let unknown = users.iter().find(|user| **user != cell.base.text && !told(user));
     let placed = |name: &str| {
-        let nodes = scenario.node.iter();
-        nodes.flat_map(|node| members(scenario, &node.name.text)).any(|node| node == name)
+        let nodes = scenario.links.nodes.all.iter();
+        nodes
+            .flat_map(|node| scenario.links.nodes.members(&node.name.text))
+            .any(|node| node == name)
     };
     match unknown.filter(|user| cell.radio.is_none() || !placed(user) || !placed(&cell.base.text)) {
         Some(user) => {
@@ -185,42 +185,42 @@ fn check_signal(
     snr_db: Option<f64>,
     fading: Option<Fading>,
     queue: Option<&Queue>,
-) -> Result<(), (String, String, &'static str)> {
+) -> Result<(), WrongKey> {
     if let Some(snr) = snr_db.filter(|snr| !(-50.0..=100.0).contains(snr)) {
-        return Err(("snr_db".into(), snr.to_string(), "dB, from -50 to 100"));
+        return Err(WrongKey::value("snr_db", snr, "dB, from -50 to 100"));
     }
     if let Some(fading) = fading {
         if !(0.0..=30.0).contains(&fading.deviation_db) {
-            let right = "dB, from 0 to 30";
-            return Err(("fading.deviation_db".into(), fading.deviation_db.to_string(), right));
+            let deviation = fading.deviation_db;
+            return Err(WrongKey::value("fading.deviation_db", deviation, "dB, from 0 to 30"));
         }
         if fading.coherence < Span::millis(1) {
-            let right = "it is at least 1 ms";
-            return Err(("fading.coherence".into(), fading.coherence.to_string(), right));
+            let coherence = fading.coherence;
+            return Err(WrongKey::value("fading.coherence", coherence, "it is at least 1 ms"));
         }
     }
     queue.map_or(Ok(()), check_host_queue)
 }
 
 pub(crate) fn expand_bus(
-    scenario: &Scenario,
+    scenario: Topology<'_>,
     bus: &Bus,
     stations: &[String],
-) -> (PlanKind, Vec<PlanStation>) {
+) -> (PlanBus, Vec<PlanStation>) {
     let queue = bus.queue.clone().unwrap_or(BUS_QUEUE);
-    let station = |name: &String| PlanStation::bare(scenario, name, queue.clone());
-    let kind = PlanKind::Bus(PlanBus { rate: bus.rate, delay: bus.delay });
+    let station = |name: &String| PlanStation::bare(scenario.links, name, queue.clone());
+    let kind = PlanBus { rate: bus.rate, delay: bus.delay };
     (kind, stations.iter().map(station).collect())
 }
 
 pub(crate) fn expand_cell(
-    scenario: &Scenario,
+    scenario: Topology<'_>,
     cell: &Cell,
     stations: &[String],
-) -> (PlanKind, Vec<PlanStation>) {
+) -> (PlanCell, Vec<PlanStation>) {
     let station = |name: &String| {
         let queue = find(cell, name).and_then(|own| own.queue.as_ref()).or(cell.queue.as_ref());
-        PlanStation::bare(scenario, name, queue.cloned().unwrap_or(CELL_QUEUE))
+        PlanStation::bare(scenario.links, name, queue.cloned().unwrap_or(CELL_QUEUE))
     };
     let user = |name: &String| {
         let own = find(cell, name);
@@ -229,7 +229,7 @@ pub(crate) fn expand_cell(
             fading: own.and_then(|own| own.fading).or(cell.fading),
         }
     };
-    let kind = PlanKind::Cell(PlanCell {
+    let kind = PlanCell {
         blocks: cell.blocks,
         blocks_up: cell.blocks_up.unwrap_or(cell.blocks),
         scheduler: cell.scheduler,
@@ -240,6 +240,6 @@ pub(crate) fn expand_cell(
             ..radio
         }),
         users: stations.iter().skip(1).map(user).collect(),
-    });
+    };
     (kind, stations.iter().map(station).collect())
 }

@@ -6,31 +6,55 @@
 //! these rules.
 
 mod air;
+mod application;
+mod area;
 mod cell;
+mod change;
 mod coding;
+mod controller;
 mod defaults;
 mod error;
-mod ground;
+mod fair;
+mod files;
+mod flow;
+mod link;
 mod locate;
+mod loss;
 mod movements;
+mod moves;
+mod name;
+mod node;
 mod opportunities;
 mod overrides;
-mod plan;
+mod path;
+mod protocol;
+mod queue;
+mod read;
+mod reorder;
+mod report;
+mod scenario;
 pub mod schema;
 mod sharing;
+mod station;
+mod topology;
 mod trace;
-mod validate;
 
 pub use air::{PlanWifi, rates};
+pub use area::PlanArea;
 pub use cell::{PlanBus, PlanCell, PlanCellUser};
 pub use error::Error;
-pub use ground::{PlanArea, PlanMoves, PlanNode};
+pub use files::with_traces;
+pub use flow::Class;
+pub use link::{Air, PlanLink};
+pub use loss::{Chain, PlanLoss};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
+pub use node::{PlanMoves, PlanNode};
 pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
-pub use plan::{Chain, Class, Plan, PlanLink, PlanLoss, PlanPath};
-pub use sharing::{Air, PlanKind, PlanMedium, PlanStation};
-pub use trace::with_traces;
+pub use path::PlanPath;
+pub use scenario::Plan;
+pub use sharing::{PlanKind, PlanMedium};
+pub use station::PlanStation;
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {

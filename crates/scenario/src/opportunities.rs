@@ -1,13 +1,27 @@
-//! Links that send when they have an opportunity: what their numbers mean, what is wrong with them,
-//! and what a plan has of them.
+//! Opportunities of a link to send, in place of a rate.
 
-use crate::schema;
-use crate::trace::BadRow;
-use crate::validate::{Wrong, wrong};
+use crate::report::{BadLine, WrongKey, not_read};
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 use units::{NANOS, Rate, Span};
+
+/// When a link may send, as links of cellular networks are recorded (the format of mahimahi). Each
+/// number is an opportunity for up to 1500 B, in milliseconds, and none is below the one before it;
+/// the last is the period after which they begin again.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Opportunities {
+    /// A file with the numbers, one in a line, found from where the scenario file is.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The numbers themselves, with spaces or line breaks between them.
+    #[serde(default)]
+    pub times: Option<String>,
+    /// Where in them the run begins.
+    #[serde(default)]
+    pub start: Span,
+}
 
 /// Most numbers of a link: a plan has 4 B of each, the scenario and the plan in a result about 10 B
 /// each.
@@ -68,14 +82,14 @@ impl PlanOpportunities {
 }
 
 /// The times that `text` has, in ms. A `#` begins a remark.
-pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadRow> {
+pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadLine> {
     let text = text.trim_start_matches('\u{feff}'); // what some programs begin a file with
     let mut times: Vec<u32> = Vec::new();
     let mut last = 1;
     for (line, row) in (1..).zip(text.lines()) {
         let numbers = row.split('#').next().unwrap_or("").split_whitespace();
         for number in numbers {
-            let bad = |why| Err(BadRow { line, why });
+            let bad = |why| Err(BadLine { line, why });
             let digits = number.bytes().all(|byte| byte.is_ascii_digit());
             let Some(ms) = number.parse::<u128>().ok().filter(|_| digits) else {
                 return bad(format!("`{}` is no whole number of milliseconds", shortened(number)));
@@ -98,7 +112,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadRow> {
         Some(0) => "the last number is the period, and it is 0",
         Some(_) => return Ok(times),
     };
-    Err(BadRow { line: last, why: why.into() })
+    Err(BadLine { line: last, why: why.into() })
 }
 
 /// A word that may be as long as a file.
@@ -109,51 +123,27 @@ fn shortened(word: &str) -> String {
     }
 }
 
-/// Whether a link has opportunities, and everything with them, as it should.
-pub(crate) fn check(link: &schema::Link) -> Result<(), Wrong> {
-    let Some(opportunities) = &link.opportunities else {
-        return Ok(());
-    };
-    if link.rate.is_some() {
-        let right = "a link has a `rate` or `opportunities`: leave one out";
-        return wrong("opportunities", "set, and so is `rate`", right);
-    }
-    if let Some(index) = link.change.iter().position(|change| change.rate.is_some()) {
-        let right = "a link with opportunities has no rate that could change";
-        return wrong(&format!("change.{index}.rate"), "set, and so is `opportunities`", right);
-    }
-    match (&opportunities.file, &opportunities.times) {
-        (None, Some(times)) => parse(times).map(|_| ()).or_else(|BadRow { line, why }| {
-            wrong("opportunities.times", format!("wrong: line {line}: {why}"), RIGHT)
-        }),
-        (Some(file), None) => {
-            let right =
-                "a file is read with the scenario file that names it; here, give its `times`";
-            wrong("opportunities.file", format!("\"{file}\""), right)
-        }
-        _ => {
-            let right = "they have `file` or `times`";
-            wrong("opportunities", "without times, or with both", right)
+impl Opportunities {
+    pub(crate) fn check(&self) -> Result<(), WrongKey> {
+        match (&self.file, &self.times) {
+            (None, Some(times)) => {
+                parse(times).map(|_| ()).map_err(|bad| bad.of("opportunities.times", RIGHT))
+            }
+            (Some(file), None) => {
+                let value = format!("\"{file}\"");
+                Err(WrongKey::value("opportunities.file", value, not_read("times")))
+            }
+            _ => {
+                let right = "they have `file` or `times`";
+                Err(WrongKey::value("opportunities", "without times, or with both", right))
+            }
         }
     }
-}
 
-/// Those of a link that has been checked.
-pub(crate) fn expand(link: &schema::Link) -> Option<PlanOpportunities> {
-    let own = link.opportunities.as_ref()?;
-    let times_ms = parse(own.times.as_deref()?).ok()?.into();
-    Some(PlanOpportunities { times_ms, start: own.start })
-}
-
-/// The rate that a link of a plan has: its own, or what its opportunities are worth.
-pub(crate) fn rate(link: &schema::Link, own: Option<&PlanOpportunities>) -> Option<Rate> {
-    link.rate.or(own.map(PlanOpportunities::mean_rate))
-}
-
-impl schema::Link {
-    /// Whether it has a transmitter at all, rather than being a pure delay.
-    pub(crate) fn transmits(&self) -> bool {
-        self.rate.is_some() || self.opportunities.is_some()
+    /// Those of a link that has been checked.
+    pub(crate) fn expand(&self) -> Option<PlanOpportunities> {
+        let times_ms = parse(self.times.as_deref()?).ok()?.into();
+        Some(PlanOpportunities { times_ms, start: self.start })
     }
 }
 

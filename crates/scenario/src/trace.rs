@@ -1,36 +1,45 @@
 //! Traces of links: rows of time, rate, delay and loss, and the changes that they stand for.
 
-use crate::error::{Error, list};
-use crate::movements;
-use crate::opportunities;
-use crate::schema::{LinkChange, Trace};
-use toml_edit::{DocumentMut, Item, TableLike};
+use crate::change::LinkChange;
+use crate::error::list;
+use crate::report::{BadLine, WrongKey, not_read};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use units::{Rate, Span};
+
+/// Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
+/// `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its
+/// time on.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// A file with the rows (CSV), found from where the scenario file is.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The rows themselves.
+    #[serde(default)]
+    pub rows: Option<String>,
+    /// After how long it begins again; without it the last row holds to the end.
+    #[serde(default)]
+    pub repeat: Option<Span>,
+}
 
 /// Most changes that a trace may stand for, with its repetitions and on all copies of its link: a
 /// plan and its result have each of them, which takes about 2 kB.
 const MOST_CHANGES: u64 = 1_000_000;
 
-const ROWS: &str =
+/// What would be right in place of a wrong row.
+pub(crate) const RIGHT: &str =
     "rows are numbers under the columns that the first row names, such as t_s,rate_bps";
 
 const COLUMNS: [&str; 4] = ["t_s", "rate_bps", "delay_s", "loss"];
 
-/// What is wrong with rows, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BadRow {
-    /// Line, from 1 on.
-    pub(crate) line: usize,
-    /// What is wrong with it.
-    pub(crate) why: String,
-}
-
-fn bad<T>(line: usize, why: String) -> Result<T, BadRow> {
-    Err(BadRow { line, why })
+fn bad<T>(line: usize, why: String) -> Result<T, BadLine> {
+    Err(BadLine { line, why })
 }
 
 /// The changes that `rows` stand for, each once.
-pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadRow> {
+pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadLine> {
     let rows = rows.trim_start_matches('\u{feff}'); // what some programs begin a file with
     let plain = |line: &str| line.split('#').next().unwrap_or("").trim().to_owned();
     let lines = (1..).zip(rows.lines().map(plain)).filter(|(_, line)| !line.is_empty());
@@ -49,7 +58,7 @@ pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadRow> {
         let mut change =
             LinkChange { at: Span::ZERO, rate: None, delay: None, loss: None, up: None };
         for (column, cell) in columns.iter().zip(&cells) {
-            fill(&mut change, column, cell).map_err(|why| BadRow { line: number, why })?;
+            fill(&mut change, column, cell).map_err(|why| BadLine { line: number, why })?;
         }
         if let Some(before) = changes.last().filter(|before| before.at >= change.at) {
             let (now, before) = (change.at.seconds(), before.at.seconds());
@@ -64,7 +73,7 @@ pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadRow> {
 }
 
 /// The columns that a first row names.
-fn header(line: usize, cells: &[&str]) -> Result<Vec<&'static str>, BadRow> {
+fn header(line: usize, cells: &[&str]) -> Result<Vec<&'static str>, BadLine> {
     let mut named: Vec<&'static str> = Vec::new();
     for cell in cells {
         let Some(column) = COLUMNS.into_iter().find(|column| column == cell) else {
@@ -107,157 +116,50 @@ fn fill(change: &mut LinkChange, column: &str, cell: &str) -> Result<(), String>
 /// Longest time in a scenario: a year.
 const LONGEST_S: f64 = 366.0 * 86_400.0;
 
-/// The changes of a trace in a run of `duration`, repetitions included; its rows are right.
-pub(crate) fn changes(trace: &Trace, duration: Span) -> Vec<LinkChange> {
-    let once = trace.rows.as_deref().and_then(|rows| parse(rows).ok()).unwrap_or_default();
-    let Some(period) = trace.repeat else {
-        return once;
-    };
-    let begins = (0..).map(|turn| Span(period.0 * turn)).take_while(|begin| *begin <= duration);
-    let moved = |begin: Span| {
-        once.iter().map(move |change| LinkChange { at: begin + change.at, ..change.clone() })
-    };
-    begins.flat_map(moved).collect()
-}
-
-/// What is wrong with a trace of a link that has so many copies: its field, its value, and what
-/// would be right.
-pub(crate) fn check(
-    trace: &Trace,
-    duration: Span,
-    copies: u64,
-) -> Result<(), (String, String, &'static str)> {
-    let wrong = |field: &str, value: String, right| Err((field.to_owned(), value, right));
-    let rows = match (&trace.file, &trace.rows) {
-        (None, Some(rows)) => rows,
-        (Some(file), None) => {
-            let right =
-                "a file is read with the scenario file that names it; here, give its `rows`";
-            return wrong("trace.file", format!("\"{file}\""), right);
-        }
-        _ => return wrong("trace", "without rows, or with both".into(), "it has `file` or `rows`"),
-    };
-    let once = match parse(rows) {
-        Ok(once) => once,
-        Err(BadRow { line, why }) => {
-            let right = "rows are numbers under the columns that the first row names";
-            return wrong("trace.rows", format!("wrong: line {line}: {why}"), right);
-        }
-    };
-    let last = once.last().map_or(Span::ZERO, |change| change.at);
-    if let Some(period) = trace.repeat.filter(|period| *period <= last) {
-        return wrong("trace.repeat", period.to_string(), "it is longer than the trace");
+impl Trace {
+    /// Its changes in a run of `duration`, repetitions included; its rows are right.
+    pub(crate) fn changes(&self, duration: Span) -> Vec<LinkChange> {
+        let once = self.rows.as_deref().and_then(|rows| parse(rows).ok()).unwrap_or_default();
+        let Some(period) = self.repeat else {
+            return once;
+        };
+        let begins = (0..).map(|turn| Span(period.0 * turn));
+        let moved = |begin: Span| {
+            once.iter().map(move |change| LinkChange { at: begin + change.at, ..change.clone() })
+        };
+        begins.take_while(|begin| *begin <= duration).flat_map(moved).collect()
     }
-    let turns = trace.repeat.map_or(1, |period| duration.0 / period.0 + 1);
-    let changes = turns.saturating_mul(once.len() as u64).saturating_mul(copies);
-    match changes > MOST_CHANGES {
-        true => {
-            let right =
-                "a trace has at most 1,000,000 rows, repetitions and copies of the link included";
-            wrong("trace", format!("{changes} rows in all"), right)
+
+    /// Checks the trace of a link that has so many copies.
+    pub(crate) fn check(&self, duration: Span, copies: u64) -> Result<(), WrongKey> {
+        let rows = match (&self.file, &self.rows) {
+            (None, Some(rows)) => rows,
+            (Some(file), None) => {
+                let value = format!("\"{file}\"");
+                return Err(WrongKey::value("trace.file", value, not_read("rows")));
+            }
+            _ => {
+                let what = "without rows, or with both";
+                return Err(WrongKey::value("trace", what, "it has `file` or `rows`"));
+            }
+        };
+        let right = "rows are numbers under the columns that the first row names";
+        let once = parse(rows).map_err(|bad| bad.of("trace.rows", right))?;
+        let last = once.last().map_or(Span::ZERO, |change| change.at);
+        if let Some(period) = self.repeat.filter(|period| *period <= last) {
+            let right = "it is longer than the trace";
+            return Err(WrongKey::value("trace.repeat", period, right));
         }
-        false => Ok(()),
-    }
-}
-
-/// The scenario with the files of its traces, opportunities and movements inside it; `None` if it
-/// names none.
-///
-/// `read` gives the text of a file.
-///
-/// # Errors
-///
-/// If `read` fails: its message, at the line that names the file.
-pub fn with_traces(
-    text: &str,
-    name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<Option<String>, Error> {
-    let Ok(mut document) = text.parse::<DocumentMut>() else {
-        return Ok(None); // what is wrong with it is said when it is read
-    };
-    let mut found = false;
-    for link in tables(document.get_mut("link")) {
-        found |= embed(link, ("trace", "rows", ROWS), name, read, &|rows| parse(rows).map(|_| ()))?;
-        let times = ("opportunities", "times", opportunities::RIGHT);
-        found |= embed(link, times, name, read, &|times| opportunities::parse(times).map(|_| ()))?;
-    }
-    for node in tables(document.get_mut("node")) {
-        found |= embed_moves(node, name, read)?;
-    }
-    if let Some(area) = document.get_mut("area").and_then(Item::as_table_like_mut) {
-        found |= embed_moves(area, name, read)?;
-    }
-    Ok(found.then(|| document.to_string()))
-}
-
-/// The same for the movements of a node, or of all.
-fn embed_moves(
-    owner: &mut dyn TableLike,
-    name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<bool, Error> {
-    let Some(moves) = owner.get_mut("moves").and_then(Item::as_table_like_mut) else {
-        return Ok(false);
-    };
-    embed(moves, ("trace", "text", movements::RIGHT), name, read, &|text| {
-        let bad = |bad: movements::Malformed| BadRow { line: bad.line, why: bad.what };
-        movements::parse(text).map(|_| ()).map_err(bad)
-    })
-}
-
-/// Whether the file of `table` of a link was read, checked and put in its place, as the string
-/// `inside`.
-fn embed(
-    link: &mut dyn TableLike,
-    (table, inside, right): (&str, &str, &str),
-    name: &str,
-    read: &dyn Fn(&str) -> Result<String, String>,
-    parse: &dyn Fn(&str) -> Result<(), BadRow>,
-) -> Result<bool, Error> {
-    let Some(trace) = link.get_mut(table).and_then(Item::as_table_like_mut) else {
-        return Ok(false);
-    };
-    let file = trace.get("file").and_then(Item::as_str).map(str::to_owned);
-    let Some(file) = file.filter(|_| trace.get(inside).is_none()) else {
-        return Ok(false);
-    };
-    let text = read(&file)
-        .map_err(|why| Error::new(format!("{name}: the trace {file} cannot be read: {why}")))?;
-    parse(&text).map_err(|BadRow { line, why }| {
-        Error::new(format!("{name}: the trace {file} is wrong in line {line}: {why}")).help(right)
-    })?;
-    trace.remove("file");
-    trace.insert(inside, Item::Value(on_one_line(&text)));
-    Ok(true)
-}
-
-/// A string without a line break in the file, so that errors behind it have the lines that they
-/// had.
-fn on_one_line(text: &str) -> toml_edit::Value {
-    let escaped: String = text
-        .chars()
-        .map(|c| match c {
-            '"' | '\\' => format!("\\{c}"),
-            '\n' => "\\n".into(),
-            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
-            c => c.into(),
-        })
-        .collect();
-    format!("\"{escaped}\"").parse().unwrap_or_else(|_| text.into())
-}
-
-/// The tables of a list, however it is written.
-fn tables(item: Option<&mut Item>) -> Vec<&mut dyn TableLike> {
-    match item {
-        Some(Item::ArrayOfTables(tables)) => {
-            tables.iter_mut().map(|table| table as &mut dyn TableLike).collect()
+        let turns = self.repeat.map_or(1, |period| duration.0 / period.0 + 1);
+        let changes = turns.saturating_mul(once.len() as u64).saturating_mul(copies);
+        match changes > MOST_CHANGES {
+            true => {
+                let right = "a trace has at most 1,000,000 rows, repetitions and copies of the \
+                             link included";
+                Err(WrongKey::value("trace", format!("{changes} rows in all"), right))
+            }
+            false => Ok(()),
         }
-        Some(Item::Value(toml_edit::Value::Array(values))) => {
-            let tables = values.iter_mut().filter_map(|value| value.as_inline_table_mut());
-            tables.map(|table| table as &mut dyn TableLike).collect()
-        }
-        _ => Vec::new(),
     }
 }
 
@@ -285,8 +187,7 @@ mod tests {
     fn a_repeated_trace_begins_again_until_the_run_ends() {
         let rows = Some("t_s,delay_s\n0,0.01\n1,0.02\n".to_owned());
         let trace = Trace { rows, repeat: Some(Span::millis(2000)), ..Trace::default() };
-        let at: Vec<_> =
-            changes(&trace, Span::millis(5000)).iter().map(|c| c.at.seconds()).collect();
+        let at: Vec<_> = trace.changes(Span::millis(5000)).iter().map(|c| c.at.seconds()).collect();
         assert_eq!(at, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     }
 
@@ -308,21 +209,6 @@ mod tests {
             let error = wrong(rows);
             assert!(error.line == line && error.why.contains(why), "{rows:?}: {error:?}");
         }
-    }
-
-    #[test]
-    fn rows_of_a_file_come_in_without_moving_a_line() {
-        let text =
-            "[[link]]\nname = 'a'\ntrace = { file = 'f' }\n[[link]]\n[link.trace]\nfile = 'f'\nend";
-        let text = format!("{text} = 1\n");
-        let rows = "\u{feff}t_s,loss\n0,0.5 # \"so\" \\ \u{e9}\t\n";
-        let within = with_traces(&text, "x", &|_| Ok(rows.into())).unwrap().unwrap();
-        assert_eq!(within.lines().count(), text.lines().count());
-        let document: DocumentMut = within.parse().unwrap();
-        assert_eq!(document["link"][1]["trace"]["rows"].as_str(), Some(rows));
-        assert_eq!(parse(rows).unwrap()[0].loss, Some(0.5));
-        let both = "[[link]]\ntrace = { file = 'f', rows = 'r' }\n";
-        assert_eq!(with_traces(both, "x", &|_| Ok(rows.into())), Ok(None));
     }
 
     proptest! {

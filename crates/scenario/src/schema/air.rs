@@ -1,6 +1,7 @@
 //! Media in a scenario file.
 
-use super::{Name, Queue, one};
+use crate::name::Name;
+use network::Queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Packets, Rate, Span};
@@ -192,4 +193,8 @@ pub struct Station {
     /// it, whatever the attempts.
     #[serde(default)]
     pub noise: Option<Span>,
+}
+
+fn one() -> u32 {
+    1
 }

@@ -1,6 +1,8 @@
 //! What stations share beside a medium of 802.11: a bus, and a cell.
 
-use super::{Name, Queue, Radio};
+use super::Radio;
+use crate::name::Name;
+use network::Queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span};

@@ -1,0 +1,100 @@
+//! What applications send: how much, how fast, and when they pause.
+
+use crate::report::WrongKey;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use units::Span;
+
+/// How sizes of transfers are distributed.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Sizes {
+    /// Exponentially.
+    Exponential,
+    /// By Pareto's law with this shape, above 1: the smaller, the heavier the tail.
+    Pareto(f64),
+    /// Lognormally, with this standard deviation of the logarithm.
+    Lognormal(f64),
+}
+
+/// Sizes of transfers as they are written.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum SizesKeys {
+    /// Exponentially.
+    Exponential,
+    /// By Pareto's law.
+    Pareto {
+        /// Its shape.
+        shape: f64,
+    },
+    /// Lognormally.
+    Lognormal {
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl SizesKeys {
+    pub(crate) fn write<S: Serializer>(
+        sizes: &Option<Sizes>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let keys = sizes.map(|sizes| match sizes {
+            Sizes::Exponential => SizesKeys::Exponential,
+            Sizes::Pareto(shape) => SizesKeys::Pareto { shape },
+            Sizes::Lognormal(sigma) => SizesKeys::Lognormal { sigma },
+        });
+        keys.serialize(serializer)
+    }
+}
+
+/// An application that writes and pauses in turn, beginning with writing.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Pauses {
+    /// How long it writes, on average.
+    #[serde(rename(serialize = "on_s"))]
+    pub on: Span,
+    /// How long it pauses, on average.
+    #[serde(rename(serialize = "off_s"))]
+    pub off: Span,
+    /// Whether each time is drawn (exponentially) or always the same.
+    #[serde(default = "yes")]
+    pub random: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Shortest time of anything that happens again and again: shorter ones would dominate the run.
+const SHORTEST: Span = Span::millis(1);
+
+impl Sizes {
+    pub(crate) fn check(&self) -> Result<(), WrongKey> {
+        match *self {
+            Sizes::Pareto(shape) if !(shape > 1.0 && shape.is_finite()) => {
+                let what = format!("sizes.pareto is {shape}");
+                Err(WrongKey::new("sizes", what, "a shape above 1 has a mean"))
+            }
+            Sizes::Lognormal(sigma) if !(sigma > 0.0 && sigma <= 10.0) => {
+                let what = format!("sizes.lognormal is {sigma}");
+                Err(WrongKey::new("sizes", what, "it lies above 0 and at most at 10"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Pauses {
+    pub(crate) fn check(&self) -> Result<(), WrongKey> {
+        match self.on.min(self.off) < SHORTEST {
+            true => {
+                let what = "`on` or `off` of its pauses is below 1 ms";
+                Err(WrongKey::new("pauses", what, "both are at least 1 ms"))
+            }
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Changes of a link while the run lasts.
+
+use crate::report::{WrongKey, probability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Rate, Span};
+
+/// A change of a link at a time; what is left out stays.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkChange {
+    /// When.
+    #[serde(rename(serialize = "at_s"))]
+    pub at: Span,
+    /// New rate.
+    #[serde(default, rename(serialize = "rate_bps"))]
+    pub rate: Option<Rate>,
+    /// New propagation delay.
+    #[serde(default, rename(serialize = "delay_s"))]
+    pub delay: Option<Span>,
+    /// New loss probability, for each packet by itself.
+    #[serde(default)]
+    pub loss: Option<f64>,
+    /// Whether the link carries anything.
+    #[serde(default)]
+    pub up: Option<bool>,
+}
+
+impl LinkChange {
+    /// Checks a change, called `key`, of a link that has a rate, or none.
+    pub(crate) fn check(&self, key: &str, has_rate: bool) -> Result<(), WrongKey> {
+        self.loss.map_or(Ok(()), |loss| probability(&format!("{key}.loss"), loss))?;
+        match self.rate.is_some() && !has_rate {
+            true => {
+                let what = "set, but the link has no rate";
+                let right = "give the link a rate";
+                Err(WrongKey::value(&format!("{key}.rate"), what, right))
+            }
+            false => Ok(()),
+        }
+    }
+}

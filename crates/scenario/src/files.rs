@@ -1,0 +1,130 @@
+//! Files that a scenario names: their text comes into the scenario's.
+
+use crate::error::Error;
+use crate::movements;
+use crate::report::BadLine;
+use crate::{opportunities, trace};
+use toml_edit::{DocumentMut, Item, TableLike};
+
+/// The scenario with the files of its traces, opportunities and movements inside it; `None` if it
+/// names none.
+///
+/// `read` gives the text of a file.
+///
+/// # Errors
+///
+/// If `read` fails: its message, at the line that names the file.
+pub fn with_traces(
+    text: &str,
+    name: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Option<String>, Error> {
+    let Ok(mut document) = text.parse::<DocumentMut>() else {
+        return Ok(None); // what is wrong with it is said when it is read
+    };
+    let mut found = false;
+    for link in tables(document.get_mut("link")) {
+        found |= embed(link, ("trace", "rows", trace::RIGHT), name, read, &|rows| {
+            trace::parse(rows).map(|_| ())
+        })?;
+        let times = ("opportunities", "times", opportunities::RIGHT);
+        found |= embed(link, times, name, read, &|times| opportunities::parse(times).map(|_| ()))?;
+    }
+    for node in tables(document.get_mut("node")) {
+        found |= embed_moves(node, name, read)?;
+    }
+    if let Some(area) = document.get_mut("area").and_then(Item::as_table_like_mut) {
+        found |= embed_moves(area, name, read)?;
+    }
+    Ok(found.then(|| document.to_string()))
+}
+
+/// The same for the movements of a node, or of all.
+fn embed_moves(
+    owner: &mut dyn TableLike,
+    name: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<bool, Error> {
+    let Some(moves) = owner.get_mut("moves").and_then(Item::as_table_like_mut) else {
+        return Ok(false);
+    };
+    embed(moves, ("trace", "text", movements::RIGHT), name, read, &|text| {
+        let bad = |bad: movements::Malformed| BadLine { line: bad.line, why: bad.what };
+        movements::parse(text).map(|_| ()).map_err(bad)
+    })
+}
+
+/// Whether the file of `table` of a link was read, checked and put in its place, as the string
+/// `inside`.
+fn embed(
+    link: &mut dyn TableLike,
+    (table, inside, right): (&str, &str, &str),
+    name: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+    parse: &dyn Fn(&str) -> Result<(), BadLine>,
+) -> Result<bool, Error> {
+    let Some(trace) = link.get_mut(table).and_then(Item::as_table_like_mut) else {
+        return Ok(false);
+    };
+    let file = trace.get("file").and_then(Item::as_str).map(str::to_owned);
+    let Some(file) = file.filter(|_| trace.get(inside).is_none()) else {
+        return Ok(false);
+    };
+    let text = read(&file)
+        .map_err(|why| Error::new(format!("{name}: the trace {file} cannot be read: {why}")))?;
+    parse(&text).map_err(|BadLine { line, why }| {
+        Error::new(format!("{name}: the trace {file} is wrong in line {line}: {why}")).help(right)
+    })?;
+    trace.remove("file");
+    trace.insert(inside, Item::Value(on_one_line(&text)));
+    Ok(true)
+}
+
+/// A string without a line break in the file, so that errors behind it have the lines that they
+/// had.
+fn on_one_line(text: &str) -> toml_edit::Value {
+    let escaped: String = text
+        .chars()
+        .map(|c| match c {
+            '"' | '\\' => format!("\\{c}"),
+            '\n' => "\\n".into(),
+            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c => c.into(),
+        })
+        .collect();
+    format!("\"{escaped}\"").parse().unwrap_or_else(|_| text.into())
+}
+
+/// The tables of a list, however it is written.
+fn tables(item: Option<&mut Item>) -> Vec<&mut dyn TableLike> {
+    match item {
+        Some(Item::ArrayOfTables(tables)) => {
+            tables.iter_mut().map(|table| table as &mut dyn TableLike).collect()
+        }
+        Some(Item::Value(toml_edit::Value::Array(values))) => {
+            let tables = values.iter_mut().filter_map(|value| value.as_inline_table_mut());
+            tables.map(|table| table as &mut dyn TableLike).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_file_come_in_without_moving_a_line() {
+        let text =
+            "[[link]]\nname = 'a'\ntrace = { file = 'f' }\n[[link]]\n[link.trace]\nfile = 'f'\nend";
+        let text = format!("{text} = 1\n");
+        let rows = "\u{feff}t_s,loss\n0,0.5 # \"so\" \\ \u{e9}\t\n";
+        let within = with_traces(&text, "x", &|_| Ok(rows.into())).unwrap().unwrap();
+        assert_eq!(within.lines().count(), text.lines().count());
+        let document: DocumentMut = within.parse().unwrap();
+        assert_eq!(document["link"][1]["trace"]["rows"].as_str(), Some(rows));
+        assert_eq!(trace::parse(rows).unwrap()[0].loss, Some(0.5));
+        let both = "[[link]]\ntrace = { file = 'f', rows = 'r' }\n";
+        assert_eq!(with_traces(both, "x", &|_| Ok(rows.into())), Ok(None));
+    }
+}

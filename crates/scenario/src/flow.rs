@@ -1,0 +1,367 @@
+//! Groups of identical flows.
+
+use crate::application::{Pauses, Sizes, SizesKeys};
+use crate::controller::Controller;
+use crate::error::Error;
+use crate::fair::Fair;
+use crate::name::Name;
+use crate::path::{Carried, Channel, ChannelWord, LaidLinks, Path, PlanPath};
+use crate::protocol::Protocol;
+use crate::report::{Located, Subject, WrongKey};
+use crate::topology::Topology;
+use control::ControllerSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use transport::{OptionTable, Options};
+use units::{Bytes, Rate, Span};
+
+/// A group of identical flows; in tables and theory, a class of users.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// Name of the class.
+    pub name: Name,
+    /// How many users; a flow without users is left out.
+    #[serde(default = "one", deserialize_with = "users")]
+    pub count: u32,
+    /// The congestion controller; see `anabranch list controllers`.
+    #[serde(default = "reno")]
+    pub controller: Controller,
+    /// The paths of each user; one for plain TCP.
+    #[serde(default)]
+    pub path: Vec<Path>,
+    /// The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
+    /// others have no use for it.
+    #[serde(default)]
+    pub base: u32,
+    /// One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.
+    #[serde(default)]
+    pub striped: bool,
+    /// When the users start.
+    #[serde(default)]
+    pub start: Span,
+    /// Each user starts at a random time within this span after `start`.
+    #[serde(default)]
+    pub spread: Span,
+    /// Users per second that come at random from `start` to the end of the run, instead of `count`
+    /// and `spread`: as many as a Poisson process has on average, at its times.
+    #[serde(default)]
+    pub arrivals: Option<f64>,
+    /// Bytes to send; without it, and without `app_rate`, the flow never ends.
+    #[serde(default)]
+    pub transfer: Option<Bytes>,
+    /// How the bytes to send differ from user to user; `transfer` is their mean.
+    #[serde(default)]
+    pub sizes: Option<Sizes>,
+    /// Rate of payload at which the application writes.
+    #[serde(default)]
+    pub app_rate: Option<Rate>,
+    /// Pauses of an application with `app_rate`.
+    #[serde(default)]
+    pub pauses: Option<Pauses>,
+    /// Which transport carries the flow.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its
+    /// place and without it.
+    #[serde(default)]
+    pub fair: Option<Fair>,
+    /// Of UDP: the receiver sends every packet back (RFC 862).
+    #[serde(default)]
+    pub echo: bool,
+    /// Transport options of this group; they go before those of the scenario.
+    #[serde(default)]
+    pub transport: OptionTable,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn users<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let count = i64::deserialize(deserializer)?;
+    let wrong = || {
+        let message = format!("count is {count}; it is a whole number from 0 to {}", u32::MAX);
+        serde::de::Error::custom(message)
+    };
+    u32::try_from(count).map_err(|_| wrong())
+}
+
+fn reno() -> Controller {
+    Controller { spec: "reno".parse(), span: 0..0 }
+}
+
+/// A group of identical flows.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// Number of users, at least 1.
+    pub count: u32,
+    /// Its congestion control.
+    #[serde(serialize_with = "write_text")]
+    #[schemars(with = "String")]
+    pub controller: ControllerSpec,
+    /// Start of the first user at the earliest.
+    #[serde(rename = "start_s")]
+    pub start: Span,
+    /// Users start uniformly within this span.
+    #[serde(rename = "spread_s")]
+    pub spread: Span,
+    /// Bytes to send, if the flow ends; their mean, if there are `sizes`.
+    #[serde(rename = "transfer_bytes")]
+    pub transfer: Option<Bytes>,
+    /// How bytes to send differ from user to user.
+    #[serde(serialize_with = "SizesKeys::write")]
+    #[schemars(with = "Option<SizesKeys>")]
+    pub sizes: Option<Sizes>,
+    /// Rate of the application, if it is limited.
+    #[serde(rename = "app_rate_bps")]
+    pub app_rate: Option<Rate>,
+    /// Pauses of the application.
+    pub pauses: Option<Pauses>,
+    /// Which transport carries it; UDP has `app_rate` and one path.
+    pub protocol: Protocol,
+    /// Whether the receiver sends every packet back.
+    pub echo: bool,
+    /// That it is to be TCP-fair.
+    pub fair: Option<Fair>,
+    /// The path on which schemes with a base flow begin as a TCP, an index into `paths`.
+    pub base: usize,
+    /// The paths of each user, at least one.
+    pub paths: Vec<PlanPath>,
+    /// Transport options.
+    #[serde(flatten)]
+    pub transport: Options,
+}
+
+fn write_text<S: Serializer>(spec: &ControllerSpec, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(spec)
+}
+
+impl Flow {
+    /// How many users it has in a run of so long.
+    pub(crate) fn users(&self, duration: Span) -> u64 {
+        let come = |rate: f64| (rate * (duration - self.start).seconds()).round() as u64;
+        self.arrivals.map_or(u64::from(self.count), come)
+    }
+
+    /// How many paths each user has.
+    pub(crate) fn paths(&self, topology: Topology<'_>) -> usize {
+        self.path.iter().map(|path| path.picks(topology).len()).sum()
+    }
+
+    /// Checks the flow; `general` are the transport options of the scenario.
+    pub(crate) fn check(
+        &self,
+        topology: Topology<'_>,
+        duration: Span,
+        general: &OptionTable,
+    ) -> Result<(), Located> {
+        let placed = |wrong: WrongKey| wrong.of("flow", &self.name.text);
+        self.check_own(topology, duration).map_err(placed)?;
+        let options = self.transport.over(general);
+        let carried = Carried {
+            flow: &self.name.text,
+            users: self.count as usize, // those of `arrivals` take the nodes in turn
+            protocol: self.protocol,
+            echo: self.echo,
+            striped: self.striped,
+            options: &options,
+        };
+        for (index, path) in self.path.iter().enumerate() {
+            path.check(index, topology, duration, &carried)?;
+        }
+        if self.striped && !self.path.iter().all(Path::stays) {
+            let what = "a path of a striped flow joins, leaves or is a backup";
+            let right = "its paths are those of one TCP, from start to end";
+            return Err(placed(WrongKey::new("striped", what, right)));
+        }
+        let wrong = |wrong: WrongKey| placed(wrong.below("transport"));
+        check_options(&options).map_err(wrong)?;
+        self.check_controller()
+    }
+
+    /// Checks what is said of the flow itself.
+    fn check_own(&self, topology: Topology<'_>, duration: Span) -> Result<(), WrongKey> {
+        if self.path.is_empty() {
+            let right = "add a [[flow.path]] with `links`";
+            return Err(WrongKey::new("path", "it has no path", right));
+        }
+        if self.transfer.is_some() && self.app_rate.is_some() {
+            let what = "both `transfer` and `app_rate` are set";
+            return Err(WrongKey::new("transfer", what, "choose one of them"));
+        }
+        if self.transfer == Some(Bytes(0)) {
+            let right = "leave it out for a flow that never ends";
+            return Err(WrongKey::value("transfer", Bytes(0), right));
+        }
+        self.check_arrivals(duration)?;
+        self.check_sizes()?;
+        self.check_pauses()?;
+        self.check_protocol()?;
+        self.check_base(topology)?;
+        let one_user = self.count == 1 && self.arrivals.is_none();
+        self.fair.map_or(Ok(()), |fair| fair.check(one_user))?;
+        let latest = self.start + self.spread;
+        match latest >= duration {
+            true => {
+                let what = format!("it may start at {latest}, and the run ends at {duration}");
+                Err(WrongKey::new("start", what, "start + spread is below duration"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn check_arrivals(&self, duration: Span) -> Result<(), WrongKey> {
+        let Some(rate) = self.arrivals else {
+            return Ok(());
+        };
+        let most = f64::from(u32::MAX) / duration.seconds();
+        if !(rate > 0.0 && rate < most) {
+            return Err(WrongKey::value("arrivals", rate, "a number of users per second above 0"));
+        }
+        match self.count != 1 || self.spread != Span::ZERO {
+            true => {
+                let what = "`arrivals` and `count` or `spread` are set";
+                let right = "`arrivals` says how many users come, and when";
+                Err(WrongKey::new("arrivals", what, right))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn check_sizes(&self) -> Result<(), WrongKey> {
+        if self.sizes.is_some() && self.transfer.is_none() {
+            let right = "`transfer` is the mean of the sizes";
+            return Err(WrongKey::new("sizes", "`sizes` without `transfer`", right));
+        }
+        self.sizes.as_ref().map_or(Ok(()), Sizes::check)
+    }
+
+    fn check_pauses(&self) -> Result<(), WrongKey> {
+        if self.pauses.is_some() && self.app_rate.is_none() {
+            let right = "give the rate at which it writes";
+            return Err(WrongKey::new("pauses", "`pauses` without `app_rate`", right));
+        }
+        self.pauses.as_ref().map_or(Ok(()), Pauses::check)
+    }
+
+    fn check_protocol(&self) -> Result<(), WrongKey> {
+        if self.protocol == Protocol::Tcp {
+            return match self.echo {
+                true => {
+                    let what = "`echo` of a flow of TCP";
+                    Err(WrongKey::new("echo", what, "UDP's packets are sent back"))
+                }
+                false => Ok(()),
+            };
+        }
+        if self.app_rate.is_none() {
+            let right = "give the rate at which it sends";
+            return Err(WrongKey::new("app_rate", "UDP without `app_rate`", right));
+        }
+        if self.path.len() > 1 {
+            return Err(WrongKey::new("path", "UDP over several paths", "it has one path"));
+        }
+        let each = Some(Channel::Word(ChannelWord::Each));
+        match self.path.iter().any(|path| path.channel == each) {
+            true => {
+                let right = "it has one path: give a number or \"turn\"";
+                Err(WrongKey::new("path", "UDP over each channel", right))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the path that is to be the base exists.
+    fn check_base(&self, topology: Topology<'_>) -> Result<(), WrongKey> {
+        let paths = if self.striped { 1 } else { self.paths(topology) };
+        if (self.base as usize) < paths {
+            return Ok(());
+        }
+        let right = match paths {
+            1 => "it has one path, which is path 0".to_string(),
+            _ => format!("its paths are 0 to {}", paths - 1),
+        };
+        Err(WrongKey::new("base", format!("base is path {}", self.base), right))
+    }
+
+    fn check_controller(&self) -> Result<(), Located> {
+        let wrong = |problem: String, help: &'static str| {
+            let message = format!("flow `{}`: controller: {problem}", self.name.text);
+            let subject = Subject::Bytes(self.controller.span.clone());
+            Located { error: Error::new(message).help(help), subject }
+        };
+        let spec = self.controller.spec.as_ref().map_err(|unknown| {
+            wrong(unknown.to_string(), "`anabranch list controllers` shows all of them")
+        })?;
+        if spec.needs().reports && self.path.iter().any(|path| path.coding.is_some()) {
+            return Err(wrong(
+                format!("`{spec}` works with reports, and a path is coded"),
+                "coded paths acknowledge what is seen: take one with a window",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What is allowed and probably not meant.
+    pub(crate) fn warnings(&self, topology: Topology<'_>) -> Vec<String> {
+        let warning = |(index, path): (usize, &Path)| {
+            let warning = path.coding?.warning(path.loss(topology.links))?;
+            Some(format!("flow `{}`, path {index}: {warning}", self.name.text))
+        };
+        self.path.iter().enumerate().filter_map(warning).collect()
+    }
+
+    /// The class of a flow that has been checked.
+    pub(crate) fn expand(
+        &self,
+        topology: Topology<'_>,
+        duration: Span,
+        general: &OptionTable,
+        laid: &mut LaidLinks<'_>,
+    ) -> Class {
+        let picks = |path: &'_ Path| path.picks(topology).into_iter();
+        let mut paths = Vec::new();
+        for path in &self.path {
+            for pick in picks(path) {
+                let back = format!("{}/{}/back", self.name.text, paths.len());
+                paths.push(path.expand(pick, back, laid));
+            }
+        }
+        if self.striped {
+            paths[0].turns = paths.drain(1..).map(|path| (path.links, path.back)).collect();
+        }
+        let lasts = duration - self.start;
+        let (count, spread) = match self.arrivals {
+            Some(rate) => ((rate * lasts.seconds()).round().max(1.0) as u32, lasts),
+            None => (self.count, self.spread),
+        };
+        Class {
+            name: self.name.text.clone(),
+            count,
+            controller: self.controller.spec.clone().expect("the controller was checked"),
+            paths,
+            start: self.start,
+            spread,
+            transfer: self.transfer,
+            sizes: self.sizes,
+            app_rate: self.app_rate,
+            pauses: self.pauses,
+            protocol: self.protocol,
+            echo: self.echo,
+            fair: self.fair,
+            base: self.base as usize,
+            transport: self.transport.over(general),
+        }
+    }
+}
+
+/// Checks transport options: the key that is wrong is below `transport`.
+pub(crate) fn check_options(options: &Options) -> Result<(), WrongKey> {
+    options.check().map_err(|wrong| {
+        let what = format!("transport.{} is {}", wrong.field, wrong.value);
+        WrongKey::new(wrong.field, what, wrong.right)
+    })
+}

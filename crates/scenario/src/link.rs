@@ -1,0 +1,312 @@
+//! Links: what may stand in a file, what can be wrong, and what a plan has of them.
+
+use crate::change::LinkChange;
+use crate::loss::{Loss, LossKeys, PlanLoss};
+use crate::name::Name;
+use crate::node::Nodes;
+use crate::opportunities::{Opportunities, PlanOpportunities};
+use crate::queue::{DEFAULT_QUEUE, check_queue};
+use crate::reorder::{Reorder, ReorderKeys};
+use crate::report::{Located, WrongKey, probability};
+use crate::trace::Trace;
+use network::Queue;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use units::{Rate, Span};
+
+/// A link in one direction: queue, transmitter, line.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Name by which paths refer to it.
+    pub name: Name,
+    /// Rate of the transmitter; without it and without `opportunities` the link is a pure delay.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// When the transmitter may send, in place of a rate.
+    #[serde(default)]
+    pub opportunities: Option<Opportunities>,
+    /// Propagation delay, one way.
+    #[serde(default)]
+    pub delay: Span,
+    /// The queue before the transmitter; by default drop-tail of 1000 packets.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+    /// Random loss.
+    #[serde(default)]
+    pub loss: Option<Loss>,
+    /// Packets that are held back at the end of the line, so that others overtake them.
+    #[serde(default)]
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet comes out twice.
+    #[serde(default)]
+    pub duplicate: f64,
+    /// Packets come out later by a random time up to this, evenly, and keep their order: the random
+    /// processing time that keeps phases from locking (Floyd and Jacobson 1992).
+    #[serde(default)]
+    pub jitter: Span,
+    /// Whether every user whose path crosses it has a private copy, as of an access line.
+    #[serde(default)]
+    pub per_user: bool,
+    /// Node at which it begins; with `to`, paths are checked for gaps.
+    #[serde(default)]
+    pub from: Option<Name>,
+    /// Node at which it ends.
+    #[serde(default)]
+    pub to: Option<Name>,
+    /// The medium, bus or cell that it is a part of: from the station `from` to the station `to`,
+    /// on a medium with `routing` over as many others as it takes. Rates, queues and losses are
+    /// those of the medium and its stations; `delay` follows. If an end is a group of nodes, each
+    /// user of a flow has the link of its own node: the first user that of the first node; users of
+    /// `arrivals` take the nodes in turn.
+    #[serde(default)]
+    pub medium: Option<Name>,
+    /// Changes while the run lasts.
+    #[serde(default)]
+    pub change: Vec<LinkChange>,
+    /// Rate, delay and loss over time, as they were recorded or computed.
+    #[serde(default)]
+    pub trace: Option<Trace>,
+}
+
+/// Where on a medium a link is. With routing an end may be any of several stations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Air {
+    /// Index of the medium.
+    pub medium: usize,
+    /// Indices of the sending stations in it.
+    pub from: Vec<usize>,
+    /// Indices of the receiving stations in it.
+    pub to: Vec<usize>,
+}
+
+/// A link of a plan.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PlanLink {
+    /// Its name; of an implied way back, "class/path/back".
+    pub name: String,
+    /// Rate, with opportunities what they are worth; `None` for a pure delay.
+    #[serde(rename = "rate_bps")]
+    pub rate: Option<Rate>,
+    /// When it may send, if not always.
+    pub opportunities: Option<PlanOpportunities>,
+    /// Propagation delay.
+    #[serde(rename = "delay_s")]
+    pub delay: Span,
+    /// The queue; null if it has no limit.
+    #[schemars(with = "Option<Queue>")]
+    pub queue: Queue,
+    /// Random loss.
+    #[serde(flatten, serialize_with = "LossKeys::write")]
+    #[schemars(with = "LossKeys")]
+    pub loss: Option<PlanLoss>,
+    /// Packets that are held back.
+    #[serde(flatten, serialize_with = "ReorderKeys::write")]
+    #[schemars(with = "ReorderKeys")]
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet comes out twice.
+    pub duplicate: f64,
+    /// Most by which packets come out later at random; they keep their order.
+    #[serde(rename = "jitter_s")]
+    pub jitter: Span,
+    /// Whether every user has a copy of its own.
+    pub per_user: bool,
+    /// Where on a medium it is for each user in turn, if it is a part of one; then it has nothing
+    /// else of its own.
+    pub air: Vec<Air>,
+    /// Changes in order of time.
+    pub changes: Vec<LinkChange>,
+}
+
+impl PlanLink {
+    /// A line that delays, and does nothing else.
+    pub(crate) fn pure_delay(name: String, delay: Span) -> Self {
+        PlanLink {
+            name,
+            rate: None,
+            opportunities: None,
+            delay,
+            queue: Queue::Unlimited,
+            loss: None,
+            reorder: None,
+            duplicate: 0.0,
+            jitter: Span::ZERO,
+            per_user: false,
+            air: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time.
+    /// With opportunities, what those within that time carry.
+    pub fn mean_rate_bps(&self, start: Span, end: Span) -> f64 {
+        if let Some(opportunities) = &self.opportunities {
+            return opportunities.rate_bps(start, end);
+        }
+        let Some(mut rate) = self.rate else {
+            return f64::NAN;
+        };
+        let (mut bits, mut since) = (0.0, start);
+        for change in self.changes.iter().filter(|change| change.at < end) {
+            if let Some(new) = change.rate {
+                let until = change.at.max(since);
+                bits += rate.0 as f64 * (until.seconds() - since.seconds());
+                (rate, since) = (new, until);
+            }
+        }
+        bits += rate.0 as f64 * (end.seconds() - since.seconds());
+        bits / (end.seconds() - start.seconds())
+    }
+}
+
+impl Link {
+    /// Whether it has a transmitter at all, rather than being a pure delay.
+    fn transmits(&self) -> bool {
+        self.rate.is_some() || self.opportunities.is_some()
+    }
+
+    /// The changes of its trace.
+    fn traced(&self, duration: Span) -> impl Iterator<Item = LinkChange> {
+        self.trace.iter().flat_map(move |trace| trace.changes(duration))
+    }
+
+    /// Whether it delays packets, now and after every change.
+    pub(crate) fn takes_time(&self, duration: Span) -> bool {
+        let stays = |change: LinkChange| change.delay != Some(Span::ZERO);
+        let always = || self.change.iter().cloned().chain(self.traced(duration)).all(stays);
+        self.transmits() || self.medium.is_some() || (self.delay > Span::ZERO && always())
+    }
+
+    /// Checks all but what has to do with a medium, of a link with so many copies.
+    pub(crate) fn check(&self, duration: Span, copies: u64) -> Result<(), Located> {
+        let own = || {
+            self.check_impairments()?;
+            self.check_transmitter()?;
+            self.check_changes()?;
+            self.check_trace(duration, copies)?;
+            self.check_queue()
+        };
+        own().map_err(|wrong| wrong.of("link", &self.name.text))
+    }
+
+    fn check_impairments(&self) -> Result<(), WrongKey> {
+        self.reorder.as_ref().map_or(Ok(()), Reorder::check)?;
+        probability("duplicate", self.duplicate)?;
+        let departing = self.queue.as_ref().is_some_and(Queue::decides_on_departure);
+        let copies = self.reorder.is_some() || self.duplicate > 0.0;
+        if self.jitter > Span::ZERO && (departing || copies) {
+            let right = "a link with CoDel, FQ-CoDel, `reorder` or `duplicate` has none: put it on \
+                         a link after this one";
+            return Err(WrongKey::value("jitter", self.jitter, right));
+        }
+        self.loss.as_ref().map_or(Ok(()), Loss::check)
+    }
+
+    fn check_transmitter(&self) -> Result<(), WrongKey> {
+        let Some(opportunities) = &self.opportunities else {
+            return Ok(());
+        };
+        if self.rate.is_some() {
+            let right = "a link has a `rate` or `opportunities`: leave one out";
+            return Err(WrongKey::value("opportunities", "set, and so is `rate`", right));
+        }
+        if let Some(index) = self.change.iter().position(|change| change.rate.is_some()) {
+            let right = "a link with opportunities has no rate that could change";
+            let key = format!("change.{index}.rate");
+            return Err(WrongKey::value(&key, "set, and so is `opportunities`", right));
+        }
+        opportunities.check()
+    }
+
+    fn check_changes(&self) -> Result<(), WrongKey> {
+        for (index, change) in self.change.iter().enumerate() {
+            change.check(&format!("change.{index}"), self.rate.is_some())?;
+        }
+        Ok(())
+    }
+
+    fn check_trace(&self, duration: Span, copies: u64) -> Result<(), WrongKey> {
+        let Some(trace) = &self.trace else {
+            return Ok(());
+        };
+        trace.check(duration, if self.per_user { copies } else { 1 })?;
+        match self.rate.is_none() && self.traced(duration).any(|change| change.rate.is_some()) {
+            true => {
+                let right = "give the link a rate, which holds until the first row, and no \
+                             opportunities";
+                Err(WrongKey::value("trace", "of rates, but the link has none", right))
+            }
+            false => Ok(()),
+        }
+    }
+
+    fn check_queue(&self) -> Result<(), WrongKey> {
+        let Some(queue) = &self.queue else {
+            return Ok(());
+        };
+        if !self.transmits() && self.medium.is_none() {
+            let right = "a pure delay has no queue";
+            return Err(WrongKey::value("queue", "set, but the link has no rate", right));
+        }
+        check_queue(queue)
+    }
+
+    /// The link called `name` at its `places` on a medium, if it is a part of one.
+    pub(crate) fn expand(&self, name: String, places: Vec<Air>, duration: Span) -> PlanLink {
+        let mut changes = self.change.clone();
+        changes.extend(self.traced(duration));
+        changes.sort_by_key(|change| change.at);
+        let opportunities = self.opportunities.as_ref().and_then(Opportunities::expand);
+        let worth = opportunities.as_ref().map(PlanOpportunities::mean_rate);
+        PlanLink {
+            name,
+            rate: self.rate.or(worth),
+            opportunities,
+            queue: match &self.queue {
+                Some(queue) => queue.clone(),
+                None if !self.transmits() => Queue::Unlimited,
+                None => DEFAULT_QUEUE,
+            },
+            loss: self.loss.as_ref().map(Loss::expand),
+            reorder: self.reorder.clone(),
+            duplicate: self.duplicate,
+            jitter: self.jitter,
+            per_user: self.per_user || places.len() > 1,
+            air: places,
+            changes,
+            delay: self.delay,
+        }
+    }
+}
+
+/// The links of a scenario, and the nodes at their ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Links<'a> {
+    pub(crate) nodes: Nodes<'a>,
+    pub(crate) all: &'a [Link],
+}
+
+impl<'a> Links<'a> {
+    pub(crate) fn find(self, name: &Name) -> Option<&'a Link> {
+        self.all.iter().find(|link| link.name.text == name.text)
+    }
+
+    /// The links that are parts of the medium called `medium`.
+    pub(crate) fn on(self, medium: &str) -> impl Iterator<Item = &'a Link> {
+        let of = move |link: &&Link| link.medium.as_ref().is_some_and(|name| name.text == medium);
+        self.all.iter().filter(of)
+    }
+
+    /// The stations of a medium, in the order in which links name them; then `others`.
+    pub(crate) fn stations(self, medium: &str, others: &[Name]) -> Vec<String> {
+        let ends = self.on(medium).flat_map(|link| [&link.from, &link.to]).flatten();
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        for name in ends.chain(others).filter(|name| known.insert(name.text.clone())) {
+            names.extend(self.nodes.members(&name.text));
+        }
+        known.clear(); // a member may be named beside its group
+        names.retain(|name| known.insert(name.clone()));
+        names
+    }
+}

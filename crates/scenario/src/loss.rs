@@ -1,0 +1,136 @@
+//! Random loss of a link.
+
+use crate::report::{WrongKey, probability};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state
+/// (Gilbert 1960, Elliott 1963).
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Loss {
+    /// Probability for each packet; with `burst` in the long run.
+    pub probability: f64,
+    /// Packets in a row that find the bad state, on average; without it there is no chain.
+    #[serde(default)]
+    pub burst: Option<f64>,
+    /// Loss in the good state of the chain.
+    #[serde(default)]
+    pub good: f64,
+    /// Loss in the bad state of the chain.
+    #[serde(default = "certain")]
+    pub bad: f64,
+    /// Whether a lost packet has used the transmitter, as on a radio.
+    #[serde(default)]
+    pub place: LossPlace,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// Where random loss strikes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum LossPlace {
+    /// Before the queue: a lost packet uses no capacity.
+    Before,
+    /// On the line: it has used capacity.
+    #[default]
+    After,
+}
+
+/// Random loss of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlanLoss {
+    /// In the long run.
+    pub probability: f64,
+    /// Where it strikes.
+    pub place: LossPlace,
+    /// The chain of a good and a bad state, if there is one.
+    pub chain: Option<Chain>,
+}
+
+/// Random loss as it is written, among the keys of its link.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LossKeys {
+    /// Probability that a packet is lost, in the long run.
+    loss: f64,
+    /// Where random loss strikes, if there is any.
+    loss_place: Option<LossPlace>,
+    /// The chain of a good and a bad state, if there is one.
+    loss_chain: Option<Chain>,
+}
+
+impl LossKeys {
+    pub(crate) fn write<S: Serializer>(
+        loss: &Option<PlanLoss>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let keys = LossKeys {
+            loss: loss.map_or(0.0, |loss| loss.probability),
+            loss_place: loss.map(|loss| loss.place),
+            loss_chain: loss.and_then(|loss| loss.chain),
+        };
+        keys.serialize(serializer)
+    }
+}
+
+/// A chain of two states with loss in each (Gilbert and Elliott).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Chain {
+    /// Probability of going from good to bad (p).
+    pub to_bad: f64,
+    /// Probability of going from bad to good (r): one over the mean burst.
+    pub to_good: f64,
+    /// Loss in the good state.
+    pub good: f64,
+    /// Loss in the bad state.
+    pub bad: f64,
+}
+
+impl Loss {
+    pub(crate) fn check(&self) -> Result<(), WrongKey> {
+        probability("loss.probability", self.probability)?;
+        probability("loss.good", self.good)?;
+        probability("loss.bad", self.bad)?;
+        let Some(burst) = self.burst else {
+            let chain = self.good != 0.0 || self.bad != 1.0;
+            let what = "`good` or `bad` without `burst`";
+            return match chain {
+                true => Err(WrongKey::value("loss", what, "a chain has a `burst`")),
+                false => Ok(()),
+            };
+        };
+        if !(1.0..=1e9).contains(&burst) {
+            return Err(WrongKey::value("loss.burst", burst, "it is at least 1 packet"));
+        }
+        let share = self.share();
+        if !(self.good < self.bad && (0.0..1.0).contains(&share)) {
+            let right = "with `burst` it is at least `good` and below `bad`, the losses of the two \
+                         states";
+            return Err(WrongKey::value("loss.probability", self.probability, right));
+        }
+        if share / (1.0 - share) > burst {
+            let right = "with that `probability`, so many packets in a row find the bad state at \
+                         least: share / (1 - share), share = (probability - good) / (bad - good)";
+            return Err(WrongKey::value("loss.burst", burst, right));
+        }
+        Ok(())
+    }
+
+    /// The share of all packets that find the bad state of the chain.
+    fn share(&self) -> f64 {
+        (self.probability - self.good) / (self.bad - self.good)
+    }
+
+    /// The chain whose stationary loss is `probability`.
+    pub(crate) fn expand(&self) -> PlanLoss {
+        let Loss { probability, burst, good, bad, place } = *self;
+        let chain = burst.map(|burst| {
+            let (share, to_good) = (self.share(), 1.0 / burst);
+            Chain { to_bad: to_good * share / (1.0 - share), to_good, good, bad }
+        });
+        PlanLoss { probability, place, chain }
+    }
+}

@@ -1,0 +1,237 @@
+//! How nodes move.
+
+use crate::movements;
+use crate::report::{WrongKey, not_read};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Span;
+
+/// How nodes move.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Moves {
+    /// Not at all.
+    #[default]
+    Still,
+    /// From one random place to the next (random waypoint).
+    Waypoint(Waypoint),
+    /// As a platoon on a straight road: the first of the group leads.
+    Highway(Highway),
+    /// As a file of movements says.
+    Trace(Movements),
+}
+
+/// Random waypoint: a node goes straight to a place that is drawn uniformly, at a speed that is
+/// drawn uniformly, pauses there, and goes on.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Waypoint {
+    /// Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run.
+    #[serde(rename(serialize = "speed_mps"))]
+    pub speed: (f64, f64),
+    /// Shortest and longest pause.
+    #[serde(default = "no_pause", rename(serialize = "pause_s"))]
+    pub pause: (Span, Span),
+    /// Whether places and speeds are from the start as they are in the long run (Navidi and Camp
+    /// 2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
+    /// while.
+    #[serde(default = "yes")]
+    pub stationary: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn no_pause() -> (Span, Span) {
+    (Span::ZERO, Span::ZERO)
+}
+
+/// A platoon on a straight road to the east, from one side of the area to the other; who leaves it
+/// enters it again.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Highway {
+    /// Least and greatest speed in m/s, between which the leader draws a new one uniformly.
+    #[serde(rename(serialize = "speed_mps"))]
+    pub speed: (f64, f64),
+    /// Metres between cars at the start.
+    #[serde(default = "gap", rename(serialize = "gap_m"))]
+    pub gap: f64,
+    /// How long the leader keeps a speed.
+    #[serde(default = "hold", rename(serialize = "hold_s"))]
+    pub hold: Span,
+    /// How long a car takes to do as the one ahead of it.
+    #[serde(default = "reaction", rename(serialize = "reaction_s"))]
+    pub reaction: Span,
+    /// Where the leader is at the start, in metres to the east.
+    #[serde(default, rename(serialize = "start_m"))]
+    pub start: f64,
+    /// The lane, in metres to the north; by default the middle of the area.
+    #[serde(default, rename(serialize = "lane_m"))]
+    pub lane: Option<f64>,
+}
+
+fn gap() -> f64 {
+    40.0
+}
+
+fn hold() -> Span {
+    Span::millis(10_000)
+}
+
+fn reaction() -> Span {
+    Span::millis(1_000)
+}
+
+/// Movements as ns-2's `setdest`, BonnMotion and SUMO write them: `$node_(3) set X_ 150.0` and
+/// `$ns_ at 2.0 "$node_(3) setdest 200.0 100.0 5.0"`. Nodes are numbered from 0 in the order of the
+/// file.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Movements {
+    /// A file with the movements, found from where the scenario file is.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// The movements themselves.
+    #[serde(default)]
+    pub text: Option<String>,
+}
+
+/// Fastest that anything moves, in m/s.
+const FASTEST: f64 = 1_000.0;
+
+/// Where nodes may be: metres to the east and to the north, from (0, 0).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ground {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+}
+
+impl Ground {
+    pub(crate) fn contains(self, (x, y): (f64, f64)) -> bool {
+        (0.0..=self.width).contains(&x) && (0.0..=self.height).contains(&y)
+    }
+}
+
+impl Moves {
+    /// Checks moves of some of the scenario's `nodes` on `ground`.
+    pub(crate) fn check(&self, ground: Ground, nodes: usize) -> Result<(), WrongKey> {
+        match self {
+            Moves::Still => Ok(()),
+            Moves::Waypoint(own) => own.check().map_err(|wrong| wrong.below("waypoint")),
+            Moves::Highway(own) => own.check(ground).map_err(|wrong| wrong.below("highway")),
+            Moves::Trace(own) => own.check(nodes),
+        }
+    }
+
+    /// What a trace says of all nodes; `None` if these are other moves, or the trace is wrong.
+    pub(crate) fn traced(&self) -> Option<Vec<movements::Moves>> {
+        match self {
+            Moves::Trace(own) => movements::parse(own.text.as_deref()?).ok(),
+            _ => None,
+        }
+    }
+
+    /// About how many times a node changes its way in so many seconds.
+    pub(crate) fn legs(&self, ground: Ground, seconds: f64) -> f64 {
+        match self {
+            Moves::Waypoint(own) => {
+                // A way is at least a third of the longer side on average, and each is followed by
+                // a pause.
+                let way = ground.width.max(ground.height) / 3.0;
+                let (least, most) = own.speed;
+                let slowness = match most > least {
+                    true => libm::log(most / least) / (most - least),
+                    false => 1.0 / most,
+                };
+                let pause = (own.pause.0.seconds() + own.pause.1.seconds()) / 2.0;
+                2.0 * seconds / (way * slowness + pause)
+            }
+            Moves::Highway(own) => {
+                seconds / own.hold.seconds() + seconds * own.speed.1 / ground.width
+            }
+            Moves::Still | Moves::Trace(_) => 1.0,
+        }
+    }
+}
+
+fn speeds((least, most): (f64, f64)) -> bool {
+    0.0 < least && least <= most && most <= FASTEST
+}
+
+impl Waypoint {
+    fn check(&self) -> Result<(), WrongKey> {
+        if !speeds(self.speed) {
+            let what = format!("speed is [{}, {}]", self.speed.0, self.speed.1);
+            let right = "least and greatest in m/s, at most 1000, the least above 0: with 0, nodes \
+                         come to a halt in the long run";
+            return Err(WrongKey::new("speed", what, right));
+        }
+        match self.pause.0 <= self.pause.1 {
+            true => Ok(()),
+            false => {
+                let what = format!("pause is [{}, {}]", self.pause.0, self.pause.1);
+                Err(WrongKey::new("pause", what, "the shortest, then the longest"))
+            }
+        }
+    }
+}
+
+impl Highway {
+    fn check(&self, ground: Ground) -> Result<(), WrongKey> {
+        let (least, most) = self.speed;
+        if !speeds(self.speed) {
+            let what = format!("speed is [{least}, {most}]");
+            let right = "least and greatest in m/s, above 0 and at most 1000";
+            return Err(WrongKey::new("speed", what, right));
+        }
+        let needed = self.reaction.seconds() * (most - least);
+        if !(self.gap > needed && self.gap <= ground.width) {
+            let right = format!(
+                "above reaction × (greatest − least speed) = {needed} m, or a car overtakes the \
+                 one ahead, and at most the width of the area"
+            );
+            return Err(WrongKey::value("gap", self.gap, right));
+        }
+        if self.hold < Span::millis(100) {
+            return Err(WrongKey::value("hold", self.hold, "it is at least 100 ms"));
+        }
+        let lane = self.lane.unwrap_or(0.0);
+        for (key, value, most) in
+            [("start", self.start, ground.width), ("lane", lane, ground.height)]
+        {
+            if !(0.0..=most).contains(&value) {
+                let what = format!("{key} is {value}, outside the area");
+                return Err(WrongKey::new(key, what, format!("it lies from 0 to {most} m")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Movements {
+    fn check(&self, nodes: usize) -> Result<(), WrongKey> {
+        let text = match (&self.file, &self.text) {
+            (None, Some(text)) => text,
+            (Some(file), None) => {
+                let what = format!("file is \"{file}\"");
+                return Err(WrongKey::new("trace.file", what, not_read("text")));
+            }
+            _ => {
+                let what = "without movements, or with both";
+                return Err(WrongKey::new("trace", what, "it has `file` or `text`"));
+            }
+        };
+        let all = movements::parse(text)
+            .map_err(|bad| WrongKey::new("trace.text", bad.to_string(), movements::RIGHT))?;
+        match all.iter().find(|moves| moves.node >= nodes) {
+            Some(moves) => {
+                let what = format!("they move node {}", moves.node);
+                let right = format!("the scenario has {nodes} nodes, from 0 on");
+                Err(WrongKey::new("trace", what, right))
+            }
+            None => Ok(()),
+        }
+    }
+}

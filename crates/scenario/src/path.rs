@@ -1,0 +1,332 @@
+//! Paths of flows: the links that data crosses, and those that acknowledgements cross.
+
+use crate::coding::Coding;
+use crate::error::{Error, list};
+use crate::link::{Link, Links, PlanLink};
+use crate::name::Name;
+use crate::protocol::Protocol;
+use crate::report::{Located, WrongKey};
+use crate::topology::{Pick, Topology};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::Options;
+use units::Span;
+
+/// A path: the links that data crosses, and the way back of the acknowledgements.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// Links from sender to receiver, in order.
+    pub links: Vec<Name>,
+    /// Links from receiver to sender; without it a line of the same delay that is never full.
+    #[serde(default)]
+    pub back: Option<Vec<Name>>,
+    /// Which channel it takes where a medium has several: a number from 1, "each" for a path on
+    /// every one of them, or "turn" for users that take them in turn.
+    #[serde(default)]
+    pub channel: Option<Channel>,
+    /// When the path joins the connection; by default from the start.
+    #[serde(default)]
+    pub join: Option<Span>,
+    /// When it leaves.
+    #[serde(default)]
+    pub leave: Option<Span>,
+    /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
+    #[serde(default)]
+    pub backup: bool,
+    /// Topology coding: what TCP sends on the path leaves it as random linear combinations of
+    /// segments.
+    #[serde(default)]
+    pub coding: Option<Coding>,
+}
+
+/// A choice of channels.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(untagged)]
+pub enum Channel {
+    /// The one with this number, from 1.
+    Number(u32),
+    /// As the word says.
+    Word(ChannelWord),
+}
+
+/// A choice of channels that is no single one.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum ChannelWord {
+    /// A path on each.
+    Each,
+    /// The first user on the first, the second on the second, and so on, round and round.
+    Turn,
+}
+
+/// A path of a class.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PlanPath {
+    /// Indices of the links that data crosses, at least one.
+    pub links: Vec<usize>,
+    /// Indices of the links that ACKs cross.
+    pub back: Vec<usize>,
+    /// Further ways, as `links` and `back`, that its packets take in turn with these.
+    pub turns: Vec<(Vec<usize>, Vec<usize>)>,
+    /// Propagation delay of `links` and `back` together.
+    #[serde(rename = "base_rtt_s")]
+    pub base_rtt: Span,
+    /// When it joins; zero means with the connection.
+    #[serde(rename = "join_s")]
+    pub join: Span,
+    /// When it leaves.
+    #[serde(rename = "leave_s")]
+    pub leave: Option<Span>,
+    /// Whether it is a backup.
+    pub backup: bool,
+    /// Topology coding, if it is coded.
+    pub coding: Option<Coding>,
+}
+
+/// What a path has to know of its flow.
+pub(crate) struct Carried<'a> {
+    /// Name of the flow.
+    pub(crate) flow: &'a str,
+    /// Users that are there from the start.
+    pub(crate) users: usize,
+    pub(crate) protocol: Protocol,
+    /// Whether the receiver sends every packet back.
+    pub(crate) echo: bool,
+    pub(crate) striped: bool,
+    pub(crate) options: &'a Options,
+}
+
+impl Path {
+    /// All links, there and back.
+    fn names(&self) -> impl Iterator<Item = &Name> {
+        self.links.iter().chain(self.back.iter().flatten())
+    }
+
+    /// Whether it is there from the start to the end of its connection.
+    pub(crate) fn stays(&self) -> bool {
+        self.join.is_none() && self.leave.is_none() && !self.backup
+    }
+
+    /// The numbers of channels of the media that it crosses, where there are several.
+    fn choices(&self, topology: Topology<'_>) -> Vec<u32> {
+        let links = self.names().filter_map(|name| topology.links.find(name));
+        links.map(|link| topology.channels(link)).filter(|channels| *channels > 1).collect()
+    }
+
+    /// The paths that it is, one for each channel that it takes.
+    pub(crate) fn picks(&self, topology: Topology<'_>) -> Vec<Pick> {
+        match self.channel {
+            None => vec![Pick::Number(1)],
+            Some(Channel::Number(number)) => vec![Pick::Number(number)],
+            Some(Channel::Word(ChannelWord::Turn)) => vec![Pick::Turn],
+            Some(Channel::Word(ChannelWord::Each)) => {
+                let most = self.choices(topology).into_iter().max().unwrap_or(1);
+                (1..=most).map(Pick::Number).collect()
+            }
+        }
+    }
+
+    /// Checks the path with this number of a flow.
+    pub(crate) fn check(
+        &self,
+        index: usize,
+        topology: Topology<'_>,
+        duration: Span,
+        carried: &Carried<'_>,
+    ) -> Result<(), Located> {
+        let placed =
+            |wrong: WrongKey| wrong.below(&format!("path.{index}")).of("flow", carried.flow);
+        self.check_links().map_err(placed)?;
+        self.check_channel(topology).map_err(placed)?;
+        self.check_users(topology, carried.users).map_err(placed)?;
+        check_gaps(topology.links, carried.flow, &self.links)?;
+        match &self.back {
+            Some(back) => check_gaps(topology.links, carried.flow, back)?,
+            None => self.check_way_back(topology.links, carried).map_err(placed)?,
+        }
+        self.check_round_trip(topology.links, duration, carried.flow)?;
+        let Carried { protocol, striped, options, .. } = *carried;
+        let coding = self.coding.as_ref();
+        coding.map_or(Ok(()), |own| own.check(protocol, striped, options)).map_err(placed)
+    }
+
+    fn check_links(&self) -> Result<(), WrongKey> {
+        for (key, links) in [("links", Some(&self.links)), ("back", self.back.as_ref())] {
+            if links.is_some_and(Vec::is_empty) {
+                let what = format!("`{key}` of a path is empty");
+                return Err(WrongKey::new(key, what, "name at least one link"));
+            }
+        }
+        let joins = self.join.unwrap_or_default();
+        match self.leave.filter(|leave| *leave <= joins) {
+            Some(leave) => {
+                let what = format!("a path leaves at {leave} and joins at {joins}");
+                Err(WrongKey::new("leave", what, "`join` is before `leave`"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_channel(&self, topology: Topology<'_>) -> Result<(), WrongKey> {
+        let choices = self.choices(topology);
+        let most = choices.iter().copied().max().unwrap_or(1);
+        if let Some(Channel::Number(number)) = self.channel
+            && !(1..=most).contains(&number)
+        {
+            let right = format!("the media of the path have channels 1 to {most}");
+            return Err(WrongKey::value("channel", number, right));
+        }
+        match choices.iter().any(|channels| *channels < most) {
+            true => {
+                let what = "media with different numbers of channels";
+                let right = "media of one path have as many channels, or one";
+                Err(WrongKey::new("links", what, right))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Whether each user has a node of its own at the ends of its links.
+    fn check_users(&self, topology: Topology<'_>, users: usize) -> Result<(), WrongKey> {
+        for link in self.names().filter_map(|name| topology.links.find(name)) {
+            let nodes = topology.users(link);
+            if nodes > 1 && users > nodes {
+                let what = format!(
+                    "it has {users} users, and `{}` a group of {nodes} nodes at its end",
+                    link.name.text
+                );
+                let right = format!("each user has a node of its own: at most {nodes}");
+                return Err(WrongKey::new("links", what, right));
+            }
+        }
+        Ok(())
+    }
+
+    /// A path over a medium on which something comes back has links for that.
+    fn check_way_back(&self, links: Links<'_>, carried: &Carried<'_>) -> Result<(), WrongKey> {
+        let answers = carried.protocol == Protocol::Tcp || carried.echo;
+        let mut crossed = self.links.iter().filter_map(|name| links.find(name));
+        match answers && crossed.any(|link| link.medium.is_some()) {
+            true => {
+                let what = "a path over a medium has no `back`";
+                let right =
+                    "name its links back: acknowledgements and echoes share the medium with data";
+                Err(WrongKey::new("links", what, right))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// A round trip takes time, now and after every change: otherwise a run never gets beyond an
+    /// instant.
+    fn check_round_trip(
+        &self,
+        links: Links<'_>,
+        duration: Span,
+        flow: &str,
+    ) -> Result<(), Located> {
+        let mut crossed = self.names().filter_map(|name| links.find(name));
+        if crossed.any(|link| link.takes_time(duration)) {
+            return Ok(());
+        }
+        let what = format!(
+            "flow `{flow}`: no link of a path has a rate, or a delay that stays above zero"
+        );
+        let help = "give one of its links a `rate` or a `delay`, and no `change` to \"0 s\"";
+        Err(Located::at(&self.links[0], Error::new(what).help(help)))
+    }
+
+    /// Probability that a packet is lost by the links that data crosses.
+    pub(crate) fn loss(&self, links: Links<'_>) -> f64 {
+        let crossed = self.links.iter().filter_map(|name| links.find(name));
+        let arrives = crossed.filter_map(|link| Some(1.0 - link.loss.as_ref()?.probability));
+        1.0 - arrives.product::<f64>()
+    }
+
+    /// A path of a class over channel `pick`; `back` is what an implied way back is called.
+    pub(crate) fn expand(&self, pick: Pick, back: String, laid: &mut LaidLinks<'_>) -> PlanPath {
+        let forward: Vec<usize> = self.links.iter().map(|name| laid.index(name, pick)).collect();
+        let back = match &self.back {
+            Some(names) => names.iter().map(|name| laid.index(name, pick)).collect(),
+            None => vec![laid.add(PlanLink::pure_delay(back, laid.delay(&forward)))],
+        };
+        PlanPath {
+            base_rtt: laid.delay(&forward) + laid.delay(&back),
+            links: forward,
+            back,
+            turns: Vec::new(),
+            join: self.join.unwrap_or_default(),
+            leave: self.leave,
+            backup: self.backup,
+            coding: self.coding,
+        }
+    }
+}
+
+/// Every link exists, and where nodes are given each link begins where the one before it ends.
+fn check_gaps(links: Links<'_>, flow: &str, way: &[Name]) -> Result<(), Located> {
+    let mut previous: Option<&Link> = None;
+    for name in way {
+        let Some(link) = links.find(name) else {
+            let error = Error::new(format!("flow `{flow}`: there is no link `{}`", name.text));
+            let known = list(links.all.iter().map(|link| link.name.text.as_str()));
+            return Err(Located::at(name, error.help(format!("the links are {known}"))));
+        };
+        let end = previous.and_then(|link| link.to.as_ref());
+        if let (Some(before), Some(end), Some(begin)) = (previous, end, &link.from)
+            && end.text != begin.text
+        {
+            let error = Error::new(format!(
+                "flow `{flow}`: the path has a gap: `{}` ends at `{}` and `{}` begins at `{}`",
+                before.name.text, end.text, name.text, begin.text
+            ));
+            return Err(Located::at(name, error.help("name the links between the two nodes")));
+        }
+        previous = Some(link);
+    }
+    Ok(())
+}
+
+/// The links of a plan as paths take them.
+pub(crate) struct LaidLinks<'a> {
+    topology: Topology<'a>,
+    duration: Span,
+    pub(crate) links: Vec<PlanLink>,
+}
+
+impl<'a> LaidLinks<'a> {
+    /// All links of which there is one, whatever channel a path takes.
+    pub(crate) fn new(topology: Topology<'a>, duration: Span) -> Self {
+        let mut laid = LaidLinks { topology, duration, links: Vec::new() };
+        for link in topology.links.all.iter().filter(|link| topology.channels(link) == 1) {
+            laid.lay(link, Pick::Number(1));
+        }
+        laid
+    }
+
+    fn lay(&mut self, link: &Link, pick: Pick) -> usize {
+        let places = self.topology.places(link, pick);
+        let name = self.topology.link_name(link, pick);
+        self.add(link.expand(name, places, self.duration))
+    }
+
+    fn add(&mut self, link: PlanLink) -> usize {
+        self.links.push(link);
+        self.links.len() - 1
+    }
+
+    /// The index of a link; one of several channels is laid as soon as a path takes it.
+    fn index(&mut self, name: &Name, pick: Pick) -> usize {
+        let Some(link) = self.topology.links.find(name) else {
+            return 0; // every link exists: that has been checked
+        };
+        let name = self.topology.link_name(link, pick);
+        let known = self.links.iter().position(|link| link.name == name);
+        known.unwrap_or_else(|| self.lay(link, pick))
+    }
+
+    fn delay(&self, way: &[usize]) -> Span {
+        way.iter().fold(Span::ZERO, |sum, link| sum + self.links[*link].delay)
+    }
+}

@@ -1,0 +1,15 @@
+//! Transport protocols.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A transport protocol.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// TCP or, over several paths, MPTCP.
+    #[default]
+    Tcp,
+    /// UDP: sent at `app_rate`, whatever becomes of it.
+    Udp,
+}

@@ -1,0 +1,26 @@
+//! Queues of links and hosts: their place in the file. What they are is in `network::queue`.
+
+use crate::report::WrongKey;
+use network::{DropTail, Queue};
+
+/// The queue of a link with a rate, and of a station.
+pub(crate) const DEFAULT_QUEUE: Queue = Queue::DropTail(DropTail::of(1000));
+
+/// Checks the parameters of a queue.
+pub(crate) fn check_queue(queue: &Queue) -> Result<(), WrongKey> {
+    queue.check().map_err(|error| {
+        let error = error.inside("queue");
+        WrongKey::value(&error.key, error.value, error.right)
+    })
+}
+
+/// Checks the queue of a host.
+pub(crate) fn check_host_queue(queue: &Queue) -> Result<(), WrongKey> {
+    check_queue(queue)?;
+    match queue.kind() {
+        Some(kind) if !kind.for_hosts => {
+            Err(WrongKey::value("queue", "one of a router", Queue::for_hosts()))
+        }
+        _ => Ok(()),
+    }
+}

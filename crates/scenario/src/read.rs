@@ -1,0 +1,67 @@
+//! From the text of a scenario to its plan.
+
+use crate::error::Error;
+use crate::flow::Class;
+use crate::locate::locate;
+use crate::overrides::{self, Override};
+use crate::report::{Located, Subject};
+use crate::scenario::{Plan, Scenario};
+use core::ops::Range;
+
+impl Plan {
+    /// Reads a scenario from `text`; `name` is the file's, for errors.
+    ///
+    /// # Errors
+    /// Anything wrong with the file or an override, with its place.
+    pub fn read(text: &str, name: &str, overrides: &[Override]) -> Result<Plan, Error> {
+        let edited = overrides::apply(text, name, overrides)?;
+        let text = edited.as_deref().unwrap_or(text);
+        if text.trim().is_empty() {
+            return Err(Error::new(format!("{name} is empty"))
+                .help("a scenario has at least `name`, `duration`, a [[link]] and a [[flow]]"));
+        }
+        let scenario: Scenario = toml::from_str(text).map_err(|error| {
+            place(Error::new(error.message().trim_end()), error.span(), name, text, overrides)
+        })?;
+        scenario.check().map_err(|Located { error, subject }| {
+            let span = match subject {
+                Subject::Bytes(span) => Some(span),
+                Subject::Key(key) => locate(text, &key),
+            };
+            place(error, span, name, text, overrides)
+        })?;
+        Ok(scenario.expand())
+    }
+
+    /// The class called `name`.
+    pub fn class(&self, name: &str) -> Option<&Class> {
+        self.classes.iter().find(|class| class.name == name)
+    }
+
+    /// The plan as JSON, for theory, reports and provenance.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// Says where an error is: in an override, or in the file, whose text has the overrides in it.
+fn place(
+    mut error: Error,
+    span: Option<Range<usize>>,
+    name: &str,
+    text: &str,
+    overrides: &[Override],
+) -> Error {
+    let span = span.unwrap_or(0..0);
+    let covers = |change: &&Override| {
+        locate(text, &change.key).is_some_and(|own| own.start <= span.start && span.end <= own.end)
+    };
+    match overrides.iter().rev().find(covers) {
+        Some(Override { key, value }) if !span.is_empty() => {
+            error.message = format!("override `{key}={value}`: {}", error.message);
+            error
+        }
+        _ if overrides.is_empty() => error.at(name, text, span),
+        _ => error.at(&format!("{name} with overrides"), text, span),
+    }
+}

@@ -1,0 +1,125 @@
+//! What tables say of a scenario that is wrong: which key or bytes of the file, what is wrong
+//! there, and what would be right.
+
+use crate::error::Error;
+use crate::name::Name;
+use core::ops::Range;
+use std::collections::BTreeSet;
+
+/// What an error is about: bytes of the file, or a dotted key, which may be left out there.
+pub(crate) enum Subject {
+    Bytes(Range<usize>),
+    Key(String),
+}
+
+/// An error, and what it is about.
+pub(crate) struct Located {
+    pub(crate) error: Error,
+    pub(crate) subject: Subject,
+}
+
+impl Located {
+    /// An error about a name that stands in the file.
+    pub(crate) fn at(name: &Name, error: Error) -> Self {
+        Located { error, subject: Subject::Bytes(name.span.clone()) }
+    }
+
+    /// An error about a dotted key, such as `link.ap1.queue`.
+    pub(crate) fn key(key: impl Into<String>, error: Error) -> Self {
+        Located { error, subject: Subject::Key(key.into()) }
+    }
+}
+
+/// A key of a table that is wrong. The table does not know where it stands in the file.
+pub(crate) struct WrongKey {
+    /// The key below the table, such as `queue.red.max`.
+    pub(crate) key: String,
+    /// What is wrong.
+    pub(crate) what: String,
+    /// What would be right.
+    pub(crate) right: String,
+}
+
+impl WrongKey {
+    /// `key` is `value`.
+    pub(crate) fn value(key: &str, value: impl ToString, right: impl Into<String>) -> Self {
+        let what = format!("{key} is {}", value.to_string());
+        WrongKey { key: key.into(), what, right: right.into() }
+    }
+
+    /// Something else is wrong with `key`.
+    pub(crate) fn new(key: &str, what: impl Into<String>, right: impl Into<String>) -> Self {
+        WrongKey { key: key.into(), what: what.into(), right: right.into() }
+    }
+
+    /// The same key, seen from the table of which `table` is a key.
+    pub(crate) fn below(self, table: &str) -> Self {
+        WrongKey { key: format!("{table}.{}", self.key), ..self }
+    }
+
+    /// The same key and value, with what `prefix` says of both.
+    pub(crate) fn prefixed(self, prefix: &str) -> Self {
+        let (key, what) = (format!("{prefix}{}", self.key), format!("{prefix}{}", self.what));
+        WrongKey { key, what, ..self }
+    }
+
+    /// The error, if the table is the one of `kind` that has this name.
+    pub(crate) fn of(self, kind: &str, name: &str) -> Located {
+        let error = Error::new(format!("{kind} `{name}`: {}", self.what)).help(self.right);
+        Located::key(format!("{kind}.{name}.{}", self.key), error)
+    }
+
+    /// The error, if the table is a single one, with this key.
+    pub(crate) fn within(self, table: &str) -> Located {
+        let error = Error::new(format!("{table}: {}", self.what)).help(self.right);
+        Located::key(format!("{table}.{}", self.key), error)
+    }
+}
+
+/// Checks that all names of a kind differ, and that each can stand in a dotted key.
+pub(crate) fn unique<'a>(kind: &str, names: impl Iterator<Item = &'a Name>) -> Result<(), Located> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if name.text.is_empty() || name.text.contains('.') {
+            let error = Error::new(format!("a {kind} is called `{}`", name.text));
+            return Err(Located::at(name, error.help("a name is not empty and has no dot")));
+        }
+        if !seen.insert(&name.text) {
+            let error = Error::new(format!("two {kind}s are called `{}`", name.text));
+            return Err(Located::at(name, error.help("give one of them another name")));
+        }
+    }
+    Ok(())
+}
+
+/// What is right in place of a number that is no probability.
+pub(crate) const FROM_0_TO_1: &str = "it lies from 0 to 1";
+
+/// Checks that the value of `key` is a probability.
+pub(crate) fn probability(key: &str, value: f64) -> Result<(), WrongKey> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(WrongKey::value(key, value, FROM_0_TO_1)),
+    }
+}
+
+/// A line of a file inside a scenario that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadLine {
+    /// Its number, from 1 on.
+    pub(crate) line: usize,
+    /// What is wrong with it.
+    pub(crate) why: String,
+}
+
+impl BadLine {
+    /// The error about the key that holds the text of the file.
+    pub(crate) fn of(self, key: &str, right: &str) -> WrongKey {
+        WrongKey::value(key, format!("wrong: line {}: {}", self.line, self.why), right)
+    }
+}
+
+/// What would be right in place of a file that was not read with its scenario.
+pub(crate) fn not_read(text: &str) -> String {
+    format!("a file is read with the scenario file that names it; here, give its `{text}`")
+}

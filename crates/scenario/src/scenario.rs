@@ -1,0 +1,215 @@
+//! The scenario file as a whole, and its plan.
+
+use crate::area::{Area, PlanArea};
+use crate::error::Error;
+use crate::flow::{Class, Flow, check_options};
+use crate::link::{Link, Links, PlanLink};
+use crate::node::{Node, Nodes, PlanNode};
+use crate::path::LaidLinks;
+use crate::report::{Located, unique};
+use crate::schema::{Bus, Cell, Medium};
+use crate::sharing::PlanMedium;
+use crate::topology::Topology;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use transport::OptionTable;
+use units::Span;
+
+/// A scenario: links, groups of flows, and how long to watch them.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Short name, used in file names and tables.
+    pub name: String,
+    /// One line for people.
+    #[serde(default)]
+    pub title: String,
+    /// Where the set-up is published.
+    #[serde(default)]
+    pub source: String,
+    /// When the run ends.
+    pub duration: Span,
+    /// Until then nothing is measured.
+    #[serde(default)]
+    pub warmup: Span,
+    /// How often windows, round-trip times and queues are sampled.
+    #[serde(default = "default_sample")]
+    pub sample: Span,
+    /// Transport options of all flows.
+    #[serde(default)]
+    pub transport: OptionTable,
+    /// The links, each in one direction.
+    #[serde(default)]
+    pub link: Vec<Link>,
+    /// Channels of IEEE 802.11 that stations share.
+    #[serde(default)]
+    pub medium: Vec<Medium>,
+    /// Buses that stations share.
+    #[serde(default)]
+    pub bus: Vec<Bus>,
+    /// Cells of base stations.
+    #[serde(default)]
+    pub cell: Vec<Cell>,
+    /// The ground on which nodes are and move.
+    #[serde(default)]
+    pub area: Option<Area>,
+    /// Nodes that have a place, move, or are several; others are named by links alone.
+    #[serde(default)]
+    pub node: Vec<Node>,
+    /// Groups of identical flows.
+    #[serde(default)]
+    pub flow: Vec<Flow>,
+    /// What the source leaves open, the value taken and the reason.
+    #[serde(default)]
+    pub choice: Vec<Choice>,
+}
+
+fn default_sample() -> Span {
+    Span::millis(100)
+}
+
+/// A parameter that the source leaves open.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Choice {
+    /// The parameter.
+    pub what: String,
+    /// The value taken.
+    pub value: String,
+    /// The reason.
+    pub why: String,
+}
+
+/// A validated scenario. Links and paths are indices; classes stand for `count` identical users.
+///
+/// It is written in SI units, which stand in the names.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Where the set-up is published.
+    pub source: String,
+    /// When the run ends.
+    #[serde(rename = "duration_s")]
+    pub duration: Span,
+    /// Until then nothing is measured; before `duration`.
+    #[serde(rename = "warmup_s")]
+    pub warmup: Span,
+    /// Sampling interval; not zero.
+    #[serde(rename = "sample_s")]
+    pub sample: Span,
+    /// The links, named ones first, then the implied ways back.
+    pub links: Vec<PlanLink>,
+    /// What stations share, and some links are parts of: media, buses, cells.
+    pub media: Vec<PlanMedium>,
+    /// The ground, if nodes are on one.
+    pub area: Option<PlanArea>,
+    /// Nodes that have a place or move.
+    pub nodes: Vec<PlanNode>,
+    /// The groups of flows.
+    pub classes: Vec<Class>,
+    /// What the source leaves open.
+    pub choices: Vec<Choice>,
+    /// What is allowed and probably not meant, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Paths of all flows together: at 2 kB each, 20 GB.
+const MOST_PATHS: u64 = 10_000_000;
+
+impl Scenario {
+    fn nodes(&self) -> Nodes<'_> {
+        Nodes { area: self.area.as_ref(), all: &self.node }
+    }
+
+    fn topology(&self) -> Topology<'_> {
+        let links = Links { nodes: self.nodes(), all: &self.link };
+        Topology { links, medium: &self.medium, bus: &self.bus, cell: &self.cell }
+    }
+
+    /// Checks what the types cannot: references, ranges, and times that make no sense together.
+    pub(crate) fn check(&self) -> Result<(), Located> {
+        self.check_times()?;
+        let options = self.transport.over(&OptionTable::default());
+        check_options(&options).map_err(|wrong| {
+            let error = Error::new(format!("the scenario: {}", wrong.what)).help(wrong.right);
+            Located::key(format!("transport.{}", wrong.key), error)
+        })?;
+        unique("link", self.link.iter().map(|link| &link.name))?;
+        unique("flow", self.flow.iter().map(|flow| &flow.name))?;
+        let copies: u64 = self.flow.iter().map(|flow| flow.users(self.duration)).sum();
+        self.link.iter().try_for_each(|link| link.check(self.duration, copies.max(1)))?;
+        self.nodes().check(self.duration)?;
+        self.topology().check()?;
+        self.check_users()?;
+        let check = |flow: &Flow| flow.check(self.topology(), self.duration, &self.transport);
+        self.flow.iter().try_for_each(check)
+    }
+
+    fn check_times(&self) -> Result<(), Located> {
+        let Scenario { duration, warmup, sample, .. } = self;
+        if *duration == Span::ZERO {
+            let error = Error::new("duration is zero").help("write, for example, \"60 s\"");
+            return Err(Located::key("duration", error));
+        }
+        if warmup >= duration {
+            let what = format!("warmup ({warmup}) is not before the end of the run ({duration})");
+            let help = "shorten `warmup` or lengthen `duration`";
+            return Err(Located::key("warmup", Error::new(what).help(help)));
+        }
+        if *sample == Span::ZERO {
+            let error = Error::new("sample is zero").help("write, for example, \"100 ms\"");
+            return Err(Located::key("sample", error));
+        }
+        Ok(())
+    }
+
+    fn check_users(&self) -> Result<(), Located> {
+        if self.flow.is_empty() {
+            let error = Error::new("the scenario has no [[flow]]");
+            return Err(Located::key("flow", error.help("add at least one [[flow]] with a path")));
+        }
+        if self.flow.iter().all(|flow| flow.count == 0) {
+            let error = Error::new("no flow has a user: each has a `count` of zero");
+            return Err(Located::key("flow", error.help("give a flow a `count` of 1 or more")));
+        }
+        let topology = self.topology();
+        let paths = |flow: &Flow| flow.users(self.duration) * flow.paths(topology) as u64;
+        let total: u64 = self.flow.iter().map(paths).sum();
+        if total <= MOST_PATHS {
+            return Ok(());
+        }
+        let error = Error::new(format!("the flows have {total} paths in all (count times paths)"));
+        let help = format!("at most {MOST_PATHS} fit into the memory of a large machine");
+        let most = self.flow.iter().max_by_key(|flow| paths(flow)).map(|flow| &flow.name.text);
+        let key = format!("flow.{}.count", most.map_or("", String::as_str));
+        Err(Located::key(key, error.help(help)))
+    }
+
+    /// Resolves names and fills in defaults; the scenario has been checked.
+    pub(crate) fn expand(&self) -> Plan {
+        let topology = self.topology();
+        let mut laid = LaidLinks::new(topology, self.duration);
+        let flows = || self.flow.iter().filter(|flow| flow.count > 0);
+        let classes = flows()
+            .map(|flow| flow.expand(topology, self.duration, &self.transport, &mut laid))
+            .collect();
+        Plan {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            source: self.source.clone(),
+            duration: self.duration,
+            warmup: self.warmup,
+            sample: self.sample,
+            links: laid.links,
+            media: topology.expand(),
+            area: self.area.as_ref().map(Area::expand),
+            nodes: self.nodes().expand(),
+            classes,
+            choices: self.choice.clone(),
+            warnings: flows().flat_map(|flow| flow.warnings(topology)).collect(),
+        }
+    }
+}
