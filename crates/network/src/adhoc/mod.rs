@@ -177,8 +177,8 @@ impl<P: Packet> Adhoc<P> {
     fn send_on(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
         let ends = &self.links[packet.link as usize].ends;
         let transit = self.transit(&packet);
-        let mut out = Vec::new();
-        match self.routers.next_hop(now, node, transit, ends, &self.reach, &mut out) {
+        let (hop, actions) = self.routers.next_hop(now, node, transit, ends, &self.reach);
+        match hop {
             Hop::To(next) => {
                 let link = self.station_link(node, next, false);
                 self.channel.offer(now, link, packet, rng);
@@ -192,7 +192,7 @@ impl<P: Packet> Adhoc<P> {
             }
             Hop::Unreachable => self.give_up(packet),
         }
-        self.act(now, out, rng);
+        self.act(now, actions, rng);
     }
 
     /// What a router may know of a packet.

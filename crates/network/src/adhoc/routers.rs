@@ -101,6 +101,7 @@ impl Routers {
         }
     }
 
+    /// Where a packet at `node` goes next, and what the router of the node does about it.
     pub(super) fn next_hop(
         &mut self,
         now: Time,
@@ -108,30 +109,33 @@ impl Routers {
         transit: Transit,
         ends: &Ends,
         reach: &Reachability,
-        out: &mut Vec<(Node, Action)>,
-    ) -> Hop {
-        match self {
+    ) -> (Hop, Vec<(Node, Action)>) {
+        let mut actions = Vec::new();
+        let hop = match self {
             Routers::Oracle(tables) => {
                 let next = table(tables, &ends.to, reach)[usize::from(node)].0;
                 next.map_or(Hop::Unreachable, Hop::To)
             }
             Routers::Association { points, stations } => {
                 let to = transit.destination;
-                if points.contains(&usize::from(node)) {
-                    let here = stations[usize::from(to)].now(now) == Some(node);
-                    return if here { Hop::To(to) } else { Hop::Unreachable };
+                if !points.contains(&usize::from(node)) {
+                    stations[usize::from(node)].now(now).map_or(Hop::Wait, Hop::To)
+                } else if stations[usize::from(to)].now(now) == Some(node) {
+                    Hop::To(to)
+                } else {
+                    Hop::Unreachable
                 }
-                stations[usize::from(node)].now(now).map_or(Hop::Wait, Hop::To)
             }
             Routers::Protocols { routers, timers } => {
                 let at = usize::from(node);
                 let mut hop = Hop::Unreachable;
-                run_router(node, &mut timers[at], &mut routers[at], out, |router, out| {
+                run_router(node, &mut timers[at], &mut routers[at], &mut actions, |router, out| {
                     hop = router.next_hop(now, transit, out);
                 });
                 hop
             }
-        }
+        };
+        (hop, actions)
     }
 
     pub(super) fn on_message(
