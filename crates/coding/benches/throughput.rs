@@ -51,7 +51,7 @@ fn segments() -> Vec<Vec<u8>> {
 /// The combinations that a sender makes of all segments, one window after another.
 fn combinations(window: usize, r: f64) -> Vec<Combination> {
     let mut redundancy = Redundancy::new(r);
-    let ends = (1..=SEGMENTS).flat_map(|end| vec![end; redundancy.next() as usize]);
+    let ends = (1..=SEGMENTS).flat_map(|end| vec![end; redundancy.on_segment() as usize]);
     let numbered = ends.enumerate().map(|(key, end)| {
         let base = end.saturating_sub(window);
         Combination { base: base as u32, count: (end - base) as u8, key: key as u32 }

@@ -23,12 +23,8 @@ impl Redundancy {
         Self { each: millionths(r), credit: 0 }
     }
 
-    /// A segment enters: so many combinations leave, at least one.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "it never ends, and nothing is iterated over"
-    )]
-    pub fn next(&mut self) -> u32 {
+    /// A segment enters: the number of combinations to send for it, at least one.
+    pub fn on_segment(&mut self) -> u32 {
         self.credit += self.each;
         let whole = self.credit / PARTS;
         self.credit %= PARTS;
@@ -58,7 +54,7 @@ mod tests {
 
     fn first(r: f64, segments: usize) -> Vec<u32> {
         let mut redundancy = Redundancy::new(r);
-        (0..segments).map(|_| redundancy.next()).collect()
+        (0..segments).map(|_| redundancy.on_segment()).collect()
     }
 
     #[test]

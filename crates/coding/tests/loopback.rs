@@ -151,7 +151,7 @@ impl Sender<'_> {
             while next < all && next - said.first_unseen < FLIGHT {
                 next += 1;
                 let base = said.first_unseen.max(next.saturating_sub(WINDOW));
-                (0..redundancy.next()).try_for_each(|_| self.combination(base, next))?;
+                (0..redundancy.on_segment()).try_for_each(|_| self.combination(base, next))?;
             }
             let len = receive(self.network.socket, &mut buffer)?;
             let heard = len.and_then(|len| Acknowledgement::decode(&buffer[..len]));

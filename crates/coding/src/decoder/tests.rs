@@ -232,7 +232,7 @@ fn with_a_window_of_four_and_r_1_25_a_segment_is_in_five_combinations() {
     let (mut redundancy, mut times) = (crate::Redundancy::new(1.25), [0; 100]);
     for newest in 0..100usize {
         let base = newest.saturating_sub(3);
-        let sent = redundancy.next();
+        let sent = redundancy.on_segment();
         (base..=newest).for_each(|number| times[number] += sent);
     }
     assert!(times[..96].iter().all(|n| *n == 5), "{times:?}");
@@ -262,7 +262,7 @@ proptest! {
         let (mut path, mut redundancy) = (Path::new(64), crate::Redundancy::new(f64::from(r) / 1000.0));
         let (mut key, mut acknowledged, mut late) = (0, 0, VecDeque::new());
         for (newest, (fate, delay)) in (0u32..).zip(&fates) {
-            for _ in 0..redundancy.next() {
+            for _ in 0..redundancy.on_segment() {
                 let base = acknowledged.max((newest + 1).saturating_sub(window));
                 key += 1;
                 let sent = packet(base, (newest + 1 - base) as u8, key);

@@ -8,7 +8,6 @@
 pub mod aodv;
 mod olsr;
 #[cfg(test)]
-#[allow(dead_code, reason = "no protocol's tests use all of it")]
 pub(crate) mod testing;
 
 pub use aodv::{Aodv, AodvSettings};

@@ -113,7 +113,7 @@ impl Coder {
             self.segments[index].again = true;
             self.from(index as u32)
         };
-        for _ in 0..self.redundancy.next() {
+        for _ in 0..self.redundancy.on_segment() {
             self.owed.push_back(covered);
         }
     }

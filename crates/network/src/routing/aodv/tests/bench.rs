@@ -171,7 +171,6 @@ impl Protocol for Altered {
         message: &routing::Message,
         out: &mut Vec<Action>,
     ) {
-        #[allow(irrefutable_let_patterns, reason = "other protocols have other messages")]
         let routing::Message::Aodv(message) = message else { return };
         self.heard += 1;
         let message = (self.hear)(self.heard, message);
