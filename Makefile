@@ -51,10 +51,14 @@ check: build ## formatting, lints, types, layers (as CI does)
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python tests/layers.py
 	$(VENV)/bin/python tools/generate_schema.py --check
+	$(VENV)/bin/python tools/generate_plan.py --check
+	$(VENV)/bin/python tools/generate_tables.py --check
 	$(VENV)/bin/python tools/generate_reference.py --check
 
 generate: build ## write anew what is generated from the code: dataclasses, reference pages
 	$(VENV)/bin/python tools/generate_schema.py
+	$(VENV)/bin/python tools/generate_plan.py
+	$(VENV)/bin/python tools/generate_tables.py
 	$(VENV)/bin/python tools/generate_reference.py
 
 site: $(VENV)/.docs ## the documentation as a site in out/site, every warning an error and every link checked

@@ -88,7 +88,7 @@ PYTHON = {
     "fairness": {"fairness", "result", "scenario", "plan", "_core", "statistics"},
     "linux": {"linux", "result", *TYPES, "scenario", "_core", "statistics", "files"},
     "statistics": set(),
-    "metrics": set(),
+    "metrics": {"records", "tables"},
     "files": set(),
     "schema": set(),
 }

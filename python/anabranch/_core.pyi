@@ -32,6 +32,11 @@ def schema() -> str:
 def plan_schema() -> str:
     """The JSON Schema of what `plan` returns."""
 
+def tables() -> list[tuple[str, str, str, list[list[str]]]]:
+    """The tables of results and captures: name, place, what a row is; kind, name, unit and meaning of
+    each column.
+    """
+
 def simulate(
     text: str,
     seeds: Iterable[int],

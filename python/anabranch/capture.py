@@ -18,7 +18,7 @@ from . import _core
 from .files import write_json
 from .records import Record, plain
 from .statistics import jain
-from .tables import CapturedFlows, CapturedPaths, CapturedSeries
+from .tables import CapturedBins, CapturedFlows, CapturedPaths
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,14 @@ class CaptureFacts(Record):
     first_s: float
     """Time of the first packet since the file's epoch."""
     duration_s: float
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CapturedSeries(CapturedBins):
+    """Bins over time, one column for each subflow."""
+
+    bin_s: float
+    """Length of a bin."""
 
 
 @dataclass(frozen=True)

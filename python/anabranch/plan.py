@@ -24,10 +24,10 @@ class Opportunities(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class DropTail(Record):
-    """Drop-tail."""
+    """Drop-tail; with both limits, the first that is reached counts."""
 
     kind: Literal["droptail"] = "droptail"
-    limit_packets: int | None
+    limit_packets: float | None
     """Packets that may wait."""
     limit_bytes: int | None
     """Bytes that may wait."""
@@ -38,30 +38,30 @@ Spacing: TypeAlias = Literal["independent", "count"]
 
 @dataclass(frozen=True, kw_only=True)
 class Red(Record):
-    """RED with the parameters of Floyd and Jacobson."""
+    """RED (Floyd and Jacobson 1993)."""
 
     kind: Literal["red"] = "red"
     min_packets: float
-    """min_th."""
+    """Average queue below which nothing is dropped (min_th)."""
     max_packets: float
-    """max_th."""
+    """Average queue at which the drop probability is `max_p` (max_th)."""
     max_p: float
-    """Drop probability at max_th."""
+    """Drop probability at `max`."""
     gentle: bool
-    """Gentle form."""
+    """Whether the probability then rises to 1 at twice `max` instead of jumping there."""
     weight: float
-    """w_q."""
+    """Weight of a new sample in the average (w_q); 1 takes the queue of the moment."""
     spacing: Spacing
-    """Spacing of drops."""
+    """How drops are spread over arrivals."""
     ecn: bool
-    """Whether it marks."""
-    limit_packets: int
+    """Whether packets of flows that use ECN are marked instead of dropped early."""
+    limit_packets: float
     """Packets that fit at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pie(Record):
-    """PIE."""
+    """PIE (RFC 8033), with the parameters that it recommends."""
 
     kind: Literal["pie"] = "pie"
     target_s: float
@@ -76,13 +76,13 @@ class Pie(Record):
     """Weight of the change since the last update, in 1/s."""
     ecn: bool
     """Whether packets of flows that use ECN are marked while the probability is at most 0.1."""
-    limit_packets: int
+    limit_packets: float
     """Packets that fit at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Codel(Record):
-    """CoDel."""
+    """CoDel (RFC 8289), with the parameters that it recommends."""
 
     kind: Literal["codel"] = "codel"
     target_s: float
@@ -91,13 +91,14 @@ class Codel(Record):
     """How long the delay must stay above it (INTERVAL): about the largest usual round trip."""
     ecn: bool
     """Whether packets of flows that use ECN are marked instead of dropped."""
-    limit_packets: int
+    limit_packets: float
     """Packets that fit at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FqCodel(Record):
-    """FQ-CoDel."""
+    """FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a
+    flow."""
 
     kind: Literal["fq-codel"] = "fq-codel"
     target_s: float
@@ -110,7 +111,7 @@ class FqCodel(Record):
     """Number of queues that flows are hashed into."""
     quantum_bytes: int
     """Bytes that a queue may send in its turn."""
-    limit_packets: int
+    limit_packets: float
     """Packets that fit at all."""
 
 
@@ -538,7 +539,7 @@ Idle: TypeAlias = Literal["keep", "restart", "decay"]
 RtoFloor: TypeAlias = Literal["variance", "total"]
 
 
-Scheduler: TypeAlias = Literal["min-rtt", "round-robin", "redundant", "ecf"]
+Scheduler: TypeAlias = Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -574,34 +575,70 @@ class Class(Record):
     paths: list[Path]
     """The paths of each user, at least one."""
     packet_bytes: int
+    """Bytes of a full packet on the wire."""
     payload_bytes: int
+    """Payload bytes in it; the rest is header, which an ACK has too."""
     sack: bool
+    """Selective acknowledgements; without them recovery is NewReno's."""
     limited_transmit: bool
+    """New data on the first two duplicate ACKs (RFC 3042)."""
     rack: bool
+    """Losses are found by time instead of by count (RACK, RFC 8985 §6); needs `sack`."""
     tlp: bool
+    """Tail-loss probes (RFC 8985 §7); needs `sack`."""
     eifel: bool
+    """Spurious retransmissions are found by time stamps (Eifel, RFC 3522), and what they
+    reduced is restored."""
     dsack: bool
+    """Receivers report what arrived twice (RFC 2883), and a reduction is restored when every
+    retransmission did; needs `sack`."""
     frto: bool
+    """Spurious timeouts are found by what is acknowledged after them (F-RTO, RFC 5682 §3.1);
+    needs `sack`."""
     ecn: bool
+    """Explicit congestion notification (RFC 3168): queues that have `ecn` mark."""
     idle: Idle
+    """What an idle time of more than a timeout does to the window."""
     delayed_ack_s: float
+    """How long an ACK may wait for a second segment; "0 ms" acknowledges each."""
     initial_window: float
+    """Initial window in segments."""
     initial_ssthresh: float | None
+    """Initial slow-start threshold in segments; without it slow start lasts until the first
+    loss."""
     min_window: float
+    """Smallest window in segments."""
     min_ssthresh: float
+    """Smallest slow-start threshold of coupled paths in segments; a single path has 2."""
     slow_start_carry_over: bool
+    """At the end of slow start, segments left over in the ACK go to congestion avoidance."""
     rto_min_s: float
+    """Smallest retransmission timeout; at most `rto_max`."""
     rto_floor: RtoFloor
+    """Whether `rto_min` bounds the whole timeout (RFC 6298) or its variance term (Linux)."""
     rto_max_s: float
+    """Largest retransmission timeout."""
     rto_initial_s: float
+    """Timeout before the first round-trip sample."""
     receive_buffer_bytes: int
+    """Receive buffer of a connection; with `autotune` the most that it grows to."""
     small_queue_bytes: int | None
+    """Bytes of one path that may wait in its sending host before they are on the air (TCP
+    Small Queues); without it as many as the window admits."""
     small_queue_time_s: float | None
+    """The same as a time: what the path sends in it, two packets at least (TCP Small Queues
+    since 2013, at the rate that Linux paces with)."""
     autotune: bool
+    """The receive buffer begins with 128 KiB and follows what arrives."""
     handshake: bool
+    """Connections and joins begin with their handshakes; otherwise they are there at once."""
     opportunistic: bool
+    """When the receive window is full, what the receiver waits for is sent on another path too
+    (Raiciu et al. 2012)."""
     penalise: bool
+    """Then also the window of the path that holds it is halved; needs `opportunistic`."""
     scheduler: Scheduler
+    """Which path carries the next data."""
 
 
 @dataclass(frozen=True, kw_only=True)

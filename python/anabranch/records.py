@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Literal,
     Self,
     TypeAlias,
@@ -69,7 +70,7 @@ class Record:
 
     def has(self, name: str) -> bool:
         """Whether the world that made the record knows the field."""
-        return name in vars(self)
+        return identifier(name) in vars(self)
 
     if not TYPE_CHECKING:  # readers of the package use attributes, which have types
 
@@ -113,6 +114,9 @@ class Partial(Record):
 
 class Table(Partial):
     """Columns of one length."""
+
+    PLACE: ClassVar[str]
+    """Where the table is in a run, as "series.paths"."""
 
     def __post_init__(self) -> None:
         """Leaves out absent columns, and makes arrays of the others."""

@@ -5,22 +5,57 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .records import Partial, Record, part
+from .records import Numbers, Partial, Record, Table, part
 from .tables import (
     Classes,
     Coding,
-    Conservation,
     EmulatedPaths,
-    EmulatedSeries,
+    EmulatedPathSeries,
     EventsLog,
     Flows,
+    FlowSeries,
+    Hops,
     Links,
+    LinkSeries,
     Paths,
+    PathSeries,
+    Places,
     Routes,
-    Series,
     Stations,
+    StationSeries,
     Ways,
 )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Series(Table):
+    """Samples over time; the kernel has no `flows` and no `nodes`."""
+
+    t_s: Numbers
+    """Times of the samples."""
+    paths: PathSeries
+    flows: FlowSeries = part()
+    links: LinkSeries
+    stations: StationSeries = part()
+    nodes: NodeSeries = part()
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class NodeSeries(Places):
+    """Where nodes are, and what went over media since the sample before."""
+
+    hops: Hops
+
+
+@dataclass(kw_only=True)
+class Conservation(Record):
+    """What became of packets since the start: sent + copied = delivered + dropped + in flight."""
+
+    sent: int
+    copied: int
+    delivered: int
+    dropped: int
+    in_flight: int
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -138,6 +173,16 @@ class TestbedReport(Record):
 
     traffic_cpu_fraction: float
     sample_interval_s: float
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class EmulatedSeries(Table):
+    """Samples over time of the emulator."""
+
+    t_s: Numbers
+    paths: EmulatedPathSeries
+    links: LinkSeries
+    stations: StationSeries
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -24,9 +24,9 @@ from anabranch.papers.pages import write_report
 from anabranch.papers.registry import select
 from anabranch.records import Numbers
 from anabranch.result import Result
-from anabranch.runs import Run
+from anabranch.runs import Run, Series
 from anabranch.scenario import shipped
-from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries, Series
+from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries
 
 NAMES = [name for name in shipped() if name.startswith("couple-plus/")]
 

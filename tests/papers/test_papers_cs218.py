@@ -28,10 +28,10 @@ from anabranch.papers.cs218 import (
 )
 from anabranch.papers.pages import write_report
 from anabranch.result import Result
-from anabranch.runs import Run
+from anabranch.runs import Run, Series
 from anabranch.scenario import shipped
 from anabranch.statistics import Interval
-from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries, Series
+from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries
 
 NAMES = [name for name in shipped() if name.startswith("cs218/")]
 

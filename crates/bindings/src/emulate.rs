@@ -1,13 +1,14 @@
 //! The emulator as a class that runs once, in the thread that calls it.
 
-use crate::outcome::{columns, link_series, links, matrix, station_series, stations};
+use crate::outcome::stations;
 use crate::read;
 use crate::simulate::open;
-use emulator::{Device, Own, PathResult, Reason, Report, Series, Settings, Side, Watch};
+use crate::tables::{self, Samples};
+use emulator::{Device, Own, Reason, Report, Series, Settings, Side, Watch};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use scenario::Plan;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
@@ -123,37 +124,23 @@ fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
 
 fn to_dict<'py>(py: Python<'py>, plan: &Plan, report: &Report) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    all.set_item("links", links(py, plan, &report.links)?)?;
+    all.set_item("links", tables::links(py, &report.links, plan)?)?;
     all.set_item("stations", stations(py, plan, &report.stations)?)?;
-    all.set_item("paths", paths(py, plan, &report.paths)?)?;
+    all.set_item("paths", tables::emulated_paths(py, &report.paths, plan)?)?;
     all.set_item("series", report.series.as_deref().map(|s| series(py, s)).transpose()?)?;
     all.set_item("emulator", own(py, &report.own)?)?;
     Ok(all)
-}
-
-fn paths<'py>(py: Python<'py>, plan: &Plan, rows: &[PathResult]) -> PyResult<Bound<'py, PyDict>> {
-    let table = PyDict::new(py);
-    let names = rows.iter().map(|row| plan.classes[row.class as usize].name.as_str());
-    table.set_item("class", PyList::new(py, names.collect::<Vec<_>>())?)?;
-    columns!(py, table, rows,
-        user: |row| row.user,
-        path: |row| row.path,
-        throughput_bps: |row| row.throughput_bps,
-        sent_packets: |row| row.sent_packets,
-        lost_packets: |row| row.lost_packets,
-    );
-    Ok(table)
 }
 
 fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>> {
     let rows = series.t_s.len();
     let all = PyDict::new(py);
     all.set_item("t_s", series.t_s.clone().into_pyarray(py))?;
-    let paths = PyDict::new(py);
-    paths.set_item("arrived_bytes", matrix(py, &series.arrived_bytes, rows)?)?;
-    all.set_item("paths", paths)?;
-    all.set_item("links", link_series(py, &series.links, rows)?)?;
-    all.set_item("stations", station_series(py, &series.links.stations, rows)?)?;
+    let paths = Samples { of: &series.arrived_bytes, rows };
+    all.set_item("paths", tables::emulated_path_series(py, paths)?)?;
+    all.set_item("links", tables::link_series(py, Samples { of: &series.links, rows })?)?;
+    let stations = Samples { of: &series.links.stations, rows };
+    all.set_item("stations", tables::station_series(py, stations)?)?;
     Ok(all)
 }
 

@@ -10,6 +10,7 @@ mod kernel;
 mod laws;
 mod outcome;
 mod simulate;
+mod tables;
 
 use control::ControllerSpec;
 use pyo3::exceptions::PyValueError;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(with_traces, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(tables::tables, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..plan import Plan
-from ..runs import Emulated, Run
-from ..tables import Classes, EmulatedSeries, Flows, Paths, PathSeries, Series
+from ..runs import Emulated, EmulatedSeries, Run, Series
+from ..tables import Classes, Flows, Paths, PathSeries
 from .sample import (
     FIELDS,
     Numbers,
