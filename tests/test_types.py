@@ -1,0 +1,188 @@
+"""Plans and tables are read through their types: what mypy then sees, and what JSON becomes."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+from anabranch import metrics, plan, runs, tables
+from anabranch.plan import DropTail, Link, Plan
+from anabranch.records import Missing, Record, meanings
+from anabranch.runs import Run
+from anabranch.scenario import shipped
+from anabranch.tables import Classes, Flows, Paths
+
+PACKAGE = Path(__file__).parent.parent / "python/anabranch"
+
+OPEN = {
+    "capture.py": "what the reader of captures gives, before it becomes tables",
+    "cli/compare.py": "keyword arguments of two worlds; the comparison as JSON",
+    "cli/dynamics.py": "what theory adds to a result, as JSON",
+    "cli/fair.py": "judgements as JSON, as a result has them",
+    "cli/maps.py": "what theory adds to a result, as JSON",
+    "cli/operate.py": "the status of loaded controllers, as JSON",
+    "cli/predict.py": "what theory adds to a result, as JSON",
+    "fairness/audit.py": "an audit as JSON",
+    "fairness/ensemble.py": "a judgement as JSON",
+    "fairness/judge.py": "a judgement as JSON",
+    "fairness/reference.py": "a scenario's text as nested data, which is changed",
+    "linux/controllers.py": "handles of the extension module, which has no kernel part elsewhere",
+    "linux/observe.py": "what the iterator of the kernel tells of sockets; the status as JSON",
+    "linux/running.py": "provenance, as JSON",
+    "papers/couple_plus/logs.py": "events of a qlog",
+    "papers/cs218/logs.py": "events of a qlog",
+    "papers/findings.py": "findings as JSON",
+    "papers/ledger.py": "what a ledger expects: TOML, by claim",
+    "papers/measurements.py": "the text of pages as data",
+    "papers/tse/logs.py": "events of a qlog",
+    "papers/wifi/logs.py": "events of a qlog",
+    "plot/animation/data.py": "what the page's script reads, as JSON",
+    "records.py": "where JSON becomes records, and records become JSON",
+    "report/page.py": "what a template is given",
+    "result.py": "a result as JSON; its provenance, and what theory and fairness add to it",
+    "runs.py": "a run as JSON",
+    "scenario.py": "a scenario's text as nested data",
+    "statistics.py": "an interval as JSON",
+    "theory/balance.py": "what the registry of laws says of one",
+}
+"""Files that have data without types, and why; in plots it is how something looks, too."""
+
+LOOKS = ("plot/", "papers/couple_plus/figures.py", "papers/cs218/figures.py", "papers/wifi/figures.py")
+"""Where keyword arguments of Matplotlib are."""
+
+FIELDS = {
+    field.name.rstrip("_")
+    for module in (plan, runs, tables)
+    for record in vars(module).values()
+    if isinstance(record, type) and issubclass(record, Record) and is_dataclass(record)
+    for field in fields(record)
+}
+
+TYPED = {"plan", "planned", "run", "runs", "series", "flows", "paths", "links", "stations"}
+"""Names that are plans, runs and tables wherever the package has them, as variable or attribute."""
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda f: f.stem)
+def test_no_plan_and_no_table_is_read_by_a_string(file: Path) -> None:
+    read = [f"{file}:{line}: {text}" for line, text in subscripts(file)]
+    assert not read, "\n".join(read)
+
+
+def test_data_without_types_has_a_reason() -> None:
+    found = {name for file in PACKAGE.rglob("*.py") if (name := str(file.relative_to(PACKAGE)))}
+    untyped = Counter(
+        {name: (PACKAGE / name).read_text().count("dict[str, Any]") for name in found}
+    )
+    unexplained = {
+        name for name, count in untyped.items() if count and not name.startswith(LOOKS)
+    } - set(OPEN)
+    assert not unexplained
+    assert set(OPEN) <= {name for name in found}
+    print(f"dict[str, Any]: {untyped.total()} in {len([n for n in untyped.values() if n])} files")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_plan_becomes_json_and_comes_back(name: str) -> None:
+    found = ab.load(name).plan()
+    content = json.loads(json.dumps(found.to_json()))
+    assert Plan.from_json(content) == found
+    assert content["links"][0]["name"] == found.links[0].name
+
+
+def test_the_plan_of_every_table_has_no_field_that_its_types_have_not() -> None:
+    root = Path(__file__).parent.parent / "crates/scenario/tests"
+    text = (root / "everything.toml").read_text()
+    raw = json.loads(ab._core.plan(text, "everything"))
+    assert Plan.from_json(raw).to_json() == raw
+
+
+def test_what_an_older_file_lacks_is_off() -> None:
+    content = {"name": "wire", "rate_bps": 1000, "delay_s": 0.1, "queue": None, "loss": 0.0}
+    link = Link.from_json(content)
+    assert (link.duplicate, link.per_user, link.air, link.loss_chain) == (0, False, [], None)
+    with pytest.raises(ValueError, match="Link has no 'name'"):
+        Link.from_json({})
+
+
+def test_a_queue_is_of_the_kind_that_it_says() -> None:
+    content = {"kind": "droptail", "limit_packets": 5, "limit_bytes": None}
+    base = {"name": "wire", "rate_bps": 1000, "delay_s": 0.1, "loss": 0.0}
+    link = Link.from_json(base | {"queue": content})
+    assert link.queue == DropTail(limit_packets=5, limit_bytes=None)
+    with pytest.raises(ValueError, match="'smart' is not one of droptail, red"):
+        Link.from_json(base | {"queue": {"kind": "smart"}})
+
+
+def test_a_run_becomes_json_and_comes_back(tmp_path: Path) -> None:
+    short = ["duration=8 s", "warmup=1 s"]
+    result = ab.run("khalili/scenario-c", overrides=short, series=True, events=True)
+    result.save(tmp_path / "run.json.gz")
+    again = ab.Result.load(tmp_path / "run.json.gz")
+    assert json.dumps(again.to_json()) == json.dumps(result.to_json())
+    (run,), (other,) = result.runs, again.runs
+    np.testing.assert_array_equal(run.series.paths.cwnd_segments, other.series.paths.cwnd_segments)
+    assert run.events_log.link == other.events_log.link
+
+
+def test_tables_can_be_read_as_the_json_has_them() -> None:
+    (run,) = ab.run("khalili/scenario-c", overrides=["duration=8 s", "warmup=1 s"]).runs
+    assert run["flows"]["class"] == run.flows.class_  # type: ignore[index]
+    assert "series" not in run and run.get("series") is None  # type: ignore[operator, attr-defined]
+    with pytest.raises(KeyError, match="Flows has no 'rate'"):
+        run["flows"]["rate"]  # type: ignore[index]
+
+
+def test_a_column_that_a_world_does_not_know_is_absent() -> None:
+    run = Run(flows=Flows(class_=["a"]), paths=Paths(), classes=Classes())
+    assert not run.flows.has("goodput_bps") and not run.has("seed")
+    with pytest.raises(Missing, match="Flows has no 'goodput_bps'; it has class_"):
+        run.flows.goodput_bps  # noqa: B018 the access is what is tested
+    with pytest.raises(KeyError, match="goodput_bps"):
+        run.flows.column("goodput_bps")
+
+
+def test_every_column_of_a_simulation_is_declared_and_every_other_one_is_of_the_kernel() -> None:
+    short = ["duration=8 s", "warmup=1 s"]
+    (run,) = ab.run("khalili/scenario-c", overrides=short, series=True, events=True).runs
+    for table in (run.flows, run.paths, run.links, run.classes, run.series.paths):
+        for name, meaning in meanings(type(table)).items():
+            assert table.has(name) != meaning.text.startswith("linux: "), name
+
+
+def test_metrics_are_the_columns_that_have_a_unit() -> None:
+    known = {(metric.table, metric.name): metric for metric in metrics.METRICS}
+    assert len(known) == len(metrics.METRICS)
+    assert known["flows", "throughput_bps"].unit == "bit/s"
+    assert ("flows", "user") not in known
+    assert all(metric.meaning for metric in metrics.METRICS)
+    assert tables.Flows.PLACE == "flows"
+
+
+def subscripts(file: Path) -> Iterator[tuple[int, str]]:
+    """Subscripts by a string of what has types."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        match node:
+            case ast.Subscript(value=value, slice=ast.Constant(value=key)):
+                if key in FIELDS and last(value) in TYPED:
+                    yield node.lineno, ast.unparse(node)
+
+
+def last(node: ast.expr) -> str:
+    """The name of a variable or attribute, of an item that of its list."""
+    match node:
+        case ast.Attribute(value=ast.Call()):  # of what a function gave
+            return ""
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Subscript(value=value, slice=ast.Constant(value=int()) | ast.Name()):
+            return last(value)
+        case _:
+            return ""
