@@ -220,7 +220,7 @@ def test_worlds_without_a_reference_say_that_they_do_not_judge(
     result = ab.run("tse/two-paths", overrides=[*short, "flow.ensemble.fair.margin=0.1"])
     monkeypatch.setattr(realtime, "perform", lambda *words, **options: result)
     monkeypatch.setattr(realtime, "show_error", lambda result: None)
-    realtime.run_command("tse/two-paths", None, [1], [], None, False, False, ab.Recording())
+    realtime.run_command("tse/two-paths", realtime.KernelRunOptions())
     assert "not judged, for there is no reference TCP on the kernel" in capsys.readouterr().out
 
 
@@ -231,9 +231,7 @@ def test_an_interrupt_of_the_references_keeps_the_result_and_says_that_it_is_not
     file = tmp_path / "x.json"
     words = [*SHORT[1::2], "flow.ensemble.fair.margin=0.05"]
     with pytest.raises(typer.Exit) as ended:
-        simulate.run_command(
-            "tse/two-paths", None, [1], words, file, False, False, ab.Recording(), 0
-        )
+        simulate.run_command("tse/two-paths", simulate.RunOptions(overrides=words, json=file))
     assert ended.value.exit_code == 130
     assert "not judged, for the command was interrupted" in capsys.readouterr().out
     assert ab.Result.load(file).seeds == [1] and not ab.Result.load(file).fairness
@@ -438,18 +436,9 @@ def test_what_was_simulated_is_written_before_it_is_shown(
 ) -> None:
     monkeypatch.setattr(simulate, "show", interrupt)
     file = tmp_path / "x.json"
+    options = simulate.RunOptions(seeds=range(1, 3), overrides=SHORT[1::2], json=file)
     with pytest.raises(KeyboardInterrupt):
-        simulate.run_command(
-            "khalili/scenario-c",
-            None,
-            range(1, 3),
-            SHORT[1::2],
-            file,
-            False,
-            False,
-            ab.Recording(),
-            0,
-        )
+        simulate.run_command("khalili/scenario-c", options)
     assert ab.Result.load(file).seeds == [1, 2]
 
 
@@ -466,18 +455,9 @@ def test_an_interrupt_before_any_replication_finished_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(simulate, "run", interrupt)
+    options = simulate.RunOptions(seeds=range(1, 4), json=tmp_path / "x.json")
     with pytest.raises(typer.Exit) as ended:
-        simulate.run_command(
-            "khalili/scenario-c",
-            None,
-            range(1, 4),
-            [],
-            tmp_path / "x.json",
-            False,
-            False,
-            ab.Recording(),
-            0,
-        )
+        simulate.run_command("khalili/scenario-c", options)
     assert ended.value.exit_code == 130
     assert "interrupted: 0 of 3 replications" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())

@@ -16,11 +16,11 @@ import pytest
 import anabranch as ab
 from anabranch.cli import compare
 from anabranch.cli.compare import agreement, checked_worlds, explained
-from anabranch.cli.reproduce import SEEDS, Where, reproduce_command
+from anabranch.cli.reproduce import SEEDS, ReproduceOptions, Where, reproduce_command
 from anabranch.linux import LinuxError, NotValid
 from anabranch.linux.controllers import sources
 from anabranch.linux.testbed import TESTBED
-from anabranch.papers import PAPERS, Cell, Finding, Laboratory, evaluate
+from anabranch.papers import PAPERS, Configuration, Finding, Laboratory, evaluate
 from anabranch.papers.beside import conditions, together
 from anabranch.papers.laboratory import NoResult
 from anabranch.papers.measurements import OVERHEAD_S, Measurements, rounded, spoken, unlike
@@ -30,7 +30,7 @@ from anabranch.papers.row import BEYOND, head
 from anabranch.runs import EmulatorReport, KernelReport
 from anabranch.statistics import Interval, apart, difference, interval
 
-CELL = Cell("khalili/scenario-c", "lia", ("duration=8 s", "warmup=6 s"))
+CELL = Configuration("khalili/scenario-c", "lia", ("duration=8 s", "warmup=6 s"))
 SHORT = ("duration=30 s", "warmup=10 s")
 
 
@@ -129,7 +129,7 @@ def test_what_is_kept_is_what_was_measured_to_six_digits(tmp_path: Path) -> None
     ],
 )
 def test_a_replication_of_another_cell_is_measured_anew_and_why_is_said(
-    other: Cell, why: str, tmp_path: Path
+    other: Configuration, why: str, tmp_path: Path
 ) -> None:
     store(tmp_path, Kernel()).run("cell", CELL, 1, tell)
     said: list[str] = []
@@ -316,10 +316,11 @@ def test_reproduce_judges_what_lies_in_a_directory(
     out = tmp_path / "out.json"
     there = Where("linux", None, tmp_path)
     ids = ["khalili.table3.n10", "khalili.table3.n30"]
+    options = ReproduceOptions(where=there, quick=True, json=out)
     with pytest.raises(ValueError, match="nothing measured lies there"):
-        reproduce_command(ids, True, None, there, out, None, False)
+        reproduce_command(ids, options)
     store(tmp_path / "quick", Kernel()).run("c-lia-10", cell, 2, tell)
-    reproduce_command(ids, True, None, there, out, None, False)
+    reproduce_command(ids, options)
     ten, thirty = json.loads(out.read_text())
     assert ten["world"] == "linux" and ten["obtained"]["multipath"]["repetitions"] == 2
     assert thirty["verdict"] == "not_run" and "nothing measured lies there" in thirty["why"]
@@ -400,10 +401,11 @@ def test_compare_sets_three_worlds_side_by_side(
     monkeypatch.setattr(compare, "measured", on_linux)
     file = tmp_path / "x.json"
     words = ["duration=40 s", "warmup=5 s"]
+    options = compare.CompareOptions(
+        controller="lia", worlds="theory,simulation,linux", overrides=words, json=file
+    )
     with pytest.raises(compare.typer.Exit) as ended:
-        compare.compare_command(
-            "khalili/scenario-c", "lia", "theory,simulation,linux", (1, None), words, 0.1, file, 0
-        )
+        compare.compare_command("khalili/scenario-c", options)
     assert ended.value.exit_code == 1
     out = capsys.readouterr().out
     assert "3 replications of 40 s, about 2 min" in out
@@ -426,9 +428,10 @@ def test_an_interrupt_on_the_kernel_keeps_the_worlds_that_had_finished(
 
     monkeypatch.setattr(compare, "measured", stopped)
     file = tmp_path / "x.json"
+    options = compare.CompareOptions(
+        worlds="simulation,theory,linux", repeat=2, overrides=SHORT, tolerance=9, json=file
+    )
     with pytest.raises(compare.typer.Exit) as ended:
-        compare.compare_command(
-            "khalili/scenario-c", None, "simulation,theory,linux", (1, 2), list(SHORT), 9, file, 0
-        )
+        compare.compare_command("khalili/scenario-c", options)
     assert ended.value.exit_code == 130
     assert list(json.loads(file.read_text())["worlds"]) == ["theory", "simulation"]

@@ -82,19 +82,19 @@ def run(
 ) -> None:
     """Simulate a scenario packet by packet and print what each class of users gets."""
     from .options import checked_threads, recording_from, seeds_from
-    from .simulate import run_command
+    from .simulate import RunOptions, run_command
 
-    run_command(
-        scenario,
-        controller,
-        seeds_from(seed, repeat),
-        set_ or [],
-        json,
-        series,
-        events,
-        recording_from(pcap, qlog, record_until, pcap_keep),
-        checked_threads(threads),
+    options = RunOptions(
+        controller=controller,
+        seeds=seeds_from(seed, repeat),
+        overrides=set_ or [],
+        json=json,
+        series=series,
+        events=events,
+        recording=recording_from(pcap, qlog, record_until, pcap_keep),
+        threads=checked_threads(threads),
     )
+    run_command(scenario, options)
 
 
 @app.command(
@@ -161,12 +161,25 @@ def theory(
     json: JsonOption = None,
 ) -> None:
     """Equilibrium of the shipped laws, and the optimum without and with probing cost."""
-    from .predict import Asked, theory_command
+    from .predict import TheoryOptions, theory_command
 
-    asked = Asked(
-        rtt, utility, alpha, maxmin, pareto, fluid, portrait, axes, tuple(map_ or ()), of, out
+    options = TheoryOptions(
+        controller=controller,
+        overrides=set_ or [],
+        rtt=rtt,
+        utility=utility,
+        alpha=alpha,
+        maxmin=maxmin,
+        pareto=pareto,
+        fluid=fluid,
+        portrait=portrait,
+        axes=axes,
+        map=tuple(map_ or ()),
+        of=of,
+        out=out,
+        json=json,
     )
-    theory_command(scenario, controller, set_ or [], asked, json)
+    theory_command(scenario, options)
 
 
 @app.command(
@@ -202,19 +215,20 @@ def compare(
     threads: ThreadsOption = 0,
 ) -> None:
     """Theory, simulation and the real kernel side by side; status 1 when a class differs."""
-    from .compare import compare_command
+    from .compare import CompareOptions, compare_command
     from .options import checked_threads
 
-    compare_command(
-        scenario,
-        controller,
-        worlds,
-        (seed, repeat),
-        set_ or [],
-        tolerance,
-        json,
-        checked_threads(threads),
+    options = CompareOptions(
+        controller=controller,
+        worlds=worlds,
+        first_seed=seed,
+        repeat=repeat,
+        overrides=set_ or [],
+        tolerance=tolerance,
+        json=json,
+        threads=checked_threads(threads),
     )
+    compare_command(scenario, options)
 
 
 @app.command(
@@ -273,12 +287,19 @@ def reproduce(
 ) -> None:
     """Run a document's experiments and judge its claims against the published bands."""
     from .options import checked_replications
-    from .reproduce import Where, reproduce_command
+    from .reproduce import ReproduceOptions, Where, reproduce_command
 
     if seeds is not None:
         checked_replications("--seeds", seeds)
-    where = Where(world, keep, judged)
-    reproduce_command(what or [], quick, seeds, where, json, report, strict)
+    options = ReproduceOptions(
+        quick=quick,
+        seeds=seeds,
+        where=Where(world, keep, judged),
+        json=json,
+        report=report,
+        strict=strict,
+    )
+    reproduce_command(what or [], options)
 
 
 @app.command(

@@ -81,24 +81,32 @@ class Difference:
         }
 
 
-def compare_command(
-    source: str,
-    controller: str | None,
-    worlds: str | None,
-    seeds: tuple[int, int | None],
-    overrides: list[str],
-    tolerance: float,
-    json: Path | None,
-    threads: int,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """The options of `anabranch compare`."""
+
+    controller: str | None = None
+    worlds: str | None = None
+    first_seed: int = 1
+    repeat: int | None = None
+    """How many seeds; None is the number of each world."""
+    overrides: Sequence[str] = ()
+    tolerance: float = 0.1
+    json: Path | None = None
+    threads: int = 0
+
+
+def compare_command(source: str, asked: CompareOptions) -> None:
     """Prints worlds side by side; exit status 1 when a class differs by more than it may.
 
-    `seeds` has the first and how many; None is the number of each world. Raises LinuxError before
-    anything is run if the kernel is asked for and cannot run the scenario.
+    Raises LinuxError before anything is run if the kernel is asked for and cannot run the scenario.
     """
-    wanted = None if worlds is None else checked_worlds(worlds)
-    first, repeat = seeds
-    chosen = {world: seeds_from(first, repeat or number) for world, number in REPEAT.items()}
+    controller, overrides, json = asked.controller, asked.overrides, asked.json
+    wanted = None if asked.worlds is None else checked_worlds(asked.worlds)
+    chosen = {
+        world: seeds_from(asked.first_seed, asked.repeat or number)
+        for world, number in REPEAT.items()
+    }
     scenario = scenario_from(source)
     if json:
         check_writable(json)
@@ -115,7 +123,9 @@ def compare_command(
                 origin = provenance(controller, overrides, rtt="queueing", utility="log")
                 results[world] = as_result(scenario, predicted(plan, "queueing"), origin)
             elif world == SIMULATION:
-                results[world] = simulated(scenario, chosen[world], threads=threads, **options)
+                results[world] = simulated(
+                    scenario, chosen[world], threads=asked.threads, **options
+                )
             else:
                 results[world] = measured(scenario, chosen[world], **options)
         except typer.Exit as interrupt:  # before any replication had finished
@@ -126,10 +136,10 @@ def compare_command(
             break
     if ended and len(results) < 2:
         raise ended
-    finish(results, tolerance, json)
+    finish(results, asked.tolerance, json)
     if ended:
         raise ended
-    if "differs" in words(results, tolerance).values():
+    if "differs" in words(results, asked.tolerance).values():
         raise typer.Exit(1)
 
 

@@ -59,18 +59,18 @@ def run(
 ) -> None:
     """Run a scenario on the real kernel, in real time, and print what each class of users gets."""
     from .options import recording_from, seeds_from
-    from .realtime import run_command
+    from .realtime import KernelRunOptions, run_command
 
-    run_command(
-        scenario,
-        controller,
-        seeds_from(seed, repeat),
-        set_ or [],
-        json,
-        series,
-        keep_invalid,
-        recording_from(pcap, None, None, pcap_keep),
+    options = KernelRunOptions(
+        controller=controller,
+        seeds=seeds_from(seed, repeat),
+        overrides=set_ or [],
+        json=json,
+        series=series,
+        keep_invalid=keep_invalid,
+        recording=recording_from(pcap, None, None, pcap_keep),
     )
+    run_command(scenario, options)
 
 
 @linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux check")

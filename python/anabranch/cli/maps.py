@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def grid(
     scenario: Scenario,
     axes: list[theory.Axis],
     controller: str | None,
-    overrides: list[str],
+    overrides: Sequence[str],
     rtt: str | float,
 ) -> theory.WhatIf:
     """The equilibria over the axes."""

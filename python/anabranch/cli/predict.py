@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,12 @@ class Prediction:
     """Whether the equilibrium is Pareto-optimal, and what dominates it, if that was asked."""
 
 
-@dataclass(frozen=True)
-class Asked:
+@dataclass(frozen=True, kw_only=True)
+class TheoryOptions:
     """The options of `anabranch theory`, as they were given."""
 
+    controller: str | None = None
+    overrides: Sequence[str] = ()
     rtt: str = "queueing"
     utility: str = "log"
     alpha: float | None = None
@@ -66,10 +69,11 @@ class Asked:
     map: tuple[str, ...] = ()
     of: str = "rate"
     out: Path | None = None
+    json: Path | None = None
 
 
 def predicted(
-    plan: Plan, rtt: str | float, utility: str = "log", asked: Asked | None = None
+    plan: Plan, rtt: str | float, utility: str = "log", asked: TheoryOptions | None = None
 ) -> Prediction:
     """Equilibrium and optima of a plan; the optima have the equilibrium's round trips.
 
@@ -82,7 +86,7 @@ def predicted(
         probing = theory.optimum(network, utility=utility, rtt=found.rtts_s, floor=1.0)
     except theory.TheoryError:
         probing = None
-    asked = asked or Asked()
+    asked = asked or TheoryOptions()
     fair = [] if asked.alpha is None else [theory.alpha_fair(network, asked.alpha)]
     fair += [theory.max_min(network)] if asked.maxmin else []
     pareto = None
@@ -92,14 +96,9 @@ def predicted(
     return Prediction(plan, found, best, probing, tuple(fair), pareto)
 
 
-def theory_command(
-    source: str,
-    controller: str | None,
-    overrides: list[str],
-    asked: Asked,
-    json: Path | None,
-) -> None:
+def theory_command(source: str, asked: TheoryOptions) -> None:
     """Writes the equilibrium, the optima and what else was asked for, and prints them."""
+    controller, overrides, json = asked.controller, asked.overrides, asked.json
     round_trips = _checked(asked)
     axes, grid_axes = axes_from(asked.axes), maps.axes_of([*asked.map], asked.of, asked.out)
     scenario = scenario_from(source)
@@ -133,7 +132,7 @@ def theory_command(
     )
 
 
-def _checked(asked: Asked) -> str | float:
+def _checked(asked: TheoryOptions) -> str | float:
     """The round trips of `--rtt`. Raises ValueError for options that are wrong or do not go
     together.
     """
@@ -153,7 +152,7 @@ def _checked(asked: Asked) -> str | float:
     return round_trip(asked.rtt)
 
 
-def _show(what: Prediction, asked: Asked) -> None:
+def _show(what: Prediction, asked: TheoryOptions) -> None:
     """Prints the equilibrium and what is set beside it."""
     out = console()
     out.print(_classes(what))

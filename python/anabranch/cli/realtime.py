@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +15,39 @@ from .simulate import check_complete, perform, watched
 from .terminal import console
 
 
-def run_command(
-    source: str,
-    controller: str | None,
-    seeds: Sequence[int],
-    overrides: list[str],
-    json: Path | None,
-    series: bool,
-    keep_invalid: bool,
-    recording: Recording,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class KernelRunOptions:
+    """The options of `anabranch linux run`."""
+
+    controller: str | None = None
+    seeds: Sequence[int] = (1,)
+    overrides: Sequence[str] = ()
+    json: Path | None = None
+    series: bool = False
+    keep_invalid: bool = False
+    recording: Recording = field(default_factory=Recording)
+
+
+def run_command(source: str, options: KernelRunOptions) -> None:
     """Runs on the real kernel, writes the result if asked, and prints it with the emulator's error."""
-    result = perform(
+    produce = partial(
         measured,
-        source,
-        seeds,
-        json,
-        controller=controller,
-        overrides=overrides,
-        series=series,
-        keep_invalid=keep_invalid,
-        recording=recording,
+        seeds=options.seeds,
+        controller=options.controller,
+        overrides=options.overrides,
+        series=options.series,
+        keep_invalid=options.keep_invalid,
+        recording=options.recording,
     )
-    if recording.pcap:
-        console().print(f"written to {recording.pcap}", highlight=False, markup=False)
+    result = perform(produce, source, options.json)
+    if options.recording.pcap:
+        console().print(f"written to {options.recording.pcap}", highlight=False, markup=False)
     show_error(result)
     tell_not_judged(
         result.plan,
         "for there is no reference TCP on the kernel; `anabranch run` judges it in simulation",
     )
-    check_complete(result, seeds)
+    check_complete(result, options.seeds)
 
 
 def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:

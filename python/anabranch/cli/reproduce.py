@@ -69,16 +69,21 @@ def say(text: str) -> None:
     console().print(text, style="yellow", highlight=False, markup=False)
 
 
-def reproduce_command(
-    names: list[str],
-    quick: bool,
-    seeds: int | None,
-    where: Where,
-    json: Path | None,
-    report: Path | None,
-    strict: bool,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """The options of `anabranch reproduce`."""
+
+    where: Where
+    quick: bool = False
+    seeds: int | None = None
+    json: Path | None = None
+    report: Path | None = None
+    strict: bool = False
+
+
+def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
     """Evaluates claims, prints their verdicts, and writes what is asked."""
+    where, quick, json, report = options.where, options.quick, options.json, options.report
     try:
         chosen = select(names)
     except KeyError as error:
@@ -87,7 +92,7 @@ def reproduce_command(
         check_writable(json)
     if report:
         report.mkdir(parents=True, exist_ok=True)
-    repetitions = seeds or SEEDS[where.world][quick]
+    repetitions = options.seeds or SEEDS[where.world][quick]
     findings: list[Finding] = []
     laboratories: dict[str, Laboratory] = {}
     with progress("preparing") as tell:
@@ -119,7 +124,7 @@ def reproduce_command(
             console().print(f"report: {target}", highlight=False)
     if any(lab.interrupted for lab in laboratories.values()):
         raise KeyboardInterrupt
-    if strict and any(f.verdict not in ("reproduced", "not_run") for f in findings):
+    if options.strict and any(f.verdict not in ("reproduced", "not_run") for f in findings):
         raise typer.Exit(1)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,69 +23,64 @@ from .options import scenario_from
 from .terminal import console, named, progress, stopped, table, writing
 
 
-def run_command(
-    source: str,
-    controller: str | None,
-    seeds: Sequence[int],
-    overrides: list[str],
-    json: Path | None,
-    series: bool,
-    events: bool,
-    recording: Recording,
-    threads: int,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The options of `anabranch run`."""
+
+    controller: str | None = None
+    seeds: Sequence[int] = (1,)
+    overrides: Sequence[str] = ()
+    json: Path | None = None
+    series: bool = False
+    events: bool = False
+    recording: Recording = field(default_factory=Recording)
+    threads: int = 0
+
+
+def run_command(source: str, options: RunOptions) -> None:
     """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it
     is to be.
     """
-    result = perform(
-        judged_too,
-        source,
-        seeds,
-        json,
-        controller=controller,
-        overrides=overrides,
-        threads=threads,
-        series=series,
-        events=events,
-        recording=recording,
-    )
-    for file in (recording.pcap, recording.qlog):
+    result = perform(partial(judged_too, options=options), source, options.json)
+    for file in (options.recording.pcap, options.recording.qlog):
         if file:
             console().print(f"written to {file}", highlight=False, markup=False)
     if not result.fairness:
         tell_not_judged(result.plan, "for the command was interrupted")
-    check_complete(result, seeds)
+    check_complete(result, options.seeds)
     if demands(result.plan) and not result.fairness:
         raise typer.Exit(INTERRUPTED)
     if not all(one["met"] for one in result.fairness):
         raise typer.Exit(1)
 
 
-def judged_too(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
+def judged_too(scenario: Scenario, options: RunOptions) -> Result:
     """The result of `simulated` with judgements on flows that are to be TCP-fair.
 
     Raises ValueError before anything is run if one of them cannot be judged.
     """
-    chosen = {name: options[name] for name in ("controller", "overrides")}
-    wanted = check_demands(scenario, **chosen)
-    result = simulated(scenario, seeds, **options)
+    wanted = check_demands(scenario, controller=options.controller, overrides=options.overrides)
+    result = simulated(
+        scenario,
+        options.seeds,
+        controller=options.controller,
+        overrides=options.overrides,
+        threads=options.threads,
+        series=options.series,
+        events=options.events,
+        recording=options.recording,
+    )
     if not wanted or not result.provenance["complete"]:
         return result
-    return judged(result, options["threads"])
+    return judged(result, options.threads)
 
 
-def perform(
-    produce: Callable[..., Result],
-    source: str,
-    seeds: Sequence[int],
-    json: Path | None,
-    **options: Any,
-) -> Result:
+def perform(produce: Callable[[Scenario], Result], source: str, json: Path | None) -> Result:
     """What a world gives for a scenario, written before it is shown: so it can no longer be lost."""
     scenario = scenario_from(source)
     if json:
         check_writable(json)
-    result = produce(scenario, seeds, **options)
+    result = produce(scenario)
     if json:
         with writing(json):
             result.save(json)
