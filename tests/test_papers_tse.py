@@ -20,7 +20,7 @@ from anabranch.papers.tse.paper import BASE, matrix, shared_name, shared_ways
 PAPER = PAPERS["tse"]
 
 
-def links_of(cell: cells.Cell, name: str = "ensemble") -> list[str]:
+def links_of(cell: cells.Configuration, name: str = "ensemble") -> list[str]:
     plan = ab.load(cell.scenario).plan(overrides=list(cell.overrides))
     group = next(c for c in plan.classes if c.name == name)
     return [plan.links[path.links[0]].name for path in group.paths]
@@ -140,7 +140,7 @@ SHORT = ("duration=20 s", "warmup=8 s")
 def small(*names: str) -> Laboratory:
     """Cells run for a few seconds."""
     short = {
-        name: cells.Cell(PAPER.cells[name].scenario, None, (*PAPER.cells[name].overrides, *SHORT))
+        name: cells.Configuration(PAPER.cells[name].scenario, None, (*PAPER.cells[name].overrides, *SHORT))
         for name in names
     }
     lab = Laboratory(short, seeds=2)

@@ -21,8 +21,8 @@ from typing import Any
 import left
 import numpy as np
 from opening import open_and_close
+from process_pool import churn
 from trial import share_of_two
-from troupe import churn
 
 from anabranch.linux import run
 from anabranch.result import Result
@@ -135,11 +135,11 @@ def churned(minutes: float, rate_bps: float, say: Callable[[str], object]) -> di
     """200 connections for some time, and what did not hold."""
     if not left.warn_again():
         say("  the kernel's warnings that come once per boot may have come before")
-    troupe = churn(60 * minutes, stages=4, connections=50, seed=1, rate_bps=rate_bps)
-    for name, count in sorted(troupe.counts.items()):
+    pool = churn(60 * minutes, stages=4, connections=50, seed=1, rate_bps=rate_bps)
+    for name, count in sorted(pool.counts.items()):
         say(f"  {name:52}{count:>14,}")
-    say(f"  {'largest window in segments':52}{troupe.largest:>14,.0f}")
-    return {"counts": dict(troupe.counts), "largest": troupe.largest, "wrong": troupe.wrong}
+    say(f"  {'largest window in segments':52}{pool.largest:>14,.0f}")
+    return {"counts": dict(pool.counts), "largest": pool.largest, "wrong": pool.wrong}
 
 
 def halves(runs: int, seconds: float, say: Callable[[str], object]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import pytest
 from churn import MOST_JOINED, SUBFLOW, Stage
 from opening import open_and_close
 from pairs import feed, pairs
+from process_pool import ProcessPool, churn
 from soak import PLANTED, fits, largest_window
-from troupe import Troupe, churn
 
 from anabranch import _core
 from anabranch.linux import run
@@ -58,21 +58,21 @@ links = ["right"]
 
 
 def test_paths_processes_and_controllers_come_and_go_and_leave_nothing() -> None:
-    troupe = churn(seconds=9, stages=1, connections=20, seed=3)
-    print(dict(troupe.counts))
-    assert troupe.wrong == []
-    assert troupe.counts["opened"] > 20
-    assert troupe.counts["joined"] > 0 and troupe.counts["left"] > 0
-    assert troupe.counts["most subflows of a connection"] > 1
-    assert troupe.counts["callbacks: acks"] > 100
-    assert troupe.largest < 4000
+    pool = churn(seconds=9, stages=1, connections=20, seed=3)
+    print(dict(pool.counts))
+    assert pool.wrong == []
+    assert pool.counts["opened"] > 20
+    assert pool.counts["joined"] > 0 and pool.counts["left"] > 0
+    assert pool.counts["most subflows of a connection"] > 1
+    assert pool.counts["callbacks: acks"] > 100
+    assert pool.largest < 4000
 
 
 def test_a_killed_run_leaves_neither_controllers_nor_namespaces() -> None:
-    with Troupe(0, 0, random.Random(1), left.Scene()) as troupe:
-        troupe.kill_run()
-    assert troupe.counts["killed: run"] == 1
-    assert troupe.wrong == []
+    with ProcessPool(0, 0, random.Random(1), left.Scene()) as pool:
+        pool.kill_run()
+    assert pool.counts["killed: run"] == 1
+    assert pool.wrong == []
 
 
 def test_connections_that_close_leave_neither_map_entries_nor_memory() -> None:

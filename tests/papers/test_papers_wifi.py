@@ -17,9 +17,9 @@ from anabranch.papers.pages import write_report
 from anabranch.papers.wifi import PAPER, added, cells, reading, structure
 from anabranch.papers.wifi.logs import send_queues
 from anabranch.result import Result
-from anabranch.runs import Run
+from anabranch.runs import Run, Series
 from anabranch.scenario import shipped
-from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries, Series
+from anabranch.tables import Classes, Flows, LinkSeries, Paths, PathSeries
 
 NAMES = [name for name in shipped() if name.startswith("wifi/")]
 SHORT = ("duration=12 s", "warmup=4 s")
@@ -36,7 +36,7 @@ def small(*names: str) -> Laboratory:
     for name in names:
         cell = PAPER.cells[name]
         change = (*cell.overrides, *SHORT)
-        short[name] = cells.Cell(cell.scenario, cell.controller, change, cell.series)
+        short[name] = cells.Configuration(cell.scenario, cell.controller, change, cell.series)
     lab = Laboratory(short, seeds=2)
     lab.run(names)
     return lab

@@ -127,15 +127,15 @@ def writing(file: Path) -> Iterator[None]:
     console().print(f"written to {file}", highlight=False, markup=False)
 
 
-class Tell(Protocol):
-    """Is told the work done, the work in all and, perhaps, what is being done."""
+class ReportProgress(Protocol):
+    """Reports the work done, the work in all and, perhaps, the step at work."""
 
     def __call__(self, done: float, total: float, what: str = "") -> None:
-        """Takes the news."""
+        """Reports progress."""
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Tell]:
+def progress(label: str) -> Iterator[ReportProgress]:
     """A progress bar on standard error; nothing when that is not a terminal."""
     if not sys.stderr.isatty():
         yield _silence
@@ -164,4 +164,4 @@ def progress(label: str) -> Iterator[Tell]:
 
 
 def _silence(done: float, total: float, what: str = "") -> None:
-    """Tells nobody."""
+    """Reports nothing."""

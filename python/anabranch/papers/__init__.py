@@ -2,15 +2,15 @@
 
 from .document import Paper
 from .findings import Check, Finding
-from .laboratory import Cell, Laboratory
+from .laboratory import Configuration, Laboratory
 from .ledger import Claim, claims
 from .registry import PAPERS, evaluate, select
 
 __all__ = [
     "PAPERS",
-    "Cell",
     "Check",
     "Claim",
+    "Configuration",
     "Finding",
     "Laboratory",
     "Paper",

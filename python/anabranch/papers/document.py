@@ -9,7 +9,7 @@ from functools import cached_property
 from ..report import Section
 from ..statistics import Interval
 from .findings import Finding
-from .laboratory import SIMULATION, Cell, Laboratory
+from .laboratory import SIMULATION, Configuration, Laboratory
 from .ledger import Claim, claims
 from .row import Row
 
@@ -22,13 +22,13 @@ class Paper:
 
     key: str
     title: str
-    experiments: dict[str, dict[str, Cell]]
+    experiments: dict[str, dict[str, Configuration]]
     """Cells of each experiment of the ledger; none where theory answers it, or nothing can yet."""
-    auxiliary: dict[str, Cell] = field(default_factory=dict)
+    auxiliary: dict[str, Configuration] = field(default_factory=dict)
     """Cells that claims need besides those of an experiment."""
-    explaining: dict[str, Cell] = field(default_factory=dict)
+    explaining: dict[str, Configuration] = field(default_factory=dict)
     """Cells that explain a miss: a claim is judged without them where a world has them not."""
-    unclaimed: dict[str, Cell] = field(default_factory=dict)
+    unclaimed: dict[str, Configuration] = field(default_factory=dict)
     """Cells that no claim needs: of the side-by-side table, and what stands beside it."""
     measured: tuple[str, ...] = ()
     """Cells that can be run on the real kernel, in the order in which they are."""
@@ -36,7 +36,7 @@ class Paper:
     """Those of them that a quick measurement of the whole document takes."""
     shortened: tuple[str, ...] = ()
     """Overrides that make cells as short as a quick measurement has them."""
-    sensitivity: dict[str, Cell] = field(default_factory=dict)
+    sensitivity: dict[str, Configuration] = field(default_factory=dict)
     """Cells that show what the open parameters move."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
     side_by_side: Callable[[Laboratory], Sequence[Row]] = lambda lab: ()
@@ -53,14 +53,14 @@ class Paper:
     """Cells whose windows and queues the report draws over time."""
 
     @cached_property
-    def cells(self) -> dict[str, Cell]:
+    def cells(self) -> dict[str, Configuration]:
         """Every cell that a claim may need; experiments share some."""
-        shared: dict[str, Cell] = {}
+        shared: dict[str, Configuration] = {}
         for cells in (*self.experiments.values(), self.auxiliary, self.explaining):
             shared |= cells
         return shared
 
-    def cells_of(self, world: str, *, quick: bool = False) -> dict[str, Cell]:
+    def cells_of(self, world: str, *, quick: bool = False) -> dict[str, Configuration]:
         """Every cell that a world can run; on the kernel the quick ones are short."""
         every = {**self.cells, **self.unclaimed, **self.sensitivity}
         if world == SIMULATION:

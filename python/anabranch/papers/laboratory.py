@@ -10,7 +10,7 @@ from ..result import Result, run
 from ..scenario import load
 
 Progress = Callable[[str, float, float], object]
-"""Told the cell at work, and the work done and in all."""
+"""Called with the name of the cell at work, the work done and the work in all."""
 
 SIMULATION = "simulation"
 
@@ -19,8 +19,8 @@ LEAST_RUNS = 2
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One configuration: a shipped scenario, a controller, overrides."""
+class Configuration:
+    """What a cell of a document's experiments runs: a shipped scenario, a controller, overrides."""
 
     scenario: str
     controller: str | None = None
@@ -30,11 +30,11 @@ class Cell:
     """Rough work of a replication, for the progress bar."""
 
 
-class Tell(Protocol):
-    """Is told the work done on a cell, its work in all and, perhaps, what of it is being done."""
+class ReportProgress(Protocol):
+    """Reports the work done on a cell, its work in all and, perhaps, the step at work."""
 
     def __call__(self, done: float, total: float, what: str = "") -> None:
-        """Takes the news."""
+        """Reports progress."""
 
 
 class NoResult(Exception):
@@ -48,13 +48,13 @@ class World(Protocol):
     def name(self) -> str:
         """As in a finding."""
 
-    def work(self, name: str, cell: Cell, seeds: int) -> float:
+    def work(self, name: str, cell: Configuration, seeds: int) -> float:
         """What is still to be done for a cell, in any unit."""
 
     def begin(self, work: float) -> None:
-        """Is told the work of all cells before the first of them is run."""
+        """Called with the work of all cells before the first of them is run."""
 
-    def run(self, name: str, cell: Cell, seeds: int, tell: Tell) -> Result:
+    def run(self, name: str, cell: Configuration, seeds: int, tell: ReportProgress) -> Result:
         """The result of a cell with seeds from 1 on.
 
         After an interrupt it has the replications that had finished, and its provenance says that
@@ -67,14 +67,14 @@ class Simulation:
 
     name = SIMULATION
 
-    def work(self, name: str, cell: Cell, seeds: int) -> float:
+    def work(self, name: str, cell: Configuration, seeds: int) -> float:
         """The cell's weight."""
         return cell.weight
 
     def begin(self, work: float) -> None:
-        """Nothing to say: it does not take long."""
+        """Does nothing: simulations are short."""
 
-    def run(self, name: str, cell: Cell, seeds: int, tell: Tell) -> Result:
+    def run(self, name: str, cell: Configuration, seeds: int, tell: ReportProgress) -> Result:
         """Simulates a cell."""
         return run(
             load(cell.scenario),
@@ -90,7 +90,7 @@ class Simulation:
 class Laboratory:
     """Cells by name, and their results once they have been run."""
 
-    cells: dict[str, Cell]
+    cells: dict[str, Configuration]
     seeds: int = 20
     results: dict[str, Result] = field(default_factory=dict)
     interrupted: bool = False
@@ -126,7 +126,7 @@ class Laboratory:
         if progress:
             progress("done", whole, whole)
 
-    def _run_cell(self, name: str, tell: Tell) -> bool:
+    def _run_cell(self, name: str, tell: ReportProgress) -> bool:
         """Whether all replications of a cell have finished; those that have are kept."""
         try:
             tell(0.0, 1.0)

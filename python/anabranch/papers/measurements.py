@@ -17,7 +17,7 @@ from typing import Any
 from ..files import write_json
 from ..result import Result
 from ..scenario import load
-from .laboratory import Cell, NoResult, Tell
+from .laboratory import Configuration, NoResult, ReportProgress
 
 LINUX = "linux"
 
@@ -65,7 +65,7 @@ class Measurements:
         """Where a replication lies."""
         return self.directory / name / f"{seed}.json.gz"
 
-    def work(self, name: str, cell: Cell, seeds: int) -> float:
+    def work(self, name: str, cell: Configuration, seeds: int) -> float:
         """Seconds that what is missing of a cell takes."""
         if self.measure is None:
             return 0.0
@@ -76,7 +76,7 @@ class Measurements:
         if work > 0:
             self.say(f"measuring in real time takes about {spoken(work)}; files: {self.directory}")
 
-    def run(self, name: str, cell: Cell, seeds: int, tell: Tell) -> Result:
+    def run(self, name: str, cell: Configuration, seeds: int, tell: ReportProgress) -> Result:
         """The result of a cell; what is missing is measured and kept, seed by seed.
 
         Raises ValueError for a file that is no result, LinuxError when the kernel cannot run the
@@ -104,7 +104,7 @@ class Measurements:
             raise KeyboardInterrupt
         return _joined(parts, wanted, complete=not stopped)
 
-    def _take(self, name: str, cell: Cell, seed: int, told: Callable[..., object]) -> None:
+    def _take(self, name: str, cell: Configuration, seed: int, told: Callable[..., object]) -> None:
         """Measures a replication and keeps it. One that does not come out valid is left out.
 
         Raises LinuxError when the kernel cannot run the cell, and after some in a row that were not
@@ -135,18 +135,18 @@ class Measurements:
         write_json(file, content | {"runs": rounded(content["runs"])})
         self._read[file] = Result.load(file)
 
-    def _missing(self, name: str, cell: Cell, seeds: int) -> list[int]:
+    def _missing(self, name: str, cell: Configuration, seeds: int) -> list[int]:
         """Seeds that are still to be measured."""
         return [seed for seed in range(1, seeds + 1) if self._kept(name, cell, seed) is None]
 
-    def _kept(self, name: str, cell: Cell, seed: int) -> Result | None:
+    def _kept(self, name: str, cell: Configuration, seed: int) -> Result | None:
         """The replication of a seed if it lies there and counts. Raises ValueError."""
         file = self.file(name, seed)
         if file not in self._read:
             self._read[file] = self._checked(file, cell, seed) if file.exists() else None
         return self._read[file]
 
-    def _checked(self, file: Path, cell: Cell, seed: int) -> Result | None:
+    def _checked(self, file: Path, cell: Configuration, seed: int) -> Result | None:
         """What a file holds, if it is of the cell; says so if not."""
         try:
             result = Result.load(file)
@@ -183,7 +183,7 @@ class Measurements:
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
 
-def unlike(result: Result, cell: Cell, seed: int) -> str:
+def unlike(result: Result, cell: Configuration, seed: int) -> str:
     """In what a replication is not that of a cell; empty if it is."""
     origin = result.provenance
     if _rules(result.scenario.text) != _rules(load(cell.scenario).text):
@@ -237,7 +237,7 @@ def _different(parts: list[Result], key: str) -> str:
     return ", ".join(dict.fromkeys(str(part.provenance.get(key, "unknown")) for part in parts))
 
 
-def _seconds(cell: Cell) -> float:
+def _seconds(cell: Configuration) -> float:
     """Real time that a replication takes."""
     plan = load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
     return float(plan.duration_s) + OVERHEAD_S

@@ -4,9 +4,9 @@ can type.
 
 from __future__ import annotations
 
-from ..laboratory import Cell
+from ..laboratory import Configuration
 
-Cells = dict[str, Cell]
+Configurations = dict[str, Configuration]
 
 LIA, COUPLE = "lia", "couple-plus"
 """RTT Compensator, and the paper's own scheme."""
@@ -67,10 +67,10 @@ def coded(p: float, r: float, w: int = WINDOW) -> tuple[str, ...]:
 
 def points(
     controller: str, w: int = WINDOW, chosen: tuple[tuple[float, float], ...] = EVERY
-) -> Cells:
+) -> Configurations:
     """The cells that `point` names."""
     return {
-        point(controller, p, r, w): Cell(
+        point(controller, p, r, w): Configuration(
             "couple-plus/static", controller, (LIMIT, *coded(p, r, w)), series=True
         )
         for p, r in chosen
@@ -87,16 +87,20 @@ def bare(p: float) -> str:
     return f"alone-uncoded-p{p:g}"
 
 
-def without_tcp() -> Cells:
+def without_tcp() -> Configurations:
     """The cells that `alone` and `bare` name."""
     found = {
-        alone(c, p, r): Cell("couple-plus/static", c, (LIMIT, ALONE, *coded(p, r)), series=True)
+        alone(c, p, r): Configuration(
+            "couple-plus/static", c, (LIMIT, ALONE, *coded(p, r)), series=True
+        )
         for c in BOTH
         for p, r in EVERY
     }
     for p in POINTS:
         loss = f"link.wireless.loss.probability={p:g}"
-        found[bare(p)] = Cell("couple-plus/static", LIA, (LIMIT, ALONE, UNCODED, loss), series=True)
+        found[bare(p)] = Configuration(
+            "couple-plus/static", LIA, (LIMIT, ALONE, UNCODED, loss), series=True
+        )
     return found
 
 
@@ -145,12 +149,12 @@ def other(variant: str, controller: str) -> str:
     return f"{variant}, {controller}"
 
 
-def others(*chosen: str) -> Cells:
+def others(*chosen: str) -> Configurations:
     """The cells that `other` names, of all variants or of those chosen; a long run has no need of
     series.
     """
     return {
-        other(variant, c): Cell(
+        other(variant, c): Configuration(
             "couple-plus/static",
             c,
             (*change, *coded(*PRINTED)),
@@ -163,7 +167,7 @@ def others(*chosen: str) -> Cells:
     }
 
 
-def readings() -> Cells:
+def readings() -> Configurations:
     """Other readings of Couple+ at the point whose numbers the text has."""
     return merged(*(points(c, chosen=(PRINTED,)) for c in READINGS.values()))
 
@@ -187,11 +191,13 @@ SELECTED = (
 """Wi-Fi leaves and joins again, as another path over the same links."""
 
 
-def mobiles() -> Cells:
+def mobiles() -> Configurations:
     """The cells that `mobile` names, and the one in which Wi-Fi is closed meanwhile."""
     fine = ("sample=50 ms",)
-    found = {mobile(c): Cell("couple-plus/mobile", c, fine, series=True) for c in BOTH}
-    found["mobile-closed"] = Cell("couple-plus/mobile", COUPLE, (*fine, SELECTED), series=True)
+    found = {mobile(c): Configuration("couple-plus/mobile", c, fine, series=True) for c in BOTH}
+    found["mobile-closed"] = Configuration(
+        "couple-plus/mobile", COUPLE, (*fine, SELECTED), series=True
+    )
     return found
 
 
@@ -209,7 +215,7 @@ def hidden(w: int = 0, r: float = 0.0) -> str:
     return f"hidden-w{w}-r{r:g}" if w else "hidden-uncoded"
 
 
-def hiding() -> Cells:
+def hiding() -> Configurations:
     """The cells that `hidden` names."""
     found = {}
     for w, r in ((0, 0.0), *HIDDEN):
@@ -217,16 +223,18 @@ def hiding() -> Cells:
         path = f'flow.multipath.path=[{{links=["first-1","shared","wireless"]{coding}}}]'
         loss = f"link.wireless.loss.probability={HIDING:g}"
         change = (path, loss, ALONE, ENDLESS[0], "duration=300 s", "warmup=20 s")
-        found[hidden(w, r)] = Cell("couple-plus/static", LIA, change, weight=3)
+        found[hidden(w, r)] = Configuration("couple-plus/static", LIA, change, weight=3)
     return found
 
 
-def delays() -> Cells:
+def delays() -> Configurations:
     """RTT Compensator beside the TCP without wireless loss, its path 1 coded and not."""
     change = (*ENDLESS, ROOM, CLEAN, "duration=300 s", "sample=50 ms")
     return {
-        "delay-coded": Cell("couple-plus/static", LIA, change, series=True, weight=4),
-        "delay-uncoded": Cell("couple-plus/static", LIA, (*change, UNCODED), series=True, weight=4),
+        "delay-coded": Configuration("couple-plus/static", LIA, change, series=True, weight=4),
+        "delay-uncoded": Configuration(
+            "couple-plus/static", LIA, (*change, UNCODED), series=True, weight=4
+        ),
     }
 
 
@@ -239,7 +247,7 @@ def single(p: float) -> str:
     return f"single-p{p:g}"
 
 
-def singles() -> Cells:
+def singles() -> Configurations:
     """The cells that `single` names."""
     wide = tuple(f"link.{name}.rate=100 Mb/s" for name in ("first-tcp", "shared", "last-tcp"))
     change = (
@@ -250,7 +258,7 @@ def singles() -> Cells:
     )
     length = ("duration=600 s", "warmup=60 s")
     return {
-        single(p): Cell(
+        single(p): Configuration(
             "couple-plus/static",
             None,
             (*change, *length, f"link.last-tcp.loss.probability={p:g}"),
@@ -267,13 +275,16 @@ def unequal(controller: str) -> str:
     return f"unequal-{controller}"
 
 
-def lossy() -> Cells:
+def lossy() -> Configurations:
     """The cells that `unequal` names; links are never full."""
     wide = tuple(f"link.{name}.rate=100 Mb/s" for name in LINKS if "tcp" not in name)
     loss = ("link.last-0.loss.probability=0.005", "link.wireless.loss.probability=0.01")
     change = (ALONE, UNCODED, "flow.multipath.transfer=10 GB", *NO_JITTER, *wide, *loss)
     length = ("duration=300 s", "warmup=30 s")
-    return {unequal(c): Cell("couple-plus/static", c, (*change, *length), weight=8) for c in FAMILY}
+    return {
+        unequal(c): Configuration("couple-plus/static", c, (*change, *length), weight=8)
+        for c in FAMILY
+    }
 
 
 def congested(controller: str) -> str:
@@ -281,10 +292,10 @@ def congested(controller: str) -> str:
     return f"uncoded-{controller}"
 
 
-def family() -> Cells:
+def family() -> Configurations:
     """The cells that `congested` names."""
     change = (*LONG, ROOM, CLEAN, UNCODED)
-    return {congested(c): Cell("couple-plus/static", c, change, weight=8) for c in FAMILY}
+    return {congested(c): Configuration("couple-plus/static", c, change, weight=8) for c in FAMILY}
 
 
 TCP_ONLY = {
@@ -294,12 +305,12 @@ TCP_ONLY = {
 """A TCP in place of the multipath flow, on either path."""
 
 
-def in_place() -> Cells:
+def in_place() -> Configurations:
     """A TCP in place of the multipath flow; on path 1 without wireless loss, which coding is to
     hide.
     """
     return {
-        name: Cell("couple-plus/static", "reno", (LIMIT, CLEAN, path), series=True)
+        name: Configuration("couple-plus/static", "reno", (LIMIT, CLEAN, path), series=True)
         for name, path in TCP_ONLY.items()
     }
 
@@ -310,18 +321,18 @@ RULE = tuple((p, round(1 / (1 - p) + MARGIN, 3)) for p in POINTS)
 """The redundancy that the rule gives at each loss."""
 
 
-def measurement() -> Cells:
+def measurement() -> Configurations:
     """The measurement; the wired hop beside it, and losses by themselves of 0.01 and 0.05."""
-    found = {"measurement": Cell("couple-plus/measurement")}
+    found = {"measurement": Configuration("couple-plus/measurement")}
     for p in (0.01, 0.05):
         change = (f"link.wifi.loss={{probability={p:g}}}",)
-        found[f"measurement-p{p:g}"] = Cell("couple-plus/measurement", None, change)
+        found[f"measurement-p{p:g}"] = Configuration("couple-plus/measurement", None, change)
     return found
 
 
-def merged(*groups: Cells) -> Cells:
-    """Cells of several groups; those that are in several are one."""
-    together: Cells = {}
+def merged(*groups: Configurations) -> Configurations:
+    """Configurations of several groups; those that are in several are one."""
+    together: Configurations = {}
     for group in groups:
         together |= group
     return together

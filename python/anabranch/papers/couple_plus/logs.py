@@ -15,7 +15,7 @@ import numpy as np
 from ...result import Recording, Result, run
 from ...runs import Run
 from ...scenario import load
-from ..laboratory import Cell
+from ..laboratory import Configuration
 from .reading import Floats
 
 CODED, ACKNOWLEDGEMENT = 0xC1, 0xC2
@@ -50,7 +50,7 @@ def of_path(one: Run, flow: int, path: int) -> Events:
 
 
 @cache
-def logged(cell: Cell, seeds: tuple[int, ...]) -> Result:
+def logged(cell: Configuration, seeds: tuple[int, ...]) -> Result:
     """A cell run again with its events written down."""
     return run(
         load(cell.scenario),
@@ -207,6 +207,6 @@ def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
     return found
 
 
-def of_seeds(cell: Cell, seeds: Sequence[int]) -> Result:
+def of_seeds(cell: Configuration, seeds: Sequence[int]) -> Result:
     """`logged` for any sequence of seeds."""
     return logged(cell, tuple(seeds))

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..laboratory import Cell
+from ..laboratory import Configuration
 
-Cells = dict[str, Cell]
+Configurations = dict[str, Configuration]
 
 CS218, CAPPED = "cs218", "cs218:capped"
 """CS218_ALGO with up to twice the increment of RTT Compensator, and with what is boosted inside the
@@ -47,12 +47,12 @@ def sweep(
     *,
     series: bool = False,
     weight: float = 1.0,
-) -> Cells:
+) -> Configurations:
     """A network under several controllers: what `paired.Sweep` reads, with the same seeds for all
     of them.
     """
     return {
-        under(network, c): Cell(scenario, c, overrides, series=series, weight=weight)
+        under(network, c): Configuration(scenario, c, overrides, series=series, weight=weight)
         for c in controllers
     }
 
@@ -94,57 +94,59 @@ WORDS = {
 ONE_PATH = 'flow.multipath.path=[{links=["line-0","bottleneck"],back=["back"]}]'
 
 
-def fairness(network: str, controllers: Sequence[str] = FIVE) -> Cells:
+def fairness(network: str, controllers: Sequence[str] = FIVE) -> Configurations:
     """The shared bottleneck under several controllers."""
     return sweep(network, "cs218/fairness", controllers, QUEUES[network])
 
 
-def twins(network: str) -> Cells:
+def twins(network: str) -> Configurations:
     """The shared bottleneck with a TCP in place of the connection, and with the TCP alone."""
     queue = QUEUES[network]
     return {
-        under(network, TCP): Cell("cs218/fairness", "reno", (*queue, ONE_PATH)),
-        under(network, NOBODY): Cell("cs218/fairness", None, (*queue, "flow.multipath.count=0")),
+        under(network, TCP): Configuration("cs218/fairness", "reno", (*queue, ONE_PATH)),
+        under(network, NOBODY): Configuration(
+            "cs218/fairness", None, (*queue, "flow.multipath.count=0")
+        ),
     }
 
 
 RAMP = "ramp"
 
 
-def ramps(*controllers: str) -> Cells:
+def ramps(*controllers: str) -> Configurations:
     """The empty fast path, sampled."""
     return sweep(RAMP, "cs218/ramp", controllers, series=True, weight=6)
 
 
-def ramp_of_tcp() -> Cells:
+def ramp_of_tcp() -> Configurations:
     """A TCP in place of the connection, on the fast path."""
     path = 'flow.multipath.path=[{links=["fast"]}]'
-    return {under(RAMP, TCP): Cell("cs218/ramp", "reno", (path,), series=True, weight=6)}
+    return {under(RAMP, TCP): Configuration("cs218/ramp", "reno", (path,), series=True, weight=6)}
 
 
 LOSS = "random-loss"
 
 
-def losses(*controllers: str) -> Cells:
+def losses(*controllers: str) -> Configurations:
     """The two paths that lose by chance."""
     return sweep(LOSS, "cs218/random-loss", controllers, weight=2)
 
 
-def loss_of_tcp() -> Cells:
+def loss_of_tcp() -> Configurations:
     """A TCP in place of the connection, on one of the two."""
     path = 'flow.multipath.path=[{links=["first"]}]'
-    return {under(LOSS, TCP): Cell("cs218/random-loss", "reno", (path,))}
+    return {under(LOSS, TCP): Configuration("cs218/random-loss", "reno", (path,))}
 
 
 INTERFACES, LOSING = "interfaces", "interfaces-losing"
 
 
-def interfaces() -> Cells:
+def interfaces() -> Configurations:
     """A host on a wire and in two radio networks; and one of these losing packets for good."""
     loss = "medium.first.station.host.residual_loss=0.02"
     return {
-        INTERFACES: Cell("cs218/interfaces", CS218),
-        LOSING: Cell("cs218/interfaces", CS218, (loss,)),
+        INTERFACES: Configuration("cs218/interfaces", CS218),
+        LOSING: Configuration("cs218/interfaces", CS218, (loss,)),
     }
 
 
@@ -152,9 +154,9 @@ MORE = ("cubic", "wvegas", "olia", "balia", "compound")
 """Controllers that the report has not: CUBIC and Compound TCP on every path, the others coupled."""
 
 
-def merged(*groups: Cells) -> Cells:
-    """Cells of several groups; those that are in several are one."""
-    together: Cells = {}
+def merged(*groups: Configurations) -> Configurations:
+    """Configurations of several groups; those that are in several are one."""
+    together: Configurations = {}
     for group in groups:
         together |= group
     return together

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..laboratory import Cell
+from ..laboratory import Configuration
 from .cells import (
     CAPPED,
     COUPLED,
@@ -19,7 +19,7 @@ from .cells import (
     MORE,
     NOBODY,
     RENO,
-    Cells,
+    Configurations,
     merged,
     sweep,
     under,
@@ -34,12 +34,12 @@ THRESHOLDS = {n: f"{CS218}:acks-{n}" for n in (1, 3, 10, 20)} | {5: CS218}
 """CS218_ALGO by the number of acknowledgements in a row beyond which it boosts."""
 
 
-def manet(variant: str, controllers: Sequence[str] = FOUR) -> Cells:
+def manet(variant: str, controllers: Sequence[str] = FOUR) -> Configurations:
     """A variant of the MANET, sampled."""
     return sweep(variant, MANET, controllers, VARIANTS[variant], series=True)
 
 
-def thresholds() -> Cells:
+def thresholds() -> Configurations:
     """The moving MANET with every threshold; that of 5 is sampled for figures."""
     others = tuple(name for n, name in THRESHOLDS.items() if n != 5)
     return merged(manet(MOBILE, (CS218,)), sweep(MOBILE, MANET, others))
@@ -80,7 +80,7 @@ OTHERWISE: dict[str, tuple[str, ...]] = {
 """What the report leaves open, otherwise: overrides of the MANET."""
 
 
-def otherwise() -> Cells:
+def otherwise() -> Configurations:
     """The algorithms with each of these."""
     return merged(
         *(
@@ -90,39 +90,39 @@ def otherwise() -> Cells:
     )
 
 
-def empty(variant: str) -> Cells:
+def empty(variant: str) -> Configurations:
     """A variant of the MANET without the connection: UDP clients alone."""
     extra = (*VARIANTS[variant], "flow.multipath.count=0")
-    return {under(variant, NOBODY): Cell(MANET, None, extra)}
+    return {under(variant, NOBODY): Configuration(MANET, None, extra)}
 
 
 STILL_ALONE = "static-alone"
 LIGHT, LOADED = under(CROWDED, RENO), under(CROWDED_TENFOLD, RENO)
 
 
-def structure() -> Cells:
+def structure() -> Configurations:
     """Channels without UDP clients; and a load on the first one only, of which the others are to
     know nothing.
     """
     return {
-        STILL_ALONE: Cell(MANET, CS218, (*VARIANTS[STATIC], "flow.udp.count=0")),
-        LIGHT: Cell(MANET, RENO, (ON_ONE,)),
-        LOADED: Cell(MANET, RENO, (ON_ONE, TEN_TIMES)),
+        STILL_ALONE: Configuration(MANET, CS218, (*VARIANTS[STATIC], "flow.udp.count=0")),
+        LIGHT: Configuration(MANET, RENO, (ON_ONE,)),
+        LOADED: Configuration(MANET, RENO, (ON_ONE, TEN_TIMES)),
     }
 
 
 CSMA, MIXED, MESH, QUIET = "csma", "mixed", "full-mesh", "full-mesh-quiet"
 
 
-def wired_and_not(network: str) -> Cells:
+def wired_and_not(network: str) -> Configurations:
     """The bus, the MANET with a bus, or the full mesh."""
     return sweep(network, f"cs218/{network}")
 
 
-def quiet() -> Cells:
+def quiet() -> Configurations:
     """The full mesh without UDP clients."""
     nobody = tuple(f"flow.udp-{group}.count=0" for group in (1, 2, 3))
-    return {QUIET: Cell("cs218/full-mesh", CS218, nobody)}
+    return {QUIET: Configuration("cs218/full-mesh", CS218, nobody)}
 
 
 LTE, BESIDE = "lte-wifi", "lte-wifi-shared"
@@ -148,21 +148,21 @@ def alone(controller: str) -> str:
     return controller if controller in OWN_SINGLE else "reno"
 
 
-def singles(network: str, controllers: Sequence[str], *extra: str) -> Cells:
+def singles(network: str, controllers: Sequence[str], *extra: str) -> Configurations:
     """Either path by itself."""
     return {
-        single(network, path, c): Cell(LTE_WIFI, c, (override, *extra))
+        single(network, path, c): Configuration(LTE_WIFI, c, (override, *extra))
         for path, override in SINGLE.items()
         for c in controllers
     }
 
 
-def dual() -> Cells:
+def dual() -> Configurations:
     """The client with LTE and Wi-Fi under the algorithms of the report, and a TCP on either."""
     return merged(sweep(LTE, LTE_WIFI), singles(LTE, ("reno",)))
 
 
-def dual_beside() -> Cells:
+def dual_beside() -> Configurations:
     """The same under every controller, and with a neighbour on Wi-Fi and another user of the cell."""
     others = tuple(c for c in EVERY if c not in FOUR)
     return merged(
@@ -170,7 +170,11 @@ def dual_beside() -> Cells:
         singles(LTE, OWN_SINGLE),
         sweep(BESIDE, LTE_WIFI, EVERY, NEIGHBOURS),
         singles(BESIDE, ("reno",), *NEIGHBOURS),
-        {under(BESIDE, NOBODY): Cell(LTE_WIFI, None, (*NEIGHBOURS, "flow.multipath.count=0"))},
+        {
+            under(BESIDE, NOBODY): Configuration(
+                LTE_WIFI, None, (*NEIGHBOURS, "flow.multipath.count=0")
+            )
+        },
     )
 
 
@@ -182,25 +186,27 @@ CARS = {
 }
 
 
-def vanet(controllers: Sequence[str] = FOUR) -> Cells:
+def vanet(controllers: Sequence[str] = FOUR) -> Configurations:
     """The platoon, sampled."""
     return sweep(VANET, "cs218/vanet", controllers, series=True, weight=2)
 
 
-def vanet_singles() -> Cells:
+def vanet_singles() -> Configurations:
     """The platoon with a TCP on either network."""
     return {
-        single(VANET, path): Cell("cs218/vanet", "reno", (override,), series=True, weight=2)
+        single(VANET, path): Configuration(
+            "cs218/vanet", "reno", (override,), series=True, weight=2
+        )
         for path, override in CARS.items()
     }
 
 
-def large() -> Cells:
+def large() -> Configurations:
     """The network of seven subnets."""
     return sweep(LARGE, "cs218/large", weight=5)
 
 
-def unclaimed() -> Cells:
+def unclaimed() -> Configurations:
     """Everything that stands beside the verdicts."""
     every = merged(
         sweep(MOBILE, MANET, (CAPPED, *MORE)),

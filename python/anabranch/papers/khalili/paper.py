@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..document import Paper
-from ..laboratory import Cell
+from ..laboratory import Configuration
 
 SIZES = (10, 30)
 """N1 in the tables."""
@@ -36,12 +36,12 @@ def scenario_c(n1: int) -> tuple[str, ...]:
     return resized("ap1", "multipath", n1)
 
 
-def _weighted(file: str, law: str | None, n1: int, overrides: tuple[str, ...]) -> Cell:
+def _weighted(file: str, law: str | None, n1: int, overrides: tuple[str, ...]) -> Configuration:
     """A cell of scenario A or C, whose work grows with N1."""
-    return Cell(f"khalili/{file}", law, overrides, weight=n1 / 10)
+    return Configuration(f"khalili/{file}", law, overrides, weight=n1 / 10)
 
 
-def _a() -> dict[str, Cell]:
+def _a() -> dict[str, Configuration]:
     """Scenario A: Tables 1 and 4."""
     cells = {}
     for n1 in SIZES:
@@ -51,21 +51,21 @@ def _a() -> dict[str, Cell]:
     return cells
 
 
-def _a_sweep() -> dict[str, Cell]:
+def _a_sweep() -> dict[str, Configuration]:
     """Scenario A over N1; two of the cells are also Table 1's."""
     return {f"a-lia-{n1}": _weighted("scenario-a", "lia", n1, scenario_a(n1)) for n1 in SWEEP}
 
 
-def _b() -> dict[str, Cell]:
+def _b() -> dict[str, Configuration]:
     """Scenario B: Tables 2 and 5."""
     return {
-        f"b-{when}-{law}": Cell(f"khalili/{file}", law, weight=5)
+        f"b-{when}-{law}": Configuration(f"khalili/{file}", law, weight=5)
         for when, file in (("before", "scenario-b-before"), ("after", "scenario-b"))
         for law in ("lia", "olia")
     }
 
 
-def _c() -> dict[str, Cell]:
+def _c() -> dict[str, Configuration]:
     """Scenario C: Tables 3 and 6."""
     return {
         f"c-{law}-{n1}": _weighted("scenario-c", law, n1, scenario_c(n1))
@@ -74,57 +74,59 @@ def _c() -> dict[str, Cell]:
     }
 
 
-def _phi() -> dict[str, Cell]:
+def _phi() -> dict[str, Configuration]:
     """Section 2: windows at twice the loss."""
     return {
-        f"phi-{phi:g}": Cell("khalili/two-lossy-paths", f"phi:{phi:g}", weight=0.3)
+        f"phi-{phi:g}": Configuration("khalili/two-lossy-paths", f"phi:{phi:g}", weight=0.3)
         for phi in (0.1, 1, 2)
     }
 
 
-def _flap() -> dict[str, Cell]:
+def _flap() -> dict[str, Configuration]:
     """Flapping between equal paths, and how soon freed capacity is used."""
     cells = {
-        f"flap-{law}": Cell("khalili/two-equal-paths", law, series=True, weight=3)
+        f"flap-{law}": Configuration("khalili/two-equal-paths", law, series=True, weight=3)
         for law in ("fully-coupled", "lia", "olia", "uncoupled")
     }
     for law in ("lia", "olia"):
-        cells[f"freed-{law}"] = Cell("khalili/freed-path", law, series=True, weight=2)
+        cells[f"freed-{law}"] = Configuration("khalili/freed-path", law, series=True, weight=2)
     return cells
 
 
-def _baseline() -> dict[str, Cell]:
+def _baseline() -> dict[str, Configuration]:
     """Section 1: what plain TCP and LIA should do."""
     equal = ("link.far.delay=37.5 ms", "link.far-back.delay=37.5 ms")
     cells = {
-        "tcp-equal": Cell("khalili/tcp-shares", overrides=equal),
-        "tcp-unequal": Cell("khalili/tcp-shares"),
-        "shared-lia": Cell("khalili/shared-bottleneck", "lia"),
-        "shared-uncoupled": Cell("khalili/shared-bottleneck", "uncoupled"),
+        "tcp-equal": Configuration("khalili/tcp-shares", overrides=equal),
+        "tcp-unequal": Configuration("khalili/tcp-shares"),
+        "shared-lia": Configuration("khalili/shared-bottleneck", "lia"),
+        "shared-uncoupled": Configuration("khalili/shared-bottleneck", "uncoupled"),
     }
     for ratio, delay in ((1, 50), (2, 100), (4, 200)):
         slower = (f"link.far.delay={2 * delay - 50} ms",)  # the way back stays at 50 ms
-        cells[f"goal1-{ratio}"] = Cell("khalili/two-bottlenecks", "lia", slower)
+        cells[f"goal1-{ratio}"] = Configuration("khalili/two-bottlenecks", "lia", slower)
         for path, way in (("empty", '["near", "empty"]'), ("busy", '["far", "busy"]')):
             alone = (*slower, f'flow.user.path=[{{ links = {way}, back = ["back"] }}]')
-            cells[f"goal1-{ratio}-{path}"] = Cell(
+            cells[f"goal1-{ratio}-{path}"] = Configuration(
                 "khalili/two-bottlenecks", None, (*alone, "flow.user.controller=reno")
             )
     return cells
 
 
-def _auxiliary() -> dict[str, Cell]:
+def _auxiliary() -> dict[str, Configuration]:
     """Cells of no experiment of the ledger: they serve claims that name none."""
     far_apart = ("link.good.loss.probability=0.0005", "link.bad.loss.probability=0.02")
-    cells = {"backed-off": Cell("khalili/two-lossy-paths", "olia", far_apart, weight=0.3)}
+    cells = {"backed-off": Configuration("khalili/two-lossy-paths", "olia", far_apart, weight=0.3)}
     for phi in PHIS:
         law = f"phi:{phi:g}"
-        cells[f"freed-phi-{phi:g}"] = Cell("khalili/freed-path", law, series=True, weight=2)
-        cells[f"a-phi-{phi:g}"] = Cell("khalili/scenario-a", law)
+        cells[f"freed-phi-{phi:g}"] = Configuration(
+            "khalili/freed-path", law, series=True, weight=2
+        )
+        cells[f"a-phi-{phi:g}"] = Configuration("khalili/scenario-a", law)
     return cells
 
 
-def _explaining() -> dict[str, Cell]:
+def _explaining() -> dict[str, Configuration]:
     """LIA with the floor of ssthresh of two segments that RFC 6356 keeps from RFC 5681."""
     floor = ("transport.min_ssthresh=2",)
     return {
@@ -134,12 +136,12 @@ def _explaining() -> dict[str, Cell]:
     }
 
 
-def _unclaimed() -> dict[str, Cell]:
+def _unclaimed() -> dict[str, Configuration]:
     """What the draft does not print: the tables' cells under uncoupled control, scenario C under
     Reno in the shell of the kernel's controllers, and without SACK, where neither simulation nor
     kernel finds losses by their timing."""
     cells = {
-        f"b-{when}-uncoupled": Cell(f"khalili/{file}", "uncoupled", weight=5)
+        f"b-{when}-uncoupled": Configuration(f"khalili/{file}", "uncoupled", weight=5)
         for when, file in (("before", "scenario-b-before"), ("after", "scenario-b"))
     }
     for n1 in SIZES:
@@ -167,7 +169,7 @@ def _measured() -> tuple[str, ...]:
     )
 
 
-def _sensitivity() -> dict[str, Cell]:
+def _sensitivity() -> dict[str, Configuration]:
     """What the parameters move that the draft leaves open."""
     reds = ("server", "ap"), ("ap1", "ap2")
 
@@ -199,10 +201,10 @@ def _sensitivity() -> dict[str, Cell]:
     for name, (for_a, for_c) in variants.items():
         for law in ("lia", "olia"):
             for n1 in SIZES:
-                cells[f"{name} | a | {law} | {n1}"] = Cell(
+                cells[f"{name} | a | {law} | {n1}"] = Configuration(
                     "khalili/scenario-a", law, (*scenario_a(n1), *for_a), weight=n1 / 10
                 )
-                cells[f"{name} | c | {law} | {n1}"] = Cell(
+                cells[f"{name} | c | {law} | {n1}"] = Configuration(
                     "khalili/scenario-c", law, (*scenario_c(n1), *for_c), weight=n1 / 10
                 )
     return cells

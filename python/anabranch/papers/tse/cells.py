@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..laboratory import Cell
+from ..laboratory import Configuration
 
 PACKET_BITS = 12_000
 RTT_S = 0.05
@@ -40,7 +40,7 @@ TCP = "reno"
 WITHOUT = "without"
 """In place of a controller: the network without the ensemble."""
 
-Cells = dict[str, Cell]
+Configurations = dict[str, Configuration]
 
 
 def red(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
@@ -91,20 +91,26 @@ def on_shared_link(controller: str, n: int, queue: str = "red", mbps: float = MB
     return f"shared-{queue}-{mbps:g}-{controller}-{n}"
 
 
-def shared(controller: str, n: int, queue: str = "red", mbps: float = MBPS) -> Cells:
+def shared(controller: str, n: int, queue: str = "red", mbps: float = MBPS) -> Configurations:
     """The cell that `on_shared_link` names. With one path all that begin with a TCP are one."""
     given = (queue, mbps) != ("red", MBPS)
     network = QUEUES[queue]("bottleneck", mbps) if given else ()
     paths = () if n == MOST else (over(*["bottleneck"] * n),)
-    cell = Cell("tse/shared", None, (*network, *paths, under(controller)), weight=mbps / MBPS)
+    cell = Configuration(
+        "tse/shared", None, (*network, *paths, under(controller)), weight=mbps / MBPS
+    )
     return {on_shared_link(controller, n, queue, mbps): cell}
 
 
-def alone(queue: str = "red", mbps: float = MBPS) -> Cells:
+def alone(queue: str = "red", mbps: float = MBPS) -> Configurations:
     """A TCP in place of the ensemble and nobody else; named `shared-…-alone`."""
     network = QUEUES[queue]("bottleneck", mbps)
     change = (*network, over("bottleneck"), under(TCP), "flow.tcp.count=0")
-    return {f"shared-{queue}-{mbps:g}-alone": Cell("tse/shared", None, change, weight=mbps / MBPS)}
+    return {
+        f"shared-{queue}-{mbps:g}-alone": Configuration(
+            "tse/shared", None, change, weight=mbps / MBPS
+        )
+    }
 
 
 def on_independent_links(controller: str, n: int, k: int) -> str:
@@ -112,13 +118,13 @@ def on_independent_links(controller: str, n: int, k: int) -> str:
     return f"independent-{controller}-{n}-contested-{k}"
 
 
-def independent(controller: str, n: int, k: int) -> Cells:
+def independent(controller: str, n: int, k: int) -> Configurations:
     """The cell that `on_independent_links` names; the base flow is on the first contested path."""
     empty = tuple(f"flow.tcp-{i}.count=0" for i in range(k + 1, MOST + 1))
     paths = () if n == MOST else (over(*(f"link-{i}" for i in range(1, n + 1))),)
     change = (*empty, *paths, under(controller))
     return {
-        on_independent_links(controller, n, k): Cell(
+        on_independent_links(controller, n, k): Configuration(
             "tse/independent", None, change, weight=float(n + k / 2)
         )
     }
@@ -157,12 +163,14 @@ def on_two_paths(controller: str, what: str, value: float, base: str = FIRST) ->
     return name if controller == WITHOUT else f"{name}-on-{base}"
 
 
-def two(controller: str, what: str, value: float, base: str = FIRST) -> Cells:
+def two(controller: str, what: str, value: float, base: str = FIRST) -> Configurations:
     """The cell that `on_two_paths` names."""
     paths = () if base == FIRST or controller == WITHOUT else (over(SECOND, FIRST),)
     change = (*_setting(what, value), *paths, under(controller))
     return {
-        on_two_paths(controller, what, value, base): Cell("tse/two-paths", None, change, weight=2)
+        on_two_paths(controller, what, value, base): Configuration(
+            "tse/two-paths", None, change, weight=2
+        )
     }
 
 
@@ -171,12 +179,12 @@ def in_place(what: str, value: float, path: str) -> str:
     return f"two-{at(what, value)}-tcp-on-{path}"
 
 
-def twins(what: str, value: float) -> Cells:
+def twins(what: str, value: float) -> Configurations:
     """What a setting of two paths is compared with: one TCP on either path, and nobody."""
     cells = two(WITHOUT, what, value)
     for path in BOTH:
         change = (*_setting(what, value), over(path), under(TCP))
-        cells[in_place(what, value, path)] = Cell("tse/two-paths", None, change, weight=2)
+        cells[in_place(what, value, path)] = Configuration("tse/two-paths", None, change, weight=2)
     return cells
 
 
@@ -185,16 +193,18 @@ def placed_worst(m: int, mbps: float) -> str:
     return f"worst-{mbps:g}-{m}"
 
 
-def worst(m: int, mbps: float, controller: str = "bilevel-tfrc") -> Cells:
+def worst(m: int, mbps: float, controller: str = "bilevel-tfrc") -> Configurations:
     """The cell that `placed_worst` names."""
     network = (*red("empty", mbps), *red("contested", mbps))
     change = (*network, over("empty", *["contested"] * m), under(controller))
     return {
-        placed_worst(m, mbps): Cell("tse/worst-placement", None, change, weight=2 * mbps / MBPS)
+        placed_worst(m, mbps): Configuration(
+            "tse/worst-placement", None, change, weight=2 * mbps / MBPS
+        )
     }
 
 
-def worst_twins(mbps: float) -> Cells:
+def worst_twins(mbps: float) -> Configurations:
     """A TCP in place of the ensemble on either link, and nobody."""
     network = (*red("empty", mbps), *red("contested", mbps))
     ways: dict[str, Sequence[str]] = {
@@ -203,31 +213,33 @@ def worst_twins(mbps: float) -> Cells:
         f"worst-{mbps:g}-without": (under(WITHOUT),),
     }
     return {
-        name: Cell("tse/worst-placement", None, (*network, *change), weight=mbps / MBPS)
+        name: Configuration("tse/worst-placement", None, (*network, *change), weight=mbps / MBPS)
         for name, change in ways.items()
     }
 
 
-def five(controller: str) -> Cells:
+def five(controller: str) -> Configurations:
     """Five paths, one of them large."""
-    return {f"five-{controller}": Cell("tse/five-paths", None, (under(controller),), weight=4)}
+    return {
+        f"five-{controller}": Configuration("tse/five-paths", None, (under(controller),), weight=4)
+    }
 
 
 FIVE = ("large", "small-1", "small-2", "small-3", "small-4")
 
 
-def five_twins() -> Cells:
+def five_twins() -> Configurations:
     """A TCP in place of the ensemble on the large path and on a small one, and nobody."""
     cells = five(WITHOUT)
     for link in FIVE[:2]:
         change = (over(link), under(TCP))
-        cells[f"five-tcp-on-{link}"] = Cell("tse/five-paths", None, change, weight=4)
+        cells[f"five-tcp-on-{link}"] = Configuration("tse/five-paths", None, change, weight=4)
     return cells
 
 
-def merged(*groups: Cells) -> Cells:
-    """Cells of several groups; those that are in several are one."""
-    together: Cells = {}
+def merged(*groups: Configurations) -> Configurations:
+    """Configurations of several groups; those that are in several are one."""
+    together: Configurations = {}
     for group in groups:
         together |= group
     return together

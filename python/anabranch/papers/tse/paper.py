@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..document import Paper
-from ..laboratory import Cell
+from ..laboratory import Configuration
 from . import cells
 from .cells import (
     BUSY_PATHS,
@@ -23,7 +23,7 @@ from .cells import (
     TCP,
     USERS,
     WITHOUT,
-    Cells,
+    Configurations,
     merged,
 )
 
@@ -76,7 +76,7 @@ def _shared(
     numbers: Iterable[int],
     queue: str = "red",
     mbps: float = cells.MBPS,
-) -> Cells:
+) -> Configurations:
     """A curve for each controller over the number of paths."""
     every = list(numbers)
     return merged(
@@ -88,12 +88,12 @@ def _shared(
     )
 
 
-def _figure3(queue: str) -> Cells:
+def _figure3(queue: str) -> Configurations:
     """Figures 3-1 and 3-2."""
     return merged(*(_shared((BASE, NAIVE), PATHS, queue, mbps) for mbps in CAPACITIES))
 
 
-def _figure4_2() -> Cells:
+def _figure4_2() -> Configurations:
     """Figure 4-2, and the same over a drop-tail queue for the proposed schemes."""
     return merged(
         _shared((BASE, BILEVEL, HACKER, FRACTION, TCP), PATHS),
@@ -106,7 +106,7 @@ def independent_name(controller: str, n: int, k: int) -> str:
     return cells.on_independent_links(first_paths(controller, n), n, k)
 
 
-def _independent(controllers: Iterable[str], points: Iterable[tuple[int, int]]) -> Cells:
+def _independent(controllers: Iterable[str], points: Iterable[tuple[int, int]]) -> Configurations:
     every = list(points)
     return merged(
         *(
@@ -117,7 +117,9 @@ def _independent(controllers: Iterable[str], points: Iterable[tuple[int, int]]) 
     )
 
 
-def _two(controllers: Iterable[str], what: str, values: Iterable[float], *bases: str) -> Cells:
+def _two(
+    controllers: Iterable[str], what: str, values: Iterable[float], *bases: str
+) -> Configurations:
     every = list(values)
     return merged(
         *(
@@ -129,11 +131,11 @@ def _two(controllers: Iterable[str], what: str, values: Iterable[float], *bases:
     )
 
 
-def _twins(what: str, values: Iterable[float]) -> Cells:
+def _twins(what: str, values: Iterable[float]) -> Configurations:
     return merged(*(cells.twins(what, value) for value in values))
 
 
-def _figure4_6() -> Cells:
+def _figure4_6() -> Configurations:
     """Figure 4-6; Bilevel's paths are alike, and only exchanged where a claim asks for it."""
     return merged(
         _two((BASE, HACKER), "capacity", SECOND_MBPS, FIRST, SECOND),
@@ -143,7 +145,7 @@ def _figure4_6() -> Cells:
     )
 
 
-def _figure4_8() -> Cells:
+def _figure4_8() -> Configurations:
     """Figure 4-8; a TCP on each path is its reference."""
     return merged(
         _two((BASE,), "loss", SECOND_LOSS, FIRST, SECOND),
@@ -152,7 +154,7 @@ def _figure4_8() -> Cells:
     )
 
 
-def _figure4_10() -> Cells:
+def _figure4_10() -> Configurations:
     """Figure 4-10."""
     return merged(
         *(cells.worst(m, mbps) for mbps in RATES for m in BUSY_PATHS),
@@ -173,7 +175,7 @@ base flow.
 """
 
 
-def _switching() -> Cells:
+def _switching() -> Configurations:
     """Placements that are wrong at first, with the base flow at rest and free to move."""
     settings = [
         merged(
@@ -186,7 +188,7 @@ def _switching() -> Cells:
     return merged(*settings)
 
 
-def _wishes() -> Cells:
+def _wishes() -> Configurations:
     """What the thesis wishes for, beyond what has an experiment of its own."""
     moving = [
         merged(
@@ -210,19 +212,19 @@ STRIPED_MS = (25.0, 50.0, 75.0, 100.0)
 """One-way delay of the far path; the near one's is 25 ms."""
 
 
-def _striping() -> Cells:
+def _striping() -> Configurations:
     """One TCP in turn over two paths, and a TCP on each."""
     found = {}
     for ms in STRIPED_MS:
         far = (f"link.far.delay={ms:g} ms",)
-        found[f"striped-{ms:g}"] = Cell(
+        found[f"striped-{ms:g}"] = Configuration(
             "tse/striping", None, (*far, "flow.ensemble.striped=true"), weight=2
         )
-        found[f"unstriped-{ms:g}"] = Cell("tse/striping", None, far, weight=2)
+        found[f"unstriped-{ms:g}"] = Configuration("tse/striping", None, far, weight=2)
     return found
 
 
-def _loss_free() -> Cells:
+def _loss_free() -> Configurations:
     """The same where buffers never fill, as a receive window holds back all that would."""
     found = {}
     for name in ("striped", "unstriped"):
@@ -232,11 +234,13 @@ def _loss_free() -> Cells:
             "flow.ensemble.transport.receive_buffer=90 kB",
         )
         striped = ("flow.ensemble.striped=true",) if name == "striped" else ()
-        found[f"{name}-loss-free"] = Cell("tse/striping", None, (*change, *striped), weight=2)
+        found[f"{name}-loss-free"] = Configuration(
+            "tse/striping", None, (*change, *striped), weight=2
+        )
     return found
 
 
-def _robustness() -> Cells:
+def _robustness() -> Configurations:
     """Queue by paths by sharing, for every scheme; what it is compared with comes from single
     links.
     """
@@ -251,7 +255,7 @@ SHORT = ("duration=180 s", "warmup=60 s")
 """The matrix has many cells: they are shorter than the figures'."""
 
 
-def matrix() -> list[tuple[str, int, float, str, str, Cell]]:
+def matrix() -> list[tuple[str, int, float, str, str, Configuration]]:
     """Queue, paths, part of the paths that share a link, controller, name and cell."""
     found = []
     for queue in ROBUST_QUEUES:
@@ -271,7 +275,7 @@ def matrix() -> list[tuple[str, int, float, str, str, Cell]]:
                 for controller in ROBUST:
                     name = f"robust-{queue}-{n}-{sharing:g}-{controller}"
                     change = (*empty, *kinds, cells.over(*ways), cells.under(controller), *SHORT)
-                    cell = Cell("tse/independent", None, change, weight=1.5 * len(links))
+                    cell = Configuration("tse/independent", None, change, weight=1.5 * len(links))
                     found.append((queue, n, sharing, controller, name, cell))
     return found
 
@@ -284,7 +288,7 @@ def shared_ways(n: int, sharing: float) -> list[str]:
     return ["link-1"] * together + [f"link-{i}" for i in range(1 + first, own + 1 + first)]
 
 
-def _robust_twins() -> Cells:
+def _robust_twins() -> Configurations:
     """For each queue one link with a TCP in place of the ensemble, and with the other TCP alone."""
     found = {}
     for queue in ROBUST_QUEUES:
@@ -293,24 +297,26 @@ def _robust_twins() -> Cells:
             ("tcp", (cells.over("bottleneck"), cells.under(TCP))),
             (WITHOUT, (cells.under(WITHOUT),)),
         ):
-            found[f"robust-{queue}-{name}"] = Cell("tse/shared", None, (*kind, *change, *SHORT))
+            found[f"robust-{queue}-{name}"] = Configuration(
+                "tse/shared", None, (*kind, *change, *SHORT)
+            )
     return found
 
 
-def _single_links() -> Cells:
+def _single_links() -> Configurations:
     """What a TCP takes of a link of the figures: beside another, alone; and what it leaves."""
     return merged(
         cells.shared(TCP, 1), cells.alone(), {"shared-red-5-without": _nobody("red", cells.MBPS)}
     )
 
 
-def _nobody(queue: str, mbps: float) -> Cell:
+def _nobody(queue: str, mbps: float) -> Configuration:
     """The TCP of the shared link without an ensemble."""
     change = (*cells.QUEUES[queue]("bottleneck", mbps), cells.under(WITHOUT))
-    return Cell("tse/shared", None, change)
+    return Configuration("tse/shared", None, change)
 
 
-def _wraparound() -> Cells:
+def _wraparound() -> Configurations:
     """More than 600,000 packets of TFRC at a constant random loss of 1 %."""
     change = (
         *cells.drop_tail("bottleneck", 100.0, 0.01),
@@ -323,7 +329,7 @@ def _wraparound() -> Cells:
         "duration=600 s",
         "warmup=5 s",
     )
-    return {"tfrc-constant-loss": Cell("tse/shared", None, change, series=True, weight=4)}
+    return {"tfrc-constant-loss": Configuration("tse/shared", None, change, series=True, weight=4)}
 
 
 def later(controller: str) -> str:
@@ -331,7 +337,7 @@ def later(controller: str) -> str:
     return f"independent-{controller}-16-later"
 
 
-def _later(controller: str) -> Cells:
+def _later(controller: str) -> Configurations:
     """The last five of fifty minutes."""
     name = independent_name(controller, MOST, 0)
     cell = _independent((controller,), ((MOST, 0),))[name]
@@ -339,7 +345,7 @@ def _later(controller: str) -> Cells:
     return {later(controller): replace(cell, overrides=change, weight=10 * cell.weight)}
 
 
-def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Cells:
+def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Configurations:
     """An ensemble alone on links that are never full, with these random losses."""
     links = cells.BOTH[: len(losses)]
     change = [f"link.{link}.rate=100 Mb/s" for link in links]
@@ -349,15 +355,19 @@ def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Cells:
     ]
     nobody = ("flow.tcp-on-first.count=0", "flow.tcp-on-second.count=0")
     way = () if len(links) == 2 else (cells.over(*links),)
-    return {name: Cell("tse/two-paths", None, (*change, *nobody, *way, cells.under(controller)))}
+    return {
+        name: Configuration(
+            "tse/two-paths", None, (*change, *nobody, *way, cells.under(controller))
+        )
+    }
 
 
-def _lone() -> Cells:
+def _lone() -> Configurations:
     """TCP-LP beside a TCP, and alone."""
     return merged(
         cells.shared("lp", 1),
         {
-            "lp-alone": Cell(
+            "lp-alone": Configuration(
                 "tse/shared",
                 None,
                 (cells.over("bottleneck"), cells.under("lp"), "flow.tcp.count=0"),
@@ -366,7 +376,7 @@ def _lone() -> Cells:
     )
 
 
-def _summary() -> Cells:
+def _summary() -> Configurations:
     """All cells of Chapter 4 for the schemes of the ranking."""
     return merged(
         _shared(CHAPTER_4, PATHS),
@@ -434,7 +444,9 @@ PAPER = Paper(
         "tse-fig4-11": _two((BASE,), "users", USERS, FIRST, SECOND),
         "tse-five-paths": merged(cells.five(FRACTION), cells.five(BASE), cells.five_twins()),
         "tse-striping": _striping(),
-        "tse-link-failure": {"cut": Cell("tse/link-failure", None, (cells.under(BILEVEL),))},
+        "tse-link-failure": {
+            "cut": Configuration("tse/link-failure", None, (cells.under(BILEVEL),))
+        },
         "tse-switching": _switching(),
         "tse-robustness": _robustness(),
         "tse-summary": _summary(),

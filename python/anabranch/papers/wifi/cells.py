@@ -4,9 +4,9 @@ user can type.
 
 from __future__ import annotations
 
-from ..laboratory import Cell
+from ..laboratory import Configuration
 
-Cells = dict[str, Cell]
+Configurations = dict[str, Configuration]
 
 COUPLED, RENO = "lia", "reno"
 """Controllers of the multipath client: "Coupled" of the chapter, and New Reno on each path."""
@@ -44,15 +44,15 @@ def two(direction: str, controller: str, bands: str = FIVE) -> str:
     return f"{direction}-{bands}-{controller}"
 
 
-def networks(direction: str, controller: str, bands: str = FIVE) -> Cells:
+def networks(direction: str, controller: str, bands: str = FIVE) -> Configurations:
     """The cell that `two` names."""
-    cell = Cell(f"wifi/{direction}", controller, standards(bands), series=True)
+    cell = Configuration(f"wifi/{direction}", controller, standards(bands), series=True)
     return {two(direction, controller, bands): cell}
 
 
-def changed(name: str, controller: str, *overrides: str, direction: str = UP) -> Cells:
+def changed(name: str, controller: str, *overrides: str, direction: str = UP) -> Configurations:
     """The two networks with one thing done differently."""
-    return {name: Cell(f"wifi/{direction}", controller, overrides, series=True)}
+    return {name: Configuration(f"wifi/{direction}", controller, overrides, series=True)}
 
 
 def delayed() -> tuple[str, ...]:
@@ -102,10 +102,10 @@ def window(bdps: float) -> str:
     return f"window-{bdps:g}"
 
 
-def windows() -> Cells:
+def windows() -> Configurations:
     """The cells that `window` names."""
     return {
-        window(bdps): Cell(
+        window(bdps): Configuration(
             "wifi/fixed-window",
             None,
             tuple(
@@ -126,38 +126,40 @@ NOBODY = ("flow.bulk.count=0", "flow.parallel.count=0")
 """The network of calls with nothing but the call."""
 
 
-def idle() -> Cells:
+def idle() -> Configurations:
     """An idle network, and one with 100 ms added at the server."""
     return {
-        "idle": Cell("wifi/one-network", None, NOBODY),
-        "idle-100": Cell("wifi/one-network", None, (*NOBODY, "link.wire-back.delay=104.7 ms")),
+        "idle": Configuration("wifi/one-network", None, NOBODY),
+        "idle-100": Configuration(
+            "wifi/one-network", None, (*NOBODY, "link.wire-back.delay=104.7 ms")
+        ),
     }
 
 
-def calls() -> Cells:
+def calls() -> Configurations:
     """A call beside a bulk flow with several limits, and without the flow."""
     found = {
-        call(limit): Cell(
+        call(limit): Configuration(
             "wifi/one-network", None, small_queue(limit) if limit != "off" else (), series=True
         )
         for limit in ("off", "131072 B", SMALL)
     }
-    found["call-without-bulk"] = Cell("wifi/one-network", None, NOBODY[:1])
+    found["call-without-bulk"] = Configuration("wifi/one-network", None, NOBODY[:1])
     still = (
         'medium.only.station=[{name="ap",queue={droptail={packets="49 packets"}},ring="1 packets"}]'
     )
-    found["call-saturated"] = Cell("wifi/one-network", None, (still,))
+    found["call-saturated"] = Configuration("wifi/one-network", None, (still,))
     return found
 
 
-def backlogged() -> Cells:
+def backlogged() -> Configurations:
     """Two stations of one network that always have something to send."""
     change = [
         f"flow.{name}.{what}"
         for name in ("bulk", "parallel")
         for what in ("protocol=udp", "app_rate=40 Mb/s")
     ]
-    return {"backlogged": Cell("wifi/one-network", None, (*change, "flow.probe.count=0"))}
+    return {"backlogged": Configuration("wifi/one-network", None, (*change, "flow.probe.count=0"))}
 
 
 def alone(controller: str) -> str:
@@ -165,33 +167,33 @@ def alone(controller: str) -> str:
     return f"one-path-{controller}"
 
 
-def one_path() -> Cells:
+def one_path() -> Configurations:
     """The cells that `alone` names; all flows have the controller."""
     way = 'flow.multipath.path=[{links=["wire-back-1","down-1"],back=["up-1","wire-1"]}]'
-    return {alone(c): Cell("wifi/down", c, (way,), series=True) for c in (COUPLED, RENO)}
+    return {alone(c): Configuration("wifi/down", c, (way,), series=True) for c in (COUPLED, RENO)}
 
 
-def cross_band() -> Cells:
+def cross_band() -> Configurations:
     """Downlink over 2.4 and 5 GHz: with other clients now and then, without, and each band's
     goodput.
     """
     nobody = tuple(f"flow.guest-{i}.count=0" for i in (1, 2, 3, 4))
     empty = (*nobody, "flow.parallel-1.count=0", "flow.parallel-2.count=0")
     return {
-        "cross-band": Cell("wifi/cross-band", COUPLED, series=True, weight=2),
-        "cross-band-reno": Cell("wifi/cross-band", RENO, series=True, weight=2),
-        "cross-band-no-parallel": Cell("wifi/cross-band", COUPLED, empty[4:], series=True),
-        "cross-band-empty": Cell("wifi/cross-band", RENO, empty),
+        "cross-band": Configuration("wifi/cross-band", COUPLED, series=True, weight=2),
+        "cross-band-reno": Configuration("wifi/cross-band", RENO, series=True, weight=2),
+        "cross-band-no-parallel": Configuration("wifi/cross-band", COUPLED, empty[4:], series=True),
+        "cross-band-empty": Configuration("wifi/cross-band", RENO, empty),
     }
 
 
-def deep() -> Cells:
+def deep() -> Configurations:
     """Slow lines behind the access points; with bursts of noise beside it."""
     noise = clients('noise="2 s"')
     return {
-        "deep": Cell("wifi/deep-bottleneck", COUPLED, weight=0.6),
-        "deep-reno": Cell("wifi/deep-bottleneck", RENO, weight=0.6),
-        "deep-noise": Cell("wifi/deep-bottleneck", COUPLED, noise, weight=0.6),
+        "deep": Configuration("wifi/deep-bottleneck", COUPLED, weight=0.6),
+        "deep-reno": Configuration("wifi/deep-bottleneck", RENO, weight=0.6),
+        "deep-noise": Configuration("wifi/deep-bottleneck", COUPLED, noise, weight=0.6),
     }
 
 
@@ -216,13 +218,13 @@ FAIR_WIRE = (
 """The same with a scheduler that serves hosts in turn and does not drop."""
 
 
-def wired() -> Cells:
+def wired() -> Configurations:
     """The wired analogues."""
     return {
-        "wired": Cell("wifi/wired", COUPLED, series=True),
-        "wired-reno": Cell("wifi/wired", RENO, series=True),
-        "wired-fair": Cell("wifi/wired", COUPLED, FAIR_WIRE, series=True, weight=2),
-        "wired-shared": Cell("wifi/wired", COUPLED, SHARED_WIRE, series=True, weight=2),
+        "wired": Configuration("wifi/wired", COUPLED, series=True),
+        "wired-reno": Configuration("wifi/wired", RENO, series=True),
+        "wired-fair": Configuration("wifi/wired", COUPLED, FAIR_WIRE, series=True, weight=2),
+        "wired-shared": Configuration("wifi/wired", COUPLED, SHARED_WIRE, series=True, weight=2),
     }
 
 
@@ -258,7 +260,7 @@ def small(controller: str) -> str:
     return f"up-small-{controller}"
 
 
-def smalls() -> Cells:
+def smalls() -> Configurations:
     """The cells that `small` names."""
     return merged(*(changed(small(c), c, *small_queue(SMALL)) for c in (COUPLED, RENO)))
 
@@ -268,10 +270,10 @@ def solution(name: str) -> str:
     return small(COUPLED) if name == TIGHT else f"candidate: {name}"
 
 
-def solutions() -> Cells:
+def solutions() -> Configurations:
     """The cells of the candidates."""
     found = {
-        solution(name): Cell("wifi/up", controller, change)
+        solution(name): Configuration("wifi/up", controller, change)
         for name, (controller, change) in CANDIDATES.items()
     }
     return found | {small(COUPLED): smalls()[small(COUPLED)]}
@@ -299,10 +301,10 @@ def other(variant: str, added: bool, controller: str) -> str:
     return f"{variant}, {'100 ms added, ' if added else ''}{controller}"
 
 
-def others() -> Cells:
+def others() -> Configurations:
     """The cells that `other` names."""
     return {
-        other(variant, added, controller): Cell(
+        other(variant, added, controller): Configuration(
             "wifi/up", controller, (*change, *(delayed() if added else ()))
         )
         for variant, change in OPEN.items()
@@ -311,9 +313,9 @@ def others() -> Cells:
     }
 
 
-def merged(*groups: Cells) -> Cells:
-    """Cells of several groups; those that are in several are one."""
-    together: Cells = {}
+def merged(*groups: Configurations) -> Configurations:
+    """Configurations of several groups; those that are in several are one."""
+    together: Configurations = {}
     for group in groups:
         together |= group
     return together

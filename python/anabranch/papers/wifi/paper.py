@@ -9,24 +9,24 @@ from .cells import BANDS, COUPLED, DOWN, RENO, SLOW_NETWORK, UP, merged
 KINDS = (COUPLED, RENO)
 
 
-def _both(direction: str) -> cells.Cells:
+def _both(direction: str) -> cells.Configurations:
     """Every pair of bands with Coupled and with New Reno."""
     return merged(*(cells.networks(direction, c, bands) for c in KINDS for bands in BANDS))
 
 
-def _slow() -> cells.Cells:
+def _slow() -> cells.Configurations:
     """The downlink where one network is slower."""
     return merged(
         *(cells.changed(f"slow-{c}", c, *SLOW_NETWORK, direction=DOWN) for c in KINDS),
     )
 
 
-def _added() -> cells.Cells:
+def _added() -> cells.Configurations:
     """The uplink with 100 ms added."""
     return merged(*(cells.changed(f"up-100-{c}", c, *cells.delayed()) for c in KINDS))
 
 
-def _five(direction: str) -> cells.Cells:
+def _five(direction: str) -> cells.Configurations:
     """Both networks at 5 GHz, with Coupled and with New Reno: what other experiments are compared
     with.
     """

@@ -8,12 +8,14 @@
     >>> ampdu(phy("n", rate_mbps=65, band_ghz=5), mpdus=32, error=0.1)
 
 `timing` has the durations of the standards, `contention` how often stations transmit and collide,
-`cell` the throughput, `aggregation` the closed form of A-MPDUs. All stations hear each other,
-frames are lost in collisions only (but for `aggregation`), and nothing takes time to propagate.
+`throughput` what stations get, `aggregation` the closed form of A-MPDUs. All stations hear each
+other, frames are lost in collisions only (but for `aggregation`), and nothing takes time to
+propagate.
 """
 
 from .aggregation import Ampdu, ampdu, most_mpdus
-from .cell import (
+from .contention import BIANCHI, FINITE, REFINED, Contention, Rules, Windows, contention
+from .throughput import (
     Saturation,
     access_point_share,
     anomaly_rate_bps,
@@ -22,7 +24,6 @@ from .cell import (
     saturation,
     throughput_bps,
 )
-from .contention import BIANCHI, FINITE, REFINED, Contention, Rules, Windows, contention
 from .timing import Exchange, Modulation, Phy, phy
 
 __all__ = [

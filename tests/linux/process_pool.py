@@ -82,7 +82,7 @@ class Child:
 
 
 @dataclass
-class Troupe:
+class ProcessPool:
     """Stages with their processes, and what has happened to them."""
 
     stages: int
@@ -111,7 +111,7 @@ class Troupe:
         self._seen: list[Namespace] = []
         self._numbers: list[int] = []
 
-    def __enter__(self) -> Troupe:
+    def __enter__(self) -> ProcessPool:
         try:
             self.cast["hold"] = Child("hold", *LAWS)
             self.name()
@@ -258,13 +258,13 @@ class Troupe:
 
 def churn(
     seconds: float, stages: int, connections: int, seed: int, rate_bps: float = 6e6
-) -> Troupe:
-    """Has all of it go on for some time; the troupe when everything has ended."""
+) -> ProcessPool:
+    """Has all of it go on for some time; the pool when everything has ended."""
     chance = random.Random(seed)
     every = {"change_paths": 0.4 / stages, "change_controllers": 2.0, "kill": 2.0, "look": 2.0}
     if seconds > 60:
         every |= {"change_controllers": 5.0, "kill": 5.0, "look": 5.0, "kill_run": 20.0}
-    with Troupe(stages, connections, chance, left.Scene(), rate_bps) as troupe:
+    with ProcessPool(stages, connections, chance, left.Scene(), rate_bps) as pool:
         due = {
             name: time.monotonic() + chance.expovariate(1 / mean) for name, mean in every.items()
         }
@@ -272,7 +272,7 @@ def churn(
         while time.monotonic() < end:
             name = min(due, key=lambda name: due[name])
             time.sleep(max(0.0, due[name] - time.monotonic()))
-            getattr(troupe, name)()
+            getattr(pool, name)()
             due[name] = time.monotonic() + chance.expovariate(1 / every[name])
-        troupe.look()
-    return troupe
+        pool.look()
+    return pool
