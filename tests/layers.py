@@ -49,6 +49,7 @@ RUST = {
         "topology",
         "scenario",
         "simulator",
+        "transport",
         "emulator",
         "kernel",
         "units",

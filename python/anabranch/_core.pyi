@@ -70,6 +70,9 @@ def read_capture(path: str | PathLike[str], bin_s: float) -> dict[str, Any]:
 def controllers() -> list[dict[str, Any]]:
     """Name, aliases, options, summary, formula and source of every law; whether the kernel can run it."""
 
+def schedulers() -> list[dict[str, Any]]:
+    """Name, aliases, summary and source of every packet scheduler."""
+
 def drift(
     controller: str, windows: NDArray[float64], rtts_s: NDArray[float64], losses: NDArray[float64]
 ) -> NDArray[float64]:

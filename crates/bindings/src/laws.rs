@@ -1,4 +1,4 @@
-//! The laws, and RED's curve, for theory.
+//! The laws and RED's curve, for theory; and the schedulers, for lists.
 
 use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Scheme, Settings, Shell};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -25,6 +25,19 @@ pub(crate) fn controllers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(row)
     };
     control::described().into_iter().chain(control::schemes::described()).map(describe).collect()
+}
+
+#[pyfunction]
+pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let describe = |scheduler: &transport::scheduler::Described| {
+        let row = PyDict::new(py);
+        row.set_item("name", scheduler.names[0])?;
+        row.set_item("aliases", &scheduler.names[1..])?;
+        row.set_item("summary", scheduler.summary)?;
+        row.set_item("source", scheduler.source)?;
+        Ok(row)
+    };
+    transport::Scheduler::DESCRIBED.iter().map(describe).collect()
 }
 
 #[pyfunction]

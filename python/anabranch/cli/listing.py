@@ -24,6 +24,17 @@ def controllers() -> None:
     )
 
 
+def schedulers() -> None:
+    """The packet schedulers of `transport.scheduler`."""
+    from .. import _core
+
+    rows = [
+        [", ".join([one["name"], *one["aliases"]]), one["summary"], one["source"]]
+        for one in _core.schedulers()
+    ]
+    console().print(table("Schedulers", ["name", "what it is", "source"], rows, left=3))
+
+
 def scenarios() -> None:
     """The shipped scenarios with their titles."""
     from ..scenario import load, shipped
@@ -58,6 +69,7 @@ def metrics() -> None:
 
 LISTS: dict[str, Callable[[], None]] = {
     "controllers": controllers,
+    "schedulers": schedulers,
     "scenarios": scenarios,
     "papers": papers,
     "plots": plots,

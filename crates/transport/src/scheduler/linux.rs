@@ -46,6 +46,8 @@ const STALE: u32 = 2;
 /// How often an application that writes on demand looks at its subflows; four times a round trip if that is shorter.
 const LOOK: Span = Span::millis(20);
 
+const RANGE: &str = "it lies from 0.1 to 100 windows";
+
 /// The scheduler of Linux: the path whose queued data would be done soonest.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -53,6 +55,7 @@ pub struct Linux {
     /// The application writes on demand: it keeps each path supplied with unsent data of so many windows. By default
     /// it fills the send buffer.
     #[serde(default)]
+    #[schemars(extend("range" = RANGE))]
     pub windows_ahead: Option<f64>,
 }
 
@@ -75,7 +78,7 @@ impl Kind for Linux {
             Some(windows) => Err(WrongParameter {
                 field: "windows_ahead",
                 value: windows.to_string(),
-                right: "it lies from 0.1 to 100 windows",
+                right: RANGE,
             }),
         }
     }

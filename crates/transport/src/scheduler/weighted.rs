@@ -13,11 +13,14 @@ use wire::Range;
 /// The largest weight: a turn of it is a window of 1.5 MB.
 const MOST: u32 = 1000;
 
+const RANGE: &str = "a weight lies from 1 to 1000";
+
 /// Paths with window space in turn, each for as many segments as its weight.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weighted {
-    /// The weights of the paths in their order, each from 1 to 1000; further paths have weight 1.
+    /// The weights of the paths in their order; further paths have weight 1.
+    #[schemars(extend("range" = RANGE))]
     pub weights: Vec<u32>,
 }
 
@@ -40,7 +43,7 @@ impl Kind for Weighted {
             Some(weight) => Err(WrongParameter {
                 field: "weights",
                 value: weight.to_string(),
-                right: "a weight lies from 1 to 1000",
+                right: RANGE,
             }),
         }
     }
