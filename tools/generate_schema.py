@@ -80,6 +80,9 @@ def field_line(
     name = f"{name}_" if keyword.iskeyword(name) else name
     annotation = python_type(schema, definitions)
     line = f"    {name}: {annotation}" if required else f"    {name}: {annotation} | None = None"
+    if len(line) > WIDTH:
+        alternatives = annotation.replace("] | dict[", "]\n        | dict[")
+        line = f"    {name}: (\n        {alternatives}\n    ){'' if required else ' | None = None'}"
     about = str(schema.get("description", ""))
     shown = json.dumps(schema.get("default"), ensure_ascii=False)
     if shown not in NOTHING:

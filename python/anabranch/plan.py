@@ -539,7 +539,10 @@ Idle: TypeAlias = Literal["keep", "restart", "decay"]
 RtoFloor: TypeAlias = Literal["variance", "total"]
 
 
-Scheduler: TypeAlias = Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
+Scheduler: TypeAlias = (
+    Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
+    | dict[str, dict[str, object]]
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -297,7 +297,8 @@ def reader(hint: Any) -> Read:
 
 
 def one_of(hints: list[Any]) -> Read:
-    """A value of one of several types, or none: records are told apart by their `kind`."""
+    """A value of one of several types, or none: records are told apart by their `kind`. Where no
+    type is a record, a table stays one."""
     if len(hints) == 1:
         only = reader(hints[0])
         return lambda value: None if value is None else only(value)
@@ -308,7 +309,7 @@ def one_of(hints: list[Any]) -> Read:
             kinds[kind] = hint.from_json
 
     def chosen(value: Any) -> Any:
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or not kinds:
             return value
         if value.get("kind") not in kinds:
             raise ValueError(f"{value.get('kind')!r} is not one of {', '.join(kinds)}")

@@ -91,7 +91,7 @@ class Weighted:
     """Paths with window space in turn, each for as many segments as its weight."""
 
     weights: Sequence[int]
-    """The weights of the paths in their order, each from 1 to 1000; further paths have weight 1."""
+    """The weights of the paths in their order; further paths have weight 1."""
 
 
 @dataclass(frozen=True)
@@ -399,7 +399,10 @@ Default false."""
     penalise: bool | None = None
     """Then also the window of the path that holds it is halved; needs `opportunistic`.
 Default false."""
-    scheduler: Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"] | dict[str, Weighted | Linux] | None = None
+    scheduler: (
+        Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
+        | dict[str, Weighted | Linux]
+    ) | None = None
     """Which path carries the next data. Default "min-rtt"."""
 
 
@@ -429,7 +432,10 @@ are the nodes at the ends of its links and those of `nodes`."""
     """Rate at which frames are sent."""
     delay: str | None = None
     """Propagation delay from anywhere to anywhere; the bus is busy as long. Default "0 s"."""
-    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    queue: (
+        Literal["unlimited"]
+        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+    ) | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
     """Nodes on it beside those that links name."""
@@ -445,7 +451,10 @@ class CellUser:
     """Mean signal-to-noise ratio in dB."""
     fading: Fading | None = None
     """How its signal comes and goes."""
-    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    queue: (
+        Literal["unlimited"]
+        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+    ) | None = None
     """Its queue in each direction."""
 
 
@@ -505,7 +514,10 @@ class Link:
     """When the transmitter may send, in place of a rate."""
     delay: str | None = None
     """Propagation delay, one way. Default "0 s"."""
-    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    queue: (
+        Literal["unlimited"]
+        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+    ) | None = None
     """The queue before the transmitter; by default drop-tail of 1000 packets."""
     loss: Loss | None = None
     """Random loss."""
@@ -560,7 +572,10 @@ class Station:
 
     name: str
     """The node that it is."""
-    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    queue: (
+        Literal["unlimited"]
+        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+    ) | None = None
     """The queueing discipline of its host; by default drop-tail of 1000 packets."""
     ring: str | None = None
     """Packets that the driver takes from it, with those that are being sent; by default 64, with
@@ -605,7 +620,10 @@ ends of its links."""
     """How users' signals come and go around their mean."""
     radio: Radio | None = None
     """Propagation between the base station and users."""
-    queue: Literal["unlimited"] | dict[str, DropTail | Red | Pie | Codel | FqCodel] | None = None
+    queue: (
+        Literal["unlimited"]
+        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+    ) | None = None
     """The queue of each user in each direction; by default drop-tail of 300 packets."""
     user: Sequence[CellUser] | None = None
     """Users that differ from the others."""

@@ -380,7 +380,9 @@ def animate(
 
 @app.command("list", cls=Command, epilog="Example: anabranch list controllers")
 def list_(
-    what: Annotated[str, typer.Argument(help="controllers, schedulers, scenarios, papers, plots or metrics.")],
+    what: Annotated[
+        str, typer.Argument(help="controllers, schedulers, scenarios, papers, plots or metrics.")
+    ],
 ) -> None:
     """List what there is."""
     from .listing import list_command

@@ -21,6 +21,9 @@ LOADABLE = tuple(
 )
 """Controllers that exist for the kernel, by the names of `anabranch list controllers`."""
 
+OWN_SCHEDULERS = ("min-rtt", "linux")
+"""Schedulers that the kernel may run: its own, and the default, for which its own stands."""
+
 _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 
@@ -118,8 +121,10 @@ def refused_options(planned: Class) -> list[str]:
         found.append("the receive buffer has the size that is set")
     if planned.opportunistic:
         found.append("there is no opportunistic retransmission")
-    if planned.scheduler != "min-rtt" and len(planned.paths) > 1:
-        found.append(f"there is no scheduler {planned.scheduler}")
+    scheduler = planned.scheduler
+    name = scheduler if isinstance(scheduler, str) else next(iter(scheduler))
+    if name not in OWN_SCHEDULERS and len(planned.paths) > 1:
+        found.append(f"there is no scheduler {name}")
     return found
 
 

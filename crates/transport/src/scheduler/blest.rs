@@ -1,20 +1,24 @@
-//! BLEST, blocking estimation: a slow path is used only if the fast one will not want the send window for itself.
+//! BLEST, blocking estimation: a slow path is used only if the fast one will not want the send
+//! window for itself.
 //!
-//! Source: Ferlin, Alay, Mehani and Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for Heterogeneous
-//! Networks", IFIP Networking 2016, §IV. What is sent on the slow path `S` stays in the send window `M` of the connection
-//! for RTT_S. Meanwhile the fast path `F`, whose window is full now, could send
+//! Source: Ferlin, Alay, Mehani and Boreli, "BLEST: Blocking Estimation-based MPTCP Scheduler for
+//! Heterogeneous Networks", IFIP Networking 2016, §IV. What is sent on the slow path `S` stays in
+//! the send window `M` of the connection for RTT_S. Meanwhile the fast path `F`, whose window is
+//! full now, could send
 //!
 //! ```text
 //! X = MSS (CWND_F + (rtts − 1)/2) rtts,    rtts = RTT_S/RTT_F
 //! ```
 //!
-//! for its window grows by one a round trip. If λ X > M − MSS (inflight_S + 1), the scheduler waits for F. λ corrects the
-//! estimate once in RTT_S: it grows if the send window has blocked the connection since, and falls otherwise.
+//! for its window grows by one a round trip. If λ X > M − MSS (inflight_S + 1), the scheduler waits
+//! for F. λ corrects the estimate once in RTT_S: it grows if the send window has blocked the
+//! connection since, and falls otherwise.
 //!
-//! The steps of λ are those of the authors' implementation (multipath-tcp.org v0.95, `mptcp_blest.c`): it starts at 1.2,
-//! grows by 0.04, falls by 0.01, and stays from 1 to 1.3. Where it differs from that: round-trip times are the smoothed
-//! ones, not an average of the extremes, and a slow start of F is not foreseen. A path without a round-trip sample or
-//! without data in flight is not waited for.
+//! The steps of λ are those of the authors' implementation (multipath-tcp.org v0.95,
+//! `mptcp_blest.c`): it starts at 1.2, grows by 0.04, falls by 0.01, and stays from 1 to 1.3. Where
+//! it differs from that: round-trip times are the smoothed ones, not an average of the extremes,
+//! and a slow start of F is not foreseen. A path without a round-trip sample or without data in
+//! flight is not waited for.
 
 use super::ecf::fastest_of_all;
 use super::min_rtt::fastest;
@@ -31,7 +35,7 @@ pub struct Blest {}
 impl Kind for Blest {
     const DESCRIBED: Described = Described {
         names: &["blest"],
-        summary: "As min-rtt, but it waits for the fastest path if a slower one would block the send window.",
+        summary: "Min-rtt that waits rather than let a slow path block the send window.",
         source: "Ferlin et al., IFIP Networking 2016, §IV",
     };
 
@@ -102,7 +106,8 @@ mod tests {
     fn the_slow_path_is_used_as_long_as_the_send_window_has_room_for_what_the_fast_one_will_send() {
         let mut seen = Connection::with_srtts(&[10, 100]);
         seen.fill(0);
-        // X = (10 + 4.5) 10 segments = 145; with λ = 1.2 and the new segment, 175 segments of window suffice.
+        // X = (10 + 4.5) 10 segments = 145; with λ = 1.2 and the new segment, 175 segments of
+        // window suffice.
         seen.edge = 175_000;
         assert_eq!(Blest {}.start(2).choose(&mut seen), Some(Choice::New(1)));
         seen.edge = 174_000;

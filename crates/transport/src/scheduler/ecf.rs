@@ -1,8 +1,10 @@
-//! ECF, "earliest completion first": a slow path is used only if the data is through sooner with it.
+//! ECF, "earliest completion first": a slow path is used only if the data is through sooner with
+//! it.
 //!
-//! Source: Lim, Nahum, Towsley and Gibbens, "ECF: An MPTCP Path Scheduler to Manage Heterogeneous Paths", CoNEXT 2017,
-//! §4, Algorithm 1. With `k` bytes that are not sent yet, the fast path `f` (smallest round-trip time, window full) is
-//! done with them in about `(1 + k/CWND_f) RTT_f`, and the slow one `s` takes at least `RTT_s`:
+//! Source: Lim, Nahum, Towsley and Gibbens, "ECF: An MPTCP Path Scheduler to Manage Heterogeneous
+//! Paths", CoNEXT 2017, §4, Algorithm 1. With `k` bytes that are not sent yet, the fast path `f`
+//! (smallest round-trip time, window full) is done with them in about `(1 + k/CWND_f) RTT_f`, and
+//! the slow one `s` takes at least `RTT_s`:
 //!
 //! ```text
 //! if (1 + k/CWND_f) RTT_f < (1 + waiting β)(RTT_s + δ)    the fast path is through sooner
@@ -10,11 +12,12 @@
 //! else                                 waiting = 0
 //! ```
 //!
-//! δ is the larger deviation of the two round-trip times, β = 0.25. In all other cases the slow path sends.
+//! δ is the larger deviation of the two round-trip times, β = 0.25. In all other cases the slow
+//! path sends.
 //!
-//! Where it differs: `k` is all that the application has written and that is not sent, for there is no send buffer;
-//! δ is RTTVAR, as in the authors' implementation (multipath-tcp.org v0.95, `mptcp_ecf.c`). A path without a
-//! round-trip sample or without data in flight is not waited for.
+//! Where it differs: `k` is all that the application has written and that is not sent, for there is
+//! no send buffer; δ is RTTVAR, as in the authors' implementation (multipath-tcp.org v0.95,
+//! `mptcp_ecf.c`). A path without a round-trip sample or without data in flight is not waited for.
 
 use super::min_rtt::fastest;
 use super::{Choice, Described, Kind, Schedule, View};
@@ -32,7 +35,7 @@ pub struct Ecf {}
 impl Kind for Ecf {
     const DESCRIBED: Described = Described {
         names: &["ecf"],
-        summary: "As min-rtt, but it waits for the fastest path if a slower one would be through later.",
+        summary: "Min-rtt that waits where the fastest path alone is through sooner.",
         source: "Lim et al., CoNEXT 2017, §4",
     };
 
@@ -105,7 +108,8 @@ mod tests {
     #[test]
     fn a_short_rest_waits_for_the_fast_path_and_a_long_one_uses_both() {
         let mut ecf = Waiting(false);
-        // Two windows of the fast path: through in 30 ms there, and not before 200 ms on the slow one.
+        // Two windows of the fast path: through in 30 ms there, and not before 200 ms on the slow
+        // one.
         assert_eq!(ecf.choose(&mut with_rest(20)), None);
         // 300 windows: 3 s on the fast path alone.
         assert_eq!(ecf.choose(&mut with_rest(3000)), Some(Choice::New(1)));

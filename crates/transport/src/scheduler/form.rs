@@ -66,7 +66,8 @@ pub(super) fn write<K: Kind, S: Serializer>(kind: &K, serializer: S) -> Result<S
     }
 }
 
-/// The forms of one scheduler: its name if every parameter has a default, and its table if it has parameters.
+/// The forms of one scheduler: its name if every parameter has a default, and its table if it has
+/// parameters.
 pub(super) fn schema<K: Kind>(generator: &mut SchemaGenerator) -> Vec<Value> {
     let (name, summary) = (K::DESCRIBED.names[0], K::DESCRIBED.summary);
     let mut forms = Vec::new();

@@ -1,27 +1,32 @@
 //! The scheduler of Linux.
 //!
-//! Source: Linux v6.18, net/mptcp/protocol.c, `mptcp_subflow_get_send`, `__subflow_push_pending` and
-//! `__mptcp_push_pending`. What the application writes is handed at once to subflows, which keep it until their own
-//! windows let it out. A burst of `MPTCP_SEND_BURST_SIZE` goes to the subflow of the least
+//! Source: Linux v6.18, net/mptcp/protocol.c, `mptcp_subflow_get_send`, `__subflow_push_pending`
+//! and `__mptcp_push_pending`. What the application writes is handed at once to subflows, which
+//! keep it until their own windows let it out. A burst of `MPTCP_SEND_BURST_SIZE` goes to the
+//! subflow of the least
 //!
 //! ```text
 //! linger_time = wmem_queued / avg_pacing_rate
 //! ```
 //!
-//! if its send buffer has room, and nothing is handed out while that one has none. The average begins with the first
-//! rate that is seen, and each burst moves it: `(avg · wmem + rate · burst)/(burst + wmem)`. The rate is the one that
-//! control paces with, or else two windows a round trip in slow start and 1.2 beyond (`tcp_update_pacing_rate`). Backup
-//! subflows get data only if there is no other. A subflow in timeout keeps what it got until it is stale.
+//! if its send buffer has room, and nothing is handed out while that one has none. The average
+//! begins with the first rate that is seen, and each burst moves it: `(avg · wmem + rate ·
+//! burst)/(burst + wmem)`. The rate is the one that control paces with, or else two windows a round
+//! trip in slow start and 1.2 beyond (`tcp_update_pacing_rate`). Backup subflows get data only if
+//! there is no other. A subflow in timeout keeps what it got until it is stale.
 //!
 //! Where it differs:
-//! * Send buffers are counted in payload, not in memory: a subflow's holds six of its largest window so far
-//!   (`tcp_sndbuf_expand`: twice the window, at 4352 bytes for a segment of 1448), at most 4 MiB, and the
-//!   connection's all of theirs together (`__mptcp_sync_sndbuf`).
+//! * Send buffers are counted in payload, not in memory: a subflow's holds six of its largest
+//!   window so far (`tcp_sndbuf_expand`: twice the window, at 4352 bytes for a segment of 1448), at
+//!   most 4 MiB, and the connection's all of theirs together (`__mptcp_sync_sndbuf`).
 //! * A burst is a whole number of segments, as if the application wrote whole segments.
-//! * The kernel finds a subflow stale when its retransmission timer has fired more than four times without an ACK of
-//!   it; here it is so at the second timeout in a row. As with every scheduler, what was outstanding is offered
-//!   to other paths at the first.
-//! * Before the first round-trip sample, which is there after a handshake, a subflow gets no more than its window.
+//! * The kernel finds a subflow stale when its retransmission timer has fired more than four times
+//!   without an ACK of it; here it is so at the second timeout in a row. As with every scheduler,
+//!   what was outstanding is offered to other paths at the first.
+//! * The connection has no retransmission timer of its own, which in the kernel sends what is missing
+//!   on an idle subflow (`__mptcp_retrans`).
+//! * Before the first round-trip sample, which is there after a handshake, a subflow gets no more
+//!   than its window.
 //! * A tail-loss probe carries the connection's next data, not the subflow's.
 
 use super::{Choice, Described, Kind, PathState, Schedule, View, WrongParameter};
@@ -43,7 +48,8 @@ const MOST_BUFFERED: u64 = 4 << 20;
 /// Timeouts in a row that make a subflow stale.
 const STALE: u32 = 2;
 
-/// How often an application that writes on demand looks at its subflows; four times a round trip if that is shorter.
+/// How often an application that writes on demand looks at its subflows; four times a round trip if
+/// that is shorter.
 const LOOK: Span = Span::millis(20);
 
 const RANGE: &str = "it lies from 0.1 to 100 windows";
@@ -52,8 +58,8 @@ const RANGE: &str = "it lies from 0.1 to 100 windows";
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Linux {
-    /// The application writes on demand: it keeps each path supplied with unsent data of so many windows. By default
-    /// it fills the send buffer.
+    /// The application writes on demand: it keeps each path supplied with unsent data of so many
+    /// windows. By default it fills the send buffer.
     #[serde(default)]
     #[schemars(extend("range" = RANGE))]
     pub windows_ahead: Option<f64>,
@@ -62,7 +68,7 @@ pub struct Linux {
 impl Kind for Linux {
     const DESCRIBED: Described = Described {
         names: &["linux", "default"],
-        summary: "As Linux: written data goes at once to the path whose queued data would be done soonest.",
+        summary: "Linux's own: data goes at once to the path that would be done with it soonest.",
         source: "Linux v6.18, net/mptcp/protocol.c, mptcp_subflow_get_send",
     };
 
@@ -278,7 +284,8 @@ impl Subflows {
 }
 
 impl Demand {
-    /// Looks at the subflows if it is time to: each is to have `windows` of unsent data, in whole segments.
+    /// Looks at the subflows if it is time to: each is to have `windows` of unsent data, in whole
+    /// segments.
     fn look(&mut self, subflows: &[Subflow], view: &impl View) {
         let idle = subflows
             .iter()
@@ -288,17 +295,18 @@ impl Demand {
             return;
         }
         let segment = view.segment();
-        let mut quarter = LOOK;
+        let mut between = LOOK;
         self.allowed = 0;
         for (path, subflow) in subflows.iter().enumerate() {
             let state = view.path(path);
             if state.established {
                 let wanted = (self.windows * state.cwnd as f64) as u64;
                 self.allowed += wanted.saturating_sub(subflow.queued).next_multiple_of(segment);
-                quarter = if state.srtt.0 > 0 { quarter.min(Span(state.srtt.0 / 4)) } else { quarter };
+                let shorter = Some(Span(state.srtt.0 / 4)).filter(|span| *span > Span::ZERO);
+                between = shorter.map_or(between, |shorter| between.min(shorter));
             }
         }
-        self.next_look = view.now() + quarter;
+        self.next_look = view.now() + between;
     }
 }
 
@@ -316,7 +324,8 @@ mod tests {
     fn data_goes_to_the_path_that_would_be_done_soonest_in_bursts_of_64_kib() {
         let mut linux = Linux { windows_ahead: None }.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
-        // Twice the rate gets the first burst; the next goes to the other path, which has nothing to do.
+        // Twice the rate gets the first burst; the next goes to the other path, which has nothing
+        // to do.
         assert!(linux.push_pending_at(&mut seen));
         assert_eq!(queued(&linux), [66_000, 0]);
         assert!(linux.push_pending_at(&mut seen));

@@ -1,8 +1,8 @@
 //! The path of the smallest round-trip time.
 //!
-//! Source: Raiciu et al., "How Hard Can It Be?", NSDI 2012, §4: of the subflows with window space the one with the
-//! smallest smoothed round-trip time. It was the default of Linux before MPTCP was part of it
-//! (multipath-tcp.org, `get_available_subflow`).
+//! Source: Raiciu et al., "How Hard Can It Be?", NSDI 2012, §4: of the subflows with window space
+//! the one with the smallest smoothed round-trip time. It was the default of Linux before MPTCP was
+//! part of it (multipath-tcp.org, `get_available_subflow`).
 
 use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;

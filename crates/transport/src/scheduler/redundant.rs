@@ -1,7 +1,8 @@
 //! Every path sends all of the data.
 //!
-//! Source: Frömmgen et al., "ReMP TCP: Low Latency Multipath TCP", ICC 2016, §III. Each path sends in order what is not
-//! acknowledged yet; the path that sends a segment first is chosen by round-trip time.
+//! Source: Frömmgen et al., "ReMP TCP: Low Latency Multipath TCP", ICC 2016, §III. Each path sends
+//! in order what is not acknowledged yet; the path that sends a segment first is chosen by
+//! round-trip time.
 
 use super::min_rtt::fastest;
 use super::{Choice, Described, Kind, Schedule, View};

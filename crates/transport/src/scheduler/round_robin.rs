@@ -1,6 +1,7 @@
 //! Each path in turn.
 //!
-//! Source: Paasch et al., "Experimental Evaluation of Multipath TCP Schedulers", CSWS 2014, §3.1. A turn is one segment.
+//! Source: Paasch et al., "Experimental Evaluation of Multipath TCP Schedulers", CSWS 2014, §3.1. A
+//! turn is one segment.
 
 use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;

@@ -43,8 +43,8 @@ pub(crate) trait View {
     /// How many paths there are.
     fn paths(&self) -> usize;
 
-    /// Whether `path` could send a segment of new data now and is to be used: its window, its host and its pace
-    /// leave room, it has not failed, and it is no backup beside a path that works.
+    /// Whether `path` could send a segment of new data now and is to be used: its window, its host
+    /// and its pace leave room, it has not failed, and it is no backup beside a path that works.
     fn may_send(&self, path: usize) -> bool;
 
     /// The same, whether or not there is room.
@@ -74,7 +74,7 @@ pub(crate) trait View {
     /// Right edge of the receive window.
     fn edge(&self) -> u64;
 
-    /// Takes the connection's next new data, `most` bytes of it or less, for a path that sends it now or later. Less
-    /// comes in whole segments but for the last one that is written.
+    /// Takes the connection's next new data, `most` bytes of it or less, for a path that sends it
+    /// now or later. Less comes in whole segments but for the last one that is written.
     fn take(&mut self, most: u64) -> Option<Range>;
 }

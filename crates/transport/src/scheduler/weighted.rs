@@ -1,9 +1,10 @@
 //! Paths in turn, each with its share.
 //!
-//! Source: Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM 1995, §3, with paths in
-//! place of queues: at its turn a path earns its weight in segments, and sends while its deficit counter covers a
-//! segment. A path without room loses its turn and what it has earned, as an empty queue does there. So weights
-//! share what is sent while all paths have room, and hold no path back for another one.
+//! Source: Shreedhar and Varghese, "Efficient Fair Queueing using Deficit Round Robin", SIGCOMM
+//! 1995, §3, with paths in place of queues: at its turn a path earns its weight in segments, and
+//! sends while its deficit counter covers a segment. A path without room loses its turn and what it
+//! has earned, as an empty queue does there. So weights share what is sent while all paths have
+//! room, and hold no path back for another one.
 
 use super::{Choice, Described, Kind, Schedule, View, WrongParameter};
 use schemars::JsonSchema;

@@ -38,7 +38,8 @@ impl<E: CongestionController> Sender<E> {
         (&mut self.scheduler, seen)
     }
 
-    /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path works.
+    /// Whether `me` is not to be used because it is a backup (RFC 8684 §3.3.8) and another path
+    /// works.
     #[inline(always)] // on the way of every segment
     pub(super) fn stands_by(&self, me: usize) -> bool {
         stands_by(&self.paths, me)
