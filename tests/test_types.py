@@ -51,7 +51,6 @@ OPEN = {
     "runs.py": "a run as JSON",
     "scenario.py": "a scenario's text as nested data",
     "statistics.py": "an interval as JSON",
-    "theory/balance.py": "what the registry of laws says of one",
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""
 

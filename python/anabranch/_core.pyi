@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict
 
 from numpy import float64
 from numpy.typing import NDArray
@@ -67,8 +67,25 @@ def read_capture(path: str | PathLike[str], bin_s: float) -> dict[str, Any]:
     `broken` says where it breaks off, if it does. Raises OSError, and ValueError if it is no capture.
     """
 
-def controllers() -> list[dict[str, Any]]:
-    """Name, aliases, options, summary, formula and source of every law; whether the kernel can run it."""
+class Controller(TypedDict):
+    """What is to be known of a controller; of the stub alone, at run time it is a dict."""
+
+    name: str
+    aliases: list[str]
+    options: list[tuple[str, str]]
+    """What may stand behind the name and a colon, and what it means."""
+    summary: str
+    formula: str
+    source: str
+    set_valued: bool
+    """Whether its growth jumps, so that its drift has to be interpolated."""
+    kernel: bool
+    """Whether the kernel can run it."""
+    law: bool
+    """Whether it is a pair of growth and backoff."""
+
+def controllers() -> list[Controller]:
+    """Every controller."""
 
 def schedulers() -> list[dict[str, Any]]:
     """Name, aliases, summary and source of every packet scheduler."""

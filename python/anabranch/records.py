@@ -66,7 +66,7 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """All fields that it has, as plain data; NaN becomes null, infinity the string "inf"."""
-        return {key: plain(self[key]) for key in self}  # type: ignore[index, attr-defined]
+        return {name.rstrip("_"): plain(value) for name, value in vars(self).items()}
 
     def has(self, name: str) -> bool:
         """Whether the world that made the record knows the field."""

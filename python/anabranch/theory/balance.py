@@ -23,7 +23,6 @@ split among equally good paths open: class rates are determined, path rates need
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def is_set_valued(controller: str) -> bool:
     return any(law["set_valued"] for law in _described(controller))
 
 
-def _described(controller: str) -> list[dict[str, Any]]:
+def _described(controller: str) -> list[_core.Controller]:
     """What the extension module says of a controller: one row, or none for an unknown name."""
     name = controller.removeprefix(AS_THE_KERNEL).split(":", 1)[0]
     return [row for row in _core.controllers() if name in [row["name"], *row["aliases"]]]
