@@ -3,10 +3,8 @@
 //! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives instructions per frame, as
 //! `benches/measure.py` reports them.
 
-use network::dot11::{
-    AfterCollision, Channel, ChannelSettings, Phy, RateControl, Standard, StationSettings,
-};
-use network::{Outcome, Packet, Rng, SharedMedium};
+use network::dot11::{AfterCollision, Channel, ChannelSettings, ModeChoice, Phy, PhyKind};
+use network::{Outcome, Packet, Rng, SharedMedium, Station};
 use units::{Span, Time};
 
 #[derive(Clone, Copy, Default)]
@@ -40,11 +38,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let stations: usize = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let seconds: f64 = arguments.next().map_or(Ok(100.0), |text| text.parse())?;
-    let standard = Standard::G { protected: false };
-    let rates = RateControl::Fixed(Phy::new(standard).modes.len() - 1);
+    let phy = PhyKind::G { protected: false };
+    let mode = ModeChoice::Fixed(Phy::new(phy).modes.len() - 1);
     let settings = ChannelSettings {
-        standard,
-        rates,
+        phy,
+        mode,
         broadcast: 0,
         attempts: 7,
         ack_timeout: None,
@@ -52,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         radio: None,
     };
     let links: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
-    let everybody = vec![StationSettings::default(); stations + 1];
+    let everybody = vec![Station::default(); stations + 1];
     let mut rng = Lcg(1);
     let mut medium = Channel::new(settings, &everybody, &links, &mut rng);
     for link in 0..stations as u32 {

@@ -27,8 +27,10 @@
 mod tests;
 
 use crate::host::{HostQueue, LinkPacket};
-use crate::shared::{Counters, Outcome, SharedMedium};
-use crate::{DropTail, Packet, Queue, Rng};
+use crate::shared::{Counters, Ends, Kind, Outcome, SharedMedium, Station};
+use crate::{Packet, Rng};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::vec::Drain;
 use units::{NANOS, Rate, Span, Time};
 
@@ -53,32 +55,35 @@ const CEILING: u32 = 10;
 /// Retries after which a packet is given up, if the bus is busy once more.
 const MOST_RETRIES: u32 = 1_000;
 
-/// What a bus is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A bus of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PlanBus")]
 pub struct BusSettings {
-    /// Its rate in bits per second.
+    /// Rate at which frames are sent.
+    #[serde(rename = "rate_bps")]
     pub rate: Rate,
-    /// How long a bit propagates, the same between any two stations.
+    /// Propagation delay, the same between any two stations.
+    #[serde(rename = "delay_s")]
     pub delay: Span,
 }
 
-/// What one station of a bus is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BusStation {
-    /// The queueing discipline of the host, before the one packet that the driver holds; an early detection has no idle
-    /// time here.
-    pub queue: Queue,
-}
+impl Kind for BusSettings {
+    fn build<P: Packet>(
+        &self,
+        stations: &[Station],
+        links: &[Ends],
+        _rng: &mut dyn Rng,
+    ) -> Box<dyn SharedMedium<P>> {
+        Box::new(Bus::new(*self, stations, &links.iter().map(Ends::first).collect::<Vec<_>>()))
+    }
 
-impl Default for BusStation {
-    /// As ns-3's: drop-tail, 100 packets.
-    fn default() -> Self {
-        BusStation { queue: Queue::DropTail(DropTail::of(100)) }
+    fn examples() -> Vec<Self> {
+        [0, 50_000].map(|delay| BusSettings { rate: Rate(10_000_000), delay: Span(delay) }).into()
     }
 }
 
 /// The state of one station.
-struct Station<P> {
+struct Sender<P> {
     host: HostQueue<P>,
     /// The packet that the driver tries to send.
     current: Option<LinkPacket<P>>,
@@ -106,7 +111,7 @@ struct Carried<P> {
 /// A bus with its stations.
 pub struct Bus<P> {
     settings: BusSettings,
-    stations: Vec<Station<P>>,
+    stations: Vec<Sender<P>>,
     /// From which station to which.
     links: Vec<(u32, u32)>,
     carried: Option<Carried<P>>,
@@ -147,13 +152,13 @@ impl<P: Packet> Bus<P> {
     ///
     /// # Panics
     /// If its rate is zero, or a link leads from or to a station that does not exist, or to its own.
-    pub fn new(settings: BusSettings, stations: &[BusStation], links: &[(usize, usize)]) -> Self {
+    pub fn new(settings: BusSettings, stations: &[Station], links: &[(usize, usize)]) -> Self {
         assert!(settings.rate.0 > 0, "a bus has a rate");
         let count = stations.len();
         for (number, (from, to)) in links.iter().enumerate() {
             assert!(*from < count && *to < count && from != to, "link {number}");
         }
-        let station = |station: &BusStation| Station {
+        let station = |station: &Station| Sender {
             host: HostQueue::new(station.queue.clone()),
             current: None,
             retries: 0,

@@ -32,13 +32,15 @@ mod scheduler;
 mod tests;
 
 use crate::host::LinkPacket;
-use crate::shared::{Counters, Outcome, SharedMedium};
-use crate::{DropTail, Packet, Place, Queue, Radio, Rng};
+use crate::shared::{Counters, Ends, Kind, Outcome, SharedMedium, Station};
+use crate::{Packet, Place, Radio, Rng};
 use bearer::Bearer;
 pub use channel::Fading;
 use channel::{Channel, block_bytes};
 pub use scheduler::Scheduler;
 use scheduler::{Allocator, Grant, Want};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::vec::Drain;
 use units::{NANOS, Span, Time};
 
@@ -56,55 +58,82 @@ pub enum Direction {
 
 const DIRECTIONS: [Direction; 2] = [Direction::Down, Direction::Up];
 
-/// What a cell is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A cell of a plan; its first station is the base.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "PlanCell")]
 pub struct CellSettings {
-    /// Resource blocks of 180 kHz towards users: 6, 15, 25, 50, 75 or 100 in LTE.
-    pub blocks_down: u32,
-    /// Resource blocks towards the base.
+    /// Resource blocks from the base to users.
+    pub blocks: u32,
+    /// Resource blocks from users to the base.
     pub blocks_up: u32,
-    /// Who gets them, in each direction by itself.
+    /// Who gets them.
     pub scheduler: Scheduler,
-    /// Part of the symbols that carry control and reference signals, in `[0, 1)`.
+    /// Over how long served rates are averaged.
+    #[serde(rename = "averaging_s")]
+    pub averaging: Span,
+    /// Part of the blocks that carries no data.
     pub overhead: f64,
-    /// Propagation, for users whose signal follows from their place.
+    /// Propagation, with the loss at one metre, if places say how strong signals are.
     pub radio: Option<Radio>,
-    /// Where the base station is at first.
-    pub base: Place,
+    /// Its users, in the order of the stations behind the base.
+    pub users: Vec<CellUser>,
 }
 
-impl Default for CellSettings {
-    /// 10 MHz for each direction; proportional fair over 100 ms.
-    fn default() -> Self {
-        let scheduler = Scheduler::ProportionalFair { time_constant: Span::millis(100) };
-        CellSettings {
-            blocks_down: 50,
-            blocks_up: 50,
-            scheduler,
-            overhead: 0.25,
-            radio: None,
-            base: Place::default(),
-        }
+/// A user of a cell of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "PlanCellUser")]
+pub struct CellUser {
+    /// Its mean signal-to-noise ratio in dB; `None` if places say it.
+    pub snr_db: Option<f64>,
+    /// How its signal comes and goes.
+    #[serde(flatten, serialize_with = "FadingKeys::write")]
+    #[schemars(with = "FadingKeys")]
+    pub fading: Option<Fading>,
+}
+
+/// Fading as it is written, among the keys of its user.
+#[derive(Serialize, JsonSchema)]
+struct FadingKeys {
+    /// Standard deviation of its signal in dB, if it comes and goes.
+    deviation_db: Option<f64>,
+    /// Time after which little is left of how it was.
+    coherence_s: Option<Span>,
+}
+
+impl FadingKeys {
+    fn write<S: Serializer>(fading: &Option<Fading>, serializer: S) -> Result<S::Ok, S::Error> {
+        let keys = FadingKeys {
+            deviation_db: fading.map(|fading| fading.deviation_db),
+            coherence_s: fading.map(|fading| fading.coherence),
+        };
+        keys.serialize(serializer)
     }
 }
 
-/// What one user of a cell is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CellUser {
-    /// Mean signal-to-noise ratio in dB, the same in both directions; without, [`CellSettings::radio`] gives it.
-    pub snr_db: Option<f64>,
-    /// Where it is at first.
-    pub place: Place,
-    /// How it varies; without, it is constant.
-    pub fading: Option<Fading>,
-    /// The queueing discipline of its queue at the base, and of its own; an early detection has no idle time here.
-    pub queue: Queue,
-}
+impl Kind for CellSettings {
+    fn build<P: Packet>(
+        &self,
+        stations: &[Station],
+        links: &[Ends],
+        _rng: &mut dyn Rng,
+    ) -> Box<dyn SharedMedium<P>> {
+        Box::new(Cell::new(self, stations, &links.iter().map(Ends::first).collect::<Vec<_>>()))
+    }
 
-impl Default for CellUser {
-    fn default() -> Self {
-        let queue = Queue::DropTail(DropTail::of(1000));
-        CellUser { snr_db: Some(20.0), place: Place::default(), fading: None, queue }
+    fn examples() -> Vec<Self> {
+        let fading = Fading { deviation_db: 5.0, coherence: Span::millis(10) };
+        let user = CellUser { snr_db: Some(12.0), fading: Some(fading) };
+        let example = |scheduler| CellSettings {
+            blocks: 25,
+            blocks_up: 6,
+            scheduler,
+            averaging: Span::millis(100),
+            overhead: 0.25,
+            radio: Some(Radio::default()),
+            users: vec![CellUser { snr_db: None, fading: None }, user],
+        };
+        let all = [Scheduler::ProportionalFair, Scheduler::RoundRobin, Scheduler::MaxRate];
+        all.map(example).to_vec()
     }
 }
 
@@ -148,34 +177,36 @@ fn bearer_of((from, to): (usize, usize)) -> Option<(usize, Direction)> {
 }
 
 impl<P: Packet> Cell<P> {
-    /// A cell with `users`, and `links` between the base, which is station 0, and them, which are stations from 1 on.
+    /// A cell with these stations, of which the first is the base, and `links` between it and the others.
     ///
     /// # Panics
     /// If a direction has no blocks, all symbols are overhead, a link does not lead between the base and a user, or a
     /// user has no signal.
-    pub fn new(settings: CellSettings, users: &[CellUser], links: &[(usize, usize)]) -> Self {
-        let CellSettings { blocks_down, blocks_up, scheduler, overhead, radio, base } = settings;
-        assert!(blocks_down > 0 && blocks_up > 0, "a direction has blocks");
+    pub fn new(settings: &CellSettings, stations: &[Station], links: &[(usize, usize)]) -> Self {
+        let CellSettings { blocks, blocks_up, scheduler, averaging, overhead, radio, .. } =
+            *settings;
+        assert!(blocks > 0 && blocks_up > 0, "a direction has blocks");
         assert!((0.0..1.0).contains(&overhead), "some symbols carry data");
+        let (base, users) = stations.split_first().expect("a cell has a base");
+        let channel = |(own, user): (&Station, &CellUser)| {
+            let by_place = || radio.map(|radio| radio.snr_db(base.place, own.place));
+            let mean = user.snr_db.or_else(by_place).expect("a user has a signal");
+            Channel::new(mean, user.fading)
+        };
         let bearer = |(number, link): (usize, &(usize, usize))| {
             let own = bearer_of(*link).filter(|(user, _)| *user < users.len());
             own.unwrap_or_else(|| panic!("link {number} is not between the base and a user"))
         };
-        let channel = |user: &CellUser| {
-            let by_place = || radio.map(|radio| radio.snr_db(base, user.place));
-            let mean = user.snr_db.or_else(by_place);
-            Channel::new(mean.unwrap_or_else(|| panic!("a user without a signal")), user.fading)
-        };
         let side = |blocks: u32| Side {
-            allocator: Allocator::new(scheduler, blocks, users.len()),
+            allocator: Allocator::new(scheduler, averaging, blocks, users.len()),
             bearers: users.iter().map(|user| Bearer::new(user.queue.clone())).collect(),
         };
         Cell {
             overhead,
             radio,
-            by_place: users.iter().map(|user| user.snr_db.is_none()).collect(),
-            channels: users.iter().map(channel).collect(),
-            sides: [side(blocks_down), side(blocks_up)],
+            by_place: settings.users.iter().map(|user| user.snr_db.is_none()).collect(),
+            channels: users.iter().zip(&settings.users).map(channel).collect(),
+            sides: [side(blocks), side(blocks_up)],
             links: links.iter().enumerate().map(bearer).collect(),
             counters: vec![Counters::default(); users.len() + 1],
             packets: 0,

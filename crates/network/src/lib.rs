@@ -10,6 +10,7 @@ pub mod dot11;
 mod host;
 mod link;
 mod loss;
+mod media;
 mod mobility;
 mod queue;
 mod radio;
@@ -18,20 +19,23 @@ pub mod routing;
 mod shared;
 #[cfg(test)]
 mod testing;
+mod wifi;
 
-pub use bus::{Bus, BusSettings, BusStation};
+pub use bus::{Bus, BusSettings};
 pub use cell::{Cell, CellSettings, CellUser, Direction, Fading, Scheduler};
 pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Reorder};
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
+pub use media::MediumSettings;
 pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
 pub use queue::{
     Backlog, Codel, Described as DescribedQueue, DropTail, FqCodel, Pie, Queue, Red, Spacing,
 };
 pub use radio::Radio;
 pub use shared::{
-    Counters as StationCounters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters,
-    SharedMedium,
+    Counters as StationCounters, Ends, HopCounters, Kind, MultiHop, Outcome, Route,
+    RoutingCounters, SharedMedium, Station,
 };
+pub use wifi::{RateControl, Standard, WifiSettings};
 
 /// What an element may know of what it carries: a few plain bytes that are moved by value.
 pub trait Packet: Copy + Default + Send + 'static {

@@ -4,9 +4,11 @@
 //! smooth enough that rate control has something to find.
 
 use crate::Place;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Propagation and noise.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Radio {
     /// Transmitted power with antenna gains, in dBm.
     pub power_dbm: f64,

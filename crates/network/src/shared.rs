@@ -5,9 +5,9 @@
 //! [`SharedMedium::next_wake`].
 
 use crate::routing::Node;
-use crate::{Packet, Place, Rng};
+use crate::{DropTail, Packet, Place, Queue, Rng};
 use std::vec::Drain;
-use units::{Span, Time};
+use units::{Rate, Span, Time};
 
 /// What a world does with a shared medium, whatever its kind. Stations and links have the numbers of the constructor.
 pub trait SharedMedium<P: Packet>: Send {
@@ -43,6 +43,24 @@ pub trait SharedMedium<P: Packet>: Send {
     }
 }
 
+/// The parameters of a kind of medium.
+pub trait Kind: Sized {
+    /// The medium with these stations and links.
+    ///
+    /// # Panics
+    /// If the parameters, the stations or the links are such as the scenario's checks refuse.
+    fn build<P: Packet>(
+        &self,
+        stations: &[Station],
+        links: &[Ends],
+        rng: &mut dyn Rng,
+    ) -> Box<dyn SharedMedium<P>>;
+
+    /// Parameters for three stations with which tests try the kind: each of the others has a link from the first one,
+    /// and one to it.
+    fn examples() -> Vec<Self>;
+}
+
 /// A medium whose packets are routed from station to station.
 pub trait MultiHop {
     /// What routing has done for the packets of `link`.
@@ -66,6 +84,44 @@ pub struct Ends {
     pub from: Vec<usize>,
     /// Stations at which it ends.
     pub to: Vec<usize>,
+}
+
+impl Ends {
+    /// The first station at which it begins, and at which it ends.
+    pub fn first(&self) -> (usize, usize) {
+        (self.from[0], self.to[0])
+    }
+}
+
+/// A station of a medium. Only 802.11 has use for what follows its queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// Where it is at first.
+    pub place: Place,
+    /// The queueing discipline of its host; in a cell one for each user and direction. An early detection has no idle
+    /// time here.
+    pub queue: Queue,
+    /// Packets that the driver takes from it, with those that are being sent.
+    pub ring: u32,
+    /// Rate at which it sends, if not that of the medium.
+    pub rate: Option<Rate>,
+    /// Probability that a packet is lost for good, whatever the attempts: a loss that is no congestion.
+    pub residual_loss: f64,
+    /// Mean time between bursts of noise, each of which takes one packet for good.
+    pub noise: Option<Span>,
+}
+
+impl Default for Station {
+    fn default() -> Self {
+        Station {
+            place: Place::default(),
+            queue: Queue::DropTail(DropTail::of(1000)),
+            ring: 64,
+            rate: None,
+            residual_loss: 0.0,
+            noise: None,
+        }
+    }
 }
 
 /// What became of a packet. One that is not lost gives `Left` and `Arrived`, one that is lost gives `Left` with `lost`

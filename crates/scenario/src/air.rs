@@ -6,45 +6,12 @@ use crate::name::Name;
 use crate::node::Node;
 use crate::queue::{DEFAULT_QUEUE, check_host_queue};
 use crate::report::{Located, unique};
-use crate::schema::{Medium, Radio, RateControl, Routing, Standard, Station};
+use crate::schema::{Medium, Radio, Station};
 use crate::station::PlanStation;
 use crate::topology::Topology;
-use schemars::JsonSchema;
-use serde::Serialize;
+use network::adhoc::Routing;
+use network::{Place, RateControl, WifiSettings};
 use units::{Rate, Span};
-
-/// A channel of IEEE 802.11.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlanWifi {
-    /// The amendment.
-    pub standard: Standard,
-    /// A channel of 40 MHz.
-    pub wide: bool,
-    /// A guard interval of 400 ns.
-    pub short_guard: bool,
-    /// Spatial streams.
-    pub streams: u32,
-    /// At which rate data is sent, one of the standard's.
-    #[serde(rename = "rate_bps")]
-    pub rate: Rate,
-    /// How stations choose the rate of a packet.
-    pub control: RateControl,
-    /// At which rate broadcasts are sent, one of the standard's.
-    #[serde(rename = "broadcast_bps")]
-    pub broadcast: Rate,
-    /// Attempts, at least 1.
-    pub attempts: u32,
-    /// How long a sender waits for an acknowledgement, if not as long as the standard says.
-    #[serde(rename = "ack_timeout_s")]
-    pub ack_timeout: Option<Span>,
-    /// Propagation, with the loss at one metre.
-    pub radio: Option<Radio>,
-    /// How packets find their way, if links are not single hops.
-    pub routing: Option<Routing>,
-    /// The stations that are access points.
-    #[serde(skip)]
-    pub access: Vec<usize>,
-}
 
 /// Packets that a driver takes, unless told.
 const DEFAULT_RING: u32 = 64;
@@ -62,38 +29,14 @@ pub(crate) const MOST_STATIONS: usize = 1000;
 /// B together.
 const MOST_PAIRS: usize = 16_000_000;
 
-impl Standard {
-    fn high_throughput(self) -> bool {
-        matches!(self, Standard::N2 | Standard::N5)
-    }
-
-    /// Path loss at one metre in dB: 40.0 at 2.4 GHz, 46.7 at 5.
-    fn loss_at_1m_db(self) -> f64 {
-        if matches!(self, Standard::A | Standard::N5) { 46.7 } else { 40.0 }
-    }
-}
-
-/// The rates of a medium in bit/s, from slowest to fastest.
-pub fn rates(standard: Standard, wide: bool, short_guard: bool, streams: u32) -> Vec<u64> {
-    if !standard.high_throughput() {
-        return match standard {
-            Standard::B | Standard::BShort => vec![1_000_000, 2_000_000, 5_500_000, 11_000_000],
-            _ => [6, 9, 12, 18, 24, 36, 48, 54].map(|mbps| mbps * 1_000_000).into(),
-        };
-    }
-    let symbol_ns = if short_guard { 3_600 } else { 4_000 };
-    let bits = |one: u64| u64::from(streams) * if wide { one * 54 / 26 } else { one };
-    [26, 52, 78, 104, 156, 208, 234, 260].map(|one| bits(one) * 1_000_000_000 / symbol_ns).into()
-}
-
-fn own_rates(medium: &Medium) -> Vec<u64> {
-    rates(medium.standard, medium.wide, medium.short_guard, medium.streams)
+fn own_rates(medium: &Medium) -> Vec<Rate> {
+    medium.standard.rates(medium.wide, medium.short_guard, medium.streams)
 }
 
 /// The rate of the standard that a person means, who writes 72.2 for 72.222….
 fn meant(medium: &Medium, rate: Rate) -> Option<Rate> {
-    let tenths = |rate: u64| (rate + 50_000) / 100_000;
-    own_rates(medium).into_iter().find(|own| tenths(*own) == tenths(rate.0)).map(Rate)
+    let tenths = |rate: Rate| (rate.0 + 50_000) / 100_000;
+    own_rates(medium).into_iter().find(|own| tenths(*own) == tenths(rate))
 }
 
 /// Checks the media of a scenario.
@@ -135,7 +78,7 @@ fn overlap(one: &Medium, other: &Medium) -> bool {
     let (Some(a), Some(b)) = (one.channel, other.channel) else {
         return false;
     };
-    let five_ghz = |medium: &Medium| matches!(medium.standard, Standard::A | Standard::N5);
+    let five_ghz = |medium: &Medium| medium.standard.five_ghz();
     let width = |medium: &Medium| match (medium.wide, five_ghz(medium)) {
         (true, _) => 40,
         (false, true) => 20,
@@ -169,7 +112,7 @@ fn check_medium(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> 
         return wrong("standard", format!("{:?}", medium.standard).to_lowercase(), right);
     }
     let known = || {
-        let all = own_rates(medium).into_iter().map(|rate| Rate(rate).to_string());
+        let all = own_rates(medium).into_iter().map(|rate| rate.to_string());
         format!("its rates are {}", all.collect::<Vec<_>>().join(", "))
     };
     for (field, rate) in [("rate", medium.rate), ("broadcast", medium.broadcast)] {
@@ -258,6 +201,16 @@ fn check_points(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> 
     Ok(())
 }
 
+impl Radio {
+    /// The radio of a plan; the path loss at one metre is `loss_at_1m_db` unless the scenario gives
+    /// another.
+    pub(crate) fn expand(self, loss_at_1m_db: f64) -> network::Radio {
+        let Radio { power_dbm, exponent, noise_dbm, sense_dbm, .. } = self;
+        let loss_at_1m_db = self.loss_at_1m_db.unwrap_or(loss_at_1m_db);
+        network::Radio { power_dbm, loss_at_1m_db, exponent, noise_dbm, sense_dbm }
+    }
+}
+
 /// Whether the numbers of a radio make sense.
 pub(crate) fn check_radio(radio: &Radio) -> Result<(), (&'static str, String)> {
     for (field, value, least, most) in [
@@ -292,9 +245,9 @@ fn check_range(scenario: Topology<'_>, medium: &Medium) -> Result<(), Located> {
         let (Some((x1, y1)), Some((x2, y2))) = (stands(&link.from), stands(&link.to)) else {
             continue; // it moves, or will be put somewhere
         };
-        let metres = libm::hypot(x1 - x2, y1 - y2).max(1.0);
-        let loss = radio.loss_at_1m_db.unwrap_or(medium.standard.loss_at_1m_db());
-        let dbm = radio.power_dbm - loss - 10.0 * radio.exponent * libm::log10(metres);
+        let (from, to) = (Place { x: x1, y: y1 }, Place { x: x2, y: y2 });
+        let metres = from.distance(to).max(1.0);
+        let dbm = radio.expand(medium.standard.loss_at_1m_db()).received_dbm(from, to);
         if dbm < radio.noise_dbm || dbm < radio.sense_dbm {
             let message = format!(
                 "link `{}`: its stations are {metres:.0} m apart, out of range: {dbm:.1} dBm arrive, with noise of {} \
@@ -393,15 +346,14 @@ pub(crate) fn expand_wifi(
     scenario: Topology<'_>,
     medium: &Medium,
     stations: &[String],
-) -> PlanWifi {
+) -> WifiSettings {
     let points = medium.access.iter().flat_map(|access| scenario.links.nodes.members(&access.text));
     let place = |point: String| stations.iter().position(|station| *station == point);
     let all = own_rates(medium);
-    let slowest = Rate(all.first().copied().unwrap_or_default());
-    let fastest = Rate(all.last().copied().unwrap_or_default());
+    let (slowest, fastest) = (all[0], all[all.len() - 1]); // a standard has rates
     let rate = medium.rate.and_then(|rate| meant(medium, rate)).unwrap_or(fastest);
     let broadcast = medium.broadcast.and_then(|rate| meant(medium, rate));
-    PlanWifi {
+    WifiSettings {
         standard: medium.standard,
         wide: medium.wide,
         short_guard: medium.short_guard,
@@ -414,10 +366,8 @@ pub(crate) fn expand_wifi(
         }),
         attempts: medium.attempts,
         ack_timeout: medium.ack_timeout,
-        radio: medium.radio.map(|radio| Radio {
-            loss_at_1m_db: radio.loss_at_1m_db.or(Some(medium.standard.loss_at_1m_db())),
-            ..radio
-        }),
+        after_collision: medium.after_collision,
+        radio: medium.radio.map(|radio| radio.expand(medium.standard.loss_at_1m_db())),
         routing: medium.routing,
         access: points.filter_map(place).collect(),
     }

@@ -4,74 +4,11 @@ use crate::air::{MOST_STATIONS, check_radio};
 use crate::error::{Error, list};
 use crate::queue::check_host_queue;
 use crate::report::{Located, WrongKey, unique};
-use crate::schema::{Bus, Cell, CellScheduler, CellUser, Fading, Radio};
+use crate::schema::{Bus, Cell, CellUser};
 use crate::station::PlanStation;
 use crate::topology::Topology;
-use network::{DropTail, Queue};
-use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
-use units::{Rate, Span};
-
-/// A bus of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlanBus {
-    /// Rate at which frames are sent.
-    #[serde(rename = "rate_bps")]
-    pub rate: Rate,
-    /// Propagation delay.
-    #[serde(rename = "delay_s")]
-    pub delay: Span,
-}
-
-/// A cell of a plan; its first station is the base.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlanCell {
-    /// Resource blocks from the base to users.
-    pub blocks: u32,
-    /// Resource blocks from users to the base.
-    pub blocks_up: u32,
-    /// Who gets them.
-    pub scheduler: CellScheduler,
-    /// Over how long served rates are averaged.
-    #[serde(rename = "averaging_s")]
-    pub averaging: Span,
-    /// Part of the blocks that carries no data.
-    pub overhead: f64,
-    /// Propagation, with the loss at one metre, if places say how strong signals are.
-    pub radio: Option<Radio>,
-    /// Its users, in the order of the stations behind the base.
-    pub users: Vec<PlanCellUser>,
-}
-
-/// A user of a cell of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlanCellUser {
-    /// Its mean signal-to-noise ratio in dB; `None` if places say it.
-    pub snr_db: Option<f64>,
-    /// How its signal comes and goes.
-    #[serde(flatten, serialize_with = "FadingKeys::write")]
-    #[schemars(with = "FadingKeys")]
-    pub fading: Option<Fading>,
-}
-
-/// Fading as it is written, among the keys of its user.
-#[derive(Serialize, JsonSchema)]
-struct FadingKeys {
-    /// Standard deviation of its signal in dB, if it comes and goes.
-    deviation_db: Option<f64>,
-    /// Time after which little is left of how it was.
-    coherence_s: Option<Span>,
-}
-
-impl FadingKeys {
-    fn write<S: Serializer>(fading: &Option<Fading>, serializer: S) -> Result<S::Ok, S::Error> {
-        let keys = FadingKeys {
-            deviation_db: fading.map(|fading| fading.deviation_db),
-            coherence_s: fading.map(|fading| fading.coherence),
-        };
-        keys.serialize(serializer)
-    }
-}
+use network::{BusSettings, CellSettings, DropTail, Fading, Queue};
+use units::Span;
 
 /// The queue of a device on a bus, as ns-3 has it.
 const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
@@ -206,10 +143,10 @@ pub(crate) fn expand_bus(
     scenario: Topology<'_>,
     bus: &Bus,
     stations: &[String],
-) -> (PlanBus, Vec<PlanStation>) {
+) -> (BusSettings, Vec<PlanStation>) {
     let queue = bus.queue.clone().unwrap_or(BUS_QUEUE);
     let station = |name: &String| PlanStation::bare(scenario.links, name, queue.clone());
-    let kind = PlanBus { rate: bus.rate, delay: bus.delay };
+    let kind = BusSettings { rate: bus.rate, delay: bus.delay };
     (kind, stations.iter().map(station).collect())
 }
 
@@ -217,28 +154,25 @@ pub(crate) fn expand_cell(
     scenario: Topology<'_>,
     cell: &Cell,
     stations: &[String],
-) -> (PlanCell, Vec<PlanStation>) {
+) -> (CellSettings, Vec<PlanStation>) {
     let station = |name: &String| {
         let queue = find(cell, name).and_then(|own| own.queue.as_ref()).or(cell.queue.as_ref());
         PlanStation::bare(scenario.links, name, queue.cloned().unwrap_or(CELL_QUEUE))
     };
     let user = |name: &String| {
         let own = find(cell, name);
-        PlanCellUser {
+        network::CellUser {
             snr_db: own.and_then(|own| own.snr_db).or(cell.snr_db),
             fading: own.and_then(|own| own.fading).or(cell.fading),
         }
     };
-    let kind = PlanCell {
+    let kind = CellSettings {
         blocks: cell.blocks,
         blocks_up: cell.blocks_up.unwrap_or(cell.blocks),
         scheduler: cell.scheduler,
         averaging: cell.averaging,
         overhead: cell.overhead,
-        radio: cell.radio.map(|radio| Radio {
-            loss_at_1m_db: radio.loss_at_1m_db.or(Some(LOSS_AT_1M_DB)),
-            ..radio
-        }),
+        radio: cell.radio.map(|radio| radio.expand(LOSS_AT_1M_DB)),
         users: stations.iter().skip(1).map(user).collect(),
     };
     (kind, stations.iter().map(station).collect())

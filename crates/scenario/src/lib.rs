@@ -39,9 +39,7 @@ mod station;
 mod topology;
 mod trace;
 
-pub use air::{PlanWifi, rates};
 pub use area::PlanArea;
-pub use cell::{PlanBus, PlanCell, PlanCellUser};
 pub use error::Error;
 pub use files::with_traces;
 pub use flow::Class;
@@ -53,7 +51,7 @@ pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
 pub use path::PlanPath;
 pub use scenario::Plan;
-pub use sharing::{PlanKind, PlanMedium};
+pub use sharing::PlanMedium;
 pub use station::PlanStation;
 
 /// The JSON Schema of a scenario file.

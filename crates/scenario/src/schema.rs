@@ -24,6 +24,6 @@ pub use crate::protocol::Protocol;
 pub use crate::reorder::Reorder;
 pub use crate::scenario::{Choice, Scenario};
 pub use crate::trace::Trace;
-pub use air::{Medium, Radio, RateControl, Routing, Standard, Station};
+pub use air::{Medium, Radio, Station};
 pub use network::Queue;
-pub use shared::{Bus, Cell, CellScheduler, CellUser, Fading};
+pub use shared::{Bus, Cell, CellUser};

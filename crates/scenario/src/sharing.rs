@@ -1,8 +1,8 @@
 //! What stations share: media, buses and cells. Which of their stations a link leads between, and
 //! what a plan has of them.
 
-use crate::air::{self, PlanWifi};
-use crate::cell::{self, PlanBus, PlanCell};
+use crate::air;
+use crate::cell;
 use crate::error::{Error, list};
 use crate::link::{Air, Link};
 use crate::name::Name;
@@ -10,6 +10,7 @@ use crate::report::{Located, unique};
 use crate::schema::{Bus, Cell, Medium};
 use crate::station::PlanStation;
 use crate::topology::{Pick, Topology};
+use network::MediumSettings;
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Span;
@@ -19,23 +20,11 @@ use units::Span;
 pub struct PlanMedium {
     /// What it is.
     #[serde(flatten)]
-    pub kind: PlanKind,
+    pub kind: MediumSettings,
     /// Its name; of one of several channels with its number, as "air/2".
     pub name: String,
     /// Its stations, in the order in which links name them.
     pub stations: Vec<PlanStation>,
-}
-
-/// What it is that stations share.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum PlanKind {
-    /// A channel of IEEE 802.11.
-    Wifi(PlanWifi),
-    /// A bus.
-    Bus(PlanBus),
-    /// A cell.
-    Cell(PlanCell),
 }
 
 /// What is shared, by name.
@@ -297,15 +286,15 @@ fn expand(scenario: Topology<'_>) -> Vec<PlanMedium> {
                 let planned = |name: &String| air::expand_station(scenario, medium, name);
                 let planned: Vec<_> = stations.iter().map(planned).collect();
                 let wifi = air::expand_wifi(scenario, medium, &stations);
-                (PlanKind::Wifi(wifi), planned)
+                (MediumSettings::Wifi(wifi), planned)
             }
             Shared::Bus(bus) => {
                 let (bus, stations) = cell::expand_bus(scenario, bus, &stations);
-                (PlanKind::Bus(bus), stations)
+                (MediumSettings::Bus(bus), stations)
             }
             Shared::Cell(cell) => {
                 let (cell, stations) = cell::expand_cell(scenario, cell, &stations);
-                (PlanKind::Cell(cell), stations)
+                (MediumSettings::Cell(cell), stations)
             }
         };
         for channel in 1..=own.channels() {

@@ -1,8 +1,9 @@
 //! What can be wrong with nodes, their moves, groups, buses and cells is answered with the field,
 //! the value and what would be right; and a plan has what the file means.
 
-use scenario::schema::Routing;
-use scenario::{Air, Override, Plan, PlanKind, PlanMoves};
+use network::MediumSettings;
+use network::adhoc::Routing;
+use scenario::{Air, Override, Plan, PlanMoves};
 
 /// A bit of everything, right in all its parts.
 const RIGHT: &str = r#"name = "ground"
@@ -465,7 +466,7 @@ fn a_plan_has_a_medium_for_each_channel_and_a_link_on_each_that_is_used() {
     let nodes: Vec<_> = plan.media[0].stations.iter().map(|station| station.node).collect();
     assert_eq!(nodes, [Some(1), Some(2), Some(3), Some(0), Some(4), Some(5)]);
     assert_eq!(plan.media[4].stations[1].node, None);
-    let PlanKind::Wifi(hot) = &plan.media[3].kind else { panic!("{:?}", plan.media[3]) };
+    let MediumSettings::Wifi(hot) = &plan.media[3].kind else { panic!("{:?}", plan.media[3]) };
     assert_eq!((hot.routing, hot.access.as_slice()), (Some(Routing::Association), &[3, 4][..]));
     let names: Vec<_> = plan.links.iter().map(|link| link.name.as_str()).collect();
     let own = ["roam", "stay", "wire", "eriw", "call", "answer"];

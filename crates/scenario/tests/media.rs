@@ -1,8 +1,7 @@
 //! What can be wrong in a medium is answered with the field, the value and what would be right.
 
-use network::{DropTail, Queue};
-use scenario::schema::Standard;
-use scenario::{Air, Override, Plan, PlanKind, PlanWifi};
+use network::{DropTail, MediumSettings, Queue, Standard, WifiSettings};
+use scenario::{Air, Override, Plan};
 use units::Rate;
 
 /// Two networks, and a flow over both.
@@ -63,9 +62,9 @@ fn read(text: &str, overrides: &[&str]) -> Result<Plan, String> {
     Plan::read(text, "air.toml", &overrides).map_err(|error| error.to_string())
 }
 
-fn wifi(plan: &Plan, medium: usize) -> &PlanWifi {
+fn wifi(plan: &Plan, medium: usize) -> &WifiSettings {
     match &plan.media[medium].kind {
-        PlanKind::Wifi(wifi) => wifi,
+        MediumSettings::Wifi(wifi) => wifi,
         other => panic!("{other:?}"),
     }
 }
@@ -80,7 +79,7 @@ fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() 
     assert_eq!(ap.queue, Queue::DropTail(DropTail::of(49)));
     assert_eq!(plan.media[0].stations[0].ring, 64);
     assert_eq!(plan.links[1].air, [Air { medium: 0, from: vec![1], to: vec![0] }]);
-    assert_eq!(wifi(&plan, 0).radio.unwrap().loss_at_1m_db, Some(40.0), "at 2.4 GHz");
+    assert_eq!(wifi(&plan, 0).radio.unwrap().loss_at_1m_db, 40.0, "at 2.4 GHz");
     assert_eq!(wifi(&plan, 0).rate, Rate(24_000_000));
     assert_eq!(wifi(&plan, 1).rate, Rate(72_222_222), "the fastest with a short guard interval");
     let plan = read(RIGHT, &["medium.two.rate=7.2 Mb/s"]).unwrap();
@@ -89,8 +88,8 @@ fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() 
 
 #[test]
 fn rates_are_those_of_the_standard() {
-    assert_eq!(scenario::rates(Standard::B, false, false, 1).last(), Some(&11_000_000));
-    assert_eq!(scenario::rates(Standard::N5, true, true, 4).last(), Some(&600_000_000));
+    assert_eq!(Standard::B.rates(false, false, 1).last(), Some(&units::Rate(11_000_000)));
+    assert_eq!(Standard::N5.rates(true, true, 4).last(), Some(&units::Rate(600_000_000)));
 }
 
 #[test]

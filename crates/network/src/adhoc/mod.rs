@@ -12,11 +12,11 @@ mod routers;
 #[cfg(test)]
 mod tests;
 
-use crate::dot11::{Channel, ChannelSettings, StationSettings};
+use crate::dot11::{Channel, ChannelSettings};
 use crate::host::{HostQueue, LinkPacket};
 use crate::routing::{Action, Hop, Message, Node, Transit};
 use crate::shared::{
-    Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium,
+    Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium, Station,
 };
 use crate::{Packet, Place, Queue, Rng};
 use packet::{Messages, RoutedPacket, Trails};
@@ -36,6 +36,17 @@ const WAITING: usize = 64;
 /// Hops after which a packet is dropped: the usual time to live of an IP packet.
 const MOST_HOPS: u32 = 64;
 
+/// What an ad-hoc network is.
+#[derive(Clone, Debug)]
+pub struct AdhocSettings {
+    /// Its channel.
+    pub channel: ChannelSettings,
+    /// How packets find their way.
+    pub routing: Routing,
+    /// The stations that are access points.
+    pub access: Vec<usize>,
+}
+
 /// How often one route was used.
 #[derive(Clone, Copy, Debug)]
 struct RouteUse {
@@ -52,7 +63,8 @@ struct LinkState {
     newest: Option<u32>,
 }
 
-struct Station<P> {
+/// A station with its router's queues.
+struct NodeState<P> {
     /// Packets that the channel takes of it at a time.
     ring: u32,
     host: HostQueue<RoutedPacket<P>>,
@@ -69,7 +81,7 @@ struct Station<P> {
 /// An ad-hoc network on one channel.
 pub struct Adhoc<P> {
     channel: Channel<RoutedPacket<P>>,
-    stations: Vec<Station<P>>,
+    stations: Vec<NodeState<P>>,
     routers: Routers,
     reach: Reachability,
     links: Vec<LinkState>,
@@ -92,19 +104,16 @@ impl<P: Packet> Adhoc<P> {
     /// # Panics
     /// If a link begins or ends nowhere, or at a station that does not exist.
     pub fn new(
-        settings: ChannelSettings,
-        stations: &[StationSettings],
-        routing: Routing,
+        settings: AdhocSettings,
+        stations: &[Station],
         links: Vec<Ends>,
         rng: &mut dyn Rng,
     ) -> Self {
-        let bare = |own: &StationSettings| StationSettings {
-            queue: Queue::Unlimited,
-            ring: u32::MAX,
-            ..own.clone()
-        };
+        let AdhocSettings { channel, routing, access } = settings;
+        let bare =
+            |own: &Station| Station { queue: Queue::Unlimited, ring: u32::MAX, ..own.clone() };
         let bare: Vec<_> = stations.iter().map(bare).collect();
-        let mut channel = Channel::new(settings, &bare, &[], rng);
+        let mut channel = Channel::new(channel, &bare, &[], rng);
         for ends in &links {
             let known = |nodes: &[usize]| {
                 !nodes.is_empty() && nodes.iter().all(|node| *node < stations.len())
@@ -112,7 +121,7 @@ impl<P: Packet> Adhoc<P> {
             assert!(known(&ends.from) && known(&ends.to), "a link from and to stations");
         }
         let reach = Reachability::of(&channel);
-        let station = |(node, own): (usize, &StationSettings)| Station {
+        let station = |(node, own): (usize, &Station)| NodeState {
             ring: own.ring,
             host: HostQueue::new(own.queue.clone()),
             waiting: VecDeque::new(),
@@ -123,7 +132,7 @@ impl<P: Packet> Adhoc<P> {
         };
         let mut adhoc = Adhoc {
             stations: stations.iter().enumerate().map(station).collect(),
-            routers: Routers::new(routing, &reach),
+            routers: Routers::new(routing, access, &reach),
             reach,
             channel,
             links: links.into_iter().map(LinkState::new).collect(),
@@ -411,7 +420,7 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
 
     /// Packets of other stations that a station sends on are its own here.
     fn counters(&self, station: usize) -> Counters {
-        let Station { offered, dropped, .. } = self.stations[station];
+        let NodeState { offered, dropped, .. } = self.stations[station];
         Counters { offered, queue_drops: dropped, ..self.channel.counters(station) }
     }
 

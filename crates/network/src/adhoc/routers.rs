@@ -7,24 +7,23 @@ use crate::routing::{
     Action, Aodv, AodvSettings, Hop, Message, Node, Olsr, OlsrSettings, Protocol, Transit,
 };
 use crate::shared::Ends;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How packets find their way.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// How packets find their way in an ad-hoc network.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "lowercase")]
 pub enum Routing {
-    /// The shortest route from where the stations are now, known to all of them without a message.
-    #[default]
+    /// The shortest way as the places of the moment have it, known to all without a message.
     Oracle,
-    /// One hop, to or from the access point that a station hears best.
-    Association {
-        /// Stations that are access points.
-        points: Vec<usize>,
-    },
+    /// One hop, from or to the access point that a station hears best; needs `access`.
+    Association,
     /// Ad hoc on-demand distance vector routing (RFC 3561).
-    Aodv(AodvSettings),
+    Aodv,
     /// Optimized link state routing (RFC 3626).
-    Olsr(OlsrSettings),
+    Olsr,
 }
 
 /// For each set of ends the neighbours towards it.
@@ -60,20 +59,22 @@ fn run_router(
 }
 
 impl Routers {
-    pub(super) fn new(routing: Routing, reach: &Reachability) -> Self {
+    pub(super) fn new(routing: Routing, points: Vec<usize>, reach: &Reachability) -> Self {
         let nodes = reach.nodes();
         match routing {
             Routing::Oracle => Routers::Oracle(BTreeMap::new()),
-            Routing::Association { points } => {
+            Routing::Association => {
                 let stations = vec![Association::default(); nodes];
                 let mut routers = Routers::Association { points, stations };
                 routers.moved(Time::ZERO, reach);
                 routers
             }
-            Routing::Aodv(settings) => {
+            Routing::Aodv => {
+                let settings = AodvSettings::default();
                 Routers::protocols(nodes, |node| Box::new(Aodv::new(node, settings)))
             }
-            Routing::Olsr(settings) => {
+            Routing::Olsr => {
+                let settings = OlsrSettings::default();
                 Routers::protocols(nodes, |node| Box::new(Olsr::new(node, settings)))
             }
         }

@@ -1,13 +1,13 @@
 use super::*;
-use crate::dot11::{AfterCollision, RateControl, Standard};
+use crate::dot11::{AfterCollision, ModeChoice, PhyKind};
 use crate::testing::{Lcg, TestPacket as Sample};
 use crate::{DropTail, Radio};
 use proptest::prelude::*;
 
 fn settings() -> ChannelSettings {
     ChannelSettings {
-        standard: Standard::G { protected: false },
-        rates: RateControl::Fixed(0),
+        phy: PhyKind::G { protected: false },
+        mode: ModeChoice::Fixed(0),
         broadcast: 0,
         attempts: 7,
         ack_timeout: None,
@@ -19,12 +19,12 @@ fn settings() -> ChannelSettings {
 /// Metres at which a full packet is received with certainty, and at twice which it is not.
 const NEAR: f64 = 60.0;
 
-fn stations(places: &[(f64, f64)], queue: u64) -> Vec<StationSettings> {
-    let station = |(x, y): &(f64, f64)| StationSettings {
+fn stations(places: &[(f64, f64)], queue: u64) -> Vec<Station> {
+    let station = |(x, y): &(f64, f64)| Station {
         place: Place { x: *x, y: *y },
         queue: Queue::DropTail(DropTail::of(queue)),
         ring: 2,
-        ..StationSettings::default()
+        ..Station::default()
     };
     places.iter().map(station).collect()
 }
@@ -51,7 +51,9 @@ struct Run {
 impl Run {
     fn new(places: &[(f64, f64)], routing: Routing, links: Vec<Ends>) -> Self {
         let mut rng = Lcg(3);
-        let net = Adhoc::new(settings(), &stations(places, 20), routing, links, &mut rng);
+        // The first two are access points, for the test of association.
+        let settings = AdhocSettings { channel: settings(), routing, access: vec![0, 1] };
+        let net = Adhoc::new(settings, &stations(places, 20), links, &mut rng);
         let (now, arrived) = (Time::ZERO, Vec::new());
         Run { net, rng, now, offered: 0, refused: 0, arrived, left: 0, lost: 0 }
     }
@@ -142,7 +144,7 @@ fn the_route_follows_nodes_that_move() {
 fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_changes() {
     let mut places = [(0.0, 0.0), (3.0 * NEAR, 0.0), (10.0, 0.0)];
     let links = vec![ends(&[2], &[0, 1]), ends(&[0, 1], &[2])];
-    let mut run = Run::new(&places, Routing::Association { points: vec![0, 1] }, links);
+    let mut run = Run::new(&places, Routing::Association, links);
     run.offer(0, 1);
     run.offer(1, 2);
     run.run_until(at(50));

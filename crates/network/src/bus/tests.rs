@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::testing::{Lcg, Never, TestPacket, queues};
+use crate::{DropTail, Queue};
 use proptest::prelude::*;
 
 const ETHERNET: BusSettings = BusSettings { rate: Rate(10_000_000), delay: Span(6_560) };
@@ -16,9 +17,15 @@ struct Saturated {
     arrivals: Vec<(Time, u32)>,
 }
 
+/// Stations with ns-3's queue.
+fn stations(count: usize) -> Vec<Station> {
+    let queue = Queue::DropTail(DropTail::of(100));
+    vec![Station { queue, ..Station::default() }; count]
+}
+
 fn saturated(settings: BusSettings, senders: usize, bytes: u32) -> Saturated {
     let links: Vec<_> = (0..senders).map(|from| (from, senders)).collect();
-    let bus = Bus::new(settings, &vec![BusStation::default(); senders + 1], &links);
+    let bus = Bus::new(settings, &stations(senders + 1), &links);
     let (delivered, rng) = (vec![0; senders], Lcg(5 + senders as u64));
     let mut run = Saturated { bus, rng, bytes, delivered, lost: 0, arrivals: Vec::new() };
     (0..2 * senders as u32).for_each(|packet| run.offer(Time::ZERO, packet / 2));
@@ -165,7 +172,7 @@ fn who_has_the_bus_keeps_it_until_a_retry_falls_into_a_gap_and_few_wait_in_vain(
 fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
     // 1500 B take 1.2144 s, and a thousand backoffs at most 2.013 ms + 990 · 1 ms.
     let slow = BusSettings { rate: Rate(10_000), delay: Span::ZERO };
-    let mut bus = Bus::new(slow, &vec![BusStation::default(); 3], &[(0, 2), (1, 2)]);
+    let mut bus = Bus::new(slow, &stations(3), &[(0, 2), (1, 2)]);
     assert!(bus.offer(Time::ZERO, 0, TestPacket::of(1500), &mut Never));
     bus.wake(Time::ZERO, &mut Never);
     let asked = Time(5_000);
@@ -190,7 +197,7 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
 
 #[test]
 fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
-    let mut bus = Bus::new(ETHERNET, &vec![BusStation::default(); 3], &[(0, 2), (1, 2)]);
+    let mut bus = Bus::new(ETHERNET, &stations(3), &[(0, 2), (1, 2)]);
     for link in [1, 0] {
         assert!(bus.offer(Time(100), link, TestPacket::of(46), &mut Never));
     }
@@ -271,7 +278,7 @@ proptest! {
     ) {
         packets.sort_by_key(|packet| packet.0);
         let settings = BusSettings { rate: Rate(rate), delay: Span(delay) };
-        let stations = vec![BusStation { queue }; count];
+        let stations = vec![Station { queue, ..Station::default() }; count];
         let new = || Bus::new(settings, &stations, &links);
         let mut bus = new();
         let (taken, seen) = play(&mut bus, &packets, seed, false);

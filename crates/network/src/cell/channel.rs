@@ -3,6 +3,8 @@
 use super::TTI;
 use crate::Rng;
 use core::f64::consts::TAU;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Span;
 
 /// From which signal-to-noise ratio in dB a channel quality indicator is reported, and bits per symbol then.
@@ -30,13 +32,17 @@ const QUALITIES: [(f64, f64); 15] = [
 /// Symbols of a resource block in one TTI: 12 subcarriers, 14 symbols of each (3GPP TS 36.211 §6.2.3).
 const SYMBOLS: f64 = 12.0 * 14.0;
 
-/// How the signal of a user varies around its mean: a Gaussian process in dB, autoregressive of first order. That is
-/// shadowing (Gudmundson, Electronics Letters 1991); the fading of single paths is faster and not Gaussian.
-#[derive(Clone, Copy, Debug, PartialEq)]
+// Autoregressive of first order: shadowing (Gudmundson, Electronics Letters 1991); the fading of single paths is faster
+// and not Gaussian.
+/// A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
+/// is left after a `coherence`.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Fading {
     /// Standard deviation in dB.
     pub deviation_db: f64,
-    /// Time after which the autocorrelation is 1/e; with zero, TTIs are independent.
+    /// Time after which little is left of how it was.
+    #[serde(rename(serialize = "coherence_s"))]
     pub coherence: Span,
 }
 

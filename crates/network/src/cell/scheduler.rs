@@ -1,21 +1,26 @@
 //! Who gets the resource blocks of a TTI in one direction.
 
 use super::TTI;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Span;
 
-/// How a base station ranks the users that have something to receive or to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a cell's blocks are shared out.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[schemars(rename = "CellScheduler")]
+#[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// First who has the best rate beside what it has had: r / T, where T is the exponential average of what it was
-    /// given in each TTI, those included in which it wanted nothing. Source: Jalali, Padovani and Pankaj, VTC 2000;
-    /// Viswanath, Tse and Laroia, IEEE Transactions on Information Theory 2002.
-    ProportionalFair {
-        /// Time over which the average forgets 1 − 1/e (t_c); at least a TTI.
-        time_constant: Span,
-    },
-    /// In turn. A turn is worth the blocks of one TTI, whenever they come; who needs less passes it on.
+    // r / T, where T is the exponential average of what the user was given in each TTI, those included in which it
+    // wanted nothing. Source: Jalali, Padovani and Pankaj, VTC 2000; Viswanath, Tse and Laroia, IEEE Transactions on
+    // Information Theory 2002.
+    /// To the user whose rate of the moment is highest beside what it has been getting.
+    #[default]
+    ProportionalFair,
+    // A turn is worth the blocks of one TTI, whenever they come; a user that needs less passes it on.
+    /// To each in turn.
     RoundRobin,
-    /// First who has the best rate. It may starve all others.
+    // It may starve all others.
+    /// To the user whose rate of the moment is highest.
     MaxRate,
 }
 
@@ -70,13 +75,9 @@ pub(super) struct Allocator {
 }
 
 impl Allocator {
-    pub(super) fn new(scheduler: Scheduler, blocks: u32, users: usize) -> Self {
-        let weight = match scheduler {
-            Scheduler::ProportionalFair { time_constant } => {
-                TTI.0 as f64 / time_constant.0.max(TTI.0) as f64
-            }
-            Scheduler::RoundRobin | Scheduler::MaxRate => 1.0,
-        };
+    /// A scheduler of `blocks` for `users`, whose averages forget 1 − 1/e within `averaging`, a TTI at least.
+    pub(super) fn new(scheduler: Scheduler, averaging: Span, blocks: u32, users: usize) -> Self {
+        let weight = TTI.0 as f64 / averaging.0.max(TTI.0) as f64;
         let users = vec![History::default(); users];
         Allocator { scheduler, blocks, weight, users, turn: 0, left: blocks }
     }
@@ -90,7 +91,7 @@ impl Allocator {
         match self.scheduler {
             Scheduler::RoundRobin => return self.take_turns(wants, grants),
             Scheduler::MaxRate => wants.iter_mut().for_each(|want| want.metric = want.rate),
-            Scheduler::ProportionalFair { .. } => {
+            Scheduler::ProportionalFair => {
                 for want in wants.iter_mut() {
                     want.metric = want.rate / self.average(tti, want.user).max(LEAST_AVERAGE);
                 }
@@ -132,7 +133,7 @@ impl Allocator {
 
     /// A user was given so many bits in a TTI: T ← (1 − 1/t_c) T + r / t_c.
     pub(super) fn credit(&mut self, tti: u64, user: usize, bits: f64) {
-        if let Scheduler::ProportionalFair { .. } = self.scheduler {
+        if self.scheduler == Scheduler::ProportionalFair {
             let average = self.average(tti, user);
             let History { average: next, at, .. } = &mut self.users[user];
             (*next, *at) = ((1.0 - self.weight) * average + self.weight * bits, tti + 1);
@@ -174,7 +175,7 @@ mod tests {
 
     /// Blocks of each of three users in each of `ttis`, of 10 blocks; they want so many, and a block carries so much.
     fn given(scheduler: Scheduler, ttis: u64, wants: [(u32, f64); 3]) -> Vec<[u32; 3]> {
-        let mut allocator = Allocator::new(scheduler, 10, 3);
+        let mut allocator = Allocator::new(scheduler, Span::millis(4), 10, 3);
         let mut given = Vec::new();
         for tti in 0..ttis {
             let want = |(user, (blocks, bits)): (usize, &(u32, f64))| {
@@ -192,8 +193,6 @@ mod tests {
         }
         given
     }
-
-    const FAIR: Scheduler = Scheduler::ProportionalFair { time_constant: Span::millis(4) };
 
     #[test]
     fn a_turn_is_worth_a_tti_and_is_passed_on_by_who_needs_less() {
@@ -219,7 +218,7 @@ mod tests {
     fn the_proportional_fair_rank_is_the_rate_beside_the_average() {
         // r = 100 and 200, t_c = 4 TTIs, all averages 1 at least: the second user is first by 200 / 1 to 100 / 1, and
         // has T = 50; then the first by 100 / 1 to 200 / 50, and has T = 25; then r / T is 4 to 200 / 37.5.
-        let fair = given(FAIR, 4, [(10, 10.0), (10, 20.0), (0, 1.0)]);
+        let fair = given(Scheduler::ProportionalFair, 4, [(10, 10.0), (10, 20.0), (0, 1.0)]);
         assert_eq!(fair[..3], [[0, 10, 0], [10, 0, 0], [0, 10, 0]]);
         // Then T = 18.75 and 78.125: 5.33 to 2.56.
         assert_eq!(fair[3], [10, 0, 0]);
@@ -227,7 +226,8 @@ mod tests {
 
     #[test]
     fn an_average_decays_in_ttis_without_service_as_if_it_had_been_updated_in_each() {
-        let (mut often, mut once) = (Allocator::new(FAIR, 10, 1), Allocator::new(FAIR, 10, 1));
+        let new = || Allocator::new(Scheduler::ProportionalFair, Span::millis(4), 10, 1);
+        let (mut often, mut once) = (new(), new());
         for allocator in [&mut often, &mut once] {
             allocator.credit(0, 0, 1000.0);
         }

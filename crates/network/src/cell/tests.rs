@@ -4,10 +4,10 @@ use super::*;
 use crate::testing::{Lcg, Never, TestPacket, queues};
 use proptest::prelude::*;
 
-const FAIR: Scheduler = Scheduler::ProportionalFair { time_constant: Span::millis(100) };
+const FAIR: Scheduler = Scheduler::ProportionalFair;
 
 fn user(snr_db: f64) -> CellUser {
-    CellUser { snr_db: Some(snr_db), ..CellUser::default() }
+    CellUser { snr_db: Some(snr_db), fading: None }
 }
 
 /// Packets that always wait in each link: more than two TTIs carry.
@@ -23,16 +23,24 @@ struct Saturated {
     arrived: Vec<u64>,
 }
 
-fn settings(scheduler: Scheduler) -> CellSettings {
-    CellSettings { scheduler, blocks_up: 25, ..CellSettings::default() }
+fn settings(scheduler: Scheduler, users: &[CellUser]) -> CellSettings {
+    CellSettings {
+        blocks: 50,
+        blocks_up: 25,
+        scheduler,
+        averaging: Span::millis(100),
+        overhead: 0.25,
+        radio: None,
+        users: users.to_vec(),
+    }
 }
 
 fn cell(scheduler: Scheduler, users: &[CellUser], links: &[(usize, usize)]) -> Saturated {
-    saturated(settings(scheduler), users, links)
+    saturated(&settings(scheduler, users), &vec![Station::default(); users.len() + 1], links)
 }
 
-fn saturated(settings: CellSettings, users: &[CellUser], links: &[(usize, usize)]) -> Saturated {
-    let cell = Cell::new(settings, users, links);
+fn saturated(settings: &CellSettings, stations: &[Station], links: &[(usize, usize)]) -> Saturated {
+    let cell = Cell::new(settings, stations, links);
     let (arrived, rng) = (vec![0; links.len()], Lcg(3));
     Saturated { cell, rng, now: Time::ZERO, saturated: links.len(), arrived }
 }
@@ -93,7 +101,7 @@ fn a_user_alone_has_its_peak_rate_in_each_direction_whatever_the_scheduler() {
             }
         }
     }
-    let best = Cell::<TestPacket>::new(CellSettings::default(), &[user(30.0)], &[]);
+    let best = cell(FAIR, &[user(30.0)], &[]).cell;
     // 50 blocks of 168 · 0.75 symbols of 5.5547 bits: 4374 bytes in a millisecond.
     assert_eq!(best.rate_bps(1, Direction::Down), 34_992_000.0);
 }
@@ -132,10 +140,7 @@ fn the_maximum_rate_is_given_to_the_best_and_shared_by_equals() {
 /// Mean rate in b/s of the best of n users, each with `fading` around a mean: the sum over the table's steps, each with
 /// the Gaussian probability that the best of them is there.
 fn best_of(n: i32, mean_db: f64, fading: Fading) -> f64 {
-    let rate = |db: f64| {
-        let cell = Cell::<TestPacket>::new(CellSettings::default(), &[user(db)], &[]);
-        cell.rate_bps(1, Direction::Down)
-    };
+    let rate = |db: f64| cell(FAIR, &[user(db)], &[]).cell.rate_bps(1, Direction::Down);
     let all_below = |db: f64| {
         let deviations = (mean_db - db) / fading.deviation_db;
         libm::pow(0.5 * libm::erfc(deviations / libm::sqrt(2.0)), f64::from(n))
@@ -148,20 +153,22 @@ fn best_of(n: i32, mean_db: f64, fading: Fading) -> f64 {
 fn with_equal_fading_proportional_fair_has_the_rate_of_the_best_and_equal_shares() {
     let fading = Fading { deviation_db: 5.0, coherence: Span::millis(10) };
     let users = vec![CellUser { fading: Some(fading), ..user(10.0) }; 8];
-    let total = |scheduler| {
-        let rates = cell(scheduler, &users, &downlinks(8)).run(200_000);
+    let total = |scheduler, averaging| {
+        let settings = CellSettings { averaging, ..settings(scheduler, &users) };
+        let mut run = saturated(&settings, &vec![Station::default(); 9], &downlinks(8));
+        let rates = run.run(200_000);
         assert!(jain(&rates) > 0.95, "{scheduler:?}: {rates:?}");
         rates.iter().sum::<f64>()
     };
-    let long = Scheduler::ProportionalFair { time_constant: Span::millis(2_000) };
+    let long = Span::millis(2_000);
     let (fair, turns, most) =
-        (total(long), total(Scheduler::RoundRobin), total(Scheduler::MaxRate));
+        (total(FAIR, long), total(Scheduler::RoundRobin, long), total(Scheduler::MaxRate, long));
     let (best, one) = (best_of(8, 10.0, fading), best_of(1, 10.0, fading));
     assert!((turns / one - 1.0).abs() < 0.02, "{turns} for {one}");
     assert!((most / best - 1.0).abs() < 0.02, "{most} for {best}");
     // An average over 200 times the coherence hardly moves, so that the best rate is first; one over 10 times follows.
     assert!(fair < most && fair > 0.98 * best, "{fair} for {best}");
-    let quick = total(FAIR);
+    let quick = total(FAIR, Span::millis(100));
     assert!(quick < fair && quick > 1.5 * turns, "{quick} {turns}");
 }
 
@@ -195,7 +202,8 @@ fn what_one_user_does_not_need_is_shared_by_the_others() {
 
 #[test]
 fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_last_byte() {
-    let mut cell = Cell::new(CellSettings::default(), &[user(30.0), user(0.0)], &[(0, 1), (2, 0)]);
+    let settings = CellSettings { blocks_up: 50, ..settings(FAIR, &[user(30.0), user(0.0)]) };
+    let mut cell = Cell::new(&settings, &vec![Station::default(); 3], &[(0, 1), (2, 0)]);
     assert_eq!(cell.next_wake(), Time::NEVER);
     let at = |us: u64| Time(us * 1_000);
     let seen = |cell: &mut Cell<TestPacket>, from: u64, link: u32, bytes: u32| {
@@ -221,9 +229,11 @@ fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_la
 fn a_user_out_of_reach_waits_and_has_another_rate_once_it_has_moved() {
     let radio = Radio::default();
     let at = |snr_db| Place { x: radio.reach_m(radio.noise_dbm + snr_db), y: 0.0 };
-    let moving = CellUser { snr_db: None, place: at(-7.5), ..CellUser::default() };
-    let settings = CellSettings { radio: Some(radio), ..settings(FAIR) };
-    let mut run = saturated(settings, &[moving, user(10.0)], &downlinks(2));
+    let users = [CellUser { snr_db: None, fading: None }, user(10.0)];
+    let settings = CellSettings { radio: Some(radio), ..settings(FAIR, &users) };
+    let mut stations = vec![Station::default(); 3];
+    stations[1].place = at(-7.5);
+    let mut run = saturated(&settings, &stations, &downlinks(2));
     let rates = run.run(1_000);
     assert_eq!((rates[0], run.cell.rate_bps(1, Direction::Down)), (0.0, 0.0));
     assert_eq!((run.cell.backlog(0), run.cell.backlog(1)), (2 * WAITING, 0));
@@ -238,8 +248,7 @@ fn a_user_out_of_reach_waits_and_has_another_rate_once_it_has_moved() {
 #[test]
 #[should_panic(expected = "link 1 is not between the base and a user")]
 fn a_lane_between_users_is_refused() {
-    let users = [user(1.0), user(1.0)];
-    let _ = Cell::<TestPacket>::new(CellSettings::default(), &users, &[(0, 1), (1, 2)]);
+    cell(FAIR, &[user(1.0), user(1.0)], &[(0, 1), (1, 2)]);
 }
 
 /// Means of up to five users, links, and packets: when in µs, on which link, how long.
@@ -332,11 +341,11 @@ proptest! {
         packets.sort_by_key(|packet| packet.0);
         let fading = Fading { deviation_db, coherence: Span::millis(3) };
         let fading = (deviation_db > 0.0).then_some(fading);
-        let users: Vec<_> =
-            means.iter().map(|mean| CellUser { fading, queue: queue.clone(), ..user(*mean) }).collect();
-        let (blocks_down, blocks_up) = blocks;
-        let settings = CellSettings { blocks_down, blocks_up, ..settings(scheduler) };
-        let new = || Cell::new(settings, &users, &links);
+        let users: Vec<_> = means.iter().map(|mean| CellUser { fading, ..user(*mean) }).collect();
+        let stations = vec![Station { queue, ..Station::default() }; users.len() + 1];
+        let (blocks, blocks_up) = blocks;
+        let settings = CellSettings { blocks, blocks_up, ..settings(scheduler, &users) };
+        let new = || Cell::new(&settings, &stations, &links);
         let mut cell = new();
         let played = play(&mut cell, &packets, seed, false);
         let (mut left, mut lost, mut arrived) = (0, 0, 0);

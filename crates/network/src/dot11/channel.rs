@@ -4,14 +4,14 @@
 //! that sense the sender, and those that sense the receiver, are told at each; between them nothing is computed.
 //! A station that begins within a slot of another one has not noticed it: that is a collision.
 
-use super::phy::{AfterCollision, Phy, Standard};
+use super::phy::{AfterCollision, Phy, PhyKind};
 use super::station_link::StationLink;
 
-use super::rates::{Arf, RateControl};
-use super::station::{Station, StationSettings, exponential};
+use super::rates::{Arf, ModeChoice};
+use super::station::{Station, exponential};
 use crate::host::LinkPacket;
 use crate::radio::{self, Radio};
-use crate::shared::{Counters, Outcome, SharedMedium};
+use crate::shared::{self, Counters, Outcome, SharedMedium};
 use crate::{Packet, Place, Rng};
 use std::vec::Drain;
 use units::{Span, Time};
@@ -23,9 +23,9 @@ const ACK_BYTES: u32 = 14;
 #[derive(Clone, Copy, Debug)]
 pub struct ChannelSettings {
     /// Which amendment.
-    pub standard: Standard,
+    pub phy: PhyKind,
     /// How senders choose their mode.
-    pub rates: RateControl,
+    pub mode: ModeChoice,
     /// The mode in which broadcasts are sent.
     pub broadcast: usize,
     /// Attempts after which a packet is given up, at least 1.
@@ -120,12 +120,12 @@ impl<P: Packet> Channel<P> {
     /// If a link leads from or to a station that does not exist, or to its own; or if nothing may be attempted.
     pub fn new(
         settings: ChannelSettings,
-        stations: &[StationSettings],
+        stations: &[shared::Station],
         links: &[(usize, Option<usize>)],
         rng: &mut dyn Rng,
     ) -> Self {
         assert!(settings.attempts > 0, "a packet is attempted at least once");
-        let mut phy = Phy::new(settings.standard);
+        let mut phy = Phy::new(settings.phy);
         phy.ack_timeout = settings.ack_timeout.unwrap_or(phy.ack_timeout);
         phy.after_collision = settings.after_collision;
         let count = stations.len();
@@ -223,9 +223,9 @@ impl<P: Packet> Channel<P> {
         if self.power(from, to) < radio::ratio(radio.sense_dbm) {
             return 0.0;
         }
-        let mode = match self.stations[from].settings.rates.unwrap_or(self.settings.rates) {
-            RateControl::Fixed(mode) => mode,
-            RateControl::Arf | RateControl::Ideal(_) => 0, // the most robust one, if need be
+        let mode = match self.choice(from) {
+            ModeChoice::Fixed(mode) => mode,
+            ModeChoice::Arf | ModeChoice::Ideal(_) => 0, // the most robust one, if need be
         };
         self.received(from, to, 0.0, mode, FULL_BYTES)
     }
@@ -306,16 +306,21 @@ impl<P: Packet> Channel<P> {
         self.tell(now, from);
     }
 
+    /// How a station chooses its mode.
+    fn choice(&self, station: usize) -> ModeChoice {
+        self.stations[station].mode.map_or(self.settings.mode, ModeChoice::Fixed)
+    }
+
     /// The mode in which a link sends now.
     fn mode(&self, link: u32) -> usize {
         let StationLink { from, to, .. } = self.links[link as usize];
         let Some(to) = to else {
             return self.settings.broadcast;
         };
-        match self.stations[from].settings.rates.unwrap_or(self.settings.rates) {
-            RateControl::Fixed(mode) => mode,
-            RateControl::Arf => self.arf[link as usize].mode,
-            RateControl::Ideal(margin) => {
+        match self.choice(from) {
+            ModeChoice::Fixed(mode) => mode,
+            ModeChoice::Arf => self.arf[link as usize].mode,
+            ModeChoice::Ideal(margin) => {
                 let snr = radio::decibel(self.power(from, to) / self.noise);
                 let good = |mode: &usize| snr >= self.phy.modes[*mode].threshold_db + margin;
                 (0..self.phy.modes.len()).rev().find(good).unwrap_or(0)

@@ -14,6 +14,5 @@ mod tests;
 
 pub(crate) use channel::LEAST_SUCCESS;
 pub use channel::{Channel, ChannelSettings};
-pub use phy::{AfterCollision, Mode, Phy, Standard};
-pub use rates::RateControl;
-pub use station::StationSettings;
+pub use phy::{AfterCollision, Mode, Phy, PhyKind};
+pub use rates::ModeChoice;

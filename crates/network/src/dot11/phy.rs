@@ -3,6 +3,8 @@
 //! Source: IEEE 802.11-2012, clauses 17 (DSSS and HR/DSSS: b), 18 (OFDM: a), 19 (ERP: g) and 20 (HT: n). A frame
 //! of `bytes` is an IP packet with LLC/SNAP, MAC header and frame check sequence.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Rate, Span};
 
 /// LLC/SNAP (8 bytes), MAC header (24) and frame check sequence (4) around an IP packet.
@@ -24,7 +26,7 @@ const LONGEST: Span = Span(5_484_000);
 
 /// Which amendment, with what it leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standard {
+pub enum PhyKind {
     /// Up to 11 Mb/s at 2.4 GHz.
     B {
         /// 96 µs before each frame instead of 192.
@@ -66,7 +68,8 @@ pub struct Mode {
 }
 
 /// What a station waits for after two transmissions that began together, before it counts slots again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum AfterCollision {
     /// EIFS, as after any frame that it cannot decode (IEEE 802.11-2012 §9.3.2.3.7).
     #[default]
@@ -152,18 +155,18 @@ fn control(bits_per_symbol: u32) -> u32 {
 
 impl Phy {
     /// The timing of `standard`.
-    pub fn new(standard: Standard) -> Phy {
+    pub fn new(standard: PhyKind) -> Phy {
         match standard {
-            Standard::B { short_preamble } => Phy::dsss(short_preamble),
-            Standard::A => Phy::ofdm(micros(16), Span::ZERO),
-            Standard::G { protected: false } => Phy::ofdm(micros(10), micros(6)),
-            Standard::G { protected: true } => {
+            PhyKind::B { short_preamble } => Phy::dsss(short_preamble),
+            PhyKind::A => Phy::ofdm(micros(16), Span::ZERO),
+            PhyKind::G { protected: false } => Phy::ofdm(micros(10), micros(6)),
+            PhyKind::G { protected: true } => {
                 let phy = Phy::ofdm(micros(10), micros(6));
                 let protection = dsss(ACK, 2_000_000, micros(192)) + phy.sifs;
                 let slot = micros(20);
                 Phy { slot, protection, ack_timeout: phy.ack_timeout - phy.slot + slot, ..phy }
             }
-            Standard::N { five_ghz, wide, short_guard, streams } => {
+            PhyKind::N { five_ghz, wide, short_guard, streams } => {
                 let (sifs, extension) = match five_ghz {
                     true => (micros(16), Span::ZERO),
                     false => (micros(10), micros(6)),
@@ -302,7 +305,7 @@ impl Phy {
 mod tests {
     use super::*;
 
-    fn fastest(standard: Standard, packet: u32) -> (Span, Span) {
+    fn fastest(standard: PhyKind, packet: u32) -> (Span, Span) {
         let phy = Phy::new(standard);
         let mode = phy.modes.len() - 1;
         (phy.duration(phy.framed(packet), mode), phy.modes[mode].ack)
@@ -311,16 +314,13 @@ mod tests {
     #[test]
     fn a_full_packet_takes_what_the_standard_s_formula_says() {
         // 192 + ⌈1536 · 8 / 11⌉ and 192 + 14 · 8 / 2; 20 + 4 ⌈(16 + 8 · 1536 + 6) / 216⌉ and 20 + 4 ⌈134 / 96⌉.
-        let b = fastest(Standard::B { short_preamble: false }, 1500);
+        let b = fastest(PhyKind::B { short_preamble: false }, 1500);
         assert_eq!(b, (micros(1310), micros(248)));
-        assert_eq!(
-            fastest(Standard::B { short_preamble: true }, 1500),
-            (micros(1214), micros(152))
-        );
-        assert_eq!(fastest(Standard::A, 1500), (micros(248), micros(28)));
-        assert_eq!(fastest(Standard::G { protected: false }, 1500), (micros(254), micros(34)));
+        assert_eq!(fastest(PhyKind::B { short_preamble: true }, 1500), (micros(1214), micros(152)));
+        assert_eq!(fastest(PhyKind::A, 1500), (micros(248), micros(28)));
+        assert_eq!(fastest(PhyKind::G { protected: false }, 1500), (micros(254), micros(34)));
         // CTS at 2 Mb/s and SIFS before it: 192 + 56 + 10.
-        assert_eq!(fastest(Standard::G { protected: true }, 1500), (micros(254 + 258), micros(34)));
+        assert_eq!(fastest(PhyKind::G { protected: true }, 1500), (micros(254 + 258), micros(34)));
     }
 
     #[test]
@@ -329,16 +329,16 @@ mod tests {
             let phy = Phy::new(standard);
             [phy.slot, phy.sifs, phy.difs(), phy.eifs(), phy.ack_timeout].map(|span| span.0 / 1000)
         };
-        assert_eq!(spaces(Standard::B { short_preamble: false }), [20, 10, 50, 364, 222]);
-        assert_eq!(spaces(Standard::A), [9, 16, 34, 94, 50]);
-        assert_eq!(spaces(Standard::G { protected: false }), [9, 10, 28, 88, 44]);
-        assert_eq!(spaces(Standard::G { protected: true })[..3], [20, 10, 50]);
+        assert_eq!(spaces(PhyKind::B { short_preamble: false }), [20, 10, 50, 364, 222]);
+        assert_eq!(spaces(PhyKind::A), [9, 16, 34, 94, 50]);
+        assert_eq!(spaces(PhyKind::G { protected: false }), [9, 10, 28, 88, 44]);
+        assert_eq!(spaces(PhyKind::G { protected: true })[..3], [20, 10, 50]);
     }
 
     #[test]
     fn rates_of_n_are_those_of_its_tables() {
         let rates = |wide, short_guard, streams| {
-            let n = Standard::N { five_ghz: true, wide, short_guard, streams };
+            let n = PhyKind::N { five_ghz: true, wide, short_guard, streams };
             let modes = Phy::new(n).modes;
             [modes[0].rate, modes[7].rate].map(|rate| (rate.0 + 50_000) / 100_000)
         };
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(rates(true, false, 1), [135, 1350]);
         assert_eq!(rates(true, true, 2), [300, 3000]);
         let n =
-            Phy::new(Standard::N { five_ghz: true, wide: false, short_guard: false, streams: 1 });
+            Phy::new(PhyKind::N { five_ghz: true, wide: false, short_guard: false, streams: 1 });
         assert_eq!(n.mode(Rate(65_000_000)), Some(7));
         assert_eq!(n.mode(Rate(11_000_000)), None);
         assert_eq!(n.duration(n.framed(1500), 7), micros(36 + 4 * 48));
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_use_the_highest_basic_rate_below_that_of_the_data() {
-        let g = Phy::new(Standard::A);
+        let g = Phy::new(PhyKind::A);
         let acks: Vec<u64> = g.modes.iter().map(|mode| mode.ack.0 / 1000).collect();
         assert_eq!(acks, [44, 44, 32, 32, 28, 28, 28, 28]);
     }

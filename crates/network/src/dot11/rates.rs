@@ -2,7 +2,7 @@
 
 /// How a station chooses its mode towards another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RateControl {
+pub enum ModeChoice {
     /// Always this mode.
     Fixed(usize),
     /// Auto rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 1997): one mode up after ten

@@ -4,45 +4,14 @@
 //! becomes busy follows from the time, and when it would send is known from the moment at which it becomes idle.
 
 use super::phy::{AfterCollision, Phy};
-use super::rates::RateControl;
 use crate::host::HostQueue;
-use crate::shared::Counters;
-use crate::{DropTail, Packet, Place, Queue, Rng};
+use crate::shared::{self, Counters};
+use crate::{Packet, Rng};
 use units::{Span, Time};
 
 /// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
 /// in it loses that one; with nobody to disturb, it is over.
 const BURST: Span = Span::millis(20);
-
-/// What one station is.
-#[derive(Clone, Debug)]
-pub struct StationSettings {
-    /// Where it is; without a [`super::Radio`] that does not matter.
-    pub place: Place,
-    /// The queueing discipline of the host; an early detection has no idle time here.
-    pub queue: Queue,
-    /// Packets that the driver takes from it, with those that are being sent.
-    pub ring: u32,
-    /// Probability that a packet is lost for good, whatever the attempts: a loss that is no congestion.
-    pub residual: f64,
-    /// Mean time between bursts of noise, each of which takes one packet for good.
-    pub noise: Option<Span>,
-    /// How it chooses its mode, if not as all do.
-    pub rates: Option<RateControl>,
-}
-
-impl Default for StationSettings {
-    fn default() -> Self {
-        StationSettings {
-            place: Place::default(),
-            queue: Queue::DropTail(DropTail::of(1000)),
-            ring: 64,
-            residual: 0.0,
-            noise: None,
-            rates: None,
-        }
-    }
-}
 
 /// What a station can make of what it senses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,7 +27,9 @@ enum Reception {
 
 /// The state of one station.
 pub(super) struct Station<P> {
-    pub(super) settings: StationSettings,
+    pub(super) settings: shared::Station,
+    /// The mode in which it always sends, if it has one of its own.
+    pub(super) mode: Option<usize>,
     pub(super) host: HostQueue<P>,
     pub(super) counters: Counters,
     /// Transmissions in each mode.
@@ -92,9 +63,10 @@ pub(super) struct Station<P> {
 }
 
 impl<P: Packet> Station<P> {
-    pub(super) fn new(settings: StationSettings, phy: &Phy) -> Self {
+    pub(super) fn new(settings: shared::Station, phy: &Phy) -> Self {
         Station {
             host: HostQueue::new(settings.queue.clone()),
+            mode: settings.rate.and_then(|rate| phy.mode(rate)),
             settings,
             counters: Counters::default(),
             sent_in: vec![0; phy.modes.len()],
@@ -231,7 +203,7 @@ impl<P: Packet> Station<P> {
             noisy |= now.since(self.noise_at) <= BURST;
             self.noise_at = self.noise_at + exponential(gap, rng) + Span(1);
         }
-        noisy || (self.settings.residual > 0.0 && rng.uniform() < self.settings.residual)
+        noisy || (self.settings.residual_loss > 0.0 && rng.uniform() < self.settings.residual_loss)
     }
 }
 
@@ -243,19 +215,19 @@ pub(super) fn exponential(mean: Span, rng: &mut dyn Rng) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dot11::Standard;
+    use crate::dot11::PhyKind;
     use crate::testing::{Always, Never, TestPacket};
 
     /// A station with a packet to send and `slots` of backoff, since `Time::ZERO`.
     fn waiting(phy: &Phy, slots: u32) -> Station<TestPacket> {
-        let mut station = Station::new(StationSettings::default(), phy);
+        let mut station = Station::new(shared::Station::default(), phy);
         (station.waiting, station.slots) = (1, slots);
         station
     }
 
     #[test]
     fn counting_stops_while_the_medium_is_busy_and_goes_on_after_an_interframe_space() {
-        let phy = Phy::new(Standard::A);
+        let phy = Phy::new(PhyKind::A);
         let mut station = waiting(&phy, 5);
         let at = |us: u64| Time(us * 1_000);
         assert_eq!(station.sends_at(at(0), &phy), at(45));
@@ -268,7 +240,7 @@ mod tests {
 
     #[test]
     fn who_would_begin_within_a_slot_has_not_noticed_that_another_one_has() {
-        let phy = Phy::new(Standard::A);
+        let phy = Phy::new(PhyKind::A);
         let at = |us: u64| Time(us * 1_000);
         assert!(waiting(&phy, 3).sense(at(19), at(27), &phy));
         assert!(!waiting(&phy, 3).sense(at(18), at(27), &phy));
@@ -276,7 +248,7 @@ mod tests {
 
     #[test]
     fn after_what_it_cannot_decode_a_station_waits_longer_and_for_a_reservation_until_it_ends() {
-        let phy = Phy::new(Standard::A);
+        let phy = Phy::new(PhyKind::A);
         let at = |us: u64| Time(us * 1_000);
         let counts_from = |nav: Option<Time>| {
             let mut station = waiting(&phy, 0);
@@ -295,7 +267,7 @@ mod tests {
     fn a_collision_costs_eifs_or_difs_and_a_frame_that_is_disturbed_later_costs_eifs() {
         let at = |us: u64| Time(us * 1_000);
         let counts_from = |after_collision, second: u64| {
-            let mut phy = Phy::new(Standard::A);
+            let mut phy = Phy::new(PhyKind::A);
             phy.after_collision = after_collision;
             let mut station = waiting(&phy, 0);
             for begins in [0, second] {
@@ -315,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_window_doubles_after_a_loss_up_to_its_bound_and_begins_anew_after_a_success() {
-        let phy = Phy::new(Standard::A);
+        let phy = Phy::new(PhyKind::A);
         let mut station = waiting(&phy, 0);
         let mut drawn = |lost: bool| {
             station.resolve(Time::ZERO, lost, Span::ZERO, &phy, &mut Never);

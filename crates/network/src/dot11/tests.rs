@@ -5,21 +5,21 @@ use super::*;
 use crate::Outcome;
 use crate::Place;
 use crate::Radio;
-use crate::shared::{Counters, SharedMedium};
+use crate::shared::{Counters, SharedMedium, Station};
 use crate::testing::{Lcg, TestPacket, queues};
 use proptest::prelude::*;
 use units::{Span, Time};
 
-const A: Standard = Standard::A;
-const B: Standard = Standard::B { short_preamble: false };
-const G: Standard = Standard::G { protected: false };
-const N: Standard = Standard::N { five_ghz: true, wide: false, short_guard: false, streams: 1 };
+const A: PhyKind = PhyKind::A;
+const B: PhyKind = PhyKind::B { short_preamble: false };
+const G: PhyKind = PhyKind::G { protected: false };
+const N: PhyKind = PhyKind::N { five_ghz: true, wide: false, short_guard: false, streams: 1 };
 
-fn fixed(standard: Standard) -> ChannelSettings {
+fn fixed(standard: PhyKind) -> ChannelSettings {
     let mode = Phy::new(standard).modes.len() - 1;
     ChannelSettings {
-        standard,
-        rates: RateControl::Fixed(mode),
+        phy: standard,
+        mode: ModeChoice::Fixed(mode),
         broadcast: 0,
         attempts: 7,
         ack_timeout: None,
@@ -35,7 +35,7 @@ struct Saturated {
     delivered: Vec<u64>,
 }
 
-fn saturated(settings: ChannelSettings, stations: &[StationSettings]) -> Saturated {
+fn saturated(settings: ChannelSettings, stations: &[Station]) -> Saturated {
     let senders = stations.len() - 1;
     let links: Vec<_> = (0..senders).map(|from| (from, Some(senders))).collect();
     let mut rng = Lcg(7 + senders as u64);
@@ -46,7 +46,7 @@ fn saturated(settings: ChannelSettings, stations: &[StationSettings]) -> Saturat
 }
 
 fn alike(settings: ChannelSettings, senders: usize) -> Saturated {
-    saturated(settings, &vec![StationSettings::default(); senders + 1])
+    saturated(settings, &vec![Station::default(); senders + 1])
 }
 
 impl Saturated {
@@ -166,8 +166,8 @@ fn ten_stations_have_equal_shares_over_a_minute() {
 #[test]
 fn one_slow_station_slows_all_down_to_the_same_rate() {
     let phy = Phy::new(B);
-    let mut stations = vec![StationSettings::default(); 4];
-    stations[0].rates = Some(RateControl::Fixed(0));
+    let mut stations = vec![Station::default(); 4];
+    stations[0].rate = Some(phy.modes[0].rate);
     let run = saturated(fixed(B), &stations).run(120.0);
     let each: Vec<f64> = run.delivered.iter().map(|packets| *packets as f64 / 120.0).collect();
     assert!(each.iter().all(|rate| (rate / each[0] - 1.0).abs() < 0.06), "{each:?}");
@@ -200,20 +200,20 @@ fn aggregates_spread_one_contention_over_their_packets() {
     assert!((ratio - 1.0).abs() < 0.01, "{ratio}");
 }
 
-fn at(x: f64) -> StationSettings {
-    StationSettings { place: Place { x, y: 0.0 }, ..StationSettings::default() }
+fn at(x: f64) -> Station {
+    Station { place: Place { x, y: 0.0 }, ..Station::default() }
 }
 
 /// A of 54 Mb/s or less, over distances.
-fn located(rates: RateControl, stations: &[StationSettings]) -> Saturated {
+fn located(mode: ModeChoice, stations: &[Station]) -> Saturated {
     let radio = Some(Radio::default());
-    saturated(ChannelSettings { rates, radio, ..fixed(A) }, stations)
+    saturated(ChannelSettings { mode, radio, ..fixed(A) }, stations)
 }
 
 #[test]
 fn stations_that_do_not_sense_each_other_collide_at_the_receiver() {
     let collisions = |apart: f64| {
-        let run = located(RateControl::Fixed(0), &[at(-apart), at(apart), at(0.0)]).run(20.0);
+        let run = located(ModeChoice::Fixed(0), &[at(-apart), at(apart), at(0.0)]).run(20.0);
         let all = run.counters();
         all.unanswered as f64 / all.attempts as f64
     };
@@ -225,7 +225,7 @@ fn stations_that_do_not_sense_each_other_collide_at_the_receiver() {
 
 #[test]
 fn the_stronger_of_two_that_collide_may_be_received() {
-    let run = located(RateControl::Fixed(0), &[at(5.0), at(-40.0), at(0.0)]).run(20.0);
+    let run = located(ModeChoice::Fixed(0), &[at(5.0), at(-40.0), at(0.0)]).run(20.0);
     let lost = [0, 1].map(|station| {
         let counters = run.medium.counters(station);
         counters.unanswered as f64 / counters.attempts as f64
@@ -306,9 +306,9 @@ fn stations_may_be_moved_at_any_instant() {
 #[test]
 fn arf_settles_on_the_ideal_rate_in_a_still_scene() {
     for metres in [8.0, 25.0, 33.0, 45.0] {
-        let run = |rates| located(rates, &[at(metres), at(0.0)]).run(20.0);
-        let best = (0..8).map(|mode| run(RateControl::Fixed(mode)).delivered[0]).max().unwrap();
-        let (arf, ideal) = (run(RateControl::Arf), run(RateControl::Ideal(1.5)));
+        let run = |mode| located(mode, &[at(metres), at(0.0)]).run(20.0);
+        let best = (0..8).map(|mode| run(ModeChoice::Fixed(mode)).delivered[0]).max().unwrap();
+        let (arf, ideal) = (run(ModeChoice::Arf), run(ModeChoice::Ideal(1.5)));
         let used = |run: &Saturated| {
             let sent = run.medium.sent_in(0);
             let most = (0..8).max_by_key(|mode| sent[*mode]).unwrap();
@@ -324,12 +324,12 @@ fn arf_settles_on_the_ideal_rate_in_a_still_scene() {
 
 #[test]
 fn noise_takes_packets_at_its_rate_and_a_residual_loss_by_their_number() {
-    let noise = StationSettings { noise: Some(Span::millis(100)), ..StationSettings::default() };
-    let run = saturated(fixed(A), &[noise, StationSettings::default()]).run(100.0);
+    let noise = Station { noise: Some(Span::millis(100)), ..Station::default() };
+    let run = saturated(fixed(A), &[noise, Station::default()]).run(100.0);
     let failures = run.counters().failures as f64;
     assert!((900.0..1100.0).contains(&failures), "{failures}");
-    let residual = StationSettings { residual: 0.01, ..StationSettings::default() };
-    let run = saturated(fixed(A), &[residual, StationSettings::default()]).run(20.0);
+    let residual = Station { residual_loss: 0.01, ..Station::default() };
+    let run = saturated(fixed(A), &[residual, Station::default()]).run(20.0);
     let Counters { failures, acknowledged, .. } = run.counters();
     let ratio = failures as f64 / (failures + acknowledged) as f64;
     assert!((0.009..0.011).contains(&ratio), "{ratio}");
@@ -356,20 +356,20 @@ proptest! {
     fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
         (places, links, mut packets) in scene(),
         standard in prop_oneof![Just(A), Just(B), Just(N)],
-        rates in prop_oneof![Just(RateControl::Fixed(1)), Just(RateControl::Arf), Just(RateControl::Ideal(2.0))],
+        mode in prop_oneof![Just(ModeChoice::Fixed(1)), Just(ModeChoice::Arf), Just(ModeChoice::Ideal(2.0))],
         queue in queues(),
         after_collision in prop::sample::select(vec![AfterCollision::Eifs, AfterCollision::Difs]),
         ring in 1..70u32,
         seed in any::<u64>(),
     ) {
         let stations: Vec<_> =
-            places.iter().map(|x| StationSettings {
-                queue: queue.clone(), ring, residual: 0.05, ..at(*x)
+            places.iter().map(|x| Station {
+                queue: queue.clone(), ring, residual_loss: 0.05, ..at(*x)
             }).collect();
         let links: Vec<_> = links.into_iter().map(|(from, to)| (from, Some(to))).collect();
         let mut rng = Lcg(seed);
         let radio = Some(Radio::default());
-        let settings = ChannelSettings { rates, attempts: 4, after_collision, radio, ..fixed(standard) };
+        let settings = ChannelSettings { mode, attempts: 4, after_collision, radio, ..fixed(standard) };
         let mut medium = Channel::new(settings, &stations, &links, &mut rng);
         packets.sort_by_key(|packet| packet.0);
         packets.reverse();

@@ -1,7 +1,9 @@
 //! Media in a scenario file.
 
 use crate::name::Name;
-use network::Queue;
+use network::adhoc::Routing;
+use network::dot11::AfterCollision;
+use network::{Queue, RateControl, Standard};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Packets, Rate, Span};
@@ -32,6 +34,9 @@ pub struct Medium {
     /// says.
     #[serde(default)]
     pub ack_timeout: Option<Span>,
+    /// How long the other stations wait after transmissions that began together.
+    #[serde(default)]
+    pub after_collision: AfterCollision,
     /// Number of its channel: media on channels that overlap are refused, as they would disturb
     /// each other.
     #[serde(default)]
@@ -68,62 +73,8 @@ pub struct Medium {
     pub channels: u32,
 }
 
-/// How packets find their way in an ad-hoc network.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub enum Routing {
-    /// The shortest way as the places of the moment have it, known to all without a message.
-    Oracle,
-    /// One hop, from or to the access point that a station hears best; needs `access`.
-    Association,
-    /// Ad hoc on-demand distance vector routing (RFC 3561).
-    Aodv,
-    /// Optimized link state routing (RFC 3626).
-    Olsr,
-}
-
 fn attempts() -> u32 {
     7
-}
-
-/// An amendment of IEEE 802.11.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
-pub enum Standard {
-    /// 2.4 GHz, up to 11 Mb/s, long preamble.
-    #[serde(rename = "b")]
-    B,
-    /// The same with the short preamble.
-    #[serde(rename = "b-short")]
-    BShort,
-    /// 5 GHz, OFDM, up to 54 Mb/s.
-    #[serde(rename = "a")]
-    A,
-    /// 2.4 GHz, OFDM, up to 54 Mb/s.
-    #[serde(rename = "g")]
-    G,
-    /// The same beside stations of b: long slots, and each frame is announced to them.
-    #[serde(rename = "g-protected")]
-    GProtected,
-    /// 2.4 GHz, HT with aggregation.
-    #[serde(rename = "n-2.4")]
-    N2,
-    /// 5 GHz, HT with aggregation.
-    #[serde(rename = "n-5")]
-    N5,
-}
-
-/// How the rate of a packet is chosen.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub enum RateControl {
-    /// Always the same.
-    #[default]
-    Fixed,
-    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were
-    /// not.
-    Arf,
-    /// The fastest that the signal allows with a margin of 2 dB; needs `radio`.
-    Ideal,
 }
 
 /// Log-distance propagation, and what a receiver makes of it.

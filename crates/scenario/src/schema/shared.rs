@@ -2,9 +2,9 @@
 
 use super::Radio;
 use crate::name::Name;
-use network::Queue;
+use network::{Fading, Queue, Scheduler};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use units::{Rate, Span};
 
 /// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
@@ -45,7 +45,7 @@ pub struct Cell {
     pub blocks_up: Option<u32>,
     /// Who gets them.
     #[serde(default)]
-    pub scheduler: CellScheduler,
+    pub scheduler: Scheduler,
     /// Over how long served rates are averaged (proportional fair).
     #[serde(default = "averaging")]
     pub averaging: Span,
@@ -79,31 +79,6 @@ fn averaging() -> Span {
 
 fn overhead() -> f64 {
     0.25
-}
-
-/// How a cell's blocks are shared out.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellScheduler {
-    /// To the user whose rate of the moment is highest beside what it has been getting.
-    #[default]
-    ProportionalFair,
-    /// To each in turn.
-    RoundRobin,
-    /// To the user whose rate of the moment is highest.
-    MaxRate,
-}
-
-/// A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
-/// is left after a `coherence`.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct Fading {
-    /// Standard deviation in dB.
-    pub deviation_db: f64,
-    /// Time after which little is left of how it was.
-    #[serde(rename(serialize = "coherence_s"))]
-    pub coherence: Span,
 }
 
 /// A user of a cell: what it has in place of what all have.
