@@ -29,9 +29,9 @@ pub enum LossModel {
     GilbertElliott(GilbertElliott),
 }
 
-/// Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss; the state may change with
-/// every packet. The stationary loss is `(r · loss_good + p · loss_bad) / (p + r)`, and packets spend
-/// `1 / r` in a row in the bad state.
+/// Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss; the state may change
+/// with every packet. The stationary loss is `(r · loss_good + p · loss_bad) / (p + r)`, and
+/// packets spend `1 / r` in a row in the bad state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// Probability of going from good to bad (`p`).

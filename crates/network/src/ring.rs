@@ -1,8 +1,8 @@
 //! A first-in-first-out queue in a ring of memory: what a link carries, in sequence.
 
-/// A ring whose capacity is a power of two and only grows. Items keep their ordinal while the ring is
-/// not empty; an empty ring begins again at 0, so that a line that seldom carries more than one packet
-/// uses the memory of one slot for all of them.
+/// A ring whose capacity is a power of two and only grows. Items keep their ordinal while the ring
+/// is not empty; an empty ring begins again at 0, so that a line that seldom carries more than one
+/// packet uses the memory of one slot for all of them.
 pub(crate) struct Ring<T> {
     /// Empty, or as many as a power of two; those outside `head..tail` are stale copies.
     slots: Box<[T]>,

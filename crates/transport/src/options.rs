@@ -4,7 +4,7 @@
 //! default filled in; their documentation; and the check of each range. An option acts where
 //! [`Options`] is read.
 
-use crate::rtt::RtoFloor;
+use crate::rtt::{RtoFloor, RtoSettings};
 use crate::scheduler::{Scheduler, WrongParameter};
 use crate::settings::Idle;
 use schemars::JsonSchema;
@@ -194,6 +194,23 @@ impl Options {
             return wrong("rto_min", &self.rto_min, "it is at most rto_max");
         }
         self.scheduler.check()
+    }
+}
+
+impl From<&Options> for RtoSettings {
+    fn from(options: &Options) -> Self {
+        RtoSettings {
+            min: options.rto_min,
+            floor: options.rto_floor,
+            max: options.rto_max,
+            initial: options.rto_initial,
+        }
+    }
+}
+
+impl Default for RtoSettings {
+    fn default() -> Self {
+        RtoSettings::from(&Options::default())
     }
 }
 

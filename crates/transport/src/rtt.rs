@@ -3,7 +3,6 @@
 //! Source: RFC 6298 §2 (symbols SRTT, RTTVAR, RTO), in the scaled integers of Jacobson and Karels
 //! 1988, so that no fraction is lost.
 
-use crate::options::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
@@ -29,23 +28,6 @@ pub struct RtoSettings {
     pub max: Span,
     /// Before the first sample (RFC 6298 §2.1).
     pub initial: Span,
-}
-
-impl From<&Options> for RtoSettings {
-    fn from(options: &Options) -> Self {
-        RtoSettings {
-            min: options.rto_min,
-            floor: options.rto_floor,
-            max: options.rto_max,
-            initial: options.rto_initial,
-        }
-    }
-}
-
-impl Default for RtoSettings {
-    fn default() -> Self {
-        RtoSettings::from(&Options::default())
-    }
 }
 
 /// The estimator of one path.
@@ -102,7 +84,8 @@ mod tests {
 
     #[test]
     fn the_estimate_follows_the_worked_example_of_the_rfc_order() {
-        // SRTT .100, RTTVAR .050, sample .120: RTTVAR .0425, SRTT .1025, RTO .2725 before any floor.
+        // SRTT .100, RTTVAR .050, sample .120: RTTVAR .0425, SRTT .1025, RTO .2725 before any
+        // floor.
         let mut rtt = Rtt::default();
         rtt.sample(Span::millis(100));
         rtt.sample(Span::millis(120));

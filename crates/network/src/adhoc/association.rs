@@ -6,8 +6,8 @@ use units::{Span, Time};
 /// How much better another access point must be heard before a station changes, in dB.
 const HYSTERESIS_DB: f64 = 3.0;
 
-/// How long a station that changes belongs to none: scanning, authentication and association take 60 to 400 ms (Mishra,
-/// Shin and Arbaugh 2003).
+/// How long a station that changes belongs to none: scanning, authentication and association take
+/// 60 to 400 ms (Mishra, Shin and Arbaugh 2003).
 pub(super) const HANDOVER: Span = Span::millis(100);
 
 /// The access point of one station.
@@ -38,7 +38,8 @@ impl Association {
         self.changing = false;
     }
 
-    /// The station moved: `heard` has the access points in reach, and how strong it hears each, in dB.
+    /// The station moved: `heard` has the access points in reach, and how strong it hears each, in
+    /// dB.
     pub(super) fn hear(&mut self, now: Time, heard: impl Iterator<Item = (Node, f64)>) {
         let mut own = None;
         let mut best: Option<(Node, f64)> = None;

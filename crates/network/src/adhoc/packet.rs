@@ -59,7 +59,8 @@ struct Step {
     hops: u32,
 }
 
-/// Routes that packets have taken, as a tree from their sources: a packet carries one number, however long its route.
+/// Routes that packets have taken, as a tree from their sources: a packet carries one number,
+/// however long its route.
 #[derive(Debug, Default)]
 pub(super) struct Trails {
     steps: Vec<Step>,

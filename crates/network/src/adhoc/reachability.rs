@@ -40,8 +40,9 @@ impl Reachability {
         self.heard_db[from * self.nodes + to]
     }
 
-    /// For each node the next neighbour on the shortest route to one of `targets`, and the length of that route: the
-    /// sum of the transmissions that each link takes on average (ETX, De Couto et al. 2003, without collisions).
+    /// For each node the next neighbour on the shortest route to one of `targets`, and the length
+    /// of that route: the sum of the transmissions that each link takes on average (ETX, De Couto
+    /// et al. 2003, without collisions).
     pub(super) fn towards(&self, targets: &[usize]) -> Vec<(Option<Node>, f64)> {
         let nodes = self.nodes;
         let mut all = vec![(None, f64::INFINITY); nodes];

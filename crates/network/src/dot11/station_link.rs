@@ -43,7 +43,8 @@ impl<P: Copy> StationLink<P> {
         self.queue.iter_mut().filter(|waiting| !waiting.done)
     }
 
-    /// The next packet that the receiver passes on: those received, in order, past what was given up.
+    /// The next packet that the receiver passes on: those received, in order, past what was given
+    /// up.
     pub(super) fn release(&mut self) -> Option<P> {
         while let Some(next) = self.queue.get(self.released) {
             if !next.received && !next.done {

@@ -1,8 +1,9 @@
 //! Which packets of a path have arrived, and the loss intervals between those that have not.
 //!
-//! Source: RFC 5348 §5.1 to §5.3 (symbols `T_loss`, `S_loss`, NDUPACK). Packets are numbered from 0 in
-//! 64 bits and nothing is kept by number modulo a size, so that no run is long enough for an old arrival to
-//! stand for a new one, which is how the history in the simulator of Tse 2006 (§3.2.3) forgot losses.
+//! Source: RFC 5348 §5.1 to §5.3 (symbols `T_loss`, `S_loss`, NDUPACK). Packets are numbered from 0
+//! in 64 bits and nothing is kept by number modulo a size, so that no run is long enough for an old
+//! arrival to stand for a new one, which is how the history in the simulator of Tse 2006 (§3.2.3)
+//! forgot losses.
 
 use crate::ranges::RangeSet;
 use std::collections::VecDeque;
@@ -68,7 +69,8 @@ impl History {
         self.count
     }
 
-    /// Packet `number` arrived from a sender whose round trip takes `rtt`. Returns whether a loss event began.
+    /// Packet `number` arrived from a sender whose round trip takes `rtt`. Returns whether a loss
+    /// event began.
     pub(crate) fn on_packet(&mut self, now: Time, number: u64, rtt: Span) -> bool {
         let Some((highest, at)) = self.highest else {
             (self.first, self.highest) = (number, Some((number, now)));
@@ -95,7 +97,8 @@ impl History {
         self.count > before
     }
 
-    /// A packet arrived out of order: it is not missing any more, or was not lost. Returns whether it was.
+    /// A packet arrived out of order: it is not missing any more, or was not lost. Returns whether
+    /// it was.
     fn on_late(&mut self, number: u64) -> bool {
         if self.lost.containing(number).is_some() {
             self.lost.remove(Range { start: number, end: number + 1 });
@@ -167,8 +170,8 @@ impl History {
         self.lost.remove_below(oldest);
     }
 
-    /// The loss intervals in packets, the open one first; with few events the last one is what arrived before
-    /// the first of them.
+    /// The loss intervals in packets, the open one first; with few events the last one is what
+    /// arrived before the first of them.
     pub(crate) fn intervals(&self) -> Vec<u64> {
         let mut edges = vec![self.next()];
         edges.extend(self.events.iter().rev().map(|event| event.first));

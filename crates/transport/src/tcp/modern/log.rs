@@ -1,6 +1,5 @@
 //! When each outstanding segment was sent.
 
-use super::rate::Stamp;
 use std::collections::VecDeque;
 use units::Time;
 use wire::{MAX_SACKS, Range};
@@ -16,6 +15,19 @@ pub(crate) struct Sent {
     /// Whether it is known to have arrived.
     pub(crate) arrived: bool,
     pub(crate) stamp: Stamp,
+}
+
+/// State of the delivery rate's estimator when a segment was sent; symbols as in `rate.rs`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stamp {
+    /// `P.delivered`, in bytes.
+    pub(super) delivered: u64,
+    /// `P.delivered_time`.
+    pub(super) delivered_time: Time,
+    /// `P.first_sent_time`.
+    pub(super) first_sent_time: Time,
+    /// `P.is_app_limited`.
+    pub(super) app_limited: bool,
 }
 
 /// Outstanding segments in the order of their bytes.

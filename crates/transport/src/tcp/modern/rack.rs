@@ -130,7 +130,7 @@ impl Rack {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rate::Stamp;
+    use super::super::log::Stamp;
     use super::*;
     use wire::Range;
 

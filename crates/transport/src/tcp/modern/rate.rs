@@ -3,17 +3,8 @@
 //! Source: Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-00
 //! (symbols `C.delivered`, `C.delivered_time`, `C.first_sent_time`, `C.app_limited`, `P.…`).
 
-use super::log::Sent;
+use super::log::{Sent, Stamp};
 use units::{Span, Time};
-
-/// What is noted of a segment when it is sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stamp {
-    delivered: u64,
-    delivered_time: Time,
-    first_sent_time: Time,
-    app_limited: bool,
-}
 
 /// What the last ACK said.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
