@@ -10,6 +10,9 @@ ifeq ($(shell uname -s),Linux)
 export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
 KERNEL := --features bindings/kernel
 endif
+# The reference pages come last: they document the modules that the others write.
+LAST := tools/generate_reference.py
+GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
 
 .PHONY: help install build demo test test-rust test-python test-linux check generate site fuzz bench reproduce clean
 
@@ -50,16 +53,10 @@ check: build ## formatting, lints, types, layers (as CI does)
 	$(VENV)/bin/ruff check python tests tools docs
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python tests/layers.py
-	$(VENV)/bin/python tools/generate_schema.py --check
-	$(VENV)/bin/python tools/generate_plan.py --check
-	$(VENV)/bin/python tools/generate_tables.py --check
-	$(VENV)/bin/python tools/generate_reference.py --check
+	for tool in $(GENERATORS); do $(VENV)/bin/python $$tool --check || exit 1; done
 
-generate: build ## write anew what is generated from the code: dataclasses, reference pages
-	$(VENV)/bin/python tools/generate_schema.py
-	$(VENV)/bin/python tools/generate_plan.py
-	$(VENV)/bin/python tools/generate_tables.py
-	$(VENV)/bin/python tools/generate_reference.py
+generate: build ## write what is generated from the code: dataclasses, reference pages
+	for tool in $(GENERATORS); do $(VENV)/bin/python $$tool || exit 1; done
 
 site: $(VENV)/.docs ## the documentation as a site in out/site, every warning an error and every link checked
 	$(VENV)/bin/python tools/generate_reference.py --check
