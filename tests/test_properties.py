@@ -110,18 +110,7 @@ def test_single_path_users_have_no_less_beside_olia_than_beside_lia(
 
 @pytest.mark.parametrize("scenario", ["scenario-a-before", "tcp-shares"])
 def test_on_one_path_every_law_gives_the_run_of_reno(scenario: str) -> None:
-    laws = [
-        *(
-            "uncoupled",
-            "ewtcp",
-            "ewtcp:literal",
-            "fully-coupled",
-            "semicoupled",
-            "phi:0.5",
-            "phi:2",
-        ),
-        *("lia", "lia:uncapped", "olia", "olia:draft", "balia"),
-    ]
+    laws = [text for one in ab._core.controllers() if one["law"] for text in one["examples"]]
     short = ("duration=20 s", "warmup=5 s")
 
     def digests(law: str) -> list[str]:

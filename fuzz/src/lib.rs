@@ -1,9 +1,8 @@
 //! What the targets share: transports to be fuzzed, and any choice among a few things.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use control::tfrc::Feedback;
-use control::{AnyLaw, AnyScheme, Shell, CongestionController, Scheme, Settings, Window};
-use ports::{PORTS, Ported};
+use control::{ControllerSpec, Settings};
+use simulator::Controller;
 use transport::coded::{self, Coding};
 use transport::tcp::{self, ModernSettings};
 use transport::{
@@ -16,64 +15,9 @@ use wire::Segment;
 /// Payload bytes of a segment.
 pub const SEGMENT: u32 = 1000;
 
-/// Any congestion control that there is, over `paths` paths, with its name.
-pub fn control(
-    bytes: &mut Unstructured<'_>,
-    settings: Settings,
-    paths: usize,
-) -> Result<(String, Box<dyn CongestionController>)> {
-    let laws =
-        ["reno", "lia", "lia:uncapped", "olia", "balia", "fully-coupled", "semicoupled", "hacker"];
-    let more = [
-        "ewtcp",
-        "phi:0.5",
-        "phi:2",
-        "cubic",
-        "cubic:hystart",
-        "wvegas",
-        "wvegas:nodrain",
-        "bbr",
-        "lp",
-        "lp:reset",
-        "multi-priority",
-        "multi-priority:naive",
-        "multi-priority:literal",
-        "multi-priority:switching",
-        "bilevel",
-        "multi-priority:trial",
-        "multi-priority:nice",
-        "nice",
-        "hacker-switching",
-        "mtcp",
-        "tfrc",
-        "tfrc:discounting",
-        "tfrc:fractional",
-        "tfrc:fractional-discounting",
-        "bilevel-tfrc",
-        "bilevel-tfrc:discounting",
-        "bilevel-tfrc:pooled",
-        "couple-plus",
-        "couple-plus:decode-only",
-        "dwc",
-        "dwc:losses",
-        "cs218",
-        "cs218:capped",
-        "cs218:acks-0",
-        "compound",
-    ];
-    let kind = bytes.int_in_range(0..=laws.len() + more.len() + PORTS.len() - 1)?;
-    if let Some(port) = kind.checked_sub(laws.len() + more.len()) {
-        let port = PORTS[port];
-        return Ok((format!("kernel:{}", port.law), Box::new(Ported::new(port, settings, paths))));
-    }
-    let name = laws.iter().chain(&more).nth(kind).expect("it is in range").to_string();
-    Ok(match name.parse::<Scheme>() {
-        Ok(scheme) => (name, Box::new(AnyScheme::new(scheme, settings, paths))),
-        Err(_) => {
-            let law: AnyLaw = name.parse().expect("a law has its own name");
-            (name, Box::new(Shell::new(law, settings, paths)))
-        }
-    })
+/// Any registered controller.
+pub fn controller(bytes: &mut Unstructured<'_>) -> Result<ControllerSpec> {
+    Ok(bytes.choose(&ControllerSpec::all())?.clone())
 }
 
 /// Windows as a scenario may set them.
@@ -132,76 +76,11 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
     })
 }
 
-/// A boxed control is a control.
-pub struct Boxed(pub Box<dyn CongestionController>);
-
-impl CongestionController for Boxed {
-    fn on_ack(&mut self, path: usize, ack: &control::Acked) {
-        self.0.on_ack(path, ack);
-    }
-
-    fn on_congestion(&mut self, path: usize, cause: control::Cause) {
-        self.0.on_congestion(path, cause);
-    }
-
-    fn on_recovered(&mut self, path: usize) {
-        self.0.on_recovered(path);
-    }
-
-    fn set_member(&mut self, path: usize, member: bool) {
-        self.0.set_member(path, member);
-    }
-
-    fn undo(&mut self, path: usize) {
-        self.0.undo(path);
-    }
-
-    fn restart(&mut self, path: usize, window: Window) {
-        self.0.restart(path, window);
-    }
-
-    fn window(&self, path: usize) -> Window {
-        self.0.window(path)
-    }
-
-    fn on_delivered(&mut self, path: usize, delivered: &control::Delivered) {
-        self.0.on_delivered(path, delivered);
-    }
-
-    fn pacing(&self, path: usize) -> Option<f64> {
-        self.0.pacing(path)
-    }
-
-    fn on_delay(&mut self, path: usize, delay: f64) {
-        self.0.on_delay(path, delay);
-    }
-
-    fn reads_delay(&self) -> bool {
-        self.0.reads_delay()
-    }
-
-    fn on_stalled(&mut self) {
-        self.0.on_stalled();
-    }
-
-    fn moves_siblings(&self) -> bool {
-        self.0.moves_siblings()
-    }
-
-    fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
-        self.0.on_feedback(path, feedback);
-    }
-
-    fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
-        self.0.on_silence(path, now, idle);
-    }
-}
-
 /// A sender of any protocol that control drives.
 pub enum AnySender {
-    Tcp(tcp::Sender<Boxed>),
-    Coded(coded::Sender<Boxed>),
-    Tfrc(tfrc::Sender<Boxed>),
+    Tcp(tcp::Sender<Controller>),
+    Coded(coded::Sender<Controller>),
+    Tfrc(tfrc::Sender<Controller>),
 }
 
 /// Does the same with whichever sender it is.
@@ -276,7 +155,7 @@ pub struct Chosen {
     /// The settings of TCP that it has, or would have.
     pub settings: SenderSettings,
     /// Its controller.
-    pub name: String,
+    pub controller: ControllerSpec,
     /// Which of its paths are coded.
     pub coded: Vec<bool>,
 }
@@ -291,15 +170,16 @@ pub fn sender(
     let mut settings = sender_settings(bytes, source)?;
     let windows = windows(bytes)?;
     settings.initial_window = windows.initial_window;
-    let (name, control) = control(bytes, windows, paths)?;
-    settings.modern.rate |= name == "bbr" || name == "bilevel";
-    settings.prr &= name != "bbr";
-    let control = Boxed(control);
-    if name.contains("tfrc") {
+    let controller = controller(bytes)?;
+    let needs = controller.needs();
+    settings.modern.rate |= needs.rates;
+    settings.prr &= !needs.rate_based;
+    let control = Controller::new(&controller, windows, paths);
+    if needs.reports {
         let SenderSettings { segment, ref source, receive_buffer, .. } = settings;
         let own = tfrc::Settings { segment, source: source.clone(), receive_buffer };
         let sender = AnySender::Tfrc(tfrc::Sender::new(own.into(), control, paths, Time::ZERO));
-        return Ok(Chosen { sender, settings, name, coded: vec![false; paths] });
+        return Ok(Chosen { sender, settings, controller, coded: vec![false; paths] });
     }
     let tcp = tcp::Sender::new(settings.clone().into(), control, paths, Time::ZERO);
     let codings = codings(bytes, &settings, paths)?;
@@ -308,7 +188,7 @@ pub fn sender(
         true => AnySender::Coded(coded::Sender::new(tcp, codings)),
         false => AnySender::Tcp(tcp),
     };
-    Ok(Chosen { sender, settings, name, coded })
+    Ok(Chosen { sender, settings, controller, coded })
 }
 
 /// The coding of each path, if paths can be coded.

@@ -75,7 +75,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let Chosen { sender, settings, name, coded } = fuzz::sender(bytes, paths, Some(TRANSFER))?;
+    let Chosen { sender, settings, controller, coded } = fuzz::sender(bytes, paths, Some(TRANSFER))?;
     let receiving = ReceiverSettings {
         transit: false,
         sack: settings.sack,
@@ -96,10 +96,10 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let mut pair = Pair { sender, receiver, moving, now, count: 0 };
     pair.send(bytes);
     while pair.receiver.delivered() < TRANSFER || pair.sender.completed().is_none() {
-        assert!(pair.step(bytes), "{name}: {} of {TRANSFER} arrived", pair.receiver.delivered());
+        assert!(pair.step(bytes), "{controller}: {} of {TRANSFER} arrived", pair.receiver.delivered());
         assert!(
             pair.count < 200_000,
-            "{name}: {} of {TRANSFER} after {:?}: {settings:?} {:?}",
+            "{controller}: {} of {TRANSFER} after {:?}: {settings:?} {:?}",
             pair.receiver.delivered(),
             pair.now,
             pair.sender.report(0)

@@ -4,6 +4,7 @@
 #![no_main]
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+use control::ControllerSpec;
 use fuzz::{AnySender, Chosen, SEGMENT};
 use libfuzzer_sys::fuzz_target;
 use transport::SendingEndpoint;
@@ -65,7 +66,7 @@ enum Step {
 
 struct Peer {
     sender: AnySender,
-    name: String,
+    controller: ControllerSpec,
     paths: usize,
     now: Time,
     /// Right edge of the receive window, the furthest that was ever announced.
@@ -83,10 +84,10 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let Chosen { sender, settings, name, coded } = fuzz::sender(bytes, paths, None)?;
+    let Chosen { sender, settings, controller, coded } = fuzz::sender(bytes, paths, None)?;
     let (now, edge) = (Time(1_000_000_000), settings.receive_buffer);
     let (peak, next) = (vec![settings.initial_window; paths], vec![0; paths]);
-    let mut peer = Peer { sender, name, paths, now, edge, peak, next, coded };
+    let mut peer = Peer { sender, controller, paths, now, edge, peak, next, coded };
     peer.send();
     for _ in 0..200 {
         if bytes.is_empty() {
@@ -212,7 +213,7 @@ impl Peer {
         let peaks = self.peak.iter_mut().zip(0..);
         peaks.for_each(|(peak, path)| *peak = peak.max(self.sender.report(path).cwnd));
         for count in 0.. {
-            assert!(count < 100_000, "{}: it does not stop", self.name);
+            assert!(count < 100_000, "{}: it does not stop", self.controller);
             let before: Vec<_> = (0..self.paths).map(|path| self.sender.report(path)).collect();
             let Some(sent) = self.sender.poll_transmit(self.now) else {
                 break;
@@ -243,7 +244,7 @@ impl Peer {
                 continue;
             }
             // No byte is skipped: new data follows what was sent before.
-            assert!(data.seq <= self.next[path], "{}: a hole before {}", self.name, data.seq);
+            assert!(data.seq <= self.next[path], "{}: a hole before {}", self.controller, data.seq);
             self.next[path] = self.next[path].max(data.seq + u64::from(data.len));
             let after = self.sender.report(path);
             self.peak[path] = self.peak[path].max(after.cwnd);
@@ -253,7 +254,7 @@ impl Peer {
             let excused = after.recovering || after.probes > before[path].probes;
             let most = (self.peak[path] + 2.0) * f64::from(SEGMENT);
             let pipe = before[path].pipe as f64;
-            assert!(pipe <= most || excused, "{}: {after:?} over {most}", self.name);
+            assert!(pipe <= most || excused, "{}: {after:?} over {most}", self.controller);
         }
     }
 }

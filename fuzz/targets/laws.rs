@@ -3,8 +3,9 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use control::tfrc::Feedback;
-use control::{Acked, Cause, Delivered, CongestionController, Phase, Window};
+use control::{Acked, Cause, CongestionController, Delivered, Needs, Phase, Window};
 use libfuzzer_sys::fuzz_target;
+use simulator::Controller;
 
 #[derive(Arbitrary, Debug)]
 enum Step {
@@ -69,7 +70,8 @@ struct Path {
 
 struct Harness {
     name: String,
-    control: Box<dyn CongestionController>,
+    control: Controller,
+    needs: Needs,
     paths: Vec<Path>,
     floor: f64,
     now_ns: u64,
@@ -82,12 +84,14 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=4)?;
     let settings = fuzz::windows(bytes)?;
-    let (name, control) = fuzz::control(bytes, settings, paths)?;
+    let spec = fuzz::controller(bytes)?;
+    let (control, needs) = (Controller::new(&spec, settings, paths), spec.needs());
+    let name = spec.to_string();
     let open = Path { member: true, phase: Phase::Open, una: 0, total: 0.0, reduced: false };
     // After a timeout the kernel goes on with one segment, whatever else is set.
     let floor = if name.starts_with("kernel:") { 1.0 } else { settings.min_window };
     let paths = vec![open; paths];
-    let mut harness = Harness { name, control, paths, floor, now_ns: 1 };
+    let mut harness = Harness { name, control, needs, paths, floor, now_ns: 1 };
     while !bytes.is_empty() {
         harness.step(Step::arbitrary(bytes)?);
     }
@@ -135,7 +139,7 @@ impl Harness {
             let Window { cwnd, ssthresh } = self.control.window(path);
             let name = &self.name;
             // A flow in the background may have to wait for its turn.
-            let waits = name.contains("tfrc")
+            let waits = self.needs.reports
                 || cwnd == 0.0 && (name.starts_with("multi-priority") || name == "mtcp");
             assert!(
                 cwnd.is_finite() && (waits || cwnd >= self.floor),

@@ -83,9 +83,14 @@ class Controller(TypedDict):
     """Whether the kernel can run it."""
     law: bool
     """Whether it is a pair of growth and backoff."""
+    examples: list[str]
+    """Its name under each option, which stand for it in tests."""
 
 def controllers() -> list[Controller]:
     """Every controller."""
+
+def slow_starts() -> list[Controller]:
+    """The same of every slow start, which a law takes as `LAW+NAME`."""
 
 def schedulers() -> list[dict[str, Any]]:
     """Name, aliases, summary and source of every packet scheduler."""

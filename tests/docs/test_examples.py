@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -177,33 +178,57 @@ def test_the_unit_on_the_page_is_the_one_that_ships() -> None:
     assert shipped in [block.text for block in blocks(page, "ini")]
 
 
-def test_the_worked_example_of_a_law_has_what_a_law_must_have() -> None:
+@dataclass(frozen=True)
+class Worked:
+    """A page whose example is a file of `crates/control`."""
+
+    page: str
+    file: str
+    """Of the example, in the sources of the crate."""
+    registry: str
+    shipped: str
+    """A file of the same kind."""
+
+    @property
+    def blocks(self) -> list[str]:
+        """The file, and the lines of registration."""
+        return [block.text for block in blocks(ROOT / "docs/how-to" / self.page, "rust")]
+
+
+WORKED = [
+    Worked("add-a-law.md", "laws/gentle.rs", "laws/mod.rs", "laws/semicoupled.rs"),
+    Worked("add-a-controller.md", "schemes/fixed.rs", "schemes/mod.rs", "schemes/compound.rs"),
+]
+
+
+@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.page)
+def test_a_worked_example_has_what_its_kind_must_have(worked: Worked) -> None:
     """Where there is no compiler, this is what is looked at."""
-    example = blocks(ROOT / "docs/how-to/add-a-law.md", "rust")[0].text
-    shipped = (ROOT / "crates/control/src/laws/semicoupled.rs").read_text(encoding="utf-8")
+    example = worked.blocks[0]
+    shipped = (ROOT / "crates/control/src" / worked.shipped).read_text(encoding="utf-8")
     for line in (
-        "use super::{Described, Registered};",
-        "use crate::{Law, PathView, usable};",
-        "fn growth(&self, _me: usize, paths: &[PathView]) -> f64 {",
+        "Described, Kind};",
         "const DESCRIBED: Described = Described {",
-        "fn with_option(option: Option<&str>) -> Option<Self> {",
+        "..Described::DEFAULT",
+        "const PLAIN: Option<Self> = Some(",
     ):
         assert line in example and line in shipped
 
 
-def test_the_worked_example_of_a_law_compiles_and_its_test_holds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.page)
+def test_a_worked_example_compiles_and_its_test_holds(worked: Worked, tmp_path: Path) -> None:
     """The compiler alone, on a copy of the crate with the page's file and its line of registration."""
     libm = sorted((ROOT / "target/debug/deps").glob("liblibm-*.rlib"), key=os.path.getmtime)
     if not shutil.which("rustc") or not libm:
         pytest.skip("there is no rustc, or `cargo test` has not built libm yet")
-    law, registration = (block.text for block in blocks(ROOT / "docs/how-to/add-a-law.md", "rust"))
+    example, registration = worked.blocks
     source = shutil.copytree(ROOT / "crates/control/src", tmp_path / "src")
-    (source / "laws/gentle.rs").write_text(law, encoding="utf-8")
+    (source / worked.file).write_text(example, encoding="utf-8")
     before, added = registration.splitlines()[2:4]
-    registry = (source / "laws/mod.rs").read_text(encoding="utf-8")
+    registry = (source / worked.registry).read_text(encoding="utf-8")
     assert registry.count(f"{before}\n") == 1
     registry = registry.replace(f"{before}\n", f"{before}\n{added}\n")
-    (source / "laws/mod.rs").write_text(registry, encoding="utf-8")
+    (source / worked.registry).write_text(registry, encoding="utf-8")
     compiler = ["rustc", "--edition=2024", "--test", "--crate-name=control", str(source / "lib.rs")]
     linked = [f"--extern=libm={libm[-1]}", f"-Ldependency={libm[-1].parent}"]
     program = tmp_path / "control"
@@ -213,7 +238,8 @@ def test_the_worked_example_of_a_law_compiles_and_its_test_holds(tmp_path: Path)
     if "E0514" in done.stderr:
         pytest.skip("what target/debug has is of another compiler")
     assert done.returncode == 0, done.stderr
-    done = subprocess.run([program, "gentle"], capture_output=True, text=True)
+    test = Path(worked.file).stem
+    done = subprocess.run([program, f"{test}::tests"], capture_output=True, text=True)
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 

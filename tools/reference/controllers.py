@@ -15,6 +15,7 @@ def parts() -> dict[str, str]:
     laws = [one for one in every if one["law"]]
     return {
         "laws": described("growth and backoff", laws),
+        "slow starts": described("rule", _core.slow_starts()),
         "schemes": described("rule", [one for one in every if not one["law"]]),
         "options of laws": options(every),
         "kernel laws": ", ".join(f"`kernel:{one['name']}`" for one in every if one["kernel"]),

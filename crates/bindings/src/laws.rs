@@ -1,6 +1,9 @@
 //! The laws and RED's curve, for theory; and the schedulers, for lists.
 
-use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Scheme, Settings, Shell};
+use control::{
+    Acked, AnyLaw, AnyScheme, AnySlowStart, Cause, CongestionController, Law, LawVisitor, Listed,
+    PathView, Settings, Shell, UnknownController,
+};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,20 +14,29 @@ type Vector<'py> = PyReadonlyArray1<'py, f64>;
 
 #[pyfunction]
 pub(crate) fn controllers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let describe = |law: control::Described| {
-        let row = PyDict::new(py);
-        row.set_item("name", law.names[0])?;
-        row.set_item("aliases", &law.names[1..])?;
-        row.set_item("options", law.options)?;
-        row.set_item("summary", law.summary)?;
-        row.set_item("formula", law.formula)?;
-        row.set_item("source", law.source)?;
-        row.set_item("set_valued", law.set_valued)?;
-        row.set_item("kernel", ports::PORTS.iter().any(|port| port.law == law.names[0]))?;
-        row.set_item("law", law.names[0].parse::<Scheme>().is_err())?;
-        Ok(row)
-    };
-    control::described().into_iter().chain(control::schemes::described()).map(describe).collect()
+    let laws = AnyLaw::listed().into_iter().map(|law| describe(py, &law, true));
+    laws.chain(AnyScheme::listed().into_iter().map(|other| describe(py, &other, false))).collect()
+}
+
+#[pyfunction]
+pub(crate) fn slow_starts(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    AnySlowStart::listed().into_iter().map(|kind| describe(py, &kind, false)).collect()
+}
+
+fn describe<'py>(py: Python<'py>, kind: &Listed, law: bool) -> PyResult<Bound<'py, PyDict>> {
+    let described = kind.described;
+    let row = PyDict::new(py);
+    row.set_item("name", described.names[0])?;
+    row.set_item("aliases", &described.names[1..])?;
+    row.set_item("options", &kind.options)?;
+    row.set_item("examples", kind.texts().collect::<Vec<_>>())?;
+    row.set_item("summary", described.summary)?;
+    row.set_item("formula", described.formula)?;
+    row.set_item("source", described.source)?;
+    row.set_item("set_valued", described.set_valued)?;
+    row.set_item("kernel", described.ported)?;
+    row.set_item("law", law)?;
+    Ok(row)
 }
 
 #[pyfunction]
@@ -48,9 +60,7 @@ pub(crate) fn drift<'py>(
     rtts_s: Vector<'py>,
     losses: Vector<'py>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    each(py, controller, &[windows, rtts_s, losses], |law, me, paths, loss| {
-        control::drift(law, me, paths, loss)
-    })
+    each(py, controller, &[windows, rtts_s, losses], Formula::Drift)
 }
 
 #[pyfunction]
@@ -61,7 +71,7 @@ pub(crate) fn growth<'py>(
     rtts_s: Vector<'py>,
     losses: Vector<'py>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    each(py, controller, &[windows, rtts_s, losses], |law, me, paths, _| law.growth(me, paths))
+    each(py, controller, &[windows, rtts_s, losses], Formula::Growth)
 }
 
 #[pyfunction]
@@ -72,7 +82,7 @@ pub(crate) fn backoff<'py>(
     rtts_s: Vector<'py>,
     losses: Vector<'py>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    each(py, controller, &[windows, rtts_s, losses], |law, me, paths, _| law.backoff(me, paths))
+    each(py, controller, &[windows, rtts_s, losses], Formula::Backoff)
 }
 
 #[pyfunction]
@@ -81,21 +91,39 @@ pub(crate) fn window_after_loss(controller: &str, cwnd: f64, paths: usize) -> Py
         return Err(PyValueError::new_err("paths is 0; a connection has at least one"));
     }
     let settings = Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
-    let mut shell = Shell::new(known(controller)?, settings, paths);
-    for path in 0..paths {
-        let sample = Acked { srtt: 0.1, ..Acked::default() };
-        shell.on_ack(path, &sample);
+    Ok(known(controller)?.visit(AfterLoss { settings, paths }))
+}
+
+/// The window of the first path after a loss, with the shell's floors.
+struct AfterLoss {
+    settings: Settings,
+    paths: usize,
+}
+
+impl LawVisitor for AfterLoss {
+    type Output = f64;
+
+    fn visit<L: Law + 'static>(self, law: L) -> f64 {
+        let mut shell = Shell::new(law, self.settings, self.paths);
+        for path in 0..self.paths {
+            let sample = Acked { srtt: 0.1, ..Acked::default() };
+            shell.on_ack(path, &sample);
+        }
+        shell.on_congestion(0, Cause::FastRetransmit);
+        shell.on_recovered(0);
+        shell.window(0).cwnd
     }
-    shell.on_congestion(0, Cause::FastRetransmit);
-    shell.on_recovered(0);
-    Ok(shell.window(0).cwnd)
 }
 
 /// The law of a controller; `kernel:olia` is OLIA, as far as mathematics goes.
 fn known(controller: &str) -> PyResult<AnyLaw> {
-    let controller = controller.strip_prefix("kernel:").unwrap_or(controller);
-    let unknown = |unknown: control::UnknownLaw| PyValueError::new_err(unknown.to_string());
-    controller.parse().map_err(unknown)
+    controller.parse().map_err(|no: UnknownController| PyValueError::new_err(no.to_string()))
+}
+
+enum Formula {
+    Growth,
+    Backoff,
+    Drift,
 }
 
 /// Evaluates `formula` on every path, with windows, round-trip times and losses given and notes in
@@ -104,10 +132,10 @@ fn each<'py>(
     py: Python<'py>,
     controller: &str,
     given: &[Vector<'py>; 3],
-    formula: impl Fn(&AnyLaw, usize, &[PathView], f64) -> f64,
+    formula: Formula,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let law = known(controller)?;
-    let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array());
+    let [windows, rtts, losses] = given.each_ref().map(|vector| vector.as_array().to_vec());
     if windows.len() != rtts.len() || windows.len() != losses.len() {
         return Err(PyValueError::new_err(format!(
             "windows, rtts_s and losses have {}, {} and {} entries; they must have as many",
@@ -116,15 +144,35 @@ fn each<'py>(
             losses.len()
         )));
     }
-    let view = |me: usize| PathView {
-        cwnd: windows[me],
-        srtt: rtts[me],
-        note: law.steady_note(losses[me]),
-        usable: true,
-    };
-    let paths: Vec<PathView> = (0..windows.len()).map(view).collect();
-    let values = (0..paths.len()).map(|me| formula(&law, me, &paths, losses[me]));
-    Ok(values.collect::<Vec<_>>().into_pyarray(py))
+    Ok(law.visit(Steady { windows, rtts, losses, formula }).into_pyarray(py))
+}
+
+/// Paths in the steady state.
+struct Steady {
+    windows: Vec<f64>,
+    rtts: Vec<f64>,
+    losses: Vec<f64>,
+    formula: Formula,
+}
+
+impl LawVisitor for Steady {
+    type Output = Vec<f64>;
+
+    fn visit<L: Law + 'static>(self, law: L) -> Vec<f64> {
+        let view = |me: usize| PathView {
+            cwnd: self.windows[me],
+            srtt: self.rtts[me],
+            note: law.steady_note(self.losses[me]),
+            usable: true,
+        };
+        let paths: Vec<_> = (0..self.windows.len()).map(view).collect();
+        let value = |me: usize| match self.formula {
+            Formula::Growth => law.growth(me, &paths),
+            Formula::Backoff => law.backoff(me, &paths),
+            Formula::Drift => control::drift(&law, me, &paths, self.losses[me]),
+        };
+        (0..paths.len()).map(value).collect()
+    }
 }
 
 #[pyfunction]

@@ -39,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::schedulers, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::slow_starts, module)?)?;
     module.add_function(wrap_pyfunction!(laws::drift, module)?)?;
     module.add_function(wrap_pyfunction!(laws::growth, module)?)?;
     module.add_function(wrap_pyfunction!(laws::backoff, module)?)?;

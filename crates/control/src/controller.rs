@@ -130,15 +130,43 @@ pub struct Window {
     pub ssthresh: f64,
 }
 
+/// What a controller needs from the endpoints of its connection, beyond ACKs and losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// One-way delays: [`CongestionController::on_delay`].
+    pub delays: bool,
+    /// Samples of the delivery rate, [`CongestionController::on_delivered`]; it answers with a pacing rate.
+    pub rates: bool,
+    /// It controls by rate alone: loss recovery must not reduce what it sends.
+    pub rate_based: bool,
+    /// TFRC: the receiver reports instead of acknowledging every segment; see
+    /// [`CongestionController::on_feedback`] and [`CongestionController::on_silence`].
+    pub reports: bool,
+    /// An event of one path may move the windows of others: the transport then reads all of them, and calls
+    /// [`CongestionController::on_stalled`].
+    pub siblings: bool,
+}
+
+impl Needs {
+    /// ACKs and losses are enough.
+    pub const NONE: Needs =
+        Needs { delays: false, rates: false, rate_based: false, reports: false, siblings: false };
+}
+
 /// Congestion control of one connection over all of its paths.
 ///
-/// Paths are indices from 0. A transport reports what happened on a path and then reads the
-/// windows of that path, and of its siblings if the ensemble may have moved them.
+/// Paths are indices from 0; windows are in segments. A transport tells what happened on a path and then reads the
+/// window of that path, and of the others if [`Needs::siblings`] says that they may have moved.
 pub trait CongestionController {
-    /// New data was acknowledged on `path`.
+    /// What it needs to be told.
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+
+    /// An ACK of new data arrived on `path`. Duplicate ACKs are not told.
     fn on_ack(&mut self, path: usize, ack: &Acked);
 
-    /// The same, where what is told is put together only for those that look at it.
+    /// The same; `ack` is computed only by controllers that read it.
     fn on_ack_of(&mut self, path: usize, ack: impl Fn() -> Acked)
     where
         Self: Sized,
@@ -146,64 +174,51 @@ pub trait CongestionController {
         self.on_ack(path, &ack());
     }
 
-    /// A congestion event began on `path`.
+    /// A congestion event began on `path`: the window is reduced at once.
     fn on_congestion(&mut self, path: usize, cause: Cause);
 
     /// Fast recovery ended on `path`.
     fn on_recovered(&mut self, path: usize);
 
-    /// `path` joined (`true`) or left (`false`) the connection.
+    /// `path` joined (`true`) or left (`false`) the connection. It joins with the initial window.
     fn set_member(&mut self, path: usize, member: bool);
 
-    /// The last congestion event on `path` was none (it was found to be spurious): what it reduced is
-    /// restored.
+    /// The last congestion event on `path` was spurious: restore the saved window. At most once for each event.
     fn undo(&mut self, path: usize);
 
-    /// `path` goes on with this window: it was idle, or is penalised.
+    /// Continue `path` with this window: it was idle, or the scheduler penalises it.
     fn restart(&mut self, path: usize, window: Window);
 
     /// The window of `path` now.
     fn window(&self, path: usize) -> Window;
 
-    /// Data of `path` was delivered. Only those that work with rates are told: the others have windows
-    /// that move with [`CongestionController::on_ack`].
+    /// An ACK of any kind says how much of `path` was delivered, and how fast. Called if [`Needs::rates`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
 
-    /// New data on `path`, of which [`CongestionController::on_ack`] will tell, was under way for `delay` seconds, up to an
-    /// offset of the clocks: only differences mean anything. Only those that ask are told.
+    /// The data that the next `on_ack` of `path` acknowledges took `delay` seconds from sender to receiver. The
+    /// clocks may differ: only differences of delays mean anything. Called if [`Needs::delays`].
     fn on_delay(&mut self, _path: usize, _delay: f64) {}
 
-    /// Whether one-way delays are asked for.
-    fn reads_delay(&self) -> bool {
-        false
-    }
-
-    /// Whether what happens on one path may move the windows of others at once: the transport then reads all
-    /// of them.
-    fn moves_siblings(&self) -> bool {
-        false
-    }
-
-    /// No path has anything outstanding, there is data, and no window lets it out: if that is for want of an
-    /// event, this is one.
+    /// All paths are idle, data is waiting, and no window has room. A controller that waits for an ACK to reopen a
+    /// window must do so here. Called if [`Needs::siblings`].
     fn on_stalled(&mut self) {}
 
-    /// An acknowledgement of the coded `path` came, of which [`CongestionController::on_ack`] has told if it was of new data.
-    /// Returns whether it is a congestion event: recovery then begins, and tells of it.
+    /// An ACK of the coded `path` arrived, after `on_ack` if it acknowledges new data. Returns whether it is a
+    /// congestion event: recovery then begins, and `on_congestion` is called.
     fn on_decoding(&mut self, _path: usize, _decoding: &Decoding) -> bool {
         false
     }
 
-    /// What was found about losses of `path`, by those that ask.
+    /// What controllers that classify losses (see [`CongestionController::on_decoding`]) found on `path` so far.
     fn verdicts(&self, _path: usize) -> Verdicts {
         Verdicts::default()
     }
 
-    /// The receiver of `path` reports. Only those that ask for it are told, and of nothing else.
+    /// A TFRC report arrived on `path`. Controllers that use reports ([`Needs::reports`]) get no `on_ack`.
     fn on_feedback(&mut self, _path: usize, _feedback: &Feedback<'_>) {}
 
-    /// For those that are told by reports: none came on `path` until `now`, in seconds, for longer than one may
-    /// take; `idle`: nothing was sent meanwhile.
+    /// The nofeedback timer of `path` expired at `now`, in seconds (RFC 5348 §4.4); `idle`: nothing was sent since the
+    /// last report. Called if [`Needs::reports`].
     fn on_silence(&mut self, _path: usize, _now: f64, _idle: bool) {}
 
     /// The rate in segments per second at which `path` sends, if it is paced.
@@ -211,3 +226,74 @@ pub trait CongestionController {
         None
     }
 }
+
+/// Implements [`CongestionController`] for an enum of controllers. This is the one place that hands calls on.
+///
+/// The attributes are those of `on_ack` and `on_ack_of`; methods in a last block replace defaults.
+#[macro_export]
+macro_rules! forward {
+    (
+        $(#[$attribute:meta])*
+        impl $(<$generic:ident: $bound:ident>)? CongestionController for $type:ty {
+            $($any:ident::$variant:ident $(. $field:ident)?,)*
+        }
+        $({ $($method:item)* })?
+    ) => {
+        impl $(<$generic: $bound>)? $crate::CongestionController for $type {
+            $($($method)*)?
+
+            $(#[$attribute])*
+            fn on_ack(&mut self, path: usize, ack: &$crate::Acked) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_ack(path, ack),)* }
+            }
+            $(#[$attribute])*
+            fn on_ack_of(&mut self, path: usize, ack: impl Fn() -> $crate::Acked) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_ack_of(path, ack),)* }
+            }
+            fn on_congestion(&mut self, path: usize, cause: $crate::Cause) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_congestion(path, cause),)* }
+            }
+            fn on_recovered(&mut self, path: usize) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_recovered(path),)* }
+            }
+            fn set_member(&mut self, path: usize, member: bool) {
+                match self { $($any::$variant(to) => to$(.$field)?.set_member(path, member),)* }
+            }
+            fn undo(&mut self, path: usize) {
+                match self { $($any::$variant(to) => to$(.$field)?.undo(path),)* }
+            }
+            fn restart(&mut self, path: usize, window: $crate::Window) {
+                match self { $($any::$variant(to) => to$(.$field)?.restart(path, window),)* }
+            }
+            #[inline] // on the way of every ACK
+            fn window(&self, path: usize) -> $crate::Window {
+                match self { $($any::$variant(to) => to$(.$field)?.window(path),)* }
+            }
+            fn on_delivered(&mut self, path: usize, delivered: &$crate::Delivered) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_delivered(path, delivered),)* }
+            }
+            fn on_delay(&mut self, path: usize, delay: f64) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_delay(path, delay),)* }
+            }
+            fn on_stalled(&mut self) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_stalled(),)* }
+            }
+            fn on_decoding(&mut self, path: usize, decoding: &$crate::Decoding) -> bool {
+                match self { $($any::$variant(to) => to$(.$field)?.on_decoding(path, decoding),)* }
+            }
+            fn verdicts(&self, path: usize) -> $crate::Verdicts {
+                match self { $($any::$variant(to) => to$(.$field)?.verdicts(path),)* }
+            }
+            fn on_feedback(&mut self, path: usize, feedback: &$crate::tfrc::Feedback<'_>) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_feedback(path, feedback),)* }
+            }
+            fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+                match self { $($any::$variant(to) => to$(.$field)?.on_silence(path, now, idle),)* }
+            }
+            fn pacing(&self, path: usize) -> Option<f64> {
+                match self { $($any::$variant(to) => to$(.$field)?.pacing(path),)* }
+            }
+        }
+    };
+}
+pub(crate) use forward;

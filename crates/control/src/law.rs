@@ -1,23 +1,21 @@
 //! What a congestion-avoidance law is, and its drift.
 
-/// What a law remembers about one path; each law names its own slots. Kept by the shell, published
-/// to the sibling paths.
-pub type Note = [f64; 2];
+use crate::Acked;
 
-/// What one path of a connection last published.
+/// What one path of a connection last published; `N` is what its law remembers of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PathView {
+pub struct PathView<N = ()> {
     /// Congestion window in segments; in recovery the window that recovery will end with.
     pub cwnd: f64,
     /// Smoothed round-trip time in seconds; zero before the first sample.
     pub srtt: f64,
     /// The law's own memory of this path.
-    pub note: Note,
+    pub note: N,
     /// Whether the path counts: established, allowed to send, with a round-trip sample.
     pub usable: bool,
 }
 
-impl PathView {
+impl<N> PathView<N> {
     /// The path's rate `x = w / rtt` in segments per second.
     pub fn rate(&self) -> f64 {
         self.cwnd / self.srtt
@@ -27,12 +25,16 @@ impl PathView {
 /// The congestion-avoidance rule of one algorithm: pure mathematics over what the paths published.
 ///
 /// `me` indexes `paths` and is usable whenever the shell calls.
-pub trait Law {
+pub trait Law: Copy + core::fmt::Debug {
+    /// What the law remembers of one path: kept by the shell, published to the sibling paths. The default is the
+    /// note of a path that has just joined. `()` for a law without memory.
+    type Note: Copy + Default + PartialEq + core::fmt::Debug;
+
     /// Segments that the window of `me` gains for one acknowledged segment; may be negative.
-    fn growth(&self, me: usize, paths: &[PathView]) -> f64;
+    fn growth(&self, me: usize, paths: &[PathView<Self::Note>]) -> f64;
 
     /// The window of `me`, in segments, after one congestion event. The shell applies the floor.
-    fn backoff(&self, me: usize, paths: &[PathView]) -> f64 {
+    fn backoff(&self, me: usize, paths: &[PathView<Self::Note>]) -> f64 {
         paths[me].cwnd / 2.0
     }
 
@@ -41,20 +43,28 @@ pub trait Law {
         true
     }
 
-    /// Bring the note up to date: `segments` more were acknowledged.
-    fn note_acked(&self, _note: &mut Note, _segments: f64) {}
+    /// Updates the note: new data was acknowledged.
+    fn note_acked(&self, _note: &mut Self::Note, _ack: &Acked) {}
 
-    /// Bring the note up to date: a congestion event began.
-    fn note_lost(&self, _note: &mut Note) {}
+    /// Updates the note: a congestion event began.
+    fn note_lost(&self, _note: &mut Self::Note) {}
+
+    /// Updates the note: a retransmission timed out again, within the congestion event of the first timeout.
+    fn note_lost_again(&self, _note: &mut Self::Note) {}
+
+    /// Updates the note: the last congestion event was spurious, before which the note was `before`.
+    fn note_undone(&self, note: &mut Self::Note, before: Self::Note) {
+        *note = before;
+    }
 
     /// The note in the steady state at loss probability `loss`, for theory.
-    fn steady_note(&self, _loss: f64) -> Note {
-        [0.0; 2]
+    fn steady_note(&self, _loss: f64) -> Self::Note {
+        Self::Note::default()
     }
 }
 
 /// The usable paths: those that every sum and maximum of a law runs over.
-pub fn usable(paths: &[PathView]) -> impl Iterator<Item = &PathView> + Clone {
+pub fn usable<N>(paths: &[PathView<N>]) -> impl Iterator<Item = &PathView<N>> + Clone {
     paths.iter().filter(|path| path.usable)
 }
 
@@ -63,6 +73,6 @@ pub fn usable(paths: &[PathView]) -> impl Iterator<Item = &PathView> + Clone {
 ///
 /// This is the small-loss convention of the papers (`1 − p ≈ 1`), and no floor applies, so its
 /// roots are the fixed points that the papers compute.
-pub fn drift<L: Law + ?Sized>(law: &L, me: usize, paths: &[PathView], loss: f64) -> f64 {
+pub fn drift<L: Law>(law: &L, me: usize, paths: &[PathView<L::Note>], loss: f64) -> f64 {
     law.growth(me, paths) - loss * (paths[me].cwnd - law.backoff(me, paths))
 }

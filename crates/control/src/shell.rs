@@ -3,15 +3,14 @@
 //! ```text
 //!             cwnd < ssthresh                    cwnd ≥ ssthresh
 //!            ┌─ slow start ─┐  reaches ssthresh  ┌─ avoidance ─┐
-//!   start ──►│ +1 per segment├──────────────────►│  law.growth │
+//!   start ──►│  slow_start  ├───────────────────►│  law.growth │
 //!            └──────▲───────┘                    └───┬─────────┘
 //!          timeout: │ cwnd = 1                       │ congestion: ssthresh = law.backoff
 //!                   └──────── ssthresh kept ◄────────┘ recovery ends at cwnd = ssthresh
 //! ```
 
-use crate::{
-    Acked, AnyLaw, Cause, CongestionController, Law, Note, PathView, Phase, Window, usable,
-};
+use crate::slow_start::{SlowStart, Standard, Step, ack_limit};
+use crate::{Acked, Cause, CongestionController, Law, PathView, Phase, Window, usable};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -47,10 +46,6 @@ impl Default for Settings {
     }
 }
 
-/// Segments that one ACK may count for (RFC 3465 §2.2: L = 2), and after a timeout (§2.3: L = 1).
-pub(crate) const ACK_LIMIT: f64 = 2.0;
-pub(crate) const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
-
 /// `w += 1` for each segment in slow start, `1/w` beyond; no more than in slow start where windows are
 /// fractions. For schemes without a law.
 pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
@@ -62,51 +57,63 @@ pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
 /// Floor of ssthresh for a path that is congestion-controlled by itself (RFC 5681 eq. 4).
 pub(crate) const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
-/// An ensemble that applies one law to every path.
+/// One law on every path of a connection, with the slow start `S` below ssthresh.
 #[derive(Clone, Debug)]
-pub struct Shell {
-    law: AnyLaw,
+pub struct Shell<L: Law, S = Standard> {
+    law: L,
+    /// Of a path that joins.
+    slow_start: S,
     /// Shared by the connections of a class.
     settings: Arc<Settings>,
-    windows: Box<[Kept]>,
-    views: Box<[PathView]>,
+    windows: Box<[Kept<L::Note, S>]>,
+    views: Box<[PathView<L::Note>]>,
 }
 
-/// The window of a path, and what it was before the last congestion event, should that have been none.
+/// The window of a path and how it grows below ssthresh, and what window and note were before the last congestion
+/// event, in case that was spurious.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct Kept<N, S> {
     now: Window,
     before: Window,
-    note: Note,
+    note: N,
+    slow_start: S,
 }
 
-impl Shell {
-    /// `paths` paths under `law`, all members, none with a round-trip sample yet.
-    pub fn new(law: AnyLaw, settings: impl Into<Arc<Settings>>, paths: usize) -> Self {
+impl<L: Law> Shell<L> {
+    /// `paths` paths under `law` with the standard slow start, all members, none with a round-trip sample yet.
+    pub fn new(law: L, settings: impl Into<Arc<Settings>>, paths: usize) -> Self {
+        Shell::with_slow_start(law, Standard, settings, paths)
+    }
+}
+
+impl<L: Law, S: SlowStart> Shell<L, S> {
+    /// The same with another slow start.
+    pub fn with_slow_start(
+        law: L,
+        slow_start: S,
+        settings: impl Into<Arc<Settings>>,
+        paths: usize,
+    ) -> Self {
         let settings = settings.into();
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let view = PathView { cwnd: window.cwnd, ..PathView::default() };
+        let kept = Kept { now: window, before: window, note: view.note, slow_start };
         Shell {
             law,
+            slow_start,
             settings,
-            windows: alloc::vec![Kept { now: window, before: window, note: view.note }; paths]
-                .into(),
+            windows: alloc::vec![kept; paths].into(),
             views: alloc::vec![view; paths].into(),
         }
     }
 
     /// From now on `law` says how windows move; they stay as they are.
-    pub(crate) fn govern(&mut self, law: AnyLaw) {
+    pub(crate) fn set_law(&mut self, law: L) {
         self.law = law;
     }
 
-    /// From now on the law remembers this of `path`; for schemes that know more of it than a law is told.
-    pub(crate) fn annotate(&mut self, path: usize, note: Note) {
-        self.views[path].note = note;
-    }
-
     /// What the paths published last, for observation.
-    pub fn views(&self) -> &[PathView] {
+    pub fn views(&self) -> &[PathView<L::Note>] {
         &self.views
     }
 
@@ -135,18 +142,29 @@ impl Shell {
 
     /// Slow start, then avoidance for what is left of the acknowledged segments.
     #[inline(always)] // on the way of every ACK
-    fn grow(&mut self, me: usize, mut segments: f64) {
-        let Window { cwnd, ssthresh } = self.windows[me].now;
+    fn grow(&mut self, me: usize, ack: &Acked) {
+        let Kept { now, slow_start, .. } = &mut self.windows[me];
+        let Window { cwnd, ssthresh } = *now;
+        let mut segments;
         if cwnd < ssthresh {
-            let room = ssthresh - cwnd;
-            if segments <= room {
-                return self.set(me, cwnd + segments);
+            let Step { limit, growth } = slow_start.on_ack(ack);
+            segments = ack.segments.min(limit);
+            match growth {
+                Some(growth) => {
+                    let room = ssthresh - cwnd;
+                    if growth * segments <= room {
+                        return self.set(me, cwnd + growth * segments);
+                    }
+                    self.set(me, ssthresh);
+                    segments -= room / growth;
+                }
+                None => now.ssthresh = cwnd,
             }
-            self.set(me, ssthresh);
-            segments -= room;
             if !self.settings.carry_over {
                 return;
             }
+        } else {
+            segments = ack.segments.min(ack_limit(ack.phase));
         }
         let grown = self.windows[me].now.cwnd + segments * self.growth(me);
         self.set(
@@ -162,27 +180,25 @@ impl Shell {
     }
 }
 
-impl CongestionController for Shell {
+impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
     #[inline(always)] // on the way of every ACK
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let view = &mut self.views[path];
         view.srtt = ack.srtt;
         view.usable = ack.srtt > 0.0;
-        self.law.note_acked(&mut view.note, ack.segments);
-        let limit = match ack.phase {
-            Phase::Open => ACK_LIMIT,
-            Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
-            Phase::Recovery => return,
-        };
-        if ack.cwnd_limited {
-            self.grow(path, ack.segments.min(limit));
+        self.law.note_acked(&mut view.note, ack);
+        if ack.phase != Phase::Recovery && ack.cwnd_limited {
+            self.grow(path, ack);
         }
     }
 
     fn on_congestion(&mut self, path: usize, cause: Cause) {
-        if cause != Cause::TimeoutAgain {
-            let Kept { now, before, note } = &mut self.windows[path];
+        if cause == Cause::TimeoutAgain {
+            self.law.note_lost_again(&mut self.views[path].note);
+        } else {
+            let Kept { now, before, note, slow_start } = &mut self.windows[path];
             (*before, *note) = (*now, self.views[path].note);
+            slow_start.on_congestion();
             self.law.note_lost(&mut self.views[path].note);
             // RFC 5681 §3.1: a retransmission that is lost again does not lower ssthresh again.
             self.windows[path].now.ssthresh = self.backoff(path);
@@ -200,8 +216,8 @@ impl CongestionController for Shell {
     }
 
     fn undo(&mut self, path: usize) {
-        let Kept { now, before, note } = &mut self.windows[path];
-        self.views[path].note = *note;
+        let Kept { now, before, note, .. } = &mut self.windows[path];
+        self.law.note_undone(&mut self.views[path].note, *note);
         now.ssthresh = now.ssthresh.max(before.ssthresh);
         let cwnd = now.cwnd.max(before.cwnd);
         self.set(path, cwnd);
@@ -215,7 +231,8 @@ impl CongestionController for Shell {
     fn set_member(&mut self, path: usize, member: bool) {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = *self.settings;
         let window = Window { cwnd, ssthresh };
-        self.windows[path] = Kept { now: window, before: window, note: Note::default() };
+        let (note, slow_start) = (L::Note::default(), self.slow_start);
+        self.windows[path] = Kept { now: window, before: window, note, slow_start };
         // A joining path counts from its first round-trip sample on.
         self.views[path] =
             PathView { cwnd: if member { cwnd } else { 0.0 }, ..PathView::default() };

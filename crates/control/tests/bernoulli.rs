@@ -7,8 +7,11 @@
 
 mod common;
 
-use common::acked;
-use control::{AnyLaw, Cause, CongestionController, PathView, Phase, Settings, Shell, drift};
+use common::{acked, controller};
+use control::{
+    AnyController, AnyLaw, Cause, CongestionController, Law, LawVisitor, PathView, Phase, Settings,
+    drift,
+};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -34,17 +37,17 @@ struct Sending {
 }
 
 struct Harness<'a> {
-    ensemble: Shell,
+    ensemble: AnyController,
     cases: &'a [Lossy],
     paths: Vec<Sending>,
     rng: Pcg64Mcg,
 }
 
 impl Harness<'_> {
-    fn new(law: AnyLaw, cases: &[Lossy]) -> Harness<'_> {
+    fn new<'a>(law: &str, cases: &'a [Lossy]) -> Harness<'a> {
         let settings = Settings { initial_ssthresh: 10.0, ..Settings::default() };
         Harness {
-            ensemble: Shell::new(law, settings, cases.len()),
+            ensemble: controller(law, settings, cases.len()),
             cases,
             paths: vec![Sending::default(); cases.len()],
             rng: Pcg64Mcg::new(0x0a5a_b1a7_c4e5_0001),
@@ -78,7 +81,7 @@ impl Harness<'_> {
             (false, false) => self.ensemble.on_ack(me, &acked(1.0, rtt, Phase::Open)),
         }
         // In recovery the published window is the one that recovery ends with.
-        self.paths[me].next = now + rtt / self.ensemble.views()[me].cwnd;
+        self.paths[me].next = now + rtt / self.ensemble.window(me).cwnd;
         self.paths[me].segments += 1;
         now
     }
@@ -90,7 +93,7 @@ impl Harness<'_> {
 
 /// Time-mean windows. As a path sends `w/rtt` segments a second, the mean is `segments · rtt / time`.
 fn mean_windows(law: &str, cases: &[Lossy]) -> Vec<f64> {
-    let mut harness = Harness::new(law.parse().expect("a law"), cases);
+    let mut harness = Harness::new(law, cases);
     while harness.fewest_events() < 50 {
         harness.send(); // forget the start
     }
@@ -107,20 +110,36 @@ fn mean_windows(law: &str, cases: &[Lossy]) -> Vec<f64> {
 /// Windows at which the drift of every path vanishes, found by relaxation.
 fn drift_root(law: &str, cases: &[Lossy]) -> Vec<f64> {
     let law: AnyLaw = law.parse().expect("a law");
-    let view = |&(_, srtt): &Lossy| PathView { cwnd: 10.0, srtt, usable: true, note: [0.0; 2] };
-    let mut paths: Vec<PathView> = cases.iter().map(view).collect();
-    for _ in 0..20_000 {
-        let drifts: Vec<f64> =
-            cases.iter().enumerate().map(|(me, (p, _))| drift(&law, me, &paths, *p)).collect();
-        for (path, (drift, (p, _))) in paths.iter_mut().zip(drifts.iter().zip(cases)) {
-            // The drift in units of the decrease: at most a few per cent of the window a step.
-            path.cwnd *= 1.0 + (0.1 * drift / (p * path.cwnd)).clamp(-0.05, 0.05);
+    law.visit(Relaxation(cases))
+}
+
+struct Relaxation<'a>(&'a [Lossy]);
+
+impl LawVisitor for Relaxation<'_> {
+    type Output = Vec<f64>;
+
+    fn visit<L: Law + 'static>(self, law: L) -> Vec<f64> {
+        let cases = self.0;
+        let view = |&(_, srtt): &Lossy| PathView {
+            cwnd: 10.0,
+            srtt,
+            usable: true,
+            note: L::Note::default(),
+        };
+        let mut paths: Vec<_> = cases.iter().map(view).collect();
+        for _ in 0..20_000 {
+            let drifts: Vec<f64> =
+                cases.iter().enumerate().map(|(me, (p, _))| drift(&law, me, &paths, *p)).collect();
+            for (path, (drift, (p, _))) in paths.iter_mut().zip(drifts.iter().zip(cases)) {
+                // The drift in units of the decrease: at most a few per cent of the window a step.
+                path.cwnd *= 1.0 + (0.1 * drift / (p * path.cwnd)).clamp(-0.05, 0.05);
+            }
         }
+        for (me, (p, _)) in cases.iter().enumerate() {
+            assert!(drift(&law, me, &paths, *p).abs() < 1e-9, "no root found: {paths:?}");
+        }
+        paths.iter().map(|path| path.cwnd).collect()
     }
-    for (me, (p, _)) in cases.iter().enumerate() {
-        assert!(drift(&law, me, &paths, *p).abs() < 1e-9, "no root found: {paths:?}");
-    }
-    paths.iter().map(|path| path.cwnd).collect()
 }
 
 /// All on the path of least loss, where a single TCP balances.

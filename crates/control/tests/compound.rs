@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{Event, acked, history, settings, tcps, tell, windows};
-use control::{Acked, AnyScheme, CongestionController, Phase, Scheme, Settings};
+use common::{Event, acked, controller, history, settings, tcps, tell, windows};
+use control::{Acked, AnyController, CongestionController, Phase, Settings};
 use proptest::prelude::*;
 
-fn compound(settings: Settings, paths: usize) -> AnyScheme {
-    AnyScheme::new("compound".parse::<Scheme>().expect("a scheme"), settings, paths)
+fn compound(settings: Settings, paths: usize) -> AnyController {
+    controller("compound", settings, paths)
 }
 
 proptest! {

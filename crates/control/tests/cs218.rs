@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::{Event, acked, history, settings, tcps, tell, windows};
-use control::{Acked, AnyScheme, Cause, CongestionController, Phase, Scheme, Settings, Shell};
+use common::{Event, acked, controller, history, settings, tcps, tell, windows};
+use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings};
 use proptest::prelude::*;
 
-fn cs218(name: &str, settings: Settings, paths: usize) -> AnyScheme {
-    AnyScheme::new(name.parse::<Scheme>().expect("a scheme"), settings, paths)
+fn cs218(name: &str, settings: Settings, paths: usize) -> AnyController {
+    controller(name, settings, paths)
 }
 
-fn lia(settings: Settings, paths: usize) -> Shell {
-    Shell::new("lia".parse().expect("a law"), settings, paths)
+fn lia(settings: Settings, paths: usize) -> AnyController {
+    controller("lia", settings, paths)
 }
 
 const NAMES: [&str; 3] = ["cs218", "cs218:capped", "cs218:acks-0"];

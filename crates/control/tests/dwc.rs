@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{Event, history, settings, tcps, tell, windows};
-use control::{AnyScheme, Cause, CongestionController, Scheme, Settings, Window};
+use common::{Event, controller, history, settings, tcps, tell, windows};
+use control::{AnyController, Cause, CongestionController, Settings, Window};
 use proptest::prelude::*;
 
-fn dwc(name: &str, settings: Settings, paths: usize) -> AnyScheme {
-    AnyScheme::new(name.parse::<Scheme>().expect("a scheme"), settings, paths)
+fn dwc(name: &str, settings: Settings, paths: usize) -> AnyController {
+    controller(name, settings, paths)
 }
 
 proptest! {
@@ -84,7 +84,7 @@ proptest! {
 }
 
 /// Two paths in avoidance, of 16 segments each, that have just lost together.
-fn group() -> AnyScheme {
+fn group() -> AnyController {
     let settings = Settings { initial_window: 32.0, initial_ssthresh: 1.0, ..Settings::default() };
     let mut group = dwc("dwc", settings, 2);
     let nothing = Event::Ack { segments: 1.0, limited: false };

@@ -5,8 +5,8 @@
 
 mod common;
 
-use common::registered;
-use control::{Acked, AnyLaw, Cause, CongestionController, Phase, Settings, Shell, Window};
+use common::{controller, registered};
+use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Window};
 use proptest::prelude::*;
 
 /// All that a transport may report on a path.
@@ -33,17 +33,17 @@ struct Modelled {
 struct Harness {
     name: String,
     floor: f64,
-    ensemble: Shell,
+    ensemble: AnyController,
     paths: Vec<Modelled>,
 }
 
 impl Harness {
-    fn new(name: &str, law: AnyLaw, settings: Settings, paths: usize) -> Self {
+    fn new(name: &str, settings: Settings, paths: usize) -> Self {
         let open = Modelled { member: true, phase: Phase::Open, decreases: 0 };
         Harness {
             name: name.to_owned(),
             floor: settings.min_window,
-            ensemble: Shell::new(law, settings, paths),
+            ensemble: controller(name, settings, paths),
             paths: vec![open; paths],
         }
     }
@@ -199,8 +199,8 @@ proptest! {
         settings in settings(),
         operations in prop::collection::vec((0_usize..4, operation()), 1..150),
     ) {
-        for (name, law) in registered() {
-            let mut harness = Harness::new(&name, law, settings, paths);
+        for (name, _) in registered() {
+            let mut harness = Harness::new(&name, settings, paths);
             for (path, operation) in &operations {
                 harness.step(path % paths, *operation)?;
             }
@@ -212,9 +212,9 @@ proptest! {
         settings in settings(),
         operations in prop::collection::vec((0_usize..3, operation()), 1..100),
     ) {
-        for (name, law) in registered() {
+        for (name, _) in registered() {
             let run = || {
-                let mut harness = Harness::new(&name, law, settings, 3);
+                let mut harness = Harness::new(&name, settings, 3);
                 for (path, operation) in &operations {
                     if harness.legal(*path, *operation) {
                         harness.apply(*path, *operation);

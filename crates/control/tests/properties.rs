@@ -2,22 +2,24 @@
 
 mod common;
 
-use common::{acked, registered};
-use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Phase, Settings, Shell};
+use common::{Formulas, Path, acked, controller, formulas, registered};
+use control::{
+    Acked, AnyController, Cause, CongestionController, Law, LawVisitor, Phase, Settings, Shell,
+};
 use proptest::prelude::*;
 
-fn law(name: &str) -> AnyLaw {
-    name.parse().expect("a law")
+fn law(name: &str) -> Box<dyn Formulas> {
+    formulas(name.parse().expect("a law"))
 }
 
 /// A path that counts, as a running connection may have it.
-fn path() -> impl Strategy<Value = PathView> {
-    (1.0..1000.0, 0.0005..1.0, 0.0..1e5, 0.0..1e5).prop_map(|(cwnd, srtt, since, between)| {
-        PathView { cwnd, srtt, note: [since, between], usable: true }
-    })
+fn path() -> impl Strategy<Value = Path> {
+    (1.0..1000.0, 0.0005..1.0, 0.0..1e5, 0.0..1e5).prop_map(
+        |(cwnd, srtt, since_loss, between_losses)| Path { cwnd, srtt, since_loss, between_losses },
+    )
 }
 
-fn paths(number: core::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<PathView>> {
+fn paths(number: core::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<Path>> {
     prop::collection::vec(path(), number)
 }
 
@@ -25,8 +27,8 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-12)
 }
 
-fn rates(paths: &[PathView]) -> f64 {
-    paths.iter().map(PathView::rate).sum()
+fn rates(paths: &[Path]) -> f64 {
+    paths.iter().map(Path::rate).sum()
 }
 
 /// Avoidance from the first ACK on, so that every step goes through the law.
@@ -36,8 +38,13 @@ fn avoidance() -> Settings {
 
 /// An ensemble in avoidance whose paths have the given windows as near as whole losses bring them,
 /// with round-trip samples.
-fn warmed(law: AnyLaw, settings: Settings, start: &[(f64, f64)]) -> Shell {
-    let mut ensemble = Shell::new(law, settings, start.len());
+fn warmed(law: &str, settings: Settings, start: &[(f64, f64)]) -> AnyController {
+    let mut ensemble = controller(law, settings, start.len());
+    warm(&mut ensemble, start);
+    ensemble
+}
+
+fn warm(ensemble: &mut impl CongestionController, start: &[(f64, f64)]) {
     for (me, (srtt, losses)) in start.iter().enumerate() {
         ensemble.on_ack(me, &acked(1.0, *srtt, Phase::Open));
         for _ in 0..*losses as u32 {
@@ -46,7 +53,6 @@ fn warmed(law: AnyLaw, settings: Settings, start: &[(f64, f64)]) -> Shell {
             ensemble.on_ack(me, &acked(2.0, *srtt, Phase::Open));
         }
     }
-    ensemble
 }
 
 /// Round trip and number of losses of the paths of a connection.
@@ -104,8 +110,8 @@ proptest! {
     fn one_path_alone_is_exactly_newreno_under_every_law(
         events in prop::collection::vec(event(), 1..200), srtt in 0.001..1.0,
     ) {
-        for (name, law) in registered() {
-            let mut ensemble = Shell::new(law, Settings::default(), 1);
+        for (name, _) in registered() {
+            let mut ensemble = controller(&name, Settings::default(), 1);
             let mut reno = NewReno { cwnd: 10.0, ssthresh: f64::INFINITY };
             for event in &events {
                 reno.step(event);
@@ -126,10 +132,11 @@ proptest! {
     #[test]
     fn the_formulas_themselves_reduce_to_newreno_on_one_path(path in path()) {
         for (name, law) in registered() {
+            let law = formulas(law);
             let alone = [path];
-            let growth = law.growth(0, &alone) * path.cwnd;
+            let growth = law.growth_of(0, &alone) * path.cwnd;
             prop_assert!((growth - 1.0).abs() < 1e-12, "{name}: growth · w = {growth}");
-            prop_assert!((law.backoff(0, &alone) / path.cwnd - 0.5).abs() < 1e-12, "{name}");
+            prop_assert!((law.backoff_of(0, &alone) / path.cwnd - 0.5).abs() < 1e-12, "{name}");
         }
     }
 
@@ -140,13 +147,14 @@ proptest! {
             (Just(paths), Just(order).prop_shuffle())
         }),
     ) {
-        let shuffled: Vec<PathView> = order.iter().map(|old| paths[*old]).collect();
+        let shuffled: Vec<Path> = order.iter().map(|old| paths[*old]).collect();
         // Of `hacker` the first path is another one than the others.
         for (name, law) in registered().into_iter().filter(|(name, _)| name != "hacker") {
+            let law = formulas(law);
             for (new, old) in order.iter().enumerate() {
-                let (growth, was) = (law.growth(new, &shuffled), law.growth(*old, &paths));
+                let (growth, was) = (law.growth_of(new, &shuffled), law.growth_of(*old, &paths));
                 prop_assert!(close(growth, was), "{name}: growth {was} becomes {growth}");
-                prop_assert!(close(law.backoff(new, &shuffled), law.backoff(*old, &paths)), "{name}");
+                prop_assert!(close(law.backoff_of(new, &shuffled), law.backoff_of(*old, &paths)), "{name}");
             }
         }
     }
@@ -155,12 +163,13 @@ proptest! {
     fn slowing_all_round_trips_alike_leaves_every_formula_unchanged(
         paths in paths(1..=5), factor in 0.01..100.0,
     ) {
-        let slowed = |path: &PathView| PathView { srtt: path.srtt * factor, ..*path };
-        let scaled: Vec<PathView> = paths.iter().map(slowed).collect();
+        let slowed = |path: &Path| Path { srtt: path.srtt * factor, ..*path };
+        let scaled: Vec<Path> = paths.iter().map(slowed).collect();
         for (name, law) in registered() {
+            let law = formulas(law);
             for me in 0..paths.len() {
-                prop_assert!(close(law.growth(me, &paths), law.growth(me, &scaled)), "{name}");
-                prop_assert!(close(law.backoff(me, &paths), law.backoff(me, &scaled)), "{name}");
+                prop_assert!(close(law.growth_of(me, &paths), law.growth_of(me, &scaled)), "{name}");
+                prop_assert!(close(law.backoff_of(me, &paths), law.backoff_of(me, &scaled)), "{name}");
             }
         }
     }
@@ -168,7 +177,7 @@ proptest! {
     #[test]
     fn lia_never_grows_faster_than_tcp_nor_than_without_its_cap(paths in paths(1..=5)) {
         for me in 0..paths.len() {
-            let (capped, uncapped) = (law("lia").growth(me, &paths), law("lia:uncapped").growth(me, &paths));
+            let (capped, uncapped) = (law("lia").growth_of(me, &paths), law("lia:uncapped").growth_of(me, &paths));
             prop_assert!(capped > 0.0 && capped <= 1.0 / paths[me].cwnd);
             prop_assert_eq!(capped, uncapped.min(1.0 / paths[me].cwnd));
         }
@@ -176,9 +185,9 @@ proptest! {
 
     #[test]
     fn lias_cap_never_binds_when_round_trips_are_equal(paths in paths(1..=5), srtt in 0.001..1.0) {
-        let equal: Vec<PathView> = paths.iter().map(|path| PathView { srtt, ..*path }).collect();
+        let equal: Vec<Path> = paths.iter().map(|path| Path { srtt, ..*path }).collect();
         for me in 0..equal.len() {
-            prop_assert!(close(law("lia").growth(me, &equal), law("lia:uncapped").growth(me, &equal)));
+            prop_assert!(close(law("lia").growth_of(me, &equal), law("lia:uncapped").growth_of(me, &equal)));
         }
     }
 
@@ -187,7 +196,7 @@ proptest! {
         paths in paths(1..=5),
     ) {
         for me in 0..paths.len() {
-            prop_assert!(close(law("phi:1").growth(me, &paths), law("lia:uncapped").growth(me, &paths)));
+            prop_assert!(close(law("phi:1").growth_of(me, &paths), law("lia:uncapped").growth_of(me, &paths)));
         }
     }
 
@@ -198,7 +207,7 @@ proptest! {
         for name in ["olia", "olia:draft"] {
             let mut sum = 0.0;
             for (me, path) in paths.iter().enumerate() {
-                let scaled = law(name).growth(me, &paths) * path.cwnd;
+                let scaled = law(name).growth_of(me, &paths) * path.cwnd;
                 prop_assert!(scaled >= -1.0 / n - 1e-12 && scaled <= 1.0 + 1.0 / n + 1e-12, "{scaled}");
                 sum += scaled - (path.rate() / x) * (path.rate() / x);
             }
@@ -208,12 +217,12 @@ proptest! {
 
     #[test]
     fn balia_stays_within_its_bounds(paths in paths(1..=5)) {
-        let fastest = paths.iter().map(PathView::rate).fold(0.0, f64::max);
+        let fastest = paths.iter().map(Path::rate).fold(0.0, f64::max);
         for (me, path) in paths.iter().enumerate() {
             let most = if path.rate() == fastest { 1.0 } else { 0.25 };
-            let scaled = law("balia").growth(me, &paths) * path.cwnd;
+            let scaled = law("balia").growth_of(me, &paths) * path.cwnd;
             prop_assert!(scaled > 0.0 && scaled <= most + 1e-12, "{scaled} of {most}");
-            let kept = law("balia").backoff(me, &paths) / path.cwnd;
+            let kept = law("balia").backoff_of(me, &paths) / path.cwnd;
             prop_assert!((0.25 - 1e-12..=0.5 + 1e-12).contains(&kept), "keeps {kept}");
         }
     }
@@ -222,8 +231,8 @@ proptest! {
     fn ewtcp_is_reno_at_a_fixed_fraction(paths in paths(1..=5)) {
         let n = paths.len() as f64;
         for (me, path) in paths.iter().enumerate() {
-            prop_assert!(close(law("ewtcp").growth(me, &paths) * path.cwnd, 1.0 / (n * n)));
-            prop_assert!(close(law("ewtcp:literal").growth(me, &paths) * path.cwnd, 1.0 / n.sqrt()));
+            prop_assert!(close(law("ewtcp").growth_of(me, &paths) * path.cwnd, 1.0 / (n * n)));
+            prop_assert!(close(law("ewtcp:literal").growth_of(me, &paths) * path.cwnd, 1.0 / n.sqrt()));
         }
     }
 
@@ -231,9 +240,9 @@ proptest! {
     fn coupled_and_semicoupled_grow_alike_on_all_paths(paths in paths(1..=5)) {
         let total: f64 = paths.iter().map(|path| path.cwnd).sum();
         for me in 0..paths.len() {
-            prop_assert!(close(law("fully-coupled").growth(me, &paths) * total, 1.0));
+            prop_assert!(close(law("fully-coupled").growth_of(me, &paths) * total, 1.0));
             let n = paths.len() as f64;
-            prop_assert!(close(law("semicoupled").growth(me, &paths) * total, 1.0 / n));
+            prop_assert!(close(law("semicoupled").growth_of(me, &paths) * total, 1.0 / n));
         }
     }
 
@@ -242,7 +251,7 @@ proptest! {
         start in start(2..=4), floor in 1.0..4.0, timeout in any::<bool>(),
     ) {
         let settings = Settings { min_window: floor, ..avoidance() };
-        let mut ensemble = warmed(law("fully-coupled"), settings, &start);
+        let mut ensemble = warmed("fully-coupled", settings, &start);
         let windows: Vec<f64> = (0..start.len()).map(|me| ensemble.window(me).cwnd).collect();
         let expected = (windows[0] - windows.iter().sum::<f64>() / 2.0).max(floor);
         ensemble.on_congestion(0, if timeout { Cause::Timeout } else { Cause::FastRetransmit });
@@ -256,10 +265,10 @@ proptest! {
     fn no_window_grows_in_recovery_or_when_it_was_not_the_limit(
         start in start(1..=4), segments in 0.1..10.0, me in any::<prop::sample::Index>(),
     ) {
-        for (name, law) in registered() {
-            let mut ensemble = warmed(law, avoidance(), &start);
+        for (name, _) in registered() {
+            let mut ensemble = warmed(&name, avoidance(), &start);
             let me = me.index(start.len());
-            let windows = |ensemble: &Shell| -> Vec<_> {
+            let windows = |ensemble: &AnyController| -> Vec<_> {
                 (0..start.len()).map(|path| ensemble.window(path)).collect()
             };
             let before = windows(&ensemble);
@@ -273,22 +282,8 @@ proptest! {
 
     #[test]
     fn a_path_that_left_leaves_no_term_in_any_sum(start in start(2..=4), segments in 0.1..2.0) {
-        let last = start.len() - 1;
         for (name, law) in registered() {
-            let mut ensemble = warmed(law, avoidance(), &start);
-            ensemble.set_member(last, false);
-            let mut views = ensemble.views()[..last].to_vec();
-            law.note_acked(&mut views[0].note, segments);
-            let growth = if last == 1 { 1.0 / views[0].cwnd } else { law.growth(0, &views) };
-            let expected = (views[0].cwnd + segments * growth).max(1.0);
-            ensemble.on_ack(0, &acked(segments, start[0].0, Phase::Open));
-            prop_assert!(close(ensemble.window(0).cwnd, expected), "{name}: growth");
-
-            let halved = law.backoff(0, &ensemble.views()[..last]);
-            let alone = last == 1 || !law.coupled();
-            let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(1.0) };
-            ensemble.on_congestion(0, Cause::FastRetransmit);
-            prop_assert!(close(ensemble.window(0).ssthresh, expected), "{name}: backoff");
+            law.visit(Leaving { name: &name, start: &start, segments })?;
         }
     }
 
@@ -298,7 +293,7 @@ proptest! {
     ) {
         let last = start.len() - 1;
         for (name, law) in registered() {
-            let mut ensemble = warmed(law, avoidance(), &start);
+            let mut ensemble = warmed(&name, avoidance(), &start);
             ensemble.set_member(last, false);
             let absent = ensemble.clone();
             ensemble.set_member(last, true);
@@ -309,9 +304,66 @@ proptest! {
             without.on_ack(0, &acked(1.0, start[0].0, Phase::Open));
             prop_assert_eq!(joined.window(0), without.window(0), "{} before the sample", name);
 
-            ensemble.on_ack(last, &acked(1.0, srtt, Phase::Open));
-            let views = ensemble.views();
-            prop_assert!(views[last].usable && views[last].note[0] <= 1.0, "{}: a stale note", name);
+            law.visit(Joining { name: &name, start: &start, srtt })?;
         }
+    }
+}
+
+/// The last path leaves, and the first one goes on.
+struct Leaving<'a> {
+    name: &'a str,
+    start: &'a [(f64, f64)],
+    segments: f64,
+}
+
+impl LawVisitor for Leaving<'_> {
+    type Output = Result<(), TestCaseError>;
+
+    fn visit<L: Law + 'static>(self, law: L) -> Self::Output {
+        let Leaving { name, start, segments } = self;
+        let last = start.len() - 1;
+        let mut shell = Shell::new(law, avoidance(), start.len());
+        warm(&mut shell, start);
+        shell.set_member(last, false);
+        let mut views = shell.views()[..last].to_vec();
+        let ack = acked(segments, start[0].0, Phase::Open);
+        law.note_acked(&mut views[0].note, &ack);
+        let growth = if last == 1 { 1.0 / views[0].cwnd } else { law.growth(0, &views) };
+        let expected = (views[0].cwnd + segments * growth).max(1.0);
+        shell.on_ack(0, &ack);
+        prop_assert!(close(shell.window(0).cwnd, expected), "{name}: growth");
+
+        let halved = law.backoff(0, &shell.views()[..last]);
+        let alone = last == 1 || !law.coupled();
+        let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(1.0) };
+        shell.on_congestion(0, Cause::FastRetransmit);
+        prop_assert!(close(shell.window(0).ssthresh, expected), "{name}: backoff");
+        Ok(())
+    }
+}
+
+/// The last path leaves, joins again and has its first sample.
+struct Joining<'a> {
+    name: &'a str,
+    start: &'a [(f64, f64)],
+    srtt: f64,
+}
+
+impl LawVisitor for Joining<'_> {
+    type Output = Result<(), TestCaseError>;
+
+    fn visit<L: Law + 'static>(self, law: L) -> Self::Output {
+        let last = self.start.len() - 1;
+        let mut shell = Shell::new(law, avoidance(), self.start.len());
+        warm(&mut shell, self.start);
+        shell.set_member(last, false);
+        shell.set_member(last, true);
+        let ack = acked(1.0, self.srtt, Phase::Open);
+        shell.on_ack(last, &ack);
+        let mut fresh = L::Note::default();
+        law.note_acked(&mut fresh, &ack);
+        let view = shell.views()[last];
+        prop_assert!(view.usable && view.note == fresh, "{}: a stale note", self.name);
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@
 )]
 
 use crate::step::{Step, View, Views, Window};
-use control::{AnyLaw, Law, PathView};
+use control::{Acked, AnyLaw, Law, LawVisitor, PathView};
 use core::fmt;
 
 /// One segment in the unit of growth and credit.
@@ -80,6 +80,15 @@ impl fmt::Debug for Port {
 }
 
 impl Port {
+    /// The port of `law`.
+    ///
+    /// # Panics
+    /// If the law says that it has one, and has none.
+    pub fn of(law: AnyLaw) -> Self {
+        let port = PORTS.iter().find(|port| port.law == law.described().names[0]);
+        *port.expect("laws that are ported have a port")
+    }
+
     /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
     pub fn growth(&self, views: &Views) -> i64 {
         // SAFETY: `Views` has the layout of `struct ab_views`, and the pointer is valid for the
@@ -118,13 +127,14 @@ impl Port {
     /// What the readable law says of the step, in segments for each one acknowledged.
     pub fn readable_growth(&self, step: &Step) -> f64 {
         let law: AnyLaw = self.law.parse().expect("each port has the name of a law");
-        let view = |v: &View| PathView {
-            cwnd: f64::from(v.cwnd),
-            srtt: f64::from(v.srtt) * 1e-6,
-            note: [f64::from(v.since_loss), f64::from(v.between_losses)],
-            usable: v.srtt > 0,
-        };
-        law.growth(step.views.me as usize, &step.views.path.each_ref().map(view))
+        law.visit(Readable { views: &step.views, formula: Formula::Growth })
+    }
+
+    /// What the readable law says of the window of `views.me` after a congestion event, in
+    /// segments.
+    pub fn readable_backoff(&self, views: &Views) -> f64 {
+        let law: AnyLaw = self.law.parse().expect("each port has the name of a law");
+        law.visit(Readable { views, formula: Formula::Backoff })
     }
 
     /// Whether the readable law says the same as the step, within the bounds that the headers
@@ -146,4 +156,42 @@ impl Port {
         let backoff = self.backoff(&step.views);
         Step { growth, backoff, after_cwnd, after_credit, ..*step }
     }
+}
+
+/// The formulas of a readable law for what a law in C sees.
+struct Readable<'a> {
+    views: &'a Views,
+    formula: Formula,
+}
+
+enum Formula {
+    Growth,
+    Backoff,
+}
+
+impl LawVisitor for Readable<'_> {
+    type Output = f64;
+
+    fn visit<L: Law + 'static>(self, law: L) -> f64 {
+        let paths = self.views.path.each_ref().map(|view| PathView {
+            cwnd: f64::from(view.cwnd),
+            srtt: f64::from(view.srtt) * 1e-6,
+            note: note(&law, view),
+            usable: view.srtt > 0,
+        });
+        match self.formula {
+            Formula::Growth => law.growth(self.views.me as usize, &paths),
+            Formula::Backoff => law.backoff(self.views.me as usize, &paths),
+        }
+    }
+}
+
+/// What a law remembers of a path with this history of losses.
+fn note<L: Law>(law: &L, view: &View) -> L::Note {
+    let acked = |segments: u32| Acked { segments: f64::from(segments), ..Acked::default() };
+    let mut note = L::Note::default();
+    law.note_acked(&mut note, &acked(view.between_losses));
+    law.note_lost(&mut note);
+    law.note_acked(&mut note, &acked(view.since_loss));
+    note
 }

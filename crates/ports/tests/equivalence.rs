@@ -1,7 +1,7 @@
 //! The laws in C beside the readable ones, over their whole domain.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use control::{Acked, AnyLaw, Cause, CongestionController, Law, PathView, Settings, Shell};
+use control::{Acked, AnyController, AnyLaw, Cause, CongestionController, Settings};
 use ports::{Judged, PATHS, PORTS, Port, Ported, Step, View, Views};
 use proptest::prelude::*;
 
@@ -32,36 +32,25 @@ fn views() -> impl Strategy<Value = Views> {
     )
 }
 
-/// The same connection for the readable law.
-fn readable(views: &Views) -> Vec<PathView> {
-    let view = |v: &View| PathView {
-        cwnd: f64::from(v.cwnd),
-        srtt: f64::from(v.srtt) * 1e-6,
-        note: [f64::from(v.since_loss), f64::from(v.between_losses)],
-        usable: v.srtt > 0,
-    };
-    views.path.iter().map(view).collect()
-}
-
-fn law(port: &Port) -> AnyLaw {
-    port.law.parse().unwrap()
-}
-
 /// Whether the sets of OLIA hang on the last bits: then either answer is right.
-fn nearly_tied(paths: &[PathView]) -> bool {
+fn nearly_tied(views: &Views) -> bool {
     let near = |values: Vec<f64>| {
         let most = values.iter().copied().fold(0.0, f64::max);
         values.iter().any(|v| (v / most - (1.0 - 1e-6)).abs() < 1e-7)
     };
-    let used = || paths.iter().filter(|p| p.usable);
-    near(used().map(|p| p.cwnd).collect())
-        || near(used().map(|p| p.note[0].max(p.note[1]) / (p.srtt * p.srtt)).collect())
+    let used = || views.path.iter().filter(|view| view.srtt > 0);
+    let quality = |view: &View| {
+        let srtt = f64::from(view.srtt) * 1e-6;
+        f64::from(view.since_loss.max(view.between_losses)) / (srtt * srtt)
+    };
+    near(used().map(|view| f64::from(view.cwnd)).collect()) || near(used().map(quality).collect())
 }
 
 #[test]
 fn the_registry_knows_which_laws_have_a_port_and_no_others() {
-    let registered = control::described().into_iter().filter(|law| law.ported);
-    let mut registered: Vec<_> = registered.map(|law| law.names[0]).collect();
+    let registered = AnyLaw::listed().into_iter().map(|law| law.described);
+    let mut registered: Vec<_> =
+        registered.filter(|law| law.ported).map(|law| law.names[0]).collect();
     let mut ported: Vec<_> = PORTS.iter().map(|port| port.law).collect();
     registered.sort_unstable();
     ported.sort_unstable();
@@ -73,9 +62,8 @@ proptest! {
 
     #[test]
     fn growth_in_c_is_that_of_the_readable_law_within_the_stated_bound(views in views()) {
-        let paths = readable(&views);
         for port in PORTS {
-            if port.law == "olia" && nearly_tied(&paths) {
+            if port.law == "olia" && nearly_tied(&views) {
                 continue;
             }
             let step = Step { views, growth: port.growth(&views), ..Step::default() };
@@ -89,11 +77,10 @@ proptest! {
 
     #[test]
     fn backoff_in_c_is_that_of_the_readable_law_rounded_down(views in views()) {
-        let paths = readable(&views);
         for port in PORTS {
-            let expected = law(port).backoff(views.me as usize, &paths);
+            let expected = port.readable_backoff(&views);
             let got = port.backoff(&views) as f64;
-            let slack = 1e-8 * expected.abs().max(paths[views.me as usize].cwnd);
+            let slack = 1e-8 * expected.abs().max(f64::from(views.path[views.me as usize].cwnd));
             prop_assert!(
                 got <= expected + slack && got > expected - 1.0 - slack,
                 "{port:?}: {got} instead of {expected} at {views:?}"
@@ -227,7 +214,8 @@ fn mean_windows(mut control: impl CongestionController) -> [f64; 2] {
 fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
     let settings = Settings { initial_ssthresh: 10.0, ..Settings::default() };
     for port in PORTS {
-        let readable = mean_windows(Shell::new(law(port), settings, 2));
+        let spec = port.law.parse().unwrap();
+        let readable = mean_windows(AnyController::new(&spec, settings, 2).unwrap());
         let ported = mean_windows(Ported::new(*port, settings, 2));
         for (readable, ported) in readable.into_iter().zip(ported) {
             // whole segments: half of one less on average, and as much again where a window is

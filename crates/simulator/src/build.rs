@@ -271,7 +271,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
 fn receiver_settings(class: &Class) -> ReceiverSettings {
     let options = &class.transport;
     ReceiverSettings {
-        transit: control(class).reads_delay(),
+        transit: class.controller.needs().delays,
         sack: options.sack,
         dsack: options.dsack,
         delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),

@@ -17,6 +17,7 @@ mod traffic;
 mod watch;
 mod world;
 
+pub use controller::Controller;
 pub use result::{ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series};
 pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};

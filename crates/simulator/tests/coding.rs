@@ -4,6 +4,7 @@
 mod common;
 
 use common::{mean, plan, run, runs};
+use control::ControllerSpec;
 use proptest::prelude::*;
 
 /// One flow over a line of 2 Mb/s and 40 ms with 5 % of loss; `coding` is a key of its path.
@@ -118,27 +119,15 @@ fn scenario() -> impl Strategy<Value = String> {
             )
         })
     };
-    let names = [
-        "reno",
-        "lia",
-        "couple-plus",
-        "cubic",
-        "wvegas",
-        "bbr",
-        "dwc",
-        "mtcp",
-        "lp",
-        "cs218",
-        "compound",
-    ];
+    let with_acks = |spec: &ControllerSpec| !spec.needs().reports;
+    let controllers: Vec<_> = ControllerSpec::all().into_iter().filter(with_acks).collect();
     let coding = || {
         prop::option::of((1.0..2.0, 1_u8..=255)).prop_map(|coding| match coding {
             None => String::new(),
             Some((r, w)) => format!(", coding = {{ redundancy = {r}, window = {w} }}"),
         })
     };
-    let flow =
-        (prop::sample::select(names.to_vec()), coding(), coding(), 3_u32..200, any::<bool>());
+    let flow = (prop::sample::select(controllers), coding(), coding(), 3_u32..200, any::<bool>());
     let flows = prop::collection::vec(flow, 1..4);
     (link("a"), link("b"), flows).prop_map(|(a, b, flows)| {
         let mut text = format!("name = \"random\"\nduration = \"4 s\"\n{a}{b}");

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{PACKET, PAYLOAD, plan, run};
+use control::ControllerSpec;
 use proptest::prelude::*;
 use simulator::Outcome;
 use transport::Scheduler;
@@ -131,41 +132,7 @@ fn transport() -> impl Strategy<Value = String> {
 
 /// A flow over one or two paths; the second may join late and leave early.
 fn flow(number: usize) -> impl Strategy<Value = String> {
-    let controllers = vec![
-        "reno",
-        "lia",
-        "olia",
-        "balia",
-        "fully-coupled",
-        "phi:0.5",
-        "ewtcp",
-        "cubic",
-        "cubic:hystart",
-        "wvegas",
-        "bbr",
-        "lp",
-        "multi-priority",
-        "multi-priority:switching",
-        "multi-priority:trial",
-        "multi-priority:nice",
-        "nice",
-        "mtcp",
-        "couple-plus",
-        "couple-plus:decode-only",
-        "dwc",
-        "dwc:losses",
-        "cs218",
-        "cs218:capped",
-        "compound",
-        "bilevel",
-        "hacker",
-        "hacker-switching",
-        "tfrc",
-        "tfrc:discounting",
-        "tfrc:fractional",
-        "bilevel-tfrc",
-        "bilevel-tfrc:pooled",
-    ];
+    let controllers = ControllerSpec::all();
     let amount = prop_oneof![
         4 => Just(String::new()),
         2 => (1_u32..300).prop_map(|kb| format!("transfer = \"{kb} kB\"")),

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{plan, run};
+use control::AnyScheme;
 use simulator::Outcome;
 
 /// 5 Mb/s, 25 ms one way, gentle RED of the thesis' simulator for a BDP of 21 packets.
@@ -193,24 +194,8 @@ fn bilevel_tcp_is_one_tcp_on_a_shared_link_and_a_third_of_two_contested_ones() {
 
 #[test]
 fn every_scheme_goes_on_when_its_first_path_is_cut() {
-    for controller in [
-        "multi-priority",
-        "multi-priority:switching",
-        "multi-priority:trial",
-        "multi-priority:nice",
-        "nice",
-        "bilevel",
-        "hacker",
-        "hacker-switching",
-        "lp",
-        "mtcp",
-        "dwc",
-        "cs218",
-        "compound",
-        "tfrc",
-        "bilevel-tfrc",
-        "bilevel-tfrc:pooled",
-    ] {
+    for scheme in AnyScheme::listed() {
+        let controller = scheme.described.names[0];
         let text = format!(
             "name = \"cut\"\nduration = \"40 s\"\nwarmup = \"20 s\"\n[[link]]\nname = \"l0\"\n{RED}\
              change = [{{ at = \"10 s\", up = false }}]\n[[link]]\nname = \"l1\"\n{RED}[[flow]]\nname = \"m\"\n\

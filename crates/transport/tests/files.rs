@@ -3,7 +3,7 @@
 //! is coded: beside what the endpoints combine, the bytes themselves are combined and decoded.
 
 use coding::{Combination, Decoder};
-use control::{AnyLaw, AnyScheme, CongestionController, ControllerSpec, Scheme, Settings, Shell};
+use control::{AnyController, ControllerKind, ControllerSpec, Settings};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,16 +19,12 @@ const SEGMENT: u32 = 1000;
 /// Time after which a transfer that goes on is thought to be stuck.
 const ENOUGH: Span = Span::millis(4_000_000);
 
-/// Every controller that there is, with each of its options; of a family those with the values that are listed.
+/// Every controller that there is, with each of its options, but for the kernel's.
 fn controllers() -> Vec<String> {
-    let all = control::described().into_iter().chain(control::schemes::described());
-    let names = all.flat_map(|one| {
-        let name = one.names[0];
-        let options = one.options.iter().map(move |(option, _)| format!("{name}:{option}"));
-        std::iter::once(name.to_owned()).chain(options)
-    });
-    let known = |name: &String| name.parse::<Scheme>().is_ok() || name.parse::<AnyLaw>().is_ok();
-    names.filter(known).collect()
+    let all = ControllerSpec::all().into_iter();
+    all.filter(|spec| !matches!(spec.kind(), ControllerKind::Kernel(_)))
+        .map(|spec| spec.to_string())
+        .collect()
 }
 
 /// What the network does.
@@ -264,25 +260,8 @@ fn transfer_with(
     network: &Network,
     coded: Coded,
 ) -> Result<(), String> {
-    match name.parse::<Scheme>() {
-        Ok(scheme) => {
-            let control = AnyScheme::new(scheme, Settings::default(), 2);
-            controlled(sending, name, control, network, coded)
-        }
-        Err(_) => {
-            let law: AnyLaw = name.parse().expect("it is a law");
-            controlled(sending, name, Shell::new(law, Settings::default(), 2), network, coded)
-        }
-    }
-}
-
-fn controlled<E: CongestionController>(
-    sending: SenderSettings,
-    name: &str,
-    control: E,
-    network: &Network,
-    coded: Coded,
-) -> Result<(), String> {
+    let control = AnyController::new(&name.parse().expect("a controller"), Settings::default(), 2);
+    let control = control.expect("it is not the kernel's");
     let Source::Transfer(Bytes(length)) = sending.source else { panic!("a file has an end") };
     let length = length as usize;
     let SenderSettings { segment, receive_buffer, .. } = sending;
@@ -294,7 +273,7 @@ fn controlled<E: CongestionController>(
         transit: true,
         autotune: false,
     };
-    if name.parse().is_ok_and(|scheme: Scheme| scheme.needs().reports) {
+    if name.parse::<ControllerSpec>().is_ok_and(|spec| spec.needs().reports) {
         let settings = tfrc::Settings { segment, source: sending.source, receive_buffer };
         let sender = tfrc::Sender::new(Arc::new(settings), control, 2, Time::ZERO);
         let receiver = tfrc::Receiver::new(receive_buffer, 2);
@@ -356,9 +335,10 @@ proptest! {
         both in any::<bool>(),
     ) {
         let coding = Some(Coding { redundancy, window });
-        for name in ["couple-plus", "couple-plus:decode-only", "lia", "reno", "cubic", "wvegas", "bbr", "mtcp", "best-path"] {
+        let reports = |name: &String| name.parse::<ControllerSpec>().is_ok_and(|spec| spec.needs().reports);
+        for name in controllers().into_iter().filter(|name| !reports(name)) {
             let coded = [coding.filter(|_| both), coding];
-            let done = transfer(name, &network, length, coded);
+            let done = transfer(&name, &network, length, coded);
             prop_assert!(done.is_ok(), "{name}: {done:?}");
         }
     }

@@ -16,7 +16,7 @@
 //!
 //! An ACK echoes the time `rtt` (100 ms) ago unless it says otherwise.
 
-use control::{AnyLaw, Settings, Shell};
+use control::{AnyController, Settings};
 use std::fmt::Write;
 use std::sync::Arc;
 use transport::tcp::{ModernSettings, Sender};
@@ -117,14 +117,14 @@ impl Options {
         }
     }
 
-    fn sender(&self) -> Sender<Shell> {
-        let law: AnyLaw = self.law.parse().expect("a law");
+    fn sender(&self) -> Sender<AnyController> {
+        let law = self.law.parse().expect("a law");
         let settings = Settings {
             initial_window: self.sender.initial_window,
             initial_ssthresh: self.ssthresh,
             ..Settings::default()
         };
-        let control = Shell::new(law, settings, self.paths);
+        let control = AnyController::new(&law, settings, self.paths).expect("a law");
         let mut sender =
             Sender::new(Arc::new(self.sender.clone()), control, self.paths, Time::ZERO);
         if let Some(path) = self.backup {
@@ -141,7 +141,7 @@ fn millis(ms: f64) -> Time {
 /// A case while it is run.
 struct Case {
     options: Options,
-    sender: Option<Sender<Shell>>,
+    sender: Option<Sender<AnyController>>,
     now: Time,
     /// What was sent since the last stimulus.
     sent: Vec<Transmit<Data>>,

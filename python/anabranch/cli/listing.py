@@ -8,7 +8,7 @@ from .terminal import console, table
 
 
 def controllers() -> None:
-    """The laws with their formulas."""
+    """The controllers with their formulas, and the slow starts that laws take."""
     from .. import _core
 
     rows = []
@@ -22,6 +22,11 @@ def controllers() -> None:
     console().print(
         table("Controllers", ["name", "what it is", "formula", "source", "options"], rows, left=5)
     )
+    rows = [
+        [f"LAW+{one['name']}", one["summary"], one["formula"], one["source"]]
+        for one in _core.slow_starts()
+    ]
+    console().print(table("Slow starts", ["name", "what it is", "formula", "source"], rows, left=4))
 
 
 def schedulers() -> None:

@@ -3,7 +3,7 @@
 //! Source: draft-walid-mptcp-congestion-control; Peng, Walid, Hwang and Low 2016.
 //! Deviation from Linux: `α_r` is a real number in the decrease too, where Linux divides integers.
 
-use super::{Described, Registered};
+use crate::kind::{Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w_r += x_r/(rtt_r (Σ x)²) · (1+α_r)/2 · (4+α_r)/5`, `w_r − (w_r/2) · min(α_r, 1.5)`.
@@ -16,6 +16,8 @@ fn alpha(me: usize, paths: &[PathView]) -> f64 {
 }
 
 impl Law for Balia {
+    type Note = ();
+
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         let x: f64 = usable(paths).map(PathView::rate).sum();
         let a = alpha(me, paths);
@@ -28,20 +30,16 @@ impl Law for Balia {
     }
 }
 
-impl Registered for Balia {
+impl Kind for Balia {
     const DESCRIBED: Described = Described {
         names: &["balia"],
-        options: &[],
         summary: "balanced linked adaptation: between friendliness and responsiveness",
         formula: "growth x_r/(rtt_r (Σ x_s)²) (1+α_r)/2 (4+α_r)/5, backoff w_r (1 − min(α_r, 1.5)/2)",
         source: "draft-walid-mptcp-congestion-control-04; Peng et al. 2016",
-        set_valued: false,
         ported: true,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        option.is_none().then_some(Balia)
-    }
+    const PLAIN: Option<Self> = Some(Balia);
 }
 
 #[cfg(test)]

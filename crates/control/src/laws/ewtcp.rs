@@ -5,7 +5,7 @@
 //! Two readings: Honda's aim, one TCP's worth in a shared bottleneck, needs `a = 1/n²`, since the
 //! rate goes with `√a`; the printed `a = 1/√n` takes `n^(3/4)` TCPs there.
 
-use super::{Described, Registered};
+use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w += a/w`, `w/2`.
@@ -18,6 +18,8 @@ pub enum Ewtcp {
 }
 
 impl Law for Ewtcp {
+    type Note = ();
+
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         let n = usable(paths).count() as f64;
         let a = match self {
@@ -28,24 +30,18 @@ impl Law for Ewtcp {
     }
 }
 
-impl Registered for Ewtcp {
+impl Kind for Ewtcp {
     const DESCRIBED: Described = Described {
         names: &["ewtcp"],
-        options: &[("literal", "a = 1/√n, as printed")],
         summary: "every path a TCP of weight a",
         formula: "growth a/w_r with a = 1/n², backoff w_r/2",
         source: "Honda et al. 2009; Wischik et al., NSDI 2011",
-        set_valued: false,
         ported: true,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        match option {
-            None => Some(Ewtcp::Fair),
-            Some("literal") => Some(Ewtcp::Literal),
-            Some(_) => None,
-        }
-    }
+    const PLAIN: Option<Self> = Some(Ewtcp::Fair);
+    const CHOICES: &'static [Choice<Self>] =
+        &[Choice::word("literal", Ewtcp::Literal, "a = 1/√n, as printed")];
 }
 
 #[cfg(test)]

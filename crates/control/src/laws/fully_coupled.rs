@@ -3,7 +3,7 @@
 //! Source: Kelly and Voice 2005; Han et al. 2006; window form of Wischik et al., NSDI 2011, §2.4.
 //! Paths of equal loss are neutrally stable, so traffic wanders between them ("flappy").
 
-use super::{Described, Registered};
+use crate::kind::{Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w_r += 1/w_tot`, `w_r − w_tot/2`.
@@ -15,6 +15,8 @@ fn w_tot(paths: &[PathView]) -> f64 {
 }
 
 impl Law for FullyCoupled {
+    type Note = ();
+
     fn growth(&self, _me: usize, paths: &[PathView]) -> f64 {
         1.0 / w_tot(paths)
     }
@@ -25,20 +27,16 @@ impl Law for FullyCoupled {
     }
 }
 
-impl Registered for FullyCoupled {
+impl Kind for FullyCoupled {
     const DESCRIBED: Described = Described {
         names: &["fully-coupled"],
-        options: &[],
         summary: "one TCP on the path of least loss; flaps between equal paths",
         formula: "growth 1/w_tot, backoff w_r − w_tot/2",
         source: "Kelly and Voice 2005; Wischik et al., NSDI 2011, §2.4",
-        set_valued: false,
         ported: true,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        option.is_none().then_some(FullyCoupled)
-    }
+    const PLAIN: Option<Self> = Some(FullyCoupled);
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! virtual round trip of N round trips. A reduced flow halves as TCP does, so its weight is `1/√N` and not
 //! `1/N`: in one bottleneck the ensemble takes `1 + (N − 1)/√N` TCPs. `schemes/hacker_switching.rs` moves the TCP.
 
-use super::{Described, Registered};
+use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w += 1/(N w)`, `w/2`; on one path `w += 1/w`.
@@ -18,6 +18,8 @@ pub enum Hacker {
 }
 
 impl Law for Hacker {
+    type Note = ();
+
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         let n = usable(paths).count() as f64;
         let tcp = match *self {
@@ -34,24 +36,17 @@ impl Law for Hacker {
     }
 }
 
-impl Registered for Hacker {
+impl Kind for Hacker {
     const DESCRIBED: Described = Described {
         names: &["hacker"],
-        options: &[("all", "every path is reduced, also the first")],
         summary: "reduced aggression: a TCP, and beside it flows that grow N times as slowly",
         formula: "growth 1/w_1 on the first path, 1/(N w_r) on the others, backoff w_r/2",
         source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §2.1",
-        set_valued: false,
-        ported: false,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        match option {
-            None => Some(Hacker::On(0)),
-            Some("all") => Some(Hacker::All),
-            Some(_) => None,
-        }
-    }
+    const PLAIN: Option<Self> = Some(Hacker::On(0));
+    const CHOICES: &'static [Choice<Self>] =
+        &[Choice::word("all", Hacker::All, "every path is reduced, also the first")];
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Source: RFC 6356 §3, with its cap; `lia:uncapped` leaves the cap out ("Linked Increases").
 //! Deviation: alpha is recomputed on every ACK instead of once a round trip; RFC 6356 §4.1 allows it.
 
-use super::{Described, Registered};
+use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w_r += min(α/w_tot, 1/w_r)` with `α = w_tot · max_s(w_s/rtt_s²) / (Σ x_s)²`, `w_r/2`.
@@ -13,52 +13,38 @@ pub enum Lia {
     Capped,
     /// Without the cap.
     Uncapped,
-    /// With the cap, times `1 + note[0]`: for the scheme `cs218`.
-    Boosted,
-    /// Times `1 + note[0]`, and that with the cap: for `cs218:capped`.
-    BoostedWithin,
 }
 
 /// RFC 6356 §3 eq. (2), divided by `w_tot`: what one acknowledged segment adds.
-fn linked(paths: &[PathView]) -> f64 {
+pub(super) fn linked<N>(paths: &[PathView<N>]) -> f64 {
     let x: f64 = usable(paths).map(PathView::rate).sum();
     let best = usable(paths).map(|s| s.cwnd / (s.srtt * s.srtt)).fold(0.0, f64::max);
     best / (x * x)
 }
 
-fn boost(path: &PathView) -> f64 {
-    1.0 + path.note[0]
-}
-
 impl Law for Lia {
+    type Note = ();
+
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         match self {
             Lia::Capped => linked(paths).min(1.0 / paths[me].cwnd),
             Lia::Uncapped => linked(paths),
-            Lia::Boosted => boost(&paths[me]) * linked(paths).min(1.0 / paths[me].cwnd),
-            Lia::BoostedWithin => (boost(&paths[me]) * linked(paths)).min(1.0 / paths[me].cwnd),
         }
     }
 }
 
-impl Registered for Lia {
+impl Kind for Lia {
     const DESCRIBED: Described = Described {
         names: &["lia", "rtt-compensator"],
-        options: &[("uncapped", "without the cap 1/w_r")],
         summary: "linked increases: MPTCP's standard control",
         formula: "growth min(max_s(w_s/rtt_s²)/(Σ x_s)², 1/w_r), backoff w_r/2",
         source: "RFC 6356 §3",
-        set_valued: false,
         ported: true,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        match option {
-            None => Some(Lia::Capped),
-            Some("uncapped") => Some(Lia::Uncapped),
-            Some(_) => None,
-        }
-    }
+    const PLAIN: Option<Self> = Some(Lia::Capped);
+    const CHOICES: &'static [Choice<Self>] =
+        &[Choice::word("uncapped", Lia::Uncapped, "without the cap 1/w_r")];
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! Deviations: path quality is `l_r/rtt_r²` as in the paper and the kernel implementation;
 //! `olia:draft` takes the draft's `l_r²/rtt_r`. Ties are taken with a relative tolerance.
 
-use super::{Described, Registered};
-use crate::{Law, Note, PathView, usable};
+use crate::kind::{Choice, Described, Kind};
+use crate::{Acked, Law, PathView, usable};
 
 /// `w_r += (w_r/rtt_r²)/(Σ x_s)² + α_r/w_r`, `w_r/2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,16 +17,21 @@ pub enum Olia {
     Draft,
 }
 
-/// Slots of the note: segments acknowledged since the last loss, and between the last two.
-const SINCE_LOSS: usize = 0;
-const BETWEEN_LOSSES: usize = 1;
+/// Segments acknowledged on a path, from which `l_r` is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OliaNote {
+    /// Since the last loss.
+    pub since_loss: f64,
+    /// Between the last two losses.
+    pub between_losses: f64,
+}
 
 /// Windows and qualities within this fraction of the largest count as largest.
 const TIE: f64 = 1e-6;
 
 impl Olia {
-    fn quality(&self, path: &PathView) -> f64 {
-        let l = path.note[SINCE_LOSS].max(path.note[BETWEEN_LOSSES]);
+    fn quality(&self, path: &PathView<OliaNote>) -> f64 {
+        let l = path.note.since_loss.max(path.note.between_losses);
         match self {
             Olia::Paper => l / (path.srtt * path.srtt),
             Olia::Draft => l * l / path.srtt,
@@ -34,11 +39,11 @@ impl Olia {
     }
 
     /// `α_r`: moves window from the largest paths to the best ones; sums to zero over the paths.
-    fn alpha(&self, me: usize, paths: &[PathView]) -> f64 {
+    fn alpha(&self, me: usize, paths: &[PathView<OliaNote>]) -> f64 {
         let most = usable(paths).map(|s| s.cwnd).fold(0.0, f64::max);
         let best = usable(paths).map(|s| self.quality(s)).fold(0.0, f64::max);
-        let in_m = |s: &PathView| s.cwnd >= most * (1.0 - TIE);
-        let collected = |s: &PathView| self.quality(s) >= best * (1.0 - TIE) && !in_m(s);
+        let in_m = |s: &PathView<OliaNote>| s.cwnd >= most * (1.0 - TIE);
+        let collected = |s: &PathView<OliaNote>| self.quality(s) >= best * (1.0 - TIE) && !in_m(s);
         let n = usable(paths).count() as f64;
         let n_m = usable(paths).filter(|s| in_m(s)).count() as f64;
         let n_collected = usable(paths).filter(|s| collected(s)).count() as f64;
@@ -55,46 +60,43 @@ impl Olia {
 }
 
 impl Law for Olia {
-    fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
+    type Note = OliaNote;
+
+    fn growth(&self, me: usize, paths: &[PathView<OliaNote>]) -> f64 {
         let x: f64 = usable(paths).map(PathView::rate).sum();
         let PathView { cwnd, srtt, .. } = paths[me];
         cwnd / (srtt * srtt) / (x * x) + self.alpha(me, paths) / cwnd
     }
 
-    fn note_acked(&self, note: &mut Note, segments: f64) {
-        note[SINCE_LOSS] += segments;
+    #[inline] // on the way of every ACK
+    fn note_acked(&self, note: &mut OliaNote, ack: &Acked) {
+        note.since_loss += ack.segments;
     }
 
-    fn note_lost(&self, note: &mut Note) {
-        if note[SINCE_LOSS] > 0.0 {
-            *note = [0.0, note[SINCE_LOSS]];
+    fn note_lost(&self, note: &mut OliaNote) {
+        if note.since_loss > 0.0 {
+            *note = OliaNote { since_loss: 0.0, between_losses: note.since_loss };
         }
     }
 
     /// A loss every `1/p` segments.
-    fn steady_note(&self, loss: f64) -> Note {
-        [0.0, 1.0 / loss]
+    fn steady_note(&self, loss: f64) -> OliaNote {
+        OliaNote { since_loss: 0.0, between_losses: 1.0 / loss }
     }
 }
 
-impl Registered for Olia {
+impl Kind for Olia {
     const DESCRIBED: Described = Described {
         names: &["olia"],
-        options: &[("draft", "path quality l²/rtt instead of l/rtt²")],
         summary: "opportunistic linked increases: resource pooling and responsiveness together",
         formula: "growth (w_r/rtt_r²)/(Σ x_s)² + α_r/w_r, backoff w_r/2",
         source: "draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012",
         set_valued: true,
         ported: true,
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        match option {
-            None => Some(Olia::Paper),
-            Some("draft") => Some(Olia::Draft),
-            Some(_) => None,
-        }
-    }
+    const PLAIN: Option<Self> = Some(Olia::Paper);
+    const CHOICES: &'static [Choice<Self>] =
+        &[Choice::word("draft", Olia::Draft, "path quality l²/rtt instead of l/rtt²")];
 }
 
 #[cfg(test)]
@@ -102,13 +104,14 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn views(windows: &[f64], rtts: &[f64], l: &[f64]) -> Vec<PathView> {
+    fn views(windows: &[f64], rtts: &[f64], l: &[f64]) -> Vec<PathView<OliaNote>> {
+        let note = |r: usize| OliaNote { since_loss: l[r], between_losses: 0.0 };
         (0..windows.len())
-            .map(|r| PathView { cwnd: windows[r], srtt: rtts[r], note: [l[r], 0.0], usable: true })
+            .map(|r| PathView { cwnd: windows[r], srtt: rtts[r], note: note(r), usable: true })
             .collect()
     }
 
-    fn check(law: Olia, paths: &[PathView], alpha: &[f64], growth: &[f64]) {
+    fn check(law: Olia, paths: &[PathView<OliaNote>], alpha: &[f64], growth: &[f64]) {
         for me in 0..paths.len() {
             assert!((law.alpha(me, paths) - alpha[me]).abs() < 1e-12, "alpha of path {me}");
             assert!((law.growth(me, paths) - growth[me]).abs() < 6e-7, "growth of path {me}");
@@ -138,10 +141,10 @@ mod tests {
 
     #[test]
     fn a_second_loss_without_progress_keeps_the_last_interval() {
-        let mut note = [0.0; 2];
-        Olia::Paper.note_acked(&mut note, 7.0);
+        let mut note = OliaNote::default();
+        Olia::Paper.note_acked(&mut note, &Acked { segments: 7.0, ..Acked::default() });
         Olia::Paper.note_lost(&mut note);
         Olia::Paper.note_lost(&mut note);
-        assert_eq!(note, [0.0, 7.0]);
+        assert_eq!(note, OliaNote { since_loss: 0.0, between_losses: 7.0 });
     }
 }

@@ -5,7 +5,7 @@
 //! and windows go with `p_r^(−1/φ)`. At φ = 2 it is therefore *not* Reno per path: it still
 //! normalises the total. Uncoupled TCP is `uncoupled`.
 
-use super::{Described, Registered};
+use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w_r += w_r^(1−φ) · max_s(w_s^φ / rtt_s²) / (Σ x_s)²`, `w_r/2`.
@@ -15,6 +15,8 @@ pub struct Phi {
 }
 
 impl Law for Phi {
+    type Note = ();
+
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         let x: f64 = usable(paths).map(PathView::rate).sum();
         let best = usable(paths)
@@ -24,21 +26,17 @@ impl Law for Phi {
     }
 }
 
-impl Registered for Phi {
+impl Kind for Phi {
     const DESCRIBED: Described = Described {
         names: &["phi"],
-        options: &[("0.5", "φ itself, above 0 and at most 2")],
         summary: "family between fully coupled and uncoupled: windows go with p_r^(−1/φ)",
         formula: "growth w_r^(1−φ) max_s(w_s^φ/rtt_s²)/(Σ x_s)², backoff w_r/2",
         source: "Khalili draft-04 §2; Wischik et al. 2009",
-        set_valued: false,
-        ported: false,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        let phi: f64 = option?.parse().ok()?;
-        (phi > 0.0 && phi <= 2.0).then_some(Phi { phi })
-    }
+    const PLAIN: Option<Self> = None;
+    const CHOICES: &'static [Choice<Self>] =
+        &[Choice::number("", (0.0, 2.0), &[0.5, 0.1, 1.0, 1.5, 2.0], |phi| Phi { phi }, "φ itself")];
 }
 
 #[cfg(test)]

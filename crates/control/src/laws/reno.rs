@@ -2,7 +2,7 @@
 //!
 //! Source: RFC 5681 §3.1. On several paths of one connection this is "uncoupled".
 
-use super::{Described, Registered};
+use crate::kind::{Described, Kind};
 use crate::{Law, PathView};
 
 /// `w += 1/w` for each acknowledged segment, `w/2` after a congestion event.
@@ -10,6 +10,8 @@ use crate::{Law, PathView};
 pub struct Reno;
 
 impl Law for Reno {
+    type Note = ();
+
     fn growth(&self, me: usize, paths: &[PathView]) -> f64 {
         1.0 / paths[me].cwnd
     }
@@ -19,20 +21,16 @@ impl Law for Reno {
     }
 }
 
-impl Registered for Reno {
+impl Kind for Reno {
     const DESCRIBED: Described = Described {
         names: &["reno", "uncoupled"],
-        options: &[],
         summary: "TCP's own control on every path by itself",
         formula: "growth 1/w_r, backoff w_r/2",
         source: "RFC 5681 §3.1",
-        set_valued: false,
         ported: true,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        option.is_none().then_some(Reno)
-    }
+    const PLAIN: Option<Self> = Some(Reno);
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Source: Wischik et al., NSDI 2011, §2.4. There `a` is chosen on line, which becomes LIA; here it
 //! is fixed at `1/n`, one TCP's worth when all paths see the same loss.
 
-use super::{Described, Registered};
+use crate::kind::{Described, Kind};
 use crate::{Law, PathView, usable};
 
 /// `w_r += a/w_tot` with `a = 1/n`, `w_r/2`.
@@ -11,6 +11,8 @@ use crate::{Law, PathView, usable};
 pub struct SemiCoupled;
 
 impl Law for SemiCoupled {
+    type Note = ();
+
     fn growth(&self, _me: usize, paths: &[PathView]) -> f64 {
         let n = usable(paths).count() as f64;
         let w_tot: f64 = usable(paths).map(|path| path.cwnd).sum();
@@ -18,20 +20,16 @@ impl Law for SemiCoupled {
     }
 }
 
-impl Registered for SemiCoupled {
+impl Kind for SemiCoupled {
     const DESCRIBED: Described = Described {
         names: &["semicoupled"],
-        options: &[],
         summary: "linked increases of fixed aggressiveness: windows go with 1/p_r",
         formula: "growth (1/n)/w_tot, backoff w_r/2",
         source: "Wischik et al., NSDI 2011, §2.4",
-        set_valued: false,
         ported: true,
+        ..Described::DEFAULT
     };
-
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        option.is_none().then_some(SemiCoupled)
-    }
+    const PLAIN: Option<Self> = Some(SemiCoupled);
 }
 
 #[cfg(test)]

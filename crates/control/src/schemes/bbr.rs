@@ -7,9 +7,11 @@
 //! The phase in which `PROBE_BW` begins is random in the draft; here it follows from the nanoseconds of the
 //! clock, since a controller draws no random numbers.
 
-use super::each::Single;
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use super::each::{Each, Single};
 use super::filter::MaxFilter;
-use crate::{Acked, Cause, Delivered, Phase, Settings, Window};
+use crate::{Acked, Cause, Delivered, Phase, Settings, Window, Needs};
 
 /// `BBRHighGain`: 2 / ln 2.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
@@ -317,6 +319,33 @@ impl Single for Bbr {
 
     fn pacing(&self) -> Option<f64> {
         self.pacing_rate
+    }
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["bbr"],
+        summary: "BBR version 1 on every path by itself; paced at the delivery rate, as a competitor.",
+        formula: "pacing = gain · max delivery rate; window = 2 · max rate · min rtt",
+        source: "Cardwell et al. 2016; Internet-Draft of 2017",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = Each<Bbr>;
+
+    fn needs(self) -> Needs {
+        Needs { rates: true, rate_based: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Each<Bbr> {
+        Each::new(Bbr::new(settings), paths)
     }
 }
 

@@ -9,8 +9,10 @@
 //!
 //! It does not move traffic to the path that is less congested, as LIA and OLIA do.
 
-use crate::laws::RENO;
-use crate::{Acked, Cause, CongestionController, Delivered, Settings, Shell, Window};
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use crate::laws::Reno;
+use crate::{Acked, Cause, CongestionController, Delivered, Settings, Shell, Window, Needs};
 use alloc::boxed::Box;
 
 /// Round trips at the held rate.
@@ -33,7 +35,7 @@ enum Stage {
 
 #[derive(Clone, Debug)]
 struct Path {
-    tcp: Shell,
+    tcp: Shell<Reno>,
     member: bool,
     stage: Stage,
     /// Segments per second that it carries; zero before it is known.
@@ -57,7 +59,7 @@ pub(crate) struct BestPath {
 
 impl Path {
     fn new(settings: Settings, member: bool) -> Self {
-        let tcp = Shell::new(RENO, settings, 1);
+        let tcp = Shell::new(Reno, settings, 1);
         let (b, round, since, rate, srtt) = (0.0, 0.0, 0.0, 0.0, 0.0);
         Path { tcp, member, stage: Stage::Start, b, round, since, rate, srtt }
     }
@@ -153,6 +155,33 @@ impl CongestionController for BestPath {
         let Path { stage, b, .. } = self.paths[path];
         let holds = matches!(stage, Stage::Hold(_)) && share < 1.0 && b > 0.0;
         holds.then_some(share * b)
+    }
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["best-path"],
+        summary: "A TCP on every path, paced so that all together send what the best of them would.",
+        formula: "two round trips by the window, then six at b_i max_j b_j / Σ_j b_j",
+        source: "none: docs/explanation/air.md",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = BestPath;
+
+    fn needs(self) -> Needs {
+        Needs { rates: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> BestPath {
+        BestPath::new(settings, paths)
     }
 }
 

@@ -6,8 +6,11 @@
 //! takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so that it begins anew as TCP does. A path whose
 //! part is below one segment sends one at a time, paced so that it has its part on average.
 
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, grow_as_tcp};
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Window};
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::shell::{grow_as_tcp};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Window, Needs};
 use alloc::boxed::Box;
 
 /// Smallest window of a path, in segments.
@@ -138,13 +141,37 @@ impl CongestionController for Bilevel {
         Window { cwnd, ssthresh: cwnd } // in recovery, the window that it ends with
     }
 
-    fn moves_siblings(&self) -> bool {
-        true
-    }
 
     fn pacing(&self, path: usize) -> Option<f64> {
         let (part, srtt) = (self.part(path), self.paths[path].srtt);
         (part < self.settings.min_window && srtt > 0.0).then(|| part / srtt)
+    }
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["bilevel"],
+        summary: "Bilevel TCP: a window for each path says how the paths divide a master window.",
+        formula: "path i: w_M w_i / Σw, at most w_i; an ACK adds 1/w_i and 1/w_M, a loss halves w_i and w_M",
+        source: "Tse 2006, §2.3, eq. 2.2",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = Bilevel;
+
+    fn needs(self) -> Needs {
+        Needs { rates: true, siblings: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Bilevel {
+        Bilevel::new(settings, paths)
     }
 }
 

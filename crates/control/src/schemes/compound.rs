@@ -17,8 +17,11 @@
 //! are 41 in a port to Linux. (By the rule itself it would from 16 on.) `rtt` is the mean of a round, as wVegas has it
 //! here; others take its minimum. Slow start, recovery and floors are Reno's, of `win`.
 
-use super::each::Single;
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, SINGLE_PATH_SSTHRESH};
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use super::each::{Each, Single};
+use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::shell::{SINGLE_PATH_SSTHRESH};
 use crate::{Acked, Cause, Phase, Settings, Window};
 
 const ALPHA: f64 = 0.125;
@@ -171,6 +174,29 @@ impl Single for Compound {
 
     fn window(&self) -> Window {
         Window { cwnd: self.state.win(), ssthresh: self.state.ssthresh }
+    }
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["compound"],
+        summary: "Compound TCP on every path by itself; a window of Reno's and one that grows while no queue does.",
+        formula: "w = cwnd + dwnd; in a round trip: dwnd + w^¾/8 − 1, or from 30 queued packets on less these; decrease to w/2",
+        source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = Each<Compound>;
+
+    fn control(self, settings: Settings, paths: usize) -> Each<Compound> {
+        Each::new(Compound::new(settings), paths)
     }
 }
 

@@ -14,7 +14,9 @@
 //!
 //! Windows grow as those of LIA (RTT Compensator) in all states, and so do those of paths without coding.
 
-use crate::laws::LIA;
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
+use crate::laws::Lia;
 use crate::{Acked, Cause, CongestionController, Decoding, Settings, Shell, Verdicts, Window};
 use alloc::boxed::Box;
 
@@ -54,7 +56,7 @@ pub(crate) struct CouplePlus {
     reading: Reading,
     min_window: f64,
     /// Has `twnd` for the window of a path in the transient state: it is the smaller one.
-    lia: Shell,
+    lia: Shell<Lia>,
     paths: Box<[Path]>,
 }
 
@@ -88,7 +90,7 @@ impl CouplePlus {
         CouplePlus {
             reading,
             min_window: settings.min_window,
-            lia: Shell::new(LIA, settings, paths),
+            lia: Shell::new(Lia::Capped, settings, paths),
             paths: alloc::vec![Path::default(); paths].into(),
         }
     }
@@ -203,6 +205,31 @@ impl CongestionController for CouplePlus {
 
     fn verdicts(&self, path: usize) -> Verdicts {
         self.paths[path].verdicts
+    }
+}
+
+impl Kind for Reading {
+    const DESCRIBED: Described = Described {
+        names: &["couple-plus"],
+        summary: "Couple+: LIA that asks why a coded path lost packets before it backs off; plain LIA on other paths.",
+        formula: "loss flag: twnd = 7/8 w; decoded within r/(r − 1) packets: w; if not, and rtt ≥ 2 minRTT: min(w, twnd)/2",
+        source: "Xue et al., TVT 2017, §IV",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Reading::Published);
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("decode-only", Reading::DecodeOnly, "what is not decoded within a cycle is congestion, however short the round trip"),
+        Choice::word("counted", Reading::Counted, "ours: congestion is what loses more than the redundancy is there for"),
+        Choice::word("twnd-3/4", Reading::ThreeQuarters, "the transient window begins at 3/4 of the window"),
+        Choice::word("twnd-19/20", Reading::NineteenTwentieths, "the transient window begins at 19/20 of the window"),
+    ];
+}
+
+impl Scheme for Reading {
+    type Control = CouplePlus;
+
+    fn control(self, settings: Settings, paths: usize) -> CouplePlus {
+        CouplePlus::new(self, settings, paths)
     }
 }
 
@@ -338,7 +365,7 @@ mod tests {
         let mut control = control(Reading::Published, 16.0);
         let settings =
             Settings { initial_window: 16.0, initial_ssthresh: 1.0, ..Settings::default() };
-        let mut lia = Shell::new(LIA, settings, 2);
+        let mut lia = Shell::new(Lia::Capped, settings, 2);
         for path in [0, 1] {
             lia.on_ack(path, &Acked { segments: 0.0, ..acked(60) });
         }

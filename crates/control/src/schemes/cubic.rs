@@ -3,9 +3,10 @@
 //! Source: RFC 9438 (symbols `C`, `beta_cubic`, `W_max`, `K`, `W_est`, `cwnd_epoch`, `cwnd_prior`). It has
 //! no drift: growth depends on time, not on what was acknowledged, so theory has nothing to solve.
 
-use super::each::Single;
-use super::hystart::{self, HyStart};
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
+use super::each::{Each, Single};
+use crate::slow_start::{AnySlowStart, HyStart, SlowStart, Step};
 use crate::{Acked, Cause, Phase, Settings, Window};
 
 /// `C` in segments/s³.
@@ -20,7 +21,7 @@ const MIN_SSTHRESH: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
     settings: Settings,
-    hystart: Option<HyStart>,
+    slow_start: AnySlowStart,
     state: State,
     /// The state before the last congestion event.
     before: State,
@@ -40,34 +41,23 @@ struct State {
 }
 
 impl Cubic {
-    pub(crate) fn new(settings: Settings, hystart: bool) -> Self {
+    pub(crate) fn new(settings: Settings, slow_start: AnySlowStart) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let (w_max, w_est, cwnd_prior) = (0.0, 0.0, 0.0);
         let state = State { window, w_max, epoch: None, k: 0.0, w_est, cwnd_prior };
-        let hystart = hystart.then(HyStart::new);
-        Cubic { settings, hystart, state, before: state, last: 0.0 }
+        Cubic { settings, slow_start, state, before: state, last: 0.0 }
     }
 
     /// Slow start; returns the segments that are left over at its end.
     fn slow_start(&mut self, ack: &Acked) -> f64 {
-        let mut limit = match ack.phase {
-            Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
-            _ => ACK_LIMIT,
-        };
-        let (mut growth, mut over) = (1.0, false);
-        if let Some(hystart) = &mut self.hystart {
-            limit = hystart::ACK_LIMIT;
-            match hystart.growth(ack.rtt(), ack.una, ack.nxt) {
-                Some(by) => growth = by,
-                None => over = true,
-            }
-        }
-        if over {
-            self.hystart = None; // only the first slow start is one of unknown capacity
-            self.state.window.ssthresh = self.state.window.cwnd;
-        }
+        let Step { limit, growth } = self.slow_start.on_ack(ack);
+        let segments = ack.segments.min(limit);
         let Window { cwnd, ssthresh } = &mut self.state.window;
-        let (segments, room) = (ack.segments.min(limit), *ssthresh - *cwnd);
+        let Some(growth) = growth else {
+            *ssthresh = *cwnd;
+            return segments;
+        };
+        let room = *ssthresh - *cwnd;
         if growth * segments <= room {
             *cwnd += growth * segments;
             return 0.0;
@@ -125,7 +115,7 @@ impl Cubic {
         *w_max = if *cwnd < *w_max { *cwnd * (1.0 + BETA_CUBIC) / 2.0 } else { *cwnd };
         *ssthresh = (*cwnd * BETA_CUBIC).max(MIN_SSTHRESH).max(self.settings.min_window);
         *epoch = None;
-        self.hystart = None; // only the first slow start is one of unknown capacity
+        self.slow_start.on_congestion();
     }
 }
 
@@ -182,6 +172,38 @@ impl Single for Cubic {
     }
 }
 
+/// How windows grow in slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    slow_start: AnySlowStart,
+}
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["cubic"],
+        summary: "CUBIC on every path by itself; a cubic function of the time since the last loss.",
+        formula: "W(t) = C (t − K)³ + W_max; decrease to 0.7 w",
+        source: "RFC 9438; HyStart++: RFC 9406",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options { slow_start: AnySlowStart::STANDARD });
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("hystart", Options { slow_start: AnySlowStart::HyStart(HyStart::NEW) }, "HyStart++ in the first slow start"),
+    ];
+}
+
+impl Scheme for Options {
+    type Control = Each<Cubic>;
+
+    fn control(self, settings: Settings, paths: usize) -> Each<Cubic> {
+        Each::new(Cubic::new(settings, self.slow_start), paths)
+    }
+
+    fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
+        Some(Options { slow_start })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,7 +228,7 @@ mod tests {
     fn reduced_at(cwnd: f64) -> Cubic {
         let settings =
             Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
-        let mut cubic = Cubic::new(settings, false);
+        let mut cubic = Cubic::new(settings, AnySlowStart::STANDARD);
         cubic.on_congestion(Cause::FastRetransmit);
         cubic.on_recovered();
         cubic

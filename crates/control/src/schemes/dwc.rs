@@ -22,9 +22,12 @@
 //! by delays, paths over such queues are one group wherever they lead. `dwc:losses` goes by losses alone, which on a
 //! shared link coincide less often than delays do: there it is a little more than one TCP.
 
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
 use super::delay::Delay;
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, SINGLE_PATH_SSTHRESH};
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Window};
+use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::shell::{SINGLE_PATH_SSTHRESH};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Window, Needs};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -282,8 +285,40 @@ impl CongestionController for Dwc {
         self.paths[path].window
     }
 
-    fn moves_siblings(&self) -> bool {
-        true
+}
+
+/// What is a sign of a shared bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Options {
+    /// A loss on another path beside one's own, or a delay there.
+    LossesAndDelays,
+    /// Losses alone.
+    Losses,
+}
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["dwc"],
+        summary: "DWC as reconstructed: one TCP for each group of paths that are found to share a bottleneck.",
+        formula: "group: 1/w_G, decrease to w_G/2; beside a loss, one of another or delay > base + 0.5 (max − base): joins",
+        source: "Hassayoun, Iyengar and Ros, ICNP 2011; details reconstructed",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options::LossesAndDelays);
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("losses", Options::Losses, "losses alone are signs of a shared bottleneck, not delays"),
+    ];
+}
+
+impl Scheme for Options {
+    type Control = Dwc;
+
+    fn needs(self) -> Needs {
+        Needs { siblings: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Dwc {
+        Dwc::new(settings, self == Options::LossesAndDelays, paths)
     }
 }
 

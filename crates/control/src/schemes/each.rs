@@ -14,9 +14,6 @@ pub(crate) trait Single: Clone {
     fn window(&self) -> Window;
     fn on_delivered(&mut self, _delivered: &Delivered) {}
     fn on_delay(&mut self, _delay: f64) {}
-    fn reads_delay(&self) -> bool {
-        false
-    }
     fn pacing(&self) -> Option<f64> {
         None
     }
@@ -70,10 +67,6 @@ impl<S: Single> CongestionController for Each<S> {
 
     fn on_delay(&mut self, path: usize, delay: f64) {
         self.paths[path].on_delay(delay);
-    }
-
-    fn reads_delay(&self) -> bool {
-        self.fresh.reads_delay()
     }
 
     fn pacing(&self, path: usize) -> Option<f64> {

@@ -7,14 +7,16 @@
 //! There is no form that moves by trials: they keep a place that is 15 % better (`trial.rs`), and a wrong place
 //! costs less than that where a reduced flow is there as well (docs/explanation/fair-by-definition.md).
 
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
 use super::switching::Switching;
-use crate::laws::reduced_but_on;
+use crate::laws::Hacker;
 use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
 
 /// Reduced aggression over all paths of a connection; [`Settings::base`] begins as its TCP.
 #[derive(Clone, Debug)]
 pub(crate) struct HackerSwitching {
-    flows: Shell,
+    flows: Shell<Hacker>,
     base: usize,
     switching: Switching,
 }
@@ -25,7 +27,7 @@ impl HackerSwitching {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let base = settings.base;
         assert!(base < paths, "path {base} is the base, of {paths} paths");
-        let flows = Shell::new(reduced_but_on(base), settings, paths);
+        let flows = Shell::new(Hacker::On(base), settings, paths);
         HackerSwitching { flows, base, switching: Switching::new(paths) }
     }
 }
@@ -36,7 +38,7 @@ impl CongestionController for HackerSwitching {
         self.switching.on_ack(path, ack);
         if let Some(to) = self.switching.better(self.base, ack.now()) {
             self.base = to;
-            self.flows.govern(reduced_but_on(to));
+            self.flows.set_law(Hacker::On(to));
         }
     }
 
@@ -64,6 +66,29 @@ impl CongestionController for HackerSwitching {
 
     fn window(&self, path: usize) -> Window {
         self.flows.window(path)
+    }
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["hacker-switching"],
+        summary: "Reduced aggression whose TCP moves to the path with the highest response-function rate.",
+        formula: "growth 1/w_B on the base path, 1/(N w_r) on the others, backoff w_r/2",
+        source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §4.4",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = HackerSwitching;
+
+    fn control(self, settings: Settings, paths: usize) -> HackerSwitching {
+        HackerSwitching::new(settings, paths)
     }
 }
 

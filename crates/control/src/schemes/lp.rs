@@ -6,10 +6,13 @@
 //! window, and would be a second indication each time. Linux' `tcp_lp` looks on every ACK and forgets both
 //! extremes at each indication instead: `lp:reset`.
 
-use super::each::Single;
-use super::multi_priority::Background;
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT, grow_as_tcp};
-use crate::{Acked, Cause, Phase, Settings, Window};
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
+use super::each::{Each, Single};
+use super::background::Background;
+use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::shell::{grow_as_tcp};
+use crate::{Acked, Cause, Phase, Settings, Window, Needs};
 
 /// Part of the range of delays beyond which a path counts as congested.
 const DELTA: f64 = 0.15;
@@ -179,9 +182,6 @@ impl Single for Lp {
         self.delays.sample(delay);
     }
 
-    fn reads_delay(&self) -> bool {
-        true
-    }
 
     fn on_congestion(&mut self, cause: Cause) {
         if cause != Cause::TimeoutAgain {
@@ -210,6 +210,41 @@ impl Single for Lp {
 
     fn window(&self) -> Window {
         self.state.window
+    }
+}
+
+/// What becomes of the extremes of the delay at an indication of congestion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Options {
+    /// They are kept.
+    Kept,
+    /// They are forgotten, as in Linux.
+    Reset,
+}
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["lp"],
+        summary: "TCP-LP on every path by itself; a background transport that yields when a queue grows.",
+        formula: "Reno; one-way delay above d_min + 0.15 (d_max − d_min): w/2, within 3 round trips again: 1",
+        source: "Kuzmanovic and Knightly, ToN 2006; Tse 2006, §2.2",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options::Kept);
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("reset", Options::Reset, "extremes of the delay are forgotten at each indication, as in Linux"),
+    ];
+}
+
+impl Scheme for Options {
+    type Control = Each<Lp>;
+
+    fn needs(self) -> Needs {
+        Needs { delays: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Each<Lp> {
+        Each::new(Lp::new(settings, self == Options::Reset), paths)
     }
 }
 

@@ -7,8 +7,10 @@
 //! at least, a look every 15 s, which compares what was carried since the last one, and a minute until a path is
 //! tried again.
 
-use crate::laws::RENO;
-use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use crate::laws::Reno;
+use crate::{Acked, Cause, CongestionController, Settings, Shell, Window, Needs};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -42,7 +44,7 @@ struct Path {
 /// mTCP over all paths of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Mtcp {
-    tcp: Shell,
+    tcp: Shell<Reno>,
     paths: Box<[Path]>,
     now: f64,
     looks_at: f64,
@@ -70,7 +72,7 @@ impl Mtcp {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let path = Path { member: true, ..Path::default() };
         let paths: Box<[Path]> = alloc::vec![path; paths].into();
-        let (tcp, floor) = (Shell::new(RENO, settings, paths.len()), settings.min_window);
+        let (tcp, floor) = (Shell::new(Reno, settings, paths.len()), settings.min_window);
         Mtcp { tcp, paths, now: 0.0, looks_at: LOOK, floor }
     }
 
@@ -198,8 +200,32 @@ impl CongestionController for Mtcp {
         self.release();
     }
 
-    fn moves_siblings(&self) -> bool {
-        true
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["mtcp"],
+        summary: "A TCP on every path, but only on the better one of two that lose at the same times.",
+        formula: "Reno; more than half of the fast retransmits within a round trip: one bottleneck",
+        source: "Zhang et al., USENIX 2004; Tse 2006, §2.1",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = Mtcp;
+
+    fn needs(self) -> Needs {
+        Needs { siblings: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Mtcp {
+        Mtcp::new(settings, paths)
     }
 }
 

@@ -10,11 +10,16 @@
 //! §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`). With `:nice` TCP Nice is
 //! in the background. Its windows fall below one: a packet is a probe then too, and is due in 1/w round trips.
 
-use super::each::Single;
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
+use super::background::Background;
+use super::lp::Lp;
+use super::nice::Nice;
 use super::switching::Switching;
 use super::trial::Trial;
-use crate::laws::RENO;
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Shell, Window};
+use crate::controller::forward;
+use crate::laws::Reno;
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Shell, Window, Needs};
 use alloc::boxed::Box;
 
 /// Which reading of the thesis.
@@ -35,22 +40,6 @@ pub enum Priorities {
     Trial,
 }
 
-/// What a background flow is asked for, besides its control of a path.
-pub(crate) trait Background: Single {
-    /// A flow that begins with the window of `settings`.
-    fn probing(settings: Settings) -> Self;
-    /// Follows time while somebody else controls the path.
-    fn listen(&mut self, ack: &Acked);
-    /// Whether it has backed off to one packet at a time.
-    fn at_floor(&self) -> bool;
-    /// Whether the last ACK was slow: the window did not grow for its delay.
-    fn slow(&self) -> bool;
-    /// Whether at `now`, in seconds, it would send its next probe if that were not lent.
-    fn due(&self, _now: f64) -> bool {
-        true
-    }
-}
-
 /// Multi-Priority TCP over all paths of a connection; [`Settings::base`] begins as its base.
 #[derive(Clone, Debug)]
 pub(crate) struct MultiPriority<B> {
@@ -58,7 +47,7 @@ pub(crate) struct MultiPriority<B> {
     settings: Settings,
     base: usize,
     /// The base flow: Reno over one path.
-    tcp: Shell,
+    tcp: Shell<Reno>,
     /// Whether there is nothing to borrow from: the base flow has timed out, or nothing was sent for want of a
     /// loan, and it has not been answered since.
     base_lost: bool,
@@ -118,7 +107,7 @@ impl<B: Background> MultiPriority<B> {
             priorities,
             settings,
             base: settings.base,
-            tcp: Shell::new(RENO, settings, 1),
+            tcp: Shell::new(Reno, settings, 1),
             base_lost: false,
             base_recovers: false,
             base_reduced: false,
@@ -333,21 +322,65 @@ impl<B: Background> CongestionController for MultiPriority<B> {
         self.paths[path].flow.on_delay(delay);
     }
 
-    fn reads_delay(&self) -> bool {
-        self.paths[0].flow.reads_delay()
-    }
 
     fn on_stalled(&mut self) {
         self.base_lost = true;
     }
 
-    fn moves_siblings(&self) -> bool {
-        true
+}
+
+/// Multi-Priority TCP with what it has in the background.
+#[derive(Clone, Debug)]
+pub(crate) enum Running {
+    /// TCP-LP.
+    Lp(MultiPriority<Lp>),
+    /// TCP Nice.
+    Nice(MultiPriority<Nice>),
+}
+
+forward! {
+    impl CongestionController for Running { Running::Lp, Running::Nice, }
+}
+
+impl Kind for Priorities {
+    const DESCRIBED: Described = Described {
+        names: &["multi-priority"],
+        summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes it pays for.",
+        formula: "base: Reno, window less probes outstanding, + 1/w_B for a slow one; others: TCP-LP",
+        source: "Tse 2006, §2.2 and §3.1",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Priorities::Borrowing);
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("naive", Priorities::Naive, "without borrowing and returning"),
+        Choice::word("literal", Priorities::Literal, "a borrowed packet does not come back"),
+        Choice::word("nice", Priorities::Nice, "TCP Nice in the background"),
+        Choice::word("switching", Priorities::Switching, "the base moves to the path with the highest response-function rate"),
+        Choice::word("trial", Priorities::Trial, "the base moves where all paths together turn out to be faster"),
+    ];
+}
+
+impl Scheme for Priorities {
+    type Control = Running;
+
+    fn needs(self) -> Needs {
+        match self {
+            Priorities::Nice => Needs { rates: true, siblings: true, ..Needs::NONE },
+            _ => Needs { delays: true, siblings: true, ..Needs::NONE },
+        }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Running {
+        match self {
+            Priorities::Nice => Running::Nice(MultiPriority::new(self, settings, paths)),
+            _ => Running::Lp(MultiPriority::new(self, settings, paths)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::schemes::each::Single;
     use super::super::lp::Lp;
     use super::super::nice::Nice;
     use super::*;

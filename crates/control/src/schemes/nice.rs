@@ -12,10 +12,12 @@
 //! slow start doubles in every round, as Linux' does. A lone packet is answered late by receivers that delay ACKs: the
 //! prototype sent two at a time for that, this does not.
 
-use super::each::Single;
-use super::multi_priority::Background;
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, Phase, Settings, Window};
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use super::each::{Each, Single};
+use super::background::Background;
+use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::{Acked, Cause, Phase, Settings, Window, Needs};
 
 /// Part of the range of round trips beyond which a packet counts as late.
 const THRESHOLD: f64 = 0.1;
@@ -209,6 +211,33 @@ impl Single for Nice {
     fn pacing(&self) -> Option<f64> {
         let w = self.window.cwnd;
         (w < self.settings.min_window && self.srtt > 0.0).then(|| w / self.srtt)
+    }
+}
+
+/// It has no options.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options;
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["nice"],
+        summary: "TCP Nice on every path by itself; a background transport that may send less than a packet in a round trip.",
+        formula: "Vegas (1, 3); more than w/2 packets later than 0.9 minRTT + 0.1 maxRTT in a round: w/2, at least 1/48",
+        source: "Venkataramani, Kokku and Dahlin, OSDI 2002",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options);
+}
+
+impl Scheme for Options {
+    type Control = Each<Nice>;
+
+    fn needs(self) -> Needs {
+        Needs { rates: true, ..Needs::NONE }
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Each<Nice> {
+        Each::new(Nice::new(settings), paths)
     }
 }
 

@@ -9,14 +9,16 @@
 //! `bilevel-tfrc:pooled` has another estimate of `f_M` (`pooled.rs`). There a path's nominal rate is the better of what
 //! its own history and the ensemble's allow, and at most `R_M`: what it is worth beyond all of them nobody has measured.
 
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
 use super::pooled::Pooled;
 use crate::tfrc::{Allowed, Feedback, response};
-use crate::{Acked, Cause, CongestionController, Settings, Window};
+use crate::{Acked, Cause, CongestionController, Settings, Window, Needs};
 use alloc::boxed::Box;
 
 /// How what the paths are allowed becomes what they send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Division {
+pub(crate) enum Division {
     /// Each path sends what it is allowed.
     Alone,
     /// Each of N paths sends 1/N of it.
@@ -31,6 +33,9 @@ pub enum Division {
 const INITIAL_WINDOW: f64 = 3.0;
 /// Least rate of the master and of what a path sends, in segments per second (`1/t_mbi`).
 const SLOWEST: f64 = 1.0 / 64.0;
+
+/// What TFRC needs, however it divides.
+pub(super) const NEEDS: Needs = Needs { reports: true, siblings: true, ..Needs::NONE };
 
 /// TFRC over all paths of a connection.
 #[derive(Clone, Debug)]
@@ -191,8 +196,41 @@ impl CongestionController for Tfrc {
         self.settle(now);
     }
 
-    fn moves_siblings(&self) -> bool {
-        true
+}
+
+/// How TFRC is told to divide and to remember.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    division: Division,
+    /// Whether old loss intervals count less while the open one is long (RFC 5348 §5.5).
+    discounting: bool,
+}
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["tfrc"],
+        summary: "TFRC on every path by itself: a rate by TCP's response function, without a window.",
+        formula: "X = 1 / (R √(2p/3) + 12 R √(3p/8) p (1 + 32 p²)), at most twice what arrived",
+        source: "RFC 5348; fractional: Tse 2006, §2.1",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options { division: Division::Alone, discounting: false });
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("discounting", Options { division: Division::Alone, discounting: true }, "old loss intervals count less while the open one is long"),
+        Choice::word("fractional", Options { division: Division::Fractional, discounting: false }, "each of N paths sends 1/N of what TFRC allows"),
+        Choice::word("fractional-discounting", Options { division: Division::Fractional, discounting: true }, "both"),
+    ];
+}
+
+impl Scheme for Options {
+    type Control = Tfrc;
+
+    fn needs(self) -> Needs {
+        NEEDS
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Tfrc {
+        Tfrc::new(self.division, self.discounting, settings, paths)
     }
 }
 

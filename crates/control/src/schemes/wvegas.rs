@@ -7,7 +7,9 @@
 //! Linux' module also drains a queue that has doubled since it was smallest. A backlog that starts near zero
 //! doubles long before it is `alpha_r`, so a path that drains never rests there; `wvegas:nodrain` does.
 
-use crate::shell::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
+use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
 use crate::{Acked, Cause, CongestionController, Phase, Settings, Window};
 use alloc::boxed::Box;
 
@@ -191,6 +193,37 @@ impl CongestionController for Wvegas {
 
     fn window(&self, me: usize) -> Window {
         self.paths[me].window
+    }
+}
+
+/// What becomes of a queue that has doubled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Options {
+    /// It is drained, as Linux' module has it.
+    Drained,
+    /// It is kept.
+    Kept,
+}
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["wvegas"],
+        summary: "Weighted Vegas; delay-based, equalises queueing over the paths.",
+        formula: "once a round trip: ±1 towards alpha_r = 10 x_r / Σx queued packets; decrease to w/2",
+        source: "Cao, Xu and Fu, ICNP 2012; Internet-Draft of Xu et al.",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options::Drained);
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("nodrain", Options::Kept, "without draining queues that have doubled"),
+    ];
+}
+
+impl Scheme for Options {
+    type Control = Wvegas;
+
+    fn control(self, settings: Settings, paths: usize) -> Wvegas {
+        Wvegas::new(settings, self == Options::Drained, paths)
     }
 }
 

@@ -2,25 +2,79 @@
 #![allow(dead_code, reason = "each harness is a crate of its own and uses a part")]
 
 use control::{
-    Acked, AnyLaw, Cause, CongestionController, Phase, Settings, Shell, Window, described,
+    Acked, AnyController, AnyLaw, Cause, CongestionController, ControllerSpec, Law, LawVisitor,
+    PathView, Phase, Settings, Window,
 };
 use proptest::prelude::*;
 
-/// Values of φ from near 0 to the largest.
-const PHIS: [&str; 5] = ["0.1", "0.5", "1", "1.5", "2"];
-
 /// Every registered law under each of its options, with the text that names it.
 pub(crate) fn registered() -> Vec<(String, AnyLaw)> {
-    let mut laws = Vec::new();
-    for law in described() {
-        let name = law.names[0];
-        let options = law.options.iter().map(|(option, _)| *option).chain(PHIS);
-        let texts = std::iter::once(name.to_owned()).chain(options.map(|o| format!("{name}:{o}")));
-        let before = laws.len();
-        laws.extend(texts.filter_map(|text| text.parse().ok().map(|law| (text, law))));
-        assert!(laws.len() > before, "no way to name `{name}` is known to this harness");
+    let texts = AnyLaw::listed().into_iter().flat_map(|law| law.texts().collect::<Vec<_>>());
+    texts.map(|text| (text.clone(), text.parse().expect("a law"))).collect()
+}
+
+/// The controller of this name.
+pub(crate) fn controller(name: &str, settings: Settings, paths: usize) -> AnyController {
+    let spec: ControllerSpec = name.parse().expect("a controller");
+    AnyController::new(&spec, settings, paths).expect("it is not the kernel's")
+}
+
+/// A path that counts, as a running connection may have it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) cwnd: f64,
+    pub(crate) srtt: f64,
+    /// Segments acknowledged since the last loss, and between the last two.
+    pub(crate) since_loss: f64,
+    pub(crate) between_losses: f64,
+}
+
+impl Path {
+    pub(crate) fn rate(&self) -> f64 {
+        self.cwnd / self.srtt
     }
-    laws
+
+    /// What a law sees of it.
+    fn view<L: Law>(&self, law: &L) -> PathView<L::Note> {
+        let Path { cwnd, srtt, since_loss, between_losses } = *self;
+        let rtt_ns = (srtt * 1e9) as u64;
+        let acked = |segments| Acked { segments, srtt, rtt_ns, ..Acked::default() };
+        let mut note = L::Note::default();
+        law.note_acked(&mut note, &acked(between_losses));
+        law.note_lost(&mut note);
+        law.note_acked(&mut note, &acked(since_loss));
+        PathView { cwnd, srtt, note, usable: true }
+    }
+}
+
+/// The formulas of a law, whatever it remembers of a path.
+pub(crate) trait Formulas {
+    fn growth_of(&self, me: usize, paths: &[Path]) -> f64;
+    fn backoff_of(&self, me: usize, paths: &[Path]) -> f64;
+}
+
+impl<L: Law> Formulas for L {
+    fn growth_of(&self, me: usize, paths: &[Path]) -> f64 {
+        let views: Vec<_> = paths.iter().map(|path| path.view(self)).collect();
+        self.growth(me, &views)
+    }
+
+    fn backoff_of(&self, me: usize, paths: &[Path]) -> f64 {
+        let views: Vec<_> = paths.iter().map(|path| path.view(self)).collect();
+        self.backoff(me, &views)
+    }
+}
+
+/// The formulas of `law`.
+pub(crate) fn formulas(law: AnyLaw) -> Box<dyn Formulas> {
+    struct Boxed;
+    impl LawVisitor for Boxed {
+        type Output = Box<dyn Formulas>;
+        fn visit<L: Law + 'static>(self, law: L) -> Box<dyn Formulas> {
+            Box::new(law)
+        }
+    }
+    law.visit(Boxed)
 }
 
 /// An acknowledgement that arrived while the window was full.
@@ -29,8 +83,8 @@ pub(crate) fn acked(segments: f64, srtt: f64, phase: Phase) -> Acked {
 }
 
 /// A TCP on each path.
-pub(crate) fn tcps(settings: Settings, paths: usize) -> Shell {
-    Shell::new("uncoupled".parse().expect("a law"), settings, paths)
+pub(crate) fn tcps(settings: Settings, paths: usize) -> AnyController {
+    controller("uncoupled", settings, paths)
 }
 
 /// The windows of all paths.

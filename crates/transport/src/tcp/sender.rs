@@ -52,7 +52,7 @@ impl<E: CongestionController> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             unsent: Unsent::new(start, settings.receive_buffer),
-            special: settings.special() || control.moves_siblings() || control.reads_delay(),
+            special: settings.special() || control.needs().siblings || control.needs().delays,
             opened: !settings.handshake,
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             scheduler: settings.scheduler.start(paths),

@@ -37,7 +37,7 @@ impl<E: CongestionController> Sender<E> {
 
     /// If control may have moved the windows of all paths, reads them.
     pub(crate) fn refresh_siblings(&mut self) {
-        if self.control.moves_siblings() {
+        if self.control.needs().siblings {
             (0..self.paths.len()).for_each(|me| self.refresh(me));
         }
     }
@@ -104,7 +104,7 @@ impl<E: CongestionController> Sender<E> {
     /// If nothing is outstanding and nothing could be sent, what control then lets out.
     fn after_stall(&mut self, now: Time) -> Option<Transmit<Data>> {
         let out = self.paths.iter().any(|path| path.board.outstanding() > 0);
-        if out || self.starved || !self.control.moves_siblings() {
+        if out || self.starved || !self.control.needs().siblings {
             return None;
         }
         self.control.on_stalled();

@@ -7,7 +7,7 @@ use crate::scheduler::Scheduler;
 use crate::settings::Idle;
 use crate::source::Source;
 use crate::tcp::{ModernSettings, Receiver, ReceiverSettings};
-use control::{AnyLaw, Phase, Settings, Shell};
+use control::{AnyController, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
 use wire::{Flags, Sacks};
@@ -35,9 +35,8 @@ fn settings(source: Source) -> SenderSettings {
     }
 }
 
-fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<Shell> {
-    let law: AnyLaw = law.parse().unwrap();
-    let control = Shell::new(law, Settings::default(), paths);
+fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<AnyController> {
+    let control = AnyController::new(&law.parse().unwrap(), Settings::default(), paths).unwrap();
     Sender::new(Arc::new(settings), control, paths, Time::ZERO)
 }
 
@@ -49,7 +48,7 @@ enum Moving {
 
 /// A sender and a receiver with a line of fixed delay for each path and direction.
 struct Pair {
-    sender: Sender<Shell>,
+    sender: Sender<AnyController>,
     receiver: Receiver,
     delays: Vec<Span>,
     moving: Vec<(Time, Moving)>,
@@ -256,8 +255,9 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
     let settings = SenderSettings { sack: false, ..settings(Source::Bulk) };
     let mut sender = sender(settings, "reno", 1);
     let now = Time(100_000_000);
-    let poll =
-        |sender: &mut Sender<Shell>| std::iter::from_fn(|| sender.poll_transmit(now)).count();
+    let poll = |sender: &mut Sender<AnyController>| {
+        std::iter::from_fn(|| sender.poll_transmit(now)).count()
+    };
     poll(&mut sender);
     (0..3).for_each(|_| sender.on_answer(now, 0, &duplicate_ack(0, None)));
     poll(&mut sender);
@@ -276,7 +276,8 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
 #[test]
 fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
     let mut sender = sender(settings(Source::Bulk), "reno", 1);
-    let send = |sender: &mut Sender<Shell>, now| while sender.poll_transmit(now).is_some() {};
+    let send =
+        |sender: &mut Sender<AnyController>, now| while sender.poll_transmit(now).is_some() {};
     send(&mut sender, Time::ZERO);
     let (mut last, mut intervals) = (Time::ZERO, Vec::new());
     for _ in 0..4 {
@@ -345,7 +346,7 @@ fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can
 }
 
 /// Reno, paced at one segment in a thousand seconds.
-struct Slow(Shell);
+struct Slow(AnyController);
 
 impl CongestionController for Slow {
     fn on_ack(&mut self, path: usize, ack: &control::Acked) {
@@ -378,7 +379,8 @@ impl CongestionController for Slow {
 fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
     let modern = ModernSettings { rate: true, ..ModernSettings::default() };
     let settings = SenderSettings { modern, ..settings(transfer(3_000)) };
-    let control = Slow(Shell::new("reno".parse().unwrap(), Settings::default(), 1));
+    let reno = AnyController::new(&"reno".parse().unwrap(), Settings::default(), 1);
+    let control = Slow(reno.unwrap());
     let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
     assert_eq!(sender.poll_transmit(Time::ZERO).map(|sent| sent.segment.seq), Some(0));
     assert!(sender.poll_transmit(Time::ZERO).is_none());

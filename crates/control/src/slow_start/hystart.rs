@@ -1,6 +1,11 @@
-//! Leaving slow start before the queue is full, by the round-trip time of whole rounds.
+//! HyStart++: leaves slow start before the queue is full, by the round-trip times of whole rounds.
 //!
-//! Source: RFC 9406 §4 (HyStart++; symbols `currentRoundMinRTT`, `lastRoundMinRTT`, `cssBaselineMinRtt`).
+//! Source: RFC 9406 §4 (symbols `currentRoundMinRTT`, `lastRoundMinRTT`, `cssBaselineMinRtt`). Only the first slow
+//! start of a path is HyStart++'s: later ones have an ssthresh to go by, and are standard.
+
+use super::{SlowStart, Standard, Step};
+use crate::Acked;
+use crate::kind::{Described, Kind};
 
 /// `MIN_RTT_THRESH`, `MAX_RTT_THRESH` in seconds.
 const RTT_THRESH: (f64, f64) = (0.004, 0.016);
@@ -9,11 +14,15 @@ const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
 /// `L`: segments that one ACK may count for, without pacing.
-pub(crate) const ACK_LIMIT: f64 = 8.0;
+const ACK_LIMIT: f64 = 8.0;
 
-/// Slow start of one path; until [`HyStart::growth`] says that it is over.
+/// The first slow start of a path, or what comes after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct HyStart {
+pub struct HyStart(Option<Rounds>);
+
+/// The rounds of a slow start that goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rounds {
     /// `windowEnd`: the round is over when it is acknowledged.
     window_end: u64,
     current_round_min_rtt: f64,
@@ -24,18 +33,47 @@ pub(crate) struct HyStart {
 }
 
 impl HyStart {
-    pub(crate) fn new() -> Self {
-        HyStart {
-            window_end: 0,
-            current_round_min_rtt: f64::INFINITY,
-            last_round_min_rtt: f64::INFINITY,
-            samples: 0,
-            css: None,
+    /// A path that has not sent yet.
+    pub const NEW: HyStart = HyStart(Some(Rounds {
+        window_end: 0,
+        current_round_min_rtt: f64::INFINITY,
+        last_round_min_rtt: f64::INFINITY,
+        samples: 0,
+        css: None,
+    }));
+}
+
+impl SlowStart for HyStart {
+    fn on_ack(&mut self, ack: &Acked) -> Step {
+        let Some(rounds) = &mut self.0 else {
+            return Standard.on_ack(ack);
+        };
+        let growth = rounds.growth(ack.rtt(), ack.una, ack.nxt);
+        if growth.is_none() {
+            self.0 = None;
         }
+        Step { limit: ACK_LIMIT, growth }
     }
 
+    fn on_congestion(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Kind for HyStart {
+    const DESCRIBED: Described = Described {
+        names: &["hystart"],
+        summary: "HyStart++: ends the first slow start when round trips grow, before the queue is full",
+        formula: "growth 1, and 1/4 for five rounds once a round's least RTT is RTT/8 (4 to 16 ms) above the last's",
+        source: "RFC 9406 §4",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(HyStart::NEW);
+}
+
+impl Rounds {
     /// How much the window grows for each acknowledged segment; `None`: slow start is over.
-    pub(crate) fn growth(&mut self, rtt: f64, una: u64, nxt: u64) -> Option<f64> {
+    fn growth(&mut self, rtt: f64, una: u64, nxt: u64) -> Option<f64> {
         if una >= self.window_end {
             self.window_end = nxt;
             self.last_round_min_rtt = self.current_round_min_rtt;
@@ -78,7 +116,7 @@ mod tests {
 
     /// Rounds of ten ACKs each with the round-trip times of `rtts_ms`; the growth in each round.
     fn rounds(rtts_ms: &[f64]) -> alloc::vec::Vec<Option<f64>> {
-        let mut hystart = HyStart::new();
+        let HyStart(Some(mut hystart)) = HyStart::NEW else { unreachable!() };
         let mut una = 0;
         let round = |rtt: &f64| {
             let end = una + 10;

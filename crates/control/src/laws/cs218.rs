@@ -21,120 +21,140 @@
 //! is exactly Reno, though by the letter its α of 1 would be doubled: a subflow is to "take no more capacity on a path
 //! than it would if it were a normal TCP flow" (§2).
 //!
-//! It is no law because of `lastRTT`: a law sees smoothed round trips and two numbers of its own for a path, and this
-//! needs three. With round trips that stay as they are and losses much rarer than one in six segments, it is LIA with
-//! twice the increment, and its windows are √2 times as large.
+//! `lastRTT` is the newest round-trip sample, not the smoothed one. With round trips that stay as they are and losses
+//! much rarer than one in six segments, it is LIA with twice the increment, and its windows are √2 times as large.
 
-use crate::laws::boosted;
-use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
-use alloc::boxed::Box;
+use super::lia::linked;
+use crate::kind::{Choice, Described, Kind};
+use crate::{Acked, Law, PathView, usable};
 
 /// The number of ACKs in a row beyond which increments are boosted ("upon a set of runs").
-pub(crate) const ACKS: u32 = 5;
+const ACKS: u32 = 5;
 
-/// LIA over all paths, and what boosts it on each.
-#[derive(Clone, Debug)]
-pub(crate) struct Cs218 {
+/// `w_r += min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT)` after `threshold` ACKs without a loss, `w_r/2`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cs218 {
     /// In the place of the 5.
     threshold: u32,
-    /// Has `DWND/α` as the first note of each path.
-    lia: Shell,
-    paths: Box<[Path]>,
+    boost: Boost,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Path {
-    /// `ackCount`, and what it was before the last congestion event, should that have been none.
-    acks: u32,
-    before: u32,
+/// Where the boost stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Boost {
+    /// After the cap `1/w_r`.
+    Uncapped,
+    /// Before it.
+    Capped,
+}
+
+/// What CS218_ALGO remembers of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cs218Note {
+    /// `DWND/α`, from 0 to 1.
+    boost: f64,
     /// `bestRTT` in nanoseconds: only its ratio to others means anything.
     best: u64,
+    /// `ackCount`.
+    acks: u32,
 }
 
-impl Default for Path {
+impl Default for Cs218Note {
     fn default() -> Self {
-        Path { acks: 0, before: 0, best: u64::MAX }
+        Cs218Note { boost: 0.0, best: u64::MAX, acks: 0 }
     }
 }
 
-impl Path {
-    /// Takes in an ACK with round trip `last`; returns `DWND/α`.
-    fn count(&mut self, threshold: u32, last: u64) -> f64 {
-        self.acks = self.acks.saturating_add(1);
-        if last == 0 {
-            return 0.0; // nothing was measured
-        }
-        let ratio = (self.best as f64 / last as f64).min(1.0);
-        self.best = self.best.min(last);
-        if self.acks > threshold { ratio } else { 0.0 }
-    }
-}
+impl Law for Cs218 {
+    type Note = Cs218Note;
 
-impl Cs218 {
-    pub(crate) fn new(threshold: u32, capped: bool, settings: Settings, paths: usize) -> Self {
-        Cs218 {
-            threshold,
-            lia: Shell::new(boosted(capped), settings, paths),
-            paths: alloc::vec![Path::default(); paths].into(),
+    fn growth(&self, me: usize, paths: &[PathView<Cs218Note>]) -> f64 {
+        let PathView { cwnd, note, .. } = paths[me];
+        if usable(paths).nth(1).is_none() {
+            return 1.0 / cwnd;
+        }
+        match self.boost {
+            Boost::Uncapped => (1.0 + note.boost) * linked(paths).min(1.0 / cwnd),
+            Boost::Capped => ((1.0 + note.boost) * linked(paths)).min(1.0 / cwnd),
         }
     }
-}
 
-impl CongestionController for Cs218 {
-    fn on_ack(&mut self, path: usize, ack: &Acked) {
-        let ratio = self.paths[path].count(self.threshold, ack.rtt_ns);
-        self.lia.annotate(path, [ratio, 0.0]);
-        self.lia.on_ack(path, ack);
-    }
-
-    fn on_congestion(&mut self, path: usize, cause: Cause) {
-        let side = &mut self.paths[path];
-        if cause != Cause::TimeoutAgain {
-            side.before = side.acks;
+    fn note_acked(&self, note: &mut Cs218Note, ack: &Acked) {
+        let last = ack.rtt_ns;
+        note.acks = note.acks.saturating_add(1);
+        note.boost = 0.0;
+        if last > 0 {
+            let ratio = (note.best as f64 / last as f64).min(1.0);
+            note.best = note.best.min(last);
+            if note.acks > self.threshold {
+                note.boost = ratio;
+            }
         }
-        side.acks = 0;
-        self.lia.on_congestion(path, cause);
     }
 
-    fn on_recovered(&mut self, path: usize) {
-        self.lia.on_recovered(path);
+    fn note_lost(&self, note: &mut Cs218Note) {
+        note.acks = 0;
     }
 
-    fn set_member(&mut self, path: usize, member: bool) {
-        self.paths[path] = Path::default();
-        self.lia.set_member(path, member);
+    fn note_lost_again(&self, note: &mut Cs218Note) {
+        note.acks = 0;
     }
 
     /// ACKs from before the event count again, for there was no loss between.
-    fn undo(&mut self, path: usize) {
-        let side = &mut self.paths[path];
-        side.acks = side.acks.saturating_add(core::mem::take(&mut side.before));
-        self.lia.undo(path);
+    fn note_undone(&self, note: &mut Cs218Note, before: Cs218Note) {
+        note.acks = note.acks.saturating_add(before.acks);
     }
 
-    fn restart(&mut self, path: usize, window: Window) {
-        self.lia.restart(path, window);
+    /// Round trips stay as they are. An ACK is boosted if the last `threshold` segments were not lost.
+    fn steady_note(&self, loss: f64) -> Cs218Note {
+        let boost = libm::pow(1.0 - loss, f64::from(self.threshold));
+        Cs218Note { boost, ..Cs218Note::default() }
     }
+}
 
-    fn window(&self, path: usize) -> Window {
-        self.lia.window(path)
-    }
+impl Kind for Cs218 {
+    const DESCRIBED: Described = Described {
+        names: &["cs218"],
+        summary: "CS218_ALGO: LIA, up to twice as fast on a path without a loss for five ACKs and without a queue.",
+        formula: "growth min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT) after five ACKs since a loss, backoff w_r/2",
+        source: "CS 218 project report, 2017, §3.2.3",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Cs218 { threshold: ACKS, boost: Boost::Uncapped });
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word(
+            "capped",
+            Cs218 { threshold: ACKS, boost: Boost::Capped },
+            "what is boosted stays within the cap 1/w_r",
+        ),
+        Choice::count(
+            "acks-",
+            0..=1000,
+            &[10, 0, 1, 2, 3, 20],
+            |threshold| Cs218 { threshold, boost: Boost::Uncapped },
+            "boosted after so many ACKs since a loss",
+        ),
+    ];
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Phase;
+    use crate::{Cause, CongestionController, Phase, Settings, Shell, Window};
     use alloc::vec::Vec;
 
     const MS: u64 = 1_000_000;
 
+    fn law(threshold: u32, boost: Boost) -> Cs218 {
+        Cs218 { threshold, boost }
+    }
+
     /// Paths in avoidance, with these windows and smoothed round trips in ms.
-    fn control(threshold: u32, capped: bool, paths: &[(f64, u64)]) -> Cs218 {
+    fn control(law: Cs218, paths: &[(f64, u64)]) -> Shell<Cs218> {
         let settings = Settings { initial_ssthresh: 1.0, ..Settings::default() };
-        let mut control = Cs218::new(threshold, capped, settings, paths.len());
+        let mut control = Shell::new(law, settings, paths.len());
         for (path, (cwnd, rtt)) in paths.iter().enumerate() {
-            control.lia.on_ack(path, &Acked { segments: 0.0, ..acked(*rtt, *rtt) });
+            control.on_ack(path, &Acked { segments: 0.0, ..acked(*rtt, *rtt) });
             control.restart(path, Window { cwnd: *cwnd, ssthresh: 1.0 });
         }
         control
@@ -147,11 +167,12 @@ mod tests {
 
     /// What an ACK adds to path 0, of these windows and round trips in ms, over what it adds under LIA; the best round
     /// trip of the path is `best` of the last one.
-    fn factor(capped: bool, paths: &[(f64, u64)], best: f64) -> f64 {
+    fn factor(boost: Boost, paths: &[(f64, u64)], best: f64) -> f64 {
         let grown = |threshold: u32| {
-            let mut control = control(threshold, capped, paths);
+            let mut control = control(law(threshold, boost), paths);
             let (cwnd, srtt) = paths[0];
-            control.paths[0].best = (best * (srtt * MS) as f64) as u64;
+            let rtt_ns = (best * (srtt * MS) as f64) as u64;
+            control.on_ack(0, &Acked { segments: 0.0, rtt_ns, ..acked(srtt, srtt) });
             control.on_ack(0, &acked(srtt, srtt));
             control.window(0).cwnd - cwnd
         };
@@ -162,13 +183,13 @@ mod tests {
     fn the_increment_is_twice_that_of_lia_at_the_best_round_trip_and_tends_to_it_at_long_ones() {
         // Two paths of 10 segments and 100 ms: α 0.5, LIA 0.025.
         let equal = [(10.0, 100), (10.0, 100)];
-        for capped in [false, true] {
+        for boost in [Boost::Uncapped, Boost::Capped] {
             for (best, expected) in [(1.0, 2.0), (0.5, 1.5), (1e-4, 1.0001), (1.5, 2.0)] {
-                let got = factor(capped, &equal, best);
-                assert!((got - expected).abs() < 1e-9, "{capped} {best}: {got}");
+                let got = factor(boost, &equal, best);
+                assert!((got - expected).abs() < 1e-9, "{boost:?} {best}: {got}");
             }
         }
-        let mut control = control(0, false, &equal);
+        let mut control = control(law(0, Boost::Uncapped), &equal);
         control.on_ack(0, &acked(100, 100));
         assert!((control.window(0).cwnd - 10.05).abs() < 1e-12, "{:?}", control.window(0));
     }
@@ -177,18 +198,18 @@ mod tests {
     fn within_the_cap_it_stays_a_tcp_where_that_binds() {
         // w (40, 2) of 200 and 20 ms: α 7/3, and the cap binds on the first path: 0.025.
         let unequal = [(40.0, 200), (2.0, 20)];
-        assert!((factor(false, &unequal, 1.0) - 2.0).abs() < 1e-9);
-        assert!((factor(true, &unequal, 1.0) - 1.0).abs() < 1e-9);
+        assert!((factor(Boost::Uncapped, &unequal, 1.0) - 2.0).abs() < 1e-9);
+        assert!((factor(Boost::Capped, &unequal, 1.0) - 1.0).abs() < 1e-9);
         // w (10, 10) of 50 and 200 ms: α 1.28, 0.064 each. Twice that is beyond the cap of 0.1.
         let between = [(10.0, 50), (10.0, 200)];
-        assert!((factor(false, &between, 1.0) - 2.0).abs() < 1e-9);
-        assert!((factor(true, &between, 1.0) - 0.1 / 0.064).abs() < 1e-9);
+        assert!((factor(Boost::Uncapped, &between, 1.0) - 2.0).abs() < 1e-9);
+        assert!((factor(Boost::Capped, &between, 1.0) - 0.1 / 0.064).abs() < 1e-9);
     }
 
     /// The number of the first ACK after a loss that adds more than LIA does.
     fn first_boosted(threshold: u32) -> Option<usize> {
         let paths = [(64.0, 100), (64.0, 100)];
-        let [mut boosted, mut lia] = [threshold, u32::MAX].map(|t| control(t, false, &paths));
+        let [mut boosted, mut lia] = [threshold, u32::MAX].map(|t| control(law(t, Boost::Uncapped), &paths));
         let both = [&mut boosted, &mut lia];
         let windows = both.map(|control| -> Vec<f64> {
             (0..20).for_each(|_| control.on_ack(0, &acked(100, 100)));
@@ -214,37 +235,38 @@ mod tests {
 
     #[test]
     fn the_best_round_trip_is_used_before_it_is_updated_and_counts_for_one_at_most() {
-        let mut path = Path::default();
-        assert_eq!(
-            [80, 100, 50, 100, 0].map(|last| path.count(0, last)),
-            [1.0, 0.8, 1.0, 0.5, 0.0]
-        );
-        assert_eq!((path.best, path.acks), (50, 5));
+        let (law, mut note) = (law(0, Boost::Uncapped), Cs218Note::default());
+        let boosts = [80, 100, 50, 100, 0].map(|rtt_ns| {
+            law.note_acked(&mut note, &Acked { rtt_ns, ..Acked::default() });
+            note.boost
+        });
+        assert_eq!(boosts, [1.0, 0.8, 1.0, 0.5, 0.0]);
+        assert_eq!((note.best, note.acks), (50, 5));
     }
 
     #[test]
     fn a_loss_of_one_path_begins_its_count_anew_and_one_that_was_none_does_not() {
-        let mut control = control(ACKS, false, &[(10.0, 100), (10.0, 100)]);
+        let mut control = control(law(ACKS, Boost::Uncapped), &[(10.0, 100), (10.0, 100)]);
         for path in [0, 1] {
-            (0..7).for_each(|_| control.on_ack(path, &acked(100, 100)));
+            (0..6).for_each(|_| control.on_ack(path, &acked(100, 100)));
         }
         let before = control.window(0).cwnd;
         control.on_congestion(0, Cause::FastRetransmit);
         assert_eq!(control.window(0).ssthresh, before / 2.0);
-        assert_eq!([0, 1].map(|path| control.paths[path].acks), [0, 7]);
+        assert_eq!([0, 1].map(|path| control.views()[path].note.acks), [0, 7]);
         control.on_ack(0, &Acked { phase: Phase::Recovery, ..acked(100, 100) });
         assert_eq!(control.window(0).cwnd, before / 2.0);
         control.undo(0);
-        assert_eq!(control.paths[0].acks, 8);
+        assert_eq!(control.views()[0].note.acks, 8);
         control.on_congestion(0, Cause::Timeout);
         control.on_congestion(0, Cause::TimeoutAgain);
         control.undo(0);
-        assert_eq!(control.paths[0].acks, 8);
+        assert_eq!(control.views()[0].note.acks, 8);
     }
 
     #[test]
     fn slow_start_is_that_of_lia() {
-        let mut control = control(0, false, &[(10.0, 100), (10.0, 100)]);
+        let mut control = control(law(0, Boost::Uncapped), &[(10.0, 100), (10.0, 100)]);
         control.restart(0, Window { cwnd: 10.0, ssthresh: 20.0 });
         control.on_ack(0, &acked(100, 100));
         assert_eq!(control.window(0).cwnd, 11.0);

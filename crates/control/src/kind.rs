@@ -1,0 +1,213 @@
+//! What every kind of controller, law and slow start says of itself, in its own file.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// How a kind is named and described to people.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// The names it answers to, the first one preferred.
+    pub names: &'static [&'static str],
+    /// One sentence.
+    pub summary: &'static str,
+    /// Its rule in symbols: of a law, growth per acknowledged segment and window after a congestion event.
+    pub formula: &'static str,
+    /// Where the rule is published.
+    pub source: &'static str,
+    /// Of a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie on a jump.
+    /// Theory then averages over states that differ by its mesh.
+    pub set_valued: bool,
+    /// Of a law: whether the kernel runs it as `kernel:NAME`, by a port in `bpf/include`.
+    pub ported: bool,
+}
+
+impl Described {
+    /// What most kinds leave as it is.
+    pub const DEFAULT: Described = Described {
+        names: &[],
+        summary: "",
+        formula: "",
+        source: "",
+        set_valued: false,
+        ported: false,
+    };
+}
+
+/// A kind that scenarios name: `NAME` or `NAME:OPTION`. A value of the type is the kind with its option.
+pub trait Kind: Copy + 'static {
+    /// Names, summary, formula and source.
+    const DESCRIBED: Described;
+
+    /// The kind without an option; `None` if it needs one.
+    const PLAIN: Option<Self>;
+
+    /// What may follow its name after a colon.
+    const CHOICES: &'static [Choice<Self>] = &[];
+
+    /// The kind with what followed the colon; `None` if that is not one of its options.
+    fn with_option(option: Option<&str>) -> Option<Self> {
+        match option {
+            None => Self::PLAIN,
+            Some(text) => Self::CHOICES.iter().find_map(|choice| choice.read(text)),
+        }
+    }
+}
+
+/// An option of a kind, or a family of them.
+pub struct Choice<K: 'static> {
+    /// The word, or what stands before the number.
+    text: &'static str,
+    meaning: &'static str,
+    value: Value<K>,
+}
+
+enum Value<K: 'static> {
+    Word(K),
+    Count { least: u32, most: u32, examples: &'static [u32], kind: fn(u32) -> K },
+    Number { above: f64, most: f64, examples: &'static [f64], kind: fn(f64) -> K },
+}
+
+impl<K: Copy> Choice<K> {
+    /// The word `text`.
+    pub const fn word(text: &'static str, kind: K, meaning: &'static str) -> Self {
+        Choice { text, meaning, value: Value::Word(kind) }
+    }
+
+    /// `text` and a whole number in `range`. The examples stand for all in tests and lists.
+    pub const fn count(
+        text: &'static str,
+        range: core::ops::RangeInclusive<u32>,
+        examples: &'static [u32],
+        kind: fn(u32) -> K,
+        meaning: &'static str,
+    ) -> Self {
+        let (least, most) = (*range.start(), *range.end());
+        Choice { text, meaning, value: Value::Count { least, most, examples, kind } }
+    }
+
+    /// `text` and a number above `above` and at most `most`. The examples stand for all in tests and lists.
+    pub const fn number(
+        text: &'static str,
+        (above, most): (f64, f64),
+        examples: &'static [f64],
+        kind: fn(f64) -> K,
+        meaning: &'static str,
+    ) -> Self {
+        Choice { text, meaning, value: Value::Number { above, most, examples, kind } }
+    }
+
+    fn read(&self, text: &str) -> Option<K> {
+        let after = text.strip_prefix(self.text)?;
+        match self.value {
+            Value::Word(kind) => after.is_empty().then_some(kind),
+            Value::Count { least, most, kind, .. } => {
+                let digits = after.bytes().all(|byte| byte.is_ascii_digit());
+                let count = digits.then(|| after.parse().ok()).flatten()?;
+                (least <= count && count <= most).then(|| kind(count))
+            }
+            Value::Number { above, most, kind, .. } => {
+                let number = after.parse().ok()?;
+                (above < number && number <= most).then(|| kind(number))
+            }
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        match &self.value {
+            Value::Word(_) => alloc::vec![self.text.to_owned()],
+            Value::Count { examples, .. } => {
+                examples.iter().map(|n| format!("{}{n}", self.text)).collect()
+            }
+            Value::Number { examples, .. } => {
+                examples.iter().map(|x| format!("{}{x}", self.text)).collect()
+            }
+        }
+    }
+
+    fn meaning(&self) -> String {
+        match self.value {
+            Value::Word(_) => self.meaning.to_owned(),
+            Value::Count { least, most, .. } => {
+                format!("{}; a whole number from {least} to {most}", self.meaning)
+            }
+            Value::Number { above, most, .. } => {
+                format!("{}, above {above} and at most {most}", self.meaning)
+            }
+        }
+    }
+}
+
+/// A kind as lists show it.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// What its file says.
+    pub described: Described,
+    /// Options and what they mean; a family of options stands there by its first example.
+    pub options: Vec<(String, String)>,
+    /// Whether it has a name without an option.
+    pub plain: bool,
+    /// All options that stand for the kind in tests.
+    examples: Vec<String>,
+}
+
+impl Listed {
+    pub(crate) fn of<K: Kind>() -> Self {
+        let options =
+            K::CHOICES.iter().map(|choice| (choice.texts().swap_remove(0), choice.meaning()));
+        Listed {
+            described: K::DESCRIBED,
+            options: options.collect(),
+            plain: K::PLAIN.is_some(),
+            examples: K::CHOICES.iter().flat_map(Choice::texts).collect(),
+        }
+    }
+
+    /// Its name with each of its options.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        let name = self.described.names[0];
+        let plain = self.plain.then(|| name.to_owned());
+        plain.into_iter().chain(self.examples.iter().map(move |option| format!("{name}:{option}")))
+    }
+}
+
+/// Makes the enum over all kinds of a folder and its parser, from one line for each of them.
+macro_rules! kinds {
+    ($(#[$doc:meta])* $any:ident { $($file:ident::$type:ident => $variant:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum $any {
+            $(
+                #[doc = concat!("See `", stringify!($file), ".rs`.")]
+                $variant($file::$type),
+            )*
+        }
+
+        impl $any {
+            /// Every kind in the order of the registry.
+            pub fn listed() -> alloc::vec::Vec<$crate::kind::Listed> {
+                alloc::vec![$($crate::kind::Listed::of::<$file::$type>()),*]
+            }
+
+            /// What its file says of it.
+            pub fn described(&self) -> $crate::kind::Described {
+                match self {
+                    $($any::$variant(_) => <$file::$type as $crate::kind::Kind>::DESCRIBED,)*
+                }
+            }
+
+            /// The kind of this name, with this option.
+            pub(crate) fn find(name: &str, option: Option<&str>) -> Option<Self> {
+                $(
+                    if <$file::$type as $crate::kind::Kind>::DESCRIBED.names.contains(&name) {
+                        return <$file::$type as $crate::kind::Kind>::with_option(option)
+                            .map($any::$variant);
+                    }
+                )*
+                None
+            }
+        }
+    };
+}
+pub(crate) use kinds;

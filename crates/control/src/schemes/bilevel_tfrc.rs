@@ -1,0 +1,49 @@
+//! Bilevel TFRC: a master rate, divided as the TFRCs of the paths have it. The rule is in `tfrc.rs`.
+
+use super::tfrc::{Division, NEEDS, Tfrc};
+use crate::kind::{Choice, Described, Kind};
+use crate::scheme::Scheme;
+use crate::{Needs, Settings};
+
+/// Whose loss history the master goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Options {
+    /// The mean of the paths'.
+    Plain,
+    /// The same, with discounting.
+    Discounting,
+    /// One of all paths, with discounting.
+    Pooled,
+}
+
+impl Kind for Options {
+    const DESCRIBED: Described = Described {
+        names: &["bilevel-tfrc"],
+        summary: "Bilevel TFRC: a master rate of the paths' mean loss, divided as their own TFRCs have it.",
+        formula: "path i: R_M R_i / ΣR, R_M = X(f_M), f_M = Σ f_i R_i / ΣR",
+        source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
+        ..Described::DEFAULT
+    };
+    const PLAIN: Option<Self> = Some(Options::Plain);
+    const CHOICES: &'static [Choice<Self>] = &[
+        Choice::word("discounting", Options::Discounting, "old loss intervals count less while the open one is long"),
+        Choice::word("pooled", Options::Pooled, "with discounting, and one loss history of all paths for the master"),
+    ];
+}
+
+impl Scheme for Options {
+    type Control = Tfrc;
+
+    fn needs(self) -> Needs {
+        NEEDS
+    }
+
+    fn control(self, settings: Settings, paths: usize) -> Tfrc {
+        let (division, discounting) = match self {
+            Options::Plain => (Division::Bilevel, false),
+            Options::Discounting => (Division::Bilevel, true),
+            Options::Pooled => (Division::Pooled, true),
+        };
+        Tfrc::new(division, discounting, settings, paths)
+    }
+}

@@ -1,0 +1,67 @@
+//! The registry of slow starts: how a path grows below ssthresh, and when it stops. One file each, one line
+//! each; `LAW+NAME` says which.
+
+use crate::kind::kinds;
+use crate::{Acked, Phase};
+
+/// How a path grows below ssthresh, and when that ends before it has reached ssthresh.
+///
+/// A value is the state of one path.
+pub trait SlowStart: Copy + core::fmt::Debug + PartialEq {
+    /// What an ACK of new data adds to a window below ssthresh.
+    fn on_ack(&mut self, ack: &Acked) -> Step;
+
+    /// A congestion event began on the path: the next slow start has an ssthresh to go by.
+    fn on_congestion(&mut self) {}
+}
+
+/// What an ACK adds in slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Segments that the ACK counts for at most.
+    pub limit: f64,
+    /// Segments that the window gains for each of them; `None` ends slow start at the present window.
+    pub growth: Option<f64>,
+}
+
+/// Segments that one ACK may count for (RFC 3465 §2.2: L = 2), and after a timeout (§2.3: L = 1).
+pub(crate) const ACK_LIMIT: f64 = 2.0;
+pub(crate) const ACK_LIMIT_AFTER_TIMEOUT: f64 = 1.0;
+
+/// Segments that one ACK may count for in `phase`, in which the window may grow.
+#[inline(always)] // on the way of every ACK
+pub(crate) fn ack_limit(phase: Phase) -> f64 {
+    match phase {
+        Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
+        Phase::Open | Phase::Recovery => ACK_LIMIT,
+    }
+}
+
+macro_rules! slow_starts {
+    ($($file:ident::$type:ident,)*) => {
+        $(mod $file; pub use $file::$type;)*
+
+        kinds! {
+            /// Any slow start, and its state on one path.
+            AnySlowStart { $($file::$type => $type,)* }
+        }
+
+        impl SlowStart for AnySlowStart {
+            fn on_ack(&mut self, ack: &Acked) -> Step {
+                match self { $(AnySlowStart::$type(kind) => kind.on_ack(ack),)* }
+            }
+            fn on_congestion(&mut self) {
+                match self { $(AnySlowStart::$type(kind) => kind.on_congestion(),)* }
+            }
+        }
+    };
+}
+slow_starts! {
+    standard::Standard,
+    hystart::HyStart,
+}
+
+impl AnySlowStart {
+    /// The one that everybody has who does not ask for another.
+    pub const STANDARD: AnySlowStart = AnySlowStart::Standard(Standard);
+}
