@@ -47,15 +47,21 @@ impl Hop {
         Hop(FORK << SHIFT | number)
     }
 
-    /// What it stands for.
+    /// What it stands for. Links come first, then the end: a comparison for each.
     #[inline(always)] // once for each hop of each packet
     pub fn step(self) -> Step {
-        let number = self.0 & NUMBER;
-        match self.0 >> SHIFT {
-            ARRIVED => Step::Arrived,
-            FORK => Step::Fork(number),
-            MEDIUM_LINK => Step::MediumLink(number),
-            _ => Step::Link(self.0), // its kind is 0
+        match self {
+            Hop(link) if link <= NUMBER => Step::Link(link),
+            Hop::ARRIVED => Step::Arrived,
+            Hop(other) => Hop::uncommon(other),
+        }
+    }
+
+    #[cold]
+    fn uncommon(word: u32) -> Step {
+        match word >> SHIFT {
+            FORK => Step::Fork(word & NUMBER),
+            _ => Step::MediumLink(word & NUMBER),
         }
     }
 }
