@@ -119,9 +119,7 @@ WIDE = (
     "crates/control/",
     "crates/network/",
     "crates/simulator/",
-    "crates/topology/",
     "crates/transport/",
-    "crates/wire/",
 )
 """Folders that still have comments beyond the line width."""
 

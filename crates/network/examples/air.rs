@@ -1,7 +1,7 @@
 //! Saturated stations of 802.11g that send full packets to one receiver: how many arrive.
 //!
-//! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives instructions per frame, as
-//! `benches/measure.py` reports them.
+//! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives
+//! instructions per frame, as `benches/measure.py` reports them.
 
 use network::dot11::{AfterCollision, Channel, ChannelSettings, ModeChoice, Phy, PhyKind};
 use network::{Outcome, Packet, Rng, SharedMedium, Station};

@@ -1,27 +1,33 @@
 //! A bus: an Ethernet that stations share by listening before they send, as ns-3 models it.
 //!
-//! Source: the module `csma` of ns-3 (`CsmaChannel`, `CsmaNetDevice`, `Backoff`). The bus is idle, then a frame is
-//! transmitted on it, then the frame propagates, then the bus is idle again. All stations see at once in which state it
-//! is, and while it is not idle nobody begins. A station that finds it busy tries again after a random number of slots.
-//! A packet goes `offer` → queueing discipline of the host (`host.rs`) → the station's driver, which holds one packet →
-//! the bus → [`Outcome`]: `Left` when its last bit has been sent, `Arrived` when that has propagated.
+//! Source: the module `csma` of ns-3 (`CsmaChannel`, `CsmaNetDevice`, `Backoff`). The bus is idle,
+//! then a frame is transmitted on it, then the frame propagates, then the bus is idle again. All
+//! stations see at once in which state it is, and while it is not idle nobody begins. A station
+//! that finds it busy tries again after a random number of slots. A packet goes `offer` → queueing
+//! discipline of the host (`host.rs`) → the station's driver, which holds one packet → the bus →
+//! [`Outcome`]: `Left` when its last bit has been sent, `Arrived` when that has propagated.
 //!
-//! **This is no CSMA/CD.** On a real shared Ethernet (IEEE 802.3 §4.2.3) a station sees what another one sends only
-//! when it gets there, so two may begin within one propagation delay, collide, notice it, jam, and back off by slots of
-//! 512 bit times. Here nothing collides: time is lost to waiting, and packets only by full queues and to stations that
-//! have found the bus busy too often. A station defers here by guessing anew, and there by waiting until the bus is
-//! idle; so here whoever has just sent has the bus again after its gap, unless another station's guess falls into that
-//! gap. Two stations with full frames take turns of 50 frames at 10 Mb/s, and one wait in 2500 is in vain: shares are
-//! equal over many seconds and not over one, and the bus loses one packet in 10⁵ that way (`bus/tests.rs`).
+//! **This is no CSMA/CD.** On a real shared Ethernet (IEEE 802.3 §4.2.3) a station sees what
+//! another one sends only when it gets there, so two may begin within one propagation delay,
+//! collide, notice it, jam, and back off by slots of 512 bit times. Here nothing collides: time is
+//! lost to waiting, and packets only by full queues and to stations that have found the bus busy
+//! too often. A station defers here by guessing anew, and there by waiting until the bus is idle;
+//! so here whoever has just sent has the bus again after its gap, unless another station's guess
+//! falls into that gap. Two stations with full frames take turns of 50 frames at 10 Mb/s, and one
+//! wait in 2500 is in vain: shares are equal over many seconds and not over one, and the bus loses
+//! one packet in 10⁵ that way (`bus/tests.rs`).
 //!
 //! Where it differs from ns-3:
 //!
-//! * The gap after a frame begins when the frame has propagated. In ns-3 it begins when the frame has been sent: with a
-//!   delay longer than the gap the sender itself then finds the bus busy, and guesses when to go on.
-//! * The number of slots is a whole number, and the largest is as likely as the others. ns-3 truncates a real number
-//!   below the largest, which is never drawn (but for one slot of one).
-//! * What happens at one instant is ordered: the bus first, then stations by how long ago they set out to try.
-//! * Guesses that fall into the frame on the bus are made when it is first found busy, which makes one event of many.
+//! * The gap after a frame begins when the frame has propagated. In ns-3 it begins when the frame
+//!   has been sent: with a delay longer than the gap the sender itself then finds the bus busy, and
+//!   guesses when to go on.
+//! * The number of slots is a whole number, and the largest is as likely as the others. ns-3
+//!   truncates a real number below the largest, which is never drawn (but for one slot of one).
+//! * What happens at one instant is ordered: the bus first, then stations by how long ago they set
+//!   out to try.
+//! * Guesses that fall into the frame on the bus are made when it is first found busy, which makes
+//!   one event of many.
 
 #[cfg(test)]
 mod tests;
@@ -34,7 +40,8 @@ use serde::Serialize;
 use std::vec::Drain;
 use units::{NANOS, Rate, Span, Time};
 
-/// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a preamble.
+/// Header and frame check sequence, in bytes (IEEE 802.3 §3.1.1). Neither ns-3 nor we send a
+/// preamble.
 const OVERHEAD: u32 = 14 + 4;
 
 /// Bytes that a shorter payload is padded to (IEEE 802.3 §3.2.8).
@@ -123,8 +130,8 @@ pub struct Bus<P> {
     outcomes: Vec<Outcome<P>>,
 }
 
-/// Slots of the backoff before the `retry`-th retry, the first one being 1: uniform from 1 to 2^retry − 1, or to the
-/// ends of both ranges.
+/// Slots of the backoff before the `retry`-th retry, the first one being 1: uniform from 1 to
+/// 2^retry − 1, or to the ends of both ranges.
 fn slots(retry: u32, rng: &mut dyn Rng) -> u32 {
     let most = ((1 << retry.min(CEILING)) - 1).min(MOST_SLOTS);
     1 + (rng.uniform() * f64::from(most)) as u32
@@ -151,7 +158,8 @@ impl<P: Packet> Bus<P> {
     /// A bus with `stations`, and `links` from one to another.
     ///
     /// # Panics
-    /// If its rate is zero, or a link leads from or to a station that does not exist, or to its own.
+    /// If its rate is zero, or a link leads from or to a station that does not exist, or to its
+    /// own.
     pub fn new(settings: BusSettings, stations: &[Station], links: &[(usize, usize)]) -> Self {
         assert!(settings.rate.0 > 0, "a bus has a rate");
         let count = stations.len();
@@ -260,7 +268,8 @@ impl<P: Packet> Bus<P> {
         self.idle_at = self.until + self.settings.delay;
     }
 
-    /// A station finds the bus busy. It draws until it tries at a time when this frame is over, or for the last time.
+    /// A station finds the bus busy. It draws until it tries at a time when this frame is over, or
+    /// for the last time.
     fn defer(&mut self, now: Time, from: usize, rng: &mut dyn Rng) {
         let station = &mut self.stations[from];
         if station.retries == MOST_RETRIES {
@@ -323,8 +332,9 @@ impl<P: Packet> SharedMedium<P> for Bus<P> {
         self.outcomes.drain(..)
     }
 
-    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing collides; a failure
-    /// is a packet that was given up because the bus was busy; an acknowledged packet is one that has been received.
+    /// What a station has counted. An attempt is a transmission, and all are answered, as nothing
+    /// collides; a failure is a packet that was given up because the bus was busy; an acknowledged
+    /// packet is one that has been received.
     fn counters(&self, station: usize) -> Counters {
         self.stations[station].counters
     }

@@ -1,28 +1,33 @@
 //! A cell: a base station that shares resource blocks among users, as LTE does.
 //!
-//! Time is divided into transmission time intervals (TTIs) of 1 ms, the same for both directions. In each, the
-//! scheduler of a direction (`scheduler.rs`) gives the resource blocks to the users that have something to receive or
-//! to send. How much a block carries follows from the user's signal (`channel.rs`). A packet goes `offer` → the user's
-//! queue in that direction → segments in as many TTIs as it needs (`bearer.rs`) → at the end of the TTI with its last
-//! byte, [`Outcome::Arrived`] and [`Outcome::Left`]. One that comes during a TTI waits for the next one.
+//! Time is divided into transmission time intervals (TTIs) of 1 ms, the same for both directions.
+//! In each, the scheduler of a direction (`scheduler.rs`) gives the resource blocks to the users
+//! that have something to receive or to send. How much a block carries follows from the user's
+//! signal (`channel.rs`). A packet goes `offer` → the user's queue in that direction → segments in
+//! as many TTIs as it needs (`bearer.rs`) → at the end of the TTI with its last byte,
+//! [`Outcome::Arrived`] and [`Outcome::Left`]. One that comes during a TTI waits for the next one.
 //! The cell has one event pending, the end of the TTI, and none while nothing is queued.
 //!
-//! Source: 3GPP TS 36.211 (frames, resource blocks), TS 36.213 §7.2.3 (quality and efficiency). What LTE has and this
-//! has not:
+//! Source: 3GPP TS 36.211 (frames, resource blocks), TS 36.213 §7.2.3 (quality and efficiency).
+//! What LTE has and this has not:
 //!
-//! * HARQ, RLC retransmissions, and block errors at all: what is sent is received. The thresholds are those of a block
-//!   error rate of 10 %, whose repetitions would cost a tenth of the rate and 8 ms each.
-//! * Reports of quality that are late or of single subbands: the scheduler knows the signal of the TTI that it fills,
-//!   the same in all blocks. With frequency-selective channels it could choose among blocks as well.
-//! * Transport blocks of the sizes of TS 36.213 Table 7.1.7.2.1-1, resource block groups, and contiguous blocks in the
-//!   uplink: any number of blocks carries its part, in whole bytes. Headers of PDCP, RLC and MAC are in no packet.
-//! * Scheduling requests and grants of the uplink, which take some milliseconds; buffer reports: the base knows what
-//!   waits at its users.
-//! * Uplink power control: both directions have one signal, and fade together. A user that transmits on few blocks does
-//!   not put more power into each.
+//! * HARQ, RLC retransmissions, and block errors at all: what is sent is received. The thresholds
+//!   are those of a block error rate of 10 %, whose repetitions would cost a tenth of the rate and
+//!   8 ms each.
+//! * Reports of quality that are late or of single subbands: the scheduler knows the signal of the
+//!   TTI that it fills, the same in all blocks. With frequency-selective channels it could choose
+//!   among blocks as well.
+//! * Transport blocks of the sizes of TS 36.213 Table 7.1.7.2.1-1, resource block groups, and
+//!   contiguous blocks in the uplink: any number of blocks carries its part, in whole bytes.
+//!   Headers of PDCP, RLC and MAC are in no packet.
+//! * Scheduling requests and grants of the uplink, which take some milliseconds; buffer reports:
+//!   the base knows what waits at its users.
+//! * Uplink power control: both directions have one signal, and fade together. A user that
+//!   transmits on few blocks does not put more power into each.
 //! * Several antennas, carrier aggregation, 256-QAM; TDD (both directions have their own blocks).
 //! * Interference that changes with neighbours' load: it is a part of the mean and of the fading.
-//! * RRC, idle states, discontinuous reception, paging, random access, handover: a user is in the cell and awake.
+//! * RRC, idle states, discontinuous reception, paging, random access, handover: a user is in the
+//!   cell and awake.
 //! * Bearers with different QoS: a user has one queue in each direction.
 
 mod bearer;
@@ -177,11 +182,12 @@ fn bearer_of((from, to): (usize, usize)) -> Option<(usize, Direction)> {
 }
 
 impl<P: Packet> Cell<P> {
-    /// A cell with these stations, of which the first is the base, and `links` between it and the others.
+    /// A cell with these stations, of which the first is the base, and `links` between it and the
+    /// others.
     ///
     /// # Panics
-    /// If a direction has no blocks, all symbols are overhead, a link does not lead between the base and a user, or a
-    /// user has no signal.
+    /// If a direction has no blocks, all symbols are overhead, a link does not lead between the
+    /// base and a user, or a user has no signal.
     pub fn new(settings: &CellSettings, stations: &[Station], links: &[(usize, usize)]) -> Self {
         let CellSettings { blocks, blocks_up, scheduler, averaging, overhead, radio, .. } =
             *settings;
@@ -217,7 +223,8 @@ impl<P: Packet> Cell<P> {
         }
     }
 
-    /// Resource blocks that have carried something to or from the user with a station's number, since the start.
+    /// Resource blocks that have carried something to or from the user with a station's number,
+    /// since the start.
     ///
     /// # Panics
     /// If that is no user.
@@ -225,8 +232,8 @@ impl<P: Packet> Cell<P> {
         self.sides[direction as usize].bearers[user - 1].blocks
     }
 
-    /// What the user with a station's number would be given if it were alone and its signal at the mean, in bits per
-    /// second.
+    /// What the user with a station's number would be given if it were alone and its signal at the
+    /// mean, in bits per second.
     ///
     /// # Panics
     /// If that is no user.
@@ -345,8 +352,9 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         self.outcomes.drain(..)
     }
 
-    /// What a station has counted. An attempt is what one TTI carries from it to one receiver; all are answered, and
-    /// nothing is given up; an acknowledged packet is one that has been received. Airtime is TTIs in which it sends.
+    /// What a station has counted. An attempt is what one TTI carries from it to one receiver; all
+    /// are answered, and nothing is given up; an acknowledged packet is one that has been received.
+    /// Airtime is TTIs in which it sends.
     fn counters(&self, station: usize) -> Counters {
         self.counters[station]
     }
@@ -360,7 +368,8 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         }
     }
 
-    /// From the next TTI on, users whose signal follows from their place have another mean; fading goes on as it was.
+    /// From the next TTI on, users whose signal follows from their place have another mean; fading
+    /// goes on as it was.
     fn place(&mut self, now: Time, places: &[Place]) {
         debug_assert!(self.due >= now, "a TTI has ended that nobody was woken for");
         let (Some(radio), Some((base, users))) = (self.radio, places.split_first()) else {

@@ -1,7 +1,7 @@
 //! How strong a signal arrives, and what a receiver makes of it.
 //!
-//! Path loss is log-distance, errors follow a logistic curve of the signal-to-noise ratio: steep enough to be a range,
-//! smooth enough that rate control has something to find.
+//! Path loss is log-distance, errors follow a logistic curve of the signal-to-noise ratio: steep
+//! enough to be a range, smooth enough that rate control has something to find.
 
 use crate::Place;
 use schemars::JsonSchema;
@@ -68,7 +68,8 @@ impl Radio {
     }
 }
 
-/// Probability that a frame of `bytes` is received at a signal-to-noise ratio of `snr_db` in a mode with this threshold.
+/// Probability that a frame of `bytes` is received at a signal-to-noise ratio of `snr_db` in a mode
+/// with this threshold.
 pub(crate) fn received(snr_db: f64, threshold_db: f64, bytes: u32) -> f64 {
     let above = (snr_db - threshold_db) / SLOPE_DB;
     if above > 30.0 {

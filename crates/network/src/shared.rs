@@ -1,23 +1,26 @@
 //! Shared media: one channel, bus or cell for several stations.
 //!
-//! A medium has stations and *links*, from one station to another. A packet is offered to a link, waits in the queue of
-//! the link's first station, and becomes one or two [`Outcome`]s. A medium has one event pending, at
-//! [`SharedMedium::next_wake`].
+//! A medium has stations and *links*, from one station to another. A packet is offered to a link,
+//! waits in the queue of the link's first station, and becomes one or two [`Outcome`]s. A medium
+//! has one event pending, at [`SharedMedium::next_wake`].
 
 use crate::routing::Node;
 use crate::{DropTail, Packet, Place, Queue, Rng};
 use std::vec::Drain;
 use units::{Rate, Span, Time};
 
-/// What a world does with a shared medium, whatever its kind. Stations and links have the numbers of the constructor.
+/// What a world does with a shared medium, whatever its kind. Stations and links have the numbers
+/// of the constructor.
 pub trait SharedMedium<P: Packet>: Send {
-    /// A packet comes to the first station of `link`. Returns whether its queue takes it: if not, there is no outcome.
+    /// A packet comes to the first station of `link`. Returns whether its queue takes it: if not,
+    /// there is no outcome.
     fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool;
 
     /// Does what is due at `now`. A call before [`SharedMedium::next_wake`] is harmless.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng);
 
-    /// When [`SharedMedium::wake`] is to be called next, never before the last call; it may move with each call.
+    /// When [`SharedMedium::wake`] is to be called next, never before the last call; it may move
+    /// with each call.
     fn next_wake(&self) -> Time;
 
     /// Takes the outcomes since the last call, in the order in which they happened.
@@ -32,7 +35,8 @@ pub trait SharedMedium<P: Packet>: Send {
     /// The stations are at these places from now on. Kinds without propagation ignore it.
     fn place(&mut self, _now: Time, _places: &[Place]) {}
 
-    /// Whether the places of the stations let packets of `link` through now; `None` if places do not matter.
+    /// Whether the places of the stations let packets of `link` through now; `None` if places do
+    /// not matter.
     fn connected(&self, _link: u32) -> Option<bool> {
         None
     }
@@ -56,8 +60,8 @@ pub trait Kind: Sized {
         rng: &mut dyn Rng,
     ) -> Box<dyn SharedMedium<P>>;
 
-    /// Parameters for three stations with which tests try the kind: each of the others has a link from the first one,
-    /// and one to it.
+    /// Parameters for three stations with which tests try the kind: each of the others has a link
+    /// from the first one, and one to it.
     fn examples() -> Vec<Self>;
 }
 
@@ -76,8 +80,8 @@ pub trait MultiHop {
     fn handovers(&self, station: usize) -> u64;
 }
 
-/// The ends of a link. Where packets are routed it may begin and end at any of several stations; elsewhere the first
-/// ones count.
+/// The ends of a link. Where packets are routed it may begin and end at any of several stations;
+/// elsewhere the first ones count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ends {
     /// Stations at which it begins.
@@ -98,14 +102,15 @@ impl Ends {
 pub struct Station {
     /// Where it is at first.
     pub place: Place,
-    /// The queueing discipline of its host; in a cell one for each user and direction. An early detection has no idle
-    /// time here.
+    /// The queueing discipline of its host; in a cell one for each user and direction. An early
+    /// detection has no idle time here.
     pub queue: Queue,
     /// Packets that the driver takes from it, with those that are being sent.
     pub ring: u32,
     /// Rate at which it sends, if not that of the medium.
     pub rate: Option<Rate>,
-    /// Probability that a packet is lost for good, whatever the attempts: a loss that is no congestion.
+    /// Probability that a packet is lost for good, whatever the attempts: a loss that is no
+    /// congestion.
     pub residual_loss: f64,
     /// Mean time between bursts of noise, each of which takes one packet for good.
     pub noise: Option<Span>,
@@ -124,11 +129,12 @@ impl Default for Station {
     }
 }
 
-/// What became of a packet. One that is not lost gives `Left` and `Arrived`, one that is lost gives `Left` with `lost`
-/// or, after it had left its first station, `Left` and `Lost`.
+/// What became of a packet. One that is not lost gives `Left` and `Arrived`, one that is lost gives
+/// `Left` with `lost` or, after it had left its first station, `Left` and `Lost`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<P> {
-    /// A packet is at the end of its link; a broadcast gives one outcome for each station that received it.
+    /// A packet is at the end of its link; a broadcast gives one outcome for each station that
+    /// received it.
     Arrived {
         /// Number of the link.
         link: u32,

@@ -1,4 +1,5 @@
-//! The parameters of a Wi-Fi network, as a scenario gives them: one 802.11 channel, with or without routing over it.
+//! The parameters of a Wi-Fi network, as a scenario gives them: one 802.11 channel, with or without
+//! routing over it.
 
 use crate::adhoc::{Adhoc, AdhocSettings, Routing};
 use crate::dot11::{AfterCollision, Channel, ChannelSettings, ModeChoice, Phy, PhyKind};
@@ -45,7 +46,8 @@ pub enum RateControl {
     /// Always the same.
     #[default]
     Fixed,
-    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were not.
+    /// Auto rate fallback: up after ten packets that were acknowledged, down after two that were
+    /// not.
     Arf,
     /// The fastest that the signal allows with a margin of 2 dB; needs `radio`.
     Ideal,

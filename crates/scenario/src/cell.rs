@@ -79,22 +79,7 @@ fn check_cell(scenario: Topology<'_>, cell: &Cell) -> Result<(), Located> {
         check_radio(radio)
             .or_else(|(field, value)| wrong(field, value, "a number that a radio has"))?;
     }
-    unique("user", cell.user.iter().map(|user| &user.name))?;
-    for user in &cell.user {
-        if user.name.text == cell.base.text || !users.contains(&user.name.text) {
-            let error = Error::new(format!("cell `{name}`: `{}` is no user of it", user.name.text));
-            let all = users.iter().filter(|user| **user != cell.base.text);
-            let help = format!("its users are {}", list(all.map(String::as_str)));
-            return Err(Located::at(&user.name, error.help(help)));
-        }
-    }
-    for user in &cell.user {
-        let of = format!("user.{}.", user.name.text);
-        check_signal(user.snr_db, user.fading, user.queue.as_ref())
-            .map_err(|wrong| wrong.prefixed(&of).of("cell", name))?;
-    }
-    check_signal(cell.snr_db, cell.fading, cell.queue.as_ref())
-        .map_err(|wrong| wrong.of("cell", name))?;
+    check_users(cell, &users)?;
     let told = |user: &String| {
         cell.snr_db.is_some() || find(cell, user).is_some_and(|own| own.snr_db.is_some())
     };
@@ -112,6 +97,27 @@ fn check_cell(scenario: Topology<'_>, cell: &Cell) -> Result<(), Located> {
         }
         None => Ok(()),
     }
+}
+
+/// The tables of users: each is a station of the cell, with a signal that can be.
+fn check_users(cell: &Cell, stations: &[String]) -> Result<(), Located> {
+    let name = &cell.name.text;
+    unique("user", cell.user.iter().map(|user| &user.name))?;
+    for user in &cell.user {
+        if user.name.text == cell.base.text || !stations.contains(&user.name.text) {
+            let error = Error::new(format!("cell `{name}`: `{}` is no user of it", user.name.text));
+            let all = stations.iter().filter(|user| **user != cell.base.text);
+            let help = format!("its users are {}", list(all.map(String::as_str)));
+            return Err(Located::at(&user.name, error.help(help)));
+        }
+    }
+    for user in &cell.user {
+        let of = format!("user.{}.", user.name.text);
+        check_signal(user.snr_db, user.fading, user.queue.as_ref())
+            .map_err(|wrong| wrong.prefixed(&of).of("cell", name))?;
+    }
+    check_signal(cell.snr_db, cell.fading, cell.queue.as_ref())
+        .map_err(|wrong| wrong.of("cell", name))
 }
 
 fn find<'a>(cell: &'a Cell, name: &str) -> Option<&'a CellUser> {

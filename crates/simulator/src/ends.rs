@@ -1,5 +1,5 @@
-//! The two ends of a connection, one variant for each protocol. TCP's is the one that a run spends its time in: it is
-//! told first, and the others are apart.
+//! The two ends of a connection, one variant for each protocol. TCP's is the one that a run spends
+//! its time in: it is told first, and the others are apart.
 
 use crate::controller::Controller;
 use transport::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tcp, tfrc, udp};

@@ -1,5 +1,5 @@
-//! Packets on shared media: they wait in the queue of a station. A sender on the same host is told when they have left
-//! it.
+//! Packets on shared media: they wait in the queue of a station. A sender on the same host is told
+//! when they have left it.
 
 use crate::event_source::Wake;
 use crate::packed::PackedSegment;
@@ -56,8 +56,8 @@ impl World {
         self.schedule_medium(medium);
     }
 
-    /// A data packet has left its sender's host, if `link` is where its route begins. Returns the flow, if its sender
-    /// limits what waits in the host.
+    /// A data packet has left its sender's host, if `link` is where its route begins. Returns the
+    /// flow, if its sender limits what waits in the host.
     fn leave_host(&mut self, packet: &PackedSegment, link: u32) -> Option<u32> {
         let first = packet.cursor().checked_sub(1)?; // it stands at the hop behind the medium link
         let number = packet.path();

@@ -6,17 +6,17 @@ use wire::{
     Ack, Combination, Data, Datagram, Echo, Flags, Sacks, Segment, TfrcData, sack_option_bytes,
 };
 
-/// A segment on its way, with its place on its route. Its fields are whole words, because a packet is
-/// copied right after it was written, and a processor forwards a store to a load only if one store has all
-/// the bytes that the load wants. What does not fit lies in a [`SideStore`].
+/// A segment on its way, with its place on its route. Its fields are whole words, because a packet
+/// is copied right after it was written, and a processor forwards a store to a load only if one
+/// store has all the bytes that the load wants. What does not fit lies in a [`SideStore`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PackedSegment {
     /// What the segment is about: first byte, next byte, number of a packet, or which segments.
     number: u64,
     dsn: u64,
     stamp: Time,
-    /// Low half: payload bytes; of an ACK, bytes of receive window beyond `dsn`. High half: the place in the
-    /// [`SideStore`] of what does not fit, or a second length.
+    /// Low half: payload bytes; of an ACK, bytes of receive window beyond `dsn`. High half: the
+    /// place in the [`SideStore`] of what does not fit, or a second length.
     amounts: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,

@@ -1,4 +1,5 @@
-//! Whoever looks on while packets go: the log of events, a capture, a qlog. None of them changes a run.
+//! Whoever looks on while packets go: the log of events, a capture, a qlog. None of them changes a
+//! run.
 
 mod capture;
 mod qlog;

@@ -72,7 +72,8 @@ pub struct LinkMeter {
 }
 
 impl LinkMeter {
-    /// A meter for the links of `plan`, when `planned` says which of them each link of the world is.
+    /// A meter for the links of `plan`, when `planned` says which of them each link of the world
+    /// is.
     pub fn new(plan: &Plan, planned: Vec<u32>) -> Self {
         let rows = plan.links.iter().map(|link| Planned {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
@@ -122,8 +123,8 @@ impl LinkMeter {
         }
     }
 
-    /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in its
-    /// order.
+    /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in
+    /// its order.
     pub fn record<P: Packet>(
         &self,
         series: &mut LinkSeries,
@@ -201,7 +202,8 @@ impl LinkMeter {
         self.routing.record(series, media, now);
     }
 
-    /// One row for each link over a medium where places matter, and one for each route that its packets took.
+    /// One row for each link over a medium where places matter, and one for each route that its
+    /// packets took.
     pub fn routing<P: Packet>(&self, media: &SharedMedia<P>) -> (Vec<WayResult>, Vec<RouteResult>) {
         (self.routing.ways(media), RoutingMeter::routes(media))
     }
@@ -223,7 +225,8 @@ impl LinkMeter {
             sum.marks += counters.marks;
             sum.carried_bytes += counters.carried_bytes;
         }
-        // A link on a medium counts as its medium links, one for each user, and not as the line behind them.
+        // A link on a medium counts as its medium links, one for each user, and not as the line
+        // behind them.
         media.links().for_each(|link| sums[link.planned] = Counters::default());
         for LinkState { planned, counters, .. } in media.links() {
             let sum = &mut sums[*planned];

@@ -1,10 +1,11 @@
-//! The contract of endpoints, which have no I/O, no clock and no randomness: whoever drives them says what happened and
-//! when, and carries what they send.
+//! The contract of endpoints, which have no I/O, no clock and no randomness: whoever drives them
+//! says what happened and when, and carries what they send.
 //!
-//! * After any call that tells a sender something, call [`SendingEndpoint::poll_transmit`] until it returns `None`, and
-//!   then [`SendingEndpoint::next_deadline`], which may have changed.
-//! * A receiver answers [`ReceivingEndpoint::on_data`] at once, or later: then it has a deadline. When that has come,
-//!   call [`ReceivingEndpoint::on_deadline`] until it returns `None`, and then ask for the next deadline.
+//! * After any call that tells a sender something, call [`SendingEndpoint::poll_transmit`] until it
+//!   returns `None`, and then [`SendingEndpoint::next_deadline`], which may have changed.
+//! * A receiver answers [`ReceivingEndpoint::on_data`] at once, or later: then it has a deadline.
+//!   When that has come, call [`ReceivingEndpoint::on_deadline`] until it returns `None`, and then
+//!   ask for the next deadline.
 //! * A call before the deadline does no harm.
 
 use control::Verdicts;
@@ -33,11 +34,12 @@ pub trait SendingEndpoint {
     /// The time of [`SendingEndpoint::next_deadline`] has come.
     fn on_deadline(&mut self, now: Time);
 
-    /// `bytes` of payload of `path` have left the host. If nothing limits what the host holds, nobody needs to say so.
+    /// `bytes` of payload of `path` have left the host. If nothing limits what the host holds,
+    /// nobody needs to say so.
     fn on_sent(&mut self, path: usize, bytes: u32);
 
-    /// `path` joins the connection, again or late. Returns the first number that it will use, which the receiver must be
-    /// told: see [`ReceivingEndpoint::join`].
+    /// `path` joins the connection, again or late. Returns the first number that it will use, which
+    /// the receiver must be told: see [`ReceivingEndpoint::join`].
     fn join(&mut self, path: usize) -> u64;
 
     /// `path` leaves the connection.
@@ -46,7 +48,8 @@ pub trait SendingEndpoint {
     /// The next segment to send at `now`; call until `None`.
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Self::Sent>>;
 
-    /// When to call [`SendingEndpoint::on_deadline`], or to poll again because the application writes or pacing lets go.
+    /// When to call [`SendingEndpoint::on_deadline`], or to poll again because the application
+    /// writes or pacing lets go.
     fn next_deadline(&self) -> Time;
 
     /// When the connection starts.
@@ -75,8 +78,8 @@ pub trait ReceivingEndpoint {
     /// An answer that is due at `now`; call until `None`.
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<Self::Answer>>;
 
-    /// `path` joins the connection and will number what it sends from `first` on: bytes, or in TFRC packets, or coded
-    /// segments.
+    /// `path` joins the connection and will number what it sends from `first` on: bytes, or in TFRC
+    /// packets, or coded segments.
     fn join(&mut self, path: usize, first: u64);
 
     /// When to call [`ReceivingEndpoint::on_deadline`].
@@ -88,7 +91,8 @@ pub trait ReceivingEndpoint {
     /// Bytes that wait in the buffer for others that come before them.
     fn held(&self) -> u64;
 
-    /// Payload bytes that `path` took in, each once: in its order or, coded, decoded; in TFRC and UDP all that arrived.
+    /// Payload bytes that `path` took in, each once: in its order or, coded, decoded; in TFRC and
+    /// UDP all that arrived.
     fn taken(&self, path: usize) -> u64;
 }
 

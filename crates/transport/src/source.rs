@@ -55,7 +55,8 @@ impl Turns {
     }
 }
 
-/// Whole segments of `segment` bytes that `rate` earns in `active`, and the first one, which comes at once.
+/// Whole segments of `segment` bytes that `rate` earns in `active`, and the first one, which comes
+/// at once.
 fn earned(active: Span, Rate(bps): Rate, segment: u32) -> u64 {
     let bits = u128::from(active.0) * u128::from(bps) / u128::from(NANOS);
     (bits / (8 * u128::from(segment)) + 1) as u64 * u64::from(segment)
@@ -156,8 +157,8 @@ impl Unsent {
     }
 }
 
-/// Of the data from `start` on `most` bytes or less: what is `written`, and below the `edge` of the receive window in
-/// whole segments.
+/// Of the data from `start` on `most` bytes or less: what is `written`, and below the `edge` of the
+/// receive window in whole segments.
 pub(crate) fn next(start: u64, most: u64, segment: u64, written: u64, edge: u64) -> Option<Range> {
     let end = start.saturating_add(most).min(written);
     let admitted = start + edge.saturating_sub(start) / segment * segment;

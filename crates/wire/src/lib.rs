@@ -1,5 +1,6 @@
 //! What travels between endpoints: segments as values ([`Segment`]), the same with their headers
-//! as bytes ([`packet`], [`tcp`], [`mptcp`]), and the files that keep them ([`pcapng`], [`capture`]).
+//! as bytes ([`packet`], [`tcp`], [`mptcp`]), and the files that keep them ([`pcapng`],
+//! [`capture`]).
 
 pub mod capture;
 pub mod mptcp;

@@ -129,9 +129,9 @@ fn ip(from: Endpoint, to: Endpoint, id: u16, ecn: Ecn, inside: IpNumber, bytes: 
     out
 }
 
-/// Bytes `start..start + length` of the data that simulated applications send: lines of 16 bytes, each of
-/// which says where it begins, in hexadecimal. So a copy has the bytes of what it is a copy of, and a
-/// person sees which bytes are where.
+/// Bytes `start..start + length` of the data that simulated applications send: lines of 16 bytes,
+/// each of which says where it begins, in hexadecimal. So a copy has the bytes of what it is a copy
+/// of, and a person sees which bytes are where.
 pub fn ruler(start: u64, length: u32) -> Vec<u8> {
     let end = start + u64::from(length);
     let mut out = Vec::with_capacity(length as usize + 32);

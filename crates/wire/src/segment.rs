@@ -34,8 +34,8 @@ impl Range {
     }
 }
 
-/// Single bits: those of explicit congestion notification (RFC 3168), two of the IP header and two of
-/// TCP's, and those of a handshake.
+/// Single bits: those of explicit congestion notification (RFC 3168), two of the IP header and two
+/// of TCP's, and those of a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
 
@@ -52,8 +52,8 @@ impl Flags {
     pub const REDUCED: Flags = Flags(8);
     /// A connection or a path is asked for, or this is granted (SYN; no payload).
     pub const SYN: Flags = Flags(16);
-    /// A join is confirmed by its initiator, or this is acknowledged: the third and the fourth packet of a
-    /// join (RFC 8684 §3.2; no payload).
+    /// A join is confirmed by its initiator, or this is acknowledged: the third and the fourth
+    /// packet of a join (RFC 8684 §3.2; no payload).
     pub const CONFIRM: Flags = Flags(32);
 
     /// Whether all bits of `other` are set.
@@ -154,8 +154,8 @@ pub struct Ack {
     pub window_edge: u64,
     /// Time stamp of the segment that caused this ACK (RFC 7323 §4.3).
     pub echo: Time,
-    /// How long that segment was on its way, if the sender wants to know: the receiver's stamp less the
-    /// sender's, up to an offset of their clocks; zero otherwise.
+    /// How long that segment was on its way, if the sender wants to know: the receiver's stamp less
+    /// the sender's, up to an offset of their clocks; zero otherwise.
     pub transit: Span,
     /// What arrived above `ack`; the first block may be one that arrived again (RFC 2883).
     pub sacks: Sacks,
@@ -178,8 +178,8 @@ pub struct TfrcData {
     pub stamp: Time,
 }
 
-/// What a receiver of TFRC reports (RFC 5348 §3.2.2). Its loss intervals are reported as they are (RFC 4342
-/// §8.6), and so is what the connection misses (Tse 2006, §3.2.2).
+/// What a receiver of TFRC reports (RFC 5348 §3.2.2). Its loss intervals are reported as they are
+/// (RFC 4342 §8.6), and so is what the connection misses (Tse 2006, §3.2.2).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TfrcReport {
     /// The number that the next packet of the path should have.
@@ -203,7 +203,8 @@ pub struct TfrcReport {
 }
 
 impl TfrcReport {
-    /// Bytes that it adds to a packet: four each for delay, rate and loss events, eight for a pair of numbers.
+    /// Bytes that it adds to a packet: four each for delay, rate and loss events, eight for a pair
+    /// of numbers.
     pub fn bytes(&self) -> u32 {
         12 + 4 * self.intervals.len() as u32 + 8 * self.missing.len() as u32
     }
@@ -224,8 +225,8 @@ pub struct Datagram {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Echo(pub Datagram);
 
-/// A combination of segments of one path. Instead of their payload the simulator combines what identifies a
-/// segment: where its bytes belong in the connection, and how many there are.
+/// A combination of segments of one path. Instead of their payload the simulator combines what
+/// identifies a segment: where its bytes belong in the connection, and how many there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Combination {
     /// Number of the first segment.

@@ -1,9 +1,9 @@
 //! An ad-hoc network: packets go from station to station of one 802.11 channel, as routing says.
 //!
-//! Its links are multi-hop: one leads from a station to another one, or from or to any of several (gateways). A packet
-//! goes `offer` → queue of the station → `send_on`, which asks the router → a *station link* of the channel, to a
-//! neighbour → that station, and so on, until it is at an end of its link. Messages of routers share the channel and go
-//! before packets, as is usual.
+//! Its links are multi-hop: one leads from a station to another one, or from or to any of several
+//! (gateways). A packet goes `offer` → queue of the station → `send_on`, which asks the router → a
+//! *station link* of the channel, to a neighbour → that station, and so on, until it is at an end
+//! of its link. Messages of routers share the channel and go before packets, as is usual.
 
 mod association;
 mod packet;
@@ -98,8 +98,8 @@ pub struct Adhoc<P> {
 }
 
 impl<P: Packet> Adhoc<P> {
-    /// A network of `stations` with these links. The channel takes `ring` packets of a station at a time; the others
-    /// wait where routing can still send them elsewhere.
+    /// A network of `stations` with these links. The channel takes `ring` packets of a station at a
+    /// time; the others wait where routing can still send them elsewhere.
     ///
     /// # Panics
     /// If a link begins or ends nowhere, or at a station that does not exist.
@@ -213,7 +213,8 @@ impl<P: Packet> Adhoc<P> {
         }
     }
 
-    /// The station link to a neighbour: one for packets, and one for messages, which wait for no packet.
+    /// The station link to a neighbour: one for packets, and one for messages, which wait for no
+    /// packet.
     fn station_link(&mut self, from: Node, to: Node, messages: bool) -> u32 {
         let Adhoc { stations, channel, .. } = self;
         let links = &mut stations[usize::from(from)].to;
@@ -363,7 +364,8 @@ impl<P: Packet> Adhoc<P> {
         let counters = self.hop_counters.entry(hop).or_default();
         counters.messages += 1;
         counters.message_bytes += u64::from(bytes);
-        // A unicast is dropped when it has arrived and when its sender is done, a broadcast when its sender is.
+        // A unicast is dropped when it has arrived and when its sender is done, a broadcast when
+        // its sender is.
         let index = self.messages.put(message, if hop.1.is_some() { 2 } else { 1 });
         self.channel.urge(now, link, RoutedPacket::message(index, bytes), rng);
     }

@@ -1,4 +1,5 @@
-//! Where packets go next: as an oracle says, to the access point of a station, or as a protocol in every node says.
+//! Where packets go next: as an oracle says, to the access point of a station, or as a protocol in
+//! every node says.
 
 use super::association::Association;
 use super::reachability::Reachability;

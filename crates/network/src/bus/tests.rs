@@ -127,9 +127,10 @@ fn saturated_stations_have_equal_shares_and_lose_nothing() {
     }
 }
 
-/// Mean time in seconds for which the bus lies idle between two frames of n saturated stations: until the gap of the
-/// last sender is over, or one of the others tries before. Each of those tries at a uniform place in its backoffs of 1
-/// to 1000 slots, so that it has not tried after x with the probability 1 − x / 500.5 slots.
+/// Mean time in seconds for which the bus lies idle between two frames of n saturated stations:
+/// until the gap of the last sender is over, or one of the others tries before. Each of those tries
+/// at a uniform place in its backoffs of 1 to 1000 slots, so that it has not tried after x with the
+/// probability 1 − x / 500.5 slots.
 fn idles(n: usize, gap: Span) -> f64 {
     let (mean, n) = (500.5 * SLOT.seconds(), n as f64);
     mean / n * (1.0 - libm::pow(1.0 - gap.seconds() / mean, n))
@@ -137,8 +138,8 @@ fn idles(n: usize, gap: Span) -> f64 {
 
 #[test]
 fn the_throughput_of_many_is_that_of_frame_delay_and_the_shortest_of_gap_and_backoffs() {
-    // Between short frames the bus changes hands so often that some have backed off a few times only and try more often
-    // than the model has it.
+    // Between short frames the bus changes hands so often that some have backed off a few times
+    // only and try more often than the model has it.
     for (bytes, of_idle, of_all) in [(1500, 0.005, 0.000_1), (46, 0.08, 0.01)] {
         for n in [2, 5, 10, 20] {
             let run = saturated(ETHERNET, n, bytes).run(50.0);
@@ -203,7 +204,8 @@ fn of_two_that_try_at_one_instant_the_one_that_set_out_first_sends() {
     }
     bus.wake(Time(100), &mut Never);
     assert_eq!([bus.counters(0).attempts, bus.counters(1).attempts], [0, 1]);
-    // The other one backs off by 1, 3, 7, 15, 31 and 63 µs, while the bus is busy for 51.2 and 6.56 µs.
+    // The other one backs off by 1, 3, 7, 15, 31 and 63 µs, while the bus is busy for 51.2 and 6.56
+    // µs.
     let mut seen = Vec::new();
     while bus.next_wake() != Time::NEVER {
         let now = bus.next_wake();
@@ -237,7 +239,8 @@ fn scene() -> impl Strategy<Value = Scene> {
 /// What came of a scene: whether each packet was taken, and when what came out.
 type Played = (Vec<bool>, Vec<(Time, Outcome<TestPacket>)>);
 
-/// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks for it.
+/// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks
+/// for it.
 fn play(
     bus: &mut Bus<TestPacket>,
     packets: &[(u64, usize, u32)],

@@ -1,4 +1,5 @@
-//! What the channel of a user lets through: its signal, how that fades, and what a resource block then carries.
+//! What the channel of a user lets through: its signal, how that fades, and what a resource block
+//! then carries.
 
 use super::TTI;
 use crate::Rng;
@@ -7,10 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
-/// From which signal-to-noise ratio in dB a channel quality indicator is reported, and bits per symbol then.
+/// From which signal-to-noise ratio in dB a channel quality indicator is reported, and bits per
+/// symbol then.
 ///
-/// Source: efficiencies are those of 3GPP TS 36.213 Table 7.2.3-1, CQI 1 to 15. The standard has no thresholds: these
-/// are fits to link-level simulations at a block error rate of 10 %, as they are commonly used.
+/// Source: efficiencies are those of 3GPP TS 36.213 Table 7.2.3-1, CQI 1 to 15. The standard has no
+/// thresholds: these are fits to link-level simulations at a block error rate of 10 %, as they are
+/// commonly used.
 const QUALITIES: [(f64, f64); 15] = [
     (-6.7, 0.1523),
     (-4.7, 0.2344),
@@ -29,11 +32,12 @@ const QUALITIES: [(f64, f64); 15] = [
     (22.7, 5.5547),
 ];
 
-/// Symbols of a resource block in one TTI: 12 subcarriers, 14 symbols of each (3GPP TS 36.211 §6.2.3).
+/// Symbols of a resource block in one TTI: 12 subcarriers, 14 symbols of each (3GPP TS 36.211
+/// §6.2.3).
 const SYMBOLS: f64 = 12.0 * 14.0;
 
-// Autoregressive of first order: shadowing (Gudmundson, Electronics Letters 1991); the fading of single paths is faster
-// and not Gaussian.
+// Autoregressive of first order: shadowing (Gudmundson, Electronics Letters 1991); the fading of
+// single paths is faster and not Gaussian.
 /// A signal that comes and goes: a Gaussian process in dB around the mean, of which a part of 1/e
 /// is left after a `coherence`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
@@ -75,8 +79,9 @@ impl Channel {
         Channel { mean_db, fading, off: 0.0, at: None }
     }
 
-    /// The signal-to-noise ratio in dB during a TTI, not before the last one that was asked for. What lies between is
-    /// passed over: the process is Markov, so its value after n TTIs has one draw.
+    /// The signal-to-noise ratio in dB during a TTI, not before the last one that was asked for.
+    /// What lies between is passed over: the process is Markov, so its value after n TTIs has one
+    /// draw.
     fn snr_db(&mut self, tti: u64, rng: &mut dyn Rng) -> f64 {
         let Some(Fading { deviation_db, coherence }) = self.fading else {
             return self.mean_db;
@@ -92,7 +97,8 @@ impl Channel {
         self.mean_db + deviation_db * self.off
     }
 
-    /// Bits that a resource block carries in a TTI, with a part `overhead` of its symbols used otherwise.
+    /// Bits that a resource block carries in a TTI, with a part `overhead` of its symbols used
+    /// otherwise.
     pub(super) fn bits(&mut self, tti: u64, overhead: f64, rng: &mut dyn Rng) -> f64 {
         block_bits(self.snr_db(tti, rng), overhead)
     }

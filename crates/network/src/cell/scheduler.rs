@@ -10,13 +10,14 @@ use units::Span;
 #[schemars(rename = "CellScheduler")]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    // r / T, where T is the exponential average of what the user was given in each TTI, those included in which it
-    // wanted nothing. Source: Jalali, Padovani and Pankaj, VTC 2000; Viswanath, Tse and Laroia, IEEE Transactions on
-    // Information Theory 2002.
+    // r / T, where T is the exponential average of what the user was given in each TTI, those
+    // included in which it wanted nothing. Source: Jalali, Padovani and Pankaj, VTC 2000;
+    // Viswanath, Tse and Laroia, IEEE Transactions on Information Theory 2002.
     /// To the user whose rate of the moment is highest beside what it has been getting.
     #[default]
     ProportionalFair,
-    // A turn is worth the blocks of one TTI, whenever they come; a user that needs less passes it on.
+    // A turn is worth the blocks of one TTI, whenever they come; a user that needs less passes it
+    // on.
     /// To each in turn.
     RoundRobin,
     // It may starve all others.
@@ -75,7 +76,8 @@ pub(super) struct Allocator {
 }
 
 impl Allocator {
-    /// A scheduler of `blocks` for `users`, whose averages forget 1 − 1/e within `averaging`, a TTI at least.
+    /// A scheduler of `blocks` for `users`, whose averages forget 1 − 1/e within `averaging`, a TTI
+    /// at least.
     pub(super) fn new(scheduler: Scheduler, averaging: Span, blocks: u32, users: usize) -> Self {
         let weight = TTI.0 as f64 / averaging.0.max(TTI.0) as f64;
         let users = vec![History::default(); users];
@@ -109,7 +111,8 @@ impl Allocator {
         }
     }
 
-    /// Who is first: of equals the one that was served longest ago, and of those the first by number.
+    /// Who is first: of equals the one that was served longest ago, and of those the first by
+    /// number.
     fn best(&self, wants: &[Want]) -> Option<usize> {
         let better = |a: &Want, b: &Want| {
             let served = |want: &Want| self.users[want.user].served;
@@ -120,7 +123,8 @@ impl Allocator {
         ranked.map(|(place, _)| place)
     }
 
-    /// Average of what a user was given before a TTI; in those since it was asked last it was given nothing.
+    /// Average of what a user was given before a TTI; in those since it was asked last it was given
+    /// nothing.
     fn average(&mut self, tti: u64, user: usize) -> f64 {
         let History { average, at, .. } = &mut self.users[user];
         let passed = tti.saturating_sub(*at);
@@ -140,7 +144,8 @@ impl Allocator {
         }
     }
 
-    /// Round robin. The first may come again after all others, so there is one visit more than users.
+    /// Round robin. The first may come again after all others, so there is one visit more than
+    /// users.
     fn take_turns(&mut self, wants: &mut [Want], grants: &mut Vec<Grant>) {
         let turn = self.turn;
         let mut at = wants.iter().position(|want| want.user >= turn).unwrap_or(0);
@@ -173,7 +178,8 @@ impl Allocator {
 mod tests {
     use super::*;
 
-    /// Blocks of each of three users in each of `ttis`, of 10 blocks; they want so many, and a block carries so much.
+    /// Blocks of each of three users in each of `ttis`, of 10 blocks; they want so many, and a
+    /// block carries so much.
     fn given(scheduler: Scheduler, ttis: u64, wants: [(u32, f64); 3]) -> Vec<[u32; 3]> {
         let mut allocator = Allocator::new(scheduler, Span::millis(4), 10, 3);
         let mut given = Vec::new();
@@ -216,8 +222,9 @@ mod tests {
 
     #[test]
     fn the_proportional_fair_rank_is_the_rate_beside_the_average() {
-        // r = 100 and 200, t_c = 4 TTIs, all averages 1 at least: the second user is first by 200 / 1 to 100 / 1, and
-        // has T = 50; then the first by 100 / 1 to 200 / 50, and has T = 25; then r / T is 4 to 200 / 37.5.
+        // r = 100 and 200, t_c = 4 TTIs, all averages 1 at least: the second user is first by 200 /
+        // 1 to 100 / 1, and has T = 50; then the first by 100 / 1 to 200 / 50, and has T = 25; then
+        // r / T is 4 to 200 / 37.5.
         let fair = given(Scheduler::ProportionalFair, 4, [(10, 10.0), (10, 20.0), (0, 1.0)]);
         assert_eq!(fair[..3], [[0, 10, 0], [10, 0, 0], [0, 10, 0]]);
         // Then T = 18.75 and 78.125: 5.33 to 2.56.

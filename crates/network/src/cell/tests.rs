@@ -55,7 +55,8 @@ impl Saturated {
         assert!(self.cell.offer(self.now, link, TestPacket::of(bytes), &mut self.rng));
     }
 
-    /// Runs for so many milliseconds more, and returns what has arrived in each link meanwhile, in b/s.
+    /// Runs for so many milliseconds more, and returns what has arrived in each link meanwhile, in
+    /// b/s.
     fn run(&mut self, millis: u64) -> Vec<f64> {
         if self.now == Time::ZERO {
             (0..self.saturated as u32).for_each(|l| (0..WAITING).for_each(|_| self.offer(l, 1500)));
@@ -137,8 +138,8 @@ fn the_maximum_rate_is_given_to_the_best_and_shared_by_equals() {
     }
 }
 
-/// Mean rate in b/s of the best of n users, each with `fading` around a mean: the sum over the table's steps, each with
-/// the Gaussian probability that the best of them is there.
+/// Mean rate in b/s of the best of n users, each with `fading` around a mean: the sum over the
+/// table's steps, each with the Gaussian probability that the best of them is there.
 fn best_of(n: i32, mean_db: f64, fading: Fading) -> f64 {
     let rate = |db: f64| cell(FAIR, &[user(db)], &[]).cell.rate_bps(1, Direction::Down);
     let all_below = |db: f64| {
@@ -166,7 +167,8 @@ fn with_equal_fading_proportional_fair_has_the_rate_of_the_best_and_equal_shares
     let (best, one) = (best_of(8, 10.0, fading), best_of(1, 10.0, fading));
     assert!((turns / one - 1.0).abs() < 0.02, "{turns} for {one}");
     assert!((most / best - 1.0).abs() < 0.02, "{most} for {best}");
-    // An average over 200 times the coherence hardly moves, so that the best rate is first; one over 10 times follows.
+    // An average over 200 times the coherence hardly moves, so that the best rate is first; one
+    // over 10 times follows.
     assert!(fair < most && fair > 0.98 * best, "{fair} for {best}");
     let quick = total(FAIR, Span::millis(100));
     assert!(quick < fair && quick > 1.5 * turns, "{quick} {turns}");
@@ -266,11 +268,12 @@ fn scene() -> impl Strategy<Value = Scene> {
     })
 }
 
-/// What came of a scene: whether each packet was taken, when what came out, and the blocks used up to each TTI's start,
-/// by direction and user.
+/// What came of a scene: whether each packet was taken, when what came out, and the blocks used up
+/// to each TTI's start, by direction and user.
 type Played = (Vec<bool>, Vec<(Time, Outcome<TestPacket>)>, Vec<[Vec<u64>; 2]>);
 
-/// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks for it.
+/// Plays a scene to its end. Between the events nothing happens, and if `curious`, somebody looks
+/// for it.
 fn play(
     cell: &mut Cell<TestPacket>,
     packets: &[(u64, usize, u32)],
@@ -306,8 +309,9 @@ fn play(
     }
 }
 
-/// No TTI has more blocks than there are, and no block has carried more than it can: without fading what its user's
-/// signal allows, and else what the best would. `bytes` have arrived, by direction and user.
+/// No TTI has more blocks than there are, and no block has carried more than it can: without fading
+/// what its user's signal allows, and else what the best would. `bytes` have arrived, by direction
+/// and user.
 fn within_capacity(
     cell: &Cell<TestPacket>,
     used: &[[Vec<u64>; 2]],

@@ -1,8 +1,9 @@
 //! The medium of one channel: what is on the air, who senses it, and what becomes of it.
 //!
-//! An exchange has up to three instants: it begins, its data ends, its acknowledgement ends (or does not come). Stations
-//! that sense the sender, and those that sense the receiver, are told at each; between them nothing is computed.
-//! A station that begins within a slot of another one has not noticed it: that is a collision.
+//! An exchange has up to three instants: it begins, its data ends, its acknowledgement ends (or
+//! does not come). Stations that sense the sender, and those that sense the receiver, are told at
+//! each; between them nothing is computed. A station that begins within a slot of another one has
+//! not noticed it: that is a collision.
 
 use super::phy::{AfterCollision, Phy, PhyKind};
 use super::station_link::StationLink;
@@ -110,14 +111,16 @@ pub(crate) const LEAST_SUCCESS: f64 = 0.5;
 /// Bytes of a full packet on the air.
 const FULL_BYTES: u32 = 1536;
 
-/// Among the places of packets in a station: of the first that waits its turn. Urgent ones stand before.
+/// Among the places of packets in a station: of the first that waits its turn. Urgent ones stand
+/// before.
 const IN_TURN: u64 = 1 << 63;
 
 impl<P: Packet> Channel<P> {
     /// A channel with `stations`, and `links` from one to another, or to all that receive it.
     ///
     /// # Panics
-    /// If a link leads from or to a station that does not exist, or to its own; or if nothing may be attempted.
+    /// If a link leads from or to a station that does not exist, or to its own; or if nothing may
+    /// be attempted.
     pub fn new(
         settings: ChannelSettings,
         stations: &[shared::Station],
@@ -183,8 +186,8 @@ impl<P: Packet> Channel<P> {
         self.stations.iter_mut().for_each(|station| station.moved = true);
     }
 
-    /// Who senses `sender`, which begins to send an exchange now. If what it answered a moment before is on the air still,
-    /// those who were told of that are told of this.
+    /// Who senses `sender`, which begins to send an exchange now. If what it answered a moment
+    /// before is on the air still, those who were told of that are told of this.
     fn listen(&mut self, sender: usize) {
         let sends = |exchange: &&Exchange| exchange.sender() == Some(sender);
         let alone = self.exchanges.iter().filter(sends).count() <= 1;
@@ -244,7 +247,8 @@ impl<P: Packet> Channel<P> {
         &self.stations[station].sent_in
     }
 
-    /// A packet for `link` that stands before all others: it goes past the host's queue, however full that is.
+    /// A packet for `link` that stands before all others: it goes past the host's queue, however
+    /// full that is.
     pub fn urge(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) {
         let from = self.links[link as usize].from;
         self.stations[from].counters.offered += 1;
@@ -473,7 +477,8 @@ impl<P: Packet> Channel<P> {
         self.pass_on(exchange.link, to);
     }
 
-    /// The answer of `to` follows the data of `from` before anybody can begin: who senses both stays busy.
+    /// The answer of `to` follows the data of `from` before anybody can begin: who senses both
+    /// stays busy.
     fn answer(&mut self, now: Time, from: usize, to: usize) {
         for at in 0..self.stations[from].hearers.len() {
             let hearer = self.hearer(from, at);
@@ -487,7 +492,8 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// Stations that sense the data of an exchange learn from it until when the medium is reserved, or cannot decode it.
+    /// Stations that sense the data of an exchange learn from it until when the medium is reserved,
+    /// or cannot decode it.
     fn overhear(&mut self, exchange: &Exchange, reserved: Time) {
         for at in 0..self.stations[exchange.from].hearers.len() {
             let hearer = self.hearer(exchange.from, at);
@@ -496,7 +502,8 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// Which packets of an exchange the receiver has; returns whether it has any, which it then acknowledges.
+    /// Which packets of an exchange the receiver has; returns whether it has any, which it then
+    /// acknowledges.
     fn receive(&mut self, exchange: &Exchange, rng: &mut dyn Rng) -> bool {
         let (mut left, mut any) = (exchange.packets, false);
         for at in 0..self.links[exchange.link as usize].queue.len() {
@@ -586,7 +593,8 @@ impl<P: Packet> Channel<P> {
         station.counters.acknowledged += u64::from(acknowledged);
         station.counters.failures += u64::from(failures);
         station.counters.unanswered += u64::from(!answered);
-        let ifs = if answered { self.phy.difs() } else { Span::ZERO }; // it has waited for the answer
+        // it has waited for the answer
+        let ifs = if answered { self.phy.difs() } else { Span::ZERO };
         station.resolve(now, !answered && failures == 0, ifs, &self.phy, rng);
         self.fill(now, from, rng);
         self.sends_at[from] = self.stations[from].sends_at(now, &self.phy);
@@ -639,13 +647,15 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         self.stations[station].counters
     }
 
-    /// Packets that wait in the host of a station and in its driver, with those that are being sent.
+    /// Packets that wait in the host of a station and in its driver, with those that are being
+    /// sent.
     fn backlog(&self, station: usize) -> u32 {
         let station = &self.stations[station];
         station.waiting + station.host.len() as u32
     }
 
-    /// What is on the air is received as the new places have it, and sensed as it was when it began.
+    /// What is on the air is received as the new places have it, and sensed as it was when it
+    /// began.
     fn place(&mut self, _now: Time, places: &[Place]) {
         for (station, place) in self.stations.iter_mut().zip(places) {
             station.settings.place = *place;
@@ -653,7 +663,8 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         self.locate();
     }
 
-    /// Whether both ends hear each other well enough that half of all full packets arrive undisturbed.
+    /// Whether both ends hear each other well enough that half of all full packets arrive
+    /// undisturbed.
     fn connected(&self, link: u32) -> Option<bool> {
         self.settings.radio?;
         let StationLink { from, to, .. } = self.links[link as usize];

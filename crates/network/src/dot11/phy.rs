@@ -1,7 +1,7 @@
 //! Timing of the physical layers of IEEE 802.11: what a frame costs in air time.
 //!
-//! Source: IEEE 802.11-2012, clauses 17 (DSSS and HR/DSSS: b), 18 (OFDM: a), 19 (ERP: g) and 20 (HT: n). A frame
-//! of `bytes` is an IP packet with LLC/SNAP, MAC header and frame check sequence.
+//! Source: IEEE 802.11-2012, clauses 17 (DSSS and HR/DSSS: b), 18 (OFDM: a), 19 (ERP: g) and 20
+//! (HT: n). A frame of `bytes` is an IP packet with LLC/SNAP, MAC header and frame check sequence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,8 @@ pub enum PhyKind {
     A,
     /// OFDM at 2.4 GHz.
     G {
-        /// Stations of b are there: long slots, and each frame announced to them (CTS to self at 2 Mb/s).
+        /// Stations of b are there: long slots, and each frame announced to them (CTS to self at 2
+        /// Mb/s).
         protected: bool,
     },
     /// HT in the mixed format, whose frames are aggregated.
@@ -67,14 +68,16 @@ pub struct Mode {
     pub block_ack: Span,
 }
 
-/// What a station waits for after two transmissions that began together, before it counts slots again.
+/// What a station waits for after two transmissions that began together, before it counts slots
+/// again.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum AfterCollision {
     /// EIFS, as after any frame that it cannot decode (IEEE 802.11-2012 §9.3.2.3.7).
     #[default]
     Eifs,
-    /// DIFS, as in ns-3: its receivers detect no preamble in frames that begin together, so they notice no error.
+    /// DIFS, as in ns-3: its receivers detect no preamble in frames that begin together, so they
+    /// notice no error.
     Difs,
 }
 
@@ -115,7 +118,8 @@ const OFDM: [(u32, f64); 8] = [
     (192, 24.0),
     (216, 25.0),
 ];
-/// Bits of an HT symbol of one stream (MCS 0 to 7) in 20 and 40 MHz; thresholds as those modulations have in OFDM.
+/// Bits of an HT symbol of one stream (MCS 0 to 7) in 20 and 40 MHz; thresholds as those
+/// modulations have in OFDM.
 const HT: [(u32, u32, f64); 8] = [
     (26, 54, 6.0),
     (52, 108, 10.0),
@@ -148,7 +152,8 @@ fn dsss(bytes: u32, rate: u64, preamble: Span) -> Span {
     preamble + micros((8_000_000 * u64::from(bytes)).div_ceil(rate))
 }
 
-/// Bits per symbol of the highest basic rate (6, 12 or 24 Mb/s) that is not above `bits_per_symbol`.
+/// Bits per symbol of the highest basic rate (6, 12 or 24 Mb/s) that is not above
+/// `bits_per_symbol`.
 fn control(bits_per_symbol: u32) -> u32 {
     [96, 48].into_iter().find(|bits| *bits <= bits_per_symbol).unwrap_or(24)
 }
@@ -313,7 +318,8 @@ mod tests {
 
     #[test]
     fn a_full_packet_takes_what_the_standard_s_formula_says() {
-        // 192 + ⌈1536 · 8 / 11⌉ and 192 + 14 · 8 / 2; 20 + 4 ⌈(16 + 8 · 1536 + 6) / 216⌉ and 20 + 4 ⌈134 / 96⌉.
+        // 192 + ⌈1536 · 8 / 11⌉ and 192 + 14 · 8 / 2; 20 + 4 ⌈(16 + 8 · 1536 + 6) / 216⌉ and 20 + 4
+        // ⌈134 / 96⌉.
         let b = fastest(PhyKind::B { short_preamble: false }, 1500);
         assert_eq!(b, (micros(1310), micros(248)));
         assert_eq!(fastest(PhyKind::B { short_preamble: true }, 1500), (micros(1214), micros(152)));

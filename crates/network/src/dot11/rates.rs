@@ -5,11 +5,12 @@
 pub enum ModeChoice {
     /// Always this mode.
     Fixed(usize),
-    /// Auto rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 1997): one mode up after ten
-    /// acknowledged frames in a row, one down after two that were not, or if the first in a new mode is not.
+    /// Auto rate fallback (Kamerman and Monteban, Bell Labs Technical Journal 1997): one mode up
+    /// after ten acknowledged frames in a row, one down after two that were not, or if the first in
+    /// a new mode is not.
     Arf,
-    /// The fastest mode whose threshold the signal exceeds by this margin in dB: what a station would choose that
-    /// knew the signal.
+    /// The fastest mode whose threshold the signal exceeds by this margin in dB: what a station
+    /// would choose that knew the signal.
     Ideal(f64),
 }
 

@@ -1,7 +1,8 @@
 //! A station's backoff: when it may send (IEEE 802.11-2012 §9.3.4).
 //!
-//! Slots are never ticked. A station knows from when it has been counting, so what it has counted when the medium
-//! becomes busy follows from the time, and when it would send is known from the moment at which it becomes idle.
+//! Slots are never ticked. A station knows from when it has been counting, so what it has counted
+//! when the medium becomes busy follows from the time, and when it would send is known from the
+//! moment at which it becomes idle.
 
 use super::phy::{AfterCollision, Phy};
 use crate::host::HostQueue;
@@ -9,8 +10,8 @@ use crate::shared::{self, Counters};
 use crate::{Packet, Rng};
 use units::{Span, Time};
 
-/// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever begins to send a packet
-/// in it loses that one; with nobody to disturb, it is over.
+/// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever
+/// begins to send a packet in it loses that one; with nobody to disturb, it is over.
 const BURST: Span = Span::millis(20);
 
 /// What a station can make of what it senses.
@@ -86,7 +87,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// When it sends if nothing happens before; `Time::NEVER` if it has nothing to send or waits for the medium.
+    /// When it sends if nothing happens before; `Time::NEVER` if it has nothing to send or waits
+    /// for the medium.
     pub(super) fn sends_at(&self, now: Time, phy: &Phy) -> Time {
         if self.engaged || self.busy > 0 || self.waiting == 0 {
             return Time::NEVER;
@@ -106,8 +108,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// A transmission begins that it senses. It stops counting, unless it begins to send within this slot: then it
-    /// has not noticed. Returns whether that is so.
+    /// A transmission begins that it senses. It stops counting, unless it begins to send within
+    /// this slot: then it has not noticed. Returns whether that is so.
     pub(super) fn sense(&mut self, now: Time, sends_at: Time, phy: &Phy) -> bool {
         let committed = sends_at != Time::NEVER && sends_at < now + phy.slot;
         if self.busy == 0 {
@@ -157,7 +159,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// A transmission ends that it sensed; [`Station::settle`] says what follows if no other one does.
+    /// A transmission ends that it sensed; [`Station::settle`] says what follows if no other one
+    /// does.
     pub(super) fn leave(&mut self) {
         self.busy -= 1;
     }
@@ -175,8 +178,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// Its exchange is over: `lost` if it is to be repeated. It backs off anew, after `ifs` if it has sensed nobody
-    /// since.
+    /// Its exchange is over: `lost` if it is to be repeated. It backs off anew, after `ifs` if it
+    /// has sensed nobody since.
     pub(super) fn resolve(
         &mut self,
         now: Time,

@@ -1,5 +1,6 @@
-//! The medium beside closed forms: Bianchi's model (JSAC 2000; finite retries: Wu et al., INFOCOM 2002), the performance
-//! anomaly (Heusse et al., INFOCOM 2003), the efficiency of aggregates; and what holds for any scene.
+//! The medium beside closed forms: Bianchi's model (JSAC 2000; finite retries: Wu et al., INFOCOM
+//! 2002), the performance anomaly (Heusse et al., INFOCOM 2003), the efficiency of aggregates; and
+//! what holds for any scene.
 
 use super::*;
 use crate::Outcome;
@@ -83,7 +84,8 @@ impl Saturated {
     }
 }
 
-/// Probability that a station sends in a slot, and that a transmission collides, with seven attempts.
+/// Probability that a station sends in a slot, and that a transmission collides, with seven
+/// attempts.
 fn bianchi(n: i32, phy: &Phy) -> (f64, f64) {
     let tau = |p: f64| {
         let (mut weight, mut sum, mut slots) = (1.0, 0.0, 0.0);
@@ -133,7 +135,8 @@ fn one_station_alone_sends_a_packet_every_difs_backoff_data_sifs_and_ack() {
 fn throughput_collisions_and_drops_are_those_of_bianchi_s_model_with_seven_attempts() {
     for standard in [B, G, A] {
         for n in [2, 5, 10, 20, 50] {
-            // The model lets who has collided wait as long as all others, the standard lets it begin earlier.
+            // The model lets who has collided wait as long as all others, the standard lets it
+            // begin earlier.
             let ack_timeout = Some(Phy::new(standard).eifs());
             let settings = ChannelSettings { ack_timeout, ..fixed(standard) };
             let run = alike(settings, n as usize).run(40.0);
@@ -335,7 +338,8 @@ fn noise_takes_packets_at_its_rate_and_a_residual_loss_by_their_number() {
     assert!((0.009..0.011).contains(&ratio), "{ratio}");
 }
 
-/// Places of up to six stations on a line, links between them, and packets: when, on which link, how long.
+/// Places of up to six stations on a line, links between them, and packets: when, on which link,
+/// how long.
 type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {

@@ -1,8 +1,8 @@
 //! A capture at the hosts that send: every data packet as it leaves, every ACK as it arrives.
 //!
-//! A packet is written with the headers that a real one has. What the simulation does without is added and
-//! says so in a comment: the handshakes of a run that begins with connections that are open, and the
-//! packets that announce and withdraw addresses.
+//! A packet is written with the headers that a real one has. What the simulation does without is
+//! added and says so in a comment: the handshakes of a run that begins with connections that are
+//! open, and the packets that announce and withdraw addresses.
 
 use super::subflow::{Sent, Subflow, Terms, word};
 use scenario::{Class, Plan};
@@ -290,7 +290,8 @@ impl Capture {
         let flow = &mut self.flows[self.paths[path].flow];
         let initial = flow.initial == Some(path);
         if initial && !was_open {
-            flow.initial = None; // its request was not granted: the next path asks for the connection
+            // its request was not granted: the next path asks for the connection
+            flow.initial = None;
         }
         if let Some(other) = self.sibling(path).filter(|_| was_open) {
             let ids = vec![if initial { 0 } else { id }];
@@ -298,7 +299,8 @@ impl Capture {
         }
     }
 
-    /// A receiver has sent `answer`. An ACK's stamps depend on when it was sent: it is kept until it arrives.
+    /// A receiver has sent `answer`. An ACK's stamps depend on when it was sent: it is kept until
+    /// it arrives.
     pub(super) fn answered(&mut self, now: Time, path: u32, answer: &Segment) {
         let Segment::Ack(ack) = *answer else {
             return;
@@ -398,7 +400,8 @@ impl Capture {
         });
     }
 
-    /// The address of a sibling that this ACK may confirm: it answers what was sent after the announcement.
+    /// The address of a sibling that this ACK may confirm: it answers what was sent after the
+    /// announcement.
     fn confirmable(&mut self, path: usize, ack: &Ack) -> Option<(Ipv4Addr, u8)> {
         if ack.sacks.blocks().len() > 1 {
             return None; // there is no room

@@ -1,8 +1,10 @@
-//! A qlog of every path (draft-ietf-quic-qlog-main-schema-03 and -quic-events-02, version 0.3), for qvis.
+//! A qlog of every path (draft-ietf-quic-qlog-main-schema-03 and -quic-events-02, version 0.3), for
+//! qvis.
 //!
-//! A path is a trace. A segment is a packet with one stream frame whose offset is its data sequence number;
-//! packets of a path are numbered as they are sent, so that a segment that is sent again has a number of its
-//! own. An ACK is a packet with an ack frame over the numbers that it newly acknowledges.
+//! A path is a trace. A segment is a packet with one stream frame whose offset is its data sequence
+//! number; packets of a path are numbered as they are sent, so that a segment that is sent again
+//! has a number of its own. An ACK is a packet with an ack frame over the numbers that it newly
+//! acknowledges.
 
 use scenario::Plan;
 use scenario::schema::Protocol;

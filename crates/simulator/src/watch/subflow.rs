@@ -110,7 +110,8 @@ impl Subflow {
 
     /// Both SYNs' options, but for MPTCP's.
     fn greeting(sent: &Sent<'_>, option: Option<Mptcp>) -> Vec<TcpOption> {
-        let most = (sent.terms.payload + 12).min(65_495) as u16; // RFC 6691: options are not subtracted
+        // RFC 6691: options are not subtracted
+        let most = (sent.terms.payload + 12).min(65_495) as u16;
         let mut options = vec![TcpOption::MaxSegment(most)];
         if sent.terms.sack {
             options.push(TcpOption::SackPermitted);
@@ -198,7 +199,8 @@ impl Subflow {
         self.forth(sent, self.seq(next), options)
     }
 
-    /// An acknowledgement, with as many SACK blocks as fit, and a confirmation of an address if it fits.
+    /// An acknowledgement, with as many SACK blocks as fit, and a confirmation of an address if it
+    /// fits.
     pub(super) fn ack(
         &self,
         sent: &Sent<'_>,

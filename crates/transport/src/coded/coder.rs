@@ -79,7 +79,8 @@ impl Coder {
         }
     }
 
-    /// The path leaves the connection: nothing is known of what was sent. The next segment has the next number.
+    /// The path leaves the connection: nothing is known of what was sent. The next segment has the
+    /// next number.
     pub(crate) fn restart(&mut self) {
         self.base = self.next();
         (self.received, self.lost) = (self.base, 0);
@@ -88,7 +89,8 @@ impl Coder {
         self.owed.clear();
     }
 
-    /// What was seen and may never be decoded, should the path not work any more: others may send it.
+    /// What was seen and may never be decoded, should the path not work any more: others may send
+    /// it.
     pub(crate) fn take_seen(&mut self) -> VecDeque<Range> {
         std::mem::take(&mut self.seen)
     }
@@ -98,8 +100,8 @@ impl Coder {
         self.base.wrapping_add(self.segments.len() as u32)
     }
 
-    /// TCP sends `data`, for the first time or again: R combinations for it are owed, of it and the newest before
-    /// it, or of it and what follows it.
+    /// TCP sends `data`, for the first time or again: R combinations for it are owed, of it and the
+    /// newest before it, or of it and what follows it.
     pub(crate) fn on_segment(&mut self, data: &Data) {
         let index = self
             .segments
@@ -131,7 +133,8 @@ impl Coder {
         }
     }
 
-    /// The next combination to be sent at `now`; of those that were owed, what has been seen since is left out.
+    /// The next combination to be sent at `now`; of those that were owed, what has been seen since
+    /// is left out.
     pub(crate) fn poll(&mut self, now: Time) -> Option<wire::Combination> {
         loop {
             let (first, end) = self.owed.pop_front()?;
@@ -159,8 +162,8 @@ impl Coder {
         self.covered(combination.first, combination.count).map(Segment::range).collect()
     }
 
-    /// An acknowledgement came; `nxt` is the next byte of the path. What says nothing new, or nothing that can be,
-    /// moves nothing.
+    /// An acknowledgement came; `nxt` is the next byte of the path. What says nothing new, or
+    /// nothing that can be, moves nothing.
     pub(crate) fn on_ack(&mut self, ack: &CodedAck, nxt: u64) -> Answer {
         let CodedAck { first_unseen: seen, received, covered: highest, .. } = *ack;
         let plausible = received <= self.next() && highest <= self.next() && received <= highest;

@@ -5,7 +5,8 @@ use coding::{Combination, Decoder};
 use units::Time;
 use wire::{CodedAck, Range};
 
-/// Segments that may be pending: no sender has more under way, and a hostile one makes no more memory.
+/// Segments that may be pending: no sender has more under way, and a hostile one makes no more
+/// memory.
 const LIMIT: usize = 1 << 16;
 
 /// What was heard on a coded path.

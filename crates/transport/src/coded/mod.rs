@@ -1,15 +1,15 @@
-//! Coded paths: random linear network coding between a path's TCP and the network (Sundararajan et al., "Network
-//! coding meets TCP", Proc. IEEE 99, 2011; per subflow in Xue et al., TVT 2017).
+//! Coded paths: random linear network coding between a path's TCP and the network (Sundararajan et
+//! al., "Network coding meets TCP", Proc. IEEE 99, 2011; per subflow in Xue et al., TVT 2017).
 //!
 //! ```text
 //!   Path (TCP) ── segments ──► Coder ── combinations ──► network ──► Listener ── segments ──► reassembly
 //!              ◄── bytes seen ──     ◄──── numbers of segments seen ────
 //! ```
 //!
-//! TCP on such a path sends segments and hears of bytes that were *seen*: a lost combination is one degree of
-//! freedom less, which the next redundant one makes good. Coefficients and elimination are real; instead of payload
-//! a simulation combines what identifies a segment, its data sequence number and its length, and gets nothing else
-//! from it than the numbers that decoding gives back.
+//! TCP on such a path sends segments and hears of bytes that were *seen*: a lost combination is one
+//! degree of freedom less, which the next redundant one makes good. Coefficients and elimination
+//! are real; instead of payload a simulation combines what identifies a segment, its data sequence
+//! number and its length, and gets nothing else from it than the numbers that decoding gives back.
 
 mod coder;
 mod listener;
@@ -34,10 +34,12 @@ pub struct Coding {
     pub window: u8,
 }
 
-/// Bytes of the coding header: which segments, with which coefficients, and how long the payload is.
+/// Bytes of the coding header: which segments, with which coefficients, and how long the payload
+/// is.
 pub(crate) const CODING_HEADER_BYTES: u32 = Header::LEN as u32;
 
-/// A combination as a packet carries it: the coding header, then the combined payload of the segments with `symbols`.
+/// A combination as a packet carries it: the coding header, then the combined payload of the
+/// segments with `symbols`.
 pub fn packet(segment: &wire::Combination, symbols: &[Vec<u8>]) -> Vec<u8> {
     let wire::Combination { first, count, key, .. } = *segment;
     let combination = Combination { base: first, count, key };

@@ -23,8 +23,8 @@
 //! * The kernel finds a subflow stale when its retransmission timer has fired more than four times
 //!   without an ACK of it; here it is so at the second timeout in a row. As with every scheduler,
 //!   what was outstanding is offered to other paths at the first.
-//! * The connection has no retransmission timer of its own, which in the kernel sends what is missing
-//!   on an idle subflow (`__mptcp_retrans`).
+//! * The connection has no retransmission timer of its own, which in the kernel sends what is
+//!   missing on an idle subflow (`__mptcp_retrans`).
 //! * Before the first round-trip sample, which is there after a handshake, a subflow gets no more
 //!   than its window.
 //! * A tail-loss probe carries the connection's next data, not the subflow's.

@@ -1,7 +1,7 @@
 //! What a path's sender knows of its outstanding bytes, and the pipe that follows from it.
 //!
-//! Source: RFC 6675 §2 to §4 (HighRxt, IsLost, NextSeg, SetPipe), RFC 6582 without SACK. The state is
-//! kept as edges instead of a mark for each segment, which is possible because losses are
+//! Source: RFC 6675 §2 to §4 (HighRxt, IsLost, NextSeg, SetPipe), RFC 6582 without SACK. The state
+//! is kept as edges instead of a mark for each segment, which is possible because losses are
 //! retransmitted lowest first:
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!    └──── everywhere except in the SACKed ranges, which have arrived ─────────┘
 //! ```
 //!
-//! Loss detection by time (RACK) also finds retransmissions that were lost: those are kept apart, in
-//! `again`, until they are sent once more.
+//! Loss detection by time (RACK) also finds retransmissions that were lost: those are kept apart,
+//! in `again`, until they are sent once more.
 //!
 //! Not implemented: NextSeg rules 3 and 4 (retransmissions without evidence of loss).
 
@@ -143,8 +143,8 @@ impl Scoreboard {
         progress
     }
 
-    /// Declares a segment lost by itself (RACK): with it all that was sent before it for the first time,
-    /// or, if it was sent again already, that retransmission.
+    /// Declares a segment lost by itself (RACK): with it all that was sent before it for the first
+    /// time, or, if it was sent again already, that retransmission.
     pub(crate) fn lose(&mut self, range: Range) {
         let from = range.start.max(self.una);
         if from < self.rexmit_edge {
@@ -168,7 +168,8 @@ impl Scoreboard {
         self.lost_edge = self.lost_edge.max(edge);
     }
 
-    /// Declares everything outstanding below `edge` lost and nothing retransmitted (timeout under RACK).
+    /// Declares everything outstanding below `edge` lost and nothing retransmitted (timeout under
+    /// RACK).
     pub(crate) fn lose_all_below(&mut self, edge: u64) {
         self.lose_all();
         self.lost_edge = edge.clamp(self.una, self.nxt);
@@ -180,8 +181,8 @@ impl Scoreboard {
         self.again.clear();
     }
 
-    /// RFC 2018 §8: if the oldest outstanding byte is SACKed and still not acknowledged, the receiver has
-    /// thrown away what it had reported, and what it reported counts no more.
+    /// RFC 2018 §8: if the oldest outstanding byte is SACKed and still not acknowledged, the
+    /// receiver has thrown away what it had reported, and what it reported counts no more.
     pub(crate) fn on_reneging(&mut self) {
         if self.sacked.containing(self.una).is_some() {
             self.sacked.clear();

@@ -1,4 +1,5 @@
-//! The receiving side of one path of TFRC: what its reports say, and when they are due (RFC 5348 §6).
+//! The receiving side of one path of TFRC: what its reports say, and when they are due (RFC 5348
+//! §6).
 
 use super::history::History;
 use std::collections::VecDeque;
@@ -20,8 +21,8 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// A packet arrived. Returns when the next report is due: at once after the first packet and when a loss
-    /// event begins, otherwise a round trip after the last one.
+    /// A packet arrived. Returns when the next report is due: at once after the first packet and
+    /// when a loss event begins, otherwise a round trip after the last one.
     pub(crate) fn on_data(&mut self, now: Time, data: &TfrcData) -> Time {
         self.rtt = Span(u64::from(data.rtt_us) * 1_000);
         self.newest = (data.stamp, now);

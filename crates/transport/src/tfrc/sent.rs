@@ -107,8 +107,8 @@ impl SentPackets {
         own.map(|sent| sent.data.len()).sum()
     }
 
-    /// A report of `me` has come: its packet was sent at `echo` and lay with the receiver for `delay`. Returns
-    /// whether the application limited all of what it covers.
+    /// A report of `me` has come: its packet was sent at `echo` and lay with the receiver for
+    /// `delay`. Returns whether the application limited all of what it covers.
     pub(crate) fn on_report(
         &mut self,
         now: Time,
@@ -131,7 +131,8 @@ impl SentPackets {
         limited
     }
 
-    /// The nofeedback timer of `me` begins anew: four round trips, or two packets at `rate` per second.
+    /// The nofeedback timer of `me` begins anew: four round trips, or two packets at `rate` per
+    /// second.
     pub(crate) fn restart_silence(&mut self, now: Time, me: usize, rate: f64) {
         let path = &mut self.paths[me];
         let wait = match path.rtt {
@@ -155,8 +156,9 @@ impl SentPackets {
         self.wake = Time::NEVER;
     }
 
-    /// The receiver misses `missing`: of it is lost what its path has overtaken. What was sent again is not
-    /// looked at before 1.5 round trips have passed (Tse 2006, §3.2.2), those of the slowest path.
+    /// The receiver misses `missing`: of it is lost what its path has overtaken. What was sent
+    /// again is not looked at before 1.5 round trips have passed (Tse 2006, §3.2.2), those of the
+    /// slowest path.
     pub(crate) fn on_missing(&mut self, now: Time, missing: &[Range]) {
         let slowest = self.paths.iter().filter(|path| path.member).map(|path| path.rtt.0).max();
         let hold = Span(slowest.unwrap_or(0) / 2 * 3);
@@ -221,8 +223,8 @@ impl SentPackets {
         }
     }
 
-    /// What a path that has fallen silent asks with whether it works again, while another does: the oldest data
-    /// that has not arrived, which that other path is to deliver.
+    /// What a path that has fallen silent asks with whether it works again, while another does: the
+    /// oldest data that has not arrived, which that other path is to deliver.
     pub(crate) fn to_probe(&self, me: usize) -> Option<Range> {
         let works = |path: &SendingPath| path.member && !path.quiet;
         let asks = self.paths[me].quiet && self.paths.iter().any(works);
@@ -245,8 +247,8 @@ impl SentPackets {
         self.paths[me].limited = now;
     }
 
-    /// The lost data that `me`, whose turn it is, sends again: what it has not sent itself, or its own if no
-    /// other path will have its turn within a round trip. `turns` are those of all paths.
+    /// The lost data that `me`, whose turn it is, sends again: what it has not sent itself, or its
+    /// own if no other path will have its turn within a round trip. `turns` are those of all paths.
     pub(crate) fn take_lost(&mut self, now: Time, me: usize, turns: &[Time]) -> Option<Range> {
         let soon = now + self.paths[me].rtt;
         let helps = |other: usize| {
@@ -283,7 +285,8 @@ impl SentPackets {
 
 /// Time between two packets at `rate` per second.
 fn interval(rate: f64) -> Span {
-    // A rate of zero would never come, and one of more than a packet in a tick of the clock would not end.
+    // A rate of zero would never come, and one of more than a packet in a tick of the clock would
+    // not end.
     Span(Span::from_seconds((1.0 / rate).min(1e6)).0.max(1))
 }
 

@@ -1,7 +1,8 @@
 //! Timeouts that need not have been: after one, the next ACKs are for data that was not sent again.
 //!
-//! Source: RFC 5682 §3.1. After the first retransmission and one ACK of new data, new segments are sent
-//! instead of more retransmissions; if then an ACK covers what was never sent again, nothing was lost.
+//! Source: RFC 5682 §3.1. After the first retransmission and one ACK of new data, new segments are
+//! sent instead of more retransmissions; if then an ACK covers what was never sent again, nothing
+//! was lost.
 
 use crate::tcp::scoreboard::{Progress, Scoreboard};
 
@@ -45,8 +46,8 @@ impl Frto {
         self.doubt == Doubt::Second
     }
 
-    /// Steps 2 and 3; whether the timeout was spurious: of what was outstanding at it, more has arrived than
-    /// was sent again.
+    /// Steps 2 and 3; whether the timeout was spurious: of what was outstanding at it, more has
+    /// arrived than was sent again.
     pub(crate) fn on_ack(&mut self, board: &Scoreboard, progress: Progress) -> bool {
         if self.doubt == Doubt::None {
             return false;

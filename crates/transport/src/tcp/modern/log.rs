@@ -65,7 +65,8 @@ impl SentLog {
             }
             self.sent.pop_front();
         }
-        // In the order of their bytes: the newest block stands first, and would make older ones look reordered.
+        // In the order of their bytes: the newest block stands first, and would make older ones
+        // look reordered.
         let mut blocks = [Range::default(); MAX_SACKS];
         let blocks = &mut blocks[..sacks.len()];
         blocks.copy_from_slice(sacks);

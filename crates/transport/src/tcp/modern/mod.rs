@@ -1,5 +1,5 @@
-//! What stacks of today do beyond what those of 2012 did: each part is an option, and none of it exists
-//! while all are off.
+//! What stacks of today do beyond what those of 2012 did: each part is an option, and none of it
+//! exists while all are off.
 //!
 //! ```text
 //!   log.rs    when each outstanding segment was sent, and what had been delivered then
@@ -34,7 +34,8 @@ pub struct ModernSettings {
     pub rack: bool,
     /// Tail-loss probes; needs SACK.
     pub tlp: bool,
-    /// Spurious retransmissions are found by time stamps (Eifel), and what they reduced is restored.
+    /// Spurious retransmissions are found by time stamps (Eifel), and what they reduced is
+    /// restored.
     pub eifel: bool,
     /// The same by what the receiver reports to have received twice (DSACK).
     pub dsack: bool,
@@ -151,8 +152,8 @@ impl Modern {
         }
     }
 
-    /// The retransmission timer fired, `first` for this data. Everything is lost, but under RACK only what
-    /// has been out long enough, and in any case the oldest segment (RFC 8985 §6.3).
+    /// The retransmission timer fired, `first` for this data. Everything is lost, but under RACK
+    /// only what has been out long enough, and in any case the oldest segment (RFC 8985 §6.3).
     pub(crate) fn on_timeout(&mut self, now: Time, board: &mut Scoreboard, first: bool) {
         self.late = None;
         match &self.rack {
@@ -174,8 +175,8 @@ impl Modern {
         self.frto.is_some_and(Frto::holds_back)
     }
 
-    /// What the last ACK says about the delivery rate, when so many bytes have been found lost so far;
-    /// `None` if nobody asked.
+    /// What the last ACK says about the delivery rate, when so many bytes have been found lost so
+    /// far; `None` if nobody asked.
     pub(crate) fn sample(&mut self, lost_total: u64) -> Option<rate::Sample> {
         self.rate.as_mut().map(|rate| rate.sample(lost_total))
     }
@@ -193,8 +194,8 @@ impl Modern {
     }
 }
 
-/// RFC 2883 §4: the first block reports data that arrived again, if it lies below the cumulative ACK or
-/// inside of the second block.
+/// RFC 2883 §4: the first block reports data that arrived again, if it lies below the cumulative
+/// ACK or inside of the second block.
 fn duplicate(ack: &Ack) -> Option<Range> {
     let blocks = ack.sacks.blocks();
     let first = *blocks.first()?;

@@ -15,7 +15,8 @@ const REO_WND_PERSIST: u32 = 16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) srtt: Span,
-    /// In recovery, or with three segments SACKed, there is no waiting before reordering was ever seen.
+    /// In recovery, or with three segments SACKed, there is no waiting before reordering was ever
+    /// seen.
     pub(crate) urgent: bool,
 }
 
@@ -90,7 +91,8 @@ impl Rack {
         }
     }
 
-    /// Step 5: marks what is lost; returns when the last of what is late but may still come is lost too.
+    /// Step 5: marks what is lost; returns when the last of what is late but may still come is lost
+    /// too.
     pub(crate) fn detect(
         &mut self,
         now: Time,
@@ -122,7 +124,8 @@ impl Rack {
         timeout
     }
 
-    /// Whether a segment has been out for longer than the newest round trip and the reordering window.
+    /// Whether a segment has been out for longer than the newest round trip and the reordering
+    /// window.
     pub(crate) fn overdue(&self, now: Time, sent: &Sent) -> bool {
         sent.at + self.rtt + self.reo_wnd <= now
     }

@@ -1,7 +1,8 @@
 //! At which rate a path delivers.
 //!
-//! Source: Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-00
-//! (symbols `C.delivered`, `C.delivered_time`, `C.first_sent_time`, `C.app_limited`, `P.…`).
+//! Source: Cheng, Cardwell, Hassas Yeganeh and Jacobson,
+//! draft-cheng-iccrg-delivery-rate-estimation-00 (symbols `C.delivered`, `C.delivered_time`,
+//! `C.first_sent_time`, `C.app_limited`, `P.…`).
 
 use super::log::{Sent, Stamp};
 use units::{Span, Time};

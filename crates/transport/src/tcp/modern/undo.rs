@@ -1,8 +1,8 @@
 //! Reductions that need not have been: what was sent again had arrived, or was only late.
 //!
 //! Sources: RFC 3522 §3.2 (Eifel detection by time stamps); RFC 2883 and RFC 3708 §2 (every
-//! retransmission is reported to have arrived twice). The response is that of Linux: window and threshold
-//! are restored.
+//! retransmission is reported to have arrived twice). The response is that of Linux: window and
+//! threshold are restored.
 
 use crate::ranges::RangeSet;
 use units::Time;
@@ -25,8 +25,8 @@ struct Event {
     judged: bool,
     /// What was sent again.
     resent: RangeSet,
-    /// Its bytes, each time that they were sent, and those that were reported to have arrived twice: what was
-    /// sent again two times over a real loss is reported once.
+    /// Its bytes, each time that they were sent, and those that were reported to have arrived
+    /// twice: what was sent again two times over a real loss is reported once.
     sent: u64,
     duplicated: u64,
 }
@@ -61,7 +61,8 @@ impl Undo {
         };
         let mut spurious = false;
         if let Some(first) = event.first.filter(|_| advanced && !event.judged) {
-            // The ACK echoes the time stamp of a segment sent before the retransmission: the original.
+            // The ACK echoes the time stamp of a segment sent before the retransmission: the
+            // original.
             spurious = self.eifel && ack.echo < first;
             event.judged = true;
         }

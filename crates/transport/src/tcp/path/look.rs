@@ -89,12 +89,14 @@ impl Path {
         control.on_delivered(me, &delivered);
     }
 
-    /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window of data.
+    /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window
+    /// of data.
     fn on_echo(&mut self, control: &mut impl CongestionController, me: usize) {
         if self.answered > 0 && self.board.una <= self.answered {
             return;
         }
-        // In recovery the window was reduced already, and the receiver must hear of it all the same.
+        // In recovery the window was reduced already, and the receiver must hear of it all the
+        // same.
         self.reduced = true;
         self.answered = self.board.nxt;
         if self.phase == Phase::Open {
@@ -132,7 +134,8 @@ impl Path {
         }
     }
 
-    /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any more.
+    /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any
+    /// more.
     pub(super) fn before_reduction(&mut self) {
         let Some(modern) = &mut self.modern else {
             return;
