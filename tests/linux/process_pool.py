@@ -206,9 +206,9 @@ class ProcessPool:
         groups: Counter[int] = Counter()
         names = set(self.names.read_text().split())
         for row in subflows():
-            if row["controller"] in names:
-                groups[row["connection"]] += 1
-                self.largest = max(self.largest, row["cwnd_segments"])
+            if row.controller in names:
+                groups[row.connection] += 1
+                self.largest = max(self.largest, row.cwnd_segments)
         self.counts["most subflows of a connection"] = max(
             self.counts["most subflows of a connection"], *groups.values(), 0
         )

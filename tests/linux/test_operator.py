@@ -268,20 +268,22 @@ def test_where_sockets_cannot_be_read_status_says_so_and_force_still_unloads(
         assert loaded() == []
 
 
-def member(**changes: Any) -> dict[str, Any]:
+def member(**changes: Any) -> observe.ControlledSocket:
     """A subflow as the kernel's part tells of it."""
     usual = {"begun": True, "state": observe.ESTABLISHED, "backup": False, "ca_state": 0}
     window = {"cwnd_segments": 10.5, "ssthresh_segments": float("inf"), "srtt_s": 0.1}
-    return usual | window | {"growth": 0.05, "since_loss": 90, "between_losses": 50} | changes
+    told = {"growth": 0.05, "since_loss": 90, "between_losses": 50, "controller": "ab_lia"}
+    ends = {"local": "10.0.0.1:1", "remote": "10.0.0.2:2"}
+    return observe.ControlledSocket.from_json(usual | window | told | ends | changes)
 
 
 def test_terms_are_of_the_paths_that_a_controller_couples() -> None:
     two = observe.coupling([member(), member(cwnd_segments=30.2)])
-    assert [row["share"] for row in two] == [0.25, 0.75]
-    assert [row["sets"] for row in two] == ["B", "MB"]
-    assert two[0]["alpha"] == pytest.approx(40 * 30 / 40**2)
-    assert [row["of_reno"] for row in two] == pytest.approx([0.5, 1.5])
-    nothing = {"alpha": None, "sets": "", "share": None, "of_reno": None}
+    assert [row.share for row in two] == [0.25, 0.75]
+    assert [row.sets for row in two] == ["B", "MB"]
+    assert two[0].alpha == pytest.approx(40 * 30 / 40**2)
+    assert [row.of_reno for row in two] == pytest.approx([0.5, 1.5])
+    nothing = observe.Coupling()
     for out in ({"backup": True}, {"state": 4}, {"begun": False}, {"srtt_s": 0.0}):
         away = member(cwnd_segments=99.0, **out)
         assert observe.coupling([member(), away, member(cwnd_segments=30.2)]) == [
@@ -289,7 +291,7 @@ def test_terms_are_of_the_paths_that_a_controller_couples() -> None:
             nothing,
             two[1],
         ]
-        assert observe.coupling([member(), away]) == [nothing | {"share": 1.0}, nothing]
+        assert observe.coupling([member(), away]) == [observe.Coupling(share=1.0), nothing]
 
 
 def test_a_window_in_recovery_is_the_one_that_recovery_ends_with() -> None:
@@ -297,7 +299,7 @@ def test_a_window_in_recovery_is_the_one_that_recovery_ends_with() -> None:
     for state, name in enumerate(observe.CA_STATES):
         rows = observe.coupling([member(), member(ca_state=state, **lost)])
         expected = 30 if name in ("cwr", "recovery") else 3
-        assert rows[1]["share"] == pytest.approx(expected / (expected + 10)), name
+        assert rows[1].share == pytest.approx(expected / (expected + 10)), name
 
 
 @pytest.mark.parametrize(

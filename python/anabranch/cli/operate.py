@@ -14,7 +14,7 @@ from rich.live import Live
 
 from ..linux.check import Fact, State, allows, facts
 from ..linux.controllers import names
-from ..linux.observe import choose_reno
+from ..linux.observe import ConnectionStatus, Status, SubflowStatus, choose_reno
 from ..linux.observe import status as observed
 from ..linux.pinned import known_name, load_for_good, unload_for_good
 from .terminal import console, named, table
@@ -120,7 +120,7 @@ def status_command(json: bool, watch: float | None) -> None:
         raise ValueError(f"--watch is {watch:g}; it is from {least:g} to {most:g} seconds")
     if json:
         for content in _looks(watch):
-            typer.echo(text.dumps(_finite(content), indent=1 if watch is None else None))
+            typer.echo(text.dumps(_finite(asdict(content)), indent=1 if watch is None else None))
     elif watch is None:
         console().print(_tables(observed()))
     else:
@@ -130,7 +130,7 @@ def status_command(json: bool, watch: float | None) -> None:
                 live.update(_tables(content), refresh=True)
 
 
-def _looks(watch: float | None) -> Iterator[dict[str, Any]]:
+def _looks(watch: float | None) -> Iterator[Status]:
     """The status once, or every `watch` seconds."""
     yield observed()
     while watch is not None:
@@ -147,12 +147,12 @@ def _finite(value: Any) -> Any:
     return None if value == float("inf") else value
 
 
-def _tables(content: dict[str, Any]) -> Group:
+def _tables(content: Status) -> Group:
     """The status as tables."""
     controllers = [
-        [row["name"], row["law"], *(f"{row[key]:,}" for key in HELD)]
-        + [f"{row['counters'][key]:,}" for key in COUNTERS]
-        for row in content["controllers"]
+        [row.name, row.law, f"{row.sockets:,}", f"{row.listening:,}"]
+        + [f"{row.counters[key]:,}" for key in COUNTERS]
+        for row in content.controllers
     ]
     head = ["name", "law", *HELD, *COUNTERS]
     parts: list[Any] = [table("Controllers", head, controllers, left=2)]
@@ -160,8 +160,8 @@ def _tables(content: dict[str, Any]) -> Group:
         parts = ["no controller is loaded for good"]
     rows = [
         _row(number, connection, subflow)
-        for number, connection in enumerate(content["connections"], 1)
-        for subflow in connection["subflows"]
+        for number, connection in enumerate(content.connections, 1)
+        for subflow in connection.subflows
     ]
     if rows:
         parts.append(table("Subflows", HEAD, rows, left=4))
@@ -170,24 +170,24 @@ def _tables(content: dict[str, Any]) -> Group:
     return Group(*parts)
 
 
-def _row(number: int, connection: dict[str, Any], subflow: dict[str, Any]) -> list[str]:
+def _row(number: int, connection: ConnectionStatus, subflow: SubflowStatus) -> list[str]:
     def shown(value: float | None, digits: str = ".2f") -> str:
         return "–" if value is None else "∞" if value == float("inf") else f"{value:{digits}}"
 
     return [
-        f"{number} {connection['protocol']}",
-        connection["controller"],
-        subflow["local"],
-        subflow["remote"],
-        shown(subflow["cwnd_segments"]),
-        shown(subflow["ssthresh_segments"], ".0f"),
-        shown(1e3 * subflow["srtt_s"], ".1f"),
-        subflow["ca_state"] + ", backup" * subflow["backup"],
-        shown(subflow["of_reno"]),
-        shown(subflow["alpha"]),
-        subflow["sets"],
-        str(max(subflow["since_loss"], subflow["between_losses"])),
-        str(subflow["losses"]),
-        str(subflow["missed"]),
-        str(subflow["repairs"]),
+        f"{number} {connection.protocol}",
+        connection.controller,
+        subflow.local,
+        subflow.remote,
+        shown(subflow.cwnd_segments),
+        shown(subflow.ssthresh_segments, ".0f"),
+        shown(1e3 * subflow.srtt_s, ".1f"),
+        subflow.ca_state + ", backup" * subflow.backup,
+        shown(subflow.of_reno),
+        shown(subflow.alpha),
+        subflow.sets,
+        str(max(subflow.since_loss, subflow.between_losses)),
+        str(subflow.losses),
+        str(subflow.missed),
+        str(subflow.repairs),
     ]

@@ -6,14 +6,15 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from .. import _core
+from ..records import Record
 from .controllers import NEEDS_ROOT, names
 from .errors import LinuxError
 from .fit import MOST_PATHS
@@ -38,6 +39,127 @@ UNSEEN = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ControlledSocket(Record):
+    """A socket under one of our controllers; what that publishes is zero until it has begun."""
+
+    namespace: int = 0
+    """The number of its network namespace."""
+    controller: str
+    begun: bool
+    backup: bool
+    local: str
+    remote: str
+    connection: int
+    """The token of MPTCP; 0 for TCP."""
+    state: int
+    ca_state: int
+    cwnd_segments: float
+    ssthresh_segments: float
+    srtt_s: float
+    growth: float
+    """In segments per acknowledged segment."""
+    since_loss: int
+    """OLIA's l2: segments acknowledged since the last loss."""
+    between_losses: int
+    """OLIA's l1: segments acknowledged between the last two losses."""
+    delivered: int
+    losses: int
+    missed: int
+    """Callbacks that the kernel did not make."""
+    repairs: int
+    paths: int
+    """How many paths of its connection the controller sees."""
+
+    @property
+    def at_work(self) -> bool:
+        """Whether its controller has begun, and its peer still takes data."""
+        return self.begun and self.state in (ESTABLISHED, CLOSE_WAIT)
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the controllers count it among the paths of its connection; `ab_visit` in
+        bpf/siblings.h has the same."""
+        return self.at_work and self.srtt_s > 0 and not self.backup
+
+    @property
+    def window(self) -> float:
+        """Its window as its siblings see it, in whole segments: in recovery and cwr the one that
+        they will end with."""
+        ends = CA_STATES[self.ca_state] in ("cwr", "recovery")
+        if ends and 0 < self.ssthresh_segments < PLAUSIBLE:
+            return float(self.ssthresh_segments)
+        return float(np.floor(self.cwnd_segments))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coupling(Record):
+    """The terms of the laws for a subflow, as far as it takes part."""
+
+    alpha: float | None = None
+    """LIA's alpha (RFC 6356 eq. 2)."""
+    sets: str = ""
+    """The sets M and B of OLIA (l/rtt² for the best paths)."""
+    share: float | None = None
+    """Its part of the total window."""
+    of_reno: float | None = None
+    """Its growth beside that of one TCP."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubflowStatus(Record):
+    """What of a subflow is of use to people."""
+
+    local: str
+    remote: str
+    backup: bool
+    cwnd_segments: float
+    ssthresh_segments: float
+    srtt_s: float
+    growth: float
+    since_loss: int
+    between_losses: int
+    delivered: int
+    paths: int
+    losses: int
+    missed: int
+    repairs: int
+    ca_state: str
+    alpha: float | None
+    sets: str
+    share: float | None
+    of_reno: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectionStatus(Record):
+    """A connection under a controller."""
+
+    namespace: int
+    controller: str
+    protocol: str
+    subflows: list[SubflowStatus]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerStatus(Record):
+    """A controller that is loaded for good."""
+
+    law: str
+    name: str
+    sockets: int
+    listening: int
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status(Record):
+    """What loaded controllers do."""
+
+    controllers: list[ControllerStatus]
+    connections: list[ConnectionStatus]
+
+
 @dataclass(frozen=True)
 class Use:
     """How many sockets have a controller, in whatever state of TCP."""
@@ -49,7 +171,7 @@ class Use:
     """
 
 
-def status() -> dict[str, Any]:
+def status() -> Status:
     """Controllers that are loaded for good with their sockets and counters, and every connection
     under them or under another one of ours, in all network namespaces that can be found.
 
@@ -62,12 +184,20 @@ def status() -> dict[str, Any]:
     for law, name in names().items():
         if _core.kernel_pinned(law):
             use = used(rows, name)
-            row = {"law": law, "name": name, "sockets": use.sockets, "listening": use.listening}
-            loaded.append(row | {"counters": _core.kernel_counters(law)})
-    return {"controllers": loaded, "connections": list(connections(filter(at_work, rows)))}
+            loaded.append(
+                ControllerStatus(
+                    law=law,
+                    name=name,
+                    sockets=use.sockets,
+                    listening=use.listening,
+                    counters=_core.kernel_counters(law),
+                )
+            )
+    working = [row for row in rows if row.at_work]
+    return Status(controllers=loaded, connections=list(connections(working)))
 
 
-def sockets() -> list[dict[str, Any]]:
+def sockets() -> list[ControlledSocket]:
     """Every TCP socket under one of our controllers, in whatever state, with its namespace's
     number.
 
@@ -75,7 +205,7 @@ def sockets() -> list[dict[str, Any]]:
     """
     try:
         return [
-            row | {"namespace": number}
+            ControlledSocket.from_json(row | {"namespace": number})
             for number, rows in everywhere(_core.kernel_subflows)
             for row in rows
         ]
@@ -83,14 +213,9 @@ def sockets() -> list[dict[str, Any]]:
         raise LinuxError(UNSEEN.format(error)) from None
 
 
-def subflows() -> list[dict[str, Any]]:
+def subflows() -> list[ControlledSocket]:
     """The sockets that send under one of our controllers. Raises LinuxError as `sockets` does."""
-    return list(filter(at_work, sockets()))
-
-
-def at_work(row: dict[str, Any]) -> bool:
-    """Whether the controller of a socket has begun, and its peer still takes data."""
-    return bool(row["begun"]) and row["state"] in (ESTABLISHED, CLOSE_WAIT)
+    return [row for row in sockets() if row.at_work]
 
 
 def using(kernel_name: str) -> Use:
@@ -98,9 +223,9 @@ def using(kernel_name: str) -> Use:
     return used(sockets(), kernel_name)
 
 
-def used(rows: Iterable[dict[str, Any]], kernel_name: str) -> Use:
+def used(rows: Iterable[ControlledSocket], kernel_name: str) -> Use:
     """Those of `rows` that have a controller."""
-    states = [row["state"] for row in rows if row["controller"] == kernel_name]
+    states = [row.state for row in rows if row.controller == kernel_name]
     return Use(len(states), states.count(LISTEN))
 
 
@@ -160,83 +285,47 @@ def namespaces() -> Iterator[Namespace]:
             namespace.close()
 
 
-def connections(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def connections(rows: Iterable[ControlledSocket]) -> Iterator[ConnectionStatus]:
     """Subflows gathered by connection, each with its coupling terms."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    groups: dict[tuple[int, str, int, str, str], list[ControlledSocket]] = {}
     for row in rows:
-        alone = (row["local"], row["remote"]) if row["connection"] == 0 else ()
-        key = (row["namespace"], row["controller"], row["connection"], *alone)
+        alone = (row.local, row.remote) if row.connection == 0 else ("", "")
+        key = (row.namespace, row.controller, row.connection, *alone)
         groups.setdefault(key, []).append(row)
     for (namespace, controller, connection, *_), members in sorted(groups.items()):
-        yield {
-            "namespace": namespace,
-            "controller": controller,
-            "protocol": "MPTCP" if connection else "TCP",
-            "subflows": [
-                shown(row) | terms for row, terms in zip(members, coupling(members), strict=True)
-            ],
-        }
+        terms = zip(members, coupling(members), strict=True)
+        yield ConnectionStatus(
+            namespace=namespace,
+            controller=controller,
+            protocol="MPTCP" if connection else "TCP",
+            subflows=[shown(row, coupled) for row, coupled in terms],
+        )
 
 
-def shown(row: dict[str, Any]) -> dict[str, Any]:
-    """What of a socket is of use to people."""
-    kept = (
-        "local",
-        "remote",
-        "backup",
-        "cwnd_segments",
-        "ssthresh_segments",
-        "srtt_s",
-        "growth",
-        "since_loss",
-        "between_losses",
-        "delivered",
-        "paths",
-        "losses",
-        "missed",
-        "repairs",
-    )
-    return {name: row[name] for name in kept} | {"ca_state": CA_STATES[row["ca_state"]]}
+def shown(row: ControlledSocket, coupled: Coupling) -> SubflowStatus:
+    """A socket with its coupling terms, and the state by its name."""
+    values = vars(row) | vars(coupled) | {"ca_state": CA_STATES[row.ca_state]}
+    return SubflowStatus(**{one.name: values[one.name] for one in fields(SubflowStatus)})
 
 
-def takes_part(row: dict[str, Any]) -> bool:
-    """Whether the controllers count a subflow among the paths of its connection; `ab_visit` in
-    bpf/siblings.h has the same."""
-    return at_work(row) and row["srtt_s"] > 0 and not row["backup"]
-
-
-def window(row: dict[str, Any]) -> float:
-    """The window of a subflow as its siblings see it, in whole segments: in recovery and cwr the
-    one that they will end with."""
-    ssthresh = row["ssthresh_segments"]
-    if CA_STATES[row["ca_state"]] in ("cwr", "recovery") and 0 < ssthresh < PLAUSIBLE:
-        return float(ssthresh)
-    return float(np.floor(row["cwnd_segments"]))
-
-
-def coupling(members: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The terms of the laws for each subflow, as far as it takes part: LIA's alpha (RFC 6356 eq.
-    2), the sets M and B of OLIA (l/rtt² for the best paths), the share of the total window, and
-    growth beside that of one TCP."""
-    there = [i for i, row in enumerate(members) if takes_part(row)]
-    terms: list[dict[str, Any]] = [
-        {"alpha": None, "sets": "", "share": 1.0 if [i] == there else None, "of_reno": None}
-        for i in range(len(members))
-    ]
+def coupling(members: list[ControlledSocket]) -> list[Coupling]:
+    """The terms of the laws for each subflow."""
+    there = [i for i, row in enumerate(members) if row.takes_part]
+    terms = [Coupling(share=1.0 if [i] == there else None) for i in range(len(members))]
     if not 2 <= len(there) <= MOST_PATHS:
         return terms
     rows = [members[i] for i in there]
-    w = np.array([window(row) for row in rows])
-    rtt = np.array([row["srtt_s"] for row in rows], dtype=float)
-    l_ = np.array([max(row["since_loss"], row["between_losses"]) for row in rows], dtype=float)
+    w = np.array([row.window for row in rows])
+    rtt = np.array([row.srtt_s for row in rows], dtype=float)
+    l_ = np.array([max(row.since_loss, row.between_losses) for row in rows], dtype=float)
     alpha = w.sum() * (w / rtt**2).max() / (w / rtt).sum() ** 2
     quality = l_ / rtt**2
     largest, best = w == w.max(), quality >= quality.max() * (1 - 1e-6)
     for k, i in enumerate(there):
-        terms[i] = {
-            "alpha": float(alpha),
-            "sets": "M" * bool(largest[k]) + "B" * bool(best[k]),
-            "share": float(w[k] / w.sum()),
-            "of_reno": rows[k]["growth"] * float(w[k]),
-        }
+        terms[i] = Coupling(
+            alpha=float(alpha),
+            sets="M" * bool(largest[k]) + "B" * bool(best[k]),
+            share=float(w[k] / w.sum()),
+            of_reno=rows[k].growth * float(w[k]),
+        )
     return terms
