@@ -86,7 +86,7 @@ PYTHON = {
     "report": {"report", "plot", "files"},
     "plot": {"plot", "capture", "result", *TYPES, "fairness", "statistics", "metrics", "files"},
     # Definitions are over numbers; what they compare with is simulated.
-    "fairness": {"fairness", "result", "scenario", "plan", "_core", "statistics"},
+    "fairness": {"fairness", "result", "scenario", "plan", "runs", "_core", "statistics"},
     "linux": {"linux", "result", *TYPES, "scenario", "_core", "statistics", "files"},
     "statistics": set(),
     "metrics": {"records", "tables"},

@@ -198,7 +198,7 @@ def test_a_flow_that_is_not_as_fair_as_the_scenario_wants_it_is_a_check_that_doe
     assert "all paths" in done.stdout
     assert "ensemble violates the stringent definition of TCP-fairness\n" in done.stdout
     (found,) = ab.Result.load(file).fairness
-    assert found["flow"] == "ensemble" and not found["met"] and found["excess"] > 0.2
+    assert found.flow == "ensemble" and not found.met and found.excess > 0.2
     done = judged("-c", "multi-priority")
     assert done.returncode == 0, done.stderr
     assert "ensemble meets the stringent definition" in done.stdout

@@ -26,7 +26,6 @@ OPEN = {
     "capture.py": "what the reader of captures gives, before it becomes tables",
     "cli/compare.py": "keyword arguments of two worlds; the comparison as JSON",
     "cli/dynamics.py": "what theory adds to a result, as JSON",
-    "cli/fair.py": "judgements as JSON, as a result has them",
     "cli/maps.py": "what theory adds to a result, as JSON",
     "cli/predict.py": "what theory adds to a result, as JSON",
     "fairness/audit.py": "an audit as JSON",

@@ -22,7 +22,7 @@ from . import _core
 from .files import beside, check_writable, write_json
 from .plan import Plan
 from .records import plain, restored
-from .runs import Run
+from .runs import JudgedFlow, Run
 from .scenario import Scenario
 from .statistics import Interval, interval, jain
 from .tables import Coding, Paths
@@ -40,7 +40,7 @@ class Result:
 
     `runs` has one entry for each replication. Theory has one run, without a seed, with the columns
     that it knows; `theory` has what no other world has. `fairness` has the judgements on flows with
-    `fair`, as `fairness.Judgement.to_json` gives them.
+    `fair`.
     """
 
     scenario: Scenario
@@ -49,7 +49,7 @@ class Result:
     world: str = "simulation"
     provenance: dict[str, Any] = field(default_factory=dict)
     theory: dict[str, Any] = field(default_factory=dict)
-    fairness: list[dict[str, Any]] = field(default_factory=list)
+    fairness: list[JudgedFlow] = field(default_factory=list)
 
     @property
     def seeds(self) -> list[int]:
@@ -213,7 +213,7 @@ class Result:
             content["world"],
             content["provenance"],
             columns(content.get("theory", {})),
-            content.get("fairness", []),
+            [JudgedFlow.from_json(one) for one in content.get("fairness", [])],
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from .records import Numbers, Partial, Record, Table, part
 from .tables import (
@@ -101,6 +101,40 @@ class Run(Partial):
         if self.has("seed"):  # theory has neither
             content = content | {key: content.get(key) for key in ("series", "events_log")}
         return content
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedLink(Record):
+    """What a flow takes of one bottleneck, and what one TCP would."""
+
+    link: str
+    ensemble_bps: float
+    tcp_bps: float
+    capacity_bps: float
+    excess: float
+    """By what fraction of the link a TCP is exceeded; negative if it is not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedFlow(Record):
+    """Whether a flow is as fair as its scenario demands, with the figures that decide."""
+
+    flow: str
+    definition: Literal["lenient", "stringent"]
+    """Which definition it is to meet."""
+    margin: float
+    met: bool
+    lenient: bool
+    stringent: bool
+    violated: list[str]
+    """Links of which it takes more than a TCP would, by more than the margin."""
+    total_bps: float
+    bound_bps: float
+    """What all paths together may take by the stringent definition."""
+    excess: float
+    """By what fraction the total exceeds that bound; negative if it does not."""
+    best_path: int
+    links: list[JudgedLink]
 
 
 @dataclass(kw_only=True)

@@ -79,11 +79,11 @@ def test_the_lenient_definition_does_not_ask_for_the_bound() -> None:
 def test_a_saved_result_keeps_its_judgements_and_one_without_any_is_read(tmp_path: Path) -> None:
     result = ab.run(Scenario.parse(PATHS))
     found = fairness.judgements(result)
-    judged = replace(result, fairness=[one.to_json() for one in found])
+    judged = replace(result, fairness=[one.record() for one in found])
     judged.save(tmp_path / "judged.json.gz")
     again = ab.Result.load(tmp_path / "judged.json.gz")
     assert again.fairness == judged.fairness
-    assert [one["met"] for one in again.fairness] == [False, True]
+    assert [one.met for one in again.fairness] == [False, True]
     result.save(tmp_path / "plain.json")
     assert ab.Result.load(tmp_path / "plain.json").fairness == []
     assert [one.met for one in fairness.judgements(again)] == [False, True]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from rich.markup import escape
 
 from ..fairness import demands, judgements
 from ..plan import Plan
 from ..result import Result, run
+from ..runs import JudgedFlow
 from ..scenario import Scenario
 from .terminal import console, named, progress, table
 
@@ -30,7 +30,7 @@ def judged(result: Result, threads: int) -> Result:
         found = judgements(result, runs=runs)
     except KeyboardInterrupt:
         return result
-    return replace(result, fairness=[one.to_json() for one in found])
+    return replace(result, fairness=[one.record() for one in found])
 
 
 def tell_not_judged(plan: Plan, why: str) -> None:
@@ -44,7 +44,7 @@ def tell_not_judged(plan: Plan, why: str) -> None:
         )
 
 
-def show_fairness(found: Sequence[dict[str, Any]]) -> None:
+def show_fairness(found: Sequence[JudgedFlow]) -> None:
     """Judgements as a table, with a line for each."""
     out = console()
     head = [
@@ -58,40 +58,40 @@ def show_fairness(found: Sequence[dict[str, Any]]) -> None:
         "verdict",
     ]
     rows = [
-        [named(one["flow"]), one["definition"], *cells, f"{one['margin'] * 100:g}", STYLES[met]]
+        [named(one.flow), one.definition, *cells, f"{one.margin * 100:g}", STYLES[met]]
         for one in found
         for cells, met in bounds(one)
     ]
     out.print(table("TCP-fairness, beside one TCP in its place", head, rows, left=3))
     out.print("excess is of the bound, and on a link of its rate", style="dim")
     for one in found:
-        word = "meets" if one["met"] else "violates"
-        where = f" on {', '.join(one['violated'])}" if one["violated"] else ""
+        word = "meets" if one.met else "violates"
+        where = f" on {', '.join(one.violated)}" if one.violated else ""
         out.print(
-            f"{one['flow']} {word} the {one['definition']} definition of TCP-fairness{where}",
-            style="green" if one["met"] else "bold red",
+            f"{one.flow} {word} the {one.definition} definition of TCP-fairness{where}",
+            style="green" if one.met else "bold red",
             markup=False,
             highlight=False,
         )
 
 
-def bounds(one: dict[str, Any]) -> list[tuple[list[str], bool]]:
+def bounds(one: JudgedFlow) -> list[tuple[list[str], bool]]:
     """What is bounded, with the rates and the excess as text, and whether the bound is kept.
 
     All paths together by the stringent definition; the links that violate the lenient one, or that
     which is nearest to it.
     """
-    kept, found = one["margin"], []
-    if one["definition"] == "stringent":
-        found.append(("all paths", one["total_bps"], one["bound_bps"], one["excess"]))
-    worst = max(one["links"], key=lambda link: link["excess"])
-    for link in one["links"]:
-        if link["link"] in one["violated"] or (link is worst and not one["violated"]):
-            found.append((link["link"], link["ensemble_bps"], link["tcp_bps"], link["excess"]))
+    kept, found = one.margin, []
+    if one.definition == "stringent":
+        found.append(("all paths", one.total_bps, one.bound_bps, one.excess))
+    worst = max(one.links, key=lambda link: link.excess)
+    for link in one.links:
+        if link.link in one.violated or (link is worst and not one.violated):
+            found.append((link.link, link.ensemble_bps, link.tcp_bps, link.excess))
     return [
         (
-            [named(what), f"{rate / 1e6:.3f}", f"{bound / 1e6:.3f}", f"{float(excess) * 100:+.1f}"],
-            float(excess) <= kept,
+            [named(what), f"{rate / 1e6:.3f}", f"{bound / 1e6:.3f}", f"{excess * 100:+.1f}"],
+            excess <= kept,
         )
         for what, rate, bound, excess in found
     ]

@@ -50,7 +50,7 @@ def run_command(source: str, options: RunOptions) -> None:
     check_complete(result, options.seeds)
     if demands(result.plan) and not result.fairness:
         raise typer.Exit(INTERRUPTED)
-    if not all(one["met"] for one in result.fairness):
+    if not all(one.met for one in result.fairness):
         raise typer.Exit(1)
 
 

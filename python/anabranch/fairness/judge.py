@@ -5,11 +5,12 @@ demands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ..plan import Plan
 from ..result import Result, run
+from ..runs import JudgedFlow, JudgedLink
 from ..scenario import Scenario, load
 from .ensemble import Fairness
 from .reference import Runs, reference, tcp_fairness, twins
@@ -37,16 +38,27 @@ class Judgement:
         fair = self.fairness
         return fair.lenient if self.demand.definition == "lenient" else fair.stringent
 
+    def record(self) -> JudgedFlow:
+        """The judgement as a result keeps it."""
+        fair, demand = self.fairness, self.demand
+        return JudgedFlow(
+            flow=demand.flow,
+            definition=demand.definition,
+            margin=demand.margin,
+            met=self.met,
+            lenient=fair.lenient,
+            stringent=fair.stringent,
+            violated=list(fair.violated),
+            total_bps=fair.total_bps,
+            bound_bps=fair.bound_bps,
+            excess=fair.excess,
+            best_path=fair.best_path,
+            links=[JudgedLink(**asdict(link), excess=link.excess) for link in fair.links],
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The judgement as plain data, as a result file has it."""
-        fair, demand = self.fairness, self.demand
-        return {
-            "flow": demand.flow,
-            "definition": demand.definition,
-            "margin": demand.margin,
-            "met": self.met,
-            **fair.to_json(),
-        }
+        return self.record().to_json()
 
 
 def demands(plan: Plan) -> list[Demand]:
