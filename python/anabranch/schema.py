@@ -39,8 +39,8 @@ class Linux:
     """The scheduler of Linux: the path whose queued data would be done soonest."""
 
     windows_ahead: float | None = None
-    """The application writes on demand: it keeps each path supplied with unsent data of so many windows. By default
-it fills the send buffer."""
+    """The application writes on demand: it keeps each path supplied with unsent data of so many
+windows. By default it fills the send buffer."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ every one of them, or "turn" for users that take them in turn."""
     backup: bool | None = None
     """Whether it is used only while no other path works (RFC 8684 §3.3.8). Default false."""
     coding: Coding | None = None
-    """Topology coding: what TCP sends on the path leaves it as random linear combinations of
+    """Network coding: what TCP sends on the path leaves it as random linear combinations of
 segments."""
 
 

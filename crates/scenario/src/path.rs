@@ -34,7 +34,7 @@ pub struct Path {
     /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
     #[serde(default)]
     pub backup: bool,
-    /// Topology coding: what TCP sends on the path leaves it as random linear combinations of
+    /// Network coding: what TCP sends on the path leaves it as random linear combinations of
     /// segments.
     #[serde(default)]
     pub coding: Option<Coding>,
@@ -80,7 +80,7 @@ pub struct PlanPath {
     pub leave: Option<Span>,
     /// Whether it is a backup.
     pub backup: bool,
-    /// Topology coding, if it is coded.
+    /// Network coding, if it is coded.
     pub coding: Option<Coding>,
 }
 
