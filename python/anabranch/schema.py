@@ -650,6 +650,8 @@ it is fixed, so that who hears them can be sent data, and otherwise at the slowe
     ack_timeout: str | None = None
     """How long a sender waits for an acknowledgement to begin; by default as long as the standard
 says."""
+    after_collision: Literal["eifs", "difs"] | None = None
+    """How long the other stations wait after transmissions that began together. Default "eifs"."""
     channel: int | None = None
     """Number of its channel: media on channels that overlap are refused, as they would disturb
 each other."""
