@@ -4,6 +4,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use network::Queue;
 use scenario::Plan;
 use simulator::{Observe, PathResult, Progress, Recording, record, run};
 use std::io::{self, Write};
@@ -26,12 +27,16 @@ impl Write for Shared {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(text) = scenario_text(&mut Unstructured::new(bytes)) else {
+    let mut bytes = Unstructured::new(bytes);
+    let Ok(text) = scenario_text(&mut bytes) else {
         return;
     };
-    let Ok(plan) = Plan::read(&text, "fuzz", &[]) else {
+    let Ok(mut plan) = Plan::read(&text, "fuzz", &[]) else {
         return;
     };
+    if choose_queues(&mut plan, &mut bytes).is_err() {
+        return;
+    }
     let file = Shared::default();
     let recording = Recording { pcap: Some(Box::new(file.clone())), ..Recording::default() };
     let observe = Observe { series: true, events: true };
@@ -60,20 +65,35 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
+/// Gives each link with a transmitter, and each host before a medium, a queue of any kind.
+fn choose_queues(plan: &mut Plan, bytes: &mut Unstructured<'_>) -> Result<()> {
+    let for_hosts = |queue: &Queue| queue.kind().is_none_or(|kind| kind.for_hosts);
+    for link in plan.links.iter_mut().filter(|link| link.rate.is_some() && link.air.is_empty()) {
+        link.queue = choose_queue(bytes, |_| true)?;
+    }
+    for station in plan.media.iter_mut().flat_map(|medium| &mut medium.stations) {
+        station.queue = choose_queue(bytes, for_hosts)?;
+    }
+    Ok(())
+}
+
+fn choose_queue(
+    bytes: &mut Unstructured<'_>,
+    suits: impl FnMut(&Queue) -> bool,
+) -> Result<Queue> {
+    let limit = u64::from(bytes.int_in_range(1..=60u8)?);
+    let mut queues = Queue::short(limit, bool::arbitrary(bytes)?);
+    queues.retain(suits);
+    let kind = bytes.choose_index(queues.len())?;
+    Ok(queues.swap_remove(kind))
+}
+
 fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     let mut text = "name = 'fuzz'\nduration = '400 ms'\nwarmup = '0 s'\n".to_owned();
     let links = bytes.int_in_range(1..=3u8)?;
     for link in 0..links {
         let rate = bytes.int_in_range(100..=20_000u16)?;
         let delay = bytes.int_in_range(0..=40u8)?;
-        let limit = bytes.int_in_range(1..=60u8)?;
-        let queue = match bytes.int_in_range(0..=4u8)? {
-            0 => format!("{{ droptail = {{ packets = '{limit} packets' }} }}"),
-            1 => format!("{{ codel = {{ limit = '{limit} packets' }} }}"),
-            2 => format!("{{ fq-codel = {{ limit = '{limit} packets', ecn = true }} }}"),
-            3 => format!("{{ pie = {{ limit = '{limit} packets', ecn = true }} }}"),
-            _ => "{ red = { min = '2 packets', max = '9 packets', max_p = 0.2, limit = '30 packets' } }".into(),
-        };
         let loss = f64::from(bytes.int_in_range(0..=30u8)?) / 100.0;
         let other = *bytes.choose(&[
             "",
@@ -81,7 +101,7 @@ fn scenario_text(bytes: &mut Unstructured<'_>) -> Result<String> {
             "reorder = { probability = 0.1, delay = '9 ms' }\n",
         ])?;
         text += &format!(
-            "[[link]]\nname = '{link}'\nrate = '{rate} kb/s'\ndelay = '{delay} ms'\nqueue = {queue}\n\
+            "[[link]]\nname = '{link}'\nrate = '{rate} kb/s'\ndelay = '{delay} ms'\n\
              loss = {{ probability = {loss} }}\n{other}"
         );
         if bool::arbitrary(bytes)? {
@@ -156,13 +176,8 @@ fn ground_text(bytes: &mut Unstructured<'_>) -> Result<String> {
         "[[medium]]\nname = 'net'\nstandard = 'g'\nrate = '6 Mb/s'\nradio = {{}}\nrouting = '{routing}'\n\
          channels = {channels}\n{access}{others}"
     );
-    let limit = bytes.int_in_range(1..=30u8)?;
     let ring = bytes.int_in_range(1..=5u8)?;
-    let queue =
-        *bytes.choose(&["droptail = { packets", "codel = { limit", "fq-codel = { limit"])?;
-    text += &format!(
-        "[[medium.station]]\nname = 'n'\nring = '{ring} packets'\nqueue = {{ {queue} = '{limit} packets' }} }}\n"
-    );
+    text += &format!("[[medium.station]]\nname = 'n'\nring = '{ring} packets'\n");
     let fading = *bytes.choose(&["", "fading = { deviation_db = 6.0, coherence = '20 ms' }\n"])?;
     let signal = *bytes.choose(&[
         "snr_db = 12.0\n",
@@ -224,15 +239,9 @@ fn air_text(bytes: &mut Unstructured<'_>) -> Result<String> {
     );
     for station in ["a", "b", "c"] {
         let (x, ring) = (bytes.int_in_range(0..=40u8)?, bytes.int_in_range(1..=70u8)?);
-        let limit = bytes.int_in_range(0..=60u8)?;
-        let queue = match bytes.int_in_range(0..=2u8)? {
-            0 => format!("{{ droptail = {{ packets = '{limit} packets' }} }}"),
-            1 => format!("{{ codel = {{ limit = '{} packets', ecn = true }} }}", limit + 1),
-            _ => format!("{{ fq-codel = {{ limit = '{} packets' }} }}", limit + 1),
-        };
         let loss = *bytes.choose(&["", "noise = '50 ms'\n", "residual_loss = 0.05\n"])?;
         text += &format!(
-            "[[medium.station]]\nname = '{station}'\nx = {x}.0\nring = '{ring} packets'\nqueue = {queue}\n{loss}"
+            "[[medium.station]]\nname = '{station}'\nx = {x}.0\nring = '{ring} packets'\n{loss}"
         );
     }
     for (name, from, to) in [("ab", "a", "b"), ("ba", "b", "a"), ("cb", "c", "b"), ("bc", "b", "c")]

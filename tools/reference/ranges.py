@@ -7,6 +7,7 @@ the answer is the range.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -67,9 +68,32 @@ def queue(kind: str, content: Content) -> Content:
     return scenario(link={"queue": {kind: content}})
 
 
-CELL = {"name": "air", "base": "b", "snr_db": 10.0}
+def queues() -> dict[str, Callable[[Content], Content]]:
+    """For the table of each kind of queue a scenario whose link has it."""
+    definitions = json.loads(_core.schema())["$defs"]
+    found: dict[str, Callable[[Content], Content]] = {}
+    for option in definitions["Queue"]["oneOf"]:
+        for kind, parameters in option.get("properties", {}).items():
+            table = parameters["$ref"].rsplit("/", 1)[-1]
+            least = least_of(definitions[table])
+            found[table] = lambda given, kind=kind, least=least: queue(kind, least | given)
+    return found
 
-RED = {"min": "5 packets", "max": "10 packets", "max_p": 0.1, "limit": "100 packets"}
+
+def least_of(table: Content) -> Content:
+    """What a table requires, or its first key: numbers rise, as thresholds stand before limits."""
+    first = list(table["properties"])[:1]
+    values: Content = {}
+    for place, key in enumerate(table.get("required", first), start=1):
+        values[key] = (
+            0.1 if table["properties"][key].get("type") == "number" else f"{10 * place} packets"
+        )
+        if "Span" in str(table["properties"][key]):
+            values[key] = f"{10 * place} ms"
+    return values
+
+
+CELL = {"name": "air", "base": "b", "snr_db": 10.0}
 
 ROWS = "t_s,rate_bps\n0,1e6\n1,2e6\n"
 
@@ -109,13 +133,8 @@ WITH: dict[str, Callable[[Content], Content]] = {
     "Highway": lambda given: on_ground({"moves": {"highway": {"speed": [20, 30]} | given}}),
     "Movements": lambda given: on_ground({"moves": {"trace": {"text": "# none"} | given}}),
     "Fair": lambda given: scenario(flow={"fair": given}),
-    "Red": lambda given: queue("red", RED | given),
-    "Pie": lambda given: queue("pie", given),
-    "Codel": lambda given: queue("codel", given),
-    "FqCodel": lambda given: queue("fq-codel", given),
-    "DropTail": lambda given: queue("droptail", {"packets": "9 packets"} | given),
     "Choice": lambda given: scenario(choice=[{"what": "a", "value": "b", "why": "c"} | given]),
-}
+} | queues()
 """For each table a scenario that has it, with a key set to a value."""
 
 

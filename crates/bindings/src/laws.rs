@@ -184,13 +184,13 @@ pub(crate) fn red_drop_probability(
     max_p: f64,
     gentle: bool,
 ) -> f64 {
-    network::Red {
+    network::queue::Red {
         min: Packets(min_th),
         max: Packets(max_th),
         max_p,
         gentle,
         weight: 1.0,
-        spacing: network::Spacing::Independent,
+        spacing: network::queue::Spacing::Independent,
         ecn: false,
         limit: Packets(f64::INFINITY),
     }

@@ -1,4 +1,5 @@
-//! The queue of a host before its driver: a queueing discipline that the driver's ring is filled from.
+//! The queue of a host before its driver: a queueing discipline that the driver's ring is filled
+//! from.
 
 use crate::queue::Verdict;
 use crate::queue::{Arrival, ArrivalQueue, Backlog, DepartureQueue, Dropped, Fifo, Queue, State};

@@ -1,7 +1,9 @@
-//! Network elements: links with their queues, random loss, reordering and copies; and what stations share.
+//! Network elements: links with their queues, random loss, reordering and copies; and what stations
+//! share.
 //!
-//! An element sees a packet (its length, its path, its ECN bits), never what is inside. It is told the
-//! time and handed its randomness. So the simulator gives it parcels and the emulator gives it real packets.
+//! An element sees a packet (its length, its path, its ECN bits), never what is inside. It is told
+//! the time and handed its randomness. So the simulator gives it parcels and the emulator gives it
+//! real packets.
 
 pub mod adhoc;
 mod bus;
@@ -12,7 +14,7 @@ mod link;
 mod loss;
 mod media;
 mod mobility;
-mod queue;
+pub mod queue;
 mod radio;
 mod ring;
 pub mod routing;
@@ -27,9 +29,7 @@ pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passa
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
 pub use media::MediumSettings;
 pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
-pub use queue::{
-    Backlog, Codel, Described as DescribedQueue, DropTail, FqCodel, Pie, Queue, Red, Spacing,
-};
+pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
 pub use shared::{
     Counters as StationCounters, Ends, HopCounters, Kind, MultiHop, Outcome, Route,
@@ -42,7 +42,8 @@ pub trait Packet: Copy + Default + Send + 'static {
     /// Length in bytes with all headers.
     fn bytes(&self) -> u32;
 
-    /// Number of the path that it takes, both directions alike. It stands for the 5-tuple that FQ-CoDel hashes.
+    /// Number of the path that it takes, both directions alike. It stands for the 5-tuple that
+    /// FQ-CoDel hashes.
     fn path(&self) -> u32;
 
     /// Whether a queue may mark it instead of dropping it (ECT, RFC 3168 §5).

@@ -1,14 +1,14 @@
 //! A link: a queue, a transmitter of some rate, a line of some delay.
 //!
 //! The link runs in virtual time. When a packet arrives, the moment its transmission will start and
-//! the moment it will come out at the far end are known, because packets leave in order; so a packet
-//! costs one event, and a link has one event pending however many packets it carries. Packets lie by
-//! value in one ring, in order, so a hop reads and writes memory in sequence.
+//! the moment it will come out at the far end are known, because packets leave in order; so a
+//! packet costs one event, and a link has one event pending however many packets it carries.
+//! Packets lie by value in one ring, in order, so a hop reads and writes memory in sequence.
 //!
-//! A plain link has a rate (`rate.rs`), a delay and a queue that decides on arrival. Others have one or more
-//! extras, each in a file of its own: impairments (`impairments.rs`), opportunities in place of a rate
-//! (`opportunities.rs`), a queue that decides on departure (`departure.rs`). Their one event stands for the
-//! first of several things (`exit.rs`).
+//! A plain link has a rate (`rate.rs`), a delay and a queue that decides on arrival. Others have
+//! one or more extras, each in a file of its own: impairments (`impairments.rs`), opportunities in
+//! place of a rate (`opportunities.rs`), a queue that decides on departure (`departure.rs`). Their
+//! one event stands for the first of several things (`exit.rs`).
 
 use crate::loss::{Loss, LossModel, LossPlace};
 use crate::queue::{Arrival, ArrivalQueue, Backlog, Queue, State, Verdict};
@@ -47,18 +47,19 @@ pub struct LinkSettings {
     pub reorder: Option<Reorder>,
     /// Probability that a packet comes out twice.
     pub duplicate: f64,
-    /// Packets come out later by a random time up to this, and in order; not with `reorder`, `duplicate` or a
-    /// queue that decides on departure.
+    /// Packets come out later by a random time up to this, and in order; not with `reorder`,
+    /// `duplicate` or a queue that decides on departure.
     pub jitter: Span,
 }
 
 /// A change of a running link; what is `None` stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// New rate, for what is left of the packet in transmission and for those that wait; a link with
-    /// opportunities has none.
+    /// New rate, for what is left of the packet in transmission and for those that wait; a link
+    /// with opportunities has none.
     pub rate: Option<Rate>,
-    /// New propagation delay, for packets whose transmission has not ended; on the line none overtakes another.
+    /// New propagation delay, for packets whose transmission has not ended; on the line none
+    /// overtakes another.
     pub delay: Option<Span>,
     /// New loss probability, each packet by itself.
     pub loss: Option<f64>,
@@ -107,8 +108,8 @@ struct Carried<P> {
     packet: P,
 }
 
-/// A link that carries packets of type `P`. What every hop touches fills two cache lines: a packet that
-/// comes out of a plain link needs the first one only.
+/// A link that carries packets of type `P`. What every hop touches fills two cache lines: a packet
+/// that comes out of a plain link needs the first one only.
 #[repr(C, align(64))]
 pub struct Link<P> {
     line: Ring<Carried<P>>,
@@ -171,8 +172,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// Whether it is a rate, a delay and a queue that decides on arrival, and nothing else: what comes out
-    /// of it is then [`Link::deliver`]ed.
+    /// Whether it is a rate, a delay and a queue that decides on arrival, and nothing else: what
+    /// comes out of it is then [`Link::deliver`]ed.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.extras.is_none()
@@ -267,8 +268,8 @@ impl<P: Packet> Link<P> {
         self.line.front().map(|carried| &carried.packet)
     }
 
-    /// The packet at the [`Link::front`] of a plain link comes out, at the time for which the link last asked
-    /// to be woken. Returns when to wake it for the next one.
+    /// The packet at the [`Link::front`] of a plain link comes out, at the time for which the link
+    /// last asked to be woken. Returns when to wake it for the next one.
     #[inline(always)] // on the way of every hop
     pub fn deliver(&mut self) -> Option<Time> {
         let bytes = self.line.front().map_or(0, |carried| u64::from(carried.packet.bytes()));
@@ -366,8 +367,8 @@ impl<P: Packet> Link<P> {
         offer
     }
 
-    /// Count the packets whose transmission has started by `now`. Without a queue that may drop, nobody
-    /// asks at every arrival, so nothing is kept up and the whole line is looked through.
+    /// Count the packets whose transmission has started by `now`. Without a queue that may drop,
+    /// nobody asks at every arrival, so nothing is kept up and the whole line is looked through.
     fn settle(&mut self, now: Time) {
         if self.queue.is_none() {
             self.waiting = self.line.head();

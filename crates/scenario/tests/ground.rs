@@ -322,8 +322,8 @@ fn buses_and_cells_are_possible() {
     let stranger = user("name = 'car-1'");
     let fading = user("name = 'walker-1', fading = { deviation_db = 31.0, coherence = '1 s' }");
     all_refused(&[
-        (bus, red_bus.as_str(), ["queue is one of a router", "droptail, codel"]),
-        ("snr_db = 20.0", red_cell.as_str(), ["queue is one of a router", "droptail, codel"]),
+        (bus, red_bus.as_str(), ["queue is one of a router", "codel, fq-codel"]),
+        ("snr_db = 20.0", red_cell.as_str(), ["queue is one of a router", "codel, fq-codel"]),
         ("snr_db = 20.0", "", ["snr_db is not said of `walker-1`", "or `radio` and a [[node]]"]),
         ("snr_db = 20.0", "snr_db = 101.0", ["snr_db is 101", "from -50 to 100"]),
         ("snr_db = 20.0", "snr_db = 20.0\nblocks = 0", ["blocks is 0", "from 1 to 500"]),

@@ -1,6 +1,8 @@
 //! Opportunities of links in a scenario: read from a file or as they stand, and refused with the
 //! line.
 
+use network::Queue;
+use network::queue::DropTail;
 use scenario::{Plan, with_traces};
 use units::{Rate, Span};
 
@@ -24,7 +26,7 @@ fn a_plan_has_the_times_and_the_rate_that_they_are_worth() {
     assert!(
         (link.mean_rate_bps(Span::millis(1), Span::millis(10)) - 6.0 * 12e3 / 9e-3).abs() < 1.0
     );
-    assert_eq!(link.queue, network::Queue::DropTail(network::DropTail::of(1000)));
+    assert_eq!(link.queue, Queue::DropTail(DropTail::of(1000)));
     let json = plan.to_json();
     let expected = serde_json::json!({ "times_ms": [0, 1, 1, 5], "start_s": 2.0 });
     assert_eq!(json["links"][0]["opportunities"], expected);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{PACKET, PAYLOAD, plan, run};
+use common::{PACKET, PAYLOAD, plan, run, with_queues};
 use control::ControllerSpec;
 use proptest::prelude::*;
 use simulator::Outcome;
@@ -30,7 +30,6 @@ fn link(name: &'static str) -> impl Strategy<Value = String> {
                 )
             }
         ),
-        departing(),
     ];
     let loss = prop_oneof![
         2 => Just(String::new()),
@@ -74,17 +73,6 @@ fn transmitter() -> impl Strategy<Value = String> {
             format!("opportunities = {{ times = \"{times}\", start = \"{start} ms\" }}")
         }),
     ]
-}
-
-/// PIE, and the disciplines that decide when a packet leaves.
-fn departing() -> impl Strategy<Value = String> {
-    let kinds = prop::sample::select(vec!["pie", "codel", "fq-codel"]);
-    (kinds, 1_u32..30, 1_u32..60, any::<bool>()).prop_map(|(kind, target, limit, ecn)| {
-        format!(
-            "queue = {{ {kind} = {{ target = \"{target} ms\", limit = \"{limit} packets\", \
-             ecn = {ecn} }} }}"
-        )
-    })
 }
 
 /// A change of a link within the run.
@@ -212,8 +200,15 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(600) })]
     #[test]
-    fn every_packet_and_every_byte_is_accounted_for(text in scenario(), seed in any::<u64>()) {
-        let plan = plan(&text, &[]);
+    fn every_packet_and_every_byte_is_accounted_for(
+        text in scenario(),
+        seed in any::<u64>(),
+        queues in prop::option::weighted(0.7, (0..100_usize, 1..60_u64, any::<bool>())),
+    ) {
+        let mut plan = plan(&text, &[]);
+        if let Some((first, limit, ecn)) = queues {
+            plan = with_queues(plan, first, limit, ecn);
+        }
         let outcome = run(&plan, seed);
         check(&outcome)?;
         prop_assert_eq!(outcome.digest, run(&plan, seed).digest);

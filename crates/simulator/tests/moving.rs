@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{plan, run};
+use common::{plan, run, with_queues};
 use proptest::prelude::*;
 use simulator::{Observe, Outcome, Progress, Series, replicate};
 
@@ -55,14 +55,9 @@ fn medium() -> impl Strategy<Value = String> {
         "control = 'arf'",
         "control = 'ideal'",
     ]);
-    let queue = prop::sample::select(vec![
-        "droptail = { packets = '3 packets' }",
-        "codel = {}",
-        "fq-codel = {}",
-    ]);
     let loss = prop::sample::select(vec!["", "residual_loss = 0.05", "noise = '100 ms'"]);
-    (routing, rate, queue, loss, 1..4_u32, 1..7_u32, any::<bool>()).prop_map(
-        |(routing, rate, queue, loss, channels, attempts, points)| {
+    (routing, rate, loss, 1..4_u32, 1..7_u32, any::<bool>()).prop_map(
+        |(routing, rate, loss, channels, attempts, points)| {
             let access = match routing {
                 "association" | "oracle" if points => "access = 'p'",
                 "association" => "access = 'base'",
@@ -76,7 +71,7 @@ fn medium() -> impl Strategy<Value = String> {
             format!(
                 "[[medium]]\nname = 'air'\nstandard = 'g'\nradio = {{}}\n{rate}\nattempts = {attempts}\n\
                  channels = {channels}\n{routing}\n{access}\n\
-                 [[medium.station]]\nname = 'n'\nqueue = {{ {queue} }}\n{loss}\n\
+                 [[medium.station]]\nname = 'n'\n{loss}\n\
                  [[link]]\nname = 'up'\nmedium = 'air'\nfrom = 'n'\nto = '{end}'\n\
                  [[link]]\nname = 'down'\nmedium = 'air'\nfrom = '{end}'\nto = 'n'\n"
             )
@@ -192,8 +187,12 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..ProptestConfig::with_cases(96) })]
     #[test]
-    fn every_packet_is_accounted_for_on_any_mixture_of_media_and_moves(text in scenario(), seed in any::<u64>()) {
-        let plan = plan(&text, &[]);
+    fn every_packet_is_accounted_for_on_any_mixture_of_media_and_moves(
+        text in scenario(),
+        seed in any::<u64>(),
+        (first, limit, ecn) in (0..100_usize, 1..40_u64, any::<bool>()),
+    ) {
+        let plan = with_queues(plan(&text, &[]), first, limit, ecn);
         let outcome = run(&plan, seed);
         check(&outcome)?;
         let (seen, _) = observed(&plan, seed);

@@ -8,7 +8,7 @@ mod parameter;
 mod text;
 
 pub use parameter::{InvalidParameter, ensure};
-pub use text::QuantityError;
+pub use text::{QuantityError, WholePackets};
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};

@@ -253,6 +253,26 @@ impl Serialize for Packets {
     }
 }
 
+/// The schema of [`Packets`] that are written as a whole number: for
+/// `#[schemars(with = "WholePackets")]` beside [`Packets::whole`].
+#[derive(Debug)]
+pub struct WholePackets;
+
+impl schemars::JsonSchema for WholePackets {
+    fn schema_name() -> Cow<'static, str> {
+        "WholePackets".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        if generator.contract().is_serialize() {
+            return schemars::json_schema!({ "type": "integer" });
+        }
+        generator.subschema_for::<Packets>()
+    }
+}
+
 impl Packets {
     /// Writes a limit as a whole number, for `#[serde(serialize_with = "Packets::whole")]`.
     ///

@@ -1,5 +1,5 @@
-//! The queue of a link, if it decides when a packet departs: it holds what waits, and the transmitter takes
-//! the next packet when it can send one.
+//! The queue of a link, if it decides when a packet departs: it holds what waits, and the
+//! transmitter takes the next packet when it can send one.
 
 use super::{Link, Offer};
 use crate::Packet;

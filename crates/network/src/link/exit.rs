@@ -17,8 +17,8 @@ pub enum Passage<P> {
 }
 
 impl<P: Packet> Link<P> {
-    /// What comes out at `now`: call until `None`, then [`Link::take_dropped`] until `None`, and then ask
-    /// [`Link::due`]. Waking a link early is harmless.
+    /// What comes out at `now`: call until `None`, then [`Link::take_dropped`] until `None`, and
+    /// then ask [`Link::due`]. Waking a link early is harmless.
     pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<P>> {
         self.serve(now);
         loop {
@@ -47,8 +47,8 @@ impl<P: Packet> Link<P> {
         self.schedule().map_or(self.transmitter.idle_at, Schedule::ready)
     }
 
-    /// The packet that is at the end of the line by `now`, whose copy came out, or that was held back until
-    /// then, and what becomes of it.
+    /// The packet that is at the end of the line by `now`, whose copy came out, or that was held
+    /// back until then, and what becomes of it.
     fn next_exit(&mut self, now: Time, rng: &mut impl Rng) -> Option<(Exit, P)> {
         let original = self.extras.as_mut().and_then(|extras| extras.impairments.take_original());
         if let (Some(packet), Some(extras)) = (original, &mut self.extras) {

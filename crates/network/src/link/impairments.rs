@@ -18,8 +18,9 @@ pub struct Reorder {
 /// The impairments of a link, and the packets that are under one.
 pub(super) struct Impairments<P> {
     loss: Option<Loss>,
-    /// Whether loss on the line is drawn when a packet comes out. Otherwise it is drawn when the packet is
-    /// offered; its ordinal is then known, because nothing inside is dropped, copied or overtaken.
+    /// Whether loss on the line is drawn when a packet comes out. Otherwise it is drawn when the
+    /// packet is offered; its ordinal is then known, because nothing inside is dropped, copied or
+    /// overtaken.
     late_loss: bool,
     up: bool,
     /// Packets that came out so far, and the ordinals of those inside that will be lost instead.

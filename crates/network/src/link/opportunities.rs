@@ -1,17 +1,20 @@
-//! A transmitter that has opportunities instead of a rate, as links of cellular networks are recorded.
+//! A transmitter that has opportunities instead of a rate, as links of cellular networks are
+//! recorded.
 //!
-//! A trace lists when a base station served a phone that always had something waiting (Winstein, Sivaraman
-//! and Balakrishnan, NSDI 2013). The rule is that of mahimahi (Netravali et al., USENIX ATC 2015;
-//! `LinkQueue::rationalize` in src/frontend/link_queue.cc):
+//! A trace lists when a base station served a phone that always had something waiting (Winstein,
+//! Sivaraman and Balakrishnan, NSDI 2013). The rule is that of mahimahi (Netravali et al., USENIX
+//! ATC 2015; `LinkQueue::rationalize` in src/frontend/link_queue.cc):
 //!
-//! * An opportunity carries up to 1500 bytes of what waits when it comes. Small packets share one; of a
-//!   packet that does not fit, the rest goes with the next ones. A packet is out with its last byte.
-//! * What is left of an opportunity when nothing waits is lost. A packet that arrives at the very time of an
-//!   opportunity is too late for it.
+//! * An opportunity carries up to 1500 bytes of what waits when it comes. Small packets share one;
+//!   of a packet that does not fit, the rest goes with the next ones. A packet is out with its last
+//!   byte.
+//! * What is left of an opportunity when nothing waits is lost. A packet that arrives at the very
+//!   time of an opportunity is too late for it.
 //! * The last time of the trace is its period: the one after it comes so much later than the first.
 //!
-//! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an opportunity. Here
-//! it is the packet that counts, so that one of 1500 bytes needs one opportunity in both.
+//! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an
+//! opportunity. Here it is the packet that counts, so that one of 1500 bytes needs one opportunity
+//! in both.
 
 use super::{FAR, Link, Offer};
 use crate::Packet;
@@ -36,8 +39,8 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
-    /// Opportunities at `times` in ms, which never decrease and last for more than no time; the run begins
-    /// at the time `start` of them.
+    /// Opportunities at `times` in ms, which never decrease and last for more than no time; the run
+    /// begins at the time `start` of them.
     pub fn new(times: Arc<[u32]>, start: Span) -> Option<Self> {
         let period = u64::from(*times.last()?) * MILLISECOND;
         (period > 0 && times.is_sorted()).then_some(Opportunities { times, start, period })
@@ -64,11 +67,13 @@ impl Opportunities {
 /// Where a transmitter is in its opportunities.
 pub(super) struct Schedule {
     opportunities: Opportunities,
-    /// The opportunity that the next packet begins with, when it comes, and the bytes left in it: at least one.
+    /// The opportunity that the next packet begins with, when it comes, and the bytes left in it:
+    /// at least one.
     next: u64,
     ready: Time,
     left: u64,
-    /// When the last bytes go of the packets that are on the line and were not out when somebody last looked.
+    /// When the last bytes go of the packets that are on the line and were not out when somebody
+    /// last looked.
     ends: VecDeque<Time>,
 }
 
@@ -125,8 +130,8 @@ impl<P: Packet> Link<P> {
         self.extras.as_mut()?.schedule.as_mut()
     }
 
-    /// Serves the queue up to `now`; unused opportunities expire. None of them is for a packet that arrives
-    /// now, in whatever order a world has its events.
+    /// Serves the queue up to `now`; unused opportunities expire. None of them is for a packet that
+    /// arrives now, in whatever order a world has its events.
     pub(super) fn pass_opportunities(&mut self, now: Time) {
         if self.schedule().is_none() {
             return;
@@ -176,7 +181,8 @@ impl<P: Packet> Link<P> {
         }
     }
 
-    /// How long it takes from `now` until everything it was given is out, if the link has opportunities.
+    /// How long it takes from `now` until everything it was given is out, if the link has
+    /// opportunities.
     pub fn clears_in(&self, now: Time) -> Option<Span> {
         let schedule = self.schedule()?;
         let (packets, bytes) = self.undecided();

@@ -34,8 +34,8 @@ impl Transmitter {
         }
     }
 
-    /// Sends `bytes` from `starts`; the fraction of a nanosecond is carried, so the rate is exact however
-    /// long the run.
+    /// Sends `bytes` from `starts`; the fraction of a nanosecond is carried, so the rate is exact
+    /// however long the run.
     #[inline]
     pub(super) fn send(&mut self, starts: Time, bytes: u32) {
         if self.rate == 0 {
@@ -69,8 +69,8 @@ impl Transmitter {
         (u64::from(self.memo.ns), self.memo.remainder)
     }
 
-    /// A new rate at `now`; of what was given to it, only the packet in transmission stays, which was to end
-    /// at `ends`. Returns whether there is one.
+    /// A new rate at `now`; of what was given to it, only the packet in transmission stays, which
+    /// was to end at `ends`. Returns whether there is one.
     fn change(&mut self, now: Time, rate: Rate, ends: Time) -> bool {
         let before = std::mem::replace(&mut self.rate, rate.0);
         self.memo = Transmission::default();
@@ -92,8 +92,8 @@ impl<P: Packet> Link<P> {
         (self.transmitter.rate > 0).then_some(Rate(self.transmitter.rate))
     }
 
-    /// Times the packets that wait, and what is left of the one in transmission, at `rate` and with the present
-    /// delay.
+    /// Times the packets that wait, and what is left of the one in transmission, at `rate` and with
+    /// the present delay.
     pub(super) fn rerate(&mut self, now: Time, rate: Rate) {
         self.settle(now);
         let sending = self.waiting.wrapping_sub(1);

@@ -1,6 +1,7 @@
 use super::*;
+use crate::GilbertElliott;
+use crate::queue::{Codel, DropTail, FqCodel};
 use crate::testing::{Always, Lcg, Never, TestPacket};
-use crate::{Codel, DropTail, FqCodel, GilbertElliott};
 use proptest::prelude::*;
 use units::Bytes;
 

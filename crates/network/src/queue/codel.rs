@@ -1,13 +1,14 @@
 //! Controlled delay: drops from a queue that stays long, by how long packets have waited in it.
 //!
 //! Source: Nichols, Jacobson, McGregor and Iyengar, RFC 8289 §5 (symbols `TARGET`, `INTERVAL`,
-//! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). It decides when a packet departs.
+//! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). It decides when a packet
+//! departs.
 
 use super::{DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ensure_room};
 use crate::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Span, Time, ensure};
+use units::{InvalidParameter, Packets, Span, Time, WholePackets, ensure};
 
 /// CoDel (RFC 8289), with the parameters that it recommends.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -23,7 +24,7 @@ pub struct Codel {
     pub ecn: bool,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "Packets")]
+    #[schemars(with = "WholePackets")]
     pub limit: Packets,
 }
 
@@ -154,7 +155,8 @@ impl Control {
         packet
     }
 
-    /// RFC 8289 §5.6: begins at the rate at which the last dropping state ended, if that was recent.
+    /// RFC 8289 §5.6: begins at the rate at which the last dropping state ended, if that was
+    /// recent.
     fn start_dropping(&mut self, now: Time, law: &Law) {
         self.dropping = true;
         let delta = self.count - self.lastcount;
@@ -164,7 +166,8 @@ impl Control {
         self.lastcount = self.count;
     }
 
-    /// The packet at the head, and whether the delay has been above target for an interval (`dodequeue`).
+    /// The packet at the head, and whether the delay has been above target for an interval
+    /// (`dodequeue`).
     fn next<P: Packet>(
         &mut self,
         now: Time,
@@ -207,8 +210,8 @@ mod tests {
 
     const DEFAULT: Law = Law { target: Span::millis(5), interval: Span::millis(100), ecn: false };
 
-    /// Packets of 1000 B are taken every ms from a queue in which each has waited `delay_ms`; returns the
-    /// times of the drops in ms.
+    /// Packets of 1000 B are taken every ms from a queue in which each has waited `delay_ms`;
+    /// returns the times of the drops in ms.
     fn drops(
         law: &Law,
         delay_ms: u64,

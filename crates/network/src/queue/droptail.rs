@@ -4,7 +4,7 @@ use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use units::{Bytes, InvalidParameter, Packets, Rate, ensure};
+use units::{Bytes, InvalidParameter, Packets, Rate, WholePackets, ensure};
 
 /// Drop-tail; with both limits, the first that is reached counts.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -12,7 +12,7 @@ use units::{Bytes, InvalidParameter, Packets, Rate, ensure};
 pub struct DropTail {
     /// Packets that may wait.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "whole")]
-    #[schemars(with = "Option<Packets>")]
+    #[schemars(with = "Option<WholePackets>")]
     pub packets: Option<Packets>,
     /// Bytes that may wait.
     #[serde(rename(serialize = "limit_bytes"))]

@@ -1,7 +1,9 @@
-//! Flow queues with CoDel in each: deficit round robin, and flows that have just become active go first.
+//! Flow queues with CoDel in each: deficit round robin, and flows that have just become active go
+//! first.
 //!
-//! Source: Høiland-Jørgensen, McKenney, Taht, Gettys and Dumazet, RFC 8290 §4. Overload drops from the
-//! head of the queue with the most bytes (§4.1), half of it but at most 64 packets, as Linux does.
+//! Source: Høiland-Jørgensen, McKenney, Taht, Gettys and Dumazet, RFC 8290 §4. Overload drops from
+//! the head of the queue with the most bytes (§4.1), half of it but at most 64 packets, as Linux
+//! does.
 
 use super::codel::{Control, Law};
 use super::{Codel, DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ensure_room};
@@ -9,7 +11,7 @@ use crate::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, InvalidParameter, Packets, Span, Time, ensure};
+use units::{Bytes, InvalidParameter, Packets, Span, Time, WholePackets, ensure};
 
 /// FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -30,7 +32,7 @@ pub struct FqCodel {
     pub quantum: Bytes,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "Packets")]
+    #[schemars(with = "WholePackets")]
     pub limit: Packets,
 }
 
@@ -161,8 +163,8 @@ impl<P: Packet> HoldPackets<P> for FqCodelQueue<P> {
                 return Some(packet);
             }
             list.pop_front();
-            // A new queue that ran empty takes a turn as an old one first: otherwise it could be new again
-            // with its next packet and starve the others.
+            // A new queue that ran empty takes a turn as an old one first: otherwise it could be
+            // new again with its next packet and starve the others.
             if from_new && !self.old.is_empty() {
                 self.old.push_back(index);
             } else {

@@ -1,9 +1,10 @@
 //! Queues: the registry of their kinds, one file each, one line each.
 //!
-//! A kind decides when a packet arrives, or when it departs. On arrival it sees the backlog and accepts the
-//! packet, marks it or drops it; accepted packets wait in order, outside of it. On departure it holds the
-//! packets itself, and may drop some of them instead of sending them. Before a transmitter the first way is
-//! cheaper: when a packet will come out is then known as soon as it arrives (see `link.rs`).
+//! A kind decides when a packet arrives, or when it departs. On arrival it sees the backlog and
+//! accepts the packet, marks it or drops it; accepted packets wait in order, outside of it. On
+//! departure it holds the packets itself, and may drop some of them instead of sending them. Before
+//! a transmitter the first way is cheaper: when a packet will come out is then known as soon as it
+//! arrives (see `link.rs`).
 
 use crate::{Packet, Rng};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,7 +12,6 @@ use serde::de::{self, DeserializeOwned, EnumAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::LazyLock;
 use units::{InvalidParameter, Packets, Rate, Time, ensure};
 
 mod fifo;
@@ -27,8 +27,8 @@ pub struct Described {
     pub summary: &'static str,
     /// Where it is published.
     pub source: &'static str,
-    /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it takes
-    /// to send what waits.
+    /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it
+    /// takes to send what waits.
     pub for_hosts: bool,
 }
 
@@ -41,8 +41,8 @@ pub(crate) trait Kind:
     /// Whether the parameters can be used.
     fn check(&self) -> Result<(), InvalidParameter>;
 
-    /// A short queue for tests: it holds `limit` packets at most and acts within milliseconds. With `ecn` it
-    /// marks, if it can.
+    /// A short queue for tests: it holds `limit` packets at most and acts within milliseconds. With
+    /// `ecn` it marks, if it can.
     fn short(limit: u64, ecn: bool) -> Self;
 }
 
@@ -70,7 +70,8 @@ pub(crate) trait JudgeArrival {
 
 /// A running queue that decides when a packet departs.
 pub(crate) trait HoldPackets<P> {
-    /// Whether there is room for a packet, which it takes then. Others that are dropped for it go to `dropped`.
+    /// Whether there is room for a packet, which it takes then. Others that are dropped for it go
+    /// to `dropped`.
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Dropped<P>) -> bool;
 
     /// The next packet to send. Those that are dropped before it go to `dropped`.
@@ -123,8 +124,8 @@ const UNLIMITED: &str = "unlimited";
 /// Makes the enums over all kinds, their dispatch and their texts, from one line a kind.
 macro_rules! queues {
     (
-        on arrival: $($afile:ident::$akind:ident),+;
-        on departure: $($dfile:ident::$dkind:ident),+;
+        on arrival { $($afile:ident::$akind:ident),+ $(,)? }
+        on departure { $($dfile:ident::$dkind:ident),+ $(,)? }
     ) => {
         $(mod $afile;)+
         $(mod $dfile;)+
@@ -187,8 +188,8 @@ macro_rules! queues {
                 .map_err(|error| error.inside(self.kind().map_or(UNLIMITED, |kind| kind.name)))
             }
 
-            /// A short queue of every kind, for tests: it holds `limit` packets at most and acts within
-            /// milliseconds. With `ecn` it marks, if it can.
+            /// A short queue of every kind, for tests: it holds `limit` packets at most and acts
+            /// within milliseconds. With `ecn` it marks, if it can.
             pub fn short(limit: u64, ecn: bool) -> Vec<Queue> {
                 vec![
                     Queue::Unlimited,
@@ -268,21 +269,26 @@ macro_rules! queues {
     };
 }
 queues! {
-    on arrival: droptail::DropTail, red::Red, pie::Pie;
-    on departure: codel::Codel, fq_codel::FqCodel;
+    on arrival {
+        droptail::DropTail,
+        red::Red,
+        pie::Pie,
+        random::Random,
+    }
+    on departure {
+        codel::Codel,
+        fq_codel::FqCodel,
+    }
 }
 
 pub use red::Spacing;
 
 impl Queue {
-    /// The names of those that a host may have, as they are offered to users.
-    pub fn for_hosts() -> &'static str {
-        static NAMES: LazyLock<String> = LazyLock::new(|| {
-            let kinds = Queue::KINDS.iter().filter(|kind| kind.for_hosts);
-            let names: Vec<&str> = kinds.map(|kind| kind.name).collect();
-            format!("a host has {} or \"{UNLIMITED}\"", names.join(", "))
-        });
-        &NAMES
+    /// The kinds that a host may have, as they are offered to users.
+    pub fn for_hosts() -> String {
+        let kinds = Queue::KINDS.iter().filter(|kind| kind.for_hosts);
+        let names: Vec<&str> = kinds.map(|kind| kind.name).collect();
+        format!("a host has {} or \"{UNLIMITED}\"", names.join(", "))
     }
 }
 
@@ -354,8 +360,8 @@ impl JsonSchema for Queue {
     }
 }
 
-/// As a user writes it, a table with the kind's name as its key; as a plan has it, the parameters with
-/// their `kind`.
+/// As a user writes it, a table with the kind's name as its key; as a plan has it, the parameters
+/// with their `kind`.
 fn schema_of<K: Kind>(generator: &mut SchemaGenerator) -> Schema {
     let Described { name, summary, .. } = K::DESCRIBED;
     let mut parameters = generator.subschema_for::<K>();

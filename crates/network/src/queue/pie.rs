@@ -2,15 +2,15 @@
 //!
 //! Source: Pan, Natarajan, Baker and White, RFC 8033 §4 and §5.1 (symbols `QDELAY_REF`, `T_UPDATE`,
 //! `MAX_BURST`, `alpha`, `beta`, `drop_prob`, `burst_allowance`). The delay is not estimated from a
-//! departure rate: a link knows when its transmitter will have sent what waits, and between arrivals
-//! that moment stands still, so the updates of a timer can be made up for at the next arrival, exactly.
-//! Derandomisation (§5.4) is left out.
+//! departure rate: a link knows when its transmitter will have sent what waits, and between
+//! arrivals that moment stands still, so the updates of a timer can be made up for at the next
+//! arrival, exactly. Derandomisation (§5.4) is left out.
 
 use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, Verdict, ensure_room};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, Span, Time, ensure};
+use units::{InvalidParameter, Packets, Rate, Span, Time, WholePackets, ensure};
 
 /// PIE (RFC 8033), with the parameters that it recommends.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct Pie {
     pub ecn: bool,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "Packets")]
+    #[schemars(with = "WholePackets")]
     pub limit: Packets,
 }
 
@@ -185,7 +185,8 @@ mod tests {
 
     #[test]
     fn the_first_updates_are_those_worked_out_by_hand() {
-        // 30 ms at the first update: p = (0.125 * 0.015 + 1.25 * 0.03) / 2048; then (0.125 * 0.015) / 128
+        // 30 ms at the first update: p = (0.125 * 0.015 + 1.25 * 0.03) / 2048; then (0.125 * 0.015)
+        // / 128
         let mut pie = queue();
         arrival(&mut pie, 15, 30, false);
         let first = (0.125 * 0.015 + 1.25 * 0.03) / 2048.0;

@@ -1,14 +1,14 @@
 //! Random early detection.
 //!
-//! Source: Floyd and Jacobson 1993 (symbols `min_th`, `max_th`, `max_p`, `w_q`, `avg`, `count`); the
-//! gentle form as in Floyd 2000. With `gentle`, (25, 50, 0.1) is exactly the two-slope curve of
+//! Source: Floyd and Jacobson 1993 (symbols `min_th`, `max_th`, `max_p`, `w_q`, `avg`, `count`);
+//! the gentle form as in Floyd 2000. With `gentle`, (25, 50, 0.1) is exactly the two-slope curve of
 //! Khalili draft-04 §3. The queue length excludes the packet in transmission and the arriving one.
 
 use super::{Arrival, ArrivalKind, Backlog, Described, JudgeArrival, Kind, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, Time, ensure};
+use units::{InvalidParameter, Packets, Rate, Time, WholePackets, ensure};
 
 /// RED (Floyd and Jacobson 1993).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub struct Red {
     pub ecn: bool,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "Packets")]
+    #[schemars(with = "WholePackets")]
     pub limit: Packets,
 }
 
@@ -157,8 +157,8 @@ impl JudgeArrival for Box<RedQueue> {
             self.count = 0.0;
             return Verdict::Accept;
         }
-        // Floyd and Jacobson §4: with p_b / (1 − count · p_b) gaps are uniform, so that the long-run drop
-        // fraction is about 2 p_b / (1 + p_b).
+        // Floyd and Jacobson §4: with p_b / (1 − count · p_b) gaps are uniform, so that the
+        // long-run drop fraction is about 2 p_b / (1 + p_b).
         let p_a = match self.red.spacing {
             Spacing::Independent => p_b,
             Spacing::Count if self.count * p_b < 1.0 => p_b / (1.0 - self.count * p_b),
@@ -176,7 +176,8 @@ impl JudgeArrival for Box<RedQueue> {
 }
 
 impl RedQueue {
-    /// Floyd and Jacobson §4: after an idle time the average decays as if small packets had arrived.
+    /// Floyd and Jacobson §4: after an idle time the average decays as if small packets had
+    /// arrived.
     fn update(&mut self, now: Time, backlog: Backlog) {
         let w_q = self.red.weight;
         let idle_from = backlog.idle_since.max(self.decayed_until);

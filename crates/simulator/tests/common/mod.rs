@@ -1,6 +1,7 @@
 //! What the scenarios of these tests share.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
+use network::Queue;
 use scenario::{Override, Plan};
 use simulator::{Observe, Outcome, Progress, replicate};
 
@@ -13,6 +14,22 @@ pub(crate) fn plan(text: &str, overrides: &[&str]) -> Plan {
     let overrides: Vec<Override> =
         overrides.iter().map(|text| text.parse().expect("an override")).collect();
     Plan::read(text, "test.toml", &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Gives links with a transmitter, and the hosts before media, short queues of every kind in turn,
+/// from number `first` of the registry on.
+pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -> Plan {
+    let queues = Queue::short(limit, ecn);
+    let for_hosts = |queue: &&Queue| queue.kind().is_none_or(|kind| kind.for_hosts);
+    let mut for_hosts = queues.iter().filter(for_hosts).cycle().skip(first);
+    let mut for_links = queues.iter().cycle().skip(first);
+    for link in plan.links.iter_mut().filter(|link| link.rate.is_some() && link.air.is_empty()) {
+        link.queue.clone_from(for_links.next().expect("it goes on for ever"));
+    }
+    for station in plan.media.iter_mut().flat_map(|medium| &mut medium.stations) {
+        station.queue.clone_from(for_hosts.next().expect("it goes on for ever"));
+    }
+    plan
 }
 
 /// One run without series or events.

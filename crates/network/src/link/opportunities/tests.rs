@@ -1,8 +1,9 @@
 use super::*;
 use crate::link::tests::run;
 use crate::link::{Change, Counters, LinkSettings};
+use crate::queue::{Codel, DropTail};
 use crate::testing::{Lcg, Never, TestPacket};
-use crate::{Codel, DropTail, Loss, LossModel, LossPlace, Queue, Reorder};
+use crate::{Loss, LossModel, LossPlace, Queue, Reorder};
 use proptest::prelude::*;
 use units::Packets;
 
@@ -41,7 +42,8 @@ fn times(link: &mut Link<TestPacket>) -> Vec<Time> {
     run(link, std::iter::empty(), &mut Never).0.iter().map(|(at, _)| *at).collect()
 }
 
-/// mahimahi's rule as it is written there: one opportunity after the other, whether it is used or not.
+/// mahimahi's rule as it is written there: one opportunity after the other, whether it is used or
+/// not.
 fn one_by_one(times: &[u32], start: u64, arrivals: &[(Time, TestPacket)]) -> Vec<(Time, u32)> {
     let period = u64::from(times[times.len() - 1]);
     let all = (0..).flat_map(|turn| times.iter().map(move |at| turn * period + u64::from(*at)));
@@ -169,8 +171,9 @@ fn a_new_delay_is_for_packets_that_are_not_out() {
 }
 
 proptest! {
-    /// Whatever comes and whatever the trace: what comes out, and when, is what mahimahi's rule says, and whether
-    /// a queue decides when a packet arrives or when it leaves makes no difference.
+    /// Whatever comes and whatever the trace: what comes out, and when, is what mahimahi's rule
+    /// says, and whether a queue decides when a packet arrives or when it leaves makes no
+    /// difference.
     #[test]
     fn packets_come_out_as_if_each_opportunity_were_looked_at(
         mut times in prop::collection::vec(0u32..60, 1..30),
@@ -191,7 +194,8 @@ proptest! {
         prop_assert_eq!(&through(link(&times, start, 0, tail), &arrivals), &expected);
     }
 
-    /// The same with everything else that a link can do: what was offered came out, was dropped or was lost.
+    /// The same with everything else that a link can do: what was offered came out, was dropped or
+    /// was lost.
     #[test]
     fn every_frame_of_a_link_with_opportunities_is_accounted_for(
         mut times in prop::collection::vec(0u32..40, 1..30),
