@@ -38,6 +38,13 @@ PAGES = [
         registry="scheduler/mod.rs",
         test="emptiest",
     ),
+    Worked(
+        page="docs/how-to/add-a-queue.md",
+        crate="network",
+        file="queue/gentle.rs",
+        registry="queue/mod.rs",
+        test="gentle",
+    ),
 ]
 
 
