@@ -49,11 +49,11 @@ PAGES = [
 
 
 def workspace(worked: Worked) -> Path:
-    """The workspace with a copy of the page's crate. It lies where the builds are, so that it is
-    built once, and every other crate is a link.
+    """The workspace with a copy of the page's crate; every other crate is a link. It has builds of
+    its own, which stay: cargo would take those of a copy for those of the crate.
     """
     root = TARGET / "worked-examples" / Path(worked.page).stem
-    shutil.rmtree(root, ignore_errors=True)
+    shutil.rmtree(root / "crates", ignore_errors=True)
     (root / "crates").mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy2(ROOT / name, root / name)
@@ -86,7 +86,7 @@ def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(worked: Worked
     insert(worked, root)
     folder = worked.registry.split("/")[0]
     command = ["cargo", "test", "--offline", "--package", worked.crate, "--lib", f"{folder}::"]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET)}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(root / "target")}
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr + done.stdout
     ran = [line for line in done.stdout.splitlines() if f"::{worked.test}::" in line]
