@@ -1,17 +1,87 @@
-//! Buses and cells: what is right in them, and what a plan has of them.
+//! Cells of base stations.
 
-use crate::air::{MOST_STATIONS, check_radio};
 use crate::error::{Error, list};
+use crate::link::Links;
+use crate::name::Name;
 use crate::queue::check_host_queue;
+use crate::radio::Radio;
 use crate::report::{Located, WrongKey, unique};
-use crate::schema::{Bus, Cell, CellUser};
 use crate::station::PlanStation;
-use crate::topology::Topology;
-use network::{BusSettings, CellSettings, DropTail, Fading, Queue};
+use network::{CellSettings, DropTail, Fading, Queue, Scheduler};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use units::Span;
 
-/// The queue of a device on a bus, as ns-3 has it.
-const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
+/// A cellular network of one base station: in each direction a scheduler hands out resource blocks
+/// every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
+/// ends of its links.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Name by which links refer to it, as their `medium`.
+    pub name: Name,
+    /// The node that is the base station, at one end of all of its links.
+    pub base: Name,
+    /// Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz.
+    #[serde(default = "blocks")]
+    pub blocks: u32,
+    /// Resource blocks from users to the base station; by default as many.
+    #[serde(default)]
+    pub blocks_up: Option<u32>,
+    /// Who gets them.
+    #[serde(default)]
+    pub scheduler: Scheduler,
+    /// Over how long served rates are averaged (proportional fair).
+    #[serde(default = "averaging")]
+    pub averaging: Span,
+    /// Part of the blocks that carries no data but control and reference signals.
+    #[serde(default = "overhead")]
+    pub overhead: f64,
+    /// Mean signal-to-noise ratio of users, in dB; without it, `radio` says it from places.
+    #[serde(default)]
+    pub snr_db: Option<f64>,
+    /// How users' signals come and go around their mean.
+    #[serde(default)]
+    pub fading: Option<Fading>,
+    /// Propagation between the base station and users.
+    #[serde(default)]
+    pub radio: Option<Radio>,
+    /// The queue of each user in each direction; by default drop-tail of 300 packets.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+    /// Users that differ from the others.
+    #[serde(default)]
+    pub user: Vec<CellUser>,
+}
+
+fn blocks() -> u32 {
+    50
+}
+
+fn averaging() -> Span {
+    Span::millis(1_000)
+}
+
+fn overhead() -> f64 {
+    0.25
+}
+
+/// A user of a cell: what it has in place of what all have.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CellUser {
+    /// The node that it is.
+    pub name: Name,
+    /// Mean signal-to-noise ratio in dB.
+    #[serde(default)]
+    pub snr_db: Option<f64>,
+    /// How its signal comes and goes.
+    #[serde(default)]
+    pub fading: Option<Fading>,
+    /// Its queue in each direction.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+}
 
 /// The queue of a user of a cell.
 const CELL_QUEUE: Queue = Queue::DropTail(DropTail::of(300));
@@ -22,106 +92,121 @@ const LOSS_AT_1M_DB: f64 = 38.5;
 /// Most users of a cell.
 const MOST_USERS: usize = 1000;
 
-/// Checks the buses and cells of a scenario.
-pub(crate) fn check(scenario: Topology<'_>) -> Result<(), Located> {
-    scenario.bus.iter().try_for_each(|bus| check_bus(scenario, bus))?;
-    scenario.cell.iter().try_for_each(|cell| check_cell(scenario, cell))
-}
+impl Cell {
+    /// Its stations: the base station, then its users.
+    pub(crate) fn stations(&self, links: Links<'_>) -> Vec<String> {
+        let mut all = links.stations(&self.name.text, &[]);
+        all.retain(|station| *station != self.base.text);
+        all.insert(0, self.base.text.clone());
+        all
+    }
 
-fn check_bus(scenario: Topology<'_>, bus: &Bus) -> Result<(), Located> {
-    let name = &bus.name.text;
-    match scenario.links.stations(name, &bus.nodes).len() {
-        2..=MOST_STATIONS => {}
-        0 | 1 => {
-            let error = Error::new(format!("bus `{name}` has no stations"));
-            let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
-            return Err(Located::at(&bus.name, error.help(help)));
+    pub(crate) fn check(&self, links: Links<'_>) -> Result<(), Located> {
+        let name = &self.name.text;
+        let placed = |wrong: WrongKey| wrong.of("cell", name);
+        let group = links.nodes.members(&self.base.text).len();
+        if group != 1 {
+            let what = format!("`{}`, a group of {group}", self.base.text);
+            let right = "it is one node: a cell has one base station";
+            return Err(placed(WrongKey::value("base", what, right)));
         }
-        many => {
-            let error = Error::new(format!("bus `{name}` has {many} stations"));
-            return Err(Located::at(&bus.name, error.help("a bus has at most 1000")));
+        let users = links.stations(name, &[]);
+        if users.len() < 2 || users.len() > MOST_USERS {
+            let error = Error::new(format!("cell `{name}` has {} stations", users.len()));
+            let help = format!(
+                "write links with `medium = \"{name}\"` between `base` and at most 999 users"
+            );
+            return Err(Located::at(&self.name, error.help(help)));
         }
+        self.check_numbers().map_err(placed)?;
+        self.check_users(&users)?;
+        check_signal(self.snr_db, self.fading, self.queue.as_ref()).map_err(placed)?;
+        self.check_told(links, &users).map_err(placed)
     }
-    let queue = bus.queue.as_ref().map_or(Ok(()), check_host_queue);
-    queue.map_err(|wrong| wrong.of("bus", name))
-}
 
-fn check_cell(scenario: Topology<'_>, cell: &Cell) -> Result<(), Located> {
-    let name = &cell.name.text;
-    let wrong = |field: &str, value: String, right: &str| {
-        let error = Error::new(format!("cell `{name}`: {field} is {value}")).help(right);
-        Err(Located::key(format!("cell.{name}.{field}"), error))
-    };
-    let group = scenario.links.nodes.members(&cell.base.text).len();
-    if group != 1 {
-        let what = format!("`{}`, a group of {group}", cell.base.text);
-        return wrong("base", what, "it is one node: a cell has one base station");
-    }
-    let users = scenario.links.stations(name, &[]);
-    if users.len() < 2 || users.len() > MOST_USERS {
-        let error = Error::new(format!("cell `{name}` has {} stations", users.len()));
-        let help =
-            format!("write links with `medium = \"{name}\"` between `base` and at most 999 users");
-        return Err(Located::at(&cell.name, error.help(help)));
-    }
-    for (field, blocks) in [("blocks", Some(cell.blocks)), ("blocks_up", cell.blocks_up)] {
-        if let Some(blocks) = blocks.filter(|blocks| !(1..=500).contains(blocks)) {
-            return wrong(field, blocks.to_string(), "it lies from 1 to 500; 100 are 20 MHz");
+    fn check_numbers(&self) -> Result<(), WrongKey> {
+        for (key, blocks) in [("blocks", Some(self.blocks)), ("blocks_up", self.blocks_up)] {
+            if let Some(blocks) = blocks.filter(|blocks| !(1..=500).contains(blocks)) {
+                let right = "it lies from 1 to 500; 100 are 20 MHz";
+                return Err(WrongKey::value(key, blocks, right));
+            }
         }
-    }
-    if !(0.0..1.0).contains(&cell.overhead) {
-        return wrong("overhead", cell.overhead.to_string(), "a part, from 0 to below 1");
-    }
-    if cell.averaging < Span::millis(1) {
-        return wrong("averaging", cell.averaging.to_string(), "it is at least 1 ms");
-    }
-    if let Some(radio) = &cell.radio {
-        check_radio(radio)
-            .or_else(|(field, value)| wrong(field, value, "a number that a radio has"))?;
-    }
-    check_users(cell, &users)?;
-    let told = |user: &String| {
-        cell.snr_db.is_some() || find(cell, user).is_some_and(|own| own.snr_db.is_some())
-    };
-    let unknown = users.iter().find(|user| **user != cell.base.text && !told(user));
-    let placed = |name: &str| {
-        let nodes = scenario.links.nodes.all.iter();
-        nodes
-            .flat_map(|node| scenario.links.nodes.members(&node.name.text))
-            .any(|node| node == name)
-    };
-    match unknown.filter(|user| cell.radio.is_none() || !placed(user) || !placed(&cell.base.text)) {
-        Some(user) => {
-            let right = "give `snr_db`, for all or for this user, or `radio` and a [[node]] for it and the base";
-            wrong("snr_db", format!("not said of `{user}`"), right)
+        if !(0.0..1.0).contains(&self.overhead) {
+            let right = "a part, from 0 to below 1";
+            return Err(WrongKey::value("overhead", self.overhead, right));
         }
-        None => Ok(()),
+        if self.averaging < Span::millis(1) {
+            return Err(WrongKey::value("averaging", self.averaging, "it is at least 1 ms"));
+        }
+        self.radio.as_ref().map_or(Ok(()), Radio::check)
     }
-}
 
-/// The tables of users: each is a station of the cell, with a signal that can be.
-fn check_users(cell: &Cell, stations: &[String]) -> Result<(), Located> {
-    let name = &cell.name.text;
-    unique("user", cell.user.iter().map(|user| &user.name))?;
-    for user in &cell.user {
-        if user.name.text == cell.base.text || !stations.contains(&user.name.text) {
-            let error = Error::new(format!("cell `{name}`: `{}` is no user of it", user.name.text));
-            let all = stations.iter().filter(|user| **user != cell.base.text);
-            let help = format!("its users are {}", list(all.map(String::as_str)));
-            return Err(Located::at(&user.name, error.help(help)));
+    fn check_users(&self, users: &[String]) -> Result<(), Located> {
+        let name = &self.name.text;
+        unique("user", self.user.iter().map(|user| &user.name))?;
+        for user in &self.user {
+            if user.name.text == self.base.text || !users.contains(&user.name.text) {
+                let what = format!("cell `{name}`: `{}` is no user of it", user.name.text);
+                let all = users.iter().filter(|user| **user != self.base.text);
+                let help = format!("its users are {}", list(all.map(String::as_str)));
+                return Err(Located::at(&user.name, Error::new(what).help(help)));
+            }
+        }
+        for user in &self.user {
+            let of = format!("user.{}.", user.name.text);
+            check_signal(user.snr_db, user.fading, user.queue.as_ref())
+                .map_err(|wrong| wrong.prefixed(&of).of("cell", name))?;
+        }
+        Ok(())
+    }
+
+    /// Whether it is known of each user how strong its signal is.
+    fn check_told(&self, links: Links<'_>, users: &[String]) -> Result<(), WrongKey> {
+        let told = |user: &String| {
+            self.snr_db.is_some() || self.own(user).is_some_and(|own| own.snr_db.is_some())
+        };
+        let placed = |name: &String| links.nodes.names().any(|node| node == *name);
+        let by_place =
+            |user: &String| self.radio.is_some() && placed(user) && placed(&self.base.text);
+        let mut unknown = users.iter().filter(|user| **user != self.base.text && !told(user));
+        match unknown.next().filter(|user| !by_place(user)) {
+            Some(user) => {
+                let right = "give `snr_db`, for all or for this user, or `radio` and a [[node]] \
+                             for it and the base";
+                Err(WrongKey::value("snr_db", format!("not said of `{user}`"), right))
+            }
+            None => Ok(()),
         }
     }
-    for user in &cell.user {
-        let of = format!("user.{}.", user.name.text);
-        check_signal(user.snr_db, user.fading, user.queue.as_ref())
-            .map_err(|wrong| wrong.prefixed(&of).of("cell", name))?;
-    }
-    check_signal(cell.snr_db, cell.fading, cell.queue.as_ref())
-        .map_err(|wrong| wrong.of("cell", name))
-}
 
-fn find<'a>(cell: &'a Cell, name: &str) -> Option<&'a CellUser> {
-    cell.user.iter().find(|user| user.name.text == name)
+    /// What is said of one user.
+    fn own(&self, name: &str) -> Option<&CellUser> {
+        self.user.iter().find(|user| user.name.text == name)
+    }
+
+    pub(crate) fn expand(&self, stations: &[String]) -> CellSettings {
+        let user = |name: &String| {
+            let own = self.own(name);
+            network::CellUser {
+                snr_db: own.and_then(|own| own.snr_db).or(self.snr_db),
+                fading: own.and_then(|own| own.fading).or(self.fading),
+            }
+        };
+        CellSettings {
+            blocks: self.blocks,
+            blocks_up: self.blocks_up.unwrap_or(self.blocks),
+            scheduler: self.scheduler,
+            averaging: self.averaging,
+            overhead: self.overhead,
+            radio: self.radio.map(|radio| radio.expand(LOSS_AT_1M_DB)),
+            users: stations.iter().skip(1).map(user).collect(),
+        }
+    }
+
+    pub(crate) fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
+        let queue = self.own(name).and_then(|own| own.queue.as_ref()).or(self.queue.as_ref());
+        PlanStation::bare(links, name, queue.unwrap_or(&CELL_QUEUE).clone())
+    }
 }
 
 fn check_signal(
@@ -143,43 +228,4 @@ fn check_signal(
         }
     }
     queue.map_or(Ok(()), check_host_queue)
-}
-
-pub(crate) fn expand_bus(
-    scenario: Topology<'_>,
-    bus: &Bus,
-    stations: &[String],
-) -> (BusSettings, Vec<PlanStation>) {
-    let queue = bus.queue.clone().unwrap_or(BUS_QUEUE);
-    let station = |name: &String| PlanStation::bare(scenario.links, name, queue.clone());
-    let kind = BusSettings { rate: bus.rate, delay: bus.delay };
-    (kind, stations.iter().map(station).collect())
-}
-
-pub(crate) fn expand_cell(
-    scenario: Topology<'_>,
-    cell: &Cell,
-    stations: &[String],
-) -> (CellSettings, Vec<PlanStation>) {
-    let station = |name: &String| {
-        let queue = find(cell, name).and_then(|own| own.queue.as_ref()).or(cell.queue.as_ref());
-        PlanStation::bare(scenario.links, name, queue.cloned().unwrap_or(CELL_QUEUE))
-    };
-    let user = |name: &String| {
-        let own = find(cell, name);
-        network::CellUser {
-            snr_db: own.and_then(|own| own.snr_db).or(cell.snr_db),
-            fading: own.and_then(|own| own.fading).or(cell.fading),
-        }
-    };
-    let kind = CellSettings {
-        blocks: cell.blocks,
-        blocks_up: cell.blocks_up.unwrap_or(cell.blocks),
-        scheduler: cell.scheduler,
-        averaging: cell.averaging,
-        overhead: cell.overhead,
-        radio: cell.radio.map(|radio| radio.expand(LOSS_AT_1M_DB)),
-        users: stations.iter().skip(1).map(user).collect(),
-    };
-    (kind, stations.iter().map(station).collect())
 }

@@ -5,9 +5,9 @@
 //! that names the field, shows the line and says what would be right. There is no second copy of
 //! these rules.
 
-mod air;
 mod application;
 mod area;
+mod bus;
 mod cell;
 mod change;
 mod coding;
@@ -20,6 +20,7 @@ mod flow;
 mod link;
 mod locate;
 mod loss;
+mod medium;
 mod movements;
 mod moves;
 mod name;
@@ -29,12 +30,12 @@ mod overrides;
 mod path;
 mod protocol;
 mod queue;
+mod radio;
 mod read;
 mod reorder;
 mod report;
 mod scenario;
 pub mod schema;
-mod sharing;
 mod station;
 mod topology;
 mod trace;
@@ -51,8 +52,8 @@ pub use opportunities::PlanOpportunities;
 pub use overrides::{Override, with_controller};
 pub use path::PlanPath;
 pub use scenario::Plan;
-pub use sharing::PlanMedium;
 pub use station::PlanStation;
+pub use topology::PlanMedium;
 
 /// The JSON Schema of a scenario file.
 pub fn json_schema() -> String {

@@ -171,6 +171,23 @@ impl Link {
         self.trace.iter().flat_map(move |trace| trace.changes(duration))
     }
 
+    /// A key that it may not have as a part of a medium, if it has one.
+    pub(crate) fn own_key(&self) -> Option<&'static str> {
+        let keys = [
+            ("rate", self.rate.is_some()),
+            ("opportunities", self.opportunities.is_some()),
+            ("queue", self.queue.is_some()),
+            ("loss", self.loss.is_some()),
+            ("reorder", self.reorder.is_some()),
+            ("duplicate", self.duplicate != 0.0),
+            ("jitter", self.jitter > Span::ZERO),
+            ("per_user", self.per_user),
+            ("change", !self.change.is_empty()),
+            ("trace", self.trace.is_some()),
+        ];
+        keys.into_iter().find(|(_, set)| *set).map(|(key, _)| key)
+    }
+
     /// Whether it delays packets, now and after every change.
     pub(crate) fn takes_time(&self, duration: Span) -> bool {
         let stays = |change: LinkChange| change.delay != Some(Span::ZERO);

@@ -1,15 +1,16 @@
 //! The scenario file as a whole, and its plan.
 
 use crate::area::{Area, PlanArea};
+use crate::bus::Bus;
+use crate::cell::Cell;
 use crate::error::Error;
 use crate::flow::{Class, Flow, check_options};
 use crate::link::{Link, Links, PlanLink};
+use crate::medium::Medium;
 use crate::node::{Node, Nodes, PlanNode};
 use crate::path::LaidLinks;
 use crate::report::{Located, unique};
-use crate::schema::{Bus, Cell, Medium};
-use crate::sharing::PlanMedium;
-use crate::topology::Topology;
+use crate::topology::{PlanMedium, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::OptionTable;
@@ -126,7 +127,7 @@ impl Scenario {
 
     fn topology(&self) -> Topology<'_> {
         let links = Links { nodes: self.nodes(), all: &self.link };
-        Topology { links, medium: &self.medium, bus: &self.bus, cell: &self.cell }
+        Topology { links, media: &self.medium, buses: &self.bus, cells: &self.cell }
     }
 
     /// Checks what the types cannot: references, ranges, and times that make no sense together.

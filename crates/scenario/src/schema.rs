@@ -3,11 +3,10 @@
 //! Their doc comments are the reference that users read: the schema, the reference page and the
 //! Python dataclasses are generated from them.
 
-mod air;
-mod shared;
-
 pub use crate::application::{Pauses, Sizes};
 pub use crate::area::Area;
+pub use crate::bus::Bus;
+pub use crate::cell::{Cell, CellUser};
 pub use crate::change::LinkChange;
 pub use crate::coding::Coding;
 pub use crate::controller::Controller;
@@ -15,15 +14,16 @@ pub use crate::fair::{Definition, Fair};
 pub use crate::flow::Flow;
 pub use crate::link::Link;
 pub use crate::loss::{Loss, LossPlace};
+pub use crate::medium::Medium;
 pub use crate::moves::{Highway, Movements, Moves, Waypoint};
 pub use crate::name::Name;
 pub use crate::node::Node;
 pub use crate::opportunities::Opportunities;
 pub use crate::path::{Channel, ChannelWord, Path};
 pub use crate::protocol::Protocol;
+pub use crate::radio::Radio;
 pub use crate::reorder::Reorder;
 pub use crate::scenario::{Choice, Scenario};
+pub use crate::station::Station;
 pub use crate::trace::Trace;
-pub use air::{Medium, Radio, Station};
 pub use network::Queue;
-pub use shared::{Bus, Cell, CellUser};

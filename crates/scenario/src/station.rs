@@ -1,10 +1,45 @@
 //! Stations of what is shared.
 
 use crate::link::Links;
+use crate::name::Name;
+use crate::queue::check_host_queue;
+use crate::report::WrongKey;
 use network::Queue;
 use schemars::JsonSchema;
-use serde::Serialize;
-use units::{Rate, Span};
+use serde::{Deserialize, Serialize};
+use units::{Packets, Rate, Span};
+
+/// A station: what it has beside what all have.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Station {
+    /// The node that it is.
+    pub name: Name,
+    /// The queueing discipline of its host; by default drop-tail of 1000 packets.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+    /// Packets that the driver takes from it, with those that are being sent; by default 64, with
+    /// `routing` 2, as what it has taken cannot be routed elsewhere.
+    #[serde(default)]
+    pub ring: Option<Packets>,
+    /// Rate at which it sends data, if not that of the medium.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// Where it is, in metres to the east; with `radio` that matters. A node of the scenario's
+    /// `node` list is where that says.
+    #[serde(default)]
+    pub x: Option<f64>,
+    /// Where it is, in metres to the north.
+    #[serde(default)]
+    pub y: Option<f64>,
+    /// Probability that a packet is lost whatever the attempts, as of no congestion.
+    #[serde(default)]
+    pub residual_loss: f64,
+    /// Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in
+    /// it, whatever the attempts.
+    #[serde(default)]
+    pub noise: Option<Span>,
+}
 
 /// A station of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -46,5 +81,41 @@ impl PlanStation {
             residual_loss: 0.0,
             noise: None,
         }
+    }
+}
+
+impl Station {
+    /// Checks what a station has beside its rate, which is its medium's matter; `listed` says that
+    /// it is a node of the scenario's list.
+    pub(crate) fn check(&self, listed: bool) -> Result<(), WrongKey> {
+        if let Some(ring) = self.ring.filter(|ring| !(1.0..=1e6).contains(&ring.0)) {
+            return Err(WrongKey::value("ring", ring, "it is at least 1 packet"));
+        }
+        self.queue.as_ref().map_or(Ok(()), check_host_queue)?;
+        if !(0.0..=1.0).contains(&self.residual_loss) {
+            let right = "it lies from 0 to 1";
+            return Err(WrongKey::value("residual_loss", self.residual_loss, right));
+        }
+        if self.noise == Some(Span::ZERO) {
+            return Err(WrongKey::value("noise", "0 s", "it is the mean time between two bursts"));
+        }
+        for (key, value) in [("x", self.x), ("y", self.y)] {
+            let Some(value) = value else {
+                continue;
+            };
+            if listed {
+                let right = "its place is that of the node of this name: write it there";
+                return Err(WrongKey::value(key, value, right));
+            }
+            if !(-1e6..=1e6).contains(&value) {
+                return Err(WrongKey::value(key, value, "a place within 1000 km, in metres"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where it is, unless it is a node of the scenario's list.
+    pub(crate) fn place(&self) -> (f64, f64) {
+        (self.x.unwrap_or_default(), self.y.unwrap_or_default())
     }
 }

@@ -1,0 +1,69 @@
+//! Buses that stations share.
+
+use crate::error::Error;
+use crate::link::Links;
+use crate::medium::MOST_STATIONS;
+use crate::name::Name;
+use crate::queue::check_host_queue;
+use crate::report::Located;
+use crate::station::PlanStation;
+use network::{BusSettings, DropTail, Queue};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use units::{Rate, Span};
+
+/// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
+/// are the nodes at the ends of its links and those of `nodes`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bus {
+    /// Name by which links refer to it, as their `medium`.
+    pub name: Name,
+    /// Rate at which frames are sent.
+    pub rate: Rate,
+    /// Propagation delay from anywhere to anywhere; the bus is busy as long.
+    #[serde(default)]
+    pub delay: Span,
+    /// The queue of each station; by default drop-tail of 100 packets.
+    #[serde(default)]
+    pub queue: Option<Queue>,
+    /// Nodes on it beside those that links name.
+    #[serde(default)]
+    pub nodes: Vec<Name>,
+}
+
+/// The queue of a device on a bus, as ns-3 has it.
+const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
+
+impl Bus {
+    /// Its stations, in the order in which links name them.
+    pub(crate) fn stations(&self, links: Links<'_>) -> Vec<String> {
+        links.stations(&self.name.text, &self.nodes)
+    }
+
+    pub(crate) fn check(&self, links: Links<'_>) -> Result<(), Located> {
+        let name = &self.name.text;
+        match self.stations(links).len() {
+            2..=MOST_STATIONS => {}
+            0 | 1 => {
+                let error = Error::new(format!("bus `{name}` has no stations"));
+                let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
+                return Err(Located::at(&self.name, error.help(help)));
+            }
+            many => {
+                let error = Error::new(format!("bus `{name}` has {many} stations"));
+                return Err(Located::at(&self.name, error.help("a bus has at most 1000")));
+            }
+        }
+        let queue = self.queue.as_ref().map_or(Ok(()), check_host_queue);
+        queue.map_err(|wrong| wrong.of("bus", name))
+    }
+
+    pub(crate) fn expand(&self) -> BusSettings {
+        BusSettings { rate: self.rate, delay: self.delay }
+    }
+
+    pub(crate) fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
+        PlanStation::bare(links, name, self.queue.clone().unwrap_or(BUS_QUEUE))
+    }
+}

@@ -1,0 +1,365 @@
+//! Channels of IEEE 802.11.
+
+use crate::error::{Error, list};
+use crate::link::Links;
+use crate::name::Name;
+use crate::queue::DEFAULT_QUEUE;
+use crate::radio::Radio;
+use crate::report::{Located, WrongKey, unique};
+use crate::station::{PlanStation, Station};
+use network::adhoc::Routing;
+use network::dot11::AfterCollision;
+use network::{Place, WifiSettings};
+use network::{RateControl, Standard};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use units::{Rate, Span};
+
+/// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
+/// those of `nodes`: each has one queue.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Medium {
+    /// Name by which links refer to it.
+    pub name: Name,
+    /// The amendment.
+    pub standard: Standard,
+    /// At which rate data is sent, or at most; by default the fastest.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// How stations choose the rate of a packet.
+    #[serde(default)]
+    pub control: RateControl,
+    /// At which rate messages of routers to all neighbours are sent; by default at that of data if
+    /// it is fixed, so that who hears them can be sent data, and otherwise at the slowest.
+    #[serde(default)]
+    pub broadcast: Option<Rate>,
+    /// How often a packet is attempted before it is given up.
+    #[serde(default = "attempts")]
+    pub attempts: u32,
+    /// How long a sender waits for an acknowledgement to begin; by default as long as the standard
+    /// says.
+    #[serde(default)]
+    pub ack_timeout: Option<Span>,
+    /// How long the other stations wait after transmissions that began together.
+    #[serde(default)]
+    pub after_collision: AfterCollision,
+    /// Number of its channel: media on channels that overlap are refused, as they would disturb
+    /// each other.
+    #[serde(default)]
+    pub channel: Option<u32>,
+    /// A channel of 40 MHz instead of 20; only n.
+    #[serde(default)]
+    pub wide: bool,
+    /// A guard interval of 400 ns instead of 800; only n.
+    #[serde(default)]
+    pub short_guard: bool,
+    /// Spatial streams, 1 to 4; only n.
+    #[serde(default = "one")]
+    pub streams: u32,
+    /// Propagation. Without it all stations sense each other, and only collisions are errors.
+    #[serde(default)]
+    pub radio: Option<Radio>,
+    /// Stations that differ from the default.
+    #[serde(default)]
+    pub station: Vec<Station>,
+    /// Nodes that are stations beside those that links name: those that only pass on packets of
+    /// others.
+    #[serde(default)]
+    pub nodes: Vec<Name>,
+    /// How packets find their way from station to station; without it a link is one hop.
+    #[serde(default)]
+    pub routing: Option<Routing>,
+    /// The node or group whose nodes are access points: as an end of a link they are one, whichever
+    /// a station reaches.
+    #[serde(default)]
+    pub access: Option<Name>,
+    /// How many such channels there are, each with a station of every node: orthogonal, numbered
+    /// from 1.
+    #[serde(default = "one")]
+    pub channels: u32,
+}
+
+fn attempts() -> u32 {
+    7
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Packets that a driver takes, unless told.
+const DEFAULT_RING: u32 = 64;
+
+/// The same where packets are routed: what the driver has taken can go nowhere else.
+const ROUTED_RING: u32 = 2;
+
+/// Most channels of a medium.
+const MOST_CHANNELS: u32 = 64;
+
+/// Most stations of a medium or a bus.
+pub(crate) const MOST_STATIONS: usize = 1000;
+
+impl Medium {
+    fn rates(&self) -> Vec<Rate> {
+        self.standard.rates(self.wide, self.short_guard, self.streams)
+    }
+
+    /// The rate of the standard that a person means, who writes 72.2 for 72.222….
+    fn meant(&self, rate: Rate) -> Option<Rate> {
+        let tenths = |rate: Rate| (rate.0 + 50_000) / 100_000;
+        self.rates().into_iter().find(|own| tenths(*own) == tenths(rate))
+    }
+
+    /// Checks that `key` is one of its rates.
+    fn check_rate(&self, key: &str, rate: Option<Rate>) -> Result<(), WrongKey> {
+        let Some(rate) = rate.filter(|rate| self.meant(*rate).is_none()) else {
+            return Ok(());
+        };
+        let all: Vec<_> = self.rates().iter().map(Rate::to_string).collect();
+        Err(WrongKey::value(key, rate, format!("its rates are {}", all.join(", "))))
+    }
+
+    /// Its stations, in the order in which links name them.
+    pub(crate) fn stations(&self, links: Links<'_>) -> Vec<String> {
+        links.stations(&self.name.text, &self.nodes)
+    }
+
+    /// Whether it and another one are on channels that overlap, which are numbered by 5 MHz in both
+    /// bands.
+    pub(crate) fn overlaps(&self, other: &Medium) -> bool {
+        let (Some(a), Some(b)) = (self.channel, other.channel) else {
+            return false;
+        };
+        let width = |medium: &Medium| match (medium.wide, medium.standard.five_ghz()) {
+            (true, _) => 40,
+            (false, true) => 20,
+            (false, false) => 25, // 22 MHz of DSSS
+        };
+        self.standard.five_ghz() == other.standard.five_ghz()
+            && 10 * a.abs_diff(b) < width(self) + width(other)
+    }
+
+    pub(crate) fn check(&self, links: Links<'_>) -> Result<(), Located> {
+        let name = &self.name.text;
+        let placed = |wrong: WrongKey| wrong.of("medium", name);
+        self.check_channel().map_err(placed)?;
+        self.check_rates().map_err(placed)?;
+        unique("station", self.station.iter().map(|station| &station.name))?;
+        let stations = self.stations(links);
+        if stations.len() > MOST_STATIONS {
+            let what = format!("one of {}", stations.len());
+            return Err(placed(WrongKey::value("station", what, "a medium has at most 1000")));
+        }
+        if stations.is_empty() {
+            let error = Error::new(format!("medium `{name}` has no stations"));
+            let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
+            return Err(Located::at(&self.name, error.help(help)));
+        }
+        let check = |station: &Station| self.check_station(links, station, &stations);
+        self.station.iter().try_for_each(check)
+    }
+
+    fn check_channel(&self) -> Result<(), WrongKey> {
+        if !(1..=MOST_CHANNELS).contains(&self.channels) {
+            return Err(WrongKey::value("channels", self.channels, "it lies from 1 to 64"));
+        }
+        if self.attempts == 0 || self.attempts > 255 {
+            return Err(WrongKey::value("attempts", self.attempts, "it lies from 1 to 255"));
+        }
+        let waits = Span::from_seconds(1e-5)..=Span::from_seconds(1e-2);
+        if let Some(timeout) = self.ack_timeout.filter(|timeout| !waits.contains(timeout)) {
+            return Err(WrongKey::value("ack_timeout", timeout, "it lies from 10 us to 10 ms"));
+        }
+        if !(1..=4).contains(&self.streams) {
+            return Err(WrongKey::value("streams", self.streams, "it lies from 1 to 4"));
+        }
+        let plain = !self.wide && !self.short_guard && self.streams == 1;
+        match self.standard.high_throughput() || plain {
+            true => Ok(()),
+            false => {
+                let standard = format!("{:?}", self.standard).to_lowercase();
+                let right = "`wide`, `short_guard` and `streams` are of n-2.4 and n-5";
+                Err(WrongKey::value("standard", standard, right))
+            }
+        }
+    }
+
+    fn check_rates(&self) -> Result<(), WrongKey> {
+        self.check_rate("rate", self.rate)?;
+        self.check_rate("broadcast", self.broadcast)?;
+        if self.control == RateControl::Ideal && self.radio.is_none() {
+            let right = "it needs `radio`, which says how strong signals are";
+            return Err(WrongKey::value("control", "ideal", right));
+        }
+        self.radio.as_ref().map_or(Ok(()), Radio::check)
+    }
+
+    fn check_station(
+        &self,
+        links: Links<'_>,
+        station: &Station,
+        stations: &[String],
+    ) -> Result<(), Located> {
+        let (of, name) = (&self.name.text, &station.name.text);
+        if !links.nodes.members(name).iter().all(|member| stations.contains(member)) {
+            let what = format!("medium `{of}`: no link begins or ends at station `{name}`");
+            let all = list(stations.iter().map(String::as_str));
+            let error = Error::new(what).help(format!("its stations are {all}"));
+            return Err(Located::at(&station.name, error));
+        }
+        let listed = links.nodes.all.iter().any(|node| node.name.text == *name);
+        let checked = self.check_rate("rate", station.rate).and_then(|()| station.check(listed));
+        checked.map_err(|wrong| {
+            let what = format!("station `{name}` of medium `{of}`: {}", wrong.what);
+            let key = format!("medium.{of}.station.{name}.{}", wrong.key);
+            Located::key(key, Error::new(what).help(wrong.right))
+        })
+    }
+
+    /// Whether routing, access points and the links go together.
+    pub(crate) fn check_routing(&self, links: Links<'_>) -> Result<(), Located> {
+        let placed = |wrong: WrongKey| wrong.of("medium", &self.name.text);
+        let finds_any = matches!(self.routing, Some(Routing::Oracle | Routing::Association));
+        if self.access.is_some() && !finds_any {
+            let right = "its routing is \"association\" or \"oracle\": protocols know addresses \
+                         of single nodes";
+            return Err(placed(WrongKey::new("access", "it has `access` points", right)));
+        }
+        let Some(access) = &self.access else {
+            return match self.routing == Some(Routing::Association) {
+                true => {
+                    let right = "name the node or group whose nodes are access points";
+                    Err(placed(WrongKey::new("routing", "association without `access`", right)))
+                }
+                false => Ok(()),
+            };
+        };
+        let (known, points) = (self.stations(links), links.nodes.members(&access.text));
+        if let Some(node) = points.iter().find(|node| !known.contains(node)) {
+            let what = format!("`{node}` is no station of it");
+            return Err(placed(WrongKey::new("access", what, "name one")));
+        }
+        self.check_points(links, access, &points)
+    }
+
+    /// Whether links lead from or to access points, and not from one to another.
+    fn check_points(
+        &self,
+        links: Links<'_>,
+        access: &Name,
+        points: &[String],
+    ) -> Result<(), Located> {
+        let is_point = |end: &Option<Name>| {
+            end.as_ref().is_some_and(|end| end.text == access.text || points.contains(&end.text))
+        };
+        for link in links.on(&self.name.text) {
+            let what = match (is_point(&link.from), is_point(&link.to)) {
+                (true, true) => "both ends are access points",
+                (false, false) if self.routing == Some(Routing::Association) => {
+                    "neither end is an access point"
+                }
+                _ => continue,
+            };
+            let error = Error::new(format!("link `{}`: {what}", link.name.text));
+            let right = format!("it leads from or to `{}`", access.text);
+            return Err(Located::at(&link.name, error.help(right)));
+        }
+        Ok(())
+    }
+
+    /// Whether who is at the end of a link hears at all what is sent in the slowest mode.
+    pub(crate) fn check_range(&self, links: Links<'_>) -> Result<(), Located> {
+        let Some(radio) = &self.radio else {
+            return Ok(());
+        };
+        if self.routing.is_some() {
+            return Ok(()); // a link is a way over others, which may move
+        }
+        for link in links.on(&self.name.text) {
+            let stands = |node: &Option<Name>| {
+                self.place_of(links, node.as_ref().map_or("", |node| node.text.as_str()))
+            };
+            let (Some((x1, y1)), Some((x2, y2))) = (stands(&link.from), stands(&link.to)) else {
+                continue; // it moves, or will be put somewhere
+            };
+            let (from, to) = (Place { x: x1, y: y1 }, Place { x: x2, y: y2 });
+            let metres = from.distance(to).max(1.0);
+            let dbm = radio.expand(self.standard.loss_at_1m_db()).received_dbm(from, to);
+            if dbm < radio.noise_dbm || dbm < radio.sense_dbm {
+                let error = Error::new(format!(
+                    "link `{}`: its stations are {metres:.0} m apart, out of range: {dbm:.1} dBm \
+                     arrive, with noise of {} dBm and a threshold of {} dBm",
+                    link.name.text, radio.noise_dbm, radio.sense_dbm
+                ));
+                let help = "bring them nearer, or raise the power";
+                return Err(Located::at(&link.name, error.help(help)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a station is, if that is known before a run.
+    fn place_of(&self, links: Links<'_>, name: &str) -> Option<(f64, f64)> {
+        let nodes = links.nodes;
+        if nodes.all.iter().any(|node| node.count > 1 && node.name.text == name) {
+            return None; // each has its own
+        }
+        for node in nodes.all {
+            let members = nodes.members(&node.name.text);
+            if let Some(member) = members.iter().position(|own| own == name) {
+                return node.place(member as u32);
+            }
+        }
+        let own = self.station.iter().find(|station| station.name.text == name);
+        Some(own.map_or((0.0, 0.0), Station::place))
+    }
+
+    /// A channel of a medium that has been checked.
+    pub(crate) fn expand(&self, links: Links<'_>, stations: &[String]) -> WifiSettings {
+        let points = self.access.iter().flat_map(|access| links.nodes.members(&access.text));
+        let place = |point: String| stations.iter().position(|station| *station == point);
+        let all = self.rates();
+        let (slowest, fastest) = (all[0], all[all.len() - 1]); // a standard has rates
+        let rate = self.rate.and_then(|rate| self.meant(rate)).unwrap_or(fastest);
+        let broadcast = self.broadcast.and_then(|rate| self.meant(rate));
+        WifiSettings {
+            standard: self.standard,
+            wide: self.wide,
+            short_guard: self.short_guard,
+            streams: self.streams,
+            rate,
+            control: self.control,
+            broadcast: broadcast.unwrap_or(match self.control {
+                RateControl::Fixed => rate,
+                RateControl::Arf | RateControl::Ideal => slowest,
+            }),
+            attempts: self.attempts,
+            ack_timeout: self.ack_timeout,
+            after_collision: self.after_collision,
+            radio: self.radio.map(|radio| radio.expand(self.standard.loss_at_1m_db())),
+            routing: self.routing,
+            access: points.filter_map(place).collect(),
+        }
+    }
+
+    /// One of its stations.
+    pub(crate) fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
+        let is_it =
+            |own: &&Station| links.nodes.members(&own.name.text).iter().any(|it| it == name);
+        let ring = if self.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
+        let plain = PlanStation { ring, ..PlanStation::bare(links, name, DEFAULT_QUEUE) };
+        let Some(own) = self.station.iter().find(is_it) else {
+            return plain;
+        };
+        PlanStation {
+            queue: own.queue.clone().unwrap_or(DEFAULT_QUEUE),
+            ring: own.ring.map_or(ring, |ring| ring.0 as u32),
+            rate: own.rate.and_then(|rate| self.meant(rate)),
+            place: own.place(),
+            residual_loss: own.residual_loss,
+            noise: own.noise,
+            ..plain
+        }
+    }
+}
