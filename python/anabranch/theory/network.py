@@ -76,7 +76,7 @@ class Network:
 
     @staticmethod
     def from_plan(plan: planned.Plan) -> Network:
-        """The network of a plan (the JSON of `anabranch._core.plan`, parsed).
+        """The network of a plan.
 
         A `per_user` link becomes one link for each class that names it, with capacity
         `count * rate_bps` and that many `copies`: by symmetry each user has its own part of it.

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _core
+from ..plan import Plan
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
 from .network import Floats, Network
@@ -130,7 +131,7 @@ def what_if(
     for done, index in enumerate(np.ndindex(*shape)):
         chosen = [f"{axis.key}={axis.values[i]}" for axis, i in zip(axes, index, strict=True)]
         plan = _core.plan(text, name, overrides=[*overrides, *chosen], controller=controller)
-        network = Network.from_plan(json.loads(plan))
+        network = Network.from_plan(Plan.from_json(json.loads(plan)))
         try:
             results[index] = network, equilibrium(network, rtt=rtt, floor=floor)
         except TheoryError as error:
