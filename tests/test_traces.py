@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
+from anabranch.plan import Opportunities
 from anabranch.result import Result
 
 SCENARIO = """
@@ -124,7 +125,8 @@ def test_opportunities_are_found_from_the_scenario_and_each_carries_a_packet(pho
     (phone.parent / "lte.down").unlink()
     assert ab.run(result.scenario).runs[0].digest == result.runs[0].digest
     link = result.plan.links[0]
-    assert link.opportunities == {"times_ms": [0, 1, 1, 5, 700, 701, 1000], "start_s": 0.0}
+    times_ms = [0, 1, 1, 5, 700, 701, 1000]
+    assert link.opportunities == Opportunities(times_ms=times_ms, start_s=0.0)
     assert link.rate_bps == 84_000
     # Those of 0 ms and of the last 10 ms are lost, and one of 1 ms: then a single packet has come.
     assert result.link("lte", "throughput_bps").mean() * 6 / 12e3 == pytest.approx(39)
