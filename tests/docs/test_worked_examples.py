@@ -45,6 +45,13 @@ PAGES = [
         registry="queue/mod.rs",
         test="gentle",
     ),
+    Worked(
+        page="docs/how-to/add-a-medium.md",
+        crate="network",
+        file="media/token.rs",
+        registry="media/mod.rs",
+        test="token",
+    ),
 ]
 
 

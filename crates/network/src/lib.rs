@@ -6,8 +6,6 @@
 //! real packets.
 
 pub mod adhoc;
-mod bus;
-mod cell;
 pub mod dot11;
 mod host;
 mod link;
@@ -21,13 +19,13 @@ pub mod routing;
 mod shared;
 #[cfg(test)]
 mod testing;
-mod wifi;
 
-pub use bus::{Bus, BusSettings};
-pub use cell::{Cell, CellSettings, CellUser, Direction, Fading, Scheduler};
 pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Reorder};
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
 pub use media::MediumSettings;
+pub use media::bus::{Bus, BusSettings};
+pub use media::cell::{Cell, CellSettings, CellUser, Direction, Fading, Scheduler};
+pub use media::wifi::{RateControl, Standard, WifiSettings};
 pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
@@ -35,7 +33,6 @@ pub use shared::{
     Counters as StationCounters, Ends, HopCounters, Kind, MultiHop, Outcome, Route,
     RoutingCounters, SharedMedium, Station,
 };
-pub use wifi::{RateControl, Standard, WifiSettings};
 
 /// What an element may know of what it carries: a few plain bytes that are moved by value.
 pub trait Packet: Copy + Default + Send + 'static {

@@ -1,25 +1,30 @@
 //! The registry of shared media: one line for each kind.
+//!
+//! A kind is a file here: its parameters, which the plan holds as they are, and the element that they build. What kinds
+//! have in common is in `shared.rs`.
 
 #[cfg(test)]
 mod tests;
 
-use crate::bus::BusSettings;
-use crate::cell::CellSettings;
 use crate::shared::{Ends, Kind, SharedMedium, Station};
-use crate::wifi::WifiSettings;
 use crate::{Packet, Rng};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Registers kinds of media: the word for it in a plan, and its parameters.
+/// Registers kinds of media: what a plan calls it, its file, and its parameters there.
 macro_rules! media {
-    ($($(#[$doc:meta])* $name:ident($settings:ty)),* $(,)?) => {
+    ($($name:ident: $file:ident::$settings:ident),* $(,)?) => {
+        $(pub(crate) mod $file;)*
+
         /// The parameters of a shared medium of any kind.
         #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
         #[schemars(rename = "PlanKind")]
         #[serde(tag = "kind", rename_all = "lowercase")]
         pub enum MediumSettings {
-            $($(#[$doc])* $name($settings)),*
+            $(
+                #[allow(missing_docs, reason = "the parameters are documented in their file")]
+                $name($file::$settings),
+            )*
         }
 
         impl Kind for MediumSettings {
@@ -30,13 +35,13 @@ macro_rules! media {
                 rng: &mut dyn Rng,
             ) -> Box<dyn SharedMedium<P>> {
                 match self {
-                    $(MediumSettings::$name(settings) => settings.build(stations, links, rng)),*
+                    $(MediumSettings::$name(settings) => settings.build(stations, links, rng),)*
                 }
             }
 
             fn examples() -> Vec<Self> {
                 let mut all = Vec::new();
-                $(all.extend(<$settings>::examples().into_iter().map(MediumSettings::$name));)*
+                $(all.extend($file::$settings::examples().into_iter().map(MediumSettings::$name));)*
                 all
             }
         }
@@ -44,10 +49,7 @@ macro_rules! media {
 }
 
 media! {
-    /// A channel of IEEE 802.11.
-    Wifi(WifiSettings),
-    /// A bus.
-    Bus(BusSettings),
-    /// A cell.
-    Cell(CellSettings),
+    Wifi: wifi::WifiSettings,
+    Bus: bus::BusSettings,
+    Cell: cell::CellSettings,
 }
