@@ -77,6 +77,19 @@ def test_with_the_standard_s_timeout_those_who_collided_have_some_slots_to_thems
     assert collided < model.contention.p
 
 
+@pytest.mark.parametrize("standard", ["b", "g"])
+@pytest.mark.parametrize("stations", [10, 20])
+def test_with_difs_after_collisions_throughput_is_that_of_the_model_without_eifs(
+    standard: str, stations: int
+) -> None:
+    phy = dcf.phy(standard, FASTEST[standard])
+    model = dcf.saturation(stations, phy, rules=dcf.Rules(eifs=False))
+    throughput, collided, _ = measured(standard, stations, 30.0, after_collision="difs")
+    assert throughput == pytest.approx(model.throughput_bps, rel=0.03)
+    assert collided == pytest.approx(model.contention.p, abs=0.025)
+    assert throughput > 1.02 * measured(standard, stations, 30.0)[0]
+
+
 def test_one_slow_station_slows_all_down_as_the_model_of_mixed_rates_says() -> None:
     slow = [{"name": "s0", "rate": "1 Mb/s"}]
     (run,) = ab.run(saturated("b", 5, 120.0, station=slow), [1]).runs
