@@ -27,7 +27,7 @@ class DropTail(Record):
     """Drop-tail; with both limits, the first that is reached counts."""
 
     kind: Literal["droptail"] = "droptail"
-    limit_packets: float | None
+    limit_packets: int | None
     """Packets that may wait."""
     limit_bytes: int | None
     """Bytes that may wait."""
@@ -55,7 +55,7 @@ class Red(Record):
     """How drops are spread over arrivals."""
     ecn: bool
     """Whether packets of flows that use ECN are marked instead of dropped early."""
-    limit_packets: float
+    limit_packets: int
     """Packets that fit at all."""
 
 
@@ -76,7 +76,21 @@ class Pie(Record):
     """Weight of the change since the last update, in 1/s."""
     ecn: bool
     """Whether packets of flows that use ECN are marked while the probability is at most 0.1."""
-    limit_packets: float
+    limit_packets: int
+    """Packets that fit at all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Random(Record):
+    """Drops with one probability while at least `threshold` packets wait (htsim's
+    RandomQueue)."""
+
+    kind: Literal["random"] = "random"
+    threshold_packets: int
+    """Waiting packets from which on arrivals are dropped with `probability`."""
+    probability: float
+    """Probability of a drop there."""
+    limit_packets: int
     """Packets that fit at all."""
 
 
@@ -91,7 +105,7 @@ class Codel(Record):
     """How long the delay must stay above it (INTERVAL): about the largest usual round trip."""
     ecn: bool
     """Whether packets of flows that use ECN are marked instead of dropped."""
-    limit_packets: float
+    limit_packets: int
     """Packets that fit at all."""
 
 
@@ -111,11 +125,11 @@ class FqCodel(Record):
     """Number of queues that flows are hashed into."""
     quantum_bytes: int
     """Bytes that a queue may send in its turn."""
-    limit_packets: float
+    limit_packets: int
     """Packets that fit at all."""
 
 
-Queue: TypeAlias = DropTail | Red | Pie | Codel | FqCodel
+Queue: TypeAlias = DropTail | Red | Pie | Random | Codel | FqCodel
 
 
 LossPlace: TypeAlias = Literal["before", "after"]

@@ -281,6 +281,18 @@ Default false."""
 
 
 @dataclass(frozen=True)
+class Random:
+    """Drops with one probability while at least `threshold` packets wait (htsim's RandomQueue)."""
+
+    threshold: str
+    """Waiting packets from which on arrivals are dropped with `probability`."""
+    limit: str
+    """Packets that fit at all."""
+    probability: float | None = None
+    """Probability of a drop there. Default 0.1."""
+
+
+@dataclass(frozen=True)
 class Red:
     """RED (Floyd and Jacobson 1993)."""
 
@@ -434,7 +446,7 @@ are the nodes at the ends of its links and those of `nodes`."""
     """Propagation delay from anywhere to anywhere; the bus is busy as long. Default "0 s"."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
     ) | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
@@ -453,7 +465,7 @@ class CellUser:
     """How its signal comes and goes."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
     ) | None = None
     """Its queue in each direction."""
 
@@ -516,7 +528,7 @@ class Link:
     """Propagation delay, one way. Default "0 s"."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
     ) | None = None
     """The queue before the transmitter; by default drop-tail of 1000 packets."""
     loss: Loss | None = None
@@ -574,7 +586,7 @@ class Station:
     """The node that it is."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
     ) | None = None
     """The queueing discipline of its host; by default drop-tail of 1000 packets."""
     ring: str | None = None
@@ -622,7 +634,7 @@ ends of its links."""
     """Propagation between the base station and users."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
     ) | None = None
     """The queue of each user in each direction; by default drop-tail of 300 packets."""
     user: Sequence[CellUser] | None = None

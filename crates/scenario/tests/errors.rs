@@ -279,6 +279,10 @@ fn parameters_of_the_disciplines_that_cannot_be_are_refused() {
         ("codel = { limit = \"0 packets\" }", ["queue.codel.limit is 0", "at least 1 packet"]),
         ("fq-codel = { queues = 0 }", ["queue.fq-codel.queues is 0", "from 1 to"]),
         ("fq-codel = { quantum = \"0 B\" }", ["queue.fq-codel.quantum is 0", "from 1 B"]),
+        (
+            "random = { threshold = \"9 packets\", limit = \"8 packets\" }",
+            ["queue.random.threshold is 9", "at most `limit`"],
+        ),
         ("fq-codel = { targte = \"5 ms\" }", ["unknown field `targte`", "`target`"]),
     ] {
         let right = "droptail = { packets = \"50 packets\" }";

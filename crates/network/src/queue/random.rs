@@ -43,11 +43,11 @@ impl Kind for Random {
 
     fn check(&self) -> Result<(), InvalidParameter> {
         let Random { threshold, probability, limit } = *self;
+        ensure_room(limit)?;
         let order = format!("{threshold}, above limit ({limit})");
         ensure(threshold.0 <= limit.0, "threshold", order, "it is at most `limit`")?;
         let part = (0.0..=1.0).contains(&probability);
-        ensure(part, "probability", probability, "it lies from 0 to 1")?;
-        ensure_room(limit)
+        ensure(part, "probability", probability, "it lies from 0 to 1")
     }
 
     fn short(limit: u64, _: bool) -> Self {
