@@ -3,7 +3,8 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use control::tfrc::Feedback;
-use control::{Acked, Cause, CongestionController, Delivered, Needs, Phase, Window};
+use control::{Acked, Cause, CongestionController, Delivered, Needs, Phase, SegmentRate, Window};
+use units::{Span, Time};
 use libfuzzer_sys::fuzz_target;
 use simulator::Controller;
 
@@ -74,7 +75,7 @@ struct Harness {
     needs: Needs,
     paths: Vec<Path>,
     floor: f64,
-    now_ns: u64,
+    now: Time,
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -91,7 +92,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     // After a timeout the kernel goes on with one segment, whatever else is set.
     let floor = if name.starts_with("kernel:") { 1.0 } else { settings.min_window };
     let paths = vec![open; paths];
-    let mut harness = Harness { name, control, needs, paths, floor, now_ns: 1 };
+    let mut harness = Harness { name, control, needs, paths, floor, now: Time(1) };
     while !bytes.is_empty() {
         harness.step(Step::arbitrary(bytes)?);
     }
@@ -100,7 +101,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
 
 impl Harness {
     fn step(&mut self, step: Step) {
-        self.now_ns += 1_000_000;
+        self.now = self.now + Span::millis(1);
         let count = self.paths.len();
         match step {
             Step::Ack { path, segments, rtt_ms, limited } => {
@@ -120,10 +121,10 @@ impl Harness {
             }
             Step::Feedback { path, rtt_ms, sample_ms, received, events, intervals, limited } => {
                 let report = Feedback {
-                    now: self.now_ns as f64 / 1e9,
-                    rtt: f64::from(rtt_ms.max(1)) / 1e3,
-                    sample: f64::from(sample_ms.max(1)) / 1e3,
-                    received: f64::from(received),
+                    now: self.now,
+                    rtt: Span::millis(rtt_ms.max(1).into()),
+                    sample: Span::millis(sample_ms.max(1).into()),
+                    received: SegmentRate(f64::from(received)),
                     events: u64::from(events),
                     intervals: &intervals[..=usize::from(events).min(8)],
                     limited,
@@ -131,8 +132,7 @@ impl Harness {
                 self.control.on_feedback(usize::from(path) % count, &report);
             }
             Step::Silence { path, idle } => {
-                let now = self.now_ns as f64 / 1e9;
-                self.control.on_silence(usize::from(path) % count, now, idle);
+                self.control.on_silence(usize::from(path) % count, self.now, idle);
             }
         }
         for path in 0..count {
@@ -147,7 +147,7 @@ impl Harness {
             );
             assert!(ssthresh > 0.0, "{name}: ssthresh {ssthresh} on {path}");
             let pacing = self.control.pacing(path);
-            assert!(pacing.is_none_or(|rate| rate.is_finite() && rate > 0.0), "{name}: {pacing:?}");
+            assert!(pacing.is_none_or(|rate| rate.0.is_finite() && rate.0 > 0.0), "{name}: {pacing:?}");
         }
     }
 
@@ -163,12 +163,12 @@ impl Harness {
             srtt: rtt,
             cwnd_limited,
             phase: path.phase,
-            now_ns: self.now_ns,
-            rtt_ns: u64::from(rtt_ms) * 1_000_000,
+            now: self.now,
+            rtt: Span::millis(rtt_ms.into()),
             una: path.una,
             nxt: path.una + 20_000,
         };
-        self.control.on_delay(me, f64::from(rtt_ms) / 2.5e3);
+        self.control.on_delay(me, Span(u64::from(rtt_ms) * 400_000));
         self.control.on_ack(me, &ack);
     }
 
@@ -181,13 +181,13 @@ impl Harness {
         path.total += f64::from(segments);
         let rtt = f64::from(rtt_ms) / 1e3;
         let delivered = Delivered {
-            now: self.now_ns as f64 / 1e9,
-            rtt,
+            now: self.now,
+            rtt: Span::millis(rtt_ms.into()),
             srtt: rtt,
             segments: f64::from(segments),
             total: path.total,
             prior: (segments % 5 > 0).then_some(prior),
-            rate: f64::from(rate),
+            rate: SegmentRate(f64::from(rate)),
             app_limited: rate % 7 == 0,
             pipe: f64::from(lost),
             lost: f64::from(lost),

@@ -215,12 +215,18 @@ def test_a_worked_example_has_what_its_kind_must_have(worked: Worked) -> None:
         assert line in example and line in shipped
 
 
+def newest(crate: str) -> Path | None:
+    """The library of a crate as `cargo test` built it last, if it did."""
+    found = (ROOT / "target/debug/deps").glob(f"lib{crate}-*.rlib")
+    return max(found, key=os.path.getmtime, default=None)
+
+
 @pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.page)
 def test_a_worked_example_compiles_and_its_test_holds(worked: Worked, tmp_path: Path) -> None:
     """The compiler alone, on a copy of the crate with the page's file and its line of registration."""
-    libm = sorted((ROOT / "target/debug/deps").glob("liblibm-*.rlib"), key=os.path.getmtime)
-    if not shutil.which("rustc") or not libm:
-        pytest.skip("there is no rustc, or `cargo test` has not built libm yet")
+    built = [newest(name) for name in ("libm", "units")]
+    if not shutil.which("rustc") or None in built:
+        pytest.skip("there is no rustc, or `cargo test` has not built what `control` needs yet")
     example, registration = worked.blocks
     source = shutil.copytree(ROOT / "crates/control/src", tmp_path / "src")
     (source / worked.file).write_text(example, encoding="utf-8")
@@ -230,7 +236,8 @@ def test_a_worked_example_compiles_and_its_test_holds(worked: Worked, tmp_path: 
     registry = registry.replace(f"{before}\n", f"{before}\n{added}\n")
     (source / worked.registry).write_text(registry, encoding="utf-8")
     compiler = ["rustc", "--edition=2024", "--test", "--crate-name=control", str(source / "lib.rs")]
-    linked = [f"--extern=libm={libm[-1]}", f"-Ldependency={libm[-1].parent}"]
+    linked = [f"--extern=libm={built[0]}", f"--extern=units={built[1]}"]
+    linked.append(f"-Ldependency={ROOT / 'target/debug/deps'}")
     program = tmp_path / "control"
     done = subprocess.run(
         [*compiler, *linked, "-o", program], cwd=ROOT, capture_output=True, text=True

@@ -2,6 +2,7 @@
 //! of the paths out.
 
 use crate::tfrc::Feedback;
+use units::{Span, Time};
 
 /// An acknowledgement of new data on one path.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,11 +15,10 @@ pub struct Acked {
     pub cwnd_limited: bool,
     /// Which part of loss recovery the path is in.
     pub phase: Phase,
-    /// Nanoseconds since the beginning of time. Whole numbers, here and below, because most controllers do
-    /// not look at them.
-    pub now_ns: u64,
-    /// The newest round-trip sample in nanoseconds.
-    pub rtt_ns: u64,
+    /// When the ACK arrived.
+    pub now: Time,
+    /// The newest round-trip sample; zero while there is none.
+    pub rtt: Span,
     /// First byte of the path that is not acknowledged yet.
     pub una: u64,
     /// Next byte of the path to send for the first time. A round trip that begins now has ended when
@@ -26,26 +26,14 @@ pub struct Acked {
     pub nxt: u64,
 }
 
-impl Acked {
-    /// Seconds since the beginning of time.
-    pub fn now(&self) -> f64 {
-        self.now_ns as f64 / 1e9
-    }
-
-    /// The newest round-trip sample in seconds.
-    pub fn rtt(&self) -> f64 {
-        self.rtt_ns as f64 / 1e9
-    }
-}
-
 /// What an acknowledgement of any kind says about the rate at which a path delivers; for controllers
 /// that ask for it (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivered {
-    /// Seconds since the beginning of time.
-    pub now: f64,
-    /// The round-trip sample of this acknowledgement in seconds; zero if it has none.
-    pub rtt: f64,
+    /// When the acknowledgement arrived.
+    pub now: Time,
+    /// The round-trip sample of this acknowledgement; zero if it has none.
+    pub rtt: Span,
     /// Smoothed round-trip time in seconds.
     pub srtt: f64,
     /// Segments newly delivered, in order or not.
@@ -55,8 +43,8 @@ pub struct Delivered {
     /// The same when the newest delivered packet was sent (`P.delivered`); none if it is not known which was
     /// delivered.
     pub prior: Option<f64>,
-    /// Delivery rate in segments per second; zero if there is no sample.
-    pub rate: f64,
+    /// Delivery rate; zero if there is no sample.
+    pub rate: SegmentRate,
     /// Whether the application limited the sample.
     pub app_limited: bool,
     /// Segments in flight now.
@@ -66,6 +54,10 @@ pub struct Delivered {
     /// Which part of loss recovery the path is in.
     pub phase: Phase,
 }
+
+/// A rate in segments per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct SegmentRate(pub f64);
 
 /// Where a path stands in loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,8 +81,8 @@ pub struct Decoding {
     pub newly_lost: u32,
     /// Whether it acknowledges something new.
     pub advanced: bool,
-    /// The newest round-trip sample in nanoseconds.
-    pub rtt_ns: u64,
+    /// The newest round-trip sample.
+    pub rtt: Span,
     /// `ΔT`: packets from one redundant packet to the next, r/(r − 1) rounded up.
     pub cycle: u32,
     /// Whether the connection's receive window leaves hardly anything to send.
@@ -195,9 +187,9 @@ pub trait CongestionController {
     /// An ACK of any kind says how much of `path` was delivered, and how fast. Called if [`Needs::rates`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
 
-    /// The data that the next `on_ack` of `path` acknowledges took `delay` seconds from sender to receiver. The
+    /// The data that the next `on_ack` of `path` acknowledges took `delay` from sender to receiver. The
     /// clocks may differ: only differences of delays mean anything. Called if [`Needs::delays`].
-    fn on_delay(&mut self, _path: usize, _delay: f64) {}
+    fn on_delay(&mut self, _path: usize, _delay: Span) {}
 
     /// All paths are idle, data is waiting, and no window has room. A controller that waits for an ACK to reopen a
     /// window must do so here. Called if [`Needs::siblings`].
@@ -217,12 +209,12 @@ pub trait CongestionController {
     /// A TFRC report arrived on `path`. Controllers that use reports ([`Needs::reports`]) get no `on_ack`.
     fn on_feedback(&mut self, _path: usize, _feedback: &Feedback<'_>) {}
 
-    /// The nofeedback timer of `path` expired at `now`, in seconds (RFC 5348 §4.4); `idle`: nothing was sent since the
+    /// The nofeedback timer of `path` expired at `now` (RFC 5348 §4.4); `idle`: nothing was sent since the
     /// last report. Called if [`Needs::reports`].
-    fn on_silence(&mut self, _path: usize, _now: f64, _idle: bool) {}
+    fn on_silence(&mut self, _path: usize, _now: Time, _idle: bool) {}
 
-    /// The rate in segments per second at which `path` sends, if it is paced.
-    fn pacing(&self, _path: usize) -> Option<f64> {
+    /// The rate at which `path` sends, if it is paced.
+    fn pacing(&self, _path: usize) -> Option<SegmentRate> {
         None
     }
 }
@@ -272,7 +264,7 @@ macro_rules! forward {
             fn on_delivered(&mut self, path: usize, delivered: &$crate::Delivered) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_delivered(path, delivered),)* }
             }
-            fn on_delay(&mut self, path: usize, delay: f64) {
+            fn on_delay(&mut self, path: usize, delay: $crate::Span) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_delay(path, delay),)* }
             }
             fn on_stalled(&mut self) {
@@ -287,10 +279,10 @@ macro_rules! forward {
             fn on_feedback(&mut self, path: usize, feedback: &$crate::tfrc::Feedback<'_>) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_feedback(path, feedback),)* }
             }
-            fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+            fn on_silence(&mut self, path: usize, now: $crate::Time, idle: bool) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_silence(path, now, idle),)* }
             }
-            fn pacing(&self, path: usize) -> Option<f64> {
+            fn pacing(&self, path: usize) -> Option<$crate::SegmentRate> {
                 match self { $($any::$variant(to) => to$(.$field)?.pacing(path),)* }
             }
         }

@@ -26,7 +26,8 @@ pub mod tfrc;
 
 pub use any::AnyController;
 pub use controller::{
-    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, Verdicts, Window,
+    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, SegmentRate, Verdicts,
+    Window,
 };
 pub use kind::{Choice, Described, Kind, Listed};
 pub use law::{Law, PathView, drift, usable};
@@ -35,3 +36,4 @@ pub use schemes::AnyScheme;
 pub use shell::{Settings, Shell};
 pub use slow_start::{AnySlowStart, HyStart, SlowStart, Standard, Step};
 pub use spec::{ControllerKind, ControllerSpec, UnknownController};
+pub use units::{Span, Time};

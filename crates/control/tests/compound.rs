@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Event, acked, controller, history, settings, tcps, tell, windows};
-use control::{Acked, AnyController, CongestionController, Phase, Settings};
+use control::{Acked, AnyController, CongestionController, Phase, Settings, Span};
 use proptest::prelude::*;
 
 fn compound(settings: Settings, paths: usize) -> AnyController {
@@ -67,7 +67,7 @@ proptest! {
         let (base, longer) = rtts;
         let mut round = |rtt: f64, number: u64| {
             let (rtt_ns, una, nxt) = ((rtt * 1e9) as u64, number, number + 1);
-            one.on_ack(0, &Acked { rtt_ns, una, nxt, ..acked(0.0, rtt, Phase::Open) });
+            one.on_ack(0, &Acked { rtt: Span(rtt_ns), una, nxt, ..acked(0.0, rtt, Phase::Open) });
             one.window(0).cwnd
         };
         let grown = round(base, 1);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Event, acked, controller, history, settings, tcps, tell, windows};
-use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings};
+use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Span};
 use proptest::prelude::*;
 
 fn cs218(name: &str, settings: Settings, paths: usize) -> AnyController {
@@ -62,7 +62,7 @@ proptest! {
     ) {
         for name in NAMES {
             let (mut control, mut plain) = (cs218(name, settings, 4), lia(settings, 4));
-            let short = Acked { segments: 0.0, rtt_ns: 1, ..acked(0.0, 0.1, Phase::Open) };
+            let short = Acked { segments: 0.0, rtt: Span(1), ..acked(0.0, 0.1, Phase::Open) };
             for path in 0..4 {
                 control.on_ack(path, &short);
                 plain.on_ack(path, &short);
@@ -86,12 +86,12 @@ proptest! {
         let grown = |control: &mut dyn CongestionController| {
             for (path, (cwnd, srtt)) in paths.iter().enumerate() {
                 let rtt_ns = (srtt * 1e9) as u64;
-                let ack = Acked { rtt_ns, ..acked(0.0, *srtt, Phase::Open) };
+                let ack = Acked { rtt: Span(rtt_ns), ..acked(0.0, *srtt, Phase::Open) };
                 (0..5).for_each(|_| control.on_ack(path, &ack));
                 control.restart(path, control::Window { cwnd: *cwnd, ssthresh: 1.0 });
             }
             let rtt_ns = (paths[0].1 * last * 1e9) as u64;
-            control.on_ack(0, &Acked { rtt_ns, ..acked(segments, paths[0].1, Phase::Open) });
+            control.on_ack(0, &Acked { rtt: Span(rtt_ns), ..acked(segments, paths[0].1, Phase::Open) });
             control.window(0).cwnd - paths[0].0
         };
         let lias = grown(&mut lia(settings, paths.len()));

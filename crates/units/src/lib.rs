@@ -4,13 +4,18 @@
 //! second; the code that divides carries the remainder (see `network::link`). On paper a quantity
 //! is text with a unit, `"10 Mb/s"`; a bare number where a unit is due is an error that says so.
 
+#![cfg_attr(not(feature = "text"), no_std)]
+
+#[cfg(feature = "text")]
 mod parameter;
+#[cfg(feature = "text")]
 mod text;
 
+#[cfg(feature = "text")]
 pub use parameter::{InvalidParameter, ensure};
+#[cfg(feature = "text")]
 pub use text::{QuantityError, WholePackets};
 
-use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
 
 /// Nanoseconds in a second.
@@ -103,8 +108,9 @@ impl Sub for Span {
     }
 }
 
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+#[cfg(feature = "text")]
+impl core::fmt::Display for Time {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         Span(self.0).fmt(f)
     }
 }

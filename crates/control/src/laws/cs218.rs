@@ -26,7 +26,7 @@
 
 use super::lia::linked;
 use crate::kind::{Choice, Described, Kind};
-use crate::{Acked, Law, PathView, usable};
+use crate::{Acked, Law, PathView, usable, Span};
 
 /// The number of ACKs in a row beyond which increments are boosted ("upon a set of runs").
 const ACKS: u32 = 5;
@@ -80,7 +80,7 @@ impl Law for Cs218 {
     }
 
     fn note_acked(&self, note: &mut Cs218Note, ack: &Acked) {
-        let last = ack.rtt_ns;
+        let Span(last) = ack.rtt;
         note.acks = note.acks.saturating_add(1);
         note.boost = 0.0;
         if last > 0 {
@@ -162,7 +162,7 @@ mod tests {
 
     fn acked(srtt_ms: u64, last_ms: u64) -> Acked {
         let (srtt, rtt_ns) = (srtt_ms as f64 / 1e3, last_ms * MS);
-        Acked { segments: 1.0, srtt, rtt_ns, cwnd_limited: true, ..Acked::default() }
+        Acked { segments: 1.0, srtt, rtt: Span(rtt_ns), cwnd_limited: true, ..Acked::default() }
     }
 
     /// What an ACK adds to path 0, of these windows and round trips in ms, over what it adds under LIA; the best round
@@ -172,7 +172,7 @@ mod tests {
             let mut control = control(law(threshold, boost), paths);
             let (cwnd, srtt) = paths[0];
             let rtt_ns = (best * (srtt * MS) as f64) as u64;
-            control.on_ack(0, &Acked { segments: 0.0, rtt_ns, ..acked(srtt, srtt) });
+            control.on_ack(0, &Acked { segments: 0.0, rtt: Span(rtt_ns), ..acked(srtt, srtt) });
             control.on_ack(0, &acked(srtt, srtt));
             control.window(0).cwnd - cwnd
         };
@@ -237,7 +237,7 @@ mod tests {
     fn the_best_round_trip_is_used_before_it_is_updated_and_counts_for_one_at_most() {
         let (law, mut note) = (law(0, Boost::Uncapped), Cs218Note::default());
         let boosts = [80, 100, 50, 100, 0].map(|rtt_ns| {
-            law.note_acked(&mut note, &Acked { rtt_ns, ..Acked::default() });
+            law.note_acked(&mut note, &Acked { rtt: Span(rtt_ns), ..Acked::default() });
             note.boost
         });
         assert_eq!(boosts, [1.0, 0.8, 1.0, 0.5, 0.0]);

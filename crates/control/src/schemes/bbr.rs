@@ -123,9 +123,9 @@ impl Bbr {
             self.probed_until = sample.total + sample.pipe;
         }
         let limited = sample.app_limited || sample.total <= self.probed_until;
-        let counts = sample.rate >= self.btl_bw.max() || !limited;
-        if sample.rate > 0.0 && counts {
-            self.btl_bw.update(self.round_count, sample.rate, BTL_BW_ROUNDS);
+        let counts = sample.rate.0 >= self.btl_bw.max() || !limited;
+        if sample.rate.0 > 0.0 && counts {
+            self.btl_bw.update(self.round_count, sample.rate.0, BTL_BW_ROUNDS);
         }
     }
 
@@ -135,7 +135,7 @@ impl Bbr {
             return;
         };
         let gain = GAIN_CYCLE[index];
-        let full_length = sample.now - since > self.rtprop;
+        let full_length = sample.now.seconds() - since > self.rtprop;
         let in_flight = sample.pipe + sample.segments; // before this ACK
         let next = if gain == 1.0 {
             full_length
@@ -145,7 +145,7 @@ impl Bbr {
             full_length || in_flight <= self.inflight(1.0)
         };
         if next {
-            self.mode = Mode::ProbeBw { index: (index + 1) % GAIN_CYCLE.len(), since: sample.now };
+            self.mode = Mode::ProbeBw { index: (index + 1) % GAIN_CYCLE.len(), since: sample.now.seconds() };
         }
     }
 
@@ -169,7 +169,7 @@ impl Bbr {
             self.mode = Mode::Drain;
         }
         if self.mode == Mode::Drain && sample.pipe <= self.inflight(1.0) {
-            self.enter_probe_bw(sample.now);
+            self.enter_probe_bw(sample.now.seconds());
         }
     }
 
@@ -182,10 +182,10 @@ impl Bbr {
 
     /// `BBRUpdateRTprop`.
     fn update_rtprop(&mut self, sample: &Delivered) {
-        self.rtprop_expired = sample.now > self.rtprop_stamp + RTPROP_WINDOW;
-        if sample.rtt > 0.0 && (sample.rtt <= self.rtprop || self.rtprop_expired) {
-            self.rtprop = sample.rtt;
-            self.rtprop_stamp = sample.now;
+        self.rtprop_expired = sample.now.seconds() > self.rtprop_stamp + RTPROP_WINDOW;
+        if sample.rtt.seconds() > 0.0 && (sample.rtt.seconds() <= self.rtprop || self.rtprop_expired) {
+            self.rtprop = sample.rtt.seconds();
+            self.rtprop_stamp = sample.now.seconds();
         }
     }
 
@@ -200,15 +200,15 @@ impl Bbr {
         };
         match until {
             None if sample.pipe <= MIN_PIPE_CWND => {
-                let until = Some(sample.now + PROBE_RTT_DURATION);
+                let until = Some(sample.now.seconds() + PROBE_RTT_DURATION);
                 self.mode = Mode::ProbeRtt { until, round_done: false };
                 self.next_round_delivered = sample.total;
             }
-            Some(end) if (round_done || self.round_start) && sample.now > end => {
-                self.rtprop_stamp = sample.now;
+            Some(end) if (round_done || self.round_start) && sample.now.seconds() > end => {
+                self.rtprop_stamp = sample.now.seconds();
                 self.cwnd = self.cwnd.max(self.prior_cwnd);
                 match self.filled_pipe {
-                    true => self.enter_probe_bw(sample.now),
+                    true => self.enter_probe_bw(sample.now.seconds()),
                     false => self.mode = Mode::Startup,
                 }
             }
@@ -352,6 +352,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{SegmentRate, Span, Time};
 
     /// A path of 1000 segments/s and 50 ms without a queue limit, in steps of one ACK; returns windows and
     /// rates at the end of each second.
@@ -370,13 +371,13 @@ mod tests {
             let rtt = base + queue / rate;
             let prior = (total - pipe).max(0.0);
             bbr.on_delivered(&Delivered {
-                now,
-                rtt,
+                now: Time::ZERO + Span::from_seconds(now),
+                rtt: Span::from_seconds(rtt),
                 srtt: rtt,
                 segments: 1.0,
                 total,
                 prior: Some(prior),
-                rate: delivering,
+                rate: SegmentRate(delivering),
                 pipe,
                 ..Delivered::default()
             });
@@ -403,7 +404,7 @@ mod tests {
         run(&mut bbr, 5.0);
         bbr.rtprop_stamp = -20.0;
         let sample =
-            Delivered { now: 5.0, rtt: 0.06, pipe: 50.0, segments: 1.0, ..Delivered::default() };
+            Delivered { now: Time(5_000_000_000), rtt: Span::millis(60), pipe: 50.0, segments: 1.0, ..Delivered::default() };
         bbr.on_delivered(&sample);
         assert!(matches!(bbr.mode, Mode::ProbeRtt { .. }));
         assert_eq!(bbr.window().cwnd, MIN_PIPE_CWND);

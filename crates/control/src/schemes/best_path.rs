@@ -12,7 +12,7 @@
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
 use crate::laws::Reno;
-use crate::{Acked, Cause, CongestionController, Delivered, Settings, Shell, Window, Needs};
+use crate::{Acked, Cause, CongestionController, Delivered, Settings, Shell, Window, Needs, SegmentRate};
 use alloc::boxed::Box;
 
 /// Round trips at the held rate.
@@ -139,7 +139,8 @@ impl CongestionController for BestPath {
     }
 
     fn on_delivered(&mut self, path: usize, delivered: &Delivered) {
-        let Delivered { now, total, srtt, .. } = *delivered;
+        let Delivered { total, srtt, .. } = *delivered;
+        let now = delivered.now.seconds();
         let path = &mut self.paths[path];
         if delivered.prior.is_none_or(|prior| prior < path.round) {
             return;
@@ -150,11 +151,11 @@ impl CongestionController for BestPath {
         (path.round, path.since) = (total, now);
     }
 
-    fn pacing(&self, path: usize) -> Option<f64> {
+    fn pacing(&self, path: usize) -> Option<SegmentRate> {
         let share = self.share();
         let Path { stage, b, .. } = self.paths[path];
         let holds = matches!(stage, Stage::Hold(_)) && share < 1.0 && b > 0.0;
-        holds.then_some(share * b)
+        holds.then_some(SegmentRate(share * b))
     }
 }
 
@@ -188,6 +189,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the last 40 of them.
     fn carried<const N: usize>(rates: [f64; N]) -> [f64; N] {
@@ -198,18 +200,18 @@ mod tests {
             for path in 0..N {
                 let window = control.window(path).cwnd / 0.05;
                 let rate =
-                    control.pacing(path).unwrap_or(f64::INFINITY).min(window).min(rates[path]);
+                    control.pacing(path).map_or(f64::INFINITY, |rate| rate.0).min(window).min(rates[path]);
                 let segments = rate * 0.05;
                 let (now_ns, srtt, cwnd_limited) = ((now * 1e9) as u64, 0.05, true);
                 control.on_ack(
                     path,
-                    &Acked { segments, srtt, cwnd_limited, now_ns, ..Acked::default() },
+                    &Acked { segments, srtt, cwnd_limited, now: Time(now_ns), ..Acked::default() },
                 );
                 let prior = Some(total[path]);
                 total[path] += segments;
                 late[path] += if round > 160 { segments } else { 0.0 };
                 let sample =
-                    Delivered { now, srtt, total: total[path], prior, ..Delivered::default() };
+                    Delivered { now: Time(now_ns), srtt, total: total[path], prior, ..Delivered::default() };
                 control.on_delivered(path, &sample);
             }
         }

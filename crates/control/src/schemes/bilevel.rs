@@ -10,7 +10,7 @@ use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
 use crate::shell::{grow_as_tcp};
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Window, Needs};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Window, Needs, SegmentRate};
 use alloc::boxed::Box;
 
 /// Smallest window of a path, in segments.
@@ -78,7 +78,7 @@ impl Bilevel {
 
 impl CongestionController for Bilevel {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        self.now = ack.now();
+        self.now = ack.now.seconds();
         self.paths[path].srtt = ack.srtt;
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
@@ -142,9 +142,9 @@ impl CongestionController for Bilevel {
     }
 
 
-    fn pacing(&self, path: usize) -> Option<f64> {
+    fn pacing(&self, path: usize) -> Option<SegmentRate> {
         let (part, srtt) = (self.part(path), self.paths[path].srtt);
-        (part < self.settings.min_window && srtt > 0.0).then(|| part / srtt)
+        (part < self.settings.min_window && srtt > 0.0).then(|| SegmentRate(part / srtt))
     }
 }
 
@@ -178,6 +178,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     fn avoiding(windows: [f64; 2], master: f64) -> Bilevel {
         let mut bilevel = Bilevel::new(Settings::default(), 2);
@@ -191,7 +192,7 @@ mod tests {
 
     fn acked(seconds: f64) -> Acked {
         let now_ns = (seconds * 1e9) as u64;
-        Acked { segments: 1.0, srtt: 0.1, cwnd_limited: true, now_ns, ..Acked::default() }
+        Acked { segments: 1.0, srtt: 0.1, cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
     }
 
     #[test]
@@ -228,7 +229,7 @@ mod tests {
     fn a_part_below_one_segment_is_one_segment_at_a_time_and_its_part_on_average() {
         let bilevel = avoiding([39.0, 1.0], 20.0);
         assert_eq!(bilevel.window(1).cwnd, 1.0);
-        assert_eq!(bilevel.pacing(1), Some(0.5 / 0.1));
+        assert_eq!(bilevel.pacing(1), Some(SegmentRate(0.5 / 0.1)));
     }
 
     #[test]
@@ -265,7 +266,7 @@ mod tests {
     fn to_go_on_with_more_than_its_part_gives_a_path_no_more() {
         let mut bilevel = avoiding([30.0, 10.0], 2.0);
         (0..1000).for_each(|_| bilevel.restart(0, Window { cwnd: 200.0, ssthresh: 200.0 }));
-        assert_eq!((bilevel.window(0).cwnd, bilevel.pacing(1)), (1.5, Some(0.5 / 0.1)));
+        assert_eq!((bilevel.window(0).cwnd, bilevel.pacing(1)), (1.5, Some(SegmentRate(0.5 / 0.1))));
     }
 
     #[test]

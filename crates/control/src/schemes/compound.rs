@@ -22,7 +22,7 @@ use crate::scheme::Scheme;
 use super::each::{Each, Single};
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
 use crate::shell::{SINGLE_PATH_SSTHRESH};
-use crate::{Acked, Cause, Phase, Settings, Window};
+use crate::{Acked, Cause, Phase, Settings, Window, Span};
 
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 0.5;
@@ -120,9 +120,9 @@ impl Compound {
 
 impl Single for Compound {
     fn on_ack(&mut self, ack: &Acked) {
-        if ack.rtt_ns > 0 {
-            self.base = self.base.min(ack.rtt());
-            self.sum += ack.rtt();
+        if ack.rtt > Span::ZERO {
+            self.base = self.base.min(ack.rtt.seconds());
+            self.sum += ack.rtt.seconds();
             self.samples += 1;
         }
         let limit = match ack.phase {
@@ -213,7 +213,7 @@ mod tests {
 
     fn acked(rtt: f64, una: u64, nxt: u64) -> Acked {
         let rtt_ns = (rtt * 1e9) as u64;
-        Acked { segments: 1.0, srtt: rtt, rtt_ns, cwnd_limited: true, una, nxt, ..Acked::default() }
+        Acked { segments: 1.0, srtt: rtt, rtt: Span(rtt_ns), cwnd_limited: true, una, nxt, ..Acked::default() }
     }
 
     /// A round trip in which the whole window is acknowledged.

@@ -17,7 +17,7 @@
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::laws::Lia;
-use crate::{Acked, Cause, CongestionController, Decoding, Settings, Shell, Verdicts, Window};
+use crate::{Acked, Cause, CongestionController, Decoding, Settings, Shell, Verdicts, Window, Span};
 use alloc::boxed::Box;
 
 /// The round trip of congestion over the smallest of the uncongested state (§IV-C).
@@ -64,7 +64,7 @@ pub(crate) struct CouplePlus {
 struct Path {
     transient: Option<Transient>,
     /// Smallest round trip outside the transient state.
-    min_rtt_ns: u64,
+    min_rtt: Span,
     verdicts: Verdicts,
 }
 
@@ -81,7 +81,7 @@ struct Transient {
 
 impl Default for Path {
     fn default() -> Self {
-        Path { transient: None, min_rtt_ns: u64::MAX, verdicts: Verdicts::default() }
+        Path { transient: None, min_rtt: Span(u64::MAX), verdicts: Verdicts::default() }
     }
 }
 
@@ -122,9 +122,9 @@ impl CouplePlus {
     }
 
     /// Whether what could not be decoded in time is congestion by its round trip too.
-    fn late(&self, path: usize, rtt_ns: u64) -> bool {
-        let least = self.paths[path].min_rtt_ns;
-        self.reading == Reading::DecodeOnly || rtt_ns >= least.saturating_mul(RTT_FACTOR)
+    fn late(&self, path: usize, rtt: Span) -> bool {
+        let Span(least) = self.paths[path].min_rtt;
+        self.reading == Reading::DecodeOnly || rtt.0 >= least.saturating_mul(RTT_FACTOR)
     }
 }
 
@@ -139,14 +139,14 @@ fn burst(transient: Transient, cycle: u32) -> bool {
 impl CongestionController for CouplePlus {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let side = &mut self.paths[path];
-        if side.transient.is_none() && ack.rtt_ns > 0 {
-            side.min_rtt_ns = side.min_rtt_ns.min(ack.rtt_ns);
+        if side.transient.is_none() && ack.rtt > Span::ZERO {
+            side.min_rtt = side.min_rtt.min(ack.rtt);
         }
         self.lia.on_ack(path, ack);
     }
 
     fn on_decoding(&mut self, path: usize, decoding: &Decoding) -> bool {
-        let Decoding { lost, newly_lost, advanced, rtt_ns, cycle, full } = *decoding;
+        let Decoding { lost, newly_lost, advanced, rtt, cycle, full } = *decoding;
         let Some(transient) = &mut self.paths[path].transient else {
             if lost > 0 {
                 self.ask(path, newly_lost);
@@ -163,10 +163,10 @@ impl CongestionController for CouplePlus {
         transient.lost = transient.lost.saturating_add(newly_lost);
         if self.reading == Reading::Counted {
             let burst = burst(*transient, cycle);
-            return full || burst && self.late(path, rtt_ns);
+            return full || burst && self.late(path, rtt);
         }
         let over = transient.counter >= cycle;
-        if full || over && self.late(path, rtt_ns) {
+        if full || over && self.late(path, rtt) {
             return true; // `on_congestion` follows
         }
         if over {
@@ -254,12 +254,12 @@ mod tests {
     fn acked(rtt_ms: u64) -> Acked {
         let (srtt, rtt_ns) = (rtt_ms as f64 / 1e3, rtt_ms * MS);
         let phase = Phase::Open;
-        Acked { segments: 1.0, srtt, rtt_ns, cwnd_limited: true, phase, ..Acked::default() }
+        Acked { segments: 1.0, srtt, rtt: Span(rtt_ns), cwnd_limited: true, phase, ..Acked::default() }
     }
 
     fn flagged(lost: u32, newly_lost: u32, rtt_ms: u64) -> Decoding {
         let rtt_ns = rtt_ms * MS;
-        Decoding { lost, newly_lost, advanced: true, rtt_ns, cycle: 5, full: false }
+        Decoding { lost, newly_lost, advanced: true, rtt: Span(rtt_ns), cycle: 5, full: false }
     }
 
     #[test]
@@ -301,7 +301,7 @@ mod tests {
                 let last = Decoding {
                     lost: u32::from(!decoded),
                     full,
-                    rtt_ns: if long { 120 } else { 119 } * MS,
+                    rtt: Span(if long { 120 } else { 119 } * MS),
                     ..flagged(1, if over { 4 } else { 3 }, 60)
                 };
                 let late = over && (long || reading == Reading::DecodeOnly);

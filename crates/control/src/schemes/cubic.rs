@@ -70,9 +70,9 @@ impl Cubic {
     fn avoid(&mut self, segments: f64, ack: &Acked) {
         let start = match self.state.epoch {
             Some(start) => start,
-            None => self.begin(ack.now()),
+            None => self.begin(ack.now.seconds()),
         };
-        let t = ack.now() - start;
+        let t = ack.now.seconds() - start;
         let State { window: Window { cwnd, .. }, w_est, cwnd_prior, .. } = &mut self.state;
         let alpha = if *w_est >= *cwnd_prior { 1.0 } else { ALPHA_CUBIC };
         *w_est += alpha * segments / *cwnd;
@@ -121,14 +121,14 @@ impl Cubic {
 
 impl Single for Cubic {
     fn on_ack(&mut self, ack: &Acked) {
-        let since = ack.now() - self.last;
-        self.last = ack.now();
+        let since = ack.now.seconds() - self.last;
+        self.last = ack.now.seconds();
         if ack.phase == Phase::Recovery {
             return;
         }
         if !ack.cwnd_limited {
             // §5.8: time in which the window was not the limit does not count.
-            self.state.epoch = self.state.epoch.map(|epoch| (epoch + since).min(ack.now()));
+            self.state.epoch = self.state.epoch.map(|epoch| (epoch + since).min(ack.now.seconds()));
             return;
         }
         let Window { cwnd, ssthresh } = self.state.window;
@@ -207,6 +207,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips of `rtt`.
     fn run(cubic: &mut Cubic, from: f64, seconds: f64, rtt: f64) {
@@ -218,7 +219,7 @@ mod tests {
                 segments,
                 srtt: rtt,
                 cwnd_limited: true,
-                now_ns: (now * 1e9) as u64,
+                now: Time((now * 1e9) as u64),
                 ..Acked::default()
             };
             cubic.on_ack(&ack);

@@ -26,7 +26,7 @@ impl Default for Delay {
 
 impl Delay {
     pub(crate) fn sample(&mut self, ack: &Acked) {
-        (self.smoothed, self.at) = (ack.srtt, ack.now());
+        (self.smoothed, self.at) = (ack.srtt, ack.now.seconds());
         if self.known() {
             self.base = self.base.min(ack.srtt);
             self.max = self.max.max(ack.srtt);
@@ -52,13 +52,14 @@ impl Delay {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     /// One sample a round trip.
     fn sampled(delays: &[f64]) -> Delay {
         let mut delay = Delay::default();
         for (srtt, round) in delays.iter().zip(0..) {
             let (una, nxt, now_ns) = (round, round + 1, round * 100_000_000);
-            delay.sample(&Acked { srtt: *srtt, una, nxt, now_ns, ..Acked::default() });
+            delay.sample(&Acked { srtt: *srtt, una, nxt, now: Time(now_ns), ..Acked::default() });
         }
         delay
     }

@@ -219,9 +219,9 @@ impl Dwc {
 
 impl CongestionController for Dwc {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        self.now = ack.now();
+        self.now = ack.now.seconds();
         self.paths[path].delay.sample(ack);
-        let over = |seen: &Observation| ack.now() > seen.opened + seen.interval;
+        let over = |seen: &Observation| ack.now.seconds() > seen.opened + seen.interval;
         while let Some(first) = self.observations.iter().position(over) {
             let seen = self.observations.remove(first);
             self.regroup(&seen);
@@ -325,6 +325,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     /// Two paths of 100 ms with 8 segments each, in avoidance, that lose at these times.
     fn lost(events: &[(f64, usize)]) -> Dwc {
@@ -343,7 +344,7 @@ mod tests {
 
     fn heard(dwc: &mut Dwc, path: usize, seconds: f64, segments: f64) {
         let (now_ns, cwnd_limited) = ((seconds * 1e9) as u64, true);
-        dwc.on_ack(path, &Acked { segments, srtt: 0.1, cwnd_limited, now_ns, ..Acked::default() });
+        dwc.on_ack(path, &Acked { segments, srtt: 0.1, cwnd_limited, now: Time(now_ns), ..Acked::default() });
     }
 
     fn together(dwc: &Dwc) -> bool {

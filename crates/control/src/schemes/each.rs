@@ -1,6 +1,6 @@
 //! Every path for itself, as the subflows of a connection without coupling.
 
-use crate::{Acked, Cause, CongestionController, Delivered, Window};
+use crate::{Acked, Cause, CongestionController, Delivered, SegmentRate, Span, Window};
 use alloc::boxed::Box;
 
 /// Congestion control of one path that does not look at its siblings; see [`CongestionController`] for what the calls
@@ -13,7 +13,8 @@ pub(crate) trait Single: Clone {
     fn restart(&mut self, window: Window);
     fn window(&self) -> Window;
     fn on_delivered(&mut self, _delivered: &Delivered) {}
-    fn on_delay(&mut self, _delay: f64) {}
+    fn on_delay(&mut self, _delay: Span) {}
+    /// In segments per second.
     fn pacing(&self) -> Option<f64> {
         None
     }
@@ -65,11 +66,11 @@ impl<S: Single> CongestionController for Each<S> {
         self.paths[path].on_delivered(delivered);
     }
 
-    fn on_delay(&mut self, path: usize, delay: f64) {
+    fn on_delay(&mut self, path: usize, delay: Span) {
         self.paths[path].on_delay(delay);
     }
 
-    fn pacing(&self, path: usize) -> Option<f64> {
-        self.paths[path].pacing()
+    fn pacing(&self, path: usize) -> Option<SegmentRate> {
+        self.paths[path].pacing().map(SegmentRate)
     }
 }

@@ -36,7 +36,7 @@ impl CongestionController for HackerSwitching {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.flows.on_ack(path, ack);
         self.switching.on_ack(path, ack);
-        if let Some(to) = self.switching.better(self.base, ack.now()) {
+        if let Some(to) = self.switching.better(self.base, ack.now.seconds()) {
             self.base = to;
             self.flows.set_law(Hacker::On(to));
         }
@@ -95,10 +95,11 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     fn acked(seconds: f64, segments: f64) -> Acked {
         let now_ns = (seconds * 1e9) as u64;
-        Acked { segments, srtt: 0.1, cwnd_limited: true, now_ns, ..Acked::default() }
+        Acked { segments, srtt: 0.1, cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
     }
 
     /// Two paths in congestion avoidance with 8 segments each and loss intervals of 20 and 400 segments.

@@ -12,7 +12,7 @@ use super::each::{Each, Single};
 use super::background::Background;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
 use crate::shell::{grow_as_tcp};
-use crate::{Acked, Cause, Phase, Settings, Window, Needs};
+use crate::{Acked, Cause, Phase, Settings, Window, Needs, Span};
 
 /// Part of the range of delays beyond which a path counts as congested.
 const DELTA: f64 = 0.15;
@@ -140,7 +140,7 @@ impl Background for Lp {
     }
 
     fn listen(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
         self.started = true;
     }
 
@@ -155,7 +155,7 @@ impl Background for Lp {
 
 impl Single for Lp {
     fn on_ack(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
         (self.una, self.nxt) = (ack.una, ack.nxt);
         self.slow = false;
         let limit = match ack.phase {
@@ -178,8 +178,8 @@ impl Single for Lp {
         }
     }
 
-    fn on_delay(&mut self, delay: f64) {
-        self.delays.sample(delay);
+    fn on_delay(&mut self, delay: Span) {
+        self.delays.sample(delay.seconds());
     }
 
 
@@ -251,6 +251,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     const RTT: f64 = 0.05;
 
@@ -260,7 +261,7 @@ mod tests {
         let mut round = 0;
         for delay in [0.03, 0.03, 0.01, 0.01, 0.01] {
             round += 1;
-            lp.on_delay(delay);
+            lp.on_delay(Span::from_seconds(delay));
             lp.on_ack(&Acked { cwnd_limited: false, ..ack(round) });
         }
         lp.delays.sd = 0.01;
@@ -274,11 +275,11 @@ mod tests {
         let (una, nxt) = (round * 1000, (round + 1) * 1000);
         let now_ns = (round as f64 * RTT * 1e9) as u64;
         let (segments, srtt, cwnd_limited) = (1.0, RTT, true);
-        Acked { segments, srtt, cwnd_limited, now_ns, una, nxt, ..Acked::default() }
+        Acked { segments, srtt, cwnd_limited, now: Time(now_ns), una, nxt, ..Acked::default() }
     }
 
     fn hear(lp: &mut Lp, round: u64, delay: f64) {
-        lp.on_delay(delay);
+        lp.on_delay(Span::from_seconds(delay));
         lp.on_ack(&ack(round));
     }
 

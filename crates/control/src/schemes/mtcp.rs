@@ -135,7 +135,7 @@ impl Mtcp {
 
 impl CongestionController for Mtcp {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        self.now = ack.now();
+        self.now = ack.now.seconds();
         self.paths[path].srtt = ack.srtt;
         self.paths[path].failed = false;
         self.paths[path].acked += ack.segments;
@@ -232,6 +232,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Time;
 
     /// Two paths of 100 ms that retransmit at these times, and one look.
     fn looked(a: &[f64], b: &[f64]) -> Mtcp {
@@ -260,7 +261,7 @@ mod tests {
         assert!(mtcp.window(0).cwnd > 0.0);
         assert_eq!(mtcp.window(1).cwnd, 1.0, "it repairs what it has outstanding");
         let mut drained = mtcp;
-        drained.on_ack(1, &Acked { una: 5, nxt: 5, now_ns: 100_000_000_000, ..Acked::default() });
+        drained.on_ack(1, &Acked { una: 5, nxt: 5, now: Time(100_000_000_000), ..Acked::default() });
         assert_eq!(drained.window(1).cwnd, 0.0);
     }
 

@@ -19,7 +19,7 @@ use super::switching::Switching;
 use super::trial::Trial;
 use crate::controller::forward;
 use crate::laws::Reno;
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Shell, Window, Needs};
+use crate::{Acked, Cause, CongestionController, Phase, Settings, Shell, Window, Needs, SegmentRate, Span};
 use alloc::boxed::Box;
 
 /// Which reading of the thesis.
@@ -189,7 +189,7 @@ impl<B: Background> MultiPriority<B> {
             return None; // it would leave its recovery behind
         }
         let to = match self.priorities {
-            Priorities::Switching => self.switching.better(self.base, ack.now()),
+            Priorities::Switching => self.switching.better(self.base, ack.now.seconds()),
             Priorities::Trial => {
                 let backed_off = |me: usize| {
                     let path = &self.paths[me];
@@ -197,7 +197,7 @@ impl<B: Background> MultiPriority<B> {
                 };
                 let candidate = self.switching.best(backed_off);
                 let slowest = self.switching.slowest();
-                self.trial.turn(ack.now(), slowest, self.base, candidate)
+                self.trial.turn(ack.now.seconds(), slowest, self.base, candidate)
             }
             _ => None,
         };
@@ -221,7 +221,7 @@ impl<B: Background> MultiPriority<B> {
 
 impl<B: Background> CongestionController for MultiPriority<B> {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
-        self.now = ack.now();
+        self.now = ack.now.seconds();
         self.paths[path].failed = false;
         if path == self.base {
             (self.base_srtt, self.base_lost) = (ack.srtt, false);
@@ -312,13 +312,13 @@ impl<B: Background> CongestionController for MultiPriority<B> {
         }
     }
 
-    fn pacing(&self, path: usize) -> Option<f64> {
+    fn pacing(&self, path: usize) -> Option<SegmentRate> {
         // What is lent was due: it goes at once, as a repair does.
         let own = path != self.base && !self.paths[path].may_send && self.probe_freely();
-        if own { self.paths[path].flow.pacing() } else { None }
+        if own { self.paths[path].flow.pacing().map(SegmentRate) } else { None }
     }
 
-    fn on_delay(&mut self, path: usize, delay: f64) {
+    fn on_delay(&mut self, path: usize, delay: Span) {
         self.paths[path].flow.on_delay(delay);
     }
 
@@ -384,13 +384,14 @@ mod tests {
     use super::super::lp::Lp;
     use super::super::nice::Nice;
     use super::*;
+    use crate::Time;
 
     const RTT: f64 = 0.1;
 
     fn ack(seconds: f64, una: u64) -> Acked {
         let now_ns = (seconds * 1e9) as u64;
         let (segments, srtt, cwnd_limited, nxt) = (1.0, RTT, true, una + 1000);
-        Acked { segments, srtt, cwnd_limited, now_ns, una, nxt, ..Acked::default() }
+        Acked { segments, srtt, cwnd_limited, now: Time(now_ns), una, nxt, ..Acked::default() }
     }
 
     /// A base flow in congestion avoidance with `cwnd` segments, and backed-off flows in the background.
@@ -575,7 +576,7 @@ mod tests {
     #[test]
     fn what_is_due_in_many_round_trips_is_lent_then_and_accounted_for_as_other_probes_are() {
         let mut ensemble: MultiPriority<Nice> = with_background(Priorities::Nice, 10.0, 2);
-        let late = |seconds, rtt_ns, una| Acked { rtt_ns, ..ack(seconds, una) };
+        let late = |seconds, rtt_ns, una| Acked { rtt: Span(rtt_ns), ..ack(seconds, una) };
         for (una, rtt_ns) in (1..).zip([100_000_000, 200_000_000, 200_000_000]) {
             ensemble.paths[1].flow.on_ack(&late(1.0, rtt_ns, 1000 * una)); // 1.5, 0.75, 0.375
         }
@@ -589,6 +590,6 @@ mod tests {
         ensemble.on_ack(1, &late(2.2, 200_000_000, 9000));
         assert_eq!(ensemble.tcp.window(0).cwnd, 10.1, "the answer is late");
         ensemble.on_congestion(0, Cause::Timeout);
-        assert!(ensemble.pacing(1).is_some_and(|rate| rate < 1.0 / RTT), "by itself it is paced");
+        assert!(ensemble.pacing(1).is_some_and(|rate| rate.0 < 1.0 / RTT), "by itself it is paced");
     }
 }

@@ -17,7 +17,7 @@ use crate::scheme::Scheme;
 use super::each::{Each, Single};
 use super::background::Background;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, Phase, Settings, Window, Needs};
+use crate::{Acked, Cause, Phase, Settings, Window, Needs, Span};
 
 /// Part of the range of round trips beyond which a packet counts as late.
 const THRESHOLD: f64 = 0.1;
@@ -133,7 +133,7 @@ impl Background for Nice {
     }
 
     fn listen(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
         self.started = true;
     }
 
@@ -153,10 +153,10 @@ impl Background for Nice {
 
 impl Single for Nice {
     fn on_ack(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
         self.slow = false;
-        if ack.rtt_ns > 0 {
-            self.sample(ack.rtt(), ack.segments);
+        if ack.rtt > Span::ZERO {
+            self.sample(ack.rtt.seconds(), ack.segments);
         }
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
@@ -260,7 +260,7 @@ mod tests {
             segments: 1.0,
             cwnd_limited: true,
             srtt: 0.1,
-            rtt_ns: (rtt * 1e9) as u64,
+            rtt: Span((rtt * 1e9) as u64),
             ..Acked::default()
         };
         nice.on_ack(&ack);

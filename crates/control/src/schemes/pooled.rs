@@ -10,7 +10,7 @@
 //! `(k_i + 1) / (n_i + 1/f_M)` with `k_i` events in `n_i` packets, the mean of what is likely if `f_i` is exponentially
 //! distributed around `f_M` before anything is known. A path that has hardly sent is as good as the others.
 
-use crate::tfrc::{Allowed, Feedback, INTERVALS};
+use crate::tfrc::{Allowed, INTERVALS, Report};
 use alloc::boxed::Box;
 
 /// The history of an ensemble, and the rate that TFRC allows it.
@@ -82,7 +82,7 @@ impl Pooled {
     pub(super) fn on_feedback(
         &mut self,
         path: usize,
-        report: &Feedback<'_>,
+        report: &Report<'_>,
         rtt: f64,
         received: f64,
     ) -> f64 {
@@ -90,13 +90,13 @@ impl Pooled {
         let known = self.events.min(INTERVALS as u64) as usize + 1;
         let intervals = &self.intervals[..known];
         let (sample, events) = (rtt, self.events);
-        let whole = Feedback { rtt, sample, received, events, intervals, ..*report };
+        let whole = Report { rtt, sample, received, events, intervals, ..*report };
         self.allowed.on_feedback(&whole, 1.0);
         self.allowed.rate()
     }
 
     /// Appends what `path` reports to the sequence of all.
-    fn take_in(&mut self, path: usize, report: &Feedback<'_>) {
+    fn take_in(&mut self, path: usize, report: &Report<'_>) {
         let Some((&open, closed)) = report.intervals.split_first() else { return };
         let part = &mut self.paths[path];
         let (events, before) = core::mem::replace(&mut part.seen, (report.events, open));
@@ -126,7 +126,7 @@ mod tests {
     /// A report of `path` at `now` with loss intervals, the open one first.
     fn hear(pooled: &mut Pooled, path: usize, now: f64, events: u64, intervals: &[u64]) -> f64 {
         let (rtt, sample, received, limited) = (0.1, 0.1, 1e6, false);
-        let report = Feedback { now, rtt, sample, received, events, intervals, limited };
+        let report = Report { now, rtt, sample, received, events, intervals, limited };
         pooled.on_feedback(path, &report, rtt, 1e6)
     }
 

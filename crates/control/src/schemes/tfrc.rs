@@ -12,8 +12,8 @@
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use super::pooled::Pooled;
-use crate::tfrc::{Allowed, Feedback, response};
-use crate::{Acked, Cause, CongestionController, Settings, Window, Needs};
+use crate::tfrc::{Allowed, Feedback, Report, response};
+use crate::{Acked, Cause, CongestionController, Settings, Window, Needs, SegmentRate, Time};
 use alloc::boxed::Box;
 
 /// How what the paths are allowed becomes what they send.
@@ -170,25 +170,27 @@ impl CongestionController for Tfrc {
 
     /// The segments that the rate keeps in the network, at least the one that is sent.
     fn window(&self, path: usize) -> Window {
-        let rate = self.pacing(path).unwrap_or(0.0);
+        let rate = self.pacing(path).map_or(0.0, |rate| rate.0);
         Window { cwnd: (rate * self.paths[path].own.rtt()).max(1.0), ssthresh: f64::INFINITY }
     }
 
-    fn pacing(&self, path: usize) -> Option<f64> {
+    fn pacing(&self, path: usize) -> Option<SegmentRate> {
         let own = &self.paths[path].own;
-        Some((self.nominal(path) / self.scale * own.damping()).max(SLOWEST))
+        Some(SegmentRate((self.nominal(path) / self.scale * own.damping()).max(SLOWEST)))
     }
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
-        self.paths[path].own.on_feedback(feedback, self.scale);
+        let report = Report::from(feedback);
+        self.paths[path].own.on_feedback(&report, self.scale);
         let (rtt, received) = (self.mean(Allowed::rtt), self.received());
         if let Some(pooled) = self.pooled.as_mut().filter(|_| rtt > 0.0) {
-            self.master.rate = pooled.on_feedback(path, feedback, rtt, received).max(SLOWEST);
+            self.master.rate = pooled.on_feedback(path, &report, rtt, received).max(SLOWEST);
         }
-        self.settle(feedback.now);
+        self.settle(report.now);
     }
 
-    fn on_silence(&mut self, path: usize, now: f64, idle: bool) {
+    fn on_silence(&mut self, path: usize, now: Time, idle: bool) {
+        let now = now.seconds();
         self.paths[path].own.on_silence(now, idle, self.scale);
         if self.pooled.is_some() && self.heard().next().is_some() {
             self.master.rate = self.master.rate.min(2.0 * self.received()).max(SLOWEST);
@@ -237,6 +239,11 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Span;
+
+    fn at(seconds: f64) -> Time {
+        Time::ZERO + Span::from_seconds(seconds)
+    }
 
     fn tfrc(division: Division, paths: usize) -> Tfrc {
         Tfrc::new(division, false, Settings::default(), paths)
@@ -247,10 +254,10 @@ mod tests {
         move |tfrc, path| {
             let intervals = [interval; 9];
             let report = Feedback {
-                now,
-                rtt,
-                sample: rtt,
-                received: 1e6,
+                now: at(now),
+                rtt: Span::from_seconds(rtt),
+                sample: Span::from_seconds(rtt),
+                received: SegmentRate(1e6),
                 events: 20,
                 intervals: &intervals,
                 limited: false,
@@ -260,7 +267,7 @@ mod tests {
     }
 
     fn rate(tfrc: &Tfrc, path: usize) -> f64 {
-        tfrc.pacing(path).unwrap()
+        tfrc.pacing(path).unwrap().0
     }
 
     #[test]
@@ -317,7 +324,7 @@ mod tests {
         let mut tfrc = tfrc(Division::Pooled, 2);
         (0..2).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
         for round in 2..60 {
-            (0..2).for_each(|path| tfrc.on_silence(path, f64::from(round), false));
+            (0..2).for_each(|path| tfrc.on_silence(path, at(f64::from(round)), false));
         }
         assert!((0..2).all(|path| rate(&tfrc, path) < 0.1), "{}", rate(&tfrc, 0));
     }
@@ -329,10 +336,10 @@ mod tests {
             let now = f64::from(round);
             lossy(now, 50, 0.1)(&mut tfrc, 0);
             let report = Feedback {
-                now,
-                rtt: 0.1,
-                sample: 0.1,
-                received: rate(&tfrc, 1),
+                now: at(now),
+                rtt: Span::millis(100),
+                sample: Span::millis(100),
+                received: SegmentRate(rate(&tfrc, 1)),
                 events: 0,
                 intervals: &[1000],
                 limited: false,
@@ -348,7 +355,7 @@ mod tests {
         (0..2).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
         for round in 2..12 {
             lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
-            tfrc.on_silence(1, f64::from(round), false);
+            tfrc.on_silence(1, at(f64::from(round)), false);
         }
         assert!(rate(&tfrc, 0) > 0.99 * response(0.01, 0.1));
         assert!(rate(&tfrc, 1) < 0.01 * rate(&tfrc, 0));

@@ -134,8 +134,8 @@ impl Wvegas {
 impl CongestionController for Wvegas {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
-        path.base_rtt = path.base_rtt.min(ack.rtt());
-        path.sum += ack.rtt();
+        path.base_rtt = path.base_rtt.min(ack.rtt.seconds());
+        path.sum += ack.rtt.seconds();
         path.samples += 1;
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
@@ -230,6 +230,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Span;
 
     fn avoiding(windows: &[f64]) -> Wvegas {
         let mut wvegas = Wvegas::new(Settings::default(), true, windows.len());
@@ -247,7 +248,7 @@ mod tests {
         let ack = Acked {
             segments: 1.0,
             cwnd_limited: true,
-            rtt_ns: (rtt * 1e9) as u64,
+            rtt: Span((rtt * 1e9) as u64),
             una: 1,
             nxt: 1,
             ..Acked::default()

@@ -48,7 +48,7 @@ impl SlowStart for HyStart {
         let Some(rounds) = &mut self.0 else {
             return Standard.on_ack(ack);
         };
-        let growth = rounds.growth(ack.rtt(), ack.una, ack.nxt);
+        let growth = rounds.growth(ack.rtt.seconds(), ack.una, ack.nxt);
         if growth.is_none() {
             self.0 = None;
         }

@@ -1,6 +1,6 @@
 //! The rate that one path's sender is allowed, RFC 5348 §4.
 
-use super::{Feedback, LossRate, loss_for, response};
+use super::{LossRate, Report, loss_for, response};
 use alloc::collections::VecDeque;
 
 /// `t_mbi`: even the slowest path sends a segment in this many seconds.
@@ -15,7 +15,7 @@ const LIMITED_DECAY: f64 = 0.85;
 
 /// The allowed rate of one path.
 #[derive(Clone, Debug)]
-pub struct Allowed {
+pub(crate) struct Allowed {
     /// `X` in segments per second.
     rate: f64,
     /// `p`.
@@ -37,7 +37,7 @@ pub struct Allowed {
 
 impl Allowed {
     /// One segment per second until the first report, then `initial` segments in a round trip.
-    pub fn new(initial: f64, discounting: bool) -> Self {
+    pub(crate) fn new(initial: f64, discounting: bool) -> Self {
         Allowed {
             rate: 1.0,
             loss: 0.0,
@@ -52,33 +52,33 @@ impl Allowed {
     }
 
     /// `X` in segments per second.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.rate
     }
 
     /// `p`.
-    pub fn loss(&self) -> f64 {
+    pub(crate) fn loss(&self) -> f64 {
         self.loss
     }
 
     /// `R` in seconds; zero before the first report.
-    pub fn rtt(&self) -> f64 {
+    pub(crate) fn rtt(&self) -> f64 {
         self.rtt
     }
 
     /// The largest rate that was reported in two round trips; zero before the first report.
-    pub fn received(&self) -> f64 {
+    pub(crate) fn received(&self) -> f64 {
         self.received.iter().map(|(_, rate)| *rate).fold(0.0, f64::max)
     }
 
     /// Factor that keeps the rate from swinging with the queue: √R over its mean (§4.5).
-    pub fn damping(&self) -> f64 {
+    pub(crate) fn damping(&self) -> f64 {
         if self.root > 0.0 { self.root_mean / self.root } else { 1.0 }
     }
 
     /// The receiver reports (§4.3). The path may send `scale` times less than this rate, so that what arrived
     /// stands for `scale` times as much: in the cap, and in the rate that the first loss interval stands for.
-    pub fn on_feedback(&mut self, report: &Feedback<'_>, scale: f64) {
+    pub(crate) fn on_feedback(&mut self, report: &Report<'_>, scale: f64) {
         let first = self.rtt == 0.0;
         self.rtt = report.rtt;
         self.root = libm::sqrt(report.sample);
@@ -102,7 +102,7 @@ impl Allowed {
     }
 
     /// `recv_limit`: what arrived lately says how much may be sent.
-    fn limit(&mut self, report: &Feedback<'_>, worse: bool) -> f64 {
+    fn limit(&mut self, report: &Report<'_>, worse: bool) -> f64 {
         if !report.limited {
             self.received.push_back((report.now, report.received));
             let horizon = report.now - 2.0 * self.rtt;
@@ -135,7 +135,7 @@ impl Allowed {
 
     /// No report came for four round trips (§4.4); `idle`: nothing was sent meanwhile. `scale` is as in
     /// [`Allowed::on_feedback`].
-    pub fn on_silence(&mut self, now: f64, idle: bool, scale: f64) {
+    pub(crate) fn on_silence(&mut self, now: f64, idle: bool, scale: f64) {
         let received = scale * self.received();
         let recover = if self.rtt > 0.0 { self.initial_rate() } else { f64::INFINITY };
         let slow = match self.loss > 0.0 {
@@ -165,9 +165,9 @@ impl Allowed {
 mod tests {
     use super::*;
 
-    fn report(now: f64, received: f64, events: u64, intervals: &[u64]) -> Feedback<'_> {
+    fn report(now: f64, received: f64, events: u64, intervals: &[u64]) -> Report<'_> {
         let (rtt, sample, limited) = (0.1, 0.1, false);
-        Feedback { now, rtt, sample, received, events, intervals, limited }
+        Report { now, rtt, sample, received, events, intervals, limited }
     }
 
     fn begun() -> Allowed {
@@ -240,7 +240,7 @@ mod tests {
     fn a_longer_round_trip_slows_sending_down_at_once() {
         let mut allowed = begun();
         assert_eq!(allowed.damping(), 1.0);
-        allowed.on_feedback(&Feedback { sample: 0.4, ..report(1.2, 30.0, 0, &[4]) }, 1.0);
+        allowed.on_feedback(&Report { sample: 0.4, ..report(1.2, 30.0, 0, &[4]) }, 1.0);
         let mean = 0.9 * libm::sqrt(0.1) + 0.1 * libm::sqrt(0.4);
         assert!((allowed.damping() - mean / libm::sqrt(0.4)).abs() < 1e-12);
     }
@@ -250,7 +250,7 @@ mod tests {
         let mut allowed = begun();
         allowed.on_feedback(&report(2.0, 400.0, 20, &[10_000; 9]), 1.0);
         let before = allowed.rate();
-        let idle = Feedback { limited: true, ..report(3.0, 5.0, 20, &[10_000; 9]) };
+        let idle = Report { limited: true, ..report(3.0, 5.0, 20, &[10_000; 9]) };
         allowed.on_feedback(&idle, 1.0);
         assert_eq!(allowed.rate(), before);
     }

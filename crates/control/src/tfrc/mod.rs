@@ -10,21 +10,23 @@ mod allowed;
 mod equation;
 mod intervals;
 
-pub use allowed::Allowed;
+pub(crate) use allowed::Allowed;
 pub use equation::{loss_for, response};
 pub use intervals::{INTERVALS, LossRate, loss_event_rate};
+
+use crate::{SegmentRate, Span, Time};
 
 /// What a receiver reports of a path, and what the sender knows of the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback<'a> {
-    /// Seconds since the beginning of time.
-    pub now: f64,
-    /// `R`: smoothed round-trip time in seconds.
-    pub rtt: f64,
-    /// `R_sample`: the round-trip sample of this report in seconds.
-    pub sample: f64,
-    /// `X_recv`: segments per second that arrived in the last round trip.
-    pub received: f64,
+    /// When the report arrived.
+    pub now: Time,
+    /// `R`: smoothed round-trip time.
+    pub rtt: Span,
+    /// `R_sample`: the round-trip sample of this report.
+    pub sample: Span,
+    /// `X_recv`: what arrived in the last round trip.
+    pub received: SegmentRate,
     /// Loss events so far.
     pub events: u64,
     /// Loss intervals in segments, the open one first, then up to [`INTERVALS`]; if there were no more events
@@ -32,4 +34,24 @@ pub struct Feedback<'a> {
     pub intervals: &'a [u64],
     /// Whether the application, and not the rate, limited all of what this reports.
     pub limited: bool,
+}
+
+/// [`Feedback`] as the formulas have it: times in seconds, rates in segments per second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) now: f64,
+    pub(crate) rtt: f64,
+    pub(crate) sample: f64,
+    pub(crate) received: f64,
+    pub(crate) events: u64,
+    pub(crate) intervals: &'a [u64],
+    pub(crate) limited: bool,
+}
+
+impl<'a> From<&Feedback<'a>> for Report<'a> {
+    fn from(feedback: &Feedback<'a>) -> Self {
+        let Feedback { now, rtt, sample, received, events, intervals, limited } = *feedback;
+        let (now, rtt, sample) = (now.seconds(), rtt.seconds(), sample.seconds());
+        Report { now, rtt, sample, received: received.0, events, intervals, limited }
+    }
 }

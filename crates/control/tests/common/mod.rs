@@ -3,7 +3,7 @@
 
 use control::{
     Acked, AnyController, AnyLaw, Cause, CongestionController, ControllerSpec, Law, LawVisitor,
-    PathView, Phase, Settings, Window,
+    PathView, Phase, Settings, Span, Time, Window,
 };
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ impl Path {
     fn view<L: Law>(&self, law: &L) -> PathView<L::Note> {
         let Path { cwnd, srtt, since_loss, between_losses } = *self;
         let rtt_ns = (srtt * 1e9) as u64;
-        let acked = |segments| Acked { segments, srtt, rtt_ns, ..Acked::default() };
+        let acked = |segments| Acked { segments, srtt, rtt: Span(rtt_ns), ..Acked::default() };
         let mut note = L::Note::default();
         law.note_acked(&mut note, &acked(between_losses));
         law.note_lost(&mut note);
@@ -135,7 +135,8 @@ pub(crate) fn tell(
 ) {
     let now_ns = (seconds * 1e9) as u64;
     let (una, nxt, rtt_ns) = (now_ns, now_ns + 1, (srtt * 1e9) as u64);
-    let ack = Acked { now_ns, una, nxt, rtt_ns, ..acked(1.0, srtt, Phase::Open) };
+    let ack =
+        Acked { now: Time(now_ns), una, nxt, rtt: Span(rtt_ns), ..acked(1.0, srtt, Phase::Open) };
     control.on_ack(path, &Acked { cwnd_limited: false, ..ack });
     match event {
         Event::Ack { segments, limited } => {

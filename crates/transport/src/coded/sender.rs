@@ -75,7 +75,7 @@ impl<E: CongestionController> Sender<E> {
         let answer = coder.on_ack(ack, path.board.nxt);
         let advanced = answer.una > before;
         if advanced {
-            self.tcp.control.on_delay(me, ack.transit.seconds());
+            self.tcp.control.on_delay(me, ack.transit);
         }
         if advanced || answer.innovative {
             let plain = Ack {
@@ -103,8 +103,8 @@ impl<E: CongestionController> Sender<E> {
         let Some(coder) = self.coders[me].as_mut().filter(|_| path.phase == Phase::Open) else {
             return;
         };
-        let (cycle, rtt_ns) = (coder.cycle, path.rtt.latest().0);
-        let decoding = Decoding { lost, newly_lost, advanced, rtt_ns, cycle, full };
+        let (cycle, rtt) = (coder.cycle, path.rtt.latest());
+        let decoding = Decoding { lost, newly_lost, advanced, rtt, cycle, full };
         if self.tcp.control.on_decoding(me, &decoding) && path.board.outstanding() > 0 {
             coder.repair();
             path.recover_now(now, &self.tcp.settings, &mut self.tcp.control, me);

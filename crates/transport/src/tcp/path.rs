@@ -198,8 +198,8 @@ impl Path {
             srtt: self.rtt.srtt().seconds(),
             cwnd_limited: self.cwnd_limited,
             phase: self.phase,
-            now_ns: now.0,
-            rtt_ns: self.rtt.latest().0,
+            now,
+            rtt: self.rtt.latest(),
             una: self.board.una,
             nxt: self.board.nxt,
         });

@@ -3,8 +3,8 @@
 use super::sent::SentPackets;
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::source::{Source, Unsent, Wait};
-use control::CongestionController;
 use control::tfrc::Feedback;
+use control::{CongestionController, SegmentRate};
 use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Range, TfrcData, TfrcReport};
@@ -103,7 +103,7 @@ impl<E: CongestionController> Sender<E> {
 
     /// What control lets `path` send, in packets per second.
     fn rate(&self, path: usize) -> f64 {
-        self.control.pacing(path).unwrap_or(0.0)
+        self.control.pacing(path).map_or(0.0, |rate| rate.0)
     }
 }
 
@@ -123,10 +123,10 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         let side = &mut self.sent.paths[path];
         side.loss_events = side.loss_events.max(report.events);
         let feedback = Feedback {
-            now: now.seconds(),
-            rtt: side.rtt.seconds(),
-            sample: side.sample.seconds(),
-            received: report.received.max(0.0), // which NaN is not
+            now,
+            rtt: side.rtt,
+            sample: side.sample,
+            received: SegmentRate(report.received.max(0.0)), // which NaN is not
             events: report.events,
             intervals: &report.intervals,
             limited,
@@ -148,7 +148,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         for path in 0..self.paths() {
             if self.sent.paths[path].silence <= now {
                 let idle = self.sent.on_silence(now, path);
-                self.control.on_silence(path, now.seconds(), idle);
+                self.control.on_silence(path, now, idle);
                 self.sent.restart_silence(now, path, self.rate(path));
             }
         }

@@ -4,8 +4,8 @@ use super::Path;
 use crate::settings::SenderSettings;
 use crate::tcp::modern::{Patience, Seen};
 use crate::tcp::scoreboard::Progress;
-use control::{Cause, CongestionController, Delivered, Phase};
-use units::Time;
+use control::{Cause, CongestionController, Delivered, Phase, SegmentRate};
+use units::{Span, Time};
 use wire::Ack;
 
 impl Path {
@@ -74,13 +74,13 @@ impl Path {
         };
         let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
         let delivered = Delivered {
-            now: now.seconds(),
-            rtt: if progress.acked > 0 { self.rtt.latest().seconds() } else { 0.0 },
+            now,
+            rtt: if progress.acked > 0 { self.rtt.latest() } else { Span::ZERO },
             srtt: self.rtt.srtt().seconds(),
             segments: segments(progress.delivered),
             total: segments(sample.delivered),
             prior: sample.prior.map(segments),
-            rate: sample.rate / f64::from(settings.segment),
+            rate: SegmentRate(sample.rate / f64::from(settings.segment)),
             app_limited: sample.app_limited,
             pipe: segments(self.board.pipe()),
             lost: segments(sample.lost),

@@ -2,7 +2,7 @@
 
 use super::Path;
 use crate::settings::{Idle, SenderSettings};
-use control::{CongestionController, Phase, Window};
+use control::{CongestionController, Phase, SegmentRate, Window};
 use units::{NANOS, Span, Time};
 use wire::{Flags, Range};
 
@@ -13,8 +13,8 @@ impl Path {
     }
 
     /// Takes over the rate in segments per second at which control paces the path.
-    pub(crate) fn set_pace(&mut self, rate: Option<f64>, settings: &SenderSettings) {
-        let rate = rate.map(|rate| rate * f64::from(settings.segment)).filter(|rate| *rate > 0.0);
+    pub(crate) fn set_pace(&mut self, rate: Option<SegmentRate>, settings: &SenderSettings) {
+        let rate = rate.map(|rate| rate.0 * f64::from(settings.segment)).filter(|rate| *rate > 0.0);
         self.pace = rate.map_or(0.0, |rate| NANOS as f64 / rate);
     }
 

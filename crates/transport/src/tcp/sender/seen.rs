@@ -92,7 +92,7 @@ impl<E: CongestionController> View for Seen<'_, E> {
             cwnd: (window.cwnd * segment) as u64,
             ssthresh: (window.ssthresh * segment) as u64,
             outstanding: side.board.outstanding(),
-            pacing: self.control.pacing(path).map(|rate| rate * segment),
+            pacing: self.control.pacing(path).map(|rate| rate.0 * segment),
             established: side.member && side.established(),
             backup: side.backup,
             timeouts: side.timeouts(),

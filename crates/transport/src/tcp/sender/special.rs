@@ -18,7 +18,7 @@ impl<E: CongestionController> Sender<E> {
             return self.on_answer(now, path, ack);
         }
         if ack.ack > self.paths[path].board.una {
-            self.control.on_delay(path, ack.transit.seconds());
+            self.control.on_delay(path, ack.transit);
         }
         self.on_plain_ack(now, path, ack);
         if self.settings.host_time != Span::ZERO {

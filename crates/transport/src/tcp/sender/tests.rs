@@ -370,8 +370,8 @@ impl CongestionController for Slow {
     fn window(&self, path: usize) -> control::Window {
         self.0.window(path)
     }
-    fn pacing(&self, _path: usize) -> Option<f64> {
-        Some(1e-3)
+    fn pacing(&self, _path: usize) -> Option<control::SegmentRate> {
+        Some(control::SegmentRate(1e-3))
     }
 }
 
