@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import anabranch as ab
+from anabranch import _core
 from anabranch.fairness import dominance, swaps
 from anabranch.papers.khalili.paper import scenario_a, scenario_c
 from anabranch.statistics import Interval, interval, judge, paired, ratio_of_means
@@ -110,7 +111,7 @@ def test_single_path_users_have_no_less_beside_olia_than_beside_lia(
 
 @pytest.mark.parametrize("scenario", ["scenario-a-before", "tcp-shares"])
 def test_on_one_path_every_law_gives_the_run_of_reno(scenario: str) -> None:
-    laws = [text for one in ab._core.controllers() if one["law"] for text in one["examples"]]
+    laws = [text for one in _core.controllers() if one["law"] for text in one["examples"]]
     short = ("duration=20 s", "warmup=5 s")
 
     def digests(law: str) -> list[str]:

@@ -23,7 +23,7 @@ EXACT = 1e-9
 """Relative error allowed for update rules."""
 STATES = 2000
 """Random states in which rules are compared."""
-TESTS = "crates/control/src/schemes/cs218.rs"
+TESTS = "crates/control/src/laws/cs218.rs"
 BYTES_ALLOWED = 1.0
 """Windows are logged in whole bytes: growth is known within one."""
 
