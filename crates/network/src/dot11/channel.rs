@@ -186,8 +186,8 @@ impl<P: Packet> Channel<P> {
         self.stations.iter_mut().for_each(|station| station.moved = true);
     }
 
-    /// Who senses `sender`, which begins to send an exchange now. If what it answered a moment
-    /// before is on the air still, those who were told of that are told of this.
+    /// Notes which stations sense `sender`, which begins to send now. If what it answered a moment
+    /// before is still on the air, notify the same stations that were notified of that.
     fn listen(&mut self, sender: usize) {
         let sends = |exchange: &&Exchange| exchange.sender() == Some(sender);
         let alone = self.exchanges.iter().filter(sends).count() <= 1;
@@ -379,7 +379,7 @@ impl<P: Packet> Channel<P> {
         self.exchanges[place] = own;
     }
 
-    /// Those who sense `sender` notice that it sends.
+    /// The stations that sense `sender` notice that it begins to send.
     fn tell(&mut self, now: Time, sender: usize) {
         for at in 0..self.stations[sender].hearers.len() {
             self.sense(now, self.hearer(sender, at));
@@ -407,7 +407,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// What `sender` sent is over, and nothing follows.
+    /// The transmission of `sender` ends, and no answer follows.
     fn clear(&mut self, now: Time, sender: usize) {
         for at in 0..self.stations[sender].hearers.len() {
             let hearer = self.hearer(sender, at);
@@ -531,7 +531,7 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// A broadcast ends: who has heard it alone has it, and nobody answers.
+    /// End of a broadcast: stations that heard no overlap receive it; there is no ACK.
     fn broadcast_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
         let exchange = self.exchanges[place];
         self.overhear(&exchange, now);
