@@ -12,7 +12,8 @@ use alloc::boxed::Box;
 pub enum AnyController {
     /// A law with the standard slow start, as most connections have it.
     Law(AnyShell<Standard>),
-    /// Anything else; boxed and apart, so that the common case stays small and is told by one comparison.
+    /// Anything else; boxed and apart, so that the common case stays small and is told by one
+    /// comparison.
     Other(Box<Other>),
 }
 
@@ -30,8 +31,8 @@ enum OtherControl {
 }
 
 impl AnyController {
-    /// The controller that `spec` names over `paths` paths, all members, none with a round-trip sample yet; `None`
-    /// for a law in the kernel's shell, which is in `ports`.
+    /// The controller that `spec` names over `paths` paths, all members, none with a round-trip
+    /// sample yet; `None` for a law in the kernel's shell, which is in `ports`.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Option<Self> {
         let control = match *spec.kind() {
             ControllerKind::Law(law, AnySlowStart::Standard(slow_start)) => {

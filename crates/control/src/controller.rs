@@ -1,6 +1,7 @@
 //! The contract between a connection and its congestion control: events of the paths in, windows
 //! of the paths out.
 
+use crate::rate::SegmentRate;
 use crate::tfrc::Feedback;
 use units::{Span, Time};
 
@@ -21,13 +22,13 @@ pub struct Acked {
     pub rtt: Span,
     /// First byte of the path that is not acknowledged yet.
     pub una: u64,
-    /// Next byte of the path to send for the first time. A round trip that begins now has ended when
-    /// `una` has reached this.
+    /// Next byte of the path to send for the first time. A round trip that begins now has ended
+    /// when `una` has reached this.
     pub nxt: u64,
 }
 
-/// What an acknowledgement of any kind says about the rate at which a path delivers; for controllers
-/// that ask for it (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation).
+/// What an acknowledgement of any kind says about the rate at which a path delivers; for
+/// controllers that ask for it (Cheng et al., draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivered {
     /// When the acknowledgement arrived.
@@ -40,8 +41,8 @@ pub struct Delivered {
     pub segments: f64,
     /// Segments delivered on the path so far (`C.delivered`).
     pub total: f64,
-    /// The same when the newest delivered packet was sent (`P.delivered`); none if it is not known which was
-    /// delivered.
+    /// The same when the newest delivered packet was sent (`P.delivered`); none if it is not known
+    /// which was delivered.
     pub prior: Option<f64>,
     /// Delivery rate; zero if there is no sample.
     pub rate: SegmentRate,
@@ -55,10 +56,6 @@ pub struct Delivered {
     pub phase: Phase,
 }
 
-/// A rate in segments per second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub struct SegmentRate(pub f64);
-
 /// Where a path stands in loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
@@ -71,8 +68,8 @@ pub enum Phase {
     Loss,
 }
 
-/// What an acknowledgement of a coded path says about losses that coding may still repair (Xue et al., TVT
-/// 2017, §IV-A).
+/// What an acknowledgement of a coded path says about losses that coding may still repair (Xue et
+/// al., TVT 2017, §IV-A).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decoding {
     /// Degrees of freedom that are missing now: with none, everything that arrived is decoded.
@@ -127,15 +124,16 @@ pub struct Window {
 pub struct Needs {
     /// One-way delays: [`CongestionController::on_delay`].
     pub delays: bool,
-    /// Samples of the delivery rate, [`CongestionController::on_delivered`]; it answers with a pacing rate.
+    /// Samples of the delivery rate, [`CongestionController::on_delivered`]; it answers with a
+    /// pacing rate.
     pub rates: bool,
     /// It controls by rate alone: loss recovery must not reduce what it sends.
     pub rate_based: bool,
     /// TFRC: the receiver reports instead of acknowledging every segment; see
     /// [`CongestionController::on_feedback`] and [`CongestionController::on_silence`].
     pub reports: bool,
-    /// An event of one path may move the windows of others: the transport then reads all of them, and calls
-    /// [`CongestionController::on_stalled`].
+    /// An event of one path may move the windows of others: the transport then reads all of them,
+    /// and calls [`CongestionController::on_stalled`].
     pub siblings: bool,
 }
 
@@ -147,8 +145,9 @@ impl Needs {
 
 /// Congestion control of one connection over all of its paths.
 ///
-/// Paths are indices from 0; windows are in segments. A transport tells what happened on a path and then reads the
-/// window of that path, and of the others if [`Needs::siblings`] says that they may have moved.
+/// Paths are indices from 0; windows are in segments. A transport tells what happened on a path and
+/// then reads the window of that path, and of the others if [`Needs::siblings`] says that they may
+/// have moved.
 pub trait CongestionController {
     /// What it needs to be told.
     fn needs(&self) -> Needs {
@@ -175,7 +174,8 @@ pub trait CongestionController {
     /// `path` joined (`true`) or left (`false`) the connection. It joins with the initial window.
     fn set_member(&mut self, path: usize, member: bool);
 
-    /// The last congestion event on `path` was spurious: restore the saved window. At most once for each event.
+    /// The last congestion event on `path` was spurious: restore the saved window. At most once for
+    /// each event.
     fn undo(&mut self, path: usize);
 
     /// Continue `path` with this window: it was idle, or the scheduler penalises it.
@@ -184,33 +184,37 @@ pub trait CongestionController {
     /// The window of `path` now.
     fn window(&self, path: usize) -> Window;
 
-    /// An ACK of any kind says how much of `path` was delivered, and how fast. Called if [`Needs::rates`].
+    /// An ACK of any kind says how much of `path` was delivered, and how fast. Called if
+    /// [`Needs::rates`].
     fn on_delivered(&mut self, _path: usize, _delivered: &Delivered) {}
 
-    /// The data that the next `on_ack` of `path` acknowledges took `delay` from sender to receiver. The
-    /// clocks may differ: only differences of delays mean anything. Called if [`Needs::delays`].
+    /// The data that the next `on_ack` of `path` acknowledges took `delay` from sender to receiver.
+    /// The clocks may differ: only differences of delays mean anything. Called if
+    /// [`Needs::delays`].
     fn on_delay(&mut self, _path: usize, _delay: Span) {}
 
-    /// All paths are idle, data is waiting, and no window has room. A controller that waits for an ACK to reopen a
-    /// window must do so here. Called if [`Needs::siblings`].
+    /// All paths are idle, data is waiting, and no window has room. A controller that waits for an
+    /// ACK to reopen a window must do so here. Called if [`Needs::siblings`].
     fn on_stalled(&mut self) {}
 
-    /// An ACK of the coded `path` arrived, after `on_ack` if it acknowledges new data. Returns whether it is a
-    /// congestion event: recovery then begins, and `on_congestion` is called.
+    /// An ACK of the coded `path` arrived, after `on_ack` if it acknowledges new data. Returns
+    /// whether it is a congestion event: recovery then begins, and `on_congestion` is called.
     fn on_decoding(&mut self, _path: usize, _decoding: &Decoding) -> bool {
         false
     }
 
-    /// What controllers that classify losses (see [`CongestionController::on_decoding`]) found on `path` so far.
+    /// What controllers that classify losses (see [`CongestionController::on_decoding`]) found on
+    /// `path` so far.
     fn verdicts(&self, _path: usize) -> Verdicts {
         Verdicts::default()
     }
 
-    /// A TFRC report arrived on `path`. Controllers that use reports ([`Needs::reports`]) get no `on_ack`.
+    /// A TFRC report arrived on `path`. Controllers that use reports ([`Needs::reports`]) get no
+    /// `on_ack`.
     fn on_feedback(&mut self, _path: usize, _feedback: &Feedback<'_>) {}
 
-    /// The nofeedback timer of `path` expired at `now` (RFC 5348 §4.4); `idle`: nothing was sent since the
-    /// last report. Called if [`Needs::reports`].
+    /// The nofeedback timer of `path` expired at `now` (RFC 5348 §4.4); `idle`: nothing was sent
+    /// since the last report. Called if [`Needs::reports`].
     fn on_silence(&mut self, _path: usize, _now: Time, _idle: bool) {}
 
     /// The rate at which `path` sends, if it is paced.
@@ -219,7 +223,8 @@ pub trait CongestionController {
     }
 }
 
-/// Implements [`CongestionController`] for an enum of controllers. This is the one place that hands calls on.
+/// Implements [`CongestionController`] for an enum of controllers. This is the one place that hands
+/// calls on.
 ///
 /// The attributes are those of `on_ack` and `on_ack_of`; methods in a last block replace defaults.
 #[macro_export]

@@ -12,12 +12,13 @@ pub struct Described {
     pub names: &'static [&'static str],
     /// One sentence.
     pub summary: &'static str,
-    /// Its rule in symbols: of a law, growth per acknowledged segment and window after a congestion event.
+    /// Its rule in symbols: of a law, growth per acknowledged segment and window after a congestion
+    /// event.
     pub formula: &'static str,
     /// Where the rule is published.
     pub source: &'static str,
-    /// Of a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie on a jump.
-    /// Theory then averages over states that differ by its mesh.
+    /// Of a law: whether growth or backoff jumps where paths tie, so that an equilibrium may lie on
+    /// a jump. Theory then averages over states that differ by its mesh.
     pub set_valued: bool,
     /// Of a law: whether the kernel runs it as `kernel:NAME`, by a port in `bpf/include`.
     pub ported: bool,
@@ -35,7 +36,8 @@ impl Described {
     };
 }
 
-/// A kind that scenarios name: `NAME` or `NAME:OPTION`. A value of the type is the kind with its option.
+/// A kind that scenarios name: `NAME` or `NAME:OPTION`. A value of the type is the kind with its
+/// option.
 pub trait Kind: Copy + 'static {
     /// Names, summary, formula and source.
     const DESCRIBED: Described;
@@ -87,7 +89,8 @@ impl<K: Copy> Choice<K> {
         Choice { text, meaning, value: Value::Count { least, most, examples, kind } }
     }
 
-    /// `text` and a number above `above` and at most `most`. The examples stand for all in tests and lists.
+    /// `text` and a number above `above` and at most `most`. The examples stand for all in tests
+    /// and lists.
     pub const fn number(
         text: &'static str,
         (above, most): (f64, f64),

@@ -26,8 +26,8 @@ impl<N> PathView<N> {
 ///
 /// `me` indexes `paths` and is usable whenever the shell calls.
 pub trait Law: Copy + core::fmt::Debug {
-    /// What the law remembers of one path: kept by the shell, published to the sibling paths. The default is the
-    /// note of a path that has just joined. `()` for a law without memory.
+    /// What the law remembers of one path: kept by the shell, published to the sibling paths. The
+    /// default is the note of a path that has just joined. `()` for a law without memory.
     type Note: Copy + Default + PartialEq + core::fmt::Debug;
 
     /// Segments that the window of `me` gains for one acknowledged segment; may be negative.
@@ -49,10 +49,12 @@ pub trait Law: Copy + core::fmt::Debug {
     /// Updates the note: a congestion event began.
     fn note_lost(&self, _note: &mut Self::Note) {}
 
-    /// Updates the note: a retransmission timed out again, within the congestion event of the first timeout.
+    /// Updates the note: a retransmission timed out again, within the congestion event of the first
+    /// timeout.
     fn note_lost_again(&self, _note: &mut Self::Note) {}
 
-    /// Updates the note: the last congestion event was spurious, before which the note was `before`.
+    /// Updates the note: the last congestion event was spurious, before which the note was
+    /// `before`.
     fn note_undone(&self, note: &mut Self::Note, before: Self::Note) {
         *note = before;
     }

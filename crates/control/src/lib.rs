@@ -1,10 +1,10 @@
 //! Congestion control as two formulas.
 //!
 //! A [`Law`] says how a window grows for each acknowledged segment and where it goes on after a
-//! congestion event, given what every path of the connection last published. A [`Shell`] turns a law into a
-//! [`CongestionController`]: slow start, floors and the window's fraction live
-//! there, once. Theory evaluates the same law through [`drift`]. A [`ControllerSpec`] is a controller as scenarios
-//! name it, an [`AnyController`] one at work.
+//! congestion event, given what every path of the connection last published. A [`Shell`] turns a
+//! law into a [`CongestionController`]: slow start, floors and the window's fraction live there,
+//! once. Theory evaluates the same law through [`drift`]. A [`ControllerSpec`] is a controller as
+//! scenarios name it, an [`AnyController`] one at work.
 //!
 //! Windows are in segments with their fraction kept, times in seconds. Symbols follow the papers:
 //! `w_r` is `paths[me].cwnd`, `rtt_r` is `paths[me].srtt`, `x_r = w_r / rtt_r`.
@@ -17,6 +17,7 @@ mod controller;
 mod kind;
 mod law;
 pub mod laws;
+mod rate;
 mod scheme;
 mod schemes;
 mod shell;
@@ -26,12 +27,12 @@ pub mod tfrc;
 
 pub use any::AnyController;
 pub use controller::{
-    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, SegmentRate, Verdicts,
-    Window,
+    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, Verdicts, Window,
 };
 pub use kind::{Choice, Described, Kind, Listed};
 pub use law::{Law, PathView, drift, usable};
 pub use laws::{AnyLaw, LawVisitor};
+pub use rate::SegmentRate;
 pub use schemes::AnyScheme;
 pub use shell::{Settings, Shell};
 pub use slow_start::{AnySlowStart, HyStart, SlowStart, Standard, Step};

@@ -46,8 +46,8 @@ impl Default for Settings {
     }
 }
 
-/// `w += 1` for each segment in slow start, `1/w` beyond; no more than in slow start where windows are
-/// fractions. For schemes without a law.
+/// `w += 1` for each segment in slow start, `1/w` beyond; no more than in slow start where windows
+/// are fractions. For schemes without a law.
 pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
     let quickly = segments.min((window.ssthresh - window.cwnd).max(0.0));
     window.cwnd += quickly;
@@ -69,8 +69,8 @@ pub struct Shell<L: Law, S = Standard> {
     views: Box<[PathView<L::Note>]>,
 }
 
-/// The window of a path and how it grows below ssthresh, and what window and note were before the last congestion
-/// event, in case that was spurious.
+/// The window of a path and how it grows below ssthresh, and what window and note were before the
+/// last congestion event, in case that was spurious.
 #[derive(Clone, Copy, Debug)]
 struct Kept<N, S> {
     now: Window,
@@ -80,7 +80,8 @@ struct Kept<N, S> {
 }
 
 impl<L: Law> Shell<L> {
-    /// `paths` paths under `law` with the standard slow start, all members, none with a round-trip sample yet.
+    /// `paths` paths under `law` with the standard slow start, all members, none with a round-trip
+    /// sample yet.
     pub fn new(law: L, settings: impl Into<Arc<Settings>>, paths: usize) -> Self {
         Shell::with_slow_start(law, Standard, settings, paths)
     }

@@ -45,7 +45,8 @@ impl ControllerSpec {
         }
     }
 
-    /// The law that it is, as far as mathematics goes: neither the kernel's arithmetic nor slow start matter there.
+    /// The law that it is, as far as mathematics goes: neither the kernel's arithmetic nor slow
+    /// start matter there.
     pub fn law(&self) -> Option<AnyLaw> {
         match self.kind {
             ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => Some(law),
@@ -53,8 +54,8 @@ impl ControllerSpec {
         }
     }
 
-    /// Every registered controller: laws and schemes under each of their options, laws with each slow start, and
-    /// those of the kernel. Tests and fuzz targets run over these.
+    /// Every registered controller: laws and schemes under each of their options, laws with each
+    /// slow start, and those of the kernel. Tests and fuzz targets run over these.
     pub fn all() -> Vec<ControllerSpec> {
         let mut texts: Vec<String> = listed().iter().flat_map(Listed::texts).collect();
         for slow_start in AnySlowStart::listed() {

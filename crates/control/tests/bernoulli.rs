@@ -91,7 +91,8 @@ impl Harness<'_> {
     }
 }
 
-/// Time-mean windows. As a path sends `w/rtt` segments a second, the mean is `segments · rtt / time`.
+/// Time-mean windows. As a path sends `w/rtt` segments a second, the mean is `segments · rtt /
+/// time`.
 fn mean_windows(law: &str, cases: &[Lossy]) -> Vec<f64> {
     let mut harness = Harness::new(law, cases);
     while harness.fewest_events() < 50 {
@@ -156,8 +157,8 @@ enum Root {
     /// The total of the root. Where a root lies within a segment or two of the floor, the floor and
     /// random revivals keep more on the worse path than balance would.
     Total,
-    /// The total of a root that is known without relaxation: everything on the best path, √(2/p), as
-    /// OLIA's right-hand side is set-valued and COUPLED's root lies on the floor.
+    /// The total of a root that is known without relaxation: everything on the best path, √(2/p),
+    /// as OLIA's right-hand side is set-valued and COUPLED's root lies on the floor.
     Best,
     /// Nothing: the symmetric root is not the stable one (BALIA), or the split depends on random
     /// ties (OLIA at equal loss).

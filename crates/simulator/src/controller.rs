@@ -1,4 +1,5 @@
-//! Congestion control of one connection: any shipped controller, or a law in C in the kernel's shell.
+//! Congestion control of one connection: any shipped controller, or a law in C in the kernel's
+//! shell.
 
 use control::{AnyController, ControllerKind, ControllerSpec, Needs, Settings, forward};
 use ports::{Port, Ported};

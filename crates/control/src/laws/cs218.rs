@@ -1,7 +1,8 @@
-//! CS218_ALGO: LIA whose increment is up to doubled on a path that has not lost for a while and has no queue.
+//! CS218_ALGO: LIA whose increment is up to doubled on a path that has not lost for a while and has
+//! no queue.
 //!
-//! Source: "Improving Multipath TCP Congestion Control", CS 218 Project Final Report, Fall 2017, §3.2.3 (symbols
-//! `ackCount`, `bestRTT`, `lastRTT`, `DWND`). For each path:
+//! Source: "Improving Multipath TCP Congestion Control", CS 218 Project Final Report, Fall 2017,
+//! §3.2.3 (symbols `ackCount`, `bestRTT`, `lastRTT`, `DWND`). For each path:
 //!
 //! ```text
 //! loss:  ackCount = 0, w/2
@@ -11,18 +12,20 @@
 //!        bestRTT = min(bestRTT, lastRTT)                      after its use
 //! ```
 //!
-//! The pseudo code sets `CWND = α + DWND`, which is no window; the text has the window increased by up to "twice the
-//! amount added in RTT compensator". So the increment is LIA's, `min(α/w_tot, 1/w_r)`, times `1 + DWND/α`. Where the
-//! cap binds that is up to two TCPs; `cs218:capped` has `min((α + DWND)/w_tot, 1/w_r)` instead. A new smallest round
-//! trip counts as one that equals it.
+//! The pseudo code sets `CWND = α + DWND`, which is no window; the text has the window increased by
+//! up to "twice the amount added in RTT compensator". So the increment is LIA's, `min(α/w_tot,
+//! 1/w_r)`, times `1 + DWND/α`. Where the cap binds that is up to two TCPs; `cs218:capped` has
+//! `min((α + DWND)/w_tot, 1/w_r)` instead. A new smallest round trip counts as one that equals it.
 //!
-//! ACKs of new data count, in recovery too (which ends without growth); duplicate ones do not, and end nothing until
-//! a loss is inferred from them. Everything else is the shell's: slow start and loss are LIA's, and a path that is alone
-//! is exactly Reno, though by the letter its α of 1 would be doubled: a subflow is to "take no more capacity on a path
-//! than it would if it were a normal TCP flow" (§2).
+//! ACKs of new data count, in recovery too (which ends without growth); duplicate ones do not, and
+//! end nothing until a loss is inferred from them. Everything else is the shell's: slow start and
+//! loss are LIA's, and a path that is alone is exactly Reno, though by the letter its α of 1 would
+//! be doubled: a subflow is to "take no more capacity on a path than it would if it were a normal
+//! TCP flow" (§2).
 //!
-//! `lastRTT` is the newest round-trip sample, not the smoothed one. With round trips that stay as they are and losses
-//! much rarer than one in six segments, it is LIA with twice the increment, and its windows are √2 times as large.
+//! `lastRTT` is the newest round-trip sample, not the smoothed one. With round trips that stay as
+//! they are and losses much rarer than one in six segments, it is LIA with twice the increment, and
+//! its windows are √2 times as large.
 
 use super::lia::linked;
 use crate::kind::{Choice, Described, Kind};
@@ -31,7 +34,8 @@ use crate::{Acked, Law, PathView, usable, Span};
 /// The number of ACKs in a row beyond which increments are boosted ("upon a set of runs").
 const ACKS: u32 = 5;
 
-/// `w_r += min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT)` after `threshold` ACKs without a loss, `w_r/2`.
+/// `w_r += min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT)` after `threshold` ACKs without a loss,
+/// `w_r/2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cs218 {
     /// In the place of the 5.
@@ -105,7 +109,8 @@ impl Law for Cs218 {
         note.acks = note.acks.saturating_add(before.acks);
     }
 
-    /// Round trips stay as they are. An ACK is boosted if the last `threshold` segments were not lost.
+    /// Round trips stay as they are. An ACK is boosted if the last `threshold` segments were not
+    /// lost.
     fn steady_note(&self, loss: f64) -> Cs218Note {
         let boost = libm::pow(1.0 - loss, f64::from(self.threshold));
         Cs218Note { boost, ..Cs218Note::default() }
@@ -165,8 +170,8 @@ mod tests {
         Acked { segments: 1.0, srtt, rtt: Span(rtt_ns), cwnd_limited: true, ..Acked::default() }
     }
 
-    /// What an ACK adds to path 0, of these windows and round trips in ms, over what it adds under LIA; the best round
-    /// trip of the path is `best` of the last one.
+    /// What an ACK adds to path 0, of these windows and round trips in ms, over what it adds under
+    /// LIA; the best round trip of the path is `best` of the last one.
     fn factor(boost: Boost, paths: &[(f64, u64)], best: f64) -> f64 {
         let grown = |threshold: u32| {
             let mut control = control(law(threshold, boost), paths);

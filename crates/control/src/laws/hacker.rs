@@ -1,9 +1,10 @@
 //! Reduced aggression: one TCP, and flows beside it that grow N times as slowly.
 //!
-//! Source: Hacker, Noble and Athey, INFOCOM 2004, which scales the growth of parallel flows by a long virtual
-//! round trip; as Tse 2006 uses it for paths (§2.1 and §4.2): the first path is a TCP, each of the other N − 1 has a
-//! virtual round trip of N round trips. A reduced flow halves as TCP does, so its weight is `1/√N` and not
-//! `1/N`: in one bottleneck the ensemble takes `1 + (N − 1)/√N` TCPs. `schemes/hacker_switching.rs` moves the TCP.
+//! Source: Hacker, Noble and Athey, INFOCOM 2004, which scales the growth of parallel flows by a
+//! long virtual round trip; as Tse 2006 uses it for paths (§2.1 and §4.2): the first path is a TCP,
+//! each of the other N − 1 has a virtual round trip of N round trips. A reduced flow halves as TCP
+//! does, so its weight is `1/√N` and not `1/N`: in one bottleneck the ensemble takes `1 + (N −
+//! 1)/√N` TCPs. `schemes/hacker_switching.rs` moves the TCP.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};

@@ -1,7 +1,8 @@
 //! LIA: linked increases, also called RTT Compensator; `coupled` of the old MPTCP kernel.
 //!
 //! Source: RFC 6356 §3, with its cap; `lia:uncapped` leaves the cap out ("Linked Increases").
-//! Deviation: alpha is recomputed on every ACK instead of once a round trip; RFC 6356 §4.1 allows it.
+//! Deviation: alpha is recomputed on every ACK instead of once a round trip; RFC 6356 §4.1 allows
+//! it.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::{Law, PathView, usable};

@@ -1,11 +1,12 @@
 //! BBR in its first published version: a model of the path instead of a window that losses move.
 //!
 //! Source: Cardwell, Cheng, Gunn, Hassas Yeganeh and Jacobson 2016, in the detail of
-//! draft-cardwell-iccrg-bbr-congestion-control-00 (its names, in lower case). It is here as a competitor. It
-//! has no drift: nothing in it is a growth per acknowledged segment against a loss probability.
+//! draft-cardwell-iccrg-bbr-congestion-control-00 (its names, in lower case). It is here as a
+//! competitor. It has no drift: nothing in it is a growth per acknowledged segment against a loss
+//! probability.
 //!
-//! The phase in which `PROBE_BW` begins is random in the draft; here it follows from the nanoseconds of the
-//! clock, since a controller draws no random numbers.
+//! The phase in which `PROBE_BW` begins is random in the draft; here it follows from the
+//! nanoseconds of the clock, since a controller draws no random numbers.
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
@@ -263,7 +264,8 @@ impl Bbr {
 }
 
 impl Single for Bbr {
-    /// Everything happens in [`Bbr::on_delivered`]; what is left is the end of the recovery from a timeout.
+    /// Everything happens in [`Bbr::on_delivered`]; what is left is the end of the recovery from a
+    /// timeout.
     fn on_ack(&mut self, ack: &Acked) {
         if self.phase == Phase::Loss && ack.phase == Phase::Open {
             self.on_recovered();
@@ -284,7 +286,8 @@ impl Single for Bbr {
             _ => {
                 self.phase = Phase::Recovery;
                 (self.packet_conservation, self.conservation_begins) = (true, true);
-                self.cwnd = self.settings.min_window; // what is in flight is added with the next sample
+                // what is in flight is added with the next sample
+                self.cwnd = self.settings.min_window;
             }
         }
     }
@@ -354,8 +357,8 @@ mod tests {
     use super::*;
     use crate::{SegmentRate, Span, Time};
 
-    /// A path of 1000 segments/s and 50 ms without a queue limit, in steps of one ACK; returns windows and
-    /// rates at the end of each second.
+    /// A path of 1000 segments/s and 50 ms without a queue limit, in steps of one ACK; returns
+    /// windows and rates at the end of each second.
     fn run(bbr: &mut Bbr, seconds: f64) -> alloc::vec::Vec<(f64, f64)> {
         let (rate, base) = (1000.0, 0.05);
         let (mut now, mut total, mut queue) = (0.0, 0.0, 0.0_f64);

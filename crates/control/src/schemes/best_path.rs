@@ -1,11 +1,14 @@
-//! Rates are coupled instead of windows: all paths together send what a TCP on the best of them would.
+//! Rates are coupled instead of windows: all paths together send what a TCP on the best of them
+//! would.
 //!
-//! Ours, for hosts whose own interface is the bottleneck. There windows meet no loss, however large, so that
-//! coupling them changes nothing: every interface always has packets, and the medium gives each the share of a station.
-//! Here each path has the window of a TCP, and measures what it carries while only that window limits it (`b_i`):
-//! for two round trips, one to fill the host and one to measure, and then it holds `max_j b_j / Σ_j b_j` of it by pacing
-//! for six. So the connection takes what it would take on its best path, but for the round trips in which it measures. What
-//! waits in the host is bounded by a window of twice `b_i` times the round trip at the held rate.
+//! Ours, for hosts whose own interface is the bottleneck. There windows meet no loss, however
+//! large, so that coupling them changes nothing: every interface always has packets, and the medium
+//! gives each the share of a station. Here each path has the window of a TCP, and measures what it
+//! carries while only that window limits it (`b_i`): for two round trips, one to fill the host and
+//! one to measure, and then it holds `max_j b_j / Σ_j b_j` of it by pacing for six. So the
+//! connection takes what it would take on its best path, but for the round trips in which it
+//! measures. What waits in the host is bounded by a window of twice `b_i` times the round trip at
+//! the held rate.
 //!
 //! It does not move traffic to the path that is less congested, as LIA and OLIA do.
 
@@ -101,7 +104,8 @@ impl BestPath {
 }
 
 impl CongestionController for BestPath {
-    /// While the path is held the window goes on as that of a TCP: it has its part of the growth as of the losses.
+    /// While the path is held the window goes on as that of a TCP: it has its part of the growth as
+    /// of the losses.
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let path = &mut self.paths[path];
         let cwnd_limited = ack.cwnd_limited || matches!(path.stage, Stage::Hold(_));
@@ -191,7 +195,8 @@ mod tests {
     use super::*;
     use crate::Time;
 
-    /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the last 40 of them.
+    /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the
+    /// last 40 of them.
     fn carried<const N: usize>(rates: [f64; N]) -> [f64; N] {
         let mut control = BestPath::new(Settings::default(), N);
         let (mut total, mut late) = ([0.0; N], [0.0; N]);

@@ -1,10 +1,11 @@
 //! Bilevel TCP: a window for each path says how the paths divide what a master window admits.
 //!
-//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). What §2.3 leaves open: losses of several
-//! paths within one round trip of the master, the rate-weighted mean of theirs, are one event to it; its slow
-//! start ends with the first loss on any path; `cwnd_M` is at least one and `cwnd_i` at least 1/64. A timeout
-//! takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so that it begins anew as TCP does. A path whose
-//! part is below one segment sends one at a time, paced so that it has its part on average.
+//! Source: Tse 2006, §2.3, eq. 2.2 (symbols `cwnd_M`, `cwnd_i`). What §2.3 leaves open: losses of
+//! several paths within one round trip of the master, the rate-weighted mean of theirs, are one
+//! event to it; its slow start ends with the first loss on any path; `cwnd_M` is at least one and
+//! `cwnd_i` at least 1/64. A timeout takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so
+//! that it begins anew as TCP does. A path whose part is below one segment sends one at a time,
+//! paced so that it has its part on average.
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
@@ -128,8 +129,8 @@ impl CongestionController for Bilevel {
     }
 
     fn restart(&mut self, path: usize, window: Window) {
-        // It is told of the part, and keeps what the part is a part of. A path that goes on with less has less;
-        // more it gets by growth only.
+        // It is told of the part, and keeps what the part is a part of. A path that goes on with
+        // less has less; more it gets by growth only.
         let own = self.paths[path].window.cwnd;
         let scale = own / self.part(path);
         let cwnd = (window.cwnd * scale).clamp(FLOOR, own);

@@ -1,4 +1,5 @@
-//! Bilevel TFRC: a master rate, divided as the TFRCs of the paths have it. The rule is in `tfrc.rs`.
+//! Bilevel TFRC: a master rate, divided as the TFRCs of the paths have it. The rule is in
+//! `tfrc.rs`.
 
 use super::tfrc::{Division, NEEDS, Tfrc};
 use crate::kind::{Choice, Described, Kind};

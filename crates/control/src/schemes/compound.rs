@@ -1,21 +1,22 @@
 //! Compound TCP: Reno's window and beside it one that grows while no queue does.
 //!
-//! Source: Tan, Song, Zhang and Sridharan, INFOCOM 2006 (symbols `cwnd`, `dwnd`, `win`, `diff`, α, β, k, γ, ζ). It
-//! has no drift: `dwnd` moves once in a round trip and on delay.
+//! Source: Tan, Song, Zhang and Sridharan, INFOCOM 2006 (symbols `cwnd`, `dwnd`, `win`, `diff`, α,
+//! β, k, γ, ζ). It has no drift: `dwnd` moves once in a round trip and on delay.
 //!
 //! ```text
 //! win = cwnd + dwnd                cwnd: Reno's, + 1/win for each segment, half at a loss
-//! once a round trip:               diff = win (1 − base/rtt), packets of ours in the queue, as Vegas counts
+//! once a round trip:               diff = win (1 − base/rtt), our packets in the queue (Vegas)
 //!   diff < γ                       dwnd += max(α win^k − 1, 0)
 //!   diff ≥ γ                       dwnd  = max(dwnd − ζ diff, 0)
 //! loss                             dwnd  = max(win (1 − β) − cwnd/2, 0)
 //! timeout                          dwnd  = 0
 //! ```
 //!
-//! Versions differ in what is small. γ is 30 packets; later ones tune it between 5 and 30 by the queue that losses
-//! find. `dwnd` does not grow in windows below `LOW_WINDOW`: 38 packets, where HighSpeed TCP (RFC 3649) begins too,
-//! are 41 in a port to Linux. (By the rule itself it would from 16 on.) `rtt` is the mean of a round, as wVegas has it
-//! here; others take its minimum. Slow start, recovery and floors are Reno's, of `win`.
+//! Versions differ in what is small. γ is 30 packets; later ones tune it between 5 and 30 by the
+//! queue that losses find. `dwnd` does not grow in windows below `LOW_WINDOW`: 38 packets, where
+//! HighSpeed TCP (RFC 3649) begins too, are 41 in a port to Linux. (By the rule itself it would
+//! from 16 on.) `rtt` is the mean of a round, as wVegas has it here; others take its minimum. Slow
+//! start, recovery and floors are Reno's, of `win`.
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;

@@ -1,18 +1,19 @@
-//! Couple+ (Xue et al., "Migrating Unfairness Among Subflows in MPTCP With Network Coding for Wired–Wireless
-//! Networks", IEEE TVT 2017, §IV): coding hides losses from congestion control, and with them congestion. The
-//! receiver says what is missing all the same, and the sender asks why.
+//! Couple+ (Xue et al., "Migrating Unfairness Among Subflows in MPTCP With Network Coding for
+//! Wired–Wireless Networks", IEEE TVT 2017, §IV): coding hides losses from congestion control, and
+//! with them congestion. The receiver says what is missing all the same, and the sender asks why.
 //!
 //! ```text
 //!             loss flag: twnd = 7/8 cwnd
 //!   normal ─────────────────────────────► transient: min(cwnd, twnd)
 //!      ▲                                   │   │
-//!      │ decoded, or rtt short after ΔT    │   │ not decoded after ΔT and rtt ≥ 2 min, or the receive
-//!      │ packets: max(cwnd, twnd)          │   │ buffer is full, or duplicate ACKs, or a timeout
-//!      ├───────────────────────────────────┘   │
+//!      │ decoded, or rtt short after ΔT    │   │ not decoded after ΔT and rtt ≥ 2 min, or the
+//!      │ packets: max(cwnd, twnd)          │   │ receive buffer is full, or duplicate ACKs, or
+//!      ├───────────────────────────────────┘   │ a timeout
 //!      └── congestion: min(cwnd, twnd) / 2 ◄───┘
 //! ```
 //!
-//! Windows grow as those of LIA (RTT Compensator) in all states, and so do those of paths without coding.
+//! Windows grow as those of LIA (RTT Compensator) in all states, and so do those of paths without
+//! coding.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
@@ -26,12 +27,13 @@ const RTT_FACTOR: u64 = 2;
 /// What the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Congestion is what is not decoded in time *and* has a long round trip (the detailed text of §IV-C).
+    /// Congestion is what is not decoded in time *and* has a long round trip (the detailed text of
+    /// §IV-C).
     Published,
     /// The round trip does not count (its summary).
     DecodeOnly,
-    /// Ours: congestion is what loses more than the redundancy is there for, and has a long round trip; see
-    /// `burst`.
+    /// Ours: congestion is what loses more than the redundancy is there for, and has a long round
+    /// trip; see `burst`.
     Counted,
     /// As published; `twnd` begins at 3/4 of the window.
     ThreeQuarters,
@@ -73,7 +75,8 @@ struct Path {
 struct Transient {
     /// `cwnd − twnd`: both grow alike, so that it stays.
     held: f64,
-    /// The transient counter: packets sent after the first that could not be decoded, arrived or not.
+    /// The transient counter: packets sent after the first that could not be decoded, arrived or
+    /// not.
     counter: u32,
     /// How many were reported lost since.
     lost: u32,
@@ -128,9 +131,10 @@ impl CouplePlus {
     }
 }
 
-/// Whether more packets are lost than noise would take of as many as were sent since: the redundancy of a path is
-/// there for a loss of 1 − 1/R = 1/ΔT, so `m = counter/ΔT` of them are expected, and of a cycle one. Of a Poisson
-/// variable with that mean, one in fifty is above `m + 2 √m`.
+/// Whether more packets are lost than noise would take of as many as were sent since: the
+/// redundancy of a path is there for a loss of 1 − 1/R = 1/ΔT, so `m = counter/ΔT` of them are
+/// expected, and of a cycle one. Of a Poisson variable with that mean, one in fifty is above `m + 2
+/// √m`.
 fn burst(transient: Transient, cycle: u32) -> bool {
     let expected = f64::from(transient.counter.max(cycle)) / f64::from(cycle);
     f64::from(transient.lost) > expected + 2.0 * libm::sqrt(expected)
@@ -292,7 +296,8 @@ mod tests {
 
     #[test]
     fn every_combination_of_signs_has_the_verdict_of_the_text() {
-        // (decoded, whole cycle, long round trip, buffer full) and the verdicts as published and decode-only.
+        // (decoded, whole cycle, long round trip, buffer full) and the verdicts as published and
+        // decode-only.
         for case in 0..16 {
             let [decoded, over, long, full] = [1, 2, 4, 8].map(|bit| case & bit != 0);
             for reading in [Reading::Published, Reading::DecodeOnly] {
@@ -347,7 +352,8 @@ mod tests {
             control.on_decoding(1, &flagged(first, first, 200));
             then.iter().any(|lost| control.on_decoding(1, &flagged(9, *lost, 200)))
         };
-        assert!(!congestion(1, &[1, 1])); // three of a cycle of five: with a mean of one, within 1 + 2
+        // three of a cycle of five: with a mean of one, within 1 + 2
+        assert!(!congestion(1, &[1, 1]));
         assert!(congestion(1, &[1, 2])); // four
         assert!(congestion(4, &[0]));
         // One in five for long: 40 of 200 are within 40 + 2 √40, 60 of 200 are not.

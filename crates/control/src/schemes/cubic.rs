@@ -1,7 +1,8 @@
 //! CUBIC: a window that is a cubic function of the time since the last reduction.
 //!
-//! Source: RFC 9438 (symbols `C`, `beta_cubic`, `W_max`, `K`, `W_est`, `cwnd_epoch`, `cwnd_prior`). It has
-//! no drift: growth depends on time, not on what was acknowledged, so theory has nothing to solve.
+//! Source: RFC 9438 (symbols `C`, `beta_cubic`, `W_max`, `K`, `W_est`, `cwnd_epoch`, `cwnd_prior`).
+//! It has no drift: growth depends on time, not on what was acknowledged, so theory has nothing to
+//! solve.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
@@ -86,7 +87,8 @@ impl Cubic {
         self.state.window.cwnd = grown;
     }
 
-    /// A stage of congestion avoidance begins (§4.2); without a reduction before it, at its plateau.
+    /// A stage of congestion avoidance begins (§4.2); without a reduction before it, at its
+    /// plateau.
     fn begin(&mut self, now: f64) -> f64 {
         let state = &mut self.state;
         let w = state.window.cwnd;
@@ -209,7 +211,8 @@ mod tests {
     use super::*;
     use crate::Time;
 
-    /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips of `rtt`.
+    /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips
+    /// of `rtt`.
     fn run(cubic: &mut Cubic, from: f64, seconds: f64, rtt: f64) {
         let mut now = from;
         while now < from + seconds {
@@ -249,7 +252,8 @@ mod tests {
 
     #[test]
     fn with_a_small_window_it_grows_as_a_window_that_is_as_fair_as_renos() {
-        // After a reduction from 20 to 14: 9/17 a round until 20, which takes 11.3 rounds, then 1 a round.
+        // After a reduction from 20 to 14: 9/17 a round until 20, which takes 11.3 rounds, then 1 a
+        // round.
         let mut cubic = reduced_at(20.0);
         run(&mut cubic, 0.0, 0.2, 0.01);
         let expected = 20.0 + 20.0 - 6.0 / (9.0 / 17.0);

@@ -41,8 +41,8 @@ impl Delay {
         self.smoothed > 0.0
     }
 
-    /// Whether it is beyond `threshold` of the way between its extremes, and longer than when the previous
-    /// round trip began; what was sampled before `since` says nothing.
+    /// Whether it is beyond `threshold` of the way between its extremes, and longer than when the
+    /// previous round trip began; what was sampled before `since` says nothing.
     pub(crate) fn increased(&self, threshold: f64, since: f64) -> bool {
         let above = self.smoothed > self.base + threshold * (self.max - self.base);
         above && self.smoothed > self.rounds[0] && self.at >= since

@@ -1,26 +1,31 @@
-//! DWC, Dynamic Window Coupling, as reconstructed: one TCP for each group of paths that are found to share a
-//! bottleneck.
+//! DWC, Dynamic Window Coupling, as reconstructed: one TCP for each group of paths that are found
+//! to share a bottleneck.
 //!
-//! Source: Hassayoun, Iyengar and Ros, ICNP 2011, of which this is known: a loss on a path asks, losses and increased
-//! delays of others answer; paths that share are one TCP together, groups know nothing of each other. The rest is
-//! reconstructed. A loss event on `r` opens an observation of one interval `I`, the longest smoothed round trip of the
-//! connection. When it closes, every other path that had a loss event within `±I` of `r`'s, or whose smoothed delay was
-//! above `base + 0.5 (max − base)` and rising when `r` lost, leaves its group for `r`'s. A member of `r`'s group
-//! without a sign at three events of others running is a group of its own. In a group `G`, `w_G = Σ_{s∈G} w_s`: an
-//! acknowledged segment adds `1/w_G`, a loss takes `w_G/2`. A group of one is Reno.
+//! Source: Hassayoun, Iyengar and Ros, ICNP 2011, of which this is known: a loss on a path asks,
+//! losses and increased delays of others answer; paths that share are one TCP together, groups know
+//! nothing of each other. The rest is reconstructed. A loss event on `r` opens an observation of
+//! one interval `I`, the longest smoothed round trip of the connection. When it closes, every other
+//! path that had a loss event within `±I` of `r`'s, or whose smoothed delay was above `base + 0.5
+//! (max − base)` and rising when `r` lost, leaves its group for `r`'s. A member of `r`'s group
+//! without a sign at three events of others running is a group of its own. In a group `G`, `w_G =
+//! Σ_{s∈G} w_s`: an acknowledged segment adds `1/w_G`, a loss takes `w_G/2`. A group of one is
+//! Reno.
 //!
 //! What that leaves open:
-//! * The whole group halves at once, each member its own window. If only the path that lost did, two equal paths would
-//!   give up `w_G/4`, and have √2 of a TCP's window.
-//! * A member's loss within a round trip of the group after another's belongs to the same event: it neither reduces
-//!   again nor is observed.
-//! * A path's own events do not count in its favour: otherwise two that lose in turn would never part.
-//! * The slow start that ends for all members when it ends for one is the first. After a timeout a path slow-starts by
-//!   itself: growth and halving keep the ratios of windows, so that it would have no other way back.
+//! * The whole group halves at once, each member its own window. If only the path that lost did,
+//!   two equal paths would give up `w_G/4`, and have √2 of a TCP's window.
+//! * A member's loss within a round trip of the group after another's belongs to the same event: it
+//!   neither reduces again nor is observed.
+//! * A path's own events do not count in its favour: otherwise two that lose in turn would never
+//!   part.
+//! * The slow start that ends for all members when it ends for one is the first. After a timeout a
+//!   path slow-starts by itself: growth and halving keep the ratios of windows, so that it would
+//!   have no other way back.
 //!
-//! A drop-tail queue that holds a bandwidth-delay product is in the upper half of its range, and fills, half of the time:
-//! by delays, paths over such queues are one group wherever they lead. `dwc:losses` goes by losses alone, which on a
-//! shared link coincide less often than delays do: there it is a little more than one TCP.
+//! A drop-tail queue that holds a bandwidth-delay product is in the upper half of its range, and
+//! fills, half of the time: by delays, paths over such queues are one group wherever they lead.
+//! `dwc:losses` goes by losses alone, which on a shared link coincide less often than delays do:
+//! there it is a little more than one TCP.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
@@ -169,7 +174,8 @@ impl Dwc {
                 continue;
             }
             let Window { cwnd, ssthresh } = window;
-            // Of a sibling that slow-starts after a timeout, what it goes back to is halved as well.
+            // Of a sibling that slow-starts after a timeout, what it goes back to is halved as
+            // well.
             let returns = other != me && cwnd < ssthresh && !self.begins(window);
             let least = if returns { self.settings.min_window } else { floor };
             let goal = if returns { ssthresh } else { cwnd };
@@ -183,8 +189,8 @@ impl Dwc {
         }
     }
 
-    /// `me` lost: whose delay is increased is looked at now, when its queue is full; who loses as well, when the
-    /// interval is over. What `me` loses until then belongs to the same event.
+    /// `me` lost: whose delay is increased is looked at now, when its queue is full; who loses as
+    /// well, when the interval is over. What `me` loses until then belongs to the same event.
     fn observe(&mut self, of: usize) {
         let interval = INTERVAL * longest(self.paths.iter().filter(|path| path.member));
         let (opened, since) = (self.now, self.now - interval);

@@ -3,8 +3,8 @@
 use crate::{Acked, Cause, CongestionController, Delivered, SegmentRate, Span, Window};
 use alloc::boxed::Box;
 
-/// Congestion control of one path that does not look at its siblings; see [`CongestionController`] for what the calls
-/// mean.
+/// Congestion control of one path that does not look at its siblings; see [`CongestionController`]
+/// for what the calls mean.
 pub(crate) trait Single: Clone {
     fn on_ack(&mut self, ack: &Acked);
     fn on_congestion(&mut self, cause: Cause);

@@ -1,7 +1,7 @@
 //! The maximum over the last rounds, from the three best samples.
 //!
-//! Source: Nichols' windowed filter as in Linux' lib/win_minmax.c (idea): the best sample, the best after
-//! it, and the best after that, each young enough to take over.
+//! Source: Nichols' windowed filter as in Linux' lib/win_minmax.c (idea): the best sample, the best
+//! after it, and the best after that, each young enough to take over.
 
 /// A windowed maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,7 +31,8 @@ impl MaxFilter {
         while round - self.best[0].0 > rounds {
             self.best = [self.best[1], self.best[2], new];
         }
-        // A quarter of the window without a second best, or a half without a third: the newest will do.
+        // A quarter of the window without a second best, or a half without a third: the newest will
+        // do.
         let age = round - self.best[0].0;
         if self.best[1].0 == self.best[0].0 && 4 * age > rounds {
             (self.best[1], self.best[2]) = (new, new);

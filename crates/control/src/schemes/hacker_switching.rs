@@ -1,11 +1,13 @@
-//! Reduced aggression whose TCP moves to the path where TCP's response function gives the highest rate.
+//! Reduced aggression whose TCP moves to the path where TCP's response function gives the highest
+//! rate.
 //!
-//! Source: Tse 2006, §4.4, which wishes for it and leaves open how: by the rule of `switching.rs`. The rest is
-//! the law of `laws/hacker.rs`, of which only the path with the unreduced growth changes: every path keeps its
-//! window, and goes on from there at its new pace.
+//! Source: Tse 2006, §4.4, which wishes for it and leaves open how: by the rule of `switching.rs`.
+//! The rest is the law of `laws/hacker.rs`, of which only the path with the unreduced growth
+//! changes: every path keeps its window, and goes on from there at its new pace.
 //!
-//! There is no form that moves by trials: they keep a place that is 15 % better (`trial.rs`), and a wrong place
-//! costs less than that where a reduced flow is there as well (docs/explanation/fair-by-definition.md).
+//! There is no form that moves by trials: they keep a place that is 15 % better (`trial.rs`), and a
+//! wrong place costs less than that where a reduced flow is there as well
+//! (docs/explanation/fair-by-definition.md).
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
@@ -102,7 +104,8 @@ mod tests {
         Acked { segments, srtt: 0.1, cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
     }
 
-    /// Two paths in congestion avoidance with 8 segments each and loss intervals of 20 and 400 segments.
+    /// Two paths in congestion avoidance with 8 segments each and loss intervals of 20 and 400
+    /// segments.
     fn measured(base: usize) -> HackerSwitching {
         let mut ensemble = HackerSwitching::new(Settings { base, ..Settings::default() }, 2);
         for (path, segments) in [(0, 20.0), (1, 400.0)] {

@@ -1,10 +1,12 @@
-//! TCP-LP: a TCP for the background, which yields when a queue grows and not only when it overflows.
+//! TCP-LP: a TCP for the background, which yields when a queue grows and not only when it
+//! overflows.
 //!
-//! Source: Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion control", ToN 2006
-//! (symbols `sd`, `d_min`, `d_max`, `δ`, `itt`); Tse 2006 §2.2. Delay is looked at once in a round trip, and
-//! after an indication not before what was under way has been acknowledged: its delays are those of the old
-//! window, and would be a second indication each time. Linux' `tcp_lp` looks on every ACK and forgets both
-//! extremes at each indication instead: `lp:reset`.
+//! Source: Kuzmanovic and Knightly, "TCP-LP: low-priority service via end-point congestion
+//! control", ToN 2006 (symbols `sd`, `d_min`, `d_max`, `δ`, `itt`); Tse 2006 §2.2. Delay is looked
+//! at once in a round trip, and after an indication not before what was under way has been
+//! acknowledged: its delays are those of the old window, and would be a second indication each
+//! time. Linux' `tcp_lp` looks on every ACK and forgets both extremes at each indication instead:
+//! `lp:reset`.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
@@ -77,7 +79,8 @@ pub(crate) struct Lp {
     srtt: f64,
     /// Whether the first slow start is over, in which both extremes of the delay are found.
     started: bool,
-    /// Whether the last ACK found the path congested, or within an inference: the window did not grow.
+    /// Whether the last ACK found the path congested, or within an inference: the window did not
+    /// grow.
     slow: bool,
 }
 
@@ -113,7 +116,8 @@ impl Lp {
         self.now < self.state.inference_until
     }
 
-    /// Early congestion indication, or a loss: half the window, and one segment if it is the second.
+    /// Early congestion indication, or a loss: half the window, and one segment if it is the
+    /// second.
     fn indicate(&mut self) {
         let half = self.state.window.cwnd / 2.0;
         let cwnd = if self.inferring() { 0.0 } else { half };

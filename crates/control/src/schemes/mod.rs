@@ -1,5 +1,5 @@
-//! The registry of controllers that are not a law in a shell: they act on time, delay or rate, and so have no
-//! drift. One file each, one line each.
+//! The registry of controllers that are not a law in a shell: they act on time, delay or rate, and
+//! so have no drift. One file each, one line each.
 
 use crate::controller::forward;
 use crate::kind::kinds;

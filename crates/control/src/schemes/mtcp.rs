@@ -1,11 +1,12 @@
-//! mTCP: a TCP on each path, but for paths that are found to share their bottleneck with a better one.
+//! mTCP: a TCP on each path, but for paths that are found to share their bottleneck with a better
+//! one.
 //!
-//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, as Tse 2006 §2.1 has it. Subflows that
-//! share a drop-tail queue lose at the same times: of two paths, the fast retransmits of the one with fewer
-//! that have one of the other within a round trip are counted. Where they are more than half, the path that
-//! carried less is suppressed, and tried again later. What the sources leave open: ten fast retransmits of each
-//! at least, a look every 15 s, which compares what was carried since the last one, and a minute until a path is
-//! tried again.
+//! Source: Zhang, Lai, Krishnamurthy, Peterson and Wang, USENIX 2004, as Tse 2006 §2.1 has it.
+//! Subflows that share a drop-tail queue lose at the same times: of two paths, the fast retransmits
+//! of the one with fewer that have one of the other within a round trip are counted. Where they are
+//! more than half, the path that carried less is suppressed, and tried again later. What the
+//! sources leave open: ten fast retransmits of each at least, a look every 15 s, which compares
+//! what was carried since the last one, and a minute until a path is tried again.
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
@@ -51,8 +52,8 @@ pub(crate) struct Mtcp {
     floor: f64,
 }
 
-/// Part of the events of the flow with fewer of them that have one of the other within `interval`; each
-/// counts for one.
+/// Part of the events of the flow with fewer of them that have one of the other within `interval`;
+/// each counts for one.
 fn coincide(a: &[f64], b: &[f64], interval: f64) -> f64 {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (mut found, mut next) = (0, 0);
@@ -82,7 +83,8 @@ impl Mtcp {
         let (Some(first), Some(second)) = (a.retransmits.first(), b.retransmits.first()) else {
             return false;
         };
-        // As many events reach less far back on a path that has more of them: only the time of both counts.
+        // As many events reach less far back on a path that has more of them: only the time of both
+        // counts.
         let since = first.max(*second);
         let [of_a, of_b] = [a, b].map(|path| {
             let early = path.retransmits.partition_point(|at| *at < since);

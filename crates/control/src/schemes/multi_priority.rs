@@ -1,14 +1,17 @@
-//! Multi-Priority TCP: one TCP on the base path, TCP-LP or TCP Nice in the background on all others.
+//! Multi-Priority TCP: one TCP on the base path, TCP-LP or TCP Nice in the background on all
+//! others.
 //!
-//! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one probes.
-//! *Borrowing* (§3.1.1) charges its packet to the base window while it is outstanding, *returning* (§3.1.2)
-//! gives the base flow what it would have earned with it, `1/w_B`, if the answer is slow, and all background
-//! flows together send one probe in a round trip of the base flow. Until the base flow has been answered, and
-//! while it has timed out, there is nothing to borrow from: then they probe for themselves.
+//! Source: Tse 2006, §2.2 and §3.1 (`cwnd_B` is `w_B` here). A background flow at window one
+//! probes. *Borrowing* (§3.1.1) charges its packet to the base window while it is outstanding,
+//! *returning* (§3.1.2) gives the base flow what it would have earned with it, `1/w_B`, if the
+//! answer is slow, and all background flows together send one probe in a round trip of the base
+//! flow. Until the base flow has been answered, and while it has timed out, there is nothing to
+//! borrow from: then they probe for themselves.
 //!
-//! `multi-priority:naive` does nothing of the kind; `:literal` takes a packet off the base window for good, as
-//! §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`, `trial.rs`). With `:nice` TCP Nice is
-//! in the background. Its windows fall below one: a packet is a probe then too, and is due in 1/w round trips.
+//! `multi-priority:naive` does nothing of the kind; `:literal` takes a packet off the base window
+//! for good, as §3.1.1 can be read; `:switching` and `:trial` move the base (`switching.rs`,
+//! `trial.rs`). With `:nice` TCP Nice is in the background. Its windows fall below one: a packet is
+//! a probe then too, and is due in 1/w round trips.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
@@ -48,11 +51,12 @@ pub(crate) struct MultiPriority<B> {
     base: usize,
     /// The base flow: Reno over one path.
     tcp: Shell<Reno>,
-    /// Whether there is nothing to borrow from: the base flow has timed out, or nothing was sent for want of a
-    /// loan, and it has not been answered since.
+    /// Whether there is nothing to borrow from: the base flow has timed out, or nothing was sent
+    /// for want of a loan, and it has not been answered since.
     base_lost: bool,
     base_recovers: bool,
-    /// Whether the last congestion event of the base path was one of the base flow, which it can take back.
+    /// Whether the last congestion event of the base path was one of the base flow, which it can
+    /// take back.
     base_reduced: bool,
     base_srtt: f64,
     now: f64,
@@ -73,8 +77,8 @@ struct Path<B> {
     may_send: bool,
     /// It has been lent a packet, and that has not been answered.
     lent: bool,
-    /// Until when that packet is charged to the base flow, in seconds; a path that does not send it, since it
-    /// stands by or is not established, does not cost the base a packet for ever.
+    /// Until when that packet is charged to the base flow, in seconds; a path that does not send
+    /// it, since it stands by or is not established, does not cost the base a packet for ever.
     charged_until: f64,
     /// It has timed out again and not been answered since.
     failed: bool,
@@ -169,8 +173,8 @@ impl<B: Background> MultiPriority<B> {
         (self.turn, self.lends_at) = (me, self.now + self.base_srtt);
     }
 
-    /// The answer to what `me` was lent has come: the base flow has its packet back and, if the answer is
-    /// slow, what that packet would have earned.
+    /// The answer to what `me` was lent has come: the base flow has its packet back and, if the
+    /// answer is slow, what that packet would have earned.
     fn give_back(&mut self, me: usize, repairs: bool) {
         let path = &mut self.paths[me];
         let lent = core::mem::take(&mut path.lent);
@@ -394,7 +398,8 @@ mod tests {
         Acked { segments, srtt, cwnd_limited, now: Time(now_ns), una, nxt, ..Acked::default() }
     }
 
-    /// A base flow in congestion avoidance with `cwnd` segments, and backed-off flows in the background.
+    /// A base flow in congestion avoidance with `cwnd` segments, and backed-off flows in the
+    /// background.
     fn backed_off(priorities: Priorities, cwnd: f64, paths: usize) -> MultiPriority<Lp> {
         with_background(priorities, cwnd, paths)
     }
@@ -460,7 +465,8 @@ mod tests {
         let mut ensemble = backed_off(Priorities::Borrowing, 20.0, 17);
         let mut probes = 0;
         for step in 0..1000 {
-            let now = 1.0 + 0.01 * f64::from(step); // ten seconds, ten ACKs of the base in a round trip
+            // ten seconds, ten ACKs of the base in a round trip
+            let now = 1.0 + 0.01 * f64::from(step);
             ensemble.on_ack(0, &Acked { cwnd_limited: false, ..ack(now, 1000) });
             for path in 1..17 {
                 if ensemble.window(path).cwnd > 0.0 {

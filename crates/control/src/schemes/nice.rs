@@ -1,16 +1,17 @@
-//! TCP Nice: Vegas for the background, which halves its window when queues grow and whose window may be less than
-//! a segment.
+//! TCP Nice: Vegas for the background, which halves its window when queues grow and whose window
+//! may be less than a segment.
 //!
-//! Source: Venkataramani, Kokku and Dahlin, "TCP Nice: a mechanism for background transfers", OSDI 2002, §2.3
-//! (`minRTT`, `maxRTT`, `threshold`, `fraction`, `numCong`; values of §4) and its smallest window; Vegas as in
-//! Brakmo and Peterson, JSAC 1995.
+//! Source: Venkataramani, Kokku and Dahlin, "TCP Nice: a mechanism for background transfers", OSDI
+//! 2002, §2.3 (`minRTT`, `maxRTT`, `threshold`, `fraction`, `numCong`; values of §4) and its
+//! smallest window; Vegas as in Brakmo and Peterson, JSAC 1995.
 //!
-//! What they leave open: `maxRTT` is to be the round trip of a full queue, so that the first slow start goes on until
-//! a loss and is only learned from; ended as Vegas ends it, the flow takes a packet of its own for a queue and uses
-//! 0.23 of an empty link of 5 Mb/s. `numCong` counts segments, so that an ACK for two counts for both. Vegas adds
-//! its segment in a round also to a fraction of one, and a round is then the 1/w round trips between two packets. Its
-//! slow start doubles in every round, as Linux' does. A lone packet is answered late by receivers that delay ACKs: the
-//! prototype sent two at a time for that, this does not.
+//! What they leave open: `maxRTT` is to be the round trip of a full queue, so that the first slow
+//! start goes on until a loss and is only learned from; ended as Vegas ends it, the flow takes a
+//! packet of its own for a queue and uses 0.23 of an empty link of 5 Mb/s. `numCong` counts
+//! segments, so that an ACK for two counts for both. Vegas adds its segment in a round also to a
+//! fraction of one, and a round is then the 1/w round trips between two packets. Its slow start
+//! doubles in every round, as Linux' does. A lone packet is answered late by receivers that delay
+//! ACKs: the prototype sent two at a time for that, this does not.
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
@@ -25,7 +26,8 @@ const THRESHOLD: f64 = 0.1;
 const FRACTION: f64 = 0.5;
 /// Smallest window, in segments.
 const FLOOR: f64 = 1.0 / 48.0;
-/// Queued packets below which Vegas grows, above which it shrinks, and above which its slow start ends.
+/// Queued packets below which Vegas grows, above which it shrinks, and above which its slow start
+/// ends.
 const ALPHA: f64 = 1.0;
 const BETA: f64 = 3.0;
 const GAMMA: f64 = 1.0;
@@ -245,7 +247,8 @@ impl Scheme for Options {
 mod tests {
     use super::*;
 
-    /// A flow in congestion avoidance with `cwnd` segments, which has seen round trips of 100 to 150 ms.
+    /// A flow in congestion avoidance with `cwnd` segments, which has seen round trips of 100 to
+    /// 150 ms.
     fn avoiding(cwnd: f64) -> Nice {
         let mut nice = Nice::new(Settings::default());
         nice.restart(Window { cwnd, ssthresh: 1.0 / 48.0 });

@@ -1,14 +1,17 @@
-//! One loss history for all paths of an ensemble: what Bilevel TFRC's master knows in its variant for many paths.
+//! One loss history for all paths of an ensemble: what Bilevel TFRC's master knows in its variant
+//! for many paths.
 //!
-//! Ours; Tse 2006, §4.2 only wishes for it. Eq. 3.3 is a mean of loss event rates that each path estimates from eight
-//! loss intervals of its own. A path that sends an Nth of the packets takes N times as long to forget, and what the
-//! response function asks of it for N empty paths is an interval N² times as long as one path's. Here the packets of
-//! all paths are one sequence, and the estimate of the same quantity remembers eight of its intervals. A loss of what
-//! was sent before the ensemble heard of an event belongs to that event, on whichever path.
+//! Ours; Tse 2006, §4.2 only wishes for it. Eq. 3.3 is a mean of loss event rates that each path
+//! estimates from eight loss intervals of its own. A path that sends an Nth of the packets takes N
+//! times as long to forget, and what the response function asks of it for N empty paths is an
+//! interval N² times as long as one path's. Here the packets of all paths are one sequence, and the
+//! estimate of the same quantity remembers eight of its intervals. A loss of what was sent before
+//! the ensemble heard of an event belongs to that event, on whichever path.
 //!
-//! For the division a path has, besides the `f_i` of its own history, that of what the ensemble remembers:
-//! `(k_i + 1) / (n_i + 1/f_M)` with `k_i` events in `n_i` packets, the mean of what is likely if `f_i` is exponentially
-//! distributed around `f_M` before anything is known. A path that has hardly sent is as good as the others.
+//! For the division a path has, besides the `f_i` of its own history, that of what the ensemble
+//! remembers: `(k_i + 1) / (n_i + 1/f_M)` with `k_i` events in `n_i` packets, the mean of what is
+//! likely if `f_i` is exponentially distributed around `f_M` before anything is known. A path that
+//! has hardly sent is as good as the others.
 
 use crate::tfrc::{Allowed, INTERVALS, Report};
 use alloc::boxed::Box;
@@ -52,8 +55,8 @@ fn sum(counts: &[u64]) -> u64 {
 }
 
 impl Pooled {
-    /// Nothing lost yet; `initial` segments in the first round trip. Old intervals count less while the open one is
-    /// long (RFC 5348 §5.5).
+    /// Nothing lost yet; `initial` segments in the first round trip. Old intervals count less while
+    /// the open one is long (RFC 5348 §5.5).
     pub(super) fn new(initial: f64, paths: usize) -> Self {
         Pooled {
             allowed: Allowed::new(initial, true),
@@ -77,8 +80,8 @@ impl Pooled {
         (mean > 0.0).then(|| ((events + 1.0) / (segments + 1.0 / mean)).min(1.0))
     }
 
-    /// `R_M` after a report of `path`, where all paths together have a mean round trip of `rtt` seconds and
-    /// `received` segments per second arrive.
+    /// `R_M` after a report of `path`, where all paths together have a mean round trip of `rtt`
+    /// seconds and `received` segments per second arrive.
     pub(super) fn on_feedback(
         &mut self,
         path: usize,

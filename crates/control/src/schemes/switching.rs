@@ -1,8 +1,10 @@
-//! Which path should carry the base flow: the one where TCP's response function gives the highest rate.
+//! Which path should carry the base flow: the one where TCP's response function gives the highest
+//! rate.
 //!
-//! Source: Tse 2006, §4.3.1, §4.4 and §5.2, which proposes it and leaves open how. Here loss is the inverse mean
-//! length of the intervals between congestion events, the open one included (RFC 5348 §5.4 without its
-//! synthetic first one), and another path must be a quarter better for ten of its round trips.
+//! Source: Tse 2006, §4.3.1, §4.4 and §5.2, which proposes it and leaves open how. Here loss is the
+//! inverse mean length of the intervals between congestion events, the open one included (RFC 5348
+//! §5.4 without its synthetic first one), and another path must be a quarter better for ten of its
+//! round trips.
 
 use crate::{Acked, Cause};
 use alloc::boxed::Box;
@@ -45,7 +47,8 @@ impl Path {
         (sum / weights).max(closed).max(1.0)
     }
 
-    /// Segments per second of a TCP here, none on a path that does not answer (Padhye et al. 1998, with `t_RTO = 4 R` and `b = 1`).
+    /// Segments per second of a TCP here, none on a path that does not answer (Padhye et al. 1998,
+    /// with `t_RTO = 4 R` and `b = 1`).
     fn rate(&self) -> f64 {
         if self.srtt == 0.0 {
             return 0.0;

@@ -1,13 +1,16 @@
-//! TFRC over several paths: on each by itself, a fraction of it on each, or under one master (Bilevel TFRC).
+//! TFRC over several paths: on each by itself, a fraction of it on each, or under one master
+//! (Bilevel TFRC).
 //!
-//! Source: Tse 2006, §2.1 (fractional), §3.2 with eq. 3.1 and 3.3 (bilevel; symbols `R_M`, `R_i`, `f_M`, `f_i`).
-//! A path's own TFRC gives its nominal rate `R_i`, of which it may send a part. What arrives on it is
-//! scaled up by as much before it caps `R_i`: unscaled, `2 X_recv` would let a fraction 1/N shrink for ever.
+//! Source: Tse 2006, §2.1 (fractional), §3.2 with eq. 3.1 and 3.3 (bilevel; symbols `R_M`, `R_i`,
+//! `f_M`, `f_i`). A path's own TFRC gives its nominal rate `R_i`, of which it may send a part. What
+//! arrives on it is scaled up by as much before it caps `R_i`: unscaled, `2 X_recv` would let a
+//! fraction 1/N shrink for ever.
 //!
-//! What §3.2 leaves open: the master's round trip is the rate-weighted mean of its paths'; as long as none has
-//! lost anything the master doubles its rate once a round trip, and never sends more than twice what arrived.
-//! `bilevel-tfrc:pooled` has another estimate of `f_M` (`pooled.rs`). There a path's nominal rate is the better of what
-//! its own history and the ensemble's allow, and at most `R_M`: what it is worth beyond all of them nobody has measured.
+//! What §3.2 leaves open: the master's round trip is the rate-weighted mean of its paths'; as long
+//! as none has lost anything the master doubles its rate once a round trip, and never sends more
+//! than twice what arrived. `bilevel-tfrc:pooled` has another estimate of `f_M` (`pooled.rs`).
+//! There a path's nominal rate is the better of what its own history and the ensemble's allow, and
+//! at most `R_M`: what it is worth beyond all of them nobody has measured.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
@@ -109,7 +112,8 @@ impl Tfrc {
     fn nominal(&self, me: usize) -> f64 {
         let own = &self.paths[me].own;
         let Some(pooled) = &self.pooled else { return own.rate() };
-        let known = pooled.loss(me).filter(|_| own.loss() > 0.0); // before that it doubles by itself
+        // before that it doubles by itself
+        let known = pooled.loss(me).filter(|_| own.loss() > 0.0);
         let arrived = 2.0 * self.scale * own.received();
         let pooled = known.map_or(0.0, |loss| response(loss, own.rtt()).min(arrived));
         own.rate().max(pooled).min(self.master.rate)
@@ -131,7 +135,8 @@ impl Tfrc {
         };
     }
 
-    /// The new `R_M` (§3.2): the response function of `f_M`, the mean of the `f_i` weighted by rates.
+    /// The new `R_M` (§3.2): the response function of `f_M`, the mean of the `f_i` weighted by
+    /// rates.
     fn command(&mut self, now: f64) {
         if self.heard().map(Allowed::rate).sum::<f64>() <= 0.0 {
             return; // nothing was reported yet

@@ -1,17 +1,18 @@
 //! Which path should carry the base flow, found out by trying.
 //!
-//! This rule is ours, where the response function of `switching.rs` misleads: moving the base to a path gains
-//! what a TCP gets there beyond what a background flow does, and on a path that nobody else uses that is
-//! nothing, however high its rate. So the base goes to a path on which the background flow has backed off, the
-//! rate of all paths together is measured, and it goes back if that is not better. Whichever path is the base,
-//! the ensemble is fair. The constants were chosen on the scenarios of docs/explanation/fair-by-definition.md.
+//! This rule is ours, where the response function of `switching.rs` misleads: moving the base to a
+//! path gains what a TCP gets there beyond what a background flow does, and on a path that nobody
+//! else uses that is nothing, however high its rate. So the base goes to a path on which the
+//! background flow has backed off, the rate of all paths together is measured, and it goes back if
+//! that is not better. Whichever path is the base, the ensemble is fair. The constants were chosen
+//! on the scenarios of docs/explanation/fair-by-definition.md.
 
 /// Round trips of the slowest path in an epoch: some sawteeth of a TCP.
 const EPOCH: f64 = 100.0;
 /// By what factor all paths together must be better.
 const BETTER: f64 = 1.15;
-/// Epochs before the first trial, after one that succeeded, which says that the other place is worse, and at
-/// most; four times as many after each that failed.
+/// Epochs before the first trial, after one that succeeded, which says that the other place is
+/// worse, and at most; four times as many after each that failed.
 const FIRST_REST: u32 = 2;
 const GOOD_REST: u32 = 8;
 const LONGEST_REST: u32 = 32;
@@ -58,8 +59,8 @@ impl Trial {
         self.acked += segments;
     }
 
-    /// The path to which the base is to move now, `candidate` or back, if it is to move; with round trips of `slowest`
-    /// seconds on the slowest path.
+    /// The path to which the base is to move now, `candidate` or back, if it is to move; with round
+    /// trips of `slowest` seconds on the slowest path.
     pub(super) fn turn(
         &mut self,
         now: f64,

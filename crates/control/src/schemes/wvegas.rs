@@ -1,11 +1,12 @@
 //! Weighted Vegas: delay-based control that equalises congestion over paths.
 //!
-//! Source: Cao, Xu and Fu, ICNP 2012, and draft-xu-mptcp-congestion-control, as it was in Linux (symbols
-//! `alpha_r`, `weight_r`, `total_alpha`, `gamma`, `diff`, `base_rtt`, `q_min`). It has no drift: it acts
-//! once in a round trip and on delay.
+//! Source: Cao, Xu and Fu, ICNP 2012, and draft-xu-mptcp-congestion-control, as it was in Linux
+//! (symbols `alpha_r`, `weight_r`, `total_alpha`, `gamma`, `diff`, `base_rtt`, `q_min`). It has no
+//! drift: it acts once in a round trip and on delay.
 //!
-//! Linux' module also drains a queue that has doubled since it was smallest. A backlog that starts near zero
-//! doubles long before it is `alpha_r`, so a path that drains never rests there; `wvegas:nodrain` does.
+//! Linux' module also drains a queue that has doubled since it was smallest. A backlog that starts
+//! near zero doubles long before it is `alpha_r`, so a path that drains never rests there;
+//! `wvegas:nodrain` does.
 
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;

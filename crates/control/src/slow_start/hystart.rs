@@ -1,7 +1,8 @@
 //! HyStart++: leaves slow start before the queue is full, by the round-trip times of whole rounds.
 //!
-//! Source: RFC 9406 §4 (symbols `currentRoundMinRTT`, `lastRoundMinRTT`, `cssBaselineMinRtt`). Only the first slow
-//! start of a path is HyStart++'s: later ones have an ssthresh to go by, and are standard.
+//! Source: RFC 9406 §4 (symbols `currentRoundMinRTT`, `lastRoundMinRTT`, `cssBaselineMinRtt`). Only
+//! the first slow start of a path is HyStart++'s: later ones have an ssthresh to go by, and are
+//! standard.
 
 use super::{SlowStart, Standard, Step};
 use crate::Acked;

@@ -1,5 +1,5 @@
-//! The registry of slow starts: how a path grows below ssthresh, and when it stops. One file each, one line
-//! each; `LAW+NAME` says which.
+//! The registry of slow starts: how a path grows below ssthresh, and when it stops. One file each,
+//! one line each; `LAW+NAME` says which.
 
 use crate::kind::kinds;
 use crate::{Acked, Phase};
@@ -20,7 +20,8 @@ pub trait SlowStart: Copy + core::fmt::Debug + PartialEq {
 pub struct Step {
     /// Segments that the ACK counts for at most.
     pub limit: f64,
-    /// Segments that the window gains for each of them; `None` ends slow start at the present window.
+    /// Segments that the window gains for each of them; `None` ends slow start at the present
+    /// window.
     pub growth: Option<f64>,
 }
 

@@ -5,8 +5,8 @@ use alloc::collections::VecDeque;
 
 /// `t_mbi`: even the slowest path sends a segment in this many seconds.
 const SLOWEST: f64 = 64.0;
-/// No rate is larger, in segments per second: a path without loss whose rate says only what part it has of
-/// another may grow for ever, and is to stay finite.
+/// No rate is larger, in segments per second: a path without loss whose rate says only what part it
+/// has of another may grow for ever, and is to stay finite.
 const FASTEST: f64 = 1e12;
 /// Weight of the past in the mean of √R (`q2`).
 const MEMORY: f64 = 0.9;
@@ -76,8 +76,9 @@ impl Allowed {
         if self.root > 0.0 { self.root_mean / self.root } else { 1.0 }
     }
 
-    /// The receiver reports (§4.3). The path may send `scale` times less than this rate, so that what arrived
-    /// stands for `scale` times as much: in the cap, and in the rate that the first loss interval stands for.
+    /// The receiver reports (§4.3). The path may send `scale` times less than this rate, so that
+    /// what arrived stands for `scale` times as much: in the cap, and in the rate that the first
+    /// loss interval stands for.
     pub(crate) fn on_feedback(&mut self, report: &Report<'_>, scale: f64) {
         let first = self.rtt == 0.0;
         self.rtt = report.rtt;
@@ -133,8 +134,8 @@ impl Allowed {
         self.initial / self.rtt
     }
 
-    /// No report came for four round trips (§4.4); `idle`: nothing was sent meanwhile. `scale` is as in
-    /// [`Allowed::on_feedback`].
+    /// No report came for four round trips (§4.4); `idle`: nothing was sent meanwhile. `scale` is
+    /// as in [`Allowed::on_feedback`].
     pub(crate) fn on_silence(&mut self, now: f64, idle: bool, scale: f64) {
         let received = scale * self.received();
         let recover = if self.rtt > 0.0 { self.initial_rate() } else { f64::INFINITY };

@@ -4,8 +4,9 @@
 const LEAST: f64 = 1e-15;
 const MOST: f64 = 1.0;
 
-/// `X(p)` in segments per second (RFC 5348 §3.1 with b = 1 and t_RTO = 4 R; Padhye et al. 1998; the form that
-/// Tse 2006, eq. 2.1 means, whose print has lost a fraction stroke). Infinite for `p` = 0.
+/// `X(p)` in segments per second (RFC 5348 §3.1 with b = 1 and t_RTO = 4 R; Padhye et al. 1998; the
+/// form that Tse 2006, eq. 2.1 means, whose print has lost a fraction stroke). Infinite for `p` =
+/// 0.
 pub fn response(p: f64, rtt: f64) -> f64 {
     let rto = 4.0 * rtt;
     let fast = rtt * libm::sqrt(2.0 * p / 3.0);

@@ -1,5 +1,5 @@
-//! The loss event rate: one over a weighted mean of the last loss intervals (RFC 5348 §5.4 and §5.5; Tse 2006,
-//! eq. 3.2).
+//! The loss event rate: one over a weighted mean of the last loss intervals (RFC 5348 §5.4 and
+//! §5.5; Tse 2006, eq. 3.2).
 
 /// Closed intervals that count (`n`).
 pub const INTERVALS: usize = 8;
@@ -12,8 +12,8 @@ const LEAST_DISCOUNT: f64 = 0.25;
 
 /// The loss event rate of intervals in segments, the open one first; zero if none is closed.
 ///
-/// The open interval counts only if that lowers the rate. `discounts` weigh the closed ones (`DF_i`), and
-/// `general` those of them that stand beside the open one (`DF`).
+/// The open interval counts only if that lowers the rate. `discounts` weigh the closed ones
+/// (`DF_i`), and `general` those of them that stand beside the open one (`DF`).
 fn rate(intervals: &[f64], discounts: &[f64; INTERVALS], general: f64) -> f64 {
     let closed = (intervals.len().max(1) - 1).min(INTERVALS);
     if closed == 0 {
@@ -104,7 +104,8 @@ impl LossRate {
     }
 }
 
-/// `DF`: how much less the closed intervals count while the open one is longer than twice their mean.
+/// `DF`: how much less the closed intervals count while the open one is longer than twice their
+/// mean.
 fn general_discount(intervals: &[f64], discounts: &[f64; INTERVALS]) -> f64 {
     let closed = intervals[1..].iter().zip(WEIGHTS).zip(discounts);
     let (sum, weight) = closed.fold((0.0, 0.0), |(sum, total), ((length, w), discount)| {

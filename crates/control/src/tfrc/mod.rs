@@ -1,10 +1,10 @@
-//! TCP-Friendly Rate Control, RFC 5348, without its packets: what a path may send by what its receiver
-//! reports.
+//! TCP-Friendly Rate Control, RFC 5348, without its packets: what a path may send by what its
+//! receiver reports.
 //!
-//! Rates are in segments per second (RFC 5348 has bytes per second; `s` is one segment here), times in
-//! seconds. The receiver reports loss intervals, as DCCP's does (RFC 4342 §8.6), and the sender makes the
-//! loss event rate `p` of them: the first interval depends on the rate that was allowed, which in a fraction of
-//! a TCP is more than what arrived.
+//! Rates are in segments per second (RFC 5348 has bytes per second; `s` is one segment here), times
+//! in seconds. The receiver reports loss intervals, as DCCP's does (RFC 4342 §8.6), and the sender
+//! makes the loss event rate `p` of them: the first interval depends on the rate that was allowed,
+//! which in a fraction of a TCP is more than what arrived.
 
 mod allowed;
 mod equation;
@@ -29,8 +29,8 @@ pub struct Feedback<'a> {
     pub received: SegmentRate,
     /// Loss events so far.
     pub events: u64,
-    /// Loss intervals in segments, the open one first, then up to [`INTERVALS`]; if there were no more events
-    /// than that, the last one is what arrived before the first event.
+    /// Loss intervals in segments, the open one first, then up to [`INTERVALS`]; if there were no
+    /// more events than that, the last one is what arrived before the first event.
     pub intervals: &'a [u64],
     /// Whether the application, and not the rate, limited all of what this reports.
     pub limited: bool,

@@ -117,7 +117,8 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Histories of a few paths: which path, when after the last event in seconds, with which round trip, and what.
+/// Histories of a few paths: which path, when after the last event in seconds, with which round
+/// trip, and what.
 pub(crate) fn history(
     rests: core::ops::Range<f64>,
     srtts: core::ops::Range<f64>,

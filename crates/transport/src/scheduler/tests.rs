@@ -173,8 +173,8 @@ impl Connection {
         self.paths.iter().all(|(_, state)| state.outstanding == 0)
     }
 
-    /// Sends all that the scheduler lets out, and checks each choice. If it stops while nothing is in
-    /// flight, the receive window is closed, and no path has data that it has not sent.
+    /// Sends all that the scheduler lets out, and checks each choice. If it stops while nothing is
+    /// in flight, the receive window is closed, and no path has data that it has not sent.
     fn send(&mut self, scheduler: &mut Scheduling) -> Result<(), TestCaseError> {
         for sent in 0.. {
             prop_assert!(sent < 10_000, "it sends for ever");

@@ -121,8 +121,8 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the last
-    /// segment again (RFC 8985 §7.3).
+    /// A tail-loss probe that is due: new data if there is any, whatever the window says, or the
+    /// last segment again (RFC 8985 §7.3).
     fn poll_probe(&mut self, now: Time) -> Option<Transmit<Data>> {
         let me = self.paths.iter().position(|path| path.probe_due())?;
         let new = self.next_data(now);
