@@ -4,7 +4,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use control::{ControllerSpec, Settings};
 use simulator::Controller;
 use transport::coded::{self, Coding};
-use transport::tcp::{self, ModernSettings};
+use transport::tcp::{self, TrackingSettings};
 use transport::{
     Idle, PathReport, RtoFloor, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source,
     Transmit, tfrc,
@@ -41,7 +41,7 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
 /// Any options of a sender that go together.
 pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<SenderSettings> {
     let sack = bool::arbitrary(bytes)?;
-    let modern = ModernSettings {
+    let tracking = TrackingSettings {
         rack: sack && bool::arbitrary(bytes)?,
         tlp: sack && bool::arbitrary(bytes)?,
         eifel: bool::arbitrary(bytes)?,
@@ -55,7 +55,7 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         segment: SEGMENT,
         sack,
         limited_transmit: bool::arbitrary(bytes)?,
-        modern,
+        tracking,
         prr: bool::arbitrary(bytes)?,
         idle: *bytes.choose(&[Idle::Keep, Idle::Restart, Idle::Decay])?,
         initial_window: 10.0,
@@ -71,7 +71,7 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         opportunistic,
         penalise: opportunistic && bool::arbitrary(bytes)?,
         host_limit: *bytes.choose(&[u64::MAX, 3_000])?,
-        host_time: *bytes.choose(&[Span::ZERO, Span::millis(1)])?,
+        host_time: *bytes.choose(&[None, Some(Span::millis(1))])?,
         source,
     })
 }
@@ -172,7 +172,7 @@ pub fn sender(
     settings.initial_window = windows.initial_window;
     let controller = controller(bytes)?;
     let needs = controller.needs();
-    settings.modern.rate |= needs.rates;
+    settings.tracking.rate |= needs.rates;
     settings.prr &= !needs.rate_based;
     let control = Controller::new(&controller, windows, paths);
     if needs.reports {
@@ -197,8 +197,8 @@ fn codings(
     settings: &SenderSettings,
     paths: usize,
 ) -> Result<Vec<Option<Coding>>> {
-    let modern = &settings.modern;
-    let no = modern.rack || modern.tlp || modern.dsack || modern.frto || modern.eifel || modern.ecn;
+    let tracking = &settings.tracking;
+    let no = tracking.rack || tracking.tlp || tracking.dsack || tracking.frto || tracking.eifel || tracking.ecn;
     if no || !bool::arbitrary(bytes)? {
         return Ok(vec![None; paths]);
     }

@@ -79,7 +79,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let receiving = ReceiverSettings {
         transit: false,
         sack: settings.sack,
-        dsack: settings.modern.dsack,
+        dsack: settings.tracking.dsack,
         delayed_ack: bytes.arbitrary::<bool>()?.then_some(Span::millis(40)),
         buffer: settings.receive_buffer,
         autotune: false,

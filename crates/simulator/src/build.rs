@@ -13,12 +13,12 @@ use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
 use topology::{Copies, Hop, SharedMedia, Stream, Wiring};
-use transport::tcp::{AUTOTUNED_FROM, ModernSettings, ReceiverSettings};
+use transport::tcp::{AUTOTUNED_FROM, ReceiverSettings, TrackingSettings};
 use transport::{RtoSettings, SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
 
-/// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of the
-/// plan it is, or is a copy of.
+/// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of
+/// the plan it is, or is a copy of.
 pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
     let (duration, wiring) = (plan.duration, Wiring::new(plan, seed));
     let mut builder = Builder { seed, duration, world: empty(), wiring };
@@ -244,7 +244,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
         segment: options.payload.0 as u32,
         sack: options.sack,
         limited_transmit: options.limited_transmit,
-        modern: ModernSettings {
+        tracking: TrackingSettings {
             rack: options.rack,
             tlp: options.tlp,
             eifel: options.eifel,
@@ -263,7 +263,7 @@ fn sender_settings(class: &Class, source: Source) -> SenderSettings {
         penalise: options.penalise,
         scheduler: options.scheduler.clone(),
         host_limit: options.small_queue.map_or(u64::MAX, |limit| limit.0),
-        host_time: options.small_queue_time.unwrap_or_default(),
+        host_time: options.small_queue_time,
         source,
     }
 }

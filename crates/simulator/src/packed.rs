@@ -24,30 +24,18 @@ pub(crate) struct PackedSegment {
     bytes_and_kind: u64,
 }
 
-/// Which segment is packed.
+/// Which segment is packed. The highest bit is that of answers, which go to the sender of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 enum Kind {
-    Data,
-    TfrcData,
-    Datagram,
-    Combination,
-    Ack,
-    Echo,
-    /// It lies as it is in the [`SideStore`].
-    Stored,
-}
-
-impl Kind {
-    /// In the order of the variants; the first four go to the receiver.
-    const ALL: [Kind; 7] = [
-        Kind::Data,
-        Kind::TfrcData,
-        Kind::Datagram,
-        Kind::Combination,
-        Kind::Ack,
-        Kind::Echo,
-        Kind::Stored,
-    ];
+    Data = 0,
+    TfrcData = 1,
+    Datagram = 2,
+    Combination = 3,
+    Ack = 0x80,
+    Echo = 0x81,
+    /// An answer that lies as it is in the [`SideStore`].
+    Stored = 0x82,
 }
 
 /// In `bytes_and_kind`: where the flags stand.
@@ -97,65 +85,81 @@ pub(crate) struct Envelope {
     pub(crate) cursor: u32,
 }
 
+impl Envelope {
+    #[inline(always)] // on the way of every segment
+    fn cursor_and_path(self) -> u64 {
+        word(self.cursor, self.path)
+    }
+
+    /// Of a segment that has so many bytes behind the headers.
+    #[inline(always)] // on the way of every segment
+    fn bytes_and_kind(self, bytes: u32, flags: Flags, kind: Kind) -> u64 {
+        let bytes = u64::from(self.header + bytes);
+        bytes | u64::from(flags.0) << FLAGS_SHIFT | (kind as u64) << KIND_SHIFT
+    }
+}
+
 impl PackedSegment {
     /// Packs a data segment of TCP: the common case of [`PackedSegment::pack`].
     #[inline(always)] // on the way of every segment
     pub(crate) fn data(data: &Data, envelope: Envelope) -> Self {
-        let Data { seq, dsn, len, stamp, flags } = *data;
-        PackedSegment::new(Kind::Data, seq, dsn, stamp, envelope, len).of(word(len, 0), flags)
+        PackedSegment {
+            number: data.seq,
+            dsn: data.dsn,
+            stamp: data.stamp,
+            amounts: word(data.len, 0),
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(data.len, data.flags, Kind::Data),
+        }
     }
 
     /// Packs an ACK of TCP: the common case of [`PackedSegment::pack`].
     #[inline(always)] // on the way of every segment
     pub(crate) fn ack(ack: &Ack, envelope: Envelope, store: &mut SideStore) -> Self {
         let window = u32::try_from(ack.window_edge - ack.data_ack).unwrap_or(u32::MAX);
-        let bytes = sack_option_bytes(ack.sacks.blocks().len());
-        let amounts = word(window, store.put(&ack.sacks, ack.transit));
-        PackedSegment::new(Kind::Ack, ack.ack, ack.data_ack, ack.echo, envelope, bytes)
-            .of(amounts, ack.flags)
+        let options = sack_option_bytes(ack.sacks.blocks().len());
+        PackedSegment {
+            number: ack.ack,
+            dsn: ack.data_ack,
+            stamp: ack.echo,
+            amounts: word(window, store.put(&ack.sacks, ack.transit)),
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(options, ack.flags, Kind::Ack),
+        }
     }
 
     /// Packs any segment.
     pub(crate) fn pack(segment: Segment, envelope: Envelope, store: &mut SideStore) -> Self {
         let bytes = segment.bytes();
-        let new = |kind, number, dsn, stamp| {
-            PackedSegment::new(kind, number, dsn, stamp, envelope, bytes)
+        let new = |kind, [number, dsn, amounts]: [u64; 3], stamp| PackedSegment {
+            number,
+            dsn,
+            stamp,
+            amounts,
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(bytes, Flags::NONE, kind),
         };
         match segment {
             Segment::Data(data) => PackedSegment::data(&data, envelope),
             Segment::Ack(ack) => PackedSegment::ack(&ack, envelope, store),
             Segment::TfrcData(TfrcData { number, dsn, len, rtt_us, stamp }) => {
-                new(Kind::TfrcData, number, dsn, stamp).of(word(len, rtt_us), Flags::NONE)
+                new(Kind::TfrcData, [number, dsn, word(len, rtt_us)], stamp)
             }
             Segment::Datagram(Datagram { offset, len, stamp }) => {
-                new(Kind::Datagram, offset, 0, stamp).of(word(len, 0), Flags::NONE)
+                new(Kind::Datagram, [offset, 0, word(len, 0)], stamp)
             }
             Segment::Echo(Echo(Datagram { offset, len, stamp })) => {
-                new(Kind::Echo, offset, 0, stamp).of(word(len, 0), Flags::NONE)
+                new(Kind::Echo, [offset, 0, word(len, 0)], stamp)
             }
             Segment::Combination(Combination { first, count, key, dsn, lengths, len, stamp }) => {
                 let number = word(key << 8 | u32::from(count), first);
-                new(Kind::Combination, number, dsn, stamp).of(word(len, lengths), Flags::NONE)
+                new(Kind::Combination, [number, dsn, word(len, lengths)], stamp)
             }
             Segment::TfrcReport(_) | Segment::CodedAck(_) => {
                 let place = store.segments.put(Some(segment));
-                new(Kind::Stored, 0, 0, Time::ZERO).of(word(0, place), Flags::NONE)
+                new(Kind::Stored, [0, 0, word(0, place)], Time::ZERO)
             }
         }
-    }
-
-    #[inline(always)] // on the way of every segment
-    fn new(kind: Kind, number: u64, dsn: u64, stamp: Time, envelope: Envelope, bytes: u32) -> Self {
-        let Envelope { header, path, cursor } = envelope;
-        let bytes_and_kind = u64::from(header + bytes) | (kind as u64) << KIND_SHIFT;
-        let cursor_and_path = word(cursor, path);
-        PackedSegment { number, dsn, stamp, amounts: 0, cursor_and_path, bytes_and_kind }
-    }
-
-    #[inline(always)] // on the way of every segment
-    fn of(self, amounts: u64, flags: Flags) -> Self {
-        let bytes_and_kind = self.bytes_and_kind | u64::from(flags.0) << FLAGS_SHIFT;
-        PackedSegment { amounts, bytes_and_kind, ..self }
     }
 
     /// Number of its path in the world.
@@ -180,7 +184,7 @@ impl PackedSegment {
 
     /// Whether it goes to the sender of data.
     pub(crate) fn is_answer(&self) -> bool {
-        self.bytes_and_kind >> KIND_SHIFT >= Kind::Ack as u64
+        (self.bytes_and_kind as i64) < 0 // the highest bit of the kind
     }
 
     /// Bytes without headers of what goes to the receiver.
@@ -268,7 +272,18 @@ impl PackedSegment {
     }
 
     fn kind(&self) -> Kind {
-        Kind::ALL[(self.bytes_and_kind >> KIND_SHIFT) as usize % Kind::ALL.len()]
+        const KINDS: [Kind; 7] = [
+            Kind::Data,
+            Kind::TfrcData,
+            Kind::Datagram,
+            Kind::Combination,
+            Kind::Ack,
+            Kind::Echo,
+            Kind::Stored,
+        ];
+        let byte = (self.bytes_and_kind >> KIND_SHIFT) as u8;
+        let kind = KINDS.into_iter().find(|kind| *kind as u8 == byte);
+        kind.expect("only kinds are packed")
     }
 
     fn flags(&self) -> Flags {

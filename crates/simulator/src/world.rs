@@ -1,8 +1,8 @@
 //! The world: elements, endpoints, and the loop that carries packets between them.
 //!
-//! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it to
-//! the next link; the agenda wakes the link when it comes out, and `hop` goes on; at the end of the
-//! route `arrive` gives it to the endpoint, whose answer takes the same way back.
+//! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it
+//! to the next link; the agenda wakes the link when it comes out, and `hop` goes on; at the end of
+//! the route `arrive` gives it to the endpoint, whose answer takes the same way back.
 
 use crate::agenda::Agenda;
 use crate::ends::Ends;
@@ -140,7 +140,8 @@ pub(crate) struct Totals {
 }
 
 impl World {
-    /// Puts the starts of the flows, the first action of the script and what media do by themselves on the agenda.
+    /// Puts the starts of the flows, the first action of the script and what media do by themselves
+    /// on the agenda.
     pub(crate) fn begin(&mut self) {
         for flow in 0..self.flows.len() as u32 {
             let start = self.flows[flow as usize].ends.start();
@@ -152,14 +153,15 @@ impl World {
         (0..self.media.count()).for_each(|medium| self.schedule_medium(medium));
     }
 
-    /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is reached.
+    /// Runs everything up to and at `end`, or [`BATCH`] events of it; returns whether `end` is
+    /// reached.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         while let Some((now, source)) = self.agenda.pop(end) {
             debug_assert!(now >= self.now, "time went back");
             self.now = now;
             self.totals.events += 1;
             self.totals.digest = mix(self.totals.digest, now.0, source);
-            match self.sources.wake(source) {
+            match self.wake(source) {
                 Wake::Link(link) => self.wake_link(link),
                 other => self.wake_other(other),
             }
@@ -169,6 +171,16 @@ impl World {
         }
         self.now = end;
         true
+    }
+
+    /// What an event source is. A link is told by the links themselves, so that it is not looked up
+    /// with a check again.
+    #[inline(always)] // on the way of every event
+    fn wake(&self, source: EventSource) -> Wake {
+        match source.index() < self.links.len() {
+            true => Wake::Link(source.0),
+            false => self.sources.wake(source),
+        }
     }
 
     fn wake_link(&mut self, link: u32) {
@@ -192,8 +204,8 @@ impl World {
         self.hop(packet);
     }
 
-    /// The packet that comes out of a link that is not plain. If there is more to do now, the link is woken
-    /// again at once.
+    /// The packet that comes out of a link that is not plain. If there is more to do now, the link
+    /// is woken again at once.
     #[inline(never)]
     fn wake_extended(&mut self, link: u32) -> Option<PackedSegment> {
         let index = link as usize;
@@ -271,30 +283,42 @@ impl World {
         self.agenda.advance(self.sources.source(Wake::Receiver(flow)), due);
     }
 
-    /// A packet takes the next step of its route.
+    /// A packet that came out of a link takes the next step of its route.
     #[inline(always)] // on the way of every hop
-    fn hop(&mut self, mut packet: PackedSegment) {
+    fn hop(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].step() {
             Step::Link(link) => self.offer(packet, link),
             Step::Arrived => self.arrive(packet),
-            Step::MediumLink(link) => {
-                packet.advance();
-                self.offer_medium(packet, link);
-            }
-            Step::Fork(fork) => self.fork(packet, fork),
+            other => self.leave_wires(packet, other),
         }
     }
 
-    /// An endpoint puts a packet on its route.
+    /// An endpoint puts a packet on its route, which has at least one link.
     fn launch(&mut self, packet: PackedSegment) {
         self.totals.sent += 1;
         self.enter(packet);
     }
 
-    /// The same, of a packet that does not come out of a link.
-    #[inline(never)] // one copy of `hop`, beside the one in `wake_link`
+    /// A packet that does not come out of a link takes the next step of its route, which goes on.
+    #[inline(never)] // one copy of `offer`, beside the one in `hop`
     pub(crate) fn enter(&mut self, packet: PackedSegment) {
-        self.hop(packet);
+        match self.hops[packet.cursor() as usize].step() {
+            Step::Link(link) => self.offer(packet, link),
+            other => self.leave_wires(packet, other),
+        }
+    }
+
+    /// What follows on the route is no link.
+    #[cold]
+    fn leave_wires(&mut self, mut packet: PackedSegment, step: Step) {
+        match step {
+            Step::MediumLink(link) => {
+                packet.advance();
+                self.offer_medium(packet, link);
+            }
+            Step::Fork(fork) => self.fork(packet, fork),
+            Step::Link(_) | Step::Arrived => unreachable!("{step:?}: a route has links, then ends"),
+        }
     }
 
     #[inline(always)] // on the way of every hop
@@ -560,8 +584,8 @@ impl World {
         }
     }
 
-    /// After a timeout, a recovery that a timer has begun, or an ACK of a sibling, the window may be another
-    /// one.
+    /// After a timeout, a recovery that a timer has begun, or an ACK of a sibling, the window may
+    /// be another one.
     fn watch_window(&mut self, flow: u32, path: u32) {
         let Flow { ends, first_path, .. } = &self.flows[flow as usize];
         if let Some(watch) = &mut self.watch {

@@ -5,7 +5,8 @@
 //! * [`tfrc`] sends packets at a rate that the receiver's reports allow;
 //! * [`udp`] sends datagrams.
 //!
-//! Each has a `Sender` and a `Receiver`, which keep one contract: [`SendingEndpoint`] and [`ReceivingEndpoint`].
+//! Each has a `Sender` and a `Receiver`, which keep one contract: [`SendingEndpoint`] and
+//! [`ReceivingEndpoint`].
 
 pub mod coded;
 mod endpoint;

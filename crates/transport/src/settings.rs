@@ -3,7 +3,7 @@
 use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::source::Source;
-use crate::tcp::ModernSettings;
+use crate::tcp::TrackingSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Span;
@@ -17,9 +17,10 @@ pub struct SenderSettings {
     pub sack: bool,
     /// New data on the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// What stacks of today do beyond that.
-    pub modern: ModernSettings,
-    /// Proportional rate reduction in recovery; without it the window alone decides, as BBR wants it.
+    /// What paths track of each segment beyond the scoreboard.
+    pub tracking: TrackingSettings,
+    /// Proportional rate reduction in recovery; without it the window alone decides, as BBR wants
+    /// it.
     pub prr: bool,
     /// What an idle time does to the window.
     pub idle: Idle,
@@ -33,24 +34,17 @@ pub struct SenderSettings {
     pub handshake: bool,
     /// Which path carries the next data.
     pub scheduler: Scheduler,
-    /// When the receive window is full, the data that the receiver waits for is sent on another path too.
+    /// When the receive window is full, the data that the receiver waits for is sent on another
+    /// path too.
     pub opportunistic: bool,
     /// Then also the window of the path that holds it is halved.
     pub penalise: bool,
     /// Bytes of one path that the host may hold unsent.
     pub host_limit: u64,
-    /// Also no more than the path sends in this time, two segments at least; zero for no such limit.
-    pub host_time: Span,
+    /// Also no more than the path sends in this time, two segments at least.
+    pub host_time: Option<Span>,
     /// Where the data comes from.
     pub source: Source,
-}
-
-impl SenderSettings {
-    /// Whether anything is on that the common case does without, and is spared the questions for.
-    pub(crate) fn special(&self) -> bool {
-        let idles = self.idle != Idle::Keep || self.host_time != Span::ZERO;
-        self.modern.any() || self.handshake || self.opportunistic || idles
-    }
 }
 
 /// What an idle time does to the window.

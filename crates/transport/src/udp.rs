@@ -1,5 +1,6 @@
-//! UDP: datagrams are sent as the application writes them, without window, acknowledgement or retransmission. A
-//! receiver that echoes sends each back (RFC 862), which tells its sender the round trip.
+//! UDP: datagrams are sent as the application writes them, without window, acknowledgement or
+//! retransmission. A receiver that echoes sends each back (RFC 862), which tells its sender the
+//! round trip.
 
 use crate::endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 use crate::rtt::{RtoSettings, Rtt};

@@ -1,6 +1,7 @@
-//! A file goes over two paths of which one is cut, with random loss and reordering on both: whatever the
-//! controller, the receiver's application reads the bytes of the file, all of them, in order. So it does if a path
-//! is coded: beside what the endpoints combine, the bytes themselves are combined and decoded.
+//! A file goes over two paths of which one is cut, with random loss and reordering on both:
+//! whatever the controller, the receiver's application reads the bytes of the file, all of them, in
+//! order. So it does if a path is coded: beside what the endpoints combine, the bytes themselves
+//! are combined and decoded.
 
 use coding::{Combination, Decoder};
 use control::{AnyController, ControllerKind, ControllerSpec, Settings};
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transport::coded::{self, Coding};
-use transport::tcp::{self, ModernSettings, ReceiverSettings};
+use transport::tcp::{self, ReceiverSettings, TrackingSettings};
 use transport::{
     Idle, ReceivingEndpoint, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source, tfrc,
 };
@@ -205,7 +206,7 @@ impl<S: SendingEndpoint, R: ReceivingEndpoint> Pair<S, R> {
 
 fn settings(name: &str, length: usize) -> SenderSettings {
     let needs = name.parse::<ControllerSpec>().expect("a controller").needs();
-    let modern = ModernSettings {
+    let tracking = TrackingSettings {
         rate: needs.rates,
         rack: false,
         tlp: false,
@@ -218,7 +219,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         segment: SEGMENT,
         sack: true,
         limited_transmit: true,
-        modern,
+        tracking,
         prr: !needs.rate_based,
         idle: Idle::Keep,
         initial_window: 10.0,
@@ -229,7 +230,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         opportunistic: false,
         penalise: false,
         host_limit: u64::MAX,
-        host_time: Span::ZERO,
+        host_time: None,
         source: Source::Transfer(Bytes(length as u64)),
     }
 }

@@ -19,7 +19,7 @@
 use control::{AnyController, Settings};
 use std::fmt::Write;
 use std::sync::Arc;
-use transport::tcp::{ModernSettings, Sender};
+use transport::tcp::{Sender, TrackingSettings};
 use transport::{
     Idle, RtoFloor, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source, Transmit,
     Turns,
@@ -48,7 +48,7 @@ impl Options {
             segment: MSS,
             sack: true,
             limited_transmit: true,
-            modern: ModernSettings::default(),
+            tracking: TrackingSettings::default(),
             prr: true,
             idle: Idle::Keep,
             initial_window: 10.0,
@@ -59,7 +59,7 @@ impl Options {
             opportunistic: false,
             penalise: false,
             host_limit: u64::MAX,
-            host_time: Span::ZERO,
+            host_time: None,
             source: Source::Bulk,
         };
         let (law, ssthresh) = ("reno".to_owned(), f64::INFINITY);
@@ -75,12 +75,12 @@ impl Options {
             "sack" => sender.sack = on,
             "limited" => sender.limited_transmit = on,
             "prr" => sender.prr = on,
-            "rack" => sender.modern.rack = on,
-            "tlp" => sender.modern.tlp = on,
-            "eifel" => sender.modern.eifel = on,
-            "dsack" => sender.modern.dsack = on,
-            "frto" => sender.modern.frto = on,
-            "ecn" => sender.modern.ecn = on,
+            "rack" => sender.tracking.rack = on,
+            "tlp" => sender.tracking.tlp = on,
+            "eifel" => sender.tracking.eifel = on,
+            "dsack" => sender.tracking.dsack = on,
+            "frto" => sender.tracking.frto = on,
+            "ecn" => sender.tracking.ecn = on,
             "handshake" => sender.handshake = on,
             "opportunistic" => sender.opportunistic = on,
             "deaf" => self.deaf = on,
@@ -332,7 +332,7 @@ macro_rules! groups {
     };
 }
 
-groups! { congestion recovery timeout modern ecn multipath }
+groups! { congestion recovery timeout tracking ecn multipath }
 
 #[test]
 fn senders_do_what_the_sections_say() {

@@ -1,5 +1,5 @@
-//! The sender of a connection with coded paths, around TCP's: on them TCP's segments leave as combinations, and what is
-//! acknowledged are degrees of freedom.
+//! The sender of a connection with coded paths, around TCP's: on them TCP's segments leave as
+//! combinations, and what is acknowledged are degrees of freedom.
 
 use super::{Coder, Coding};
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
@@ -8,8 +8,8 @@ use control::{CongestionController, Decoding, Phase};
 use units::Time;
 use wire::{Ack, CodedAck, Combination, Data, Flags, Range, Sacks, Segment};
 
-/// The receive window leaves hardly anything when less than one part in so many of the buffer is left of it, or than
-/// two segments.
+/// The receive window leaves hardly anything when less than one part in so many of the buffer is
+/// left of it, or than two segments.
 const NEARLY_FULL: u64 = 10;
 
 /// What a connection with coded paths sends.
@@ -44,13 +44,13 @@ impl<E: CongestionController> Sender<E> {
         let coders: Box<[_]> = codings.into_iter().map(|it| it.map(Coder::new)).collect();
         assert_eq!(coders.len(), tcp.paths.len(), "a coding, or none, for each path");
         for (path, _) in tcp.paths.iter_mut().zip(&coders).filter(|(_, coder)| coder.is_some()) {
-            path.sack = false; // what arrives is acknowledged in the order in which it is seen
+            path.recovery.sack = false; // what arrives is acknowledged in the order in which it is seen
         }
         Sender { tcp, coders }
     }
 
-    /// The data of the connection that a combination, which has just been polled, is made of, in the order
-    /// of its coefficients.
+    /// The data of the connection that a combination, which has just been polled, is made of, in
+    /// the order of its coefficients.
     pub fn combined(&self, path: usize, combination: &Combination) -> Vec<Range> {
         self.coders[path].as_ref().map_or(Vec::new(), |coder| coder.ranges(combination))
     }
@@ -60,7 +60,7 @@ impl<E: CongestionController> Sender<E> {
         let paths = self.coders.iter_mut().zip(self.tcp.paths.iter_mut()).enumerate();
         paths.filter(|(_, (_, own))| own.host_has_room()).find_map(|(path, (coder, own))| {
             let combination = coder.as_mut()?.poll(now)?;
-            own.queued += u64::from(combination.len);
+            own.host.queued += u64::from(combination.len);
             Some(Transmit { path, segment: Sent::Combined(combination) })
         })
     }
@@ -68,7 +68,7 @@ impl<E: CongestionController> Sender<E> {
     /// An acknowledgement of a coded path arrived.
     fn on_coded_ack(&mut self, now: Time, me: usize, ack: &CodedAck) {
         let path = &mut self.tcp.paths[me];
-        let Some(coder) = self.coders[me].as_mut().filter(|_| path.member) else {
+        let Some(coder) = self.coders[me].as_mut().filter(|_| path.standing.member) else {
             return;
         };
         let before = path.board.una;
@@ -96,11 +96,13 @@ impl<E: CongestionController> Sender<E> {
         self.tcp.look_whether_completed(now);
     }
 
-    /// Control learns of what is missing; if it finds congestion in it, recovery begins, and all of it is sent anew.
+    /// Control learns of what is missing; if it finds congestion in it, recovery begins, and all of
+    /// it is sent anew.
     fn ask_why(&mut self, now: Time, me: usize, advanced: bool, [lost, newly_lost]: [u32; 2]) {
         let full = self.nearly_full();
         let path = &mut self.tcp.paths[me];
-        let Some(coder) = self.coders[me].as_mut().filter(|_| path.phase == Phase::Open) else {
+        let Some(coder) = self.coders[me].as_mut().filter(|_| path.recovery.phase == Phase::Open)
+        else {
             return;
         };
         let (cycle, rtt) = (coder.cycle, path.rtt.latest());
@@ -111,8 +113,9 @@ impl<E: CongestionController> Sender<E> {
         }
     }
 
-    /// Whether the receive window hardly lets anything out: what is neither in order nor in flight waits at the receiver
-    /// (Xue et al., TVT 2017, §IV-C: the sending rate is limited by the receive buffer).
+    /// Whether the receive window hardly lets anything out: what is neither in order nor in flight
+    /// waits at the receiver (Xue et al., TVT 2017, §IV-C: the sending rate is limited by the
+    /// receive buffer).
     fn nearly_full(&self) -> bool {
         let least = 2 * u64::from(self.tcp.settings.segment);
         let left = self.tcp.unsent.edge.saturating_sub(self.tcp.unsent.nxt);
@@ -166,7 +169,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             Some(coder) if segment.len > 0 => {
                 coder.on_segment(&segment);
                 let own = &mut self.tcp.paths[path];
-                own.queued = own.queued.saturating_sub(u64::from(segment.len));
+                own.host.queued = own.host.queued.saturating_sub(u64::from(segment.len));
                 self.poll_owed(now)
             }
             _ => Some(Transmit { path, segment: Sent::Plain(segment) }),

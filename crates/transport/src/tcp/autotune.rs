@@ -1,9 +1,9 @@
 //! How a receiver sizes its buffer: twice what arrived in the last round trip.
 //!
 //! Source: Fisk and Feng, "Dynamic right-sizing in TCP", 2001; amounts as in Linux
-//! (`tcp_rcv_space_adjust`). A receiver has no round-trip samples of its own, but what lies beyond the
-//! edge of its window can only have been sent after the ACK that moved the edge: the time until it arrives is
-//! a round trip or more, and the shortest such time is taken for the round trip.
+//! (`tcp_rcv_space_adjust`). A receiver has no round-trip samples of its own, but what lies beyond
+//! the edge of its window can only have been sent after the ACK that moved the edge: the time until
+//! it arrives is a round trip or more, and the shortest such time is taken for the round trip.
 
 use units::{Span, Time};
 

@@ -2,14 +2,14 @@
 
 mod autotune;
 mod mapping;
-mod modern;
 mod path;
 mod prr;
 mod receiver;
 mod scoreboard;
 mod sender;
+mod tracking;
 
 pub use autotune::AUTOTUNED_FROM;
-pub use modern::ModernSettings;
 pub use receiver::{Receiver, ReceiverSettings};
 pub use sender::Sender;
+pub use tracking::TrackingSettings;

@@ -7,25 +7,26 @@
 //!     └────────► Loss ◄────────┘ ─────────────────────────────┘
 //! ```
 //!
-//! What arrives is here, and in `path/look.rs` what stacks of today read from it; what is sent is in
-//! `path/sending.rs`, what time does in `path/timer.rs`, and how a path comes to be in `path/opening.rs`.
+//! What arrives is here, and in `path/tracked.rs` what is read from it if segments are tracked;
+//! what is sent is in `path/sending.rs`, what time does in `path/timer.rs`, and how a path comes to
+//! be in `path/opening.rs`.
 
 use super::mapping::Mapping;
-use super::modern::Modern;
 use super::prr::Prr;
 use super::scoreboard::{Progress, Scoreboard};
+use super::tracking::Tracking;
 use crate::rtt::Rtt;
 use crate::settings::SenderSettings;
 use control::{Acked, Cause, CongestionController, Phase};
-use opening::Opening;
-use timer::Timer;
+use opening::Handshake;
+use timer::TimerKind;
 use units::Time;
 use wire::Ack;
 
-mod look;
 mod opening;
 mod sending;
 mod timer;
+mod tracked;
 
 pub(crate) use timer::Fired;
 
@@ -47,97 +48,106 @@ pub(crate) struct Tally {
 pub(crate) struct Path {
     pub(crate) board: Scoreboard,
     pub(crate) rtt: Rtt,
-    pub(crate) tally: Tally,
-    /// When the timer fires; never while nothing is outstanding.
-    pub(crate) deadline: Time,
-    timer: Timer,
-    /// Whether the window was what ended the last sending.
-    pub(crate) cwnd_limited: bool,
-    /// Whether new data may be sent, as of the last poll.
-    pub(crate) ready: bool,
-    /// Whether the path belongs to the connection now.
-    pub(crate) member: bool,
-    /// Whether selective acknowledgements are read; otherwise recovery is NewReno's.
-    pub(crate) sack: bool,
-    /// A timeout hit and no ACK has come since: the scheduler avoids it ("potentially failed").
-    pub(crate) failed: bool,
-    /// Bytes handed to the host that have not left it.
-    pub(crate) queued: u64,
-    /// How many of them there may be.
-    host_limit: u64,
-    /// Everything below was outstanding when the path last failed, and was offered to other paths then.
-    offered: u64,
-    /// Kept only when the connection has several paths.
-    pub(crate) mapping: Option<Box<Mapping>>,
+    pub(crate) timer: Timer,
+    pub(crate) recovery: Recovery,
+    pub(crate) standing: Standing,
+    pub(crate) host: HostQueue,
     /// The congestion window in bytes of whole segments, as control last gave it.
     window: u64,
-    pub(crate) phase: Phase,
-    /// Recovery ends when everything below has been acknowledged (RecoveryPoint, `recover`).
-    recover: u64,
-    dupacks: u32,
-    backoff: u32,
-    /// Without SACK: a partial ACK has come, later ones do not restart the timer (RFC 6582 §4).
-    partial: bool,
-    prr: Prr,
     /// When something was sent last.
     last_sent: Time,
-    /// Paced: the time that a byte takes in ns, zero without pacing; and when the next may go.
-    pace: f64,
-    next_send: Time,
-    /// Whether it is a member and pacing does not hold it back, as of the last poll.
+    /// Kept only when the connection has several paths.
+    pub(crate) mapping: Option<Box<Mapping>>,
+    /// Everything below was outstanding when the path last failed, and was offered to other paths
+    /// then.
+    offered: u64,
+    handshake: Handshake,
+    /// Absent while each of its parts is off.
+    pub(crate) tracking: Option<Box<Tracking>>,
+    pub(crate) tally: Tally,
+}
+
+/// The one timer of a path.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    /// When it fires; never while nothing is outstanding.
+    pub(crate) deadline: Time,
+    /// What it stands for.
+    kind: TimerKind,
+    /// How many times the timeout has been doubled.
+    backoff: u32,
+}
+
+/// Loss recovery.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    pub(crate) phase: Phase,
+    /// Whether selective acknowledgements are read; otherwise recovery is NewReno's.
+    pub(crate) sack: bool,
+    /// Without SACK: a partial ACK has come, later ones do not restart the timer (RFC 6582 §4).
+    partial: bool,
+    dupacks: u32,
+    /// It ends when everything below has been acknowledged (RecoveryPoint, `recover`).
+    point: u64,
+    prr: Prr,
+}
+
+/// Whether the path may be chosen for new data.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    /// Whether it belongs to the connection now.
+    pub(crate) member: bool,
+    /// Whether it is a member, established, and not held back by pacing, as of the last poll.
     usable: bool,
-    /// ECN: whether the next new data says that the window was reduced.
-    reduced: bool,
-    /// ECN: marks of what was sent below this are answered already.
-    answered: u64,
-    pub(crate) modern: Option<Box<Modern>>,
-    opening: Opening,
-    /// A packet of the handshake is to be sent now.
-    ask: bool,
+    /// Whether new data may be sent, as of the last poll.
+    pub(crate) ready: bool,
+    /// Whether the window was what ended the last sending.
+    pub(crate) cwnd_limited: bool,
+    /// A timeout hit and no ACK has come since: the scheduler avoids it ("potentially failed").
+    pub(crate) failed: bool,
     /// It is used only while no other path works (RFC 8684 §3.3.8).
     pub(crate) backup: bool,
-    /// Opportunistic retransmission: it has sent what the receiver waited for below this.
-    pub(crate) helped: u64,
-    /// Penalisation: its window is not halved again before.
-    pub(crate) punished_until: Time,
+}
+
+/// What waits in the sending host, in bytes.
+#[derive(Debug)]
+pub(crate) struct HostQueue {
+    /// Handed to the host, and has not left it.
+    pub(crate) queued: u64,
+    /// How much of that there may be.
+    limit: u64,
 }
 
 impl Path {
     pub(crate) fn new(multipath: bool, settings: &SenderSettings) -> Self {
         Path {
-            board: Scoreboard::new(settings.modern.rate),
+            board: Scoreboard::new(settings.tracking.rate),
             rtt: Rtt::default(),
-            tally: Tally::default(),
-            deadline: Time::NEVER,
-            timer: Timer::Retransmission,
-            cwnd_limited: true,
-            ready: false,
-            member: true,
-            sack: settings.sack,
-            failed: false,
-            queued: 0,
-            host_limit: settings.host_limit,
-            offered: 0,
-            mapping: multipath.then(Box::default),
+            timer: Timer { deadline: Time::NEVER, kind: TimerKind::Retransmission, backoff: 0 },
+            recovery: Recovery {
+                phase: Phase::Open,
+                sack: settings.sack,
+                partial: false,
+                dupacks: 0,
+                point: 0,
+                prr: Prr::default(),
+            },
+            standing: Standing {
+                member: true,
+                usable: true,
+                ready: false,
+                cwnd_limited: true,
+                failed: false,
+                backup: false,
+            },
+            host: HostQueue { queued: 0, limit: settings.host_limit },
             window: 0,
-            phase: Phase::Open,
-            recover: 0,
-            dupacks: 0,
-            backoff: 0,
-            partial: false,
-            prr: Prr::default(),
             last_sent: Time::ZERO,
-            pace: 0.0,
-            next_send: Time::ZERO,
-            usable: true,
-            reduced: false,
-            answered: 0,
-            modern: Modern::new(settings.modern),
-            opening: if settings.handshake { Opening::Closed } else { Opening::Done },
-            ask: false,
-            backup: false,
-            helped: 0,
-            punished_until: Time::ZERO,
+            mapping: multipath.then(Box::default),
+            offered: 0,
+            handshake: Handshake::new(settings.handshake),
+            tracking: Tracking::new(settings.tracking),
+            tally: Tally::default(),
         }
     }
 
@@ -153,24 +163,24 @@ impl Path {
     ) {
         let segment = u64::from(settings.segment);
         let duplicate = ack.ack == self.board.una && self.board.outstanding() > 0;
-        let sacks = if self.sack { ack.sacks.blocks() } else { &[] };
+        let sacks = if self.recovery.sack { ack.sacks.blocks() } else { &[] };
         let mut progress = self.board.on_ack(ack.ack, sacks);
-        let seen = self.look(now, ack, progress);
+        let findings = self.track(now, ack, progress);
         if progress.acked > 0 {
             self.on_progress(now, ack, progress, settings, control, me);
         } else if duplicate {
-            self.dupacks += 1;
-            if !self.sack && self.duplicates_count() {
+            self.recovery.dupacks += 1;
+            if !self.recovery.sack && self.duplicates_count() {
                 self.board.on_duplicate(segment);
                 progress.delivered = segment;
             }
         }
-        if let Some(seen) = seen {
-            return self.after_look(now, progress, seen, settings, control, me);
+        if let Some(findings) = findings {
+            return self.act_on(findings, now, progress, settings, control, me);
         }
-        if self.phase == Phase::Recovery {
+        if self.recovery.phase == Phase::Recovery {
             self.reduce(now, progress, settings, control, me);
-        } else if self.phase == Phase::Open && self.loss_detected(settings) {
+        } else if self.recovery.phase == Phase::Open && self.loss_detected(settings) {
             self.enter_recovery(now, progress, settings, control, me);
         }
     }
@@ -187,67 +197,69 @@ impl Path {
         me: usize,
     ) {
         self.rtt.sample(now.since(ack.echo));
-        self.backoff = 0;
-        self.dupacks = 0;
-        self.failed = false;
+        self.timer.backoff = 0;
+        self.recovery.dupacks = 0;
+        self.standing.failed = false;
         if let Some(mapping) = &mut self.mapping {
             mapping.remove_below(self.board.una);
         }
         control.on_ack_of(me, || Acked {
             segments: progress.acked as i64 as f64 / f64::from(settings.segment),
             srtt: self.rtt.srtt().seconds(),
-            cwnd_limited: self.cwnd_limited,
-            phase: self.phase,
+            cwnd_limited: self.standing.cwnd_limited,
+            phase: self.recovery.phase,
             now,
             rtt: self.rtt.latest(),
             una: self.board.una,
             nxt: self.board.nxt,
         });
-        let complete = self.board.una >= self.recover;
-        let impatient = self.phase == Phase::Recovery && !self.sack && !complete;
-        if !(impatient && self.partial) {
+        let complete = self.board.una >= self.recovery.point;
+        let impatient = self.recovery.phase == Phase::Recovery && !self.recovery.sack && !complete;
+        if !(impatient && self.recovery.partial) {
             self.restart_timer(now, settings);
         }
-        match self.phase {
+        match self.recovery.phase {
             Phase::Recovery if complete => {
                 control.on_recovered(me);
-                if let Some(rack) = self.modern.as_mut().and_then(|modern| modern.rack.as_mut()) {
+                if let Some(rack) =
+                    self.tracking.as_mut().and_then(|tracking| tracking.rack.as_mut())
+                {
                     rack.on_recovered();
                 }
                 self.board.forget_duplicates();
-                self.phase = Phase::Open;
+                self.recovery.phase = Phase::Open;
             }
-            Phase::Recovery if !self.sack => {
-                self.partial = true;
+            Phase::Recovery if !self.recovery.sack => {
+                self.recovery.partial = true;
                 self.board.lose_oldest(u64::from(settings.segment));
             }
-            Phase::Loss if complete => self.phase = Phase::Open,
+            Phase::Loss if complete => self.recovery.phase = Phase::Open,
             _ => {}
         }
     }
 
-    /// Without SACK: whether a duplicate ACK says that a segment has left the network. After a timeout
-    /// everything outstanding counts as lost already; outside recovery the first two let new segments
-    /// out (RFC 3042) and the third begins a recovery, if one may begin.
+    /// Without SACK: whether a duplicate ACK says that a segment has left the network. After a
+    /// timeout everything outstanding counts as lost already; outside recovery the first two let
+    /// new segments out (RFC 3042) and the third begins a recovery, if one may begin.
     fn duplicates_count(&self) -> bool {
-        match self.phase {
-            Phase::Open => self.dupacks < DUP_ACKS || self.third_duplicate(),
+        match self.recovery.phase {
+            Phase::Open => self.recovery.dupacks < DUP_ACKS || self.third_duplicate(),
             Phase::Recovery => true,
             Phase::Loss => false,
         }
     }
 
-    /// RFC 6582 §3.2 step 2: the third duplicate ACK, for data beyond `recover`; at it, duplicate ACKs
-    /// come from copies sent in the last recovery.
+    /// RFC 6582 §3.2 step 2: the third duplicate ACK, for data beyond `recover`; at it, duplicate
+    /// ACKs come from copies sent in the last recovery.
     fn third_duplicate(&self) -> bool {
-        let beyond = self.board.una > self.recover || self.recover == 0;
-        self.dupacks == DUP_ACKS && beyond
+        let beyond = self.board.una > self.recovery.point || self.recovery.point == 0;
+        self.recovery.dupacks == DUP_ACKS && beyond
     }
 
     /// RFC 6675 §5 or, without SACK, RFC 6582 §3.2 step 2.
     fn loss_detected(&mut self, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment);
-        if self.sack {
+        if self.recovery.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
         let lost = self.third_duplicate();
@@ -266,23 +278,24 @@ impl Path {
         me: usize,
     ) {
         let segment = u64::from(settings.segment);
-        self.phase = Phase::Recovery;
-        self.recover = self.board.nxt;
-        self.partial = false;
+        self.recovery.phase = Phase::Recovery;
+        self.recovery.point = self.board.nxt;
+        self.recovery.partial = false;
         self.tally.recoveries += 1;
-        self.prr = Prr::enter(self.board.outstanding(), segment);
+        self.recovery.prr = Prr::enter(self.board.outstanding(), segment);
         self.before_reduction();
-        // What a mark has reduced in this window of data is not reduced again for a loss, nor taken back.
-        match self.board.una >= self.answered {
+        // What a mark has reduced in this window of data is not reduced again for a loss, nor taken
+        // back.
+        match self.board.una >= self.answered_marks() {
             true => control.on_congestion(me, Cause::FastRetransmit),
             false => self.forget_reduction(),
         }
         self.reduce(now, progress, settings, control, me);
-        self.prr.allow_first(segment);
+        self.recovery.prr.allow_first(segment);
     }
 
-    /// Control has found that what coding has not repaired was lost in congestion: recovery begins without duplicate
-    /// ACKs.
+    /// Control has found that what coding has not repaired was lost in congestion: recovery begins
+    /// without duplicate ACKs.
     #[cold]
     pub(crate) fn recover_now(
         &mut self,
@@ -305,36 +318,37 @@ impl Path {
         me: usize,
     ) {
         let segment = u64::from(settings.segment);
-        if settings.modern.rack {
+        if settings.tracking.rack {
             self.detect(now, settings);
-        } else if self.sack {
+        } else if self.recovery.sack {
             self.board.detect_loss(segment);
         }
         let ssthresh = control.window(me).ssthresh;
-        self.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
-        if !self.sack && progress.acked > 0 {
-            self.prr.allow_first(segment); // RFC 6582 §3.2: a partial ACK sends the next hole at once
+        self.recovery.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
+        if !self.recovery.sack && progress.acked > 0 {
+            self.recovery.prr.allow_first(segment); // RFC 6582 §3.2: a partial ACK sends the next hole at once
         }
     }
 
     /// The path leaves the connection: nothing of it is outstanding any more.
     pub(crate) fn leave(&mut self, settings: &SenderSettings) {
-        let (nxt, tally, backup) = (self.board.nxt, self.tally, self.backup);
-        let sack = self.sack;
-        *self = Path::new(self.mapping.is_some(), settings);
-        self.board.nxt = nxt;
-        self.board.abandon();
-        (self.tally, self.backup, self.sack) = (tally, backup, sack);
-        (self.member, self.usable) = (false, false);
+        let mut fresh = Path::new(self.mapping.is_some(), settings);
+        fresh.board.nxt = self.board.nxt;
+        fresh.board.abandon();
+        fresh.tally = self.tally;
+        fresh.recovery.sack = self.recovery.sack;
+        fresh.standing.backup = self.standing.backup;
+        (fresh.standing.member, fresh.standing.usable) = (false, false);
+        *self = fresh;
     }
 
     /// Retransmission timeouts since the last ACK of new data.
     pub(crate) fn timeouts(&self) -> u32 {
-        self.backoff
+        self.timer.backoff
     }
 
     /// The path joins the connection, again or late.
     pub(crate) fn join(&mut self) {
-        (self.member, self.usable) = (true, true);
+        (self.standing.member, self.standing.usable) = (true, true);
     }
 }

@@ -214,8 +214,8 @@ impl Path {
         }
     }
 
-    /// A segment arrived that had come before. The ACK of that one may be lost, and its age is not a round trip: this
-    /// one is echoed (RFC 7323 §4.3).
+    /// A segment arrived that had come before. The ACK of that one may be lost, and its age is not
+    /// a round trip: this one is echoed (RFC 7323 §4.3).
     #[cold]
     fn echo_again(&mut self, stamp: Time) {
         if self.due == Time::NEVER {

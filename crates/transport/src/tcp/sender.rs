@@ -6,6 +6,7 @@ use crate::scheduler::{Choice, Schedule, Scheduling};
 use crate::settings::SenderSettings;
 use crate::source::{Unsent, Wait};
 use control::{CongestionController, Phase};
+use extensions::Extensions;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use units::Time;
@@ -30,7 +31,8 @@ pub struct Sender<E> {
     pub(crate) unsent: Unsent,
     /// Oldest byte that the peer's connection has not acknowledged.
     data_una: u64,
-    /// Data sent on one path that other paths may send again, and that path; absent while there is none.
+    /// Data sent on one path that other paths may send again, and that path; absent while there is
+    /// none.
     reinject: Option<Box<Reinjection>>,
     scheduler: Scheduling,
     /// The path that sent last.
@@ -39,10 +41,8 @@ pub struct Sender<E> {
     blocked: bool,
     /// A path has window space and the application has written nothing to fill it with.
     starved: bool,
-    /// Whether anything is on that the common case does without: see [`SenderSettings::special`].
-    special: bool,
-    /// Whether a first path was ever established.
-    opened: bool,
+    /// What few connections have; absent if this has none of it.
+    extensions: Option<Box<Extensions>>,
     /// When the last byte of a transfer was acknowledged; never if it was not.
     completed: Time,
 }
@@ -52,8 +52,7 @@ impl<E: CongestionController> Sender<E> {
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
             unsent: Unsent::new(start, settings.receive_buffer),
-            special: settings.special() || control.needs().siblings || control.needs().delays,
-            opened: !settings.handshake,
+            extensions: Extensions::new(&settings, &control, paths),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
             scheduler: settings.scheduler.start(paths),
             settings,
@@ -71,7 +70,7 @@ impl<E: CongestionController> Sender<E> {
 
     /// `path` is a backup: it is used only while no other path works.
     pub fn set_backup(&mut self, path: usize) {
-        self.paths[path].backup = true;
+        self.paths[path].standing.backup = true;
     }
 
     /// Brings window and pace of `me` over from control.
@@ -82,14 +81,14 @@ impl<E: CongestionController> Sender<E> {
     }
 
     #[inline(always)] // on the way of every ACK
-    fn on_plain_ack(&mut self, now: Time, path: usize, ack: &Ack) {
+    fn on_ack(&mut self, now: Time, path: usize, ack: &Ack) {
         let side = &mut self.paths[path];
-        if side.member {
+        if side.standing.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
             side.refresh(self.control.window(path).cwnd, self.settings.segment);
         }
         self.data_una = match &*self.paths {
-            [only] if only.member => only.board.una,
+            [only] if only.standing.member => only.board.una,
             _ => self.data_una.max(ack.data_ack.min(self.unsent.nxt)),
         };
         self.unsent.edge = self.unsent.edge.max(ack.window_edge);
@@ -120,7 +119,7 @@ impl<E: CongestionController> Sender<E> {
             return false;
         };
         let full = !only.window_has_room(1, &self.settings);
-        only.cwnd_limited |= full;
+        only.standing.cwnd_limited |= full;
         full
     }
 
@@ -153,6 +152,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// What another path may have lost goes before new data.
+    #[inline(always)] // on the way of every segment
     fn poll_new(&mut self, now: Time) -> Option<Transmit<Data>> {
         if let Some((me, range)) = self.reinjection() {
             return Some(self.send(now, me, range));
@@ -163,21 +163,25 @@ impl<E: CongestionController> Sender<E> {
         Some(transmit)
     }
 
-    /// Whether a connection with several paths has used up all of their windows with what `me` has just
-    /// sent: the common end of a poll. What [`Sender::look_for_room`] found of the others still holds.
+    /// Whether a connection with several paths has used up all of their windows with what `me` has
+    /// just sent: the common end of a poll. What [`Sender::look_for_room`] found of the others
+    /// still holds.
     #[inline(always)] // on the way of every segment
     fn all_are_full(&mut self, me: usize) -> bool {
         if self.paths.len() == 1 {
             return false; // see `only_path_is_full`
         }
         self.paths[me].look_for_room(&self.settings);
-        !self.paths.iter().any(|path| path.ready || path.board.next_lost().is_some())
+        !self.paths.iter().any(|path| path.standing.ready || path.board.next_lost().is_some())
     }
 
     /// Sends the data in `range` on `me`, for the first time on this path.
     #[inline(always)] // on the way of every segment
     fn send(&mut self, now: Time, me: usize, range: Range) -> Transmit<Data> {
-        let flags = if self.special { self.before_sending(now, me) } else { Flags::NONE };
+        let flags = match self.extensions {
+            None => Flags::NONE,
+            Some(_) => self.before_sending(now, me),
+        };
         let path = &mut self.paths[me];
         let len = range.len();
         let seq = path.board.nxt;
@@ -232,7 +236,7 @@ impl<E: CongestionController> Sender<E> {
     #[inline(always)] // on the way of every segment
     fn choose(&mut self, now: Time) -> Option<Choice> {
         if let [only] = &*self.paths {
-            return only.ready.then_some(Choice::New(0));
+            return only.standing.ready.then_some(Choice::New(0));
         }
         let (scheduler, mut view) = self.seen(now);
         let choice = scheduler.choose(&mut view);
@@ -242,8 +246,8 @@ impl<E: CongestionController> Sender<E> {
         choice
     }
 
-    /// The timers that have fired. What is outstanding on a path after a timeout other paths may send, and so they
-    /// may what `stuck` says.
+    /// The timers that have fired. What is outstanding on a path after a timeout other paths may
+    /// send, and so they may what `stuck` says.
     pub(crate) fn run_timers<R: IntoIterator<Item = Range>>(
         &mut self,
         now: Time,
@@ -251,14 +255,14 @@ impl<E: CongestionController> Sender<E> {
     ) {
         self.blocked = false;
         for me in 0..self.paths.len() {
-            if self.paths[me].deadline > now {
+            if self.paths[me].timer.deadline > now {
                 continue;
             }
             let fired = self.paths[me].on_timer(now, &self.settings, &mut self.control, me);
             self.refresh(me);
             self.refresh_siblings();
             if self.paths.len() > 1 && fired == Fired::Timeout {
-                self.paths[me].failed = true;
+                self.paths[me].standing.failed = true;
                 self.reinject_from(me, stuck(me));
             }
         }
@@ -269,12 +273,12 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     type Sent = Data;
     type Answer = Ack;
 
-    #[inline(always)] // on the way of every ACK
+    #[inline(never)] // one copy, with all that it calls, for whoever calls it
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
         self.blocked = false;
-        match self.special {
-            false => self.on_plain_ack(now, path, ack),
-            true => self.on_special_ack(now, path, ack),
+        match self.extensions {
+            None => self.on_ack(now, path, ack),
+            Some(_) => self.on_ack_extended(now, path, ack),
         }
     }
 
@@ -306,9 +310,13 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         if self.blocked {
             return None;
         }
-        let transmit = match self.special {
-            false => self.poll_retransmission(now).or_else(|| self.poll_new(now)),
-            true => self.poll_special(now),
+        let transmit = match self.extensions {
+            // No `or_else`: as a function of its own it costs a packet-hop 2 instructions.
+            None => match self.poll_retransmission(now) {
+                None => self.poll_new(now),
+                again => again,
+            },
+            Some(_) => self.poll_extended(now),
         };
         self.blocked |= transmit.is_none() || self.only_path_is_full();
         transmit
@@ -316,8 +324,9 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 
     #[inline(always)] // on the way of every ACK
     fn next_deadline(&self) -> Time {
-        let mut timers = self.paths.iter().map(|path| path.deadline).min().unwrap_or(Time::NEVER);
-        if self.special {
+        let mut timers =
+            self.paths.iter().map(|path| path.timer.deadline).min().unwrap_or(Time::NEVER);
+        if self.extensions.is_some() {
             let held = self.paths.iter().filter_map(Path::held_until);
             timers = timers.min(held.min().unwrap_or(Time::NEVER));
         }
@@ -341,7 +350,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 
     fn report(&self, path: usize) -> PathReport {
         let window = self.control.window(path);
-        let Path { rtt, tally, board, member, phase, .. } = &self.paths[path];
+        let Path { rtt, tally, board, standing, recovery, .. } = &self.paths[path];
         PathReport {
             cwnd: window.cwnd,
             ssthresh: window.ssthresh,
@@ -349,8 +358,8 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             latest_rtt: rtt.latest(),
             rto: rtt.rto(&self.settings.rto, 0),
             pipe: board.pipe(),
-            member: *member,
-            recovering: *phase != Phase::Open,
+            member: standing.member,
+            recovering: recovery.phase != Phase::Open,
             retransmits: tally.retransmits,
             timeouts: tally.timeouts,
             recoveries: tally.recoveries,
@@ -363,8 +372,8 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     }
 }
 
+mod extensions;
 mod multipath;
 mod seen;
-mod special;
 #[cfg(test)]
 mod tests;

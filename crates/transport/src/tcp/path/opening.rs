@@ -8,16 +8,15 @@
 //! The ACK that ends a connection's handshake goes with its first data.
 
 use super::Path;
-use super::timer::Timer;
+use super::timer::TimerKind;
 use crate::settings::SenderSettings;
 use units::{Span, Time};
 use wire::{Ack, Flags};
 
 /// How far a path has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Opening {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
     /// Established.
-    #[default]
     Done,
     /// Nothing was sent yet.
     Closed,
@@ -30,40 +29,55 @@ pub(super) enum Opening {
     Confirming,
 }
 
+/// The handshake of one path.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    state: Opening,
+    /// A packet of it is to be sent now.
+    ask: bool,
+}
+
+impl Handshake {
+    /// Of a path that needs one, or is there at once.
+    pub(super) fn new(needed: bool) -> Self {
+        Handshake { state: if needed { Opening::Closed } else { Opening::Done }, ask: false }
+    }
+}
+
 impl Path {
     /// Whether data may flow.
     pub(crate) fn established(&self) -> bool {
-        self.opening == Opening::Done
+        self.handshake.state == Opening::Done
     }
 
     /// Whether it belongs to the connection and has asked for nothing yet.
     pub(crate) fn closed(&self) -> bool {
-        self.member && self.opening == Opening::Closed
+        self.standing.member && self.handshake.state == Opening::Closed
     }
 
     /// Whether it has asked and is not established yet.
     pub(crate) fn asks(&self) -> bool {
-        matches!(self.opening, Opening::Asked { .. } | Opening::Confirming)
+        matches!(self.handshake.state, Opening::Asked { .. } | Opening::Confirming)
     }
 
     /// Asks for the connection, or for a join.
     pub(crate) fn open(&mut self, join: bool) {
-        self.opening = Opening::Asked { join };
-        self.backoff = 0;
-        self.deadline = Time::ZERO;
-        self.timer = Timer::Opening;
-        self.ask = true;
+        self.handshake.state = Opening::Asked { join };
+        self.timer.backoff = 0;
+        self.timer.deadline = Time::ZERO;
+        self.timer.kind = TimerKind::Opening;
+        self.handshake.ask = true;
     }
 
     /// The next packet of the handshake, if one is due; it is sent again until it is answered.
     pub(crate) fn poll_opening(&mut self, now: Time, settings: &SenderSettings) -> Option<Flags> {
-        if !std::mem::take(&mut self.ask) {
+        if !std::mem::take(&mut self.handshake.ask) {
             return None;
         }
-        let wait = settings.rto.initial.0.saturating_mul(1 << self.backoff.min(20));
-        self.deadline = now + Span(wait).min(settings.rto.max);
-        self.timer = Timer::Opening;
-        match self.opening {
+        let wait = settings.rto.initial.0.saturating_mul(1 << self.timer.backoff.min(20));
+        self.timer.deadline = now + Span(wait).min(settings.rto.max);
+        self.timer.kind = TimerKind::Opening;
+        match self.handshake.state {
             Opening::Asked { .. } => Some(Flags::SYN),
             Opening::Confirming => Some(Flags::CONFIRM),
             Opening::Done | Opening::Closed => None,
@@ -72,26 +86,26 @@ impl Path {
 
     /// The timer of the handshake: what was sent is sent again.
     pub(super) fn ask_again(&mut self) {
-        self.backoff += 1;
-        self.ask = true;
-        self.deadline = Time::NEVER;
+        self.timer.backoff += 1;
+        self.handshake.ask = true;
+        self.timer.deadline = Time::NEVER;
     }
 
     /// An answer of the handshake; whether the path is established by it.
     pub(crate) fn on_answer(&mut self, now: Time, ack: &Ack) -> bool {
-        let next = match self.opening {
+        let next = match self.handshake.state {
             Opening::Asked { join: false } if ack.flags.has(Flags::SYN) => Opening::Done,
             Opening::Asked { join: true } if ack.flags.has(Flags::SYN) => Opening::Confirming,
             Opening::Confirming if ack.flags.has(Flags::CONFIRM) => Opening::Done,
             _ => return false, // answers that come again change nothing
         };
-        if self.backoff == 0 {
+        if self.timer.backoff == 0 {
             self.rtt.sample(now.since(ack.echo)); // Karn: not of what was sent again
         }
-        self.opening = next;
-        self.backoff = 0;
-        self.deadline = Time::NEVER;
-        self.ask = next == Opening::Confirming;
+        self.handshake.state = next;
+        self.timer.backoff = 0;
+        self.timer.deadline = Time::NEVER;
+        self.handshake.ask = next == Opening::Confirming;
         next == Opening::Done
     }
 }

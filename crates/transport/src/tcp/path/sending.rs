@@ -3,7 +3,7 @@
 use super::Path;
 use crate::settings::{Idle, SenderSettings};
 use control::{CongestionController, Phase, SegmentRate, Window};
-use units::{NANOS, Span, Time};
+use units::{Span, Time};
 use wire::{Flags, Range};
 
 impl Path {
@@ -14,18 +14,26 @@ impl Path {
 
     /// Takes over the rate in segments per second at which control paces the path.
     pub(crate) fn set_pace(&mut self, rate: Option<SegmentRate>, settings: &SenderSettings) {
-        let rate = rate.map(|rate| rate.0 * f64::from(settings.segment)).filter(|rate| *rate > 0.0);
-        self.pace = rate.map_or(0.0, |rate| NANOS as f64 / rate);
+        if let Some(tracking) = &mut self.tracking {
+            let bytes = rate.map(|rate| rate.0 * f64::from(settings.segment));
+            tracking.pacing.set_rate(bytes);
+        }
+    }
+
+    /// When pacing lets the path send.
+    fn next_send(&self) -> Time {
+        self.tracking.as_ref().map_or(Time::ZERO, |tracking| tracking.pacing.next_send)
     }
 
     /// Looks whether pacing holds the path back.
     pub(crate) fn look_at_pace(&mut self, now: Time) {
-        self.usable = self.member && self.established() && self.next_send <= now;
+        self.standing.usable =
+            self.standing.member && self.established() && self.next_send() <= now;
     }
 
     /// Whether it belongs to the connection, is established and has not failed.
     pub(crate) fn working(&self) -> bool {
-        self.member && self.established() && !self.failed
+        self.standing.member && self.established() && !self.standing.failed
     }
 
     /// Whether the byte `dsn` of the connection is outstanding on it.
@@ -35,7 +43,8 @@ impl Path {
 
     /// When pacing lets the path go on, if it holds it back.
     pub(crate) fn held_until(&self) -> Option<Time> {
-        (self.member && self.established() && !self.usable).then_some(self.next_send)
+        (self.standing.member && self.established() && !self.standing.usable)
+            .then(|| self.next_send())
     }
 
     /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.
@@ -43,35 +52,35 @@ impl Path {
         self.may_use_host() && self.window_has_room(bytes, settings)
     }
 
-    /// Whether the path belongs to the connection, is not held back, and its part of the host's queue has
-    /// room.
+    /// Whether the path belongs to the connection, is not held back, and its part of the host's
+    /// queue has room.
     pub(crate) fn may_use_host(&self) -> bool {
-        self.usable && self.host_has_room()
+        self.standing.usable && self.host_has_room()
     }
 
-    /// TCP Small Queues since 2013: the host may hold what the path sends in `host_time` at the rate that Linux paces
-    /// with, which is twice the window in a round trip in slow start and 1.2 times beyond
-    /// (`tcp_small_queue_check`, `tcp_update_pacing_rate`).
-    pub(crate) fn limit_host(&mut self, window: Window, settings: &SenderSettings) {
+    /// TCP Small Queues since 2013: the host may hold what the path sends in `time` at the rate
+    /// that Linux paces with, which is twice the window in a round trip in slow start and 1.2 times
+    /// beyond (`tcp_small_queue_check`, `tcp_update_pacing_rate`).
+    pub(crate) fn limit_host(&mut self, time: Span, window: Window, settings: &SenderSettings) {
         let srtt = self.rtt.srtt();
         if srtt == Span::ZERO {
             return;
         }
         let ratio = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
-        let bytes = ratio * self.window as f64 * settings.host_time.seconds() / srtt.seconds();
+        let bytes = ratio * self.window as f64 * time.seconds() / srtt.seconds();
         let least = 2 * u64::from(settings.segment);
-        self.host_limit = (bytes as u64).max(least).min(settings.host_limit);
+        self.host.limit = (bytes as u64).max(least).min(settings.host_limit);
     }
 
     /// Whether the host may hold more of it.
     pub(crate) fn host_has_room(&self) -> bool {
-        self.queued < self.host_limit
+        self.host.queued < self.host.limit
     }
 
     /// What has left the host no longer waits there.
     pub(crate) fn left_host(&mut self, bytes: u32, settings: &SenderSettings) {
-        self.queued = self.queued.saturating_sub(u64::from(bytes));
-        if self.host_limit != u64::MAX {
+        self.host.queued = self.host.queued.saturating_sub(u64::from(bytes));
+        if self.host.limit != u64::MAX {
             self.look_for_room(settings);
         }
     }
@@ -80,18 +89,18 @@ impl Path {
     #[inline(always)] // on the way of every segment
     pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) {
         let room = self.window_has_room(u64::from(settings.segment), settings);
-        self.cwnd_limited = !room;
-        self.ready = room && self.may_use_host();
+        self.standing.cwnd_limited = !room;
+        self.standing.ready = room && self.may_use_host();
     }
 
     /// Whether recovery or the window allows `bytes` more.
     #[inline(always)] // on the way of every ACK
     pub(crate) fn window_has_room(&self, bytes: u64, settings: &SenderSettings) -> bool {
-        if self.phase == Phase::Recovery && settings.prr {
-            return self.prr.allows(bytes);
+        if self.recovery.phase == Phase::Recovery && settings.prr {
+            return self.recovery.prr.allows(bytes);
         }
         // Limited transmit (RFC 3042) lets what duplicate ACKs report make room for new data.
-        let in_flight = match settings.limited_transmit || self.phase != Phase::Open {
+        let in_flight = match settings.limited_transmit || self.recovery.phase != Phase::Open {
             true => self.board.pipe(),
             false => self.board.outstanding(),
         };
@@ -102,7 +111,7 @@ impl Path {
     #[inline] // on the way of every ACK
     pub(crate) fn next_retransmission(&self, segment: u32) -> Option<Range> {
         let gap = self.board.next_lost()?;
-        if self.modern.as_ref().is_some_and(|modern| modern.holds_back()) {
+        if self.tracking.as_ref().is_some_and(|tracking| tracking.holds_back()) {
             return None;
         }
         self.segment_of(gap, segment)
@@ -127,18 +136,18 @@ impl Path {
 
     /// Whether a tail-loss probe is to be sent.
     pub(crate) fn probe_due(&self) -> bool {
-        let probe = self.modern.as_ref().and_then(|modern| modern.probe.as_ref());
+        let probe = self.tracking.as_ref().and_then(|tracking| tracking.probe.as_ref());
         probe.is_some_and(|probe| probe.due)
     }
 
-    /// F-RTO waits for the answer to new data, but there is none to send (RFC 5682 §2.1 step 2b): it gives
-    /// up. Returns whether it did.
+    /// F-RTO waits for the answer to new data, but there is none to send (RFC 5682 §2.1 step 2b):
+    /// it gives up. Returns whether it did.
     pub(crate) fn give_up_waiting(&mut self) -> bool {
         let nothing_out = self.board.pipe() == 0;
-        let Some(modern) = self.modern.as_mut().filter(|modern| modern.holds_back()) else {
+        let Some(tracking) = self.tracking.as_mut().filter(|tracking| tracking.holds_back()) else {
             return false;
         };
-        if nothing_out && let Some(frto) = &mut modern.frto {
+        if nothing_out && let Some(frto) = &mut tracking.frto {
             frto.forget();
         }
         nothing_out
@@ -148,7 +157,7 @@ impl Path {
     pub(crate) fn on_probed(&mut self, now: Time, again: bool) {
         self.tally.probes += 1;
         let nxt = self.board.nxt;
-        if let Some(probe) = self.modern.as_mut().and_then(|modern| modern.probe.as_mut()) {
+        if let Some(probe) = self.tracking.as_mut().and_then(|tracking| tracking.probe.as_mut()) {
             probe.on_sent(nxt, again);
         }
         self.arm(now); // for the timeout: no second probe follows an unanswered one
@@ -156,54 +165,52 @@ impl Path {
 
     /// The application has nothing to send.
     pub(crate) fn on_app_limited(&mut self) {
-        if self.cwnd_limited {
+        if self.standing.cwnd_limited {
             return; // its window is what limits it
         }
         let pipe = self.board.pipe();
-        if let Some(modern) = &mut self.modern {
-            modern.on_app_limited(pipe);
+        if let Some(tracking) = &mut self.tracking {
+            tracking.on_app_limited(pipe);
         }
     }
 
     /// What a tail-loss probe sends when there is nothing new: the last segment (RFC 8985 §7.3).
     pub(crate) fn last_segment(&self, segment: u32) -> Option<Range> {
-        self.segment_of(self.modern.as_ref()?.last_segment()?, segment)
+        self.segment_of(self.tracking.as_ref()?.last_segment()?, segment)
     }
 
     /// A segment was handed over for transmission.
     #[inline(always)] // on the way of every segment
     pub(crate) fn on_transmit(&mut self, now: Time, range: Range, settings: &SenderSettings) {
         let bytes = range.len();
-        self.queued += bytes;
+        self.host.queued += bytes;
         self.last_sent = now;
-        if self.phase == Phase::Recovery {
-            self.prr.on_sent(bytes);
+        if self.recovery.phase == Phase::Recovery {
+            self.recovery.prr.on_sent(bytes);
         }
-        if self.deadline == Time::NEVER {
+        if self.timer.deadline == Time::NEVER {
             self.restart_timer(now, settings);
         }
-        if let Some(modern) = &mut self.modern {
-            modern.on_transmit(now, range, self.board.pipe().saturating_sub(bytes));
-            if self.pace > 0.0 {
-                self.next_send = self.next_send.max(now) + Span((bytes as f64 * self.pace) as u64);
-            }
+        if let Some(tracking) = &mut self.tracking {
+            tracking.on_transmit(now, range, self.board.pipe().saturating_sub(bytes));
+            tracking.pacing.on_sent(now, bytes);
             self.arm(now);
         }
     }
 
     /// The ECN bits of the next new data (RFC 3168 §6.1.2); a retransmission has none (§6.1.5).
-    pub(crate) fn ecn(&mut self, settings: &SenderSettings) -> Flags {
-        if !settings.modern.ecn {
+    pub(crate) fn ecn(&mut self) -> Flags {
+        let Some(ecn) = self.tracking.as_mut().and_then(|tracking| tracking.ecn.as_mut()) else {
             return Flags::NONE;
-        }
-        match std::mem::take(&mut self.reduced) {
+        };
+        match std::mem::take(&mut ecn.reduced) {
             false => Flags::CAPABLE,
             true => Flags::CAPABLE.with(Flags::REDUCED),
         }
     }
 
-    /// New data is about to be sent: if the path was idle for longer than its timeout, its window may be
-    /// too old. Returns whether it was changed.
+    /// New data is about to be sent: if the path was idle for longer than its timeout, its window
+    /// may be too old. Returns whether it was changed.
     pub(crate) fn restart_after_idle(
         &mut self,
         now: Time,
@@ -211,7 +218,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) -> bool {
-        let rto = self.rtt.rto(&settings.rto, self.backoff);
+        let rto = self.rtt.rto(&settings.rto, self.timer.backoff);
         let idle = now.since(self.last_sent);
         if self.board.outstanding() > 0 || self.last_sent == Time::ZERO || idle <= rto {
             return false;

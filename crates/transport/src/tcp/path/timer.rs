@@ -8,7 +8,7 @@ use units::{Span, Time};
 
 /// What the timer stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Timer {
+pub(super) enum TimerKind {
     /// The retransmission timeout.
     #[default]
     Retransmission,
@@ -38,22 +38,25 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) -> Fired {
-        match std::mem::take(&mut self.timer) {
-            Timer::Retransmission => {
+        match std::mem::take(&mut self.timer.kind) {
+            TimerKind::Retransmission => {
                 self.on_timeout(now, settings, control, me);
                 return Fired::Timeout;
             }
-            Timer::Opening => self.ask_again(),
-            Timer::Probe => {
-                if let Some(probe) = self.modern.as_mut().and_then(|modern| modern.probe.as_mut()) {
+            TimerKind::Opening => self.ask_again(),
+            TimerKind::Probe => {
+                if let Some(probe) =
+                    self.tracking.as_mut().and_then(|tracking| tracking.probe.as_mut())
+                {
                     probe.due = true;
                 }
                 self.restart_timer(now, settings); // §7.3: the probe has a full timeout to be answered
             }
-            Timer::Reordering => {
-                self.deadline = self.modern.as_ref().map_or(now, |modern| modern.rto_at.max(now));
+            TimerKind::Reordering => {
+                self.timer.deadline =
+                    self.tracking.as_ref().map_or(now, |tracking| tracking.rto_at.max(now));
                 let lost = self.detect(now, settings);
-                if lost && self.phase == Phase::Open {
+                if lost && self.recovery.phase == Phase::Open {
                     self.enter_recovery(now, Progress::default(), settings, control, me);
                 }
                 self.arm(now);
@@ -71,7 +74,7 @@ impl Path {
         me: usize,
     ) {
         // At most one decrease for a window: a timeout in recovery does not lower ssthresh again.
-        let cause = match self.phase {
+        let cause = match self.recovery.phase {
             Phase::Open => Cause::Timeout,
             Phase::Recovery | Phase::Loss => Cause::TimeoutAgain,
         };
@@ -79,14 +82,13 @@ impl Path {
             self.before_reduction();
         }
         self.tally.timeouts += 1;
-        self.backoff += 1;
-        self.dupacks = 0;
-        self.phase = Phase::Loss;
-        self.next_send = self.next_send.min(now); // pacing does not delay what has waited for a timeout
-        self.recover = self.board.nxt;
+        self.timer.backoff += 1;
+        self.recovery.dupacks = 0;
+        self.recovery.phase = Phase::Loss;
+        self.recovery.point = self.board.nxt;
         self.board.on_reneging();
-        match &mut self.modern {
-            Some(modern) => modern.on_timeout(now, &mut self.board, cause == Cause::Timeout),
+        match &mut self.tracking {
+            Some(tracking) => tracking.on_timeout(now, &mut self.board, cause == Cause::Timeout),
             None => self.board.lose_all(),
         }
         control.on_congestion(me, cause);
@@ -95,37 +97,39 @@ impl Path {
 
     /// The retransmission timeout begins anew.
     pub(super) fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
-        self.timer = Timer::Retransmission;
-        self.deadline = match self.board.outstanding() {
+        self.timer.kind = TimerKind::Retransmission;
+        self.timer.deadline = match self.board.outstanding() {
             0 => Time::NEVER,
-            _ => now + self.rtt.rto(&settings.rto, self.backoff),
+            _ => now + self.rtt.rto(&settings.rto, self.timer.backoff),
         };
     }
 
     /// Sets the timer for what comes before the retransmission timeout, if anything does.
     pub(super) fn arm(&mut self, now: Time) {
-        let Some(modern) = &mut self.modern else {
+        let Some(tracking) = &mut self.tracking else {
             return;
         };
-        if self.timer == Timer::Retransmission {
-            modern.rto_at = self.deadline;
+        if self.timer.kind == TimerKind::Retransmission {
+            tracking.rto_at = self.timer.deadline;
         }
         let outstanding = self.board.outstanding();
         if outstanding == 0 {
             return;
         }
-        if let Some(at) = modern.late {
-            (self.timer, self.deadline) = (Timer::Reordering, at.max(now));
+        if let Some(at) = tracking.late {
+            (self.timer.kind, self.timer.deadline) = (TimerKind::Reordering, at.max(now));
             return;
         }
-        (self.timer, self.deadline) = (Timer::Retransmission, modern.rto_at);
-        let calm = self.phase == Phase::Open && self.backoff == 0 && self.board.nothing_sacked();
-        let one_segment = modern.last_segment().is_some_and(|last| last.len() == outstanding);
-        let wait = |srtt: Span| modern.probe.as_ref()?.timeout(srtt, one_segment);
+        (self.timer.kind, self.timer.deadline) = (TimerKind::Retransmission, tracking.rto_at);
+        let calm = self.recovery.phase == Phase::Open
+            && self.timer.backoff == 0
+            && self.board.nothing_sacked();
+        let one_segment = tracking.last_segment().is_some_and(|last| last.len() == outstanding);
+        let wait = |srtt: Span| tracking.probe.as_ref()?.timeout(srtt, one_segment);
         if let Some(pto) = wait(self.rtt.srtt()).filter(|_| calm)
-            && now + pto < modern.rto_at
+            && now + pto < tracking.rto_at
         {
-            (self.timer, self.deadline) = (Timer::Probe, now + pto);
+            (self.timer.kind, self.timer.deadline) = (TimerKind::Probe, now + pto);
         }
     }
 }

@@ -1,34 +1,38 @@
 //! What only connections with several paths do.
 
+use super::extensions::{Handshake, Helper};
 use super::{NOBODY, Sender};
 use crate::scheduler::Schedule;
+use crate::tcp::path::Path;
 use control::{CongestionController, Window};
 use std::collections::VecDeque;
 use units::Time;
 use wire::Range;
 
 impl<E: CongestionController> Sender<E> {
-    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, §4.2): the receive window is
-    /// full, `me` could send, and another path holds the data that the receiver waits for. That data goes
-    /// on `me` too, once, and the window of the other path is halved, once for each of its round trips.
+    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, §4.2): the receive
+    /// window is full, `me` could send, and another path holds the data that the receiver waits
+    /// for. That data goes on `me` too, once, and the window of the other path is halved, once for
+    /// each of its round trips.
     pub(super) fn opportunistic(&mut self, now: Time, me: usize) -> Option<(usize, Range)> {
         let start = self.data_una;
-        if !self.settings.opportunistic || self.paths[me].helped > start {
+        let help = self.extensions.as_mut()?.help.as_mut()?;
+        if help.paths[me].helped > start {
             return None;
         }
-        let holds = |path: &crate::tcp::path::Path| path.holds(start);
+        let holds = |path: &Path| path.holds(start);
         let owner = self.paths.iter().position(holds).filter(|owner| *owner != me)?;
-        if self.settings.penalise && now >= self.paths[owner].punished_until {
+        let end = (start + u64::from(self.settings.segment)).min(self.unsent.nxt);
+        help.paths[me].helped = end;
+        if help.penalise && now >= help.paths[owner].punished_until {
+            help.paths[owner].punished_until = now + self.paths[owner].rtt.srtt();
             let Window { cwnd, ssthresh } = self.control.window(owner);
             let half = (cwnd / 2.0).max(1.0);
-            self.control
-                .restart(owner, Window { cwnd: half, ssthresh: ssthresh.min(half.max(2.0)) });
-            self.paths[owner].punished_until = now + self.paths[owner].rtt.srtt();
+            let ssthresh = ssthresh.min(half.max(2.0));
+            self.control.restart(owner, Window { cwnd: half, ssthresh });
             self.refresh(owner);
             self.refresh_siblings();
         }
-        let end = (start + u64::from(self.settings.segment)).min(self.unsent.nxt);
-        self.paths[me].helped = end;
         Some((me, Range { start, end }))
     }
 
@@ -63,7 +67,9 @@ impl<E: CongestionController> Sender<E> {
 
     /// The first data of `waiting` that some path may send, and that path.
     fn take_from(&self, waiting: &mut VecDeque<(Range, usize)>) -> Option<(usize, Range)> {
-        let able = |me: usize| !self.paths[me].failed && self.has_space(me) && !self.stands_by(me);
+        let able = |me: usize| {
+            !self.paths[me].standing.failed && self.has_space(me) && !self.stands_by(me)
+        };
         let (me, index) = (0..self.paths.len())
             .filter(|me| able(*me))
             .find_map(|me| Some((me, waiting.iter().position(|(_, from)| *from != me)?)))?;
@@ -82,19 +88,23 @@ impl<E: CongestionController> Sender<E> {
         let waiting = self.reinject.iter_mut().flat_map(|it| it.waiting.iter_mut());
         waiting.filter(|(_, from)| *from == path).for_each(|item| item.1 = NOBODY);
         self.scheduler.on_leave(path);
+        if let Some(help) = self.extensions.as_mut().and_then(|parts| parts.help.as_mut()) {
+            help.paths[path] = Helper::default();
+        }
         self.paths[path].leave(&self.settings);
         self.control.set_member(path, false);
         self.refresh_siblings();
     }
 
-    /// With a handshake: paths that are closed ask for a join once the connection is established; before,
-    /// the first one asks for the connection.
+    /// With a handshake: paths that are closed ask for a join once the connection is established;
+    /// before, the first one asks for the connection.
     pub(super) fn open_closed(&mut self) {
-        if !self.settings.handshake {
+        let handshake = self.extensions.as_ref().and_then(|parts| parts.handshake.as_ref());
+        let Some(Handshake { opened }) = handshake else {
             return;
-        }
-        let join = self.opened || self.paths.iter().any(crate::tcp::path::Path::asks);
-        if join && !self.opened {
+        };
+        let join = *opened || self.paths.iter().any(Path::asks);
+        if join && !opened {
             return;
         }
         for path in self.paths.iter_mut().filter(|path| path.closed()) {

@@ -48,13 +48,13 @@ impl<E: CongestionController> Sender<E> {
 
 #[inline(always)] // on the way of every segment
 fn stands_by(paths: &[Path], me: usize) -> bool {
-    paths[me].backup && another_works(paths)
+    paths[me].standing.backup && another_works(paths)
 }
 
 /// Whether any path works that is no backup.
 #[cold]
 fn another_works(paths: &[Path]) -> bool {
-    paths.iter().any(|path| !path.backup && path.working())
+    paths.iter().any(|path| !path.standing.backup && path.working())
 }
 
 impl<E: CongestionController> View for Seen<'_, E> {
@@ -70,7 +70,7 @@ impl<E: CongestionController> View for Seen<'_, E> {
     #[inline(always)] // on the way of every segment
     fn may_send(&self, path: usize) -> bool {
         let side = &self.paths[path];
-        side.ready && !side.failed && !stands_by(self.paths, path)
+        side.standing.ready && !side.standing.failed && !stands_by(self.paths, path)
     }
 
     fn is_used(&self, path: usize) -> bool {
@@ -93,8 +93,8 @@ impl<E: CongestionController> View for Seen<'_, E> {
             ssthresh: (window.ssthresh * segment) as u64,
             outstanding: side.board.outstanding(),
             pacing: self.control.pacing(path).map(|rate| rate.0 * segment),
-            established: side.member && side.established(),
-            backup: side.backup,
+            established: side.standing.member && side.established(),
+            backup: side.standing.backup,
             timeouts: side.timeouts(),
         }
     }

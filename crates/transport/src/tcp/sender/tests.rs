@@ -6,7 +6,7 @@ use crate::rtt::RtoSettings;
 use crate::scheduler::Scheduler;
 use crate::settings::Idle;
 use crate::source::Source;
-use crate::tcp::{ModernSettings, Receiver, ReceiverSettings};
+use crate::tcp::{Receiver, ReceiverSettings, TrackingSettings};
 use control::{AnyController, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
@@ -19,7 +19,7 @@ fn settings(source: Source) -> SenderSettings {
         segment: MSS,
         sack: true,
         limited_transmit: true,
-        modern: ModernSettings::default(),
+        tracking: TrackingSettings::default(),
         prr: true,
         idle: Idle::Keep,
         initial_window: 10.0,
@@ -30,7 +30,7 @@ fn settings(source: Source) -> SenderSettings {
         opportunistic: false,
         penalise: false,
         host_limit: u64::MAX,
-        host_time: Span::ZERO,
+        host_time: None,
         source,
     }
 }
@@ -61,7 +61,7 @@ impl Pair {
         let receiver = ReceiverSettings {
             transit: false,
             sack: settings.sack,
-            dsack: settings.modern.dsack,
+            dsack: settings.tracking.dsack,
             delayed_ack: None,
             buffer: settings.receive_buffer,
             autotune: false,
@@ -76,7 +76,8 @@ impl Pair {
         }
     }
 
-    /// Sends all that may be sent; `fate` says how much later than usual a segment arrives, if ever.
+    /// Sends all that may be sent; `fate` says how much later than usual a segment arrives, if
+    /// ever.
     fn transmit(&mut self, fate: &mut impl FnMut(usize, &Data) -> Option<Span>) {
         while let Some(Transmit { path, segment: data }) = self.sender.poll_transmit(self.now) {
             self.sender.on_sent(path, data.len);
@@ -210,7 +211,8 @@ fn a_dead_path_loses_no_byte_and_stalls_for_about_one_timeout() {
 
 #[test]
 fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
-    // At 0.5 s path 0 dies for 0.6 s; it dies for good a little after its retransmissions got through.
+    // At 0.5 s path 0 dies for 0.6 s; it dies for good a little after its retransmissions got
+    // through.
     for again in (1_100..1_700).step_by(10) {
         let delays = vec![Span::millis(20), Span::millis(40)];
         let settings = SenderSettings { receive_buffer: 1 << 17, ..settings(transfer(6_000)) };
@@ -303,7 +305,9 @@ fn recovery_ends_with_no_more_in_flight_than_ssthresh() {
         lost |= first;
         (!first).then_some(Span::ZERO)
     });
-    while pair.sender.report(0).recoveries == 0 || pair.sender.paths[0].phase == Phase::Recovery {
+    while pair.sender.report(0).recoveries == 0
+        || pair.sender.paths[0].recovery.phase == Phase::Recovery
+    {
         pair.run(pair.now + Span(1), |_, _| Some(Span::ZERO)); // the events of one instant
     }
     let report = pair.sender.report(0);
@@ -377,8 +381,8 @@ impl CongestionController for Slow {
 
 #[test]
 fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
-    let modern = ModernSettings { rate: true, ..ModernSettings::default() };
-    let settings = SenderSettings { modern, ..settings(transfer(3_000)) };
+    let tracking = TrackingSettings { rate: true, ..TrackingSettings::default() };
+    let settings = SenderSettings { tracking, ..settings(transfer(3_000)) };
     let reno = AnyController::new(&"reno".parse().unwrap(), Settings::default(), 1);
     let control = Slow(reno.unwrap());
     let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
@@ -415,8 +419,8 @@ fn scripted(script: &[u8]) -> impl FnMut(usize, &Data) -> Option<Span> + '_ {
 }
 
 /// Any selection of what stacks of today do.
-fn modern() -> impl Strategy<Value = ModernSettings> {
-    any::<[bool; 7]>().prop_map(|[rack, tlp, eifel, dsack, frto, rate, ecn]| ModernSettings {
+fn tracking() -> impl Strategy<Value = TrackingSettings> {
+    any::<[bool; 7]>().prop_map(|[rack, tlp, eifel, dsack, frto, rate, ecn]| TrackingSettings {
         rack,
         tlp,
         eifel,
@@ -436,11 +440,11 @@ proptest! {
         script in prop::collection::vec(0u8..40, 37..120),
         paths in 1usize..4,
         sack: bool,
-        modern in modern(),
+        tracking in tracking(),
         law in prop::sample::select(vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5"]),
     ) {
-        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, frto: false, ..modern } };
-        let settings = SenderSettings { sack, modern, ..settings(transfer(300)) };
+        let tracking = if sack { tracking } else { TrackingSettings { rack: false, tlp: false, dsack: false, frto: false, ..tracking } };
+        let settings = SenderSettings { sack, tracking, ..settings(transfer(300)) };
         let delays = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
         let mut pair = Pair::new(settings, law, delays);
         pair.run(Time(3_600_000_000_000), scripted(&script));
@@ -454,10 +458,10 @@ proptest! {
     fn no_acknowledgement_makes_the_sender_panic_or_overrun_its_window(
         acks in prop::collection::vec((0u64..60, 0u64..60, 0u64..60, 0u64..60, 0usize..2, any::<bool>()), 1..80),
         sack: bool,
-        modern in modern(),
+        tracking in tracking(),
     ) {
-        let modern = if sack { modern } else { ModernSettings { rack: false, tlp: false, dsack: false, frto: false, ..modern } };
-        let settings = SenderSettings { sack, modern, ..settings(Source::Bulk) };
+        let tracking = if sack { tracking } else { TrackingSettings { rack: false, tlp: false, dsack: false, frto: false, ..tracking } };
+        let settings = SenderSettings { sack, tracking, ..settings(Source::Bulk) };
         let mut sender = sender(settings, "olia", 2);
         let mut now = Time::ZERO;
         for (ack, data_ack, start, len, path, timeout) in acks {

@@ -1,36 +1,94 @@
-//! What the common case does without, and is spared the questions for: see
-//! [`SenderSettings::special`](crate::SenderSettings).
+//! What few connections have, apart from the common case, which is spared the questions for it.
 
 use super::Sender;
 use crate::endpoint::Transmit;
 use crate::scheduler::{Choice, Schedule};
-use crate::settings::Idle;
+use crate::settings::{Idle, SenderSettings};
 use crate::tcp::path::Path;
 use control::CongestionController;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
 
+/// The parts beyond the common case; what is off is absent. What its paths track is theirs, and
+/// what its controller asks for, the controller says.
+#[derive(Debug)]
+pub(super) struct Extensions {
+    pub(super) handshake: Option<Handshake>,
+    pub(super) help: Option<Help>,
+    /// What an idle time does to the window, if it does anything.
+    idle: Option<Idle>,
+    /// What a path sends in this time is all of it that the host may hold.
+    host_time: Option<Span>,
+}
+
+/// The connection and its joins begin with a handshake.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    /// Whether a first path was ever established.
+    pub(super) opened: bool,
+}
+
+/// Opportunistic retransmission: what each path did for others.
+#[derive(Debug)]
+pub(super) struct Help {
+    /// Whether the window of the path that is helped is halved.
+    pub(super) penalise: bool,
+    pub(super) paths: Box<[Helper]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Helper {
+    /// The path has sent what the receiver waited for below this.
+    pub(super) helped: u64,
+    /// Its window is not halved again before.
+    pub(super) punished_until: Time,
+}
+
+impl Extensions {
+    /// Those of a connection; `None` if it has none, its paths track nothing and its controller
+    /// asks for nothing.
+    pub(super) fn new(
+        settings: &SenderSettings,
+        control: &impl CongestionController,
+        paths: usize,
+    ) -> Option<Box<Self>> {
+        let SenderSettings { handshake, opportunistic, penalise, idle, host_time, .. } = *settings;
+        let helpers = || vec![Helper::default(); paths].into();
+        let parts = Extensions {
+            handshake: handshake.then_some(Handshake { opened: false }),
+            help: opportunistic.then(|| Help { penalise, paths: helpers() }),
+            idle: (idle != Idle::Keep).then_some(idle),
+            host_time,
+        };
+        let own = handshake || opportunistic || parts.idle.is_some() || host_time.is_some();
+        let asked = control.needs().siblings || control.needs().delays;
+        (own || asked || settings.tracking.any()).then(|| Box::new(parts))
+    }
+}
+
 impl<E: CongestionController> Sender<E> {
     /// An ACK of `path` arrived, whatever is on.
     #[inline(never)]
-    pub(super) fn on_special_ack(&mut self, now: Time, path: usize, ack: &Ack) {
+    pub(super) fn on_ack_extended(&mut self, now: Time, path: usize, ack: &Ack) {
         if ack.flags.has(Flags::SYN) || ack.flags.has(Flags::CONFIRM) {
-            return self.on_answer(now, path, ack);
+            return self.on_handshake(now, path, ack);
         }
         if ack.ack > self.paths[path].board.una {
             self.control.on_delay(path, ack.transit);
         }
-        self.on_plain_ack(now, path, ack);
-        if self.settings.host_time != Span::ZERO {
-            self.paths[path].limit_host(self.control.window(path), &self.settings);
+        self.on_ack(now, path, ack);
+        if let Some(time) = self.extensions.as_ref().and_then(|parts| parts.host_time) {
+            self.paths[path].limit_host(time, self.control.window(path), &self.settings);
         }
         self.refresh_siblings();
     }
 
     /// An answer of a handshake arrived.
-    fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
-        if self.paths[path].member && self.paths[path].on_answer(now, ack) {
-            self.opened = true;
+    fn on_handshake(&mut self, now: Time, path: usize, ack: &Ack) {
+        if self.paths[path].standing.member && self.paths[path].on_answer(now, ack) {
+            if let Some(own) = self.extensions.as_mut().and_then(|parts| parts.handshake.as_mut()) {
+                own.opened = true;
+            }
             self.unsent.edge = self.unsent.edge.max(ack.window_edge);
         }
     }
@@ -44,11 +102,11 @@ impl<E: CongestionController> Sender<E> {
 
     /// The next segment to send, whatever is on.
     #[inline(never)]
-    pub(super) fn poll_special(&mut self, now: Time) -> Option<Transmit<Data>> {
+    pub(super) fn poll_extended(&mut self, now: Time) -> Option<Transmit<Data>> {
         self.prepare(now)
             .or_else(|| self.poll_retransmission(now))
             .or_else(|| {
-                let (me, range) = self.reinjection().or_else(|| self.special_data(now))?;
+                let (me, range) = self.reinjection().or_else(|| self.extended_data(now))?;
                 Some(self.send(now, me, range))
             })
             .or_else(|| self.give_up_waiting(now))
@@ -56,7 +114,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     /// The next data and its path, or help for the path that the receive window waits for.
-    fn special_data(&mut self, now: Time) -> Option<(usize, Range)> {
+    fn extended_data(&mut self, now: Time) -> Option<(usize, Range)> {
         self.look_for_room();
         match self.choose(now)? {
             Choice::Range(me, range) => Some((me, range)),
@@ -75,14 +133,14 @@ impl<E: CongestionController> Sender<E> {
     #[inline(never)]
     pub(super) fn before_sending(&mut self, now: Time, me: usize) -> Flags {
         let path = &mut self.paths[me];
-        if self.settings.idle != Idle::Keep
+        if self.extensions.as_ref().is_some_and(|parts| parts.idle.is_some())
             && path.restart_after_idle(now, &self.settings, &mut self.control, me)
         {
             path.refresh(self.control.window(me).cwnd, self.settings.segment);
             self.refresh_siblings();
         }
         let path = &mut self.paths[me];
-        path.ecn(&self.settings)
+        path.ecn()
     }
 
     /// What a handshake sends, which paths pacing holds back, and a probe that is due.
@@ -109,7 +167,7 @@ impl<E: CongestionController> Sender<E> {
         }
         self.control.on_stalled();
         self.refresh_siblings();
-        let (me, range) = self.special_data(now)?;
+        let (me, range) = self.extended_data(now)?;
         Some(self.send(now, me, range))
     }
 

@@ -1,5 +1,5 @@
-//! What stacks of today do beyond what those of 2012 did: each part is an option, and none of it
-//! exists while all are off.
+//! What a path may track beyond its scoreboard: each part is an option, and none of it exists while
+//! all are off.
 //!
 //! ```text
 //!   log.rs    when each outstanding segment was sent, and what had been delivered then
@@ -8,11 +8,13 @@
 //!   probe.rs  a segment sent again when ACKs stay away          (RFC 8985 §7)
 //!   undo.rs   reductions that need not have been                (RFC 3522, 2883)
 //!   frto.rs   timeouts that need not have been                  (RFC 5682)
+//!   pacing.rs when the next segment may go                      (for controllers that are paced)
 //! ```
 
 use crate::tcp::scoreboard::{Progress, Scoreboard};
 use frto::Frto;
 use log::SentLog;
+use pacing::Pacing;
 use probe::Probe;
 use rack::Rack;
 use rate::Rate;
@@ -22,6 +24,7 @@ use wire::{Ack, Flags, Range};
 
 mod frto;
 mod log;
+mod pacing;
 mod probe;
 mod rack;
 mod rate;
@@ -29,7 +32,7 @@ mod undo;
 
 /// Which parts there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ModernSettings {
+pub struct TrackingSettings {
     /// Loss detection by time (RACK); needs SACK.
     pub rack: bool,
     /// Tail-loss probes; needs SACK.
@@ -47,9 +50,9 @@ pub struct ModernSettings {
     pub ecn: bool,
 }
 
-impl ModernSettings {
+impl TrackingSettings {
     pub(crate) fn any(self) -> bool {
-        self != ModernSettings::default()
+        self != TrackingSettings::default()
     }
 
     fn undoes(self) -> bool {
@@ -59,23 +62,33 @@ impl ModernSettings {
 
 /// The state of one path.
 #[derive(Debug)]
-pub(crate) struct Modern {
+pub(crate) struct Tracking {
     log: SentLog,
     pub(crate) rack: Option<Rack>,
     pub(crate) probe: Option<Probe>,
     pub(crate) undo: Option<Undo>,
     pub(crate) frto: Option<Frto>,
     rate: Option<Rate>,
-    ecn: bool,
+    pub(crate) ecn: Option<Ecn>,
+    pub(crate) pacing: Pacing,
     /// When the retransmission timeout ends, whatever the timer stands for.
     pub(crate) rto_at: Time,
     /// RACK: when what is late now will be lost.
     pub(crate) late: Option<Time>,
 }
 
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ecn {
+    /// Whether the next new data says that the window was reduced.
+    pub(crate) reduced: bool,
+    /// Marks of what was sent below this are answered already.
+    pub(crate) answered: u64,
+}
+
 /// What an acknowledgement showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct Findings {
     /// The last reduction need not have been.
     pub(crate) spurious: bool,
     /// A probe repaired a loss that nobody else has noticed.
@@ -84,18 +97,19 @@ pub(crate) struct Seen {
     pub(crate) echo: bool,
 }
 
-impl Modern {
+impl Tracking {
     /// `None` if every part is off.
-    pub(crate) fn new(settings: ModernSettings) -> Option<Box<Self>> {
+    pub(crate) fn new(settings: TrackingSettings) -> Option<Box<Self>> {
         settings.any().then(|| {
-            Box::new(Modern {
+            Box::new(Tracking {
                 log: SentLog::default(),
                 rack: settings.rack.then(Rack::default),
                 probe: settings.tlp.then(Probe::default),
                 undo: settings.undoes().then(|| Undo::new(settings.eifel, settings.dsack)),
                 frto: settings.frto.then(Frto::default),
                 rate: settings.rate.then(Rate::default),
-                ecn: settings.ecn,
+                ecn: settings.ecn.then(Ecn::default),
+                pacing: Pacing::default(),
                 rto_at: Time::NEVER,
                 late: None,
             })
@@ -119,9 +133,9 @@ impl Modern {
         ack: &Ack,
         board: &Scoreboard,
         progress: Progress,
-    ) -> Seen {
+    ) -> Findings {
         let advanced = progress.acked > 0;
-        let Modern { log, rack, probe, undo, frto, rate, .. } = self;
+        let Tracking { log, rack, probe, undo, frto, rate, .. } = self;
         let dsack = duplicate(ack);
         if let Some(rate) = rate {
             rate.begin();
@@ -141,8 +155,8 @@ impl Modern {
         let mistaken = frto.as_mut().is_some_and(|frto| frto.on_ack(board, progress));
         let probed = |probe: &mut Probe| probe.on_ack(board.una, advanced, ack, dsack);
         let repaired = probe.as_mut().is_some_and(probed);
-        let echo = self.ecn && ack.flags.has(Flags::ECHO);
-        Seen { spurious: undone || mistaken, repaired, echo }
+        let echo = self.ecn.is_some() && ack.flags.has(Flags::ECHO);
+        Findings { spurious: undone || mistaken, repaired, echo }
     }
 
     /// RACK: marks what is lost by now, and notes until when the rest of what is late is given.
@@ -156,6 +170,7 @@ impl Modern {
     /// only what has been out long enough, and in any case the oldest segment (RFC 8985 §6.3).
     pub(crate) fn on_timeout(&mut self, now: Time, board: &mut Scoreboard, first: bool) {
         self.late = None;
+        self.pacing.release(now);
         match &self.rack {
             None => board.lose_all(),
             Some(rack) => {

@@ -1,9 +1,9 @@
-//! What stacks of today read from an ACK, around what all of them do with it.
+//! What a path that tracks its segments reads from an ACK, around what every path does with it.
 
 use super::Path;
 use crate::settings::SenderSettings;
-use crate::tcp::modern::{Patience, Seen};
 use crate::tcp::scoreboard::Progress;
+use crate::tcp::tracking::{Ecn, Findings, Patience};
 use control::{Cause, CongestionController, Delivered, Phase, SegmentRate};
 use units::{Span, Time};
 use wire::Ack;
@@ -11,43 +11,43 @@ use wire::Ack;
 impl Path {
     /// Before an ACK has any effect but on the scoreboard; `None` if nothing of the kind is on.
     #[inline(always)] // on the way of every ACK
-    pub(super) fn look(&mut self, now: Time, ack: &Ack, progress: Progress) -> Option<Seen> {
-        let modern = self.modern.as_mut()?;
-        let seen = modern.on_ack(now, ack, &self.board, progress);
-        if seen.echo {
-            self.cwnd_limited = false; // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark
+    pub(super) fn track(&mut self, now: Time, ack: &Ack, progress: Progress) -> Option<Findings> {
+        let tracking = self.tracking.as_mut()?;
+        let findings = tracking.on_ack(now, ack, &self.board, progress);
+        if findings.echo {
+            self.standing.cwnd_limited = false; // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark
         }
-        Some(seen)
+        Some(findings)
     }
 
-    /// When it has acknowledged what it does: losses, reductions and the timer.
+    /// After an ACK has had its other effects: losses, reductions and the timer.
     #[inline(never)]
-    pub(super) fn after_look(
+    pub(super) fn act_on(
         &mut self,
+        findings: Findings,
         now: Time,
         progress: Progress,
-        seen: Seen,
         settings: &SenderSettings,
         control: &mut impl CongestionController,
         me: usize,
     ) {
-        if seen.echo {
+        if findings.echo {
             self.on_echo(control, me);
         }
-        if seen.spurious {
+        if findings.spurious {
             self.undo(control, me);
-        } else if self.phase == Phase::Recovery {
+        } else if self.recovery.phase == Phase::Recovery {
             self.reduce(now, progress, settings, control, me);
         } else {
-            let lost = match settings.modern.rack {
+            let lost = match settings.tracking.rack {
                 true => self.detect(now, settings),
-                false => self.phase == Phase::Open && self.loss_detected(settings),
+                false => self.recovery.phase == Phase::Open && self.loss_detected(settings),
             };
-            if lost && self.phase == Phase::Open {
+            if lost && self.recovery.phase == Phase::Open {
                 self.enter_recovery(now, progress, settings, control, me);
             }
         }
-        if seen.repaired && self.phase == Phase::Open {
+        if findings.repaired && self.recovery.phase == Phase::Open {
             self.forget_reduction();
             control.on_congestion(me, Cause::FastRetransmit);
             control.on_recovered(me);
@@ -69,7 +69,7 @@ impl Path {
         me: usize,
     ) {
         let lost = self.board.lost_total();
-        let Some(sample) = self.modern.as_mut().and_then(|modern| modern.sample(lost)) else {
+        let Some(sample) = self.tracking.as_mut().and_then(|tracking| tracking.sample(lost)) else {
             return;
         };
         let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
@@ -84,7 +84,7 @@ impl Path {
             app_limited: sample.app_limited,
             pipe: segments(self.board.pipe()),
             lost: segments(sample.lost),
-            phase: self.phase,
+            phase: self.recovery.phase,
         };
         control.on_delivered(me, &delivered);
     }
@@ -92,18 +92,27 @@ impl Path {
     /// The receiver echoes a mark (RFC 3168 §6.1.2): the window is reduced, but once for a window
     /// of data.
     fn on_echo(&mut self, control: &mut impl CongestionController, me: usize) {
-        if self.answered > 0 && self.board.una <= self.answered {
+        let una = self.board.una;
+        let Some(ecn) = self.tracking.as_mut().and_then(|tracking| tracking.ecn.as_mut()) else {
+            return;
+        };
+        if ecn.answered > 0 && una <= ecn.answered {
             return;
         }
         // In recovery the window was reduced already, and the receiver must hear of it all the
         // same.
-        self.reduced = true;
-        self.answered = self.board.nxt;
-        if self.phase == Phase::Open {
+        *ecn = Ecn { reduced: true, answered: self.board.nxt };
+        if self.recovery.phase == Phase::Open {
             self.tally.marks += 1;
             self.forget_reduction();
             control.on_congestion(me, Cause::Mark);
         }
+    }
+
+    /// Marks of what was sent below this are answered already.
+    pub(super) fn answered_marks(&self) -> u64 {
+        let ecn = self.tracking.as_ref().and_then(|tracking| tracking.ecn.as_ref());
+        ecn.map_or(0, |ecn| ecn.answered)
     }
 
     /// The last reduction need not have been.
@@ -111,25 +120,27 @@ impl Path {
         self.tally.undone += 1;
         self.board.unlose();
         self.board.forget_duplicates();
-        self.phase = Phase::Open;
-        self.answered = 0;
+        self.recovery.phase = Phase::Open;
+        if let Some(ecn) = self.tracking.as_mut().and_then(|tracking| tracking.ecn.as_mut()) {
+            ecn.answered = 0;
+        }
         control.undo(me);
     }
 
     /// RACK looks for losses; whether there is something to send again.
     pub(super) fn detect(&mut self, now: Time, settings: &SenderSettings) -> bool {
         let segment = u64::from(settings.segment);
-        let urgent = self.phase != Phase::Open || self.board.many_sacked(segment);
+        let urgent = self.recovery.phase != Phase::Open || self.board.many_sacked(segment);
         let patience = Patience { srtt: self.rtt.srtt(), urgent };
-        if let Some(modern) = &mut self.modern {
-            modern.detect_loss(now, &mut self.board, patience);
+        if let Some(tracking) = &mut self.tracking {
+            tracking.detect_loss(now, &mut self.board, patience);
         }
         self.board.next_lost().is_some()
     }
 
     /// A reduction is about to begin that is not taken back: nor is any before it.
     pub(super) fn forget_reduction(&mut self) {
-        if let Some(undo) = self.modern.as_mut().and_then(|modern| modern.undo.as_mut()) {
+        if let Some(undo) = self.tracking.as_mut().and_then(|tracking| tracking.undo.as_mut()) {
             undo.forget();
         }
     }
@@ -137,16 +148,16 @@ impl Path {
     /// A reduction for a loss is about to begin: what is needed to take it back, and no probe any
     /// more.
     pub(super) fn before_reduction(&mut self) {
-        let Some(modern) = &mut self.modern else {
+        let Some(tracking) = &mut self.tracking else {
             return;
         };
-        if let Some(undo) = &mut modern.undo {
+        if let Some(undo) = &mut tracking.undo {
             undo.on_reduction();
         }
-        if let Some(probe) = &mut modern.probe {
+        if let Some(probe) = &mut tracking.probe {
             probe.forget();
         }
-        if let Some(frto) = &mut modern.frto {
+        if let Some(frto) = &mut tracking.frto {
             frto.forget();
         }
     }
