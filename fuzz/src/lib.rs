@@ -4,9 +4,9 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use control::{ControllerSpec, Settings};
 use simulator::Controller;
 use transport::coded::{self, Coding};
-use transport::tcp::{self, TrackingSettings};
+use transport::tcp;
 use transport::{
-    Idle, PathReport, RtoFloor, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source,
+    Idle, Options, PathReport, RtoFloor, Scheduler, SenderSettings, SendingEndpoint, Source,
     Transmit, tfrc,
 };
 use units::{Bytes, Span, Time};
@@ -41,39 +41,38 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
 /// Any options of a sender that go together.
 pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<SenderSettings> {
     let sack = bool::arbitrary(bytes)?;
-    let tracking = TrackingSettings {
-        rack: sack && bool::arbitrary(bytes)?,
-        tlp: sack && bool::arbitrary(bytes)?,
-        eifel: bool::arbitrary(bytes)?,
-        dsack: sack && bool::arbitrary(bytes)?,
-        frto: sack && bool::arbitrary(bytes)?,
-        rate: bool::arbitrary(bytes)?,
-        ecn: bool::arbitrary(bytes)?,
-    };
+    let rack = sack && bool::arbitrary(bytes)?;
+    let tlp = sack && bool::arbitrary(bytes)?;
+    let eifel = bool::arbitrary(bytes)?;
+    let dsack = sack && bool::arbitrary(bytes)?;
+    let frto = sack && bool::arbitrary(bytes)?;
+    let rate = bool::arbitrary(bytes)?;
+    let ecn = bool::arbitrary(bytes)?;
     let opportunistic = bool::arbitrary(bytes)?;
-    Ok(SenderSettings {
-        segment: SEGMENT,
+    let limited_transmit = bool::arbitrary(bytes)?;
+    let prr = bool::arbitrary(bytes)?;
+    let options = Options {
+        payload: Bytes(SEGMENT.into()),
         sack,
-        limited_transmit: bool::arbitrary(bytes)?,
-        tracking,
-        prr: bool::arbitrary(bytes)?,
+        rack,
+        tlp,
+        eifel,
+        dsack,
+        frto,
+        ecn,
+        limited_transmit,
         idle: *bytes.choose(&[Idle::Keep, Idle::Restart, Idle::Decay])?,
-        initial_window: 10.0,
-        rto: RtoSettings {
-            min: Span::millis(200),
-            floor: *bytes.choose(&[RtoFloor::Variance, RtoFloor::Total])?,
-            max: Span::millis(120_000),
-            initial: Span::millis(1000),
-        },
-        receive_buffer: 1 << bytes.int_in_range(12..=20u8)?,
+        rto_floor: *bytes.choose(&[RtoFloor::Variance, RtoFloor::Total])?,
+        receive_buffer: Bytes(1 << bytes.int_in_range(12..=20u8)?),
         handshake: bool::arbitrary(bytes)?,
         scheduler: bytes.choose(&Scheduler::examples())?.clone(),
         opportunistic,
         penalise: opportunistic && bool::arbitrary(bytes)?,
-        host_limit: *bytes.choose(&[u64::MAX, 3_000])?,
-        host_time: *bytes.choose(&[None, Some(Span::millis(1))])?,
-        source,
-    })
+        small_queue: *bytes.choose(&[None, Some(Bytes(3_000))])?,
+        small_queue_time: *bytes.choose(&[None, Some(Span::millis(1))])?,
+        ..Options::default()
+    };
+    Ok(SenderSettings { options, rate, prr, source })
 }
 
 /// A sender of any protocol that control drives.
@@ -169,14 +168,15 @@ pub fn sender(
     let source = transfer.map_or(Source::Bulk, |bytes| Source::Transfer(Bytes(bytes)));
     let mut settings = sender_settings(bytes, source)?;
     let windows = windows(bytes)?;
-    settings.initial_window = windows.initial_window;
+    settings.options.initial_window = windows.initial_window;
     let controller = controller(bytes)?;
     let needs = controller.needs();
-    settings.tracking.rate |= needs.rates;
+    settings.rate |= needs.rates;
     settings.prr &= !needs.rate_based;
     let control = Controller::new(&controller, windows, paths);
     if needs.reports {
-        let SenderSettings { segment, ref source, receive_buffer, .. } = settings;
+        let SenderSettings { ref options, ref source, .. } = settings;
+        let (segment, receive_buffer) = (options.segment(), options.first_buffer());
         let own = tfrc::Settings { segment, source: source.clone(), receive_buffer };
         let sender = AnySender::Tfrc(tfrc::Sender::new(own.into(), control, paths, Time::ZERO));
         return Ok(Chosen { sender, settings, controller, coded: vec![false; paths] });
@@ -197,9 +197,8 @@ fn codings(
     settings: &SenderSettings,
     paths: usize,
 ) -> Result<Vec<Option<Coding>>> {
-    let tracking = &settings.tracking;
-    let no = tracking.rack || tracking.tlp || tracking.dsack || tracking.frto || tracking.eifel || tracking.ecn;
-    if no || !bool::arbitrary(bytes)? {
+    let Options { rack, tlp, dsack, frto, eifel, ecn, .. } = settings.options;
+    if rack || tlp || dsack || frto || eifel || ecn || !bool::arbitrary(bytes)? {
         return Ok(vec![None; paths]);
     }
     let mut codings = Vec::new();

@@ -7,7 +7,7 @@ use fuzz::{AnySender, Chosen};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use transport::tcp::{self, ReceiverSettings};
-use transport::{ReceivingEndpoint, SendingEndpoint, Transmit, coded, tfrc};
+use transport::{Options, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tfrc};
 use units::{Span, Time};
 use wire::Segment;
 
@@ -76,20 +76,15 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
     let Chosen { sender, settings, controller, coded } = fuzz::sender(bytes, paths, Some(TRANSFER))?;
-    let receiving = ReceiverSettings {
-        transit: false,
-        sack: settings.sack,
-        dsack: settings.tracking.dsack,
-        delayed_ack: bytes.arbitrary::<bool>()?.then_some(Span::millis(40)),
-        buffer: settings.receive_buffer,
-        autotune: false,
-    };
+    let delayed_ack = if bytes.arbitrary()? { Span::millis(40) } else { Span::ZERO };
+    let options = Options { delayed_ack, ..settings.options.clone() };
+    let receiving = ReceiverSettings { options, transit: false };
     let tcp = tcp::Receiver::new(receiving, paths);
     let receiver = match &sender {
         AnySender::Tcp(_) => AnyReceiver::Tcp(tcp),
         AnySender::Coded(_) => AnyReceiver::Coded(coded::Receiver::new(tcp, coded)),
         AnySender::Tfrc(_) => {
-            AnyReceiver::Tfrc(tfrc::Receiver::new(settings.receive_buffer, paths))
+            AnyReceiver::Tfrc(tfrc::Receiver::new(settings.options.first_buffer(), paths))
         }
     };
     let (moving, now) = (BTreeMap::new(), Time::ZERO);

@@ -85,8 +85,8 @@ fuzz_target!(|bytes: &[u8]| {
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
     let Chosen { sender, settings, controller, coded } = fuzz::sender(bytes, paths, None)?;
-    let (now, edge) = (Time(1_000_000_000), settings.receive_buffer);
-    let (peak, next) = (vec![settings.initial_window; paths], vec![0; paths]);
+    let (now, edge) = (Time(1_000_000_000), settings.options.first_buffer());
+    let (peak, next) = (vec![settings.options.initial_window; paths], vec![0; paths]);
     let mut peer = Peer { sender, controller, paths, now, edge, peak, next, coded };
     peer.send();
     for _ in 0..200 {

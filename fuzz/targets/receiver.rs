@@ -5,8 +5,8 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use transport::tcp::{Receiver, ReceiverSettings};
-use transport::{ReceivingEndpoint, Transmit, tfrc};
-use units::{Span, Time};
+use transport::{Options, ReceivingEndpoint, Transmit, tfrc};
+use units::{Bytes, Span, Time};
 use wire::{Ack, Data, Flags, TfrcData};
 
 #[derive(Arbitrary, Debug)]
@@ -66,14 +66,15 @@ fn play_tfrc(bytes: &mut Unstructured<'_>) -> Result<()> {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let settings = ReceiverSettings {
-        transit: true,
+    let options = Options {
         sack: bool::arbitrary(bytes)?,
         dsack: bool::arbitrary(bytes)?,
-        delayed_ack: bool::arbitrary(bytes)?.then_some(Span::millis(40)),
-        buffer: 1 << bytes.int_in_range(10..=20u8)?,
+        delayed_ack: if bool::arbitrary(bytes)? { Span::millis(40) } else { Span::ZERO },
+        receive_buffer: Bytes(1 << bytes.int_in_range(10..=20u8)?),
         autotune: bool::arbitrary(bytes)?,
+        ..Options::default()
     };
+    let settings = ReceiverSettings { options, transit: true };
     let mut receiver = Receiver::new(settings, paths);
     let mut now = Time(1);
     let mut acked = vec![0; paths];

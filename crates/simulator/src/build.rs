@@ -13,8 +13,8 @@ use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
 use topology::{Copies, Hop, SharedMedia, Stream, Wiring};
-use transport::tcp::{AUTOTUNED_FROM, ReceiverSettings, TrackingSettings};
-use transport::{RtoSettings, SenderSettings, Source, coded, tcp, tfrc, udp};
+use transport::tcp::ReceiverSettings;
+use transport::{SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
 
 /// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of
@@ -207,15 +207,14 @@ fn coding(schema::Coding { redundancy, window }: schema::Coding) -> coded::Codin
 }
 
 fn protocol(class: &Class, source: Source) -> Protocol {
-    let segment = class.transport.payload.0 as u32;
     match class.protocol {
         schema::Protocol::Udp => {
-            let rto = RtoSettings::from(&class.transport);
-            let window = control(class).window(0);
-            Protocol::Udp(Arc::new(udp::Settings { segment, source, rto, window }))
+            let (options, window) = (class.transport.clone(), control(class).window(0));
+            Protocol::Udp(Arc::new(udp::Settings { options, source, window }))
         }
         schema::Protocol::Tcp if class.controller.needs().reports => {
-            let receive_buffer = first_buffer(class);
+            let (segment, receive_buffer) =
+                (class.transport.segment(), class.transport.first_buffer());
             Protocol::Tfrc(Arc::new(tfrc::Settings { segment, source, receive_buffer }))
         }
         schema::Protocol::Tcp => Protocol::Tcp(
@@ -239,52 +238,12 @@ fn control(class: &Class) -> Controller {
 }
 
 fn sender_settings(class: &Class, source: Source) -> SenderSettings {
-    let options = &class.transport;
-    SenderSettings {
-        segment: options.payload.0 as u32,
-        sack: options.sack,
-        limited_transmit: options.limited_transmit,
-        tracking: TrackingSettings {
-            rack: options.rack,
-            tlp: options.tlp,
-            eifel: options.eifel,
-            dsack: options.dsack,
-            frto: options.frto,
-            rate: class.controller.needs().rates,
-            ecn: options.ecn,
-        },
-        prr: !class.controller.needs().rate_based,
-        idle: options.idle,
-        initial_window: options.initial_window,
-        rto: RtoSettings::from(options),
-        receive_buffer: first_buffer(class),
-        handshake: options.handshake,
-        opportunistic: options.opportunistic,
-        penalise: options.penalise,
-        scheduler: options.scheduler.clone(),
-        host_limit: options.small_queue.map_or(u64::MAX, |limit| limit.0),
-        host_time: options.small_queue_time,
-        source,
-    }
+    let needs = class.controller.needs();
+    let options = class.transport.clone();
+    SenderSettings { options, rate: needs.rates, prr: !needs.rate_based, source }
 }
 
 fn receiver_settings(class: &Class) -> ReceiverSettings {
-    let options = &class.transport;
-    ReceiverSettings {
-        transit: class.controller.needs().delays,
-        sack: options.sack,
-        dsack: options.dsack,
-        delayed_ack: (options.delayed_ack > Span::ZERO).then_some(options.delayed_ack),
-        buffer: options.receive_buffer.0,
-        autotune: options.autotune,
-    }
-}
-
-/// The receive buffer that is announced at first, in bytes.
-fn first_buffer(class: &Class) -> u64 {
-    let options = &class.transport;
-    match options.autotune {
-        true => options.receive_buffer.0.min(AUTOTUNED_FROM),
-        false => options.receive_buffer.0,
-    }
+    let transit = class.controller.needs().delays;
+    ReceiverSettings { options: class.transport.clone(), transit }
 }

@@ -22,8 +22,7 @@ pub mod tfrc;
 pub mod udp;
 
 pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
-pub use options::{OptionTable, Options};
-pub use rtt::{RtoFloor, RtoSettings};
+pub use options::{Idle, OptionTable, Options, RtoFloor};
 pub use scheduler::{Scheduler, WrongParameter};
-pub use settings::{Idle, SenderSettings};
+pub use settings::SenderSettings;
 pub use source::{Source, Turns};

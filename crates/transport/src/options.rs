@@ -4,9 +4,7 @@
 //! default filled in; their documentation; and the check of each range. An option acts where
 //! [`Options`] is read.
 
-use crate::rtt::{RtoFloor, RtoSettings};
 use crate::scheduler::{Scheduler, WrongParameter};
-use crate::settings::Idle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
@@ -166,6 +164,12 @@ const SMALL_QUEUE_TIME: Range<Span> =
     Range { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"1 ms\"" };
 
 impl Options {
+    /// Payload bytes of a full segment.
+    #[inline(always)] // on the way of every segment
+    pub fn segment(&self) -> u32 {
+        self.payload.0 as u32
+    }
+
     /// Checks every range, and what must go together.
     ///
     /// # Errors
@@ -197,21 +201,26 @@ impl Options {
     }
 }
 
-impl From<&Options> for RtoSettings {
-    fn from(options: &Options) -> Self {
-        RtoSettings {
-            min: options.rto_min,
-            floor: options.rto_floor,
-            max: options.rto_max,
-            initial: options.rto_initial,
-        }
-    }
+/// What an idle time does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Idle {
+    /// Nothing.
+    Keep,
+    /// It falls to the initial window (RFC 5681 §4.1).
+    Restart,
+    /// It is halved for each timeout of idling, down to the initial window (RFC 2861, Linux).
+    Decay,
 }
 
-impl Default for RtoSettings {
-    fn default() -> Self {
-        RtoSettings::from(&Options::default())
-    }
+/// Where the minimum of the timeout applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RtoFloor {
+    /// `RTO = SRTT + max(4 RTTVAR, minimum)`, as Linux does.
+    Variance,
+    /// `RTO = max(SRTT + 4 RTTVAR, minimum)`, RFC 6298 §2.4.
+    Total,
 }
 
 /// Which values an option takes.

@@ -3,32 +3,8 @@
 //! Source: RFC 6298 §2 (symbols SRTT, RTTVAR, RTO), in the scaled integers of Jacobson and Karels
 //! 1988, so that no fraction is lost.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::options::{Options, RtoFloor};
 use units::Span;
-
-/// Where the minimum of the timeout applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RtoFloor {
-    /// `RTO = SRTT + max(4 RTTVAR, minimum)`, as Linux does.
-    Variance,
-    /// `RTO = max(SRTT + 4 RTTVAR, minimum)`, RFC 6298 §2.4.
-    Total,
-}
-
-/// Bounds of the retransmission timeout.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RtoSettings {
-    /// The minimum.
-    pub min: Span,
-    /// Where the minimum applies.
-    pub floor: RtoFloor,
-    /// The maximum, reached by backing off.
-    pub max: Span,
-    /// Before the first sample (RFC 6298 §2.1).
-    pub initial: Span,
-}
 
 /// The estimator of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,14 +43,14 @@ impl Rtt {
     }
 
     /// The timeout after `backoff` doublings.
-    pub(crate) fn rto(&self, settings: &RtoSettings, backoff: u32) -> Span {
+    pub(crate) fn rto(&self, options: &Options, backoff: u32) -> Span {
         let variance = Span(self.rttvar4);
-        let once = match settings.floor {
-            _ if self.srtt8 == 0 => settings.initial,
-            RtoFloor::Variance => self.srtt() + variance.max(settings.min),
-            RtoFloor::Total => (self.srtt() + variance).max(settings.min),
+        let once = match options.rto_floor {
+            _ if self.srtt8 == 0 => options.rto_initial,
+            RtoFloor::Variance => self.srtt() + variance.max(options.rto_min),
+            RtoFloor::Total => (self.srtt() + variance).max(options.rto_min),
         };
-        Span(once.0.saturating_mul(1 << backoff.min(20))).min(settings.max)
+        Span(once.0.saturating_mul(1 << backoff.min(20))).min(options.rto_max)
     }
 }
 
@@ -91,7 +67,7 @@ mod tests {
         rtt.sample(Span::millis(120));
         assert_eq!(rtt.srtt(), Span(102_500_000));
         let settings =
-            RtoSettings { min: Span::ZERO, floor: RtoFloor::Total, ..Default::default() };
+            Options { rto_min: Span::ZERO, rto_floor: RtoFloor::Total, ..Options::default() };
         assert_eq!(rtt.rto(&settings, 0), Span(272_500_000));
         assert_eq!(rtt.rto(&settings, 1), Span(545_000_000));
     }
@@ -100,10 +76,10 @@ mod tests {
     fn the_two_floors_differ_by_the_smoothed_round_trip() {
         let mut rtt = Rtt::default();
         (0..200).for_each(|_| rtt.sample(Span::millis(100)));
-        let variance = RtoSettings::default();
-        let total = RtoSettings { floor: RtoFloor::Total, ..variance };
+        let variance = Options::default();
+        let total = Options { rto_floor: RtoFloor::Total, ..Options::default() };
         assert_eq!(rtt.rto(&variance, 0), Span::millis(300));
         assert_eq!(rtt.rto(&total, 0), Span::millis(200));
-        assert_eq!(rtt.rto(&variance, 30), variance.max);
+        assert_eq!(rtt.rto(&variance, 30), variance.rto_max);
     }
 }

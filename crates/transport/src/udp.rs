@@ -3,7 +3,8 @@
 //! round trip.
 
 use crate::endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
-use crate::rtt::{RtoSettings, Rtt};
+use crate::options::Options;
+use crate::rtt::Rtt;
 use crate::source::{Source, Unsent, Wait};
 use control::Window;
 use std::collections::VecDeque;
@@ -14,12 +15,10 @@ use wire::{Datagram, Echo};
 /// What all senders of a class have in common.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Payload bytes of a datagram.
-    pub segment: u32,
+    /// What a user may set: the size of a datagram, and the timeout in reports.
+    pub options: Options,
     /// Where the data comes from.
     pub source: Source,
-    /// For the timeout in reports; nothing waits for it.
-    pub rto: RtoSettings,
     /// For the window in reports; nothing is held back by it.
     pub window: Window,
 }
@@ -70,8 +69,8 @@ impl SendingEndpoint for Sender {
     }
 
     fn poll_transmit(&mut self, now: Time) -> Option<Transmit<Datagram>> {
-        let Settings { segment, source, .. } = &*self.settings;
-        let next = self.unsent.next(now, source, *segment);
+        let Settings { options, source, .. } = &*self.settings;
+        let next = self.unsent.next(now, source, options.segment());
         self.starved = next == Err(Wait::Application);
         let range = next.ok().filter(|_| self.member)?;
         self.unsent.nxt = range.end;
@@ -105,7 +104,7 @@ impl SendingEndpoint for Sender {
             ssthresh,
             srtt: self.rtt.srtt(),
             latest_rtt: self.rtt.latest(),
-            rto: self.rtt.rto(&self.settings.rto, 0),
+            rto: self.rtt.rto(&self.settings.options, 0),
             member: self.member,
             echoed: self.echoed,
             ..PathReport::default()
@@ -183,14 +182,13 @@ impl ReceivingEndpoint for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::{Rate, Span};
+    use units::{Bytes, Rate, Span};
 
     #[test]
     fn what_is_written_is_sent_at_once_and_comes_back_with_its_round_trip() {
         let settings = Settings {
-            segment: 1000,
+            options: Options { payload: Bytes(1000), ..Options::default() },
             source: Source::Paced(Rate(8_000_000)), // 1000 B each ms
-            rto: RtoSettings::default(),
             window: Window { cwnd: 10.0, ssthresh: f64::INFINITY },
         };
         let mut sender = Sender::new(Arc::new(settings), Time::ZERO);

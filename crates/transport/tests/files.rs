@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use transport::coded::{self, Coding};
-use transport::tcp::{self, ReceiverSettings, TrackingSettings};
+use transport::tcp::{self, ReceiverSettings};
 use transport::{
-    Idle, ReceivingEndpoint, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source, tfrc,
+    Options, ReceivingEndpoint, Scheduler, SenderSettings, SendingEndpoint, Source, tfrc,
 };
 use units::{Bytes, Span, Time};
 use wire::{Range, Segment};
@@ -206,33 +206,13 @@ impl<S: SendingEndpoint, R: ReceivingEndpoint> Pair<S, R> {
 
 fn settings(name: &str, length: usize) -> SenderSettings {
     let needs = name.parse::<ControllerSpec>().expect("a controller").needs();
-    let tracking = TrackingSettings {
-        rate: needs.rates,
-        rack: false,
-        tlp: false,
-        eifel: false,
-        dsack: false,
-        frto: false,
-        ecn: false,
+    let options = Options {
+        payload: Bytes(SEGMENT.into()),
+        receive_buffer: Bytes(1 << 17),
+        ..Options::default()
     };
-    SenderSettings {
-        segment: SEGMENT,
-        sack: true,
-        limited_transmit: true,
-        tracking,
-        prr: !needs.rate_based,
-        idle: Idle::Keep,
-        initial_window: 10.0,
-        rto: RtoSettings::default(),
-        receive_buffer: 1 << 17,
-        handshake: false,
-        scheduler: Scheduler::default(),
-        opportunistic: false,
-        penalise: false,
-        host_limit: u64::MAX,
-        host_time: None,
-        source: Source::Transfer(Bytes(length as u64)),
-    }
+    let source = Source::Transfer(Bytes(length as u64));
+    SenderSettings { options, rate: needs.rates, prr: !needs.rate_based, source }
 }
 
 /// What is combined of a segment: where it belongs, how long it is, and its bytes.
@@ -265,15 +245,8 @@ fn transfer_with(
     let control = control.expect("it is not the kernel's");
     let Source::Transfer(Bytes(length)) = sending.source else { panic!("a file has an end") };
     let length = length as usize;
-    let SenderSettings { segment, receive_buffer, .. } = sending;
-    let receiving = ReceiverSettings {
-        sack: true,
-        dsack: false,
-        delayed_ack: None,
-        buffer: receive_buffer,
-        transit: true,
-        autotune: false,
-    };
+    let (segment, receive_buffer) = (sending.options.segment(), sending.options.first_buffer());
+    let receiving = ReceiverSettings { options: sending.options.clone(), transit: true };
     if name.parse::<ControllerSpec>().is_ok_and(|spec| spec.needs().reports) {
         let settings = tfrc::Settings { segment, source: sending.source, receive_buffer };
         let sender = tfrc::Sender::new(Arc::new(settings), control, 2, Time::ZERO);
@@ -318,10 +291,12 @@ proptest! {
         small in any::<bool>(),
     ) {
         for scheduler in Scheduler::examples() {
-            let plain = settings("lia", length);
-            let receive_buffer = if small { 8_000 } else { plain.receive_buffer };
-            let sending = SenderSettings { scheduler, receive_buffer, ..plain };
-            let kind = format!("{:?}", sending.scheduler);
+            let mut sending = settings("lia", length);
+            if small {
+                sending.options.receive_buffer = Bytes(8_000);
+            }
+            let kind = format!("{scheduler:?}");
+            sending.options.scheduler = scheduler;
             let done = transfer_with(sending, "lia", &network, [None; 2]);
             prop_assert!(done.is_ok(), "{kind}: {done:?}");
         }

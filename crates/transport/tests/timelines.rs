@@ -19,10 +19,9 @@
 use control::{AnyController, Settings};
 use std::fmt::Write;
 use std::sync::Arc;
-use transport::tcp::{Sender, TrackingSettings};
+use transport::tcp::Sender;
 use transport::{
-    Idle, RtoFloor, RtoSettings, Scheduler, SenderSettings, SendingEndpoint, Source, Transmit,
-    Turns,
+    Idle, RtoFloor, Scheduler, SenderSettings, SendingEndpoint, Source, Transmit, Turns,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::{Ack, Data, Flags, Range, Sacks};
@@ -44,24 +43,12 @@ struct Options {
 
 impl Options {
     fn new() -> Self {
-        let sender = SenderSettings {
-            segment: MSS,
-            sack: true,
-            limited_transmit: true,
-            tracking: TrackingSettings::default(),
-            prr: true,
-            idle: Idle::Keep,
-            initial_window: 10.0,
-            rto: RtoSettings::default(),
-            receive_buffer: 1 << 30,
-            handshake: false,
-            scheduler: Scheduler::default(),
-            opportunistic: false,
-            penalise: false,
-            host_limit: u64::MAX,
-            host_time: None,
-            source: Source::Bulk,
+        let options = transport::Options {
+            payload: Bytes(MSS.into()),
+            receive_buffer: Bytes(1 << 30),
+            ..transport::Options::default()
         };
+        let sender = SenderSettings::new(options, Source::Bulk);
         let (law, ssthresh) = ("reno".to_owned(), f64::INFINITY);
         Options { sender, law, ssthresh, paths: 1, backup: None, rtt: 100, deaf: false }
     }
@@ -71,20 +58,21 @@ impl Options {
         let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{word}: not a number"));
         let on = value == "on";
         let Options { sender, .. } = self;
+        let options = &mut sender.options;
         match key {
-            "sack" => sender.sack = on,
-            "limited" => sender.limited_transmit = on,
+            "sack" => options.sack = on,
+            "limited" => options.limited_transmit = on,
             "prr" => sender.prr = on,
-            "rack" => sender.tracking.rack = on,
-            "tlp" => sender.tracking.tlp = on,
-            "eifel" => sender.tracking.eifel = on,
-            "dsack" => sender.tracking.dsack = on,
-            "frto" => sender.tracking.frto = on,
-            "ecn" => sender.tracking.ecn = on,
-            "handshake" => sender.handshake = on,
-            "opportunistic" => sender.opportunistic = on,
+            "rack" => options.rack = on,
+            "tlp" => options.tlp = on,
+            "eifel" => options.eifel = on,
+            "dsack" => options.dsack = on,
+            "frto" => options.frto = on,
+            "ecn" => options.ecn = on,
+            "handshake" => options.handshake = on,
+            "opportunistic" => options.opportunistic = on,
             "deaf" => self.deaf = on,
-            "iw" => sender.initial_window = number(),
+            "iw" => options.initial_window = number(),
             "write" => sender.source = Source::Transfer(Bytes(number() as u64 * u64::from(MSS))),
             // So many segments are written at the start, and as many again after five seconds.
             "bursts" => {
@@ -92,21 +80,21 @@ impl Options {
                 let turns = Turns::new([(on, Span::millis(5_000) - on), (on, on)]);
                 sender.source = Source::Intermittent(Rate(8_000_000_000), Arc::new(turns));
             }
-            "window" => sender.receive_buffer = number() as u64 * u64::from(MSS),
+            "window" => options.receive_buffer = Bytes(number() as u64 * u64::from(MSS)),
             "floor" => {
                 let floors = [("total", RtoFloor::Total), ("variance", RtoFloor::Variance)];
-                sender.rto.floor =
+                options.rto_floor =
                     floors.iter().find(|(name, _)| *name == value).expect("a kind").1;
             }
-            "rto_min" => sender.rto.min = Span::millis(number() as u64),
-            "rto_initial" => sender.rto.initial = Span::millis(number() as u64),
+            "rto_min" => options.rto_min = Span::millis(number() as u64),
+            "rto_initial" => options.rto_initial = Span::millis(number() as u64),
             "idle" => {
                 let kinds =
                     [("keep", Idle::Keep), ("restart", Idle::Restart), ("decay", Idle::Decay)];
-                sender.idle = kinds.iter().find(|(name, _)| *name == value).expect("a kind").1;
+                options.idle = kinds.iter().find(|(name, _)| *name == value).expect("a kind").1;
             }
             "redundant" => {
-                sender.scheduler = Scheduler::Redundant(transport::scheduler::Redundant {})
+                options.scheduler = Scheduler::Redundant(transport::scheduler::Redundant {})
             }
             "law" => self.law = value.into(),
             "ssthresh" => self.ssthresh = number(),
@@ -120,7 +108,7 @@ impl Options {
     fn sender(&self) -> Sender<AnyController> {
         let law = self.law.parse().expect("a law");
         let settings = Settings {
-            initial_window: self.sender.initial_window,
+            initial_window: self.sender.options.initial_window,
             initial_ssthresh: self.ssthresh,
             ..Settings::default()
         };

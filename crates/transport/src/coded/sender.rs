@@ -117,9 +117,9 @@ impl<E: CongestionController> Sender<E> {
     /// waits at the receiver (Xue et al., TVT 2017, §IV-C: the sending rate is limited by the
     /// receive buffer).
     fn nearly_full(&self) -> bool {
-        let least = 2 * u64::from(self.tcp.settings.segment);
+        let least = 2 * u64::from(self.tcp.settings.segment());
         let left = self.tcp.unsent.edge.saturating_sub(self.tcp.unsent.nxt);
-        left < least.max(self.tcp.settings.receive_buffer / NEARLY_FULL)
+        left < least.max(self.tcp.settings.options.first_buffer() / NEARLY_FULL)
     }
 }
 

@@ -5,10 +5,21 @@
 //! the edge of its window can only have been sent after the ACK that moved the edge: the time until
 //! it arrives is a round trip or more, and the shortest such time is taken for the round trip.
 
+use crate::options::Options;
 use units::{Span, Time};
 
 /// The buffer at the start, in bytes (Linux' `tcp_rmem[1]`).
-pub const AUTOTUNED_FROM: u64 = 131_072;
+const AUTOTUNED_FROM: u64 = 131_072;
+
+impl Options {
+    /// The receive buffer that is announced at first, in bytes.
+    pub fn first_buffer(&self) -> u64 {
+        match self.autotune {
+            true => self.receive_buffer.0.min(AUTOTUNED_FROM),
+            false => self.receive_buffer.0,
+        }
+    }
+}
 
 /// The buffer of one connection.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,5 @@ mod scoreboard;
 mod sender;
 mod tracking;
 
-pub use autotune::AUTOTUNED_FROM;
 pub use receiver::{Receiver, ReceiverSettings};
 pub use sender::Sender;
-pub use tracking::TrackingSettings;

@@ -121,12 +121,12 @@ pub(crate) struct HostQueue {
 impl Path {
     pub(crate) fn new(multipath: bool, settings: &SenderSettings) -> Self {
         Path {
-            board: Scoreboard::new(settings.tracking.rate),
+            board: Scoreboard::new(settings.rate),
             rtt: Rtt::default(),
             timer: Timer { deadline: Time::NEVER, kind: TimerKind::Retransmission, backoff: 0 },
             recovery: Recovery {
                 phase: Phase::Open,
-                sack: settings.sack,
+                sack: settings.options.sack,
                 partial: false,
                 dupacks: 0,
                 point: 0,
@@ -140,13 +140,16 @@ impl Path {
                 failed: false,
                 backup: false,
             },
-            host: HostQueue { queued: 0, limit: settings.host_limit },
+            host: HostQueue {
+                queued: 0,
+                limit: settings.options.small_queue.map_or(u64::MAX, |limit| limit.0),
+            },
             window: 0,
             last_sent: Time::ZERO,
             mapping: multipath.then(Box::default),
             offered: 0,
-            handshake: Handshake::new(settings.handshake),
-            tracking: Tracking::new(settings.tracking),
+            handshake: Handshake::new(settings.options.handshake),
+            tracking: Tracking::new(settings),
             tally: Tally::default(),
         }
     }
@@ -161,7 +164,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) {
-        let segment = u64::from(settings.segment);
+        let segment = u64::from(settings.segment());
         let duplicate = ack.ack == self.board.una && self.board.outstanding() > 0;
         let sacks = if self.recovery.sack { ack.sacks.blocks() } else { &[] };
         let mut progress = self.board.on_ack(ack.ack, sacks);
@@ -204,7 +207,7 @@ impl Path {
             mapping.remove_below(self.board.una);
         }
         control.on_ack_of(me, || Acked {
-            segments: progress.acked as i64 as f64 / f64::from(settings.segment),
+            segments: progress.acked as i64 as f64 / f64::from(settings.segment()),
             srtt: self.rtt.srtt().seconds(),
             cwnd_limited: self.standing.cwnd_limited,
             phase: self.recovery.phase,
@@ -231,7 +234,7 @@ impl Path {
             }
             Phase::Recovery if !self.recovery.sack => {
                 self.recovery.partial = true;
-                self.board.lose_oldest(u64::from(settings.segment));
+                self.board.lose_oldest(u64::from(settings.segment()));
             }
             Phase::Loss if complete => self.recovery.phase = Phase::Open,
             _ => {}
@@ -258,7 +261,7 @@ impl Path {
 
     /// RFC 6675 §5 or, without SACK, RFC 6582 §3.2 step 2.
     fn loss_detected(&mut self, settings: &SenderSettings) -> bool {
-        let segment = u64::from(settings.segment);
+        let segment = u64::from(settings.segment());
         if self.recovery.sack {
             return !self.board.nothing_sacked() && self.board.detect_loss(segment);
         }
@@ -277,7 +280,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) {
-        let segment = u64::from(settings.segment);
+        let segment = u64::from(settings.segment());
         self.recovery.phase = Phase::Recovery;
         self.recovery.point = self.board.nxt;
         self.recovery.partial = false;
@@ -304,7 +307,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) {
-        self.board.lose_oldest(u64::from(settings.segment));
+        self.board.lose_oldest(u64::from(settings.segment()));
         self.enter_recovery(now, Progress::default(), settings, control, me);
     }
 
@@ -317,8 +320,8 @@ impl Path {
         control: &impl CongestionController,
         me: usize,
     ) {
-        let segment = u64::from(settings.segment);
-        if settings.tracking.rack {
+        let segment = u64::from(settings.segment());
+        if settings.options.rack {
             self.detect(now, settings);
         } else if self.recovery.sack {
             self.board.detect_loss(segment);

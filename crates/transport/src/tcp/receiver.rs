@@ -2,6 +2,7 @@
 
 use super::autotune::Autotune;
 use crate::endpoint::{ReceivingEndpoint, Transmit};
+use crate::options::Options;
 use crate::ranges::RangeSet;
 use crate::reassembly::Reassembly;
 use std::sync::Arc;
@@ -9,20 +10,12 @@ use units::{Span, Time};
 use wire::{Ack, Data, Flags, MAX_SACKS, Range, Sacks};
 
 /// What all receivers of a class have in common.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverSettings {
-    /// Whether ACKs report what arrived out of order.
-    pub sack: bool,
-    /// Whether ACKs report what arrived again (RFC 2883).
-    pub dsack: bool,
-    /// How long a single segment may wait for a second one (RFC 5681 §4.2); `None`: never.
-    pub delayed_ack: Option<Span>,
-    /// The buffer that all paths share, in bytes; with `autotune` the most that it grows to.
-    pub buffer: u64,
+    /// What a user may set.
+    pub options: Options,
     /// Whether ACKs say how long segments were on their way.
     pub transit: bool,
-    /// Whether the buffer follows what arrives (dynamic right-sizing).
-    pub autotune: bool,
 }
 
 /// The receiving side of one path.
@@ -62,9 +55,10 @@ impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
-        let autotune = settings.autotune.then(|| Box::new(Autotune::new(settings.buffer)));
+        let Options { autotune, receive_buffer, .. } = settings.options;
+        let autotune = autotune.then(|| Box::new(Autotune::new(receive_buffer.0)));
         Receiver {
-            data: Reassembly::new(autotune.as_ref().map_or(settings.buffer, |tune| tune.buffer())),
+            data: Reassembly::new(settings.options.first_buffer()),
             autotune,
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
@@ -95,7 +89,7 @@ impl Receiver {
             window_edge: self.data.edge(),
             echo: side.echo,
             transit: side.transit,
-            sacks: if self.settings.sack { side.sacks() } else { Sacks::default() },
+            sacks: if self.settings.options.sack { side.sacks() } else { Sacks::default() },
             flags: side.echoed,
         }
     }
@@ -117,12 +111,12 @@ impl ReceivingEndpoint for Receiver {
         if multipath {
             self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
         }
-        let delayed_ack = self.settings.delayed_ack;
+        let delayed_ack = self.settings.options.delayed_ack;
         let side = &mut self.paths[path];
         let end = data.seq + u64::from(data.len);
         let in_order = data.seq <= side.next && end > side.next;
         let filled_hole = in_order && !side.out_of_order.is_empty();
-        if self.settings.dsack {
+        if self.settings.options.dsack {
             side.duplicate = side.arrived_again(Range { start: data.seq, end });
         }
         if in_order {
@@ -147,10 +141,10 @@ impl ReceivingEndpoint for Receiver {
                 side.transit = now.since(data.stamp);
             }
         }
-        match delayed_ack {
+        match in_order && !filled_hole && side.due == Time::NEVER {
             // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
-            Some(wait) if in_order && !filled_hole && side.due == Time::NEVER => {
-                side.due = now + wait;
+            true if delayed_ack > Span::ZERO => {
+                side.due = now + delayed_ack;
                 None
             }
             _ => Some(self.ack(path)),
@@ -278,18 +272,9 @@ mod tests {
 
     const MSS: u32 = 1000;
 
-    fn receiver(delayed_ack: Option<Span>) -> Receiver {
-        Receiver::new(
-            ReceiverSettings {
-                transit: false,
-                sack: true,
-                dsack: false,
-                delayed_ack,
-                buffer: 1 << 20,
-                autotune: false,
-            },
-            1,
-        )
+    fn receiver(delayed_ack: Span) -> Receiver {
+        let options = Options { delayed_ack, ..Options::default() };
+        Receiver::new(ReceiverSettings { options, transit: false }, 1)
     }
 
     fn segment(index: u64) -> Data {
@@ -303,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_newest_range_stands_first_in_the_sack_blocks() {
-        let mut receiver = receiver(None);
+        let mut receiver = receiver(Span::ZERO);
         let acks: Vec<_> = [0, 2, 4, 6, 8, 3]
             .iter()
             .map(|i| ranges(&receiver.on_data(Time(0), 0, &segment(*i)).unwrap()))
@@ -314,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_filled_hole_is_acknowledged_at_once_and_whole() {
-        let mut receiver = receiver(Some(Span::millis(40)));
+        let mut receiver = receiver(Span::millis(40));
         assert_eq!(receiver.on_data(Time(0), 0, &segment(0)), None);
         assert!(receiver.on_data(Time(0), 0, &segment(2)).is_some());
         assert_eq!((receiver.held(), receiver.taken(0)), (1000, 1000));
@@ -324,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_delayed_ack_waits_for_a_second_segment_or_its_time() {
-        let mut receiver = receiver(Some(Span::millis(40)));
+        let mut receiver = receiver(Span::millis(40));
         assert_eq!(receiver.on_data(Time(5), 0, &segment(0)), None);
         assert_eq!(receiver.next_deadline(), Time(5) + Span::millis(40));
         let ack = receiver.on_data(Time(6), 0, &segment(1)).unwrap();
@@ -336,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_segment_without_payload_is_answered_and_leaves_no_trace() {
-        let mut receiver = receiver(None);
+        let mut receiver = receiver(Span::ZERO);
         let empty = Data { len: 0, ..segment(5) };
         let ack = receiver.on_data(Time(0), 0, &empty).unwrap();
         assert!(ack.ack == 0 && ack.sacks.is_empty());
@@ -346,17 +331,8 @@ mod tests {
 
     #[test]
     fn data_of_two_paths_is_put_in_order_and_copies_are_delivered_once() {
-        let mut receiver = Receiver::new(
-            ReceiverSettings {
-                transit: false,
-                sack: true,
-                dsack: false,
-                delayed_ack: None,
-                buffer: 1 << 20,
-                autotune: false,
-            },
-            2,
-        );
+        let options = Options::default();
+        let mut receiver = Receiver::new(ReceiverSettings { options, transit: false }, 2);
         let on =
             |seq: u64, dsn: u64| Data { seq, dsn, len: MSS, stamp: Time(1), ..Data::default() };
         receiver.on_data(Time(0), 1, &on(0, 1000));

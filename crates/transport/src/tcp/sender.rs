@@ -51,10 +51,10 @@ impl<E: CongestionController> Sender<E> {
     /// A connection over `paths` paths that starts at `start`.
     pub fn new(settings: Arc<SenderSettings>, control: E, paths: usize, start: Time) -> Self {
         let mut sender = Sender {
-            unsent: Unsent::new(start, settings.receive_buffer),
+            unsent: Unsent::new(start, settings.options.first_buffer()),
             extensions: Extensions::new(&settings, &control, paths),
             paths: (0..paths).map(|_| Path::new(paths > 1, &settings)).collect(),
-            scheduler: settings.scheduler.start(paths),
+            scheduler: settings.options.scheduler.start(paths),
             settings,
             control,
             data_una: 0,
@@ -76,7 +76,7 @@ impl<E: CongestionController> Sender<E> {
     /// Brings window and pace of `me` over from control.
     pub(crate) fn refresh(&mut self, me: usize) {
         let path = &mut self.paths[me];
-        path.refresh(self.control.window(me).cwnd, self.settings.segment);
+        path.refresh(self.control.window(me).cwnd, self.settings.segment());
         path.set_pace(self.control.pacing(me), &self.settings);
     }
 
@@ -85,7 +85,7 @@ impl<E: CongestionController> Sender<E> {
         let side = &mut self.paths[path];
         if side.standing.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
-            side.refresh(self.control.window(path).cwnd, self.settings.segment);
+            side.refresh(self.control.window(path).cwnd, self.settings.segment());
         }
         self.data_una = match &*self.paths {
             [only] if only.standing.member => only.board.una,
@@ -126,7 +126,7 @@ impl<E: CongestionController> Sender<E> {
     #[inline(always)] // on the way of every segment
     fn poll_retransmission(&mut self, now: Time) -> Option<Transmit<Data>> {
         for (me, path) in self.paths.iter().enumerate() {
-            let Some(range) = path.next_retransmission(self.settings.segment) else {
+            let Some(range) = path.next_retransmission(self.settings.segment()) else {
                 continue;
             };
             if !path.has_space(range.len(), &self.settings) {
@@ -220,7 +220,7 @@ impl<E: CongestionController> Sender<E> {
     /// The next data that the application wrote and the receive window admits.
     #[inline(always)] // on the way of every segment
     fn next_data(&mut self, now: Time) -> Option<Range> {
-        let next = self.unsent.next(now, &self.settings.source, self.settings.segment);
+        let next = self.unsent.next(now, &self.settings.source, self.settings.segment());
         self.starved = next == Err(Wait::Application);
         if self.starved {
             self.paths.iter_mut().for_each(Path::on_app_limited);
@@ -229,7 +229,7 @@ impl<E: CongestionController> Sender<E> {
     }
 
     fn has_space(&self, me: usize) -> bool {
-        self.paths[me].has_space(u64::from(self.settings.segment), &self.settings)
+        self.paths[me].has_space(u64::from(self.settings.segment()), &self.settings)
     }
 
     /// What the scheduler sends next; with one path there is nothing to choose.
@@ -356,7 +356,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             ssthresh: window.ssthresh,
             srtt: rtt.srtt(),
             latest_rtt: rtt.latest(),
-            rto: rtt.rto(&self.settings.rto, 0),
+            rto: rtt.rto(&self.settings.options, 0),
             pipe: board.pipe(),
             member: standing.member,
             recovering: recovery.phase != Phase::Open,

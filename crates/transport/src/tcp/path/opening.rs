@@ -74,8 +74,8 @@ impl Path {
         if !std::mem::take(&mut self.handshake.ask) {
             return None;
         }
-        let wait = settings.rto.initial.0.saturating_mul(1 << self.timer.backoff.min(20));
-        self.timer.deadline = now + Span(wait).min(settings.rto.max);
+        let wait = settings.options.rto_initial.0.saturating_mul(1 << self.timer.backoff.min(20));
+        self.timer.deadline = now + Span(wait).min(settings.options.rto_max);
         self.timer.kind = TimerKind::Opening;
         match self.handshake.state {
             Opening::Asked { .. } => Some(Flags::SYN),

@@ -1,7 +1,8 @@
 //! What a path may send, and what it has sent.
 
 use super::Path;
-use crate::settings::{Idle, SenderSettings};
+use crate::options::Idle;
+use crate::settings::SenderSettings;
 use control::{CongestionController, Phase, SegmentRate, Window};
 use units::{Span, Time};
 use wire::{Flags, Range};
@@ -15,7 +16,7 @@ impl Path {
     /// Takes over the rate in segments per second at which control paces the path.
     pub(crate) fn set_pace(&mut self, rate: Option<SegmentRate>, settings: &SenderSettings) {
         if let Some(tracking) = &mut self.tracking {
-            let bytes = rate.map(|rate| rate.0 * f64::from(settings.segment));
+            let bytes = rate.map(|rate| rate.0 * f64::from(settings.segment()));
             tracking.pacing.set_rate(bytes);
         }
     }
@@ -68,8 +69,9 @@ impl Path {
         }
         let ratio = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
         let bytes = ratio * self.window as f64 * time.seconds() / srtt.seconds();
-        let least = 2 * u64::from(settings.segment);
-        self.host.limit = (bytes as u64).max(least).min(settings.host_limit);
+        let least = 2 * u64::from(settings.segment());
+        let most = settings.options.small_queue.map_or(u64::MAX, |limit| limit.0);
+        self.host.limit = (bytes as u64).max(least).min(most);
     }
 
     /// Whether the host may hold more of it.
@@ -88,7 +90,7 @@ impl Path {
     /// Looks whether it could carry new data.
     #[inline(always)] // on the way of every segment
     pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) {
-        let room = self.window_has_room(u64::from(settings.segment), settings);
+        let room = self.window_has_room(u64::from(settings.segment()), settings);
         self.standing.cwnd_limited = !room;
         self.standing.ready = room && self.may_use_host();
     }
@@ -100,10 +102,11 @@ impl Path {
             return self.recovery.prr.allows(bytes);
         }
         // Limited transmit (RFC 3042) lets what duplicate ACKs report make room for new data.
-        let in_flight = match settings.limited_transmit || self.recovery.phase != Phase::Open {
-            true => self.board.pipe(),
-            false => self.board.outstanding(),
-        };
+        let in_flight =
+            match settings.options.limited_transmit || self.recovery.phase != Phase::Open {
+                true => self.board.pipe(),
+                false => self.board.outstanding(),
+            };
         in_flight + bytes <= self.window
     }
 
@@ -218,14 +221,14 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) -> bool {
-        let rto = self.rtt.rto(&settings.rto, self.timer.backoff);
+        let rto = self.rtt.rto(&settings.options, self.timer.backoff);
         let idle = now.since(self.last_sent);
         if self.board.outstanding() > 0 || self.last_sent == Time::ZERO || idle <= rto {
             return false;
         }
         let Window { cwnd, ssthresh } = control.window(me);
-        let restart = settings.initial_window.min(cwnd);
-        let window = match settings.idle {
+        let restart = settings.options.initial_window.min(cwnd);
+        let window = match settings.options.idle {
             Idle::Keep => return false,
             Idle::Restart => Window { cwnd: restart, ssthresh },
             Idle::Decay => {

@@ -100,7 +100,7 @@ impl Path {
         self.timer.kind = TimerKind::Retransmission;
         self.timer.deadline = match self.board.outstanding() {
             0 => Time::NEVER,
-            _ => now + self.rtt.rto(&settings.rto, self.timer.backoff),
+            _ => now + self.rtt.rto(&settings.options, self.timer.backoff),
         };
     }
 

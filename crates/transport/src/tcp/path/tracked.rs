@@ -39,7 +39,7 @@ impl Path {
         } else if self.recovery.phase == Phase::Recovery {
             self.reduce(now, progress, settings, control, me);
         } else {
-            let lost = match settings.tracking.rack {
+            let lost = match settings.options.rack {
                 true => self.detect(now, settings),
                 false => self.recovery.phase == Phase::Open && self.loss_detected(settings),
             };
@@ -72,7 +72,7 @@ impl Path {
         let Some(sample) = self.tracking.as_mut().and_then(|tracking| tracking.sample(lost)) else {
             return;
         };
-        let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment);
+        let segments = |bytes: u64| bytes as f64 / f64::from(settings.segment());
         let delivered = Delivered {
             now,
             rtt: if progress.acked > 0 { self.rtt.latest() } else { Span::ZERO },
@@ -80,7 +80,7 @@ impl Path {
             segments: segments(progress.delivered),
             total: segments(sample.delivered),
             prior: sample.prior.map(segments),
-            rate: SegmentRate(sample.rate / f64::from(settings.segment)),
+            rate: SegmentRate(sample.rate / f64::from(settings.segment())),
             app_limited: sample.app_limited,
             pipe: segments(self.board.pipe()),
             lost: segments(sample.lost),
@@ -129,7 +129,7 @@ impl Path {
 
     /// RACK looks for losses; whether there is something to send again.
     pub(super) fn detect(&mut self, now: Time, settings: &SenderSettings) -> bool {
-        let segment = u64::from(settings.segment);
+        let segment = u64::from(settings.segment());
         let urgent = self.recovery.phase != Phase::Open || self.board.many_sacked(segment);
         let patience = Patience { srtt: self.rtt.srtt(), urgent };
         if let Some(tracking) = &mut self.tracking {

@@ -2,9 +2,12 @@
 
 use super::Sender;
 use crate::endpoint::Transmit;
+use crate::options::Idle;
+use crate::options::Options;
 use crate::scheduler::{Choice, Schedule};
-use crate::settings::{Idle, SenderSettings};
+use crate::settings::SenderSettings;
 use crate::tcp::path::Path;
+use crate::tcp::tracking::Tracking;
 use control::CongestionController;
 use units::{Span, Time};
 use wire::{Ack, Data, Flags, Range};
@@ -18,7 +21,7 @@ pub(super) struct Extensions {
     /// What an idle time does to the window, if it does anything.
     idle: Option<Idle>,
     /// What a path sends in this time is all of it that the host may hold.
-    host_time: Option<Span>,
+    small_queue_time: Option<Span>,
 }
 
 /// The connection and its joins begin with a handshake.
@@ -52,17 +55,18 @@ impl Extensions {
         control: &impl CongestionController,
         paths: usize,
     ) -> Option<Box<Self>> {
-        let SenderSettings { handshake, opportunistic, penalise, idle, host_time, .. } = *settings;
+        let Options { handshake, opportunistic, penalise, idle, small_queue_time, .. } =
+            settings.options;
         let helpers = || vec![Helper::default(); paths].into();
         let parts = Extensions {
             handshake: handshake.then_some(Handshake { opened: false }),
             help: opportunistic.then(|| Help { penalise, paths: helpers() }),
             idle: (idle != Idle::Keep).then_some(idle),
-            host_time,
+            small_queue_time,
         };
-        let own = handshake || opportunistic || parts.idle.is_some() || host_time.is_some();
+        let own = handshake || opportunistic || parts.idle.is_some() || small_queue_time.is_some();
         let asked = control.needs().siblings || control.needs().delays;
-        (own || asked || settings.tracking.any()).then(|| Box::new(parts))
+        (own || asked || Tracking::is_needed(settings)).then(|| Box::new(parts))
     }
 }
 
@@ -77,7 +81,7 @@ impl<E: CongestionController> Sender<E> {
             self.control.on_delay(path, ack.transit);
         }
         self.on_ack(now, path, ack);
-        if let Some(time) = self.extensions.as_ref().and_then(|parts| parts.host_time) {
+        if let Some(time) = self.extensions.as_ref().and_then(|parts| parts.small_queue_time) {
             self.paths[path].limit_host(time, self.control.window(path), &self.settings);
         }
         self.refresh_siblings();
@@ -136,7 +140,7 @@ impl<E: CongestionController> Sender<E> {
         if self.extensions.as_ref().is_some_and(|parts| parts.idle.is_some())
             && path.restart_after_idle(now, &self.settings, &mut self.control, me)
         {
-            path.refresh(self.control.window(me).cwnd, self.settings.segment);
+            path.refresh(self.control.window(me).cwnd, self.settings.segment());
             self.refresh_siblings();
         }
         let path = &mut self.paths[me];
@@ -190,7 +194,7 @@ impl<E: CongestionController> Sender<E> {
                 self.send(now, me, range)
             }
             None => {
-                let range = self.paths[me].last_segment(self.settings.segment)?;
+                let range = self.paths[me].last_segment(self.settings.segment())?;
                 let dsn = self.paths[me].dsn(range.start)?;
                 self.resend(now, me, range, dsn)
             }

@@ -22,7 +22,7 @@ impl<E: CongestionController> Sender<E> {
         }
         let holds = |path: &Path| path.holds(start);
         let owner = self.paths.iter().position(holds).filter(|owner| *owner != me)?;
-        let end = (start + u64::from(self.settings.segment)).min(self.unsent.nxt);
+        let end = (start + u64::from(self.settings.segment())).min(self.unsent.nxt);
         help.paths[me].helped = end;
         if help.penalise && now >= help.paths[owner].punished_until {
             help.paths[owner].punished_until = now + self.paths[owner].rtt.srtt();
@@ -74,7 +74,7 @@ impl<E: CongestionController> Sender<E> {
             .filter(|me| able(*me))
             .find_map(|me| Some((me, waiting.iter().position(|(_, from)| *from != me)?)))?;
         let (range, _) = &mut waiting[index];
-        let end = range.end.min(range.start + u64::from(self.settings.segment));
+        let end = range.end.min(range.start + u64::from(self.settings.segment()));
         let taken = Range { start: range.start, end };
         range.start = end;
         Some((me, taken))

@@ -84,7 +84,7 @@ impl<E: CongestionController> View for Seen<'_, E> {
 
     fn path(&self, path: usize) -> PathState {
         let side = &self.paths[path];
-        let segment = f64::from(self.settings.segment);
+        let segment = f64::from(self.settings.segment());
         let window = self.control.window(path);
         PathState {
             srtt: side.rtt.srtt(),
@@ -104,7 +104,7 @@ impl<E: CongestionController> View for Seen<'_, E> {
     }
 
     fn segment(&self) -> u64 {
-        u64::from(self.settings.segment)
+        u64::from(self.settings.segment())
     }
 
     fn data_una(&self) -> u64 {
@@ -116,7 +116,7 @@ impl<E: CongestionController> View for Seen<'_, E> {
     }
 
     fn written(&self) -> u64 {
-        self.unsent.written(self.now, &self.settings.source, self.settings.segment)
+        self.unsent.written(self.now, &self.settings.source, self.settings.segment())
     }
 
     fn edge(&self) -> u64 {

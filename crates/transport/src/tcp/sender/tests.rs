@@ -2,11 +2,9 @@
 
 use super::*;
 use crate::endpoint::ReceivingEndpoint;
-use crate::rtt::RtoSettings;
-use crate::scheduler::Scheduler;
-use crate::settings::Idle;
+use crate::options::Options;
 use crate::source::Source;
-use crate::tcp::{Receiver, ReceiverSettings, TrackingSettings};
+use crate::tcp::{Receiver, ReceiverSettings};
 use control::{AnyController, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
@@ -14,25 +12,9 @@ use wire::{Flags, Sacks};
 
 const MSS: u32 = 1000;
 
-fn settings(source: Source) -> SenderSettings {
-    SenderSettings {
-        segment: MSS,
-        sack: true,
-        limited_transmit: true,
-        tracking: TrackingSettings::default(),
-        prr: true,
-        idle: Idle::Keep,
-        initial_window: 10.0,
-        rto: RtoSettings::default(),
-        receive_buffer: 1 << 20,
-        handshake: false,
-        scheduler: Scheduler::default(),
-        opportunistic: false,
-        penalise: false,
-        host_limit: u64::MAX,
-        host_time: None,
-        source,
-    }
+/// Options of the tests.
+fn options() -> Options {
+    Options { payload: Bytes(MSS.into()), receive_buffer: Bytes(1 << 20), ..Options::default() }
 }
 
 fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<AnyController> {
@@ -58,14 +40,7 @@ struct Pair {
 
 impl Pair {
     fn new(settings: SenderSettings, law: &str, delays: Vec<Span>) -> Self {
-        let receiver = ReceiverSettings {
-            transit: false,
-            sack: settings.sack,
-            dsack: settings.tracking.dsack,
-            delayed_ack: None,
-            buffer: settings.receive_buffer,
-            autotune: false,
-        };
+        let receiver = ReceiverSettings { options: settings.options.clone(), transit: false };
         Pair {
             receiver: Receiver::new(receiver, delays.len()),
             sender: sender(settings, law, delays.len()),
@@ -129,7 +104,7 @@ fn transfer(segments: u64) -> Source {
 #[test]
 fn one_loss_costs_one_retransmission_and_half_the_window() {
     for sack in [true, false] {
-        let settings = SenderSettings { sack, ..settings(transfer(200)) };
+        let settings = SenderSettings::new(Options { sack, ..options() }, transfer(200));
         let mut pair = Pair::new(settings, "reno", vec![Span::millis(50)]);
         let mut lost = false;
         pair.run(MINUTES, |_, data| {
@@ -146,7 +121,8 @@ fn one_loss_costs_one_retransmission_and_half_the_window() {
 
 #[test]
 fn losing_a_whole_window_ends_in_a_timeout_and_the_transfer_completes() {
-    let mut pair = Pair::new(settings(transfer(100)), "reno", vec![Span::millis(50)]);
+    let mut pair =
+        Pair::new(SenderSettings::new(options(), transfer(100)), "reno", vec![Span::millis(50)]);
     let mut losses = 10;
     pair.run(MINUTES, |_, _| {
         losses -= 1;
@@ -162,7 +138,8 @@ fn losing_a_whole_window_ends_in_a_timeout_and_the_transfer_completes() {
 #[test]
 fn a_paced_source_never_builds_up_a_window_it_does_not_use() {
     let source = Source::Paced(Rate(800_000)); // 100 segments a second, 10 in a round trip
-    let mut pair = Pair::new(settings(source), "reno", vec![Span::millis(50)]);
+    let mut pair =
+        Pair::new(SenderSettings::new(options(), source), "reno", vec![Span::millis(50)]);
     pair.run(Time(20_000_000_000), |_, _| Some(Span::ZERO));
     let delivered = pair.receiver.delivered() / u64::from(MSS);
     assert!((1_990..=2_000).contains(&delivered), "{delivered}");
@@ -171,7 +148,8 @@ fn a_paced_source_never_builds_up_a_window_it_does_not_use() {
 
 #[test]
 fn the_receive_window_is_never_exceeded() {
-    let settings = SenderSettings { receive_buffer: 7_500, ..settings(transfer(50)) };
+    let options = Options { receive_buffer: Bytes(7_500), ..options() };
+    let settings = SenderSettings::new(options, transfer(50));
     let mut pair = Pair::new(settings, "reno", vec![Span::millis(50)]);
     pair.run(Time(1), |_, _| Some(Span::ZERO));
     assert_eq!(pair.sent.len(), 7);
@@ -181,7 +159,8 @@ fn the_receive_window_is_never_exceeded() {
 
 #[test]
 fn the_host_limit_holds_back_what_has_not_left_the_host() {
-    let settings = SenderSettings { host_limit: 3_000, ..settings(Source::Bulk) };
+    let options = Options { small_queue: Some(Bytes(3_000)), ..options() };
+    let settings = SenderSettings::new(options, Source::Bulk);
     let mut sender = sender(settings, "reno", 1);
     let burst = std::iter::from_fn(|| sender.poll_transmit(Time::ZERO)).count();
     assert_eq!(burst, 3);
@@ -193,7 +172,7 @@ fn the_host_limit_holds_back_what_has_not_left_the_host() {
 #[test]
 fn a_dead_path_loses_no_byte_and_stalls_for_about_one_timeout() {
     let delays = vec![Span::millis(20), Span::millis(40)];
-    let mut pair = Pair::new(settings(transfer(20_000)), "lia", delays);
+    let mut pair = Pair::new(SenderSettings::new(options(), transfer(20_000)), "lia", delays);
     let cut = Time(500_000_000);
     let mut now_sent = 0;
     pair.run(cut, |_, _| Some(Span::ZERO));
@@ -215,7 +194,8 @@ fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
     // through.
     for again in (1_100..1_700).step_by(10) {
         let delays = vec![Span::millis(20), Span::millis(40)];
-        let settings = SenderSettings { receive_buffer: 1 << 17, ..settings(transfer(6_000)) };
+        let options = Options { receive_buffer: Bytes(1 << 17), ..options() };
+        let settings = SenderSettings::new(options, transfer(6_000));
         let mut pair = Pair::new(settings, "lia", delays);
         let (first, back, last) =
             (Time(500_000_000), Time(1_100_000_000), Time::ZERO + Span::millis(again));
@@ -233,7 +213,8 @@ fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
 #[test]
 fn limited_transmit_sends_two_new_segments_on_two_duplicate_acks_and_none_when_off() {
     for (sack, limited_transmit) in [(true, true), (true, false), (false, true), (false, false)] {
-        let settings = SenderSettings { sack, limited_transmit, ..settings(Source::Bulk) };
+        let options = Options { sack, limited_transmit, ..options() };
+        let settings = SenderSettings::new(options, Source::Bulk);
         let mut sender = sender(settings, "reno", 1);
         let now = Time(100_000_000);
         let burst = std::iter::from_fn(|| sender.poll_transmit(now)).count() as u64;
@@ -254,7 +235,7 @@ fn limited_transmit_sends_two_new_segments_on_two_duplicate_acks_and_none_when_o
 
 #[test]
 fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segments() {
-    let settings = SenderSettings { sack: false, ..settings(Source::Bulk) };
+    let settings = SenderSettings::new(Options { sack: false, ..options() }, Source::Bulk);
     let mut sender = sender(settings, "reno", 1);
     let now = Time(100_000_000);
     let poll = |sender: &mut Sender<AnyController>| {
@@ -277,7 +258,7 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
 
 #[test]
 fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
-    let mut sender = sender(settings(Source::Bulk), "reno", 1);
+    let mut sender = sender(SenderSettings::new(options(), Source::Bulk), "reno", 1);
     let send =
         |sender: &mut Sender<AnyController>, now| while sender.poll_transmit(now).is_some() {};
     send(&mut sender, Time::ZERO);
@@ -298,7 +279,8 @@ fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
 
 #[test]
 fn recovery_ends_with_no_more_in_flight_than_ssthresh() {
-    let mut pair = Pair::new(settings(transfer(400)), "reno", vec![Span::millis(50)]);
+    let mut pair =
+        Pair::new(SenderSettings::new(options(), transfer(400)), "reno", vec![Span::millis(50)]);
     let mut lost = false;
     pair.run(Time(320_000_000), |_, data| {
         let first = data.seq == 40_000 && !lost;
@@ -318,7 +300,7 @@ fn recovery_ends_with_no_more_in_flight_than_ssthresh() {
 #[test]
 fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
     let delays = vec![Span::millis(20), Span::millis(40)];
-    let mut pair = Pair::new(settings(transfer(30_000)), "olia", delays);
+    let mut pair = Pair::new(SenderSettings::new(options(), transfer(30_000)), "olia", delays);
     pair.run(Time(300_000_000), |_, _| Some(Span::ZERO));
     pair.sender.leave(0);
     pair.moving.retain(|(_, moving)| !matches!(moving, Moving::Data(0, _)));
@@ -336,7 +318,8 @@ fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
 #[test]
 fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can() {
     let delays = vec![Span::millis(20), Span::millis(40)];
-    let settings = SenderSettings { receive_buffer: 1 << 17, ..settings(transfer(3_000)) };
+    let options = Options { receive_buffer: Bytes(1 << 17), ..options() };
+    let settings = SenderSettings::new(options, transfer(3_000));
     let mut pair = Pair::new(settings, "lia", delays);
     pair.run(Time(300_000_000), |_, _| Some(Span::ZERO));
     pair.sender.leave(1);
@@ -381,8 +364,7 @@ impl CongestionController for Slow {
 
 #[test]
 fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
-    let tracking = TrackingSettings { rate: true, ..TrackingSettings::default() };
-    let settings = SenderSettings { tracking, ..settings(transfer(3_000)) };
+    let settings = SenderSettings { rate: true, ..SenderSettings::new(options(), transfer(3_000)) };
     let reno = AnyController::new(&"reno".parse().unwrap(), Settings::default(), 1);
     let control = Slow(reno.unwrap());
     let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
@@ -418,17 +400,21 @@ fn scripted(script: &[u8]) -> impl FnMut(usize, &Data) -> Option<Span> + '_ {
     }
 }
 
-/// Any selection of what stacks of today do.
-fn tracking() -> impl Strategy<Value = TrackingSettings> {
-    any::<[bool; 7]>().prop_map(|[rack, tlp, eifel, dsack, frto, rate, ecn]| TrackingSettings {
-        rack,
-        tlp,
-        eifel,
-        dsack,
-        frto,
-        rate,
-        ecn,
-    })
+/// A selection of what paths track.
+#[derive(Clone, Debug)]
+struct Tracked([bool; 7]);
+
+impl Tracked {
+    fn settings(&self, sack: bool, source: Source) -> SenderSettings {
+        let [rack, tlp, eifel, dsack, frto, rate, ecn] = self.0;
+        let [rack, tlp, dsack, frto] = [rack, tlp, dsack, frto].map(|on| on && sack);
+        let options = Options { sack, rack, tlp, eifel, dsack, frto, ecn, ..options() };
+        SenderSettings { rate, ..SenderSettings::new(options, source) }
+    }
+}
+
+fn tracking() -> impl Strategy<Value = Tracked> {
+    any::<[bool; 7]>().prop_map(Tracked)
 }
 
 proptest! {
@@ -443,8 +429,7 @@ proptest! {
         tracking in tracking(),
         law in prop::sample::select(vec!["reno", "lia", "olia", "balia", "fully-coupled", "phi:0.5"]),
     ) {
-        let tracking = if sack { tracking } else { TrackingSettings { rack: false, tlp: false, dsack: false, frto: false, ..tracking } };
-        let settings = SenderSettings { sack, tracking, ..settings(transfer(300)) };
+        let settings = tracking.settings(sack, transfer(300));
         let delays = (1..=paths).map(|i| Span::millis(10 * i as u64)).collect();
         let mut pair = Pair::new(settings, law, delays);
         pair.run(Time(3_600_000_000_000), scripted(&script));
@@ -460,8 +445,7 @@ proptest! {
         sack: bool,
         tracking in tracking(),
     ) {
-        let tracking = if sack { tracking } else { TrackingSettings { rack: false, tlp: false, dsack: false, frto: false, ..tracking } };
-        let settings = SenderSettings { sack, tracking, ..settings(Source::Bulk) };
+        let settings = tracking.settings(sack, Source::Bulk);
         let mut sender = sender(settings, "olia", 2);
         let mut now = Time::ZERO;
         for (ack, data_ack, start, len, path, timeout) in acks {

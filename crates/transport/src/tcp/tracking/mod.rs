@@ -11,6 +11,8 @@
 //!   pacing.rs when the next segment may go                      (for controllers that are paced)
 //! ```
 
+use crate::options::Options;
+use crate::settings::SenderSettings;
 use crate::tcp::scoreboard::{Progress, Scoreboard};
 use frto::Frto;
 use log::SentLog;
@@ -29,36 +31,6 @@ mod probe;
 mod rack;
 mod rate;
 mod undo;
-
-/// Which parts there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrackingSettings {
-    /// Loss detection by time (RACK); needs SACK.
-    pub rack: bool,
-    /// Tail-loss probes; needs SACK.
-    pub tlp: bool,
-    /// Spurious retransmissions are found by time stamps (Eifel), and what they reduced is
-    /// restored.
-    pub eifel: bool,
-    /// The same by what the receiver reports to have received twice (DSACK).
-    pub dsack: bool,
-    /// Spurious timeouts are found by what is acknowledged after them (F-RTO).
-    pub frto: bool,
-    /// Delivery rates are measured, and sending is paced if control says so.
-    pub rate: bool,
-    /// Explicit congestion notification (RFC 3168).
-    pub ecn: bool,
-}
-
-impl TrackingSettings {
-    pub(crate) fn any(self) -> bool {
-        self != TrackingSettings::default()
-    }
-
-    fn undoes(self) -> bool {
-        self.eifel || self.dsack
-    }
-}
 
 /// The state of one path.
 #[derive(Debug)]
@@ -98,17 +70,24 @@ pub(crate) struct Findings {
 }
 
 impl Tracking {
+    /// Whether any part is on.
+    pub(crate) fn is_needed(settings: &SenderSettings) -> bool {
+        let Options { rack, tlp, eifel, dsack, frto, ecn, .. } = settings.options;
+        rack || tlp || eifel || dsack || frto || ecn || settings.rate
+    }
+
     /// `None` if every part is off.
-    pub(crate) fn new(settings: TrackingSettings) -> Option<Box<Self>> {
-        settings.any().then(|| {
+    pub(crate) fn new(settings: &SenderSettings) -> Option<Box<Self>> {
+        let Options { rack, tlp, eifel, dsack, frto, ecn, .. } = settings.options;
+        Tracking::is_needed(settings).then(|| {
             Box::new(Tracking {
                 log: SentLog::default(),
-                rack: settings.rack.then(Rack::default),
-                probe: settings.tlp.then(Probe::default),
-                undo: settings.undoes().then(|| Undo::new(settings.eifel, settings.dsack)),
-                frto: settings.frto.then(Frto::default),
+                rack: rack.then(Rack::default),
+                probe: tlp.then(Probe::default),
+                undo: (eifel || dsack).then(|| Undo::new(eifel, dsack)),
+                frto: frto.then(Frto::default),
                 rate: settings.rate.then(Rate::default),
-                ecn: settings.ecn.then(Ecn::default),
+                ecn: ecn.then(Ecn::default),
                 pacing: Pacing::default(),
                 rto_at: Time::NEVER,
                 late: None,
