@@ -120,10 +120,7 @@ def test_a_function_of_more_than_60_lines_of_code_is_found(tmp_path: Path) -> No
         ("tests/test_wide.py", "x = 1"),
     ],
 )
-def test_a_comment_of_more_than_100_columns_is_found(
-    tmp_path: Path, file: str, code: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(layers, "WIDE", ("python/",))
+def test_a_comment_of_more_than_100_columns_is_found(tmp_path: Path, file: str, code: str) -> None:
     mark, end = {"rs": ("// ", ""), "h": ("/* ", " */"), "py": ("# ", "")}[file.split(".")[-1]]
     code = f"{code} {mark}"
     room = 100 - len(f"{code}{end}".expandtabs(8))

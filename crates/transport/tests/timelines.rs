@@ -1,15 +1,17 @@
-//! Golden timelines: what a sender does to what happens, line by line, with the section that says so.
+//! Golden timelines: what a sender does to what happens, line by line, with the section that says
+//! so.
 //!
-//! A file in `timelines/` is a group of cases. In a case stimulus and expectation stand on adjacent lines;
-//! times are in ms, data in segments.
+//! A file in `timelines/` is a group of cases. In a case stimulus and expectation stand on adjacent
+//! lines; times are in ms, data in segments.
 //!
 //! ```text
-//! fault prr=off                          with this every case is run again, and one of them must fail
+//! fault prr=off                          every case is run again with it; one must fail
 //! case what it shows (RFC 5681 §3.1)
 //! set iw=2 law=reno                      settings of the case
 //! at 0 start                             what happens: start, ack, timer, join, leave
-//! > 0..2                                 exactly what is sent then, or -; over several paths 0..2@1=4 is
-//!                                        segments 0 and 1 of path 1, which are 4 and 5 of the connection
+//! > 0..2                                 exactly what is sent then, or -; on several paths
+//!                                        0..2@1=4 is segments 0 and 1 of path 1, which are 4
+//!                                        and 5 of the connection
 //! = cwnd 2 timer 1000                    what holds then; `path 1` before it, for another path
 //! at 100 ack 1 sack 3-5 echo 40 ece path 1 data 7 window 90
 //! ```

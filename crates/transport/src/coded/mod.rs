@@ -2,8 +2,8 @@
 //! al., "Network coding meets TCP", Proc. IEEE 99, 2011; per subflow in Xue et al., TVT 2017).
 //!
 //! ```text
-//!   Path (TCP) ── segments ──► Coder ── combinations ──► network ──► Listener ── segments ──► reassembly
-//!              ◄── bytes seen ──     ◄──── numbers of segments seen ────
+//!   Path (TCP) ─ segments ─► Coder ─ combinations ─► network ─► Listener ─ segments ─► reassembly
+//!              ◄─ bytes seen ─     ◄─── numbers of segments seen ───
 //! ```
 //!
 //! TCP on such a path sends segments and hears of bytes that were *seen*: a lost combination is one

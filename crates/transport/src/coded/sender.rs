@@ -44,7 +44,8 @@ impl<E: CongestionController> Sender<E> {
         let coders: Box<[_]> = codings.into_iter().map(|it| it.map(Coder::new)).collect();
         assert_eq!(coders.len(), tcp.paths.len(), "a coding, or none, for each path");
         for (path, _) in tcp.paths.iter_mut().zip(&coders).filter(|(_, coder)| coder.is_some()) {
-            path.recovery.sack = false; // what arrives is acknowledged in the order in which it is seen
+            // what arrives is acknowledged in the order in which it is seen
+            path.recovery.sack = false;
         }
         Sender { tcp, coders }
     }

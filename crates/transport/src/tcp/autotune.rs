@@ -80,7 +80,8 @@ mod tests {
         {
             // A sender with a window of 1 MB, a line of 50 ms each way, in steps of 1 ms.
             let mut tune = Autotune::new(most);
-            let mut edges = vec![tune.buffer(); 101]; // what is announced reaches the sender 50 ms later
+            // what is announced reaches the sender 50 ms later
+            let mut edges = vec![tune.buffer(); 101];
             let mut sent = vec![0; 101]; // and what it then sends arrives after 50 ms more
             for ms in 101..5_000_usize {
                 let arrived = sent[ms - 50];

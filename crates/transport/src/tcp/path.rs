@@ -329,7 +329,8 @@ impl Path {
         let ssthresh = control.window(me).ssthresh;
         self.recovery.prr.on_ack(progress.delivered, self.board.pipe(), ssthresh, segment);
         if !self.recovery.sack && progress.acked > 0 {
-            self.recovery.prr.allow_first(segment); // RFC 6582 §3.2: a partial ACK sends the next hole at once
+            // RFC 6582 §3.2: a partial ACK sends the next hole at once
+            self.recovery.prr.allow_first(segment);
         }
     }
 

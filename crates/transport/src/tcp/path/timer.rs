@@ -50,7 +50,8 @@ impl Path {
                 {
                     probe.due = true;
                 }
-                self.restart_timer(now, settings); // §7.3: the probe has a full timeout to be answered
+                // §7.3: the probe has a full timeout to be answered
+                self.restart_timer(now, settings);
             }
             TimerKind::Reordering => {
                 self.timer.deadline =

@@ -15,7 +15,8 @@ impl Path {
         let tracking = self.tracking.as_mut()?;
         let findings = tracking.on_ack(now, ack, &self.board, progress);
         if findings.echo {
-            self.standing.cwnd_limited = false; // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark
+            // RFC 3168 §6.1.2: no growth on an ACK that echoes a mark
+            self.standing.cwnd_limited = false;
         }
         Some(findings)
     }
