@@ -81,7 +81,7 @@ impl<P: Packet> HostQueue<P> {
             let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
             let idle_since = Time::NEVER;
             let backlog = Backlog { packets: fifo.len(), bytes: fifo.bytes(), idle_since };
-            match queue.judge(Arrival { now, bytes, ecn_capable, backlog }, &mut rng) {
+            match queue.judge(|| Arrival { now, bytes, ecn_capable, backlog }, &mut rng) {
                 Verdict::Accept => {}
                 Verdict::Mark => packet.mark(),
                 Verdict::Drop => return false,

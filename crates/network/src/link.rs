@@ -204,7 +204,8 @@ impl<P: Packet> Link<P> {
             return Verdict::Accept;
         };
         let (bytes, ecn_capable) = (packet.bytes(), packet.ecn_capable());
-        let verdict = counted.queue.judge(Arrival { now, bytes, ecn_capable, backlog }, rng);
+        let arrival = || Arrival { now, bytes, ecn_capable, backlog };
+        let verdict = counted.queue.judge(arrival, rng);
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => counted.marks += 1,

@@ -1,10 +1,10 @@
 //! The agenda: which event source is to be woken next.
 //!
-//! An source (a link, an endpoint's timer) has at most one wake-up pending, so the agenda is an
+//! A source (a link, an endpoint's timer) has at most one wake-up pending, so the agenda is an
 //! array with one entry for each source, threaded through a hierarchical timing wheel (Varghese and
 //! Lauck 1987): levels of 4096 slots, the finest 1 µs wide. Insertion and removal take constant
 //! time however many sources there are, which is what keeps the cost of an event flat from ten
-//! flows to a hundred thousand. An source that is alone in the next occupied slot is the next one,
+//! flows to a hundred thousand. A source that is alone in the next occupied slot is the next one,
 //! on whatever level it stands, so a sparse agenda moves nothing down through the levels.
 //!
 //! Order is total: by time, then by source. Simultaneous events therefore happen in the order of

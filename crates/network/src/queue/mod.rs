@@ -209,9 +209,14 @@ macro_rules! queues {
         }
 
         impl ArrivalQueue {
+            /// Each kind puts `arrival` together by itself: drop-tail needs little of it.
             #[inline(always)] // on the way of every hop into a queue
-            pub(crate) fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict {
-                match self { $(ArrivalQueue::$akind(queue) => queue.judge(arrival, rng),)+ }
+            pub(crate) fn judge(
+                &mut self,
+                arrival: impl FnOnce() -> Arrival,
+                rng: &mut impl Rng,
+            ) -> Verdict {
+                match self { $(ArrivalQueue::$akind(queue) => queue.judge(arrival(), rng),)+ }
             }
         }
 
