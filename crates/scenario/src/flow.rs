@@ -361,7 +361,7 @@ impl Flow {
 /// Checks transport options: the key that is wrong is below `transport`.
 pub(crate) fn check_options(options: &Options) -> Result<(), WrongKey> {
     options.check().map_err(|wrong| {
-        let what = format!("transport.{} is {}", wrong.field, wrong.value);
-        WrongKey::new(wrong.field, what, wrong.right)
+        let what = format!("transport.{} is {}", wrong.key, wrong.value);
+        WrongKey::new(&wrong.key, what, wrong.right)
     })
 }

@@ -23,6 +23,6 @@ pub mod udp;
 
 pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 pub use options::{Idle, OptionTable, Options, RtoFloor};
-pub use scheduler::{Scheduler, WrongParameter};
+pub use scheduler::Scheduler;
 pub use settings::SenderSettings;
 pub use source::{Source, Turns};

@@ -4,11 +4,11 @@
 //! default filled in; their documentation; and the check of each range. An option acts where
 //! [`Options`] is read.
 
-use crate::scheduler::{Scheduler, WrongParameter};
+use crate::scheduler::Scheduler;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
-use units::{Bytes, Span};
+use units::{Bytes, InvalidParameter, Span, ensure};
 
 /// Makes both structs and their checks from one entry an option: `name: Type = default, range;`. An
 /// option without a range takes every value of its type.
@@ -54,7 +54,7 @@ macro_rules! options {
         }
 
         impl Options {
-            fn check_ranges(&self) -> Result<(), WrongParameter> {
+            fn check_ranges(&self) -> Result<(), InvalidParameter> {
                 $($($range.check(stringify!($name), &self.$name)?;)?)*
                 Ok(())
             }
@@ -174,11 +174,9 @@ impl Options {
     ///
     /// # Errors
     /// The option that is wrong.
-    pub fn check(&self) -> Result<(), WrongParameter> {
+    pub fn check(&self) -> Result<(), InvalidParameter> {
         self.check_ranges()?;
-        let wrong = |field, value: &dyn Display, right| {
-            Err(WrongParameter { field, value: value.to_string(), right })
-        };
+        let wrong = |key, value: &dyn Display, right| ensure(false, key, value, right);
         if self.payload >= self.packet {
             return wrong("payload", &self.payload, PAYLOAD.right);
         }
@@ -231,11 +229,9 @@ struct Range<T> {
 }
 
 impl<T: Display> Range<T> {
-    fn check(&self, field: &'static str, option: &impl Present<T>) -> Result<(), WrongParameter> {
-        match option.present().filter(|value| !(self.holds)(value)) {
-            Some(value) => {
-                Err(WrongParameter { field, value: value.to_string(), right: self.right })
-            }
+    fn check(&self, key: &str, option: &impl Present<T>) -> Result<(), InvalidParameter> {
+        match option.present() {
+            Some(value) => ensure((self.holds)(value), key, value, self.right),
             None => Ok(()),
         }
     }
@@ -283,7 +279,7 @@ mod tests {
     #[test]
     fn defaults_are_right_and_what_does_not_go_together_is_not() {
         assert_eq!(Options::default().check(), Ok(()));
-        let wrong = |options: Options| options.check().unwrap_err().field;
+        let wrong = |options: Options| options.check().unwrap_err().key;
         assert_eq!(wrong(Options { frto: true, sack: false, ..Options::default() }), "frto");
         assert_eq!(wrong(Options { packet: Bytes(1448), ..Options::default() }), "payload");
         assert_eq!(

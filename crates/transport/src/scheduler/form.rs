@@ -8,17 +8,6 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// A parameter that is out of its range.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WrongParameter {
-    /// Its key, below the name of the scheduler.
-    pub field: &'static str,
-    /// The value.
-    pub value: String,
-    /// What would be right.
-    pub right: &'static str,
-}
-
 /// Reads a scheduler in either form.
 pub(super) struct Content;
 

@@ -29,11 +29,11 @@
 //!   than its window.
 //! * A tail-loss probe carries the connection's next data, not the subflow's.
 
-use super::{Choice, Described, Kind, PathState, Schedule, View, WrongParameter};
+use super::{Choice, Described, Kind, PathState, Schedule, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Span, Time};
+use units::{InvalidParameter, Span, Time, ensure};
 use wire::Range;
 
 /// `MPTCP_SEND_BURST_SIZE`: 64 KiB without the largest headers.
@@ -78,15 +78,9 @@ impl Kind for Linux {
         Linux { windows_ahead: None }
     }
 
-    fn check(&self) -> Result<(), WrongParameter> {
-        match self.windows_ahead.filter(|windows| !(0.1..=100.0).contains(windows)) {
-            None => Ok(()),
-            Some(windows) => Err(WrongParameter {
-                field: "windows_ahead",
-                value: windows.to_string(),
-                right: RANGE,
-            }),
-        }
+    fn check(&self) -> Result<(), InvalidParameter> {
+        let windows = self.windows_ahead.unwrap_or(1.0);
+        ensure((0.1..=100.0).contains(&windows), "windows_ahead", windows, RANGE)
     }
 
     fn start(&self, paths: usize) -> Box<Subflows> {

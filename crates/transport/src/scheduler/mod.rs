@@ -5,12 +5,12 @@ use form::Content;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
+use units::InvalidParameter;
 use wire::Range;
 
 mod form;
 mod view;
 
-pub use form::WrongParameter;
 pub(crate) use view::{Choice, PathState, View};
 
 /// How a scheduler is named and described to people.
@@ -38,7 +38,7 @@ pub(crate) trait Kind:
     fn example() -> Self;
 
     /// Checks the ranges of the parameters.
-    fn check(&self) -> Result<(), WrongParameter> {
+    fn check(&self) -> Result<(), InvalidParameter> {
         Ok(())
     }
 
@@ -124,7 +124,7 @@ macro_rules! schedulers {
             ///
             /// # Errors
             /// The parameter that is wrong.
-            pub fn check(&self) -> Result<(), WrongParameter> {
+            pub fn check(&self) -> Result<(), InvalidParameter> {
                 match self { $(Scheduler::$type(kind) => kind.check(),)* }
             }
 

@@ -6,9 +6,10 @@
 //! has earned, as an empty queue does there. So weights share what is sent while all paths have
 //! room, and hold no path back for another one.
 
-use super::{Choice, Described, Kind, Schedule, View, WrongParameter};
+use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::{InvalidParameter, ensure};
 use wire::Range;
 
 /// The largest weight: a turn of it is a window of 1.5 MB.
@@ -38,15 +39,9 @@ impl Kind for Weighted {
         Weighted { weights: vec![2, 1] }
     }
 
-    fn check(&self) -> Result<(), WrongParameter> {
-        match self.weights.iter().find(|weight| !(1..=MOST).contains(*weight)) {
-            None => Ok(()),
-            Some(weight) => Err(WrongParameter {
-                field: "weights",
-                value: weight.to_string(),
-                right: RANGE,
-            }),
-        }
+    fn check(&self) -> Result<(), InvalidParameter> {
+        let valid = |weight: u32| (1..=MOST).contains(&weight);
+        self.weights.iter().try_for_each(|weight| ensure(valid(*weight), "weights", weight, RANGE))
     }
 
     fn start(&self, paths: usize) -> Box<Turns> {
@@ -120,6 +115,6 @@ mod tests {
     #[test]
     fn a_weight_of_zero_is_refused() {
         let wrong = Weighted { weights: vec![1, 0] }.check().unwrap_err();
-        assert_eq!((wrong.field, wrong.value.as_str()), ("weights", "0"));
+        assert_eq!((wrong.key.as_str(), wrong.value.as_str()), ("weights", "0"));
     }
 }
