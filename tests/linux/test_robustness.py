@@ -20,7 +20,7 @@ from soak import PLANTED, fits, largest_window
 from anabranch import _core
 from anabranch.linux import run
 from anabranch.linux.controllers import attached
-from anabranch.linux.observe import connections
+from anabranch.linux.observe import ConnectionStatus, ControlledSocket, connections
 from anabranch.linux.tcp_info import IPPROTO_MPTCP, MptcpReader
 from anabranch.result import Result
 from anabranch.scenario import Scenario
@@ -121,12 +121,13 @@ def test_a_first_loss_is_survived_when_its_callbacks_are_missed() -> None:
         assert carried > 0.7 * 6e6
 
 
-def shown(stage: Stage, name: str) -> list[dict[str, Any]]:
+def shown(stage: Stage, name: str) -> list[ConnectionStatus]:
     """The connections of a stage as the status has them."""
     with stage.sender.inside():
         rows = _core.kernel_subflows()
-    found = connections(row | {"namespace": stage.sender.number} for row in rows)
-    return [row for row in found if row["controller"] == name]
+    number = {"namespace": stage.sender.number}
+    found = connections(ControlledSocket.from_json(row | number) for row in rows)
+    return [row for row in found if row.controller == name]
 
 
 def fell_back(connection: socket.socket) -> bool:
@@ -148,10 +149,10 @@ def test_plain_tcp_and_what_falls_back_to_it_is_reno_alone() -> None:
             rows = shown(stage, name)
             assert len(rows) == 2
             for row in rows:  # the first one's socket is of MPTCP all the same
-                (subflow,) = row["subflows"]
-                assert subflow["paths"] == 1 and subflow["growth"] == 0
-                assert subflow["of_reno"] is None
-                assert subflow["losses"] > 0 and subflow["ssthresh_segments"] < 1000
+                (subflow,) = row.subflows
+                assert subflow.paths == 1 and subflow.growth == 0
+                assert subflow.of_reno is None
+                assert subflow.losses > 0 and subflow.ssthresh_segments < 1000
             counted = there.counters()["lia"]
             assert counted["acks"] > 500 and counted["losses"] >= 2
             assert counted["coupled"] == counted["crowded"] == 0
@@ -169,8 +170,8 @@ def test_paths_that_join_and_leave_are_coupled_as_long_as_they_are_there() -> No
                     stage.set_endpoint(path, None if path in stage.present else SUBFLOW)
                 feed(made, 2)
                 (row,) = shown(stage, name)
-                assert row["protocol"] == "MPTCP"
-                seen.append((len(row["subflows"]), max(s["paths"] for s in row["subflows"])))
+                assert row.protocol == "MPTCP"
+                seen.append((len(row.subflows), max(s.paths for s in row.subflows)))
                 coupled.append(there.counters()["lia"]["coupled"])
             assert seen == [(1, 1), (2, 2), (3, 3), (1, 1)]
             assert coupled[0] == 0 < coupled[1] < coupled[2]
@@ -186,7 +187,7 @@ def test_a_connection_of_more_paths_than_a_law_sees_is_reno_until_one_leaves() -
             def settled(subflows: int) -> bool:
                 feed(made, 0.2)
                 (row,) = shown(stage, name)
-                return len(row["subflows"]) == subflows
+                return len(row.subflows) == subflows
 
             def grown(subflows: int) -> tuple[int, int]:
                 """ACKs under the law, and of too many paths, once there are so many subflows."""
