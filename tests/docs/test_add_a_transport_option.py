@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from pages import ROOT, blocks
-from test_worked_examples import TARGET, Worked, workspace
+from test_worked_examples import Worked, workspace
 
 PAGE = Worked(
     page="docs/how-to/add-a-transport-option.md",
@@ -40,7 +40,7 @@ def test_the_worked_example_of_a_transport_option_compiles_and_its_test_holds() 
     for block in blocks(ROOT / PAGE.page, "diff"):
         apply(block.text, root)
     command = ["cargo", "test", "--offline", "--package", PAGE.crate, "--lib"]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET)}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(root / "target")}
     for name in (PAGE.test, "options::"):
         done = subprocess.run(
             [*command, name], cwd=root, capture_output=True, text=True, env=environment
