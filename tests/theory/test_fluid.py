@@ -9,6 +9,7 @@ import pytest
 from plans import link, plan, red, scenario_a, scenario_b, scenario_c, users
 from scipy.special import lambertw
 
+from anabranch.plan import DropTail
 from anabranch.scenario import Scenario
 from anabranch.theory import (
     Fluid,
@@ -297,7 +298,7 @@ def test_the_kernels_port_has_the_drift_of_the_law_that_it_ports():
 
 
 def test_a_congested_droptail_queue_has_no_curve_and_is_named():
-    queue = {"kind": "droptail", "limit_packets": 50, "limit_bytes": None}
+    queue = DropTail(limit_packets=50, limit_bytes=None)
     links = [link("wire", 10.0, queue=queue)]
     network = Network.from_plan(plan("p", links, [users("a", 2, "reno", [[0]])]))
     with pytest.raises(TheoryError, match="'wire' is congested and its queue is droptail"):
@@ -305,7 +306,7 @@ def test_a_congested_droptail_queue_has_no_curve_and_is_named():
 
 
 def test_an_idle_droptail_queue_is_no_obstacle():
-    queue = {"kind": "droptail", "limit_packets": 50, "limit_bytes": None}
+    queue = DropTail(limit_packets=50, limit_bytes=None)
     links = [link("wire", 100.0, queue=queue, loss=0.01)]
     network = Network.from_plan(plan("p", links, [users("a", 2, "reno", [[0]], [0.1])]))
     found = stability(Fluid(network))
