@@ -262,7 +262,7 @@ macro_rules! forward {
             fn restart(&mut self, path: usize, window: $crate::Window) {
                 match self { $($any::$variant(to) => to$(.$field)?.restart(path, window),)* }
             }
-            #[inline(always)] // on the way of every ACK
+            #[inline] // on the way of every ACK
             fn window(&self, path: usize) -> $crate::Window {
                 match self { $($any::$variant(to) => to$(.$field)?.window(path),)* }
             }

@@ -58,26 +58,22 @@ pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
 pub(crate) const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
 /// One law on every path of a connection, with the slow start `S` below ssthresh.
-///
-/// The windows come first, at one place whatever the law is: an enum over shells reads them without
-/// asking which law it holds.
 #[derive(Clone, Debug)]
-#[repr(C)]
 pub struct Shell<L: Law, S = Standard> {
-    windows: Box<[Window]>,
     law: L,
     /// Of a path that joins.
     slow_start: S,
     /// Shared by the connections of a class.
     settings: Arc<Settings>,
-    kept: Box<[Kept<L::Note, S>]>,
+    windows: Box<[Kept<L::Note, S>]>,
     views: Box<[PathView<L::Note>]>,
 }
 
-/// How the window of a path grows below ssthresh, and what window and note were before the last
-/// congestion event, in case that was spurious.
+/// The window of a path and how it grows below ssthresh, and what window and note were before the
+/// last congestion event, in case that was spurious.
 #[derive(Clone, Copy, Debug)]
 struct Kept<N, S> {
+    now: Window,
     before: Window,
     note: N,
     slow_start: S,
@@ -102,13 +98,12 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         let settings = settings.into();
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let view = PathView { cwnd: window.cwnd, ..PathView::default() };
-        let kept = Kept { before: window, note: view.note, slow_start };
+        let kept = Kept { now: window, before: window, note: view.note, slow_start };
         Shell {
             law,
             slow_start,
             settings,
-            windows: alloc::vec![window; paths].into(),
-            kept: alloc::vec![kept; paths].into(),
+            windows: alloc::vec![kept; paths].into(),
             views: alloc::vec![view; paths].into(),
         }
     }
@@ -133,7 +128,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     fn growth(&self, me: usize) -> f64 {
         match self.consults_law(me) {
             true => self.law.growth(me, &self.views),
-            false => 1.0 / self.windows[me].cwnd,
+            false => 1.0 / self.windows[me].now.cwnd,
         }
     }
 
@@ -141,7 +136,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     fn backoff(&self, me: usize) -> f64 {
         let after = match self.consults_law(me) && self.law.coupled() {
             true => self.law.backoff(me, &self.views).max(self.settings.min_ssthresh),
-            false => (self.windows[me].cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
+            false => (self.windows[me].now.cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
         };
         after.max(self.settings.min_window)
     }
@@ -149,10 +144,11 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     /// Slow start, then avoidance for what is left of the acknowledged segments.
     #[inline(always)] // on the way of every ACK
     fn grow(&mut self, me: usize, ack: &Acked) {
-        let Window { cwnd, ssthresh } = self.windows[me];
+        let Kept { now, slow_start, .. } = &mut self.windows[me];
+        let Window { cwnd, ssthresh } = *now;
         let mut segments;
         if cwnd < ssthresh {
-            let Step { limit, growth } = self.kept[me].slow_start.on_ack(ack);
+            let Step { limit, growth } = slow_start.on_ack(ack);
             segments = ack.segments.min(limit);
             match growth {
                 Some(growth) => {
@@ -163,7 +159,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
                     self.set(me, ssthresh);
                     segments -= room / growth;
                 }
-                None => self.windows[me].ssthresh = cwnd,
+                None => now.ssthresh = cwnd,
             }
             if !self.settings.carry_over {
                 return;
@@ -171,7 +167,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
         } else {
             segments = ack.segments.min(ack_limit(ack.phase));
         }
-        let grown = self.windows[me].cwnd + segments * self.growth(me);
+        let grown = self.windows[me].now.cwnd + segments * self.growth(me);
         self.set(
             me,
             if grown < self.settings.min_window { self.settings.min_window } else { grown },
@@ -180,7 +176,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
 
     /// Sets a window and publishes it.
     fn set(&mut self, me: usize, cwnd: f64) {
-        self.windows[me].cwnd = cwnd;
+        self.windows[me].now.cwnd = cwnd;
         self.views[me].cwnd = cwnd;
     }
 }
@@ -201,28 +197,27 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
         if cause == Cause::TimeoutAgain {
             self.law.note_lost_again(&mut self.views[path].note);
         } else {
-            let Kept { before, note, slow_start } = &mut self.kept[path];
-            (*before, *note) = (self.windows[path], self.views[path].note);
+            let Kept { now, before, note, slow_start } = &mut self.windows[path];
+            (*before, *note) = (*now, self.views[path].note);
             slow_start.on_congestion();
             self.law.note_lost(&mut self.views[path].note);
             // RFC 5681 §3.1: a retransmission that is lost again does not lower ssthresh again.
-            self.windows[path].ssthresh = self.backoff(path);
+            self.windows[path].now.ssthresh = self.backoff(path);
         }
         let cwnd = match cause {
             // With a loss, what recovery ends with.
-            Cause::FastRetransmit | Cause::Mark => self.windows[path].ssthresh,
+            Cause::FastRetransmit | Cause::Mark => self.windows[path].now.ssthresh,
             Cause::Timeout | Cause::TimeoutAgain => self.settings.min_window,
         };
         self.set(path, cwnd);
     }
 
     fn on_recovered(&mut self, path: usize) {
-        self.set(path, self.windows[path].ssthresh);
+        self.set(path, self.windows[path].now.ssthresh);
     }
 
     fn undo(&mut self, path: usize) {
-        let Kept { before, note, .. } = &self.kept[path];
-        let now = &mut self.windows[path];
+        let Kept { now, before, note, .. } = &mut self.windows[path];
         self.law.note_undone(&mut self.views[path].note, *note);
         now.ssthresh = now.ssthresh.max(before.ssthresh);
         let cwnd = now.cwnd.max(before.cwnd);
@@ -230,7 +225,7 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
     }
 
     fn restart(&mut self, path: usize, window: Window) {
-        self.windows[path].ssthresh = window.ssthresh;
+        self.windows[path].now.ssthresh = window.ssthresh;
         self.set(path, window.cwnd.max(self.settings.min_window));
     }
 
@@ -238,15 +233,13 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = *self.settings;
         let window = Window { cwnd, ssthresh };
         let (note, slow_start) = (L::Note::default(), self.slow_start);
-        self.windows[path] = window;
-        self.kept[path] = Kept { before: window, note, slow_start };
+        self.windows[path] = Kept { now: window, before: window, note, slow_start };
         // A joining path counts from its first round-trip sample on.
         self.views[path] =
             PathView { cwnd: if member { cwnd } else { 0.0 }, ..PathView::default() };
     }
 
-    #[inline(always)] // on the way of every ACK
     fn window(&self, path: usize) -> Window {
-        self.windows[path]
+        self.windows[path].now
     }
 }
