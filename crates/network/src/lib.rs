@@ -2,7 +2,7 @@
 //! share.
 //!
 //! An element sees a packet (its length, its path, its ECN bits), never what is inside. It is told
-//! the time and handed its randomness. So the simulator gives it parcels and the emulator gives it
+//! the time and handed its randomness. So the simulator gives it segments and the emulator gives it
 //! real packets.
 
 pub mod adhoc;
