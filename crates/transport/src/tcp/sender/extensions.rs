@@ -2,8 +2,7 @@
 
 use super::Sender;
 use crate::endpoint::Transmit;
-use crate::options::Idle;
-use crate::options::Options;
+use crate::options::{Idle, Options};
 use crate::scheduler::{Choice, Schedule};
 use crate::settings::SenderSettings;
 use crate::tcp::path::Path;
