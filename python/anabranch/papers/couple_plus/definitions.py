@@ -443,9 +443,10 @@ def lower_bound(claim: Claim, lab: Laboratory) -> Finding:
         ),
     ]
     asked = lab[point(COUPLE, *PRINTED)].plan.classes[0].paths[1].coding
+    assert asked is not None, "the path of that configuration is coded"
     why = (
-        f"{', '.join(f'{p:g}: {b:.6f}' for p, b in zip(POINTS, bounds, strict=True))}. {len(EVERY)} points; the plan of "
-        "the one that "
-        f"the text has numbers of codes with {asked}."
+        f"{', '.join(f'{p:g}: {b:.6f}' for p, b in zip(POINTS, bounds, strict=True))}. {len(EVERY)} "
+        "points; the plan of the one that the text has numbers of codes with redundancy "
+        f"{asked.redundancy:g} and a window of {asked.window}."
     )
     return finding(claim, "theory", checks, why)
