@@ -22,10 +22,10 @@ mod testing;
 
 pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Reorder};
 pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
-pub use media::MediumSettings;
-pub use media::bus::{Bus, BusSettings};
-pub use media::cell::{Cell, CellSettings, CellUser, Direction, Fading, Scheduler};
-pub use media::wifi::{RateControl, Standard, WifiSettings};
+pub use media::bus::Bus;
+pub use media::cell::{Cell, CellUser, Direction, Fading, Scheduler};
+pub use media::wifi::{RateControl, Standard};
+pub use media::*;
 pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;

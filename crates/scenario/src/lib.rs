@@ -7,8 +7,6 @@
 
 mod application;
 mod area;
-mod bus;
-mod cell;
 mod change;
 mod coding;
 mod controller;
@@ -20,7 +18,7 @@ mod flow;
 mod link;
 mod locate;
 mod loss;
-mod medium;
+mod media;
 mod movements;
 mod moves;
 mod name;

@@ -1,12 +1,10 @@
 //! The scenario file as a whole, and its plan.
 
 use crate::area::{Area, PlanArea};
-use crate::bus::Bus;
-use crate::cell::Cell;
 use crate::error::Error;
 use crate::flow::{Class, Flow, check_options};
 use crate::link::{Link, Links, PlanLink};
-use crate::medium::Medium;
+use crate::media::{self, Media, media};
 use crate::node::{Node, Nodes, PlanNode};
 use crate::path::LaidLinks;
 use crate::report::{Located, unique};
@@ -16,54 +14,78 @@ use serde::{Deserialize, Serialize};
 use transport::OptionTable;
 use units::Span;
 
-/// A scenario: links, groups of flows, and how long to watch them.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Scenario {
-    /// Short name, used in file names and tables.
-    pub name: String,
-    /// One line for people.
-    #[serde(default)]
-    pub title: String,
-    /// Where the set-up is published.
-    #[serde(default)]
-    pub source: String,
-    /// When the run ends.
-    pub duration: Span,
-    /// Until then nothing is measured.
-    #[serde(default)]
-    pub warmup: Span,
-    /// How often windows, round-trip times and queues are sampled.
-    #[serde(default = "default_sample")]
-    pub sample: Span,
-    /// Transport options of all flows.
-    #[serde(default)]
-    pub transport: OptionTable,
-    /// The links, each in one direction.
-    #[serde(default)]
-    pub link: Vec<Link>,
-    /// Channels of IEEE 802.11 that stations share.
-    #[serde(default)]
-    pub medium: Vec<Medium>,
-    /// Buses that stations share.
-    #[serde(default)]
-    pub bus: Vec<Bus>,
-    /// Cells of base stations.
-    #[serde(default)]
-    pub cell: Vec<Cell>,
-    /// The ground on which nodes are and move.
-    #[serde(default)]
-    pub area: Option<Area>,
-    /// Nodes that have a place, move, or are several; others are named by links alone.
-    #[serde(default)]
-    pub node: Vec<Node>,
-    /// Groups of identical flows.
-    #[serde(default)]
-    pub flow: Vec<Flow>,
-    /// What the source leaves open, the value taken and the reason.
-    #[serde(default)]
-    pub choice: Vec<Choice>,
+/// Declares the scenario file, with the lists of tables of shared media in the place of `..media`.
+macro_rules! scenario {
+    (
+        $(#[$attribute:meta])*
+        pub struct Scenario {
+            $($(#[$before_attribute:meta])* pub $before:ident: $before_type:ty,)*
+            ..media,
+            $($(#[$after_attribute:meta])* pub $after:ident: $after_type:ty,)*
+        }
+        $($key:ident: $file:ident::$table:ident = $about:tt,)*
+    ) => {
+        $(#[$attribute])*
+        pub struct Scenario {
+            $($(#[$before_attribute])* pub $before: $before_type,)*
+            $(
+                #[doc = $about]
+                #[serde(default)]
+                pub $key: Vec<media::$table>,
+            )*
+            $($(#[$after_attribute])* pub $after: $after_type,)*
+        }
+
+        impl Scenario {
+            fn media(&self) -> Media<'_> {
+                Media { $($key: &self.$key,)* }
+            }
+        }
+    };
 }
+
+media!(scenario! {
+    /// A scenario: links, groups of flows, and how long to watch them.
+    #[derive(Clone, Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Scenario {
+        /// Short name, used in file names and tables.
+        pub name: String,
+        /// One line for people.
+        #[serde(default)]
+        pub title: String,
+        /// Where the set-up is published.
+        #[serde(default)]
+        pub source: String,
+        /// When the run ends.
+        pub duration: Span,
+        /// Until then nothing is measured.
+        #[serde(default)]
+        pub warmup: Span,
+        /// How often windows, round-trip times and queues are sampled.
+        #[serde(default = "default_sample")]
+        pub sample: Span,
+        /// Transport options of all flows.
+        #[serde(default)]
+        pub transport: OptionTable,
+        /// The links, each in one direction.
+        #[serde(default)]
+        pub link: Vec<Link>,
+        ..media,
+        /// The ground on which nodes are and move.
+        #[serde(default)]
+        pub area: Option<Area>,
+        /// Nodes that have a place, move, or are several; others are named by links alone.
+        #[serde(default)]
+        pub node: Vec<Node>,
+        /// Groups of identical flows.
+        #[serde(default)]
+        pub flow: Vec<Flow>,
+        /// What the source leaves open, the value taken and the reason.
+        #[serde(default)]
+        pub choice: Vec<Choice>,
+    }
+});
 
 fn default_sample() -> Span {
     Span::millis(100)
@@ -127,7 +149,7 @@ impl Scenario {
 
     fn topology(&self) -> Topology<'_> {
         let links = Links { nodes: self.nodes(), all: &self.link };
-        Topology { links, media: &self.medium, buses: &self.bus, cells: &self.cell }
+        Topology { links, media: self.media() }
     }
 
     /// Checks what the types cannot: references, ranges, and times that make no sense together.

@@ -5,8 +5,6 @@
 
 pub use crate::application::{Pauses, Sizes};
 pub use crate::area::Area;
-pub use crate::bus::Bus;
-pub use crate::cell::{Cell, CellUser};
 pub use crate::change::LinkChange;
 pub use crate::coding::Coding;
 pub use crate::controller::Controller;
@@ -14,7 +12,7 @@ pub use crate::fair::{Definition, Fair};
 pub use crate::flow::Flow;
 pub use crate::link::Link;
 pub use crate::loss::{Loss, LossPlace};
-pub use crate::medium::Medium;
+pub use crate::media::*;
 pub use crate::moves::{Highway, Movements, Moves, Waypoint};
 pub use crate::name::Name;
 pub use crate::node::Node;

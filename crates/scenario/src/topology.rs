@@ -1,10 +1,8 @@
-//! What paths cross: links, and the media, buses and cells that some of them are parts of.
+//! What paths cross: links, and the shared media that some of them are parts of.
 
-use crate::bus::Bus;
-use crate::cell::Cell;
 use crate::error::{Error, list};
 use crate::link::{Air, Link, Links};
-use crate::medium::Medium;
+use crate::media::{Media, MediumTable};
 use crate::name::Name;
 use crate::report::{Located, WrongKey, unique};
 use crate::station::PlanStation;
@@ -28,9 +26,7 @@ pub struct PlanMedium {
 #[derive(Clone, Copy)]
 pub(crate) struct Topology<'a> {
     pub(crate) links: Links<'a>,
-    pub(crate) media: &'a [Medium],
-    pub(crate) buses: &'a [Bus],
-    pub(crate) cells: &'a [Cell],
+    pub(crate) media: Media<'a>,
 }
 
 /// A choice of one channel, or of one for each user.
@@ -40,123 +36,30 @@ pub(crate) enum Pick {
     Turn,
 }
 
-/// What is shared, by name.
-enum Shared<'a> {
-    Medium(&'a Medium),
-    Bus(&'a Bus),
-    Cell(&'a Cell),
-}
-
-impl Shared<'_> {
-    fn name(&self) -> &Name {
-        match self {
-            Shared::Medium(own) => &own.name,
-            Shared::Bus(own) => &own.name,
-            Shared::Cell(own) => &own.name,
-        }
-    }
-
-    fn channels(&self) -> u32 {
-        if let Shared::Medium(medium) = self { medium.channels } else { 1 }
-    }
-
-    /// The node or group of which any member will do, as an end of a link.
-    fn any_of(&self) -> Option<&str> {
-        match self {
-            Shared::Medium(medium) => Some(medium.access.as_ref()?.text.as_str()),
-            _ => None,
-        }
-    }
-
-    fn stations(&self, links: Links<'_>) -> Vec<String> {
-        match self {
-            Shared::Medium(own) => own.stations(links),
-            Shared::Bus(own) => own.stations(links),
-            Shared::Cell(own) => own.stations(links),
-        }
-    }
-
-    fn expand(&self, links: Links<'_>, stations: &[String]) -> MediumSettings {
-        match self {
-            Shared::Medium(own) => MediumSettings::Wifi(own.expand(links, stations)),
-            Shared::Bus(own) => MediumSettings::Bus(own.expand()),
-            Shared::Cell(own) => MediumSettings::Cell(own.expand(stations)),
-        }
-    }
-
-    fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
-        match self {
-            Shared::Medium(own) => own.expand_station(links, name),
-            Shared::Bus(own) => own.expand_station(links, name),
-            Shared::Cell(own) => own.expand_station(links, name),
-        }
-    }
-}
-
-/// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24
-/// B together.
-const MOST_PAIRS: usize = 16_000_000;
-
 impl<'a> Topology<'a> {
-    /// All that is shared, media first, then buses and cells, in the order of the file.
-    fn all(self) -> impl Iterator<Item = Shared<'a>> {
-        let (media, buses) = (self.media.iter(), self.buses.iter());
-        let wired = buses.map(Shared::Bus).chain(self.cells.iter().map(Shared::Cell));
-        media.map(Shared::Medium).chain(wired)
-    }
-
     /// What a link is a part of, and the index of its first channel among the media of a plan.
-    fn shared(self, link: &Link) -> Option<(usize, Shared<'a>)> {
+    fn shared(self, link: &Link) -> Option<(usize, &'a dyn MediumTable)> {
         let name = link.medium.as_ref()?;
         let mut index = 0;
-        for shared in self.all() {
-            if shared.name().text == name.text {
-                return Some((index, shared));
+        for own in self.media.all() {
+            if own.name().text == name.text {
+                return Some((index, own));
             }
-            index += shared.channels() as usize;
+            index += own.channels() as usize;
         }
         None
     }
 
     /// Checks what is shared, and the links on it.
     pub(crate) fn check(self) -> Result<(), Located> {
-        let (media, buses, cells) = (self.media.iter(), self.buses.iter(), self.cells.iter());
-        let names = media.clone().map(|own| &own.name).chain(buses.clone().map(|own| &own.name));
-        unique("medium", names.chain(cells.clone().map(|own| &own.name)))?;
-        media.clone().try_for_each(|medium| medium.check_routing(self.links))?;
+        unique("medium", self.media.all().map(MediumTable::name))?;
+        self.media.all().try_for_each(|own| own.check_any_of(self.links))?;
         for link in self.links.all {
             if let Some(medium) = &link.medium {
                 self.check_link(link, medium)?;
             }
         }
-        self.check_media()?;
-        buses.clone().try_for_each(|bus| bus.check(self.links))?;
-        cells.clone().try_for_each(|cell| cell.check(self.links))
-    }
-
-    fn check_media(self) -> Result<(), Located> {
-        let mut pairs = 0;
-        for (index, medium) in self.media.iter().enumerate() {
-            let name = &medium.name.text;
-            medium.check(self.links)?;
-            let stations = medium.stations(self.links).len();
-            pairs += stations * stations * medium.channels as usize;
-            if pairs > MOST_PAIRS {
-                let what = format!("{}, with {stations} stations each", medium.channels);
-                let right = "stations × stations × channels of all media are at most 16,000,000";
-                return Err(WrongKey::value("channels", what, right).of("medium", name));
-            }
-            medium.check_range(self.links)?;
-            if let Some(other) = self.media[..index].iter().find(|other| medium.overlaps(other)) {
-                let other = &other.name.text;
-                let what = format!("media `{other}` and `{name}` are on channels that overlap");
-                let right = "give their links one medium, or put them on channels apart: 1, 6 and \
-                             11, or 36, 40, 44 …";
-                let error = Error::new(what).help(right);
-                return Err(Located::key(format!("medium.{name}.channel"), error));
-            }
-        }
-        Ok(())
+        self.media.check(self.links)
     }
 
     fn check_link(self, link: &Link, medium: &Name) -> Result<(), Located> {
@@ -166,8 +69,8 @@ impl<'a> Topology<'a> {
         };
         let Some((_, own)) = self.shared(link) else {
             let error = Error::new(format!("link `{name}`: there is no medium `{}`", medium.text));
-            let all: Vec<_> = self.all().map(|own| own.name().text.clone()).collect();
-            let help = format!("the media are {}", list(all.iter().map(String::as_str)));
+            let names = self.media.all().map(|own| own.name().text.as_str());
+            let help = format!("the media are {}", list(names));
             return Err(Located::at(medium, error.help(help)));
         };
         let (Some(from), Some(to)) = (&link.from, &link.to) else {
@@ -190,7 +93,7 @@ impl<'a> Topology<'a> {
             let right = "rates, queues and losses are those of the medium and its stations";
             return wrong(key, &what, right);
         }
-        self.check_ends(&own, from, to).map_err(|wrong| wrong.of("link", name))
+        self.check_ends(own, from, to).map_err(|wrong| wrong.of("link", name))
     }
 
     /// Whether no other link is called as a link is on one of its channels.
@@ -212,15 +115,8 @@ impl<'a> Topology<'a> {
     }
 
     /// Whether the ends of a link go together with what it is a part of.
-    fn check_ends(self, own: &Shared<'_>, from: &Name, to: &Name) -> Result<(), WrongKey> {
-        if let Shared::Cell(cell) = own
-            && from.text != cell.base.text
-            && to.text != cell.base.text
-        {
-            let what = format!("neither end is the base station `{}`", cell.base.text);
-            let right = "users reach each other through the base station: write two links";
-            return Err(WrongKey::new("from", what, right));
-        }
+    fn check_ends(self, own: &dyn MediumTable, from: &Name, to: &Name) -> Result<(), WrongKey> {
+        own.check_ends(from, to)?;
         match (self.several(own, from), self.several(own, to)) {
             (one, other) if one == 1 || other == 1 || one == other => Ok(()),
             (one, other) => {
@@ -232,7 +128,7 @@ impl<'a> Topology<'a> {
     }
 
     /// How many nodes an end of a link stands for, each for another user.
-    fn several(self, own: &Shared<'_>, end: &Name) -> usize {
+    fn several(self, own: &dyn MediumTable, end: &Name) -> usize {
         match own.any_of() == Some(end.text.as_str()) {
             true => 1,
             false => self.links.nodes.members(&end.text).len(),
@@ -259,7 +155,7 @@ impl<'a> Topology<'a> {
         let Some((_, own)) = self.shared(link) else {
             return 1;
         };
-        let several = |end: &Option<Name>| end.as_ref().map_or(1, |end| self.several(&own, end));
+        let several = |end: &Option<Name>| end.as_ref().map_or(1, |end| self.several(own, end));
         several(&link.from).max(several(&link.to))
     }
 
@@ -298,7 +194,7 @@ impl<'a> Topology<'a> {
     /// What stations share in a scenario that has been checked.
     pub(crate) fn expand(self) -> Vec<PlanMedium> {
         let mut media = Vec::new();
-        for own in self.all() {
+        for own in self.media.all() {
             let names = own.stations(self.links);
             let kind = own.expand(self.links, &names);
             let stations: Vec<_> =

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Bus, Plan
+from ..plan import Plan
 from ..result import Result
 from ..runs import Run
 
@@ -128,7 +128,7 @@ def all_sites(plan: Plan, run: Run) -> tuple[list[Site], list[list[int]]]:
     known = {site.name: number for number, site in enumerate(sites)}
     stations = []
     for medium in plan.media:
-        radio = None if isinstance(medium, Bus) else medium.radio
+        radio = getattr(medium, "radio", None)  # some kinds have no propagation
         has_places = radio and len({station.place_m for station in medium.stations}) > 1
         for station in medium.stations:
             name = station.name

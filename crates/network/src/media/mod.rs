@@ -14,7 +14,7 @@ use serde::Serialize;
 /// Registers kinds of media: what a plan calls it, its file, and its parameters there.
 macro_rules! media {
     ($($name:ident: $file:ident::$settings:ident),* $(,)?) => {
-        $(pub(crate) mod $file;)*
+        $(pub(crate) mod $file; pub use $file::$settings;)*
 
         /// The parameters of a shared medium of any kind.
         #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! Cells of base stations.
 
+use super::MediumTable;
 use crate::error::{Error, list};
 use crate::link::Links;
 use crate::name::Name;
@@ -7,7 +8,7 @@ use crate::queue::check_host_queue;
 use crate::radio::Radio;
 use crate::report::{Located, WrongKey, unique};
 use crate::station::PlanStation;
-use network::{CellSettings, DropTail, Fading, Queue, Scheduler};
+use network::{CellSettings, DropTail, Fading, MediumSettings, Queue, Scheduler};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Span;
@@ -92,16 +93,29 @@ const LOSS_AT_1M_DB: f64 = 38.5;
 /// Most users of a cell.
 const MOST_USERS: usize = 1000;
 
-impl Cell {
+impl MediumTable for Cell {
+    fn name(&self) -> &Name {
+        &self.name
+    }
+
     /// Its stations: the base station, then its users.
-    pub(crate) fn stations(&self, links: Links<'_>) -> Vec<String> {
+    fn stations(&self, links: Links<'_>) -> Vec<String> {
         let mut all = links.stations(&self.name.text, &[]);
         all.retain(|station| *station != self.base.text);
         all.insert(0, self.base.text.clone());
         all
     }
 
-    pub(crate) fn check(&self, links: Links<'_>) -> Result<(), Located> {
+    fn check_ends(&self, from: &Name, to: &Name) -> Result<(), WrongKey> {
+        if from.text == self.base.text || to.text == self.base.text {
+            return Ok(());
+        }
+        let what = format!("neither end is the base station `{}`", self.base.text);
+        let right = "users reach each other through the base station: write two links";
+        Err(WrongKey::new("from", what, right))
+    }
+
+    fn check(&self, links: Links<'_>) -> Result<(), Located> {
         let name = &self.name.text;
         let placed = |wrong: WrongKey| wrong.of("cell", name);
         let group = links.nodes.members(&self.base.text).len();
@@ -124,6 +138,32 @@ impl Cell {
         self.check_told(links, &users).map_err(placed)
     }
 
+    fn expand(&self, _links: Links<'_>, stations: &[String]) -> MediumSettings {
+        let user = |name: &String| {
+            let own = self.own(name);
+            network::CellUser {
+                snr_db: own.and_then(|own| own.snr_db).or(self.snr_db),
+                fading: own.and_then(|own| own.fading).or(self.fading),
+            }
+        };
+        MediumSettings::Cell(CellSettings {
+            blocks: self.blocks,
+            blocks_up: self.blocks_up.unwrap_or(self.blocks),
+            scheduler: self.scheduler,
+            averaging: self.averaging,
+            overhead: self.overhead,
+            radio: self.radio.map(|radio| radio.expand(LOSS_AT_1M_DB)),
+            users: stations.iter().skip(1).map(user).collect(),
+        })
+    }
+
+    fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
+        let queue = self.own(name).and_then(|own| own.queue.as_ref()).or(self.queue.as_ref());
+        PlanStation::bare(links, name, queue.unwrap_or(&CELL_QUEUE).clone())
+    }
+}
+
+impl Cell {
     fn check_numbers(&self) -> Result<(), WrongKey> {
         for (key, blocks) in [("blocks", Some(self.blocks)), ("blocks_up", self.blocks_up)] {
             if let Some(blocks) = blocks.filter(|blocks| !(1..=500).contains(blocks)) {
@@ -182,30 +222,6 @@ impl Cell {
     /// What is said of one user.
     fn own(&self, name: &str) -> Option<&CellUser> {
         self.user.iter().find(|user| user.name.text == name)
-    }
-
-    pub(crate) fn expand(&self, stations: &[String]) -> CellSettings {
-        let user = |name: &String| {
-            let own = self.own(name);
-            network::CellUser {
-                snr_db: own.and_then(|own| own.snr_db).or(self.snr_db),
-                fading: own.and_then(|own| own.fading).or(self.fading),
-            }
-        };
-        CellSettings {
-            blocks: self.blocks,
-            blocks_up: self.blocks_up.unwrap_or(self.blocks),
-            scheduler: self.scheduler,
-            averaging: self.averaging,
-            overhead: self.overhead,
-            radio: self.radio.map(|radio| radio.expand(LOSS_AT_1M_DB)),
-            users: stations.iter().skip(1).map(user).collect(),
-        }
-    }
-
-    pub(crate) fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
-        let queue = self.own(name).and_then(|own| own.queue.as_ref()).or(self.queue.as_ref());
-        PlanStation::bare(links, name, queue.unwrap_or(&CELL_QUEUE).clone())
     }
 }
 

@@ -1,13 +1,13 @@
 //! Buses that stations share.
 
 use crate::error::Error;
+use super::{MOST_STATIONS, MediumTable};
 use crate::link::Links;
-use crate::medium::MOST_STATIONS;
 use crate::name::Name;
 use crate::queue::check_host_queue;
 use crate::report::Located;
 use crate::station::PlanStation;
-use network::{BusSettings, DropTail, Queue};
+use network::{BusSettings, DropTail, MediumSettings, Queue};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Rate, Span};
@@ -35,13 +35,16 @@ pub struct Bus {
 /// The queue of a device on a bus, as ns-3 has it.
 const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
 
-impl Bus {
-    /// Its stations, in the order in which links name them.
-    pub(crate) fn stations(&self, links: Links<'_>) -> Vec<String> {
+impl MediumTable for Bus {
+    fn name(&self) -> &Name {
+        &self.name
+    }
+
+    fn stations(&self, links: Links<'_>) -> Vec<String> {
         links.stations(&self.name.text, &self.nodes)
     }
 
-    pub(crate) fn check(&self, links: Links<'_>) -> Result<(), Located> {
+    fn check(&self, links: Links<'_>) -> Result<(), Located> {
         let name = &self.name.text;
         match self.stations(links).len() {
             2..=MOST_STATIONS => {}
@@ -59,11 +62,11 @@ impl Bus {
         queue.map_err(|wrong| wrong.of("bus", name))
     }
 
-    pub(crate) fn expand(&self) -> BusSettings {
-        BusSettings { rate: self.rate, delay: self.delay }
+    fn expand(&self, _links: Links<'_>, _stations: &[String]) -> MediumSettings {
+        MediumSettings::Bus(BusSettings { rate: self.rate, delay: self.delay })
     }
 
-    pub(crate) fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
+    fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
         PlanStation::bare(links, name, self.queue.clone().unwrap_or(BUS_QUEUE))
     }
 }

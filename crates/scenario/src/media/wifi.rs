@@ -1,5 +1,6 @@
 //! Channels of IEEE 802.11.
 
+use super::{MOST_STATIONS, MediumTable};
 use crate::error::{Error, list};
 use crate::link::Links;
 use crate::name::Name;
@@ -9,8 +10,7 @@ use crate::report::{Located, WrongKey, unique};
 use crate::station::{PlanStation, Station};
 use network::adhoc::Routing;
 use network::dot11::AfterCollision;
-use network::{Place, WifiSettings};
-use network::{RateControl, Standard};
+use network::{MediumSettings, Place, RateControl, Standard, WifiSettings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Rate, Span};
@@ -97,8 +97,129 @@ const ROUTED_RING: u32 = 2;
 /// Most channels of a medium.
 const MOST_CHANNELS: u32 = 64;
 
-/// Most stations of a medium or a bus.
-pub(crate) const MOST_STATIONS: usize = 1000;
+/// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24
+/// B together.
+const MOST_PAIRS: usize = 16_000_000;
+
+impl MediumTable for Medium {
+    fn name(&self) -> &Name {
+        &self.name
+    }
+
+    fn channels(&self) -> u32 {
+        self.channels
+    }
+
+    fn any_of(&self) -> Option<&str> {
+        Some(self.access.as_ref()?.text.as_str())
+    }
+
+    fn check_any_of(&self, links: Links<'_>) -> Result<(), Located> {
+        let placed = |wrong: WrongKey| wrong.of("medium", &self.name.text);
+        let finds_any = matches!(self.routing, Some(Routing::Oracle | Routing::Association));
+        if self.access.is_some() && !finds_any {
+            let right = "its routing is \"association\" or \"oracle\": protocols know addresses \
+                         of single nodes";
+            return Err(placed(WrongKey::new("access", "it has `access` points", right)));
+        }
+        let Some(access) = &self.access else {
+            return match self.routing == Some(Routing::Association) {
+                true => {
+                    let right = "name the node or group whose nodes are access points";
+                    Err(placed(WrongKey::new("routing", "association without `access`", right)))
+                }
+                false => Ok(()),
+            };
+        };
+        let (known, points) = (self.stations(links), links.nodes.members(&access.text));
+        if let Some(node) = points.iter().find(|node| !known.contains(node)) {
+            let what = format!("`{node}` is no station of it");
+            return Err(placed(WrongKey::new("access", what, "name one")));
+        }
+        self.check_points(links, access, &points)
+    }
+
+    fn stations(&self, links: Links<'_>) -> Vec<String> {
+        links.stations(&self.name.text, &self.nodes)
+    }
+
+    fn check(&self, links: Links<'_>) -> Result<(), Located> {
+        let name = &self.name.text;
+        let placed = |wrong: WrongKey| wrong.of("medium", name);
+        self.check_channel().map_err(placed)?;
+        self.check_rates().map_err(placed)?;
+        unique("station", self.station.iter().map(|station| &station.name))?;
+        let stations = self.stations(links);
+        if stations.len() > MOST_STATIONS {
+            let what = format!("one of {}", stations.len());
+            return Err(placed(WrongKey::value("station", what, "a medium has at most 1000")));
+        }
+        if stations.is_empty() {
+            let error = Error::new(format!("medium `{name}` has no stations"));
+            let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
+            return Err(Located::at(&self.name, error.help(help)));
+        }
+        let check = |station: &Station| self.check_station(links, station, &stations);
+        self.station.iter().try_for_each(check)?;
+        self.check_range(links)
+    }
+
+    fn check_all(all: &[Self], links: Links<'_>) -> Result<(), Located> {
+        let mut pairs = 0;
+        for (index, medium) in all.iter().enumerate() {
+            medium.check(links)?;
+            pairs += medium.check_pairs(links, pairs)?;
+            medium.check_overlaps(&all[..index])?;
+        }
+        Ok(())
+    }
+
+    fn expand(&self, links: Links<'_>, stations: &[String]) -> MediumSettings {
+        let points = self.access.iter().flat_map(|access| links.nodes.members(&access.text));
+        let place = |point: String| stations.iter().position(|station| *station == point);
+        let all = self.rates();
+        let (slowest, fastest) = (all[0], all[all.len() - 1]); // a standard has rates
+        let rate = self.rate.and_then(|rate| self.meant(rate)).unwrap_or(fastest);
+        let broadcast = self.broadcast.and_then(|rate| self.meant(rate));
+        MediumSettings::Wifi(WifiSettings {
+            standard: self.standard,
+            wide: self.wide,
+            short_guard: self.short_guard,
+            streams: self.streams,
+            rate,
+            control: self.control,
+            broadcast: broadcast.unwrap_or(match self.control {
+                RateControl::Fixed => rate,
+                RateControl::Arf | RateControl::Ideal => slowest,
+            }),
+            attempts: self.attempts,
+            ack_timeout: self.ack_timeout,
+            after_collision: self.after_collision,
+            radio: self.radio.map(|radio| radio.expand(self.standard.loss_at_1m_db())),
+            routing: self.routing,
+            access: points.filter_map(place).collect(),
+        })
+    }
+
+    fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
+        let is_it =
+            |own: &&Station| links.nodes.members(&own.name.text).iter().any(|it| it == name);
+        let ring = if self.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
+        let plain = PlanStation { ring, ..PlanStation::bare(links, name, DEFAULT_QUEUE) };
+        let Some(own) = self.station.iter().find(is_it) else {
+            return plain;
+        };
+        PlanStation {
+            queue: own.queue.clone().unwrap_or(DEFAULT_QUEUE),
+            ring: own.ring.map_or(ring, |ring| ring.0 as u32),
+            rate: own.rate.and_then(|rate| self.meant(rate)),
+            place: own.place(),
+            residual_loss: own.residual_loss,
+            noise: own.noise,
+            ..plain
+        }
+    }
+}
 
 impl Medium {
     fn rates(&self) -> Vec<Rate> {
@@ -120,14 +241,9 @@ impl Medium {
         Err(WrongKey::value(key, rate, format!("its rates are {}", all.join(", "))))
     }
 
-    /// Its stations, in the order in which links name them.
-    pub(crate) fn stations(&self, links: Links<'_>) -> Vec<String> {
-        links.stations(&self.name.text, &self.nodes)
-    }
-
     /// Whether it and another one are on channels that overlap, which are numbered by 5 MHz in both
     /// bands.
-    pub(crate) fn overlaps(&self, other: &Medium) -> bool {
+    fn overlaps(&self, other: &Medium) -> bool {
         let (Some(a), Some(b)) = (self.channel, other.channel) else {
             return false;
         };
@@ -140,24 +256,30 @@ impl Medium {
             && 10 * a.abs_diff(b) < width(self) + width(other)
     }
 
-    pub(crate) fn check(&self, links: Links<'_>) -> Result<(), Located> {
-        let name = &self.name.text;
-        let placed = |wrong: WrongKey| wrong.of("medium", name);
-        self.check_channel().map_err(placed)?;
-        self.check_rates().map_err(placed)?;
-        unique("station", self.station.iter().map(|station| &station.name))?;
-        let stations = self.stations(links);
-        if stations.len() > MOST_STATIONS {
-            let what = format!("one of {}", stations.len());
-            return Err(placed(WrongKey::value("station", what, "a medium has at most 1000")));
+    /// The pairs of its stations, of all channels. Those of the media before it are `others`.
+    fn check_pairs(&self, links: Links<'_>, others: usize) -> Result<usize, Located> {
+        let stations = self.stations(links).len();
+        let pairs = stations * stations * self.channels as usize;
+        match others + pairs <= MOST_PAIRS {
+            true => Ok(pairs),
+            false => {
+                let what = format!("{}, with {stations} stations each", self.channels);
+                let right = "stations × stations × channels of all media are at most 16,000,000";
+                Err(WrongKey::value("channels", what, right).of("medium", &self.name.text))
+            }
         }
-        if stations.is_empty() {
-            let error = Error::new(format!("medium `{name}` has no stations"));
-            let help = format!("write links with `medium = \"{name}\"`, `from` and `to`");
-            return Err(Located::at(&self.name, error.help(help)));
-        }
-        let check = |station: &Station| self.check_station(links, station, &stations);
-        self.station.iter().try_for_each(check)
+    }
+
+    fn check_overlaps(&self, others: &[Medium]) -> Result<(), Located> {
+        let Some(other) = others.iter().find(|other| self.overlaps(other)) else {
+            return Ok(());
+        };
+        let (name, other) = (&self.name.text, &other.name.text);
+        let what = format!("media `{other}` and `{name}` are on channels that overlap");
+        let right =
+            "give their links one medium, or put them on channels apart: 1, 6 and 11, or 36, 40, \
+             44 …";
+        Err(Located::key(format!("medium.{name}.channel"), Error::new(what).help(right)))
     }
 
     fn check_channel(&self) -> Result<(), WrongKey> {
@@ -217,32 +339,6 @@ impl Medium {
         })
     }
 
-    /// Whether routing, access points and the links go together.
-    pub(crate) fn check_routing(&self, links: Links<'_>) -> Result<(), Located> {
-        let placed = |wrong: WrongKey| wrong.of("medium", &self.name.text);
-        let finds_any = matches!(self.routing, Some(Routing::Oracle | Routing::Association));
-        if self.access.is_some() && !finds_any {
-            let right = "its routing is \"association\" or \"oracle\": protocols know addresses \
-                         of single nodes";
-            return Err(placed(WrongKey::new("access", "it has `access` points", right)));
-        }
-        let Some(access) = &self.access else {
-            return match self.routing == Some(Routing::Association) {
-                true => {
-                    let right = "name the node or group whose nodes are access points";
-                    Err(placed(WrongKey::new("routing", "association without `access`", right)))
-                }
-                false => Ok(()),
-            };
-        };
-        let (known, points) = (self.stations(links), links.nodes.members(&access.text));
-        if let Some(node) = points.iter().find(|node| !known.contains(node)) {
-            let what = format!("`{node}` is no station of it");
-            return Err(placed(WrongKey::new("access", what, "name one")));
-        }
-        self.check_points(links, access, &points)
-    }
-
     /// Whether links lead from or to access points, and not from one to another.
     fn check_points(
         &self,
@@ -269,7 +365,7 @@ impl Medium {
     }
 
     /// Whether who is at the end of a link hears at all what is sent in the slowest mode.
-    pub(crate) fn check_range(&self, links: Links<'_>) -> Result<(), Located> {
+    fn check_range(&self, links: Links<'_>) -> Result<(), Located> {
         let Some(radio) = &self.radio else {
             return Ok(());
         };
@@ -313,53 +409,5 @@ impl Medium {
         }
         let own = self.station.iter().find(|station| station.name.text == name);
         Some(own.map_or((0.0, 0.0), Station::place))
-    }
-
-    /// A channel of a medium that has been checked.
-    pub(crate) fn expand(&self, links: Links<'_>, stations: &[String]) -> WifiSettings {
-        let points = self.access.iter().flat_map(|access| links.nodes.members(&access.text));
-        let place = |point: String| stations.iter().position(|station| *station == point);
-        let all = self.rates();
-        let (slowest, fastest) = (all[0], all[all.len() - 1]); // a standard has rates
-        let rate = self.rate.and_then(|rate| self.meant(rate)).unwrap_or(fastest);
-        let broadcast = self.broadcast.and_then(|rate| self.meant(rate));
-        WifiSettings {
-            standard: self.standard,
-            wide: self.wide,
-            short_guard: self.short_guard,
-            streams: self.streams,
-            rate,
-            control: self.control,
-            broadcast: broadcast.unwrap_or(match self.control {
-                RateControl::Fixed => rate,
-                RateControl::Arf | RateControl::Ideal => slowest,
-            }),
-            attempts: self.attempts,
-            ack_timeout: self.ack_timeout,
-            after_collision: self.after_collision,
-            radio: self.radio.map(|radio| radio.expand(self.standard.loss_at_1m_db())),
-            routing: self.routing,
-            access: points.filter_map(place).collect(),
-        }
-    }
-
-    /// One of its stations.
-    pub(crate) fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation {
-        let is_it =
-            |own: &&Station| links.nodes.members(&own.name.text).iter().any(|it| it == name);
-        let ring = if self.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
-        let plain = PlanStation { ring, ..PlanStation::bare(links, name, DEFAULT_QUEUE) };
-        let Some(own) = self.station.iter().find(is_it) else {
-            return plain;
-        };
-        PlanStation {
-            queue: own.queue.clone().unwrap_or(DEFAULT_QUEUE),
-            ring: own.ring.map_or(ring, |ring| ring.0 as u32),
-            rate: own.rate.and_then(|rate| self.meant(rate)),
-            place: own.place(),
-            residual_loss: own.residual_loss,
-            noise: own.noise,
-            ..plain
-        }
     }
 }

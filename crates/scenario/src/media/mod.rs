@@ -1,0 +1,101 @@
+//! The registry of shared media: one line for each table of the scenario file.
+//!
+//! A table is a file here, with its checks and its part of the plan. Parameters, as the plan holds
+//! them, and the element that they build are in `network::media`.
+
+use crate::link::Links;
+use crate::name::Name;
+use crate::report::{Located, WrongKey};
+use crate::station::PlanStation;
+use network::MediumSettings;
+use std::iter;
+
+/// What the file of a table provides.
+pub(crate) trait MediumTable {
+    /// Name by which links refer to it.
+    fn name(&self) -> &Name;
+
+    /// How many media it stands for: channels that differ only in their numbers.
+    fn channels(&self) -> u32 {
+        1
+    }
+
+    /// The node or group of which any member will do, as an end of a link.
+    fn any_of(&self) -> Option<&str> {
+        None
+    }
+
+    /// Checks the members of [`MediumTable::any_of`], before the ends of links are checked.
+    fn check_any_of(&self, _links: Links<'_>) -> Result<(), Located> {
+        Ok(())
+    }
+
+    /// Its stations; links and the plan refer to them by their places here.
+    fn stations(&self, links: Links<'_>) -> Vec<String>;
+
+    /// Checks the ends of a link on it, as far as the kind has a say.
+    fn check_ends(&self, _from: &Name, _to: &Name) -> Result<(), WrongKey> {
+        Ok(())
+    }
+
+    /// Checks it, without other tables.
+    fn check(&self, links: Links<'_>) -> Result<(), Located>;
+
+    /// Checks all tables of the kind, together where they depend on each other.
+    fn check_all(all: &[Self], links: Links<'_>) -> Result<(), Located>
+    where
+        Self: Sized,
+    {
+        all.iter().try_for_each(|own| own.check(links))
+    }
+
+    /// Its parameters in a plan, once it has been checked.
+    fn expand(&self, links: Links<'_>, stations: &[String]) -> MediumSettings;
+
+    /// The station called `name` of a plan.
+    fn expand_station(&self, links: Links<'_>, name: &str) -> PlanStation;
+}
+
+/// Most stations of a medium or a bus.
+const MOST_STATIONS: usize = 1000;
+
+/// Hands the registry to `$with!`, behind what is `$given`: of each table its key in the scenario
+/// file, its file here, its struct there, and what the key means.
+macro_rules! media {
+    ($with:ident! { $($given:tt)* }) => {
+        $with! {
+            $($given)*
+            medium: wifi::Medium = "Channels of IEEE 802.11 that stations share.",
+            bus: bus::Bus = "Buses that stations share.",
+            cell: cell::Cell = "Cells of base stations.",
+        }
+    };
+}
+pub(crate) use media;
+
+/// Declares the files, and what all tables together can do.
+macro_rules! tables {
+    ($($key:ident: $file:ident::$table:ident = $about:tt,)*) => {
+        $(mod $file; pub use $file::*;)*
+
+        /// The tables of a scenario, by kind.
+        #[derive(Clone, Copy)]
+        pub(crate) struct Media<'a> {
+            $(pub(crate) $key: &'a [$table],)*
+        }
+
+        impl<'a> Media<'a> {
+            /// All tables, in the order of the registry and of the file.
+            pub(crate) fn all(self) -> impl Iterator<Item = &'a dyn MediumTable> {
+                iter::empty()$(.chain(self.$key.iter().map(|own| own as &dyn MediumTable)))*
+            }
+
+            /// Checks all tables.
+            pub(crate) fn check(self, links: Links<'_>) -> Result<(), Located> {
+                $(MediumTable::check_all(self.$key, links)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+media!(tables! {});
