@@ -1,32 +1,48 @@
 //! The scheduler of Linux.
 //!
 //! Source: Linux v6.18, net/mptcp/protocol.c, `mptcp_subflow_get_send`, `__subflow_push_pending`
-//! and `__mptcp_push_pending`. What the application writes is handed at once to subflows, which
-//! keep it until their own windows let it out. A burst of `MPTCP_SEND_BURST_SIZE` goes to the
+//! and `__mptcp_push_pending`. Data that the application writes is handed at once to subflows,
+//! which keep it until their own windows let it out. A burst of `MPTCP_SEND_BURST_SIZE` goes to the
 //! subflow of the least
 //!
 //! ```text
 //! linger_time = wmem_queued / avg_pacing_rate
 //! ```
 //!
-//! if its send buffer has room, and nothing is handed out while that one has none. The average
-//! begins with the first rate that is seen, and each burst moves it: `(avg · wmem + rate ·
-//! burst)/(burst + wmem)`. The rate is the one that control paces with, or else two windows a round
-//! trip in slow start and 1.2 beyond (`tcp_update_pacing_rate`). Backup subflows get data only if
-//! there is no other. A subflow in timeout keeps what it got until it is stale.
+//! in fragments of 32 KiB, as long as its send buffer has room; nothing is handed out while the
+//! buffer of that subflow is full. The average begins with the first rate that is seen, and each
+//! burst moves it: `(avg · wmem + rate · burst)/(burst + wmem)`. The rate is the one that control
+//! paces with. Without pacing it is two windows a round trip in slow start and 1.2 beyond, where
+//! outstanding data counts as the window if there is more of it (net/ipv4/tcp_input.c,
+//! `tcp_update_pacing_rate`).
 //!
-//! Where it differs:
-//! * Send buffers are counted in payload, not in memory: a subflow's holds six of its largest
-//!   window so far (`tcp_sndbuf_expand`: twice the window, at 4352 bytes for a segment of 1448), at
-//!   most 4 MiB, and the connection's all of theirs together (`__mptcp_sync_sndbuf`).
-//! * A burst is a whole number of segments, as if the application wrote whole segments.
-//! * The kernel finds a subflow stale when its retransmission timer has fired more than four times
-//!   without an ACK of it; here it is so at the second timeout in a row. As with every scheduler,
-//!   what was outstanding is offered to other paths at the first.
-//! * The connection has no retransmission timer of its own, which in the kernel sends what is
-//!   missing on an idle subflow (`__mptcp_retrans`).
-//! * Before the first round-trip sample, which is there after a handshake, a subflow gets no more
-//!   than its window.
+//! A send buffer holds twice the window at 4352 bytes for a segment of 1448, at least of ten
+//! segments and at most 4 MiB (`tcp_sndbuf_expand`). It never shrinks, and grows only while the
+//! window is not full (`tcp_should_expand_sndbuf`). The connection's buffer is the sum of its
+//! subflows' (protocol.h, `__mptcp_sync_sndbuf`).
+//!
+//! Backup subflows get data only if no other subflow is active. A subflow in timeout keeps its data
+//! until it is stale; it is active again at its next ACK (`mptcp_subflow_active`). It becomes stale
+//! only while another subflow works.
+//!
+//! Deviations:
+//! * A subflow is stale at its second retransmission timeout in a row. The kernel counts firings of
+//!   the connection's retransmission timer without any ACK on the subflow; the fifth makes it stale
+//!   (pm.c, `mptcp_pm_subflow_chk_stale`; `net.mptcp.stale_loss_cnt` is 4). The first firing comes
+//!   after a retransmission timeout, the others every 200 ms while no other subflow has a timer
+//!   pending, so that with a timeout of 200 to 400 ms both rules fall between 0.6 and 1.2 s.
+//! * `__mptcp_retrans` is left out: when that timer fires, the kernel sends the oldest fragment
+//!   that the peer's connection has not acknowledged on a subflow without data of its own. Here, as
+//!   with every scheduler, a path's first timeout offers its outstanding data to the other paths,
+//!   as far as their windows have room. A path that loses packets and recovers without a timeout
+//!   triggers neither, but in the kernel the timer may fire while it recovers.
+//! * Data that a stale subflow has not sent moves to others. In the kernel others send copies of
+//!   all unacknowledged data (`__mptcp_retransmit_pending_data`), and the subflow later sends its
+//!   own.
+//! * Send buffers are counted in payload, not in memory, and the application always waits for room.
+//! * A fragment is a whole number of segments, as if the application wrote large blocks.
+//! * Before the first round-trip sample, which is there after a handshake, a subflow gets at most
+//!   its window.
 //! * A tail-loss probe carries the connection's next data, not the subflow's.
 
 use super::{Choice, Described, Kind, PathState, Schedule, View};
@@ -39,8 +55,14 @@ use wire::Range;
 /// `MPTCP_SEND_BURST_SIZE`: 64 KiB without the largest headers.
 const BURST: u64 = 65_428;
 
-/// Windows that a subflow's send buffer holds.
+/// Payload of a fragment (`struct mptcp_data_frag`): a page fragment of 32 KiB without its header.
+const FRAGMENT: u64 = 32_728;
+
+/// Windows that fit into a subflow's send buffer.
 const BUFFERED: u64 = 6;
+
+/// Smallest window that a send buffer is made for, in segments (`TCP_INIT_CWND`).
+const INITIAL_WINDOW: u64 = 10;
 
 /// Largest send buffer of a subflow (`net.ipv4.tcp_wmem`).
 const MOST_BUFFERED: u64 = 4 << 20;
@@ -48,9 +70,9 @@ const MOST_BUFFERED: u64 = 4 << 20;
 /// Timeouts in a row that make a subflow stale.
 const STALE: u32 = 2;
 
-/// How often an application that writes on demand looks at its subflows; four times a round trip if
-/// that is shorter.
-const LOOK: Span = Span::millis(20);
+/// Period with which an application that writes on demand checks its subflows; a quarter of a
+/// round trip if that is shorter.
+const CHECK: Span = Span::millis(20);
 
 const RANGE: &str = "it lies from 0.1 to 100 windows";
 
@@ -86,7 +108,7 @@ impl Kind for Linux {
     fn start(&self, paths: usize) -> Box<Subflows> {
         let demand = self.windows_ahead.map(|windows| Demand {
             windows,
-            next_look: Time::ZERO,
+            next_check: Time::ZERO,
             allowed: 0,
         });
         let subflows = (0..paths).map(|_| Subflow::default()).collect();
@@ -94,7 +116,7 @@ impl Kind for Linux {
     }
 }
 
-/// What the kernel keeps of a connection and its subflows.
+/// State of a connection and its subflows.
 #[derive(Debug)]
 pub(crate) struct Subflows {
     subflows: Vec<Subflow>,
@@ -105,37 +127,39 @@ pub(crate) struct Subflows {
 
 #[derive(Debug, Default)]
 struct Subflow {
-    /// What it got and has not sent.
+    /// Data that was handed to it and that it has not sent.
     queue: VecDeque<Range>,
-    /// Bytes of it.
+    /// Bytes in `queue`.
     queued: u64,
     /// Average of the pacing rate in bytes/s; zero before the first sample.
     avg_pacing_rate: f64,
-    /// Its largest window so far, in bytes.
-    largest: u64,
+    /// Largest window that it did not fill so far, in bytes.
+    unfilled: u64,
+    /// It gets no data until its next ACK.
+    stale: bool,
 }
 
 /// An application that writes on demand.
 #[derive(Debug)]
 struct Demand {
     windows: f64,
-    next_look: Time,
+    next_check: Time,
     /// Bytes that it has written and that are not handed out.
     allowed: u64,
 }
 
 impl Subflow {
-    /// `sk_wmem_queued`: what it has and is not acknowledged.
+    /// `sk_wmem_queued`: bytes that were handed to it and are not acknowledged.
     fn wmem(&self, state: &PathState) -> u64 {
         state.outstanding + self.queued
     }
 
     /// `sk_sndbuf`.
     fn buffer(&self, segment: u64) -> u64 {
-        (BUFFERED * self.largest.max(10 * segment)).min(MOST_BUFFERED)
+        (BUFFERED * self.unfilled.max(INITIAL_WINDOW * segment)).min(MOST_BUFFERED)
     }
 
-    /// The time until all that it has would be done, in seconds; infinite if it takes no more.
+    /// The time until all its data would be sent, in seconds; infinite if it takes no more.
     fn linger_time(&self, state: &PathState) -> f64 {
         let wmem = self.wmem(state);
         match self.avg_pacing_rate > 0.0 {
@@ -153,7 +177,7 @@ impl Subflow {
         }
     }
 
-    /// The next segment of what it has.
+    /// The next segment of its data.
     fn pop(&mut self, segment: u64) -> Option<Range> {
         let first = self.queue.front_mut()?;
         let taken = Range { start: first.start, end: first.end.min(first.start + segment) };
@@ -171,14 +195,15 @@ fn pacing_rate(state: &PathState) -> f64 {
     let srtt = state.srtt.seconds();
     let slow_start = state.cwnd < state.ssthresh / 2;
     let windows = if slow_start { 2.0 } else { 1.2 };
-    let unpaced = if srtt > 0.0 { windows * state.cwnd as f64 / srtt } else { 0.0 };
+    let window = state.cwnd.max(state.outstanding);
+    let unpaced = if srtt > 0.0 { windows * window as f64 / srtt } else { 0.0 };
     state.pacing.unwrap_or(unpaced)
 }
 
 impl Schedule for Subflows {
     #[inline(never)] // keeps the common case small
     fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
-        self.look(view);
+        self.update(view);
         while self.push_pending(view) {}
         let segment = view.segment();
         let ready = (0..view.paths()).filter(|path| view.may_send(*path));
@@ -193,22 +218,40 @@ impl Schedule for Subflows {
 }
 
 impl Subflows {
-    /// Brings averages and windows up to date, and takes back what stale subflows have.
-    fn look(&mut self, view: &impl View) {
+    /// Updates averages, send buffers and stale subflows, and asks the application for data.
+    fn update(&mut self, view: &impl View) {
         for (path, subflow) in self.subflows.iter_mut().enumerate() {
             let state = view.path(path);
-            subflow.largest = subflow.largest.max(state.cwnd);
+            if subflow.queue.is_empty() && state.outstanding + view.segment() <= state.cwnd {
+                subflow.unfilled = subflow.unfilled.max(state.cwnd);
+            }
             if subflow.avg_pacing_rate == 0.0 {
                 subflow.avg_pacing_rate = pacing_rate(&state);
             }
-            if state.timeouts >= STALE {
+            subflow.stale &= state.timeouts > 0;
+        }
+        for path in 0..view.paths() {
+            if view.path(path).timeouts >= STALE && self.another_works(path, view) {
+                let subflow = &mut self.subflows[path];
+                subflow.stale = true;
                 subflow.queued = 0;
                 self.returned.extend(subflow.queue.drain(..));
             }
         }
         if let Some(demand) = &mut self.demand {
-            demand.look(&self.subflows, view);
+            demand.check(&self.subflows, view);
         }
+    }
+
+    /// `mptcp_subflow_active`.
+    fn is_active(&self, path: usize, view: &impl View) -> bool {
+        view.path(path).established && !self.subflows[path].stale
+    }
+
+    /// Whether an active subflow besides `path` is not about to become stale.
+    fn another_works(&self, path: usize, view: &impl View) -> bool {
+        let works = |other| self.is_active(other, view) && view.path(other).timeouts < STALE;
+        (0..view.paths()).any(|other| other != path && works(other))
     }
 
     /// `mptcp_subflow_get_send` and one burst; whether anything was handed out.
@@ -218,30 +261,31 @@ impl Subflows {
         };
         let (state, segment) = (view.path(best), view.segment());
         let wmem = self.subflows[best].wmem(&state);
-        if wmem >= self.subflows[best].buffer(segment) {
-            return false;
-        }
         let burst = BURST.min(view.edge().saturating_sub(view.data_nxt()));
-        let Some(range) = self.take(view, BURST.div_ceil(segment) * segment) else {
-            return false;
-        };
-        let subflow = &mut self.subflows[best];
-        if burst > 0 {
+        let mut left = BURST.div_ceil(segment) * segment;
+        let mut pushed = false;
+        while left > 0 && self.subflows[best].wmem(&state) < self.subflows[best].buffer(segment) {
+            let fragment = FRAGMENT.div_ceil(segment) * segment;
+            let Some(range) = self.take(view, fragment.min(left)) else {
+                break;
+            };
+            left -= range.len();
+            self.subflows[best].push(range);
+            pushed = true;
+        }
+        if pushed && burst > 0 {
+            let subflow = &mut self.subflows[best];
             let (wmem, burst) = (wmem as f64, burst as f64);
             subflow.avg_pacing_rate = (subflow.avg_pacing_rate * wmem
                 + pacing_rate(&state) * burst)
                 / (burst + wmem);
         }
-        subflow.push(range);
-        true
+        pushed
     }
 
-    /// The subflow that would be done soonest; a backup one only if there is no other.
+    /// The subflow that would be done soonest; a backup one only if no other is active.
     fn soonest(&self, view: &impl View) -> Option<usize> {
-        let active = |path: &usize| {
-            let state = view.path(*path);
-            state.established && state.timeouts < STALE
-        };
+        let active = |path: &usize| self.is_active(*path, view);
         let any = (0..view.paths()).any(|path| active(&path) && !view.path(path).backup);
         let candidates = (0..view.paths()).filter(active);
         let (mut soonest, mut least) = (None, f64::INFINITY);
@@ -278,18 +322,18 @@ impl Subflows {
 }
 
 impl Demand {
-    /// Looks at the subflows if it is time to: each is to have `windows` of unsent data, in whole
-    /// segments.
-    fn look(&mut self, subflows: &[Subflow], view: &impl View) {
+    /// Once a period, and when all is sent: allows as much data as each subflow needs to have
+    /// `windows` of unsent data, in whole segments.
+    fn check(&mut self, subflows: &[Subflow], view: &impl View) {
         let idle = subflows
             .iter()
             .enumerate()
             .all(|(path, subflow)| subflow.wmem(&view.path(path)) == 0);
-        if view.now() < self.next_look && !idle {
+        if view.now() < self.next_check && !idle {
             return;
         }
         let segment = view.segment();
-        let mut between = LOOK;
+        let mut period = CHECK;
         self.allowed = 0;
         for (path, subflow) in subflows.iter().enumerate() {
             let state = view.path(path);
@@ -297,10 +341,10 @@ impl Demand {
                 let wanted = (self.windows * state.cwnd as f64) as u64;
                 self.allowed += wanted.saturating_sub(subflow.queued).next_multiple_of(segment);
                 let shorter = Some(Span(state.srtt.0 / 4)).filter(|span| *span > Span::ZERO);
-                between = shorter.map_or(between, |shorter| between.min(shorter));
+                period = shorter.map_or(period, |shorter| period.min(shorter));
             }
         }
-        self.next_look = view.now() + between;
+        self.next_check = view.now() + period;
     }
 }
 
@@ -309,7 +353,7 @@ mod tests {
     use super::super::tests::Connection;
     use super::*;
 
-    /// Bytes that each path has got.
+    /// Bytes that wait on each path.
     fn queued(linux: &Subflows) -> Vec<u64> {
         linux.subflows.iter().map(|subflow| subflow.queued).collect()
     }
@@ -333,7 +377,7 @@ mod tests {
     fn a_path_keeps_what_it_got_though_the_other_one_has_room() {
         let mut linux = Linux { windows_ahead: None }.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
-        linux.look(&seen);
+        linux.update(&seen);
         while linux.push_pending(&mut seen) {}
         seen.fill(1);
         let sent: u64 = std::iter::from_fn(|| linux.choose(&mut seen))
@@ -347,10 +391,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_has_is_handed_to_others_when_it_is_stale_or_leaves() {
+    fn data_of_a_path_that_becomes_stale_is_handed_to_others() {
         let mut linux = Linux { windows_ahead: None }.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
-        linux.look(&seen);
+        linux.update(&seen);
         while linux.push_pending(&mut seen) {}
         seen.fill(1);
         seen.paths[1].1.timeouts = STALE;
@@ -359,10 +403,45 @@ mod tests {
     }
 
     #[test]
+    fn the_last_path_that_works_does_not_become_stale_and_an_ack_makes_a_stale_one_active() {
+        let mut linux = Linux { windows_ahead: None }.start(2);
+        let mut seen = Connection::with_srtts(&[10, 20]);
+        seen.paths[1].1.timeouts = STALE;
+        linux.update(&seen);
+        assert!(linux.subflows[1].stale);
+        seen.paths[0].1.timeouts = STALE;
+        linux.update(&seen);
+        assert!(!linux.subflows[0].stale);
+        seen.paths[1].1.timeouts = 0;
+        linux.update(&seen);
+        assert!(linux.subflows[0].stale && !linux.subflows[1].stale);
+    }
+
+    #[test]
+    fn a_send_buffer_grows_with_windows_that_are_not_full() {
+        let mut linux = Linux { windows_ahead: None }.start(1);
+        let mut seen = Connection::with_srtts(&[10]);
+        seen.paths[0].1.cwnd = 20_000;
+        seen.fill(0);
+        linux.update(&seen);
+        assert_eq!(linux.subflows[0].buffer(1000), 60_000);
+        seen.paths[0].1.outstanding = 19_000;
+        linux.update(&seen);
+        assert_eq!(linux.subflows[0].buffer(1000), 120_000);
+    }
+
+    #[test]
+    fn outstanding_data_counts_as_the_window_of_the_pacing_rate_if_there_is_more() {
+        let srtt = Span::millis(100);
+        let state = PathState { srtt, cwnd: 5000, outstanding: 10_000, ..PathState::default() };
+        assert!((pacing_rate(&state) - 120_000.0).abs() < 1e-6);
+    }
+
+    #[test]
     fn written_on_demand_no_more_is_unsent_than_the_windows_that_are_wanted() {
         let mut linux = Linux { windows_ahead: Some(2.0) }.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
-        linux.look(&seen);
+        linux.update(&seen);
         while linux.push_pending(&mut seen) {}
         assert_eq!(queued(&linux).iter().sum::<u64>(), 40_000);
     }
@@ -372,18 +451,18 @@ mod tests {
         let mut linux = Linux { windows_ahead: None }.start(2);
         let mut seen = Connection::with_srtts(&[10, 20]);
         seen.paths[0].1.backup = true;
-        linux.look(&seen);
+        linux.update(&seen);
         while linux.push_pending(&mut seen) {}
         assert_eq!(queued(&linux), [0, 66_000]);
         seen.paths[1].1.timeouts = STALE;
-        linux.look(&seen);
+        linux.update(&seen);
         while linux.push_pending(&mut seen) {}
         assert_eq!(queued(&linux), [66_000, 0]);
     }
 
     impl Subflows {
         fn push_pending_at(&mut self, seen: &mut Connection) -> bool {
-            self.look(seen);
+            self.update(seen);
             self.push_pending(seen)
         }
     }
