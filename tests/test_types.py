@@ -14,7 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import metrics, plan, runs, tables
-from anabranch.plan import DropTail, Link, Plan
+from anabranch.plan import Attachment, DropTail, Link, Plan
 from anabranch.records import Missing, Record, meanings
 from anabranch.runs import Run
 from anabranch.scenario import shipped
@@ -103,9 +103,19 @@ def test_the_plan_of_every_table_has_no_field_that_its_types_have_not() -> None:
 def test_what_an_older_file_lacks_is_off() -> None:
     content = {"name": "wire", "rate_bps": 1000, "delay_s": 0.1, "queue": None, "loss": 0.0}
     link = Link.from_json(content)
-    assert (link.duplicate, link.per_user, link.air, link.loss_chain) == (0, False, [], None)
+    assert (link.duplicate, link.per_user, link.loss_chain) == (0, False, None)
+    assert link.attachments == []
     with pytest.raises(ValueError, match="Link has no 'name'"):
         Link.from_json({})
+
+
+def test_an_older_file_has_a_field_under_its_former_name() -> None:
+    content = {"name": "up", "rate_bps": None, "delay_s": 0.1, "queue": None, "loss": 0.0}
+    place = {"medium": 0, "from": [1], "to": [0]}
+    link = Link.from_json(content | {"air": [place]})
+    assert link.attachments == [Attachment(medium=0, from_=[1], to=[0])]
+    assert Link.from_json(content | {"attachments": [place]}) == link
+    assert "air" not in link.to_json()
 
 
 def test_a_queue_is_of_the_kind_that_it_says() -> None:

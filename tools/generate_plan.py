@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .records import Record
+from .records import Record, renamed
 '''
 
 PLAIN = {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
@@ -129,7 +129,8 @@ class Module:
             if "const" in value:
                 lines.append(f'    {name}: Literal["{value["const"]}"] = "{value["const"]}"')
                 continue
-            lines.append(f"    {name}: {self.type_of(value)}")
+            former = f' = renamed("{value["formerly"]}")' if "formerly" in value else ""
+            lines.append(f"    {name}: {self.type_of(value)}{former}")
             lines += quoted(value["description"]) if "description" in value else []
         return "\n".join(lines) + "\n"
 

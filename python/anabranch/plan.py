@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .records import Record
+from .records import Record, renamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,8 +150,8 @@ class Chain(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Air(Record):
-    """Where on a medium a link is. With routing an end may be any of several stations."""
+class Attachment(Record):
+    """Where a link is on a shared medium. With routing an end may be any of several stations."""
 
     medium: int
     """Index of the medium."""
@@ -207,9 +207,9 @@ class Link(Record):
     """Most by which packets come out later at random; they keep their order."""
     per_user: bool
     """Whether every user has a copy of its own."""
-    air: list[Air]
-    """Where on a medium it is for each user in turn, if it is a part of one; then it has
-    nothing else of its own."""
+    attachments: list[Attachment] = renamed("air")
+    """Where it is on a shared medium, for each user in turn. A link with attachments has
+    neither rate nor impairments of its own."""
     changes: list[LinkChange]
     """Changes in order of time."""
 

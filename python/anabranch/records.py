@@ -57,8 +57,9 @@ class Record:
         """The record in `content`.
 
         Files of older versions lack the fields that came later. Such a field is off: None, false,
-        zero, an empty list or the first of its words. Raises ValueError if there is nothing to take
-        for it, or something is of an unknown kind.
+        zero, an empty list or the first of its words. A field that was renamed is taken from its
+        former name where the file has only that. Raises ValueError if there is nothing to take for
+        a field, or something is of an unknown kind.
         """
         if not isinstance(content, dict):
             raise ValueError(f"{cls.__name__}: {content!r} is not a table")
@@ -159,6 +160,11 @@ def column(unit: str, text: str) -> Any:
     return dataclasses.field(default_factory=absent, metadata={"meaning": Meaning(unit, text)})
 
 
+def renamed(former: str) -> Any:
+    """A field that files of older versions have under another name."""
+    return dataclasses.field(metadata={"formerly": former})
+
+
 def meanings(table: type[Table]) -> dict[str, Meaning]:
     """The columns of a table, by their names in JSON."""
     fields = dataclasses.fields(table)  # type: ignore[arg-type]
@@ -217,21 +223,26 @@ HINTS: dict[type[Any], dict[str, Any]] = {}
 def readers(cls: type[Record]) -> dict[str, Read]:
     """For each field what finds its value in JSON."""
     if cls not in READERS:
-        READERS[cls] = {name: field_reader(cls, name, hint) for name, hint in hints(cls).items()}
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        READERS[cls] = {
+            field.name: field_reader(cls, field, hints(cls)[field.name]) for field in fields
+        }
     return READERS[cls]
 
 
 READERS: dict[type[Record], dict[str, Read]] = {}
 
 
-def field_reader(cls: type[Record], name: str, hint: Any) -> Read:
+def field_reader(cls: type[Record], field: dataclasses.Field[Any], hint: Any) -> Read:
     """What finds a field in JSON."""
-    key, read = name.rstrip("_"), reader(hint)
+    key, read = field.name.rstrip("_"), reader(hint)
+    former = field.metadata.get("formerly", key)
     off = ABSENT if issubclass(cls, Partial) else switched_off(hint)
 
     def find(content: Any) -> Any:
-        if key in content and (content[key] is not None or off is not ABSENT):
-            return read(content[key])
+        known = key if key in content else former
+        if known in content and (content[known] is not None or off is not ABSENT):
+            return read(content[known])
         if off is NEEDED:
             raise ValueError(f"{cls.__name__} has no {key!r}")
         return list(off) if isinstance(off, list) else off

@@ -70,9 +70,9 @@ pub struct Link {
     pub trace: Option<Trace>,
 }
 
-/// Where on a medium a link is. With routing an end may be any of several stations.
+/// Where a link is on a shared medium. With routing an end may be any of several stations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Air {
+pub struct Attachment {
     /// Index of the medium.
     pub medium: usize,
     /// Indices of the sending stations in it.
@@ -112,9 +112,10 @@ pub struct PlanLink {
     pub jitter: Span,
     /// Whether every user has a copy of its own.
     pub per_user: bool,
-    /// Where on a medium it is for each user in turn, if it is a part of one; then it has nothing
-    /// else of its own.
-    pub air: Vec<Air>,
+    /// Where it is on a shared medium, for each user in turn. A link with attachments has neither
+    /// rate nor impairments of its own.
+    #[schemars(extend("formerly" = "air"))] // for readers of older results
+    pub attachments: Vec<Attachment>,
     /// Changes in order of time.
     pub changes: Vec<LinkChange>,
 }
@@ -133,7 +134,7 @@ impl PlanLink {
             duplicate: 0.0,
             jitter: Span::ZERO,
             per_user: false,
-            air: Vec::new(),
+            attachments: Vec::new(),
             changes: Vec::new(),
         }
     }
@@ -269,8 +270,13 @@ impl Link {
         check_queue(queue)
     }
 
-    /// The link called `name` at its `places` on a medium, if it is a part of one.
-    pub(crate) fn expand(&self, name: String, places: Vec<Air>, duration: Span) -> PlanLink {
+    /// The link called `name`, with its attachments if it is a part of a medium.
+    pub(crate) fn expand(
+        &self,
+        name: String,
+        attachments: Vec<Attachment>,
+        duration: Span,
+    ) -> PlanLink {
         let mut changes = self.change.clone();
         changes.extend(self.traced(duration));
         changes.sort_by_key(|change| change.at);
@@ -289,8 +295,8 @@ impl Link {
             reorder: self.reorder.clone(),
             duplicate: self.duplicate,
             jitter: self.jitter,
-            per_user: self.per_user || places.len() > 1,
-            air: places,
+            per_user: self.per_user || attachments.len() > 1,
+            attachments,
             changes,
             delay: self.delay,
         }

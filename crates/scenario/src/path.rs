@@ -306,9 +306,9 @@ impl<'a> LaidLinks<'a> {
     }
 
     fn lay(&mut self, link: &Link, pick: Pick) -> usize {
-        let places = self.topology.places(link, pick);
+        let attachments = self.topology.attachments(link, pick);
         let name = self.topology.link_name(link, pick);
-        self.add(link.expand(name, places, self.duration))
+        self.add(link.expand(name, attachments, self.duration))
     }
 
     fn add(&mut self, link: PlanLink) -> usize {

@@ -1,7 +1,7 @@
 //! What paths cross: links, and the shared media that some of them are parts of.
 
 use crate::error::{Error, list};
-use crate::link::{Air, Link, Links};
+use crate::link::{Attachment, Link, Links};
 use crate::media::{Media, MediumTable};
 use crate::name::Name;
 use crate::report::{Located, WrongKey, unique};
@@ -159,8 +159,8 @@ impl<'a> Topology<'a> {
         several(&link.from).max(several(&link.to))
     }
 
-    /// Where a link is for each user in turn; nowhere, if it is no part of anything shared.
-    pub(crate) fn places(self, link: &Link, pick: Pick) -> Vec<Air> {
+    /// Where a link is on its medium, for each user in turn; empty without a medium.
+    pub(crate) fn attachments(self, link: &Link, pick: Pick) -> Vec<Attachment> {
         let (Some((first, own)), Some(from), Some(to)) = (self.shared(link), &link.from, &link.to)
         else {
             return Vec::new();
@@ -180,15 +180,15 @@ impl<'a> Topology<'a> {
         };
         let (users, channels) = (self.users(link), own.channels() as usize);
         let count = if pick == Pick::Turn && users == 1 { channels } else { users };
-        let place = |user: usize| {
+        let of = |user: usize| {
             let channel = match pick {
                 Pick::Number(number) => (number as usize).min(channels) - 1,
                 Pick::Turn => user % channels,
             };
             let (from, to) = (of_user(&begins, from, user), of_user(&ends, to, user));
-            Air { medium: first + channel, from, to }
+            Attachment { medium: first + channel, from, to }
         };
-        (0..count).map(place).collect()
+        (0..count).map(of).collect()
     }
 
     /// What stations share in a scenario that has been checked.

@@ -3,7 +3,7 @@
 
 use network::MediumSettings;
 use network::adhoc::Routing;
-use scenario::{Air, Override, Plan, PlanMoves};
+use scenario::{Attachment, Override, Plan, PlanMoves};
 
 /// A bit of everything, right in all its parts.
 const RIGHT: &str = r#"name = "ground"
@@ -478,17 +478,23 @@ fn a_plan_has_a_medium_for_each_channel_and_a_link_on_each_that_is_used() {
 fn each_user_has_its_own_node_and_each_path_its_channel() {
     let plan = right();
     let link = |name: &str| plan.links.iter().find(|link| link.name == name).unwrap();
-    let air =
-        |medium, from: &[usize], to: &[usize]| Air { medium, from: from.into(), to: to.into() };
+    let at = |medium, from: &[usize], to: &[usize]| Attachment {
+        medium,
+        from: from.into(),
+        to: to.into(),
+    };
     // Stations of the air: walkers 0 to 2, then the base.
-    assert_eq!(link("up/3").air, [air(2, &[0], &[3]), air(2, &[1], &[3]), air(2, &[2], &[3])]);
-    assert_eq!(link("up").air, [air(0, &[0], &[3]), air(1, &[1], &[3]), air(2, &[2], &[3])]);
-    assert_eq!(link("down").air[1], air(1, &[3], &[1]));
+    assert_eq!(link("up/3").attachments, [at(2, &[0], &[3]), at(2, &[1], &[3]), at(2, &[2], &[3])]);
+    assert_eq!(link("up").attachments, [at(0, &[0], &[3]), at(1, &[1], &[3]), at(2, &[2], &[3])]);
+    assert_eq!(link("down").attachments[1], at(1, &[3], &[1]));
     // Any access point will do.
-    assert_eq!(link("roam").air[2], air(3, &[2], &[3, 4]));
-    assert_eq!(link("stay").air[0], air(3, &[3, 4], &[0]));
-    assert_eq!((&link("wire").air, link("wire").per_user), (&vec![air(4, &[0], &[1])], false));
-    assert_eq!((&link("call").air[1], link("call").per_user), (&air(5, &[2], &[0]), true));
+    assert_eq!(link("roam").attachments[2], at(3, &[2], &[3, 4]));
+    assert_eq!(link("stay").attachments[0], at(3, &[3, 4], &[0]));
+    assert_eq!(
+        (&link("wire").attachments, link("wire").per_user),
+        (&vec![at(4, &[0], &[1])], false)
+    );
+    assert_eq!((&link("call").attachments[1], link("call").per_user), (&at(5, &[2], &[0]), true));
     let named = |links: &[usize]| {
         let names = links.iter().map(|link| plan.links[*link].name.as_str());
         names.collect::<Vec<_>>()
@@ -566,7 +572,9 @@ fn no_change_of_a_value_makes_the_reader_panic() {
             lines[number] = &changed;
             let Ok(plan) = read(&lines.join("\n"), &[]) else { continue };
             read_well += 1;
-            for Air { medium, from, to } in plan.links.iter().flat_map(|link| &link.air) {
+            for Attachment { medium, from, to } in
+                plan.links.iter().flat_map(|link| &link.attachments)
+            {
                 let stations = plan.media[*medium].stations.len();
                 assert!(from.iter().chain(to).all(|end| *end < stations), "{changed}");
                 assert!(!from.is_empty() && !to.is_empty(), "{changed}");

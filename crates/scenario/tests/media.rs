@@ -1,7 +1,7 @@
 //! What can be wrong in a medium is answered with the field, the value and what would be right.
 
 use network::{DropTail, MediumSettings, Queue, Standard, WifiSettings};
-use scenario::{Air, Override, Plan};
+use scenario::{Attachment, Override, Plan};
 use units::Rate;
 
 /// Two networks, and a flow over both.
@@ -78,7 +78,7 @@ fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() 
     assert_eq!((ap.ring, ap.place), (1, (10.0, 0.0)));
     assert_eq!(ap.queue, Queue::DropTail(DropTail::of(49)));
     assert_eq!(plan.media[0].stations[0].ring, 64);
-    assert_eq!(plan.links[1].air, [Air { medium: 0, from: vec![1], to: vec![0] }]);
+    assert_eq!(plan.links[1].attachments, [Attachment { medium: 0, from: vec![1], to: vec![0] }]);
     assert_eq!(wifi(&plan, 0).radio.unwrap().loss_at_1m_db, 40.0, "at 2.4 GHz");
     assert_eq!(wifi(&plan, 0).rate, Rate(24_000_000));
     assert_eq!(wifi(&plan, 1).rate, Rate(72_222_222), "the fastest with a short guard interval");

@@ -78,8 +78,10 @@ impl LinkMeter {
         let rows = plan.links.iter().map(|link| Planned {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
-            on_medium: !link.air.is_empty(),
-            queues: link.queue != Queue::Unlimited || link.rate.is_some() || !link.air.is_empty(),
+            on_medium: !link.attachments.is_empty(),
+            queues: link.queue != Queue::Unlimited
+                || link.rate.is_some()
+                || !link.attachments.is_empty(),
             waiting: Mean::default(),
             delay: Histogram::default(),
         });

@@ -100,12 +100,12 @@ impl<P: Packet> SharedMedia<P> {
         // For each medium its links: their numbers among all, and their ends.
         let mut own: Vec<(Vec<u32>, Vec<Ends>)> = vec![Default::default(); plan.media.len()];
         for (planned, link) in plan.links.iter().enumerate() {
-            all.of_planned.push((all.links.len() as u32, link.air.len() as u32));
-            for air in &link.air {
-                let (links, ends) = &mut own[air.medium];
-                let (medium, own) = (air.medium as u32, links.len() as u32);
+            all.of_planned.push((all.links.len() as u32, link.attachments.len() as u32));
+            for attachment in &link.attachments {
+                let (links, ends) = &mut own[attachment.medium];
+                let (medium, own) = (attachment.medium as u32, links.len() as u32);
                 links.push(all.links.len() as u32);
-                ends.push(Ends { from: air.from.clone(), to: air.to.clone() });
+                ends.push(Ends { from: attachment.from.clone(), to: attachment.to.clone() });
                 all.links.push(MediumLink { medium, own, planned: planned as u32 });
                 all.states.push(LinkState { planned, ..LinkState::default() });
             }

@@ -63,7 +63,7 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
         found.append(f"the controller {name} is not made for the kernel; these are: {known}")
     for number, path in enumerate(planned.paths):
         links = [plan.links[index] for index in path.links]
-        if not any(link.rate_bps or link.loss or link.air for link in links):
+        if not any(link.rate_bps or link.loss or link.attachments for link in links):
             found.append(f"path {number} has neither a rate nor loss: nothing would slow it down")
     return found
 

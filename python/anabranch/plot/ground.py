@@ -153,12 +153,12 @@ def roles_of(plan: Plan) -> dict[str, str]:
     roles = {}
     ends: dict[int, list[set[int]]] = {}
     for link in plan.links:
-        for air in link.air:
-            stations = plan.media[air.medium].stations
-            for end in (air.from_, air.to):
+        for here in link.attachments:
+            stations = plan.media[here.medium].stations
+            for end in (here.from_, here.to):
                 if len(end) > 1:
                     roles.update({stations[one].name: "access" for one in end})
-            ends.setdefault(air.medium, []).append({*air.from_, *air.to})
+            ends.setdefault(here.medium, []).append({*here.from_, *here.to})
     for number, medium in enumerate(plan.media):
         names = [station.name for station in medium.stations]
         if medium.kind == "cell":

@@ -124,7 +124,7 @@ def cut(shown: int, all_of_them: int, what: str) -> str:
 def path_label(result: Result, planned: Class, path: int) -> str:
     """Number of a path and the links at which it may queue: those with a rate, or on a medium."""
     links = [result.plan.links[link] for link in planned.paths[path].links]
-    names = [li.name for li in links if li.rate_bps or li.air] or [li.name for li in links]
+    names = [li.name for li in links if li.rate_bps or li.attachments] or [li.name for li in links]
     via = f"via {', '.join(names)}"
     return shortened(via if len(planned.paths) == 1 else f"path {path} {via}", 36)
 

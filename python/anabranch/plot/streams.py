@@ -140,12 +140,12 @@ def direct(result: Result, run: Run, of: Ground, known: list[Stream]) -> Iterato
         columns = path_columns(result, run, stream.name)
         path = planned.paths[stream.path]
         for link, forward in [(n, True) for n in path.links] + [(n, False) for n in path.back]:
-            air = plan.links[link].air
-            medium = plan.media[air[0].medium] if air else None
+            attachments = plan.links[link].attachments
+            medium = plan.media[attachments[0].medium] if attachments else None
             if medium is None or (isinstance(medium, Wifi) and medium.routing):
                 continue
             for user in range(planned.count):
-                here = air[user if len(air) > 1 else 0]
+                here = attachments[user if len(attachments) > 1 else 0]
                 count = sent[:, columns[user, stream.path]]
                 if count[-1] == 0:
                     continue

@@ -174,8 +174,8 @@ def left_out(plan: planned.Plan) -> list[str]:
 def refusal(plan: planned.Plan) -> str | None:
     """Why there is no theory of a plan, if there is none."""
     for link in plan.links:
-        if link.air:
-            medium = plan.media[link.air[0].medium].name
+        if link.attachments:
+            medium = plan.media[link.attachments[0].medium].name
             return (
                 f"link {link.name!r} is a part of medium {medium!r}: what is left for it depends on what its "
                 "other stations do, and theory of networks has links with a rate of their own; saturated "

@@ -23,7 +23,9 @@ pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -
     let for_hosts = |queue: &&Queue| queue.kind().is_none_or(|kind| kind.for_hosts);
     let mut for_hosts = queues.iter().filter(for_hosts).cycle().skip(first);
     let mut for_links = queues.iter().cycle().skip(first);
-    for link in plan.links.iter_mut().filter(|link| link.rate.is_some() && link.air.is_empty()) {
+    for link in
+        plan.links.iter_mut().filter(|link| link.rate.is_some() && link.attachments.is_empty())
+    {
         link.queue.clone_from(for_links.next().expect("it goes on for ever"));
     }
     for station in plan.media.iter_mut().flat_map(|medium| &mut medium.stations) {

@@ -55,7 +55,7 @@ def heads(plan: Plan, link: int) -> set[str]:
     media = plan.media
     return {
         media[way.medium].stations[station].name
-        for way in plan.links[link].air
+        for way in plan.links[link].attachments
         for station in way.to
     }
 
