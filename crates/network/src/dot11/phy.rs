@@ -68,16 +68,24 @@ pub struct Mode {
     pub block_ack: Span,
 }
 
-/// What a station waits for after two transmissions that began together, before it counts slots
-/// again.
+/// Interframe space that the other stations wait after transmissions that began within one slot,
+/// before they count slots again.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum AfterCollision {
     /// EIFS, as after any frame that it cannot decode (IEEE 802.11-2012 §9.3.2.3.7).
     #[default]
     Eifs,
-    /// DIFS, as in ns-3: its receivers detect no preamble in frames that begin together, so they
-    /// notice no error.
+    /// DIFS, as in ns-3 by default for frames of like power: its receivers detect no preamble in
+    /// frames that begin together, so that no reception fails.
+    //
+    // ns-3 (ns-3-dev, commit 01138ef) waits EIFS after a reception that ended with an error
+    // (channel-access-manager.cc, `GetAccessGrantStart` and `NotifyRxEndErrorNow`), and a reception
+    // begins only when a preamble was detected. Since ns-3.30 that needs by default 4 dB of signal
+    // to noise and interference and −82 dBm over the first 4 µs (wifi-helper.cc, `WifiPhyHelper`;
+    // threshold-preamble-detection-model.cc; phy-entity.cc, `EndPreambleDetectionPeriod`). A
+    // station at which one frame is 4 dB stronger than the others and noise receives it, and waits
+    // EIFS if that fails, as do all stations after `DisablePreambleDetectionModel`.
     Difs,
 }
 

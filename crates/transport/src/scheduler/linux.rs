@@ -34,8 +34,8 @@
 //! * `__mptcp_retrans` is left out: when that timer fires, the kernel sends the oldest fragment
 //!   that the peer's connection has not acknowledged on a subflow without data of its own. Here, as
 //!   with every scheduler, a path's first timeout offers its outstanding data to the other paths,
-//!   as far as their windows have room. A path that loses packets and recovers without a timeout
-//!   triggers neither, but in the kernel the timer may fire while it recovers.
+//!   as far as their windows have room. While a path recovers from losses without a timeout, the
+//!   kernel's timer may fire, and no other path sends its data here.
 //! * Data that a stale subflow has not sent moves to others. In the kernel others send copies of
 //!   all unacknowledged data (`__mptcp_retransmit_pending_data`), and the subflow later sends its
 //!   own.
