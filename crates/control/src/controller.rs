@@ -157,12 +157,14 @@ pub trait CongestionController {
     /// An ACK of new data arrived on `path`. Duplicate ACKs are not told.
     fn on_ack(&mut self, path: usize, ack: &Acked);
 
-    /// The same; `ack` is computed only by controllers that read it.
-    fn on_ack_of(&mut self, path: usize, ack: impl Fn() -> Acked)
+    /// [`CongestionController::on_ack`], and the window of `path` after it: an ACK asks which
+    /// controller this is once. `ack` is computed only by controllers that read it.
+    fn grow(&mut self, path: usize, ack: impl Fn() -> Acked) -> Window
     where
         Self: Sized,
     {
         self.on_ack(path, &ack());
+        self.window(path)
     }
 
     /// A congestion event began on `path`: the window is reduced at once.
@@ -226,7 +228,7 @@ pub trait CongestionController {
 /// Implements [`CongestionController`] for an enum of controllers. This is the one place that hands
 /// calls on.
 ///
-/// The attributes are those of `on_ack` and `on_ack_of`; methods in a last block replace defaults.
+/// The attributes are those of `on_ack` and `grow`; methods in a last block replace defaults.
 #[macro_export]
 macro_rules! forward {
     (
@@ -244,8 +246,8 @@ macro_rules! forward {
                 match self { $($any::$variant(to) => to$(.$field)?.on_ack(path, ack),)* }
             }
             $(#[$attribute])*
-            fn on_ack_of(&mut self, path: usize, ack: impl Fn() -> $crate::Acked) {
-                match self { $($any::$variant(to) => to$(.$field)?.on_ack_of(path, ack),)* }
+            fn grow(&mut self, path: usize, ack: impl Fn() -> $crate::Acked) -> $crate::Window {
+                match self { $($any::$variant(to) => to$(.$field)?.grow(path, ack),)* }
             }
             fn on_congestion(&mut self, path: usize, cause: $crate::Cause) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_congestion(path, cause),)* }
@@ -262,7 +264,6 @@ macro_rules! forward {
             fn restart(&mut self, path: usize, window: $crate::Window) {
                 match self { $($any::$variant(to) => to$(.$field)?.restart(path, window),)* }
             }
-            #[inline] // on the way of every ACK
             fn window(&self, path: usize) -> $crate::Window {
                 match self { $($any::$variant(to) => to$(.$field)?.window(path),)* }
             }

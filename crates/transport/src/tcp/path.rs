@@ -17,7 +17,7 @@ use super::scoreboard::{Progress, Scoreboard};
 use super::tracking::Tracking;
 use crate::rtt::Rtt;
 use crate::settings::SenderSettings;
-use control::{Acked, Cause, CongestionController, Phase};
+use control::{Acked, Cause, CongestionController, Phase, Window};
 use opening::Handshake;
 use timer::TimerKind;
 use units::Time;
@@ -206,7 +206,7 @@ impl Path {
         if let Some(mapping) = &mut self.mapping {
             mapping.remove_below(self.board.una);
         }
-        control.on_ack_of(me, || Acked {
+        let Window { cwnd, .. } = control.grow(me, || Acked {
             segments: progress.acked as i64 as f64 / f64::from(settings.segment()),
             srtt: self.rtt.srtt().seconds(),
             cwnd_limited: self.standing.cwnd_limited,
@@ -216,6 +216,7 @@ impl Path {
             una: self.board.una,
             nxt: self.board.nxt,
         });
+        self.refresh(cwnd, settings.segment());
         let complete = self.board.una >= self.recovery.point;
         let impatient = self.recovery.phase == Phase::Recovery && !self.recovery.sack && !complete;
         if !(impatient && self.recovery.partial) {
@@ -224,6 +225,7 @@ impl Path {
         match self.recovery.phase {
             Phase::Recovery if complete => {
                 control.on_recovered(me);
+                self.refresh(control.window(me).cwnd, settings.segment());
                 if let Some(rack) =
                     self.tracking.as_mut().and_then(|tracking| tracking.rack.as_mut())
                 {
@@ -293,6 +295,7 @@ impl Path {
             true => control.on_congestion(me, Cause::FastRetransmit),
             false => self.forget_reduction(),
         }
+        self.refresh(control.window(me).cwnd, settings.segment());
         self.reduce(now, progress, settings, control, me);
         self.recovery.prr.allow_first(segment);
     }

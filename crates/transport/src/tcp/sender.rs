@@ -85,7 +85,6 @@ impl<E: CongestionController> Sender<E> {
         let side = &mut self.paths[path];
         if side.standing.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
-            side.refresh(self.control.window(path).cwnd, self.settings.segment());
         }
         self.data_una = match &*self.paths {
             [only] if only.standing.member => only.board.una,
@@ -121,6 +120,23 @@ impl<E: CongestionController> Sender<E> {
         let full = !only.window_has_room(1, &self.settings);
         only.standing.cwnd_limited |= full;
         full
+    }
+
+    /// The next segment of a connection with one path: nothing is to be chosen, and there is no
+    /// other path whose data it could send.
+    #[inline(always)] // on the way of every segment
+    fn poll_only(&mut self, now: Time) -> Option<Transmit<Data>> {
+        let [only] = &mut *self.paths else {
+            return None;
+        };
+        if only.board.next_lost().is_some()
+            && let Some(again) = self.poll_retransmission(now)
+        {
+            return Some(again);
+        }
+        self.look_for_room();
+        let range = self.paths[0].standing.ready.then(|| self.next_data(now))??;
+        Some(self.send(now, 0, range))
     }
 
     #[inline(always)] // on the way of every segment
@@ -311,6 +327,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return None;
         }
         let transmit = match self.extensions {
+            None if self.paths.len() == 1 => self.poll_only(now),
             // No `or_else`: as a function of its own it costs a packet-hop 2 instructions.
             None => match self.poll_retransmission(now) {
                 None => self.poll_new(now),
