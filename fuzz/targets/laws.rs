@@ -157,10 +157,9 @@ impl Harness {
             return;
         }
         path.una += u64::from(segments) * 1000 + 1;
-        let rtt = f64::from(rtt_ms) / 1e3;
         let ack = Acked {
             segments: f64::from(segments) + 0.001,
-            srtt: rtt,
+            srtt: Span::millis(rtt_ms.into()),
             cwnd_limited,
             phase: path.phase,
             now: self.now,
@@ -179,11 +178,10 @@ impl Harness {
         }
         let prior = path.total;
         path.total += f64::from(segments);
-        let rtt = f64::from(rtt_ms) / 1e3;
         let delivered = Delivered {
             now: self.now,
             rtt: Span::millis(rtt_ms.into()),
-            srtt: rtt,
+            srtt: Span::millis(rtt_ms.into()),
             segments: f64::from(segments),
             total: path.total,
             prior: (segments % 5 > 0).then_some(prior),

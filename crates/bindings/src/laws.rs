@@ -2,7 +2,7 @@
 
 use control::{
     Acked, AnyLaw, AnyScheme, AnySlowStart, Cause, CongestionController, Law, LawVisitor, Listed,
-    PathView, Settings, Shell, UnknownController,
+    PathView, Settings, Shell, Span, UnknownController,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -106,7 +106,7 @@ impl LawVisitor for AfterLoss {
     fn visit<L: Law + 'static>(self, law: L) -> f64 {
         let mut shell = Shell::new(law, self.settings, self.paths);
         for path in 0..self.paths {
-            let sample = Acked { srtt: 0.1, ..Acked::default() };
+            let sample = Acked { srtt: Span::millis(100), ..Acked::default() };
             shell.on_ack(path, &sample);
         }
         shell.on_congestion(0, Cause::FastRetransmit);

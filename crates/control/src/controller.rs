@@ -10,8 +10,8 @@ use units::{Span, Time};
 pub struct Acked {
     /// Newly acknowledged data in segments (not necessarily whole).
     pub segments: f64,
-    /// Smoothed round-trip time in seconds; zero while there is no sample.
-    pub srtt: f64,
+    /// Smoothed round-trip time; zero while there is no sample.
+    pub srtt: Span,
     /// Whether the window was what limited sending; otherwise it must not grow.
     pub cwnd_limited: bool,
     /// Which part of loss recovery the path is in.
@@ -35,8 +35,8 @@ pub struct Delivered {
     pub now: Time,
     /// The round-trip sample of this acknowledgement; zero if it has none.
     pub rtt: Span,
-    /// Smoothed round-trip time in seconds.
-    pub srtt: f64,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
     /// Segments newly delivered, in order or not.
     pub segments: f64,
     /// Segments delivered on the path so far (`C.delivered`).

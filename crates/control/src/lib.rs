@@ -6,8 +6,10 @@
 //! once. Theory evaluates the same law through [`drift`]. A [`ControllerSpec`] is a controller as
 //! scenarios name it, an [`AnyController`] one at work.
 //!
-//! Windows are in segments with their fraction kept, times in seconds. Symbols follow the papers:
-//! `w_r` is `paths[me].cwnd`, `rtt_r` is `paths[me].srtt`, `x_r = w_r / rtt_r`.
+//! Windows are in segments with their fraction kept. Times, spans and rates that a transport
+//! reports are [`Time`], [`Span`] and [`SegmentRate`]; a law computes with reals, and its
+//! [`PathView`] has the round trip in seconds. Symbols follow the papers: `w_r` is
+//! `paths[me].cwnd`, `rtt_r` is `paths[me].srtt`, `x_r = w_r / rtt_r`.
 #![no_std]
 
 extern crate alloc;

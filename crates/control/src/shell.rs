@@ -10,7 +10,7 @@
 //! ```
 
 use crate::slow_start::{SlowStart, Standard, Step, ack_limit};
-use crate::{Acked, Cause, CongestionController, Law, PathView, Phase, Window, usable};
+use crate::{Acked, Cause, CongestionController, Law, PathView, Phase, Span, Window, usable};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -185,8 +185,8 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
     #[inline(always)] // on the way of every ACK
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let view = &mut self.views[path];
-        view.srtt = ack.srtt;
-        view.usable = ack.srtt > 0.0;
+        view.srtt = ack.srtt.seconds();
+        view.usable = ack.srtt > Span::ZERO;
         self.law.note_acked(&mut view.note, ack);
         if ack.phase != Phase::Recovery && ack.cwnd_limited {
             self.grow(path, ack);

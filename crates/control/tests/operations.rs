@@ -6,7 +6,7 @@
 mod common;
 
 use common::{controller, registered};
-use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Window};
+use control::{Acked, AnyController, Cause, CongestionController, Phase, Settings, Span, Window};
 use proptest::prelude::*;
 
 /// All that a transport may report on a path.
@@ -73,6 +73,7 @@ impl Harness {
         match operation {
             Operation::Ack { segments, srtt, cwnd_limited } => {
                 let phase = model.phase;
+                let srtt = Span::from_seconds(srtt);
                 let ack = Acked { segments, srtt, cwnd_limited, phase, ..Acked::default() };
                 ensemble.on_ack(path, &ack);
             }

@@ -110,7 +110,7 @@ impl Ported {
 impl CongestionController for Ported {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
-        path.view.srtt = (ack.srtt * 1e6).round() as u32;
+        path.view.srtt = (ack.srtt.seconds() * 1e6).round() as u32;
         path.partial += ack.segments;
         let mut acked = path.partial as u32;
         path.partial -= f64::from(acked);

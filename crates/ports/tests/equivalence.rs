@@ -1,7 +1,7 @@
 //! The laws in C beside the readable ones, over their whole domain.
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-use control::{Acked, AnyController, AnyLaw, Cause, CongestionController, Settings};
+use control::{Acked, AnyController, AnyLaw, Cause, CongestionController, Settings, Span};
 use ports::{Judged, PATHS, PORTS, Port, Ported, Step, View, Views};
 use proptest::prelude::*;
 
@@ -195,7 +195,7 @@ fn mean_windows(mut control: impl CongestionController) -> [f64; 2] {
         let path = usize::from(turn % 3 == 0);
         let acked = Acked {
             segments: 1.0,
-            srtt: [0.09, 0.14][path],
+            srtt: Span::millis([90, 140][path]),
             cwnd_limited: true,
             ..Acked::default()
         };
@@ -229,7 +229,12 @@ fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
 fn a_window_that_falls_below_its_threshold_by_a_fraction_gains_no_segment_in_slow_start() {
     let settings = Settings { initial_window: 8.0, initial_ssthresh: 8.0, ..Settings::default() };
     let mut control = Ported::new("olia".parse().unwrap(), settings, 2);
-    let acked = |cwnd_limited| Acked { segments: 1.0, srtt: 0.1, cwnd_limited, ..Acked::default() };
+    let acked = |cwnd_limited| Acked {
+        segments: 1.0,
+        srtt: Span::millis(100),
+        cwnd_limited,
+        ..Acked::default()
+    };
     (0..40).for_each(|_| control.on_ack(1, &acked(false)));
     control.on_congestion(1, Cause::FastRetransmit);
     control.on_recovered(1); // at 4 segments and the better quality: OLIA takes from the other path

@@ -166,8 +166,8 @@ mod tests {
     }
 
     fn acked(srtt_ms: u64, last_ms: u64) -> Acked {
-        let (srtt, rtt_ns) = (srtt_ms as f64 / 1e3, last_ms * MS);
-        Acked { segments: 1.0, srtt, rtt: Span(rtt_ns), cwnd_limited: true, ..Acked::default() }
+        let (srtt, rtt) = (Span(srtt_ms * MS), Span(last_ms * MS));
+        Acked { segments: 1.0, srtt, rtt, cwnd_limited: true, ..Acked::default() }
     }
 
     /// What an ACK adds to path 0, of these windows and round trips in ms, over what it adds under

@@ -12,7 +12,7 @@ use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
 use super::each::{Each, Single};
 use super::filter::MaxFilter;
-use crate::{Acked, Cause, Delivered, Phase, Settings, Window, Needs};
+use crate::{Acked, Cause, Delivered, Phase, Settings, Span, Window, Needs};
 
 /// `BBRHighGain`: 2 / ln 2.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
@@ -228,8 +228,8 @@ impl Bbr {
     fn set_pacing_rate(&mut self, sample: &Delivered) {
         let (gain, _) = self.gains();
         if self.btl_bw.max() == 0.0 {
-            if self.pacing_rate.is_none() && sample.srtt > 0.0 {
-                self.pacing_rate = Some(HIGH_GAIN * self.cwnd / sample.srtt);
+            if self.pacing_rate.is_none() && sample.srtt > Span::ZERO {
+                self.pacing_rate = Some(HIGH_GAIN * self.cwnd / sample.srtt.seconds());
             }
             return;
         }
@@ -355,7 +355,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SegmentRate, Span, Time};
+    use crate::{SegmentRate, Time};
 
     /// A path of 1000 segments/s and 50 ms without a queue limit, in steps of one ACK; returns
     /// windows and rates at the end of each second.
@@ -376,7 +376,7 @@ mod tests {
             bbr.on_delivered(&Delivered {
                 now: Time::ZERO + Span::from_seconds(now),
                 rtt: Span::from_seconds(rtt),
-                srtt: rtt,
+                srtt: Span::from_seconds(rtt),
                 segments: 1.0,
                 total,
                 prior: Some(prior),

@@ -150,7 +150,7 @@ impl CongestionController for BestPath {
             return;
         }
         if now > path.since && path.round > 0.0 {
-            path.turn((total - path.round) / (now - path.since), srtt);
+            path.turn((total - path.round) / (now - path.since), srtt.seconds());
         }
         (path.round, path.since) = (total, now);
     }
@@ -193,7 +193,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::{Span, Time};
 
     /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the
     /// last 40 of them.
@@ -207,7 +207,7 @@ mod tests {
                 let rate =
                     control.pacing(path).map_or(f64::INFINITY, |rate| rate.0).min(window).min(rates[path]);
                 let segments = rate * 0.05;
-                let (now_ns, srtt, cwnd_limited) = ((now * 1e9) as u64, 0.05, true);
+                let (now_ns, srtt, cwnd_limited) = ((now * 1e9) as u64, Span::millis(50), true);
                 control.on_ack(
                     path,
                     &Acked { segments, srtt, cwnd_limited, now: Time(now_ns), ..Acked::default() },

@@ -80,7 +80,7 @@ impl Bilevel {
 impl CongestionController for Bilevel {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
-        self.paths[path].srtt = ack.srtt;
+        self.paths[path].srtt = ack.srtt.seconds();
         let limit = match ack.phase {
             Phase::Open => ACK_LIMIT,
             Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
@@ -179,7 +179,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::{Span, Time};
 
     fn avoiding(windows: [f64; 2], master: f64) -> Bilevel {
         let mut bilevel = Bilevel::new(Settings::default(), 2);
@@ -192,8 +192,8 @@ mod tests {
     }
 
     fn acked(seconds: f64) -> Acked {
-        let now_ns = (seconds * 1e9) as u64;
-        Acked { segments: 1.0, srtt: 0.1, cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
+        let (now, srtt) = (Time((seconds * 1e9) as u64), Span::millis(100));
+        Acked { segments: 1.0, srtt, cwnd_limited: true, now, ..Acked::default() }
     }
 
     #[test]

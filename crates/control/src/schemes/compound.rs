@@ -213,8 +213,8 @@ mod tests {
     }
 
     fn acked(rtt: f64, una: u64, nxt: u64) -> Acked {
-        let rtt_ns = (rtt * 1e9) as u64;
-        Acked { segments: 1.0, srtt: rtt, rtt: Span(rtt_ns), cwnd_limited: true, una, nxt, ..Acked::default() }
+        let rtt = Span::from_seconds(rtt);
+        Acked { segments: 1.0, srtt: rtt, rtt, cwnd_limited: true, una, nxt, ..Acked::default() }
     }
 
     /// A round trip in which the whole window is acknowledged.

@@ -256,9 +256,8 @@ mod tests {
     }
 
     fn acked(rtt_ms: u64) -> Acked {
-        let (srtt, rtt_ns) = (rtt_ms as f64 / 1e3, rtt_ms * MS);
-        let phase = Phase::Open;
-        Acked { segments: 1.0, srtt, rtt: Span(rtt_ns), cwnd_limited: true, phase, ..Acked::default() }
+        let (rtt, phase) = (Span(rtt_ms * MS), Phase::Open);
+        Acked { segments: 1.0, srtt: rtt, rtt, cwnd_limited: true, phase, ..Acked::default() }
     }
 
     fn flagged(lost: u32, newly_lost: u32, rtt_ms: u64) -> Decoding {

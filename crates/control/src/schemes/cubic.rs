@@ -81,7 +81,7 @@ impl Cubic {
         let grown = if self.w_cubic(t) < w_est {
             w.max(w_est) // Reno-friendly
         } else {
-            let target = self.w_cubic(t + ack.srtt).clamp(w, 1.5 * w);
+            let target = self.w_cubic(t + ack.srtt.seconds()).clamp(w, 1.5 * w);
             w + segments * (target - w) / w
         };
         self.state.window.cwnd = grown;
@@ -209,7 +209,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::{Span, Time};
 
     /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips
     /// of `rtt`.
@@ -220,7 +220,7 @@ mod tests {
             now += rtt / cubic.window().cwnd;
             let ack = Acked {
                 segments,
-                srtt: rtt,
+                srtt: Span::from_seconds(rtt),
                 cwnd_limited: true,
                 now: Time((now * 1e9) as u64),
                 ..Acked::default()

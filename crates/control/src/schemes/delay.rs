@@ -26,14 +26,14 @@ impl Default for Delay {
 
 impl Delay {
     pub(crate) fn sample(&mut self, ack: &Acked) {
-        (self.smoothed, self.at) = (ack.srtt, ack.now.seconds());
+        (self.smoothed, self.at) = (ack.srtt.seconds(), ack.now.seconds());
         if self.known() {
-            self.base = self.base.min(ack.srtt);
-            self.max = self.max.max(ack.srtt);
+            self.base = self.base.min(ack.srtt.seconds());
+            self.max = self.max.max(ack.srtt.seconds());
         }
         if ack.una >= self.turn {
             self.turn = ack.nxt;
-            self.rounds = [self.rounds[1], ack.srtt];
+            self.rounds = [self.rounds[1], ack.srtt.seconds()];
         }
     }
 
@@ -52,14 +52,15 @@ impl Delay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::{Span, Time};
 
     /// One sample a round trip.
     fn sampled(delays: &[f64]) -> Delay {
         let mut delay = Delay::default();
         for (srtt, round) in delays.iter().zip(0..) {
             let (una, nxt, now_ns) = (round, round + 1, round * 100_000_000);
-            delay.sample(&Acked { srtt: *srtt, una, nxt, now: Time(now_ns), ..Acked::default() });
+            let srtt = Span::from_seconds(*srtt);
+            delay.sample(&Acked { srtt, una, nxt, now: Time(now_ns), ..Acked::default() });
         }
         delay
     }

@@ -331,7 +331,7 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::{Span, Time};
 
     /// Two paths of 100 ms with 8 segments each, in avoidance, that lose at these times.
     fn lost(events: &[(f64, usize)]) -> Dwc {
@@ -350,7 +350,8 @@ mod tests {
 
     fn heard(dwc: &mut Dwc, path: usize, seconds: f64, segments: f64) {
         let (now_ns, cwnd_limited) = ((seconds * 1e9) as u64, true);
-        dwc.on_ack(path, &Acked { segments, srtt: 0.1, cwnd_limited, now: Time(now_ns), ..Acked::default() });
+        let (srtt, now) = (Span::millis(100), Time(now_ns));
+        dwc.on_ack(path, &Acked { segments, srtt, cwnd_limited, now, ..Acked::default() });
     }
 
     fn together(dwc: &Dwc) -> bool {

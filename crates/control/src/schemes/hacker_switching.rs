@@ -97,11 +97,11 @@ impl Scheme for Options {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::{Span, Time};
 
     fn acked(seconds: f64, segments: f64) -> Acked {
         let now_ns = (seconds * 1e9) as u64;
-        Acked { segments, srtt: 0.1, cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
+        Acked { segments, srtt: Span::millis(100), cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
     }
 
     /// Two paths in congestion avoidance with 8 segments each and loss intervals of 20 and 400

@@ -144,7 +144,7 @@ impl Background for Lp {
     }
 
     fn listen(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt.seconds());
         self.started = true;
     }
 
@@ -159,7 +159,7 @@ impl Background for Lp {
 
 impl Single for Lp {
     fn on_ack(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt.seconds());
         (self.una, self.nxt) = (ack.una, ack.nxt);
         self.slow = false;
         let limit = match ack.phase {
@@ -278,7 +278,7 @@ mod tests {
     fn ack(round: u64) -> Acked {
         let (una, nxt) = (round * 1000, (round + 1) * 1000);
         let now_ns = (round as f64 * RTT * 1e9) as u64;
-        let (segments, srtt, cwnd_limited) = (1.0, RTT, true);
+        let (segments, srtt, cwnd_limited) = (1.0, Span::from_seconds(RTT), true);
         Acked { segments, srtt, cwnd_limited, now: Time(now_ns), una, nxt, ..Acked::default() }
     }
 

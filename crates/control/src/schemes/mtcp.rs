@@ -138,7 +138,7 @@ impl Mtcp {
 impl CongestionController for Mtcp {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
-        self.paths[path].srtt = ack.srtt;
+        self.paths[path].srtt = ack.srtt.seconds();
         self.paths[path].failed = false;
         self.paths[path].acked += ack.segments;
         self.paths[path].drains &= ack.una < ack.nxt;

@@ -228,7 +228,7 @@ impl<B: Background> CongestionController for MultiPriority<B> {
         self.now = ack.now.seconds();
         self.paths[path].failed = false;
         if path == self.base {
-            (self.base_srtt, self.base_lost) = (ack.srtt, false);
+            (self.base_srtt, self.base_lost) = (ack.srtt.seconds(), false);
             self.base_recovers = ack.phase == Phase::Recovery;
             self.paths[path].flow.listen(ack);
             self.tcp.on_ack(0, ack);
@@ -394,7 +394,8 @@ mod tests {
 
     fn ack(seconds: f64, una: u64) -> Acked {
         let now_ns = (seconds * 1e9) as u64;
-        let (segments, srtt, cwnd_limited, nxt) = (1.0, RTT, true, una + 1000);
+        let (segments, srtt, cwnd_limited) = (1.0, Span::from_seconds(RTT), true);
+        let nxt = una + 1000;
         Acked { segments, srtt, cwnd_limited, now: Time(now_ns), una, nxt, ..Acked::default() }
     }
 

@@ -135,7 +135,7 @@ impl Background for Nice {
     }
 
     fn listen(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt.seconds());
         self.started = true;
     }
 
@@ -155,7 +155,7 @@ impl Background for Nice {
 
 impl Single for Nice {
     fn on_ack(&mut self, ack: &Acked) {
-        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt);
+        (self.now, self.srtt) = (ack.now.seconds(), ack.srtt.seconds());
         self.slow = false;
         if ack.rtt > Span::ZERO {
             self.sample(ack.rtt.seconds(), ack.segments);
@@ -262,7 +262,7 @@ mod tests {
         let ack = Acked {
             segments: 1.0,
             cwnd_limited: true,
-            srtt: 0.1,
+            srtt: Span::millis(100),
             rtt: Span((rtt * 1e9) as u64),
             ..Acked::default()
         };

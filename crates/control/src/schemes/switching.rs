@@ -71,7 +71,7 @@ impl Switching {
 
     pub(super) fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.0[path].open += ack.segments;
-        self.0[path].srtt = ack.srtt;
+        self.0[path].srtt = ack.srtt.seconds();
     }
 
     pub(super) fn on_congestion(&mut self, path: usize, cause: Cause) {
@@ -122,9 +122,10 @@ impl Switching {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Span;
 
     fn acked(segments: f64, srtt: f64) -> Acked {
-        Acked { segments, srtt, ..Acked::default() }
+        Acked { segments, srtt: Span::from_seconds(srtt), ..Acked::default() }
     }
 
     #[test]

@@ -38,7 +38,12 @@ impl Path {
     fn view<L: Law>(&self, law: &L) -> PathView<L::Note> {
         let Path { cwnd, srtt, since_loss, between_losses } = *self;
         let rtt_ns = (srtt * 1e9) as u64;
-        let acked = |segments| Acked { segments, srtt, rtt: Span(rtt_ns), ..Acked::default() };
+        let acked = |segments| Acked {
+            segments,
+            srtt: Span::from_seconds(srtt),
+            rtt: Span(rtt_ns),
+            ..Acked::default()
+        };
         let mut note = L::Note::default();
         law.note_acked(&mut note, &acked(between_losses));
         law.note_lost(&mut note);
@@ -79,6 +84,7 @@ pub(crate) fn formulas(law: AnyLaw) -> Box<dyn Formulas> {
 
 /// An acknowledgement that arrived while the window was full.
 pub(crate) fn acked(segments: f64, srtt: f64, phase: Phase) -> Acked {
+    let srtt = Span::from_seconds(srtt);
     Acked { segments, srtt, cwnd_limited: true, phase, ..Acked::default() }
 }
 

@@ -208,7 +208,7 @@ impl Path {
         }
         let Window { cwnd, .. } = control.grow(me, || Acked {
             segments: progress.acked as i64 as f64 / f64::from(settings.segment()),
-            srtt: self.rtt.srtt().seconds(),
+            srtt: self.rtt.srtt(),
             cwnd_limited: self.standing.cwnd_limited,
             phase: self.recovery.phase,
             now,

@@ -78,7 +78,7 @@ impl Path {
         let delivered = Delivered {
             now,
             rtt: if progress.acked > 0 { self.rtt.latest() } else { Span::ZERO },
-            srtt: self.rtt.srtt().seconds(),
+            srtt: self.rtt.srtt(),
             segments: segments(progress.delivered),
             total: segments(sample.delivered),
             prior: sample.prior.map(segments),
