@@ -41,8 +41,9 @@ impl Prr {
         self.allowance = self.allowance.max(segment);
     }
 
-    pub(crate) fn allows(&self, bytes: u64) -> bool {
-        bytes <= self.allowance
+    /// Bytes that may be sent before the next ACK.
+    pub(crate) fn allowance(&self) -> u64 {
+        self.allowance
     }
 
     pub(crate) fn on_sent(&mut self, bytes: u64) {
@@ -70,7 +71,7 @@ mod tests {
             .map(|_| {
                 prr.on_ack(1_000, pipe, 5.0, 1_000);
                 let mut sent = 0;
-                while prr.allows(1_000) {
+                while prr.allowance() >= 1_000 {
                     prr.on_sent(1_000);
                     sent += 1;
                 }
@@ -85,6 +86,6 @@ mod tests {
     fn below_the_target_it_grows_by_at_most_one_segment_more_than_was_delivered() {
         let mut prr = Prr::enter(10_000, 1_000);
         prr.on_ack(1_000, 1_000, 5.0, 1_000);
-        assert!(prr.allows(2_000) && !prr.allows(2_001));
+        assert_eq!(prr.allowance(), 2_000);
     }
 }

@@ -126,17 +126,21 @@ impl<E: CongestionController> Sender<E> {
     /// other path whose data it could send.
     #[inline(always)] // on the way of every segment
     fn poll_only(&mut self, now: Time) -> Option<Transmit<Data>> {
-        let [only] = &mut *self.paths else {
-            return None;
-        };
-        if only.board.next_lost().is_some()
+        if self.paths[0].board.next_lost().is_some()
             && let Some(again) = self.poll_retransmission(now)
         {
+            self.blocked = self.only_path_is_full();
             return Some(again);
         }
-        self.look_for_room();
+        let room = self.paths[0].look_for_room(&self.settings);
+        self.starved = false;
+        self.blocked = true;
         let range = self.paths[0].standing.ready.then(|| self.next_data(now))??;
-        Some(self.send(now, 0, range))
+        let transmit = self.send(now, 0, range);
+        let full = room <= range.len(); // for no byte more
+        self.paths[0].standing.cwnd_limited |= full;
+        self.blocked = full;
+        Some(transmit)
     }
 
     #[inline(always)] // on the way of every segment
@@ -229,7 +233,9 @@ impl<E: CongestionController> Sender<E> {
     /// Which paths could carry new data.
     #[inline(always)] // on the way of every segment
     fn look_for_room(&mut self) {
-        self.paths.iter_mut().for_each(|path| path.look_for_room(&self.settings));
+        for path in &mut self.paths {
+            path.look_for_room(&self.settings);
+        }
         self.starved = false;
     }
 
@@ -327,7 +333,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             return None;
         }
         let transmit = match self.extensions {
-            None if self.paths.len() == 1 => self.poll_only(now),
+            None if self.paths.len() == 1 => return self.poll_only(now),
             // No `or_else`: as a function of its own it costs a packet-hop 2 instructions.
             None => match self.poll_retransmission(now) {
                 None => self.poll_new(now),

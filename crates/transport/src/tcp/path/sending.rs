@@ -87,19 +87,27 @@ impl Path {
         }
     }
 
-    /// Looks whether it could carry new data.
+    /// Looks whether it could carry new data. Returns the bytes that recovery or the window allows.
     #[inline(always)] // on the way of every segment
-    pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) {
-        let room = self.window_has_room(u64::from(settings.segment()), settings);
-        self.standing.cwnd_limited = !room;
-        self.standing.ready = room && self.may_use_host();
+    pub(crate) fn look_for_room(&mut self, settings: &SenderSettings) -> u64 {
+        let room = self.room(settings);
+        let enough = room >= u64::from(settings.segment());
+        self.standing.cwnd_limited = !enough;
+        self.standing.ready = enough && self.may_use_host();
+        room
     }
 
     /// Whether recovery or the window allows `bytes` more.
     #[inline(always)] // on the way of every ACK
     pub(crate) fn window_has_room(&self, bytes: u64, settings: &SenderSettings) -> bool {
+        self.room(settings) >= bytes
+    }
+
+    /// Bytes that recovery or the window allows now.
+    #[inline(always)] // on the way of every ACK
+    fn room(&self, settings: &SenderSettings) -> u64 {
         if self.recovery.phase == Phase::Recovery && settings.prr {
-            return self.recovery.prr.allows(bytes);
+            return self.recovery.prr.allowance();
         }
         // Limited transmit (RFC 3042) lets what duplicate ACKs report make room for new data.
         let in_flight =
@@ -107,7 +115,7 @@ impl Path {
                 true => self.board.pipe(),
                 false => self.board.outstanding(),
             };
-        in_flight + bytes <= self.window
+        self.window.saturating_sub(in_flight)
     }
 
     /// The next segment to send again, if any is known to be lost.
