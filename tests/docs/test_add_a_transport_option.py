@@ -11,13 +11,11 @@ from pathlib import Path
 
 import pytest
 from pages import ROOT, blocks
-from test_worked_examples import Worked, workspace
+from test_worked_examples import Part, Worked, workspace
 
 PAGE = Worked(
     page="docs/how-to/add-a-transport-option.md",
-    crate="transport",
-    file="options.rs",
-    registry="options.rs",
+    parts=[Part("transport", "options.rs", "options.rs")],
     test="no_more_than_the_clamp_is_in_flight",
 )
 
@@ -39,7 +37,7 @@ def test_the_worked_example_of_a_transport_option_compiles_and_its_test_holds() 
     root = workspace(PAGE)
     for block in blocks(ROOT / PAGE.page, "diff"):
         apply(block.text, root)
-    command = ["cargo", "test", "--offline", "--package", PAGE.crate, "--lib"]
+    command = ["cargo", "test", "--offline", "--package", PAGE.parts[0].crate, "--lib"]
     environment = os.environ | {"CARGO_TARGET_DIR": str(root / "target")}
     for name in (PAGE.test, "options::"):
         done = subprocess.run(
