@@ -26,7 +26,7 @@ pub use media::bus::Bus;
 pub use media::cell::{Cell, CellUser, Direction, Fading, Scheduler};
 pub use media::wifi::{RateControl, Standard};
 pub use media::*;
-pub use mobility::{Highway, Leg, Place, Trajectory, Waypoint, scattered};
+pub use mobility::{Highway, Leg, Position, RandomWaypoint, Trajectory, uniform_position};
 pub use queue::{Backlog, DropTail, Queue};
 pub use radio::Radio;
 pub use shared::{

@@ -3,7 +3,7 @@
 //! Path loss is log-distance, errors follow a logistic curve of the signal-to-noise ratio: steep
 //! enough to be a range, smooth enough that rate control has something to find.
 
-use crate::Place;
+use crate::Position;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,13 +52,13 @@ pub(crate) fn decibel(ratio: f64) -> f64 {
 
 impl Radio {
     /// Received power in dBm.
-    pub fn received_dbm(&self, from: Place, to: Place) -> f64 {
+    pub fn received_dbm(&self, from: Position, to: Position) -> f64 {
         let distance = from.distance(to).max(1.0);
         self.power_dbm - self.loss_at_1m_db - 10.0 * self.exponent * libm::log10(distance)
     }
 
     /// Signal-to-noise ratio in dB between two places.
-    pub fn snr_db(&self, from: Place, to: Place) -> f64 {
+    pub fn snr_db(&self, from: Position, to: Position) -> f64 {
         self.received_dbm(from, to) - self.noise_dbm
     }
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn power_falls_with_the_exponent_and_reach_is_its_inverse() {
         let radio = Radio::default();
-        let at = |x| radio.received_dbm(Place::default(), Place { x, y: 0.0 });
+        let at = |x| radio.received_dbm(Position::default(), Position { x, y: 0.0 });
         assert!((at(10.0) - (16.0 - 46.7 - 30.0)).abs() < 1e-9);
         assert!((at(20.0) - at(10.0) + 30.0 * libm::log10(2.0)).abs() < 1e-9);
         assert!((radio.reach_m(at(37.0)) - 37.0).abs() < 1e-9);

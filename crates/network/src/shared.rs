@@ -5,7 +5,7 @@
 //! has one event pending, at [`SharedMedium::next_wake`].
 
 use crate::routing::Node;
-use crate::{DropTail, Packet, Place, Queue, Rng};
+use crate::{DropTail, Packet, Position, Queue, Rng};
 use std::vec::Drain;
 use units::{Rate, Span, Time};
 
@@ -33,7 +33,7 @@ pub trait SharedMedium<P: Packet>: Send {
     fn backlog(&self, station: usize) -> u32;
 
     /// The stations are at these places from now on. Kinds without propagation ignore it.
-    fn place(&mut self, _now: Time, _places: &[Place]) {}
+    fn set_positions(&mut self, _now: Time, _positions: &[Position]) {}
 
     /// Whether the places of the stations let packets of `link` through now; `None` if places do
     /// not matter.
@@ -101,7 +101,7 @@ impl Ends {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
     /// Where it is at first.
-    pub place: Place,
+    pub position: Position,
     /// The queueing discipline of its host; in a cell one for each user and direction. An early
     /// detection has no idle time here.
     pub queue: Queue,
@@ -119,7 +119,7 @@ pub struct Station {
 impl Default for Station {
     fn default() -> Self {
         Station {
-            place: Place::default(),
+            position: Position::default(),
             queue: Queue::DropTail(DropTail::of(1000)),
             ring: 64,
             rate: None,

@@ -1,6 +1,6 @@
 //! From the media of a plan to network elements.
 
-use network::{Ends, Kind, Packet, Place, Rng, SharedMedium, Station, Trajectory};
+use network::{Ends, Kind, Packet, Position, Rng, SharedMedium, Station, Trajectory};
 use scenario::{PlanMedium, PlanStation};
 use units::Time;
 
@@ -12,7 +12,7 @@ pub(crate) fn build<P: Packet>(
     rng: &mut dyn Rng,
 ) -> Box<dyn SharedMedium<P>> {
     let station = |own: &PlanStation| Station {
-        place: place(own, nodes, Time::ZERO),
+        position: position(own, nodes, Time::ZERO),
         queue: own.queue.clone(),
         ring: own.ring,
         rate: own.rate,
@@ -24,9 +24,9 @@ pub(crate) fn build<P: Packet>(
 }
 
 /// Where a station is at a time.
-pub(crate) fn place(station: &PlanStation, nodes: &[Trajectory], now: Time) -> Place {
+pub(crate) fn position(station: &PlanStation, nodes: &[Trajectory], now: Time) -> Position {
     match station.node {
         Some(node) => nodes[node].at(now),
-        None => Place { x: station.place.0, y: station.place.1 },
+        None => Position { x: station.place.0, y: station.place.1 },
     }
 }

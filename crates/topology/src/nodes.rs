@@ -1,7 +1,7 @@
 //! The nodes of a plan: where each is at any time of a run.
 
 use crate::Stream;
-use network::{Highway, Place, Trajectory, Waypoint, scattered};
+use network::{Highway, Position, RandomWaypoint, Trajectory, uniform_position};
 use scenario::{Plan, PlanArea, PlanMoves, PlanNode};
 use units::Time;
 
@@ -39,19 +39,20 @@ pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
 fn alone(node: &PlanNode, area: PlanArea, until: Time, seed: u64) -> Trajectory {
     let mut stream = Stream::new(seed, "node", &node.group, u64::from(node.member));
     match &node.moves {
-        PlanMoves::At { place: (x, y) } => Trajectory::still(Place { x: *x, y: *y }),
+        PlanMoves::At { place: (x, y) } => Trajectory::fixed(Position { x: *x, y: *y }),
         PlanMoves::Waypoint(own) => {
             let PlanArea { width, height, .. } = area;
             let (speed, pause, stationary) = (own.speed, own.pause, own.stationary);
-            Waypoint { width, height, speed, pause, stationary }.trajectory(until, &mut stream)
+            RandomWaypoint { width, height, speed, pause, stationary }
+                .trajectory(until, &mut stream)
         }
         PlanMoves::Trace { start, legs } => {
-            let place = |(x, y): (f64, f64)| Place { x, y };
-            let legs = legs.iter().map(|leg| (Time::from(leg.at), place(leg.to), leg.speed));
-            Trajectory::through(place(*start), &legs.collect::<Vec<_>>())
+            let position = |(x, y): (f64, f64)| Position { x, y };
+            let legs = legs.iter().map(|leg| (Time::from(leg.at), position(leg.to), leg.speed));
+            Trajectory::from_setdest(position(*start), &legs.collect::<Vec<_>>())
         }
         PlanMoves::Scattered | PlanMoves::Highway(_) => {
-            Trajectory::still(scattered(area.width, area.height, &mut stream))
+            Trajectory::fixed(uniform_position(area.width, area.height, &mut stream))
         }
     }
 }

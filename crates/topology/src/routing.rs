@@ -99,9 +99,9 @@ impl RoutingMeter {
         media: &SharedMedia<P>,
         now: Time,
     ) {
-        for place in media.places(now) {
-            series.x_m.push(place.x);
-            series.y_m.push(place.y);
+        for position in media.positions(now) {
+            series.x_m.push(position.x);
+            series.y_m.push(position.y);
         }
         // Several links may lead from a station to another one.
         let mut all: BTreeMap<_, HopCounters> = BTreeMap::new();

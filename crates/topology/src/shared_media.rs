@@ -1,11 +1,11 @@
 //! The shared media of a plan: which links are parts of them, and what happens on each.
 
 use crate::Stream;
-use crate::media::{build, place};
+use crate::media::{build, position};
 use crate::nodes::trajectories;
 use network::routing::Node;
 use network::{
-    Counters, Ends, HopCounters, Outcome, Packet, Place, Route, RoutingCounters, SharedMedium,
+    Counters, Ends, HopCounters, Outcome, Packet, Position, Route, RoutingCounters, SharedMedium,
     StationCounters, Trajectory,
 };
 use scenario::{Plan, PlanStation};
@@ -114,7 +114,7 @@ impl<P: Packet> SharedMedia<P> {
             let mut stream = Stream::new(seed, "medium", &planned.name, 0);
             let medium = build(planned, &ends, &all.nodes, &mut stream);
             let stations = planned.stations.clone();
-            let moves = |own: &PlanStation| own.node.is_some_and(|it| !all.nodes[it].is_still());
+            let moves = |own: &PlanStation| own.node.is_some_and(|it| !all.nodes[it].is_fixed());
             let moves_at = match stations.iter().any(moves) {
                 true => Time::ZERO + all.step,
                 false => Time::NEVER,
@@ -165,8 +165,8 @@ impl<P: Packet> SharedMedia<P> {
         let Entry { medium, stream, links, stations, moves_at, .. } = &mut media[medium as usize];
         if *moves_at <= now {
             *moves_at = *moves_at + *step;
-            let places: Vec<_> = stations.iter().map(|own| place(own, nodes, now)).collect();
-            medium.place(now, &places);
+            let positions: Vec<_> = stations.iter().map(|own| position(own, nodes, now)).collect();
+            medium.set_positions(now, &positions);
         }
         medium.wake(now, stream);
         outcomes.extend(medium.outcomes().map(|outcome| count(outcome, links, states)));
@@ -191,7 +191,7 @@ impl<P: Packet> SharedMedia<P> {
     }
 
     /// Where the nodes of the plan are at a time.
-    pub fn places(&self, now: Time) -> impl Iterator<Item = Place> {
+    pub fn positions(&self, now: Time) -> impl Iterator<Item = Position> {
         self.nodes.iter().map(move |node| node.at(now))
     }
 

@@ -18,7 +18,7 @@ use crate::routing::{Action, Hop, Message, Node, Transit};
 use crate::shared::{
     Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium, Station,
 };
-use crate::{Packet, Place, Queue, Rng};
+use crate::{Packet, Position, Queue, Rng};
 use packet::{Messages, RoutedPacket, Trails};
 use reachability::Reachability;
 use routers::Routers;
@@ -432,8 +432,8 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
         self.channel.backlog(station) + own.host.len() as u32 + own.waiting.len() as u32
     }
 
-    fn place(&mut self, now: Time, places: &[Place]) {
-        self.channel.place(now, places);
+    fn set_positions(&mut self, now: Time, positions: &[Position]) {
+        self.channel.set_positions(now, positions);
         self.reach = Reachability::of(&self.channel);
         self.routers.moved(now, &self.reach);
         self.update_connected();

@@ -24,8 +24,8 @@ impl<P: Packet> RoutedPacket<P> {
         RoutedPacket { inner, link, trail, bytes: 0 }
     }
 
-    pub(super) fn message(place: u32, bytes: u32) -> Self {
-        RoutedPacket { inner: P::default(), link: MESSAGE, trail: place, bytes }
+    pub(super) fn message(index: u32, bytes: u32) -> Self {
+        RoutedPacket { inner: P::default(), link: MESSAGE, trail: index, bytes }
     }
 
     pub(super) fn is_message(&self) -> bool {
@@ -126,24 +126,24 @@ pub(super) struct Messages {
 impl Messages {
     /// Keeps a message until it was dropped so many times.
     pub(super) fn put(&mut self, message: Message, times: u8) -> u32 {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push((None, 0));
             self.entries.len() as u32 - 1
         });
-        self.entries[place as usize] = (Some(message), times);
-        place
+        self.entries[index as usize] = (Some(message), times);
+        index
     }
 
-    pub(super) fn get(&self, place: u32) -> Option<Message> {
-        self.entries[place as usize].0.clone()
+    pub(super) fn get(&self, index: u32) -> Option<Message> {
+        self.entries[index as usize].0.clone()
     }
 
     /// One use fewer, or none any more.
-    pub(super) fn drop(&mut self, place: u32, all: bool) {
-        let (message, times) = &mut self.entries[place as usize];
+    pub(super) fn drop(&mut self, index: u32, all: bool) {
+        let (message, times) = &mut self.entries[index as usize];
         *times = if all { 0 } else { times.saturating_sub(1) };
         if *times == 0 && message.take().is_some() {
-            self.free.push(place);
+            self.free.push(index);
         }
     }
 

@@ -19,14 +19,14 @@ fn settings() -> ChannelSettings {
 /// Metres at which a full packet is received with certainty, and at twice which it is not.
 const NEAR: f64 = 60.0;
 
-fn stations(places: &[(f64, f64)], queue: u64) -> Vec<Station> {
+fn stations(positions: &[(f64, f64)], queue: u64) -> Vec<Station> {
     let station = |(x, y): &(f64, f64)| Station {
-        place: Place { x: *x, y: *y },
+        position: Position { x: *x, y: *y },
         queue: Queue::DropTail(DropTail::of(queue)),
         ring: 2,
         ..Station::default()
     };
-    places.iter().map(station).collect()
+    positions.iter().map(station).collect()
 }
 
 fn chain(nodes: usize) -> Vec<(f64, f64)> {
@@ -49,11 +49,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(places: &[(f64, f64)], routing: Routing, links: Vec<Ends>) -> Self {
+    fn new(positions: &[(f64, f64)], routing: Routing, links: Vec<Ends>) -> Self {
         let mut rng = Lcg(3);
         // The first two are access points, for the test of association.
         let settings = AdhocSettings { channel: settings(), routing, access: vec![0, 1] };
-        let net = Adhoc::new(settings, &stations(places, 20), links, &mut rng);
+        let net = Adhoc::new(settings, &stations(positions, 20), links, &mut rng);
         let (now, arrived) = (Time::ZERO, Vec::new());
         Run { net, rng, now, offered: 0, refused: 0, arrived, left: 0, lost: 0 }
     }
@@ -65,9 +65,9 @@ impl Run {
         self.collect();
     }
 
-    fn place(&mut self, places: &[(f64, f64)]) {
-        let places: Vec<_> = places.iter().map(|(x, y)| Place { x: *x, y: *y }).collect();
-        self.net.place(self.now, &places);
+    fn set_positions(&mut self, positions: &[(f64, f64)]) {
+        let positions: Vec<_> = positions.iter().map(|(x, y)| Position { x: *x, y: *y }).collect();
+        self.net.set_positions(self.now, &positions);
     }
 
     fn collect(&mut self) {
@@ -116,8 +116,8 @@ fn packets_go_along_a_chain_in_order_and_the_route_is_known() {
 
 #[test]
 fn a_way_that_nobody_can_go_is_unreachable_and_not_merely_slow() {
-    let places = [(0.0, 0.0), (NEAR, 0.0), (10.0 * NEAR, 0.0)];
-    let mut run = Run::new(&places, Routing::Oracle, vec![ends(&[0], &[2]), ends(&[0], &[1])]);
+    let positions = [(0.0, 0.0), (NEAR, 0.0), (10.0 * NEAR, 0.0)];
+    let mut run = Run::new(&positions, Routing::Oracle, vec![ends(&[0], &[2]), ends(&[0], &[1])]);
     run.offer(0, 1);
     run.run_until(at(100));
     assert_eq!((run.net.routing_counters(0).unreachable, run.lost, run.left), (1, 1, 1));
@@ -126,12 +126,13 @@ fn a_way_that_nobody_can_go_is_unreachable_and_not_merely_slow() {
 
 #[test]
 fn the_route_follows_nodes_that_move() {
-    let mut places = vec![(0.0, 0.0), (NEAR, NEAR / 2.0), (NEAR, 30.0 * NEAR), (2.0 * NEAR, 0.0)];
-    let mut run = Run::new(&places, Routing::Oracle, vec![ends(&[0], &[3])]);
+    let mut positions =
+        vec![(0.0, 0.0), (NEAR, NEAR / 2.0), (NEAR, 30.0 * NEAR), (2.0 * NEAR, 0.0)];
+    let mut run = Run::new(&positions, Routing::Oracle, vec![ends(&[0], &[3])]);
     run.offer(0, 1);
     run.run_until(at(50));
-    (places[1].1, places[2].1) = (30.0 * NEAR, -NEAR / 2.0);
-    run.place(&places);
+    (positions[1].1, positions[2].1) = (30.0 * NEAR, -NEAR / 2.0);
+    run.set_positions(&positions);
     run.offer(0, 2);
     run.run_until(at(100));
     let mut links: Vec<_> = run.net.routes().into_iter().map(|route| route.nodes).collect();
@@ -142,14 +143,14 @@ fn the_route_follows_nodes_that_move() {
 
 #[test]
 fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_changes() {
-    let mut places = [(0.0, 0.0), (3.0 * NEAR, 0.0), (10.0, 0.0)];
+    let mut positions = [(0.0, 0.0), (3.0 * NEAR, 0.0), (10.0, 0.0)];
     let links = vec![ends(&[2], &[0, 1]), ends(&[0, 1], &[2])];
-    let mut run = Run::new(&places, Routing::Association, links);
+    let mut run = Run::new(&positions, Routing::Association, links);
     run.offer(0, 1);
     run.offer(1, 2);
     run.run_until(at(50));
-    places[2].0 = 3.0 * NEAR - 10.0;
-    run.place(&places);
+    positions[2].0 = 3.0 * NEAR - 10.0;
+    run.set_positions(&positions);
     run.offer(0, 3);
     run.offer(1, 4); // it belongs to nobody
     run.run_until(at(149));
@@ -166,29 +167,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn every_packet_arrives_is_lost_or_is_still_there(
-        places in prop::collection::vec((0.0..200.0f64, 0.0..200.0f64), 3..8),
+        positions in prop::collection::vec((0.0..200.0f64, 0.0..200.0f64), 3..8),
         offers in prop::collection::vec((0u64..300, 0u32..2), 1..150),
         moves in prop::collection::vec((0u64..300, 0usize..8, 0.0..200.0f64), 0..10),
     ) {
         let links = vec![ends(&[0], &[2]), ends(&[1], &[0])];
-        let mut run = Run::new(&places, Routing::Oracle, links);
+        let mut run = Run::new(&positions, Routing::Oracle, links);
         let mut events: Vec<(u64, Option<u32>, usize, f64)> =
             offers.iter().map(|(ms, link)| (*ms, Some(*link), 0, 0.0)).collect();
         events.extend(moves.iter().map(|(ms, node, x)| (*ms, None, *node, *x)));
         events.sort_by_key(|event| event.0);
-        let mut places = places;
+        let mut positions = positions;
         for (number, (ms, link, node, x)) in events.into_iter().enumerate() {
             run.run_until(at(ms));
             match link {
                 Some(link) => run.offer(link, number as u32),
                 None => {
-                    let node = node % places.len();
-                    places[node].0 = x;
-                    run.place(&places);
+                    let node = node % positions.len();
+                    positions[node].0 = x;
+                    run.set_positions(&positions);
                 }
             }
         }
-        let inside: u64 = (0..places.len()).map(|station| u64::from(run.net.backlog(station))).sum();
+        let inside: u64 = (0..positions.len()).map(|station| u64::from(run.net.backlog(station))).sum();
         let arrived = run.arrived.len() as u64;
         // A packet that has arrived is still in its last sender's queue until that is told so.
         prop_assert!(arrived + run.lost + run.refused <= run.offered);

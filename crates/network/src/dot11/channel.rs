@@ -13,7 +13,7 @@ use super::station::{Station, exponential};
 use crate::host::LinkPacket;
 use crate::radio::{self, Radio};
 use crate::shared::{self, Counters, Outcome, SharedMedium};
-use crate::{Packet, Place, Rng};
+use crate::{Packet, Position, Rng};
 use std::vec::Drain;
 use units::{Span, Time};
 
@@ -178,8 +178,8 @@ impl<P: Packet> Channel<P> {
         let count = self.stations.len();
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
-                let place = |station: usize| self.stations[station].settings.place;
-                let dbm = radio.received_dbm(place(from), place(to));
+                let position = |station: usize| self.stations[station].settings.position;
+                let dbm = radio.received_dbm(position(from), position(to));
                 self.power[from * count + to] = radio::ratio(dbm);
             }
         }
@@ -303,10 +303,10 @@ impl<P: Packet> Channel<P> {
         let (stage, until) = (Stage::Data, now + lasts);
         let (interference, deaf) = (0.0, false);
         let exchange = Exchange { stage, until, from, to, link, packets, mode, interference, deaf };
-        let place = self.exchanges.len();
+        let index = self.exchanges.len();
         self.exchanges.push(exchange);
         self.listen(from);
-        self.interfere(place);
+        self.interfere(index);
         self.tell(now, from);
     }
 
@@ -354,12 +354,12 @@ impl<P: Packet> Channel<P> {
     }
 
     /// What the exchange at `place` and all others do to each other's receivers, now that it sends.
-    fn interfere(&mut self, place: usize) {
-        let mut own = self.exchanges[place];
+    fn interfere(&mut self, index: usize) {
+        let mut own = self.exchanges[index];
         let Some(sender) = own.sender() else {
             return;
         };
-        for other in (0..self.exchanges.len()).filter(|other| *other != place) {
+        for other in (0..self.exchanges.len()).filter(|other| *other != index) {
             let mut there = self.exchanges[other];
             let Some(disturber) = there.sender() else {
                 continue;
@@ -376,7 +376,7 @@ impl<P: Packet> Channel<P> {
             }
             self.exchanges[other] = there;
         }
-        self.exchanges[place] = own;
+        self.exchanges[index] = own;
     }
 
     /// The stations that sense `sender` notice that it begins to send.
@@ -449,10 +449,10 @@ impl<P: Packet> Channel<P> {
     }
 
     /// The data of an exchange ends.
-    fn data_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
-        let exchange = self.exchanges[place];
+    fn data_ends(&mut self, now: Time, index: usize, rng: &mut dyn Rng) {
+        let exchange = self.exchanges[index];
         let Some(to) = exchange.to else {
-            return self.broadcast_ends(now, place, rng);
+            return self.broadcast_ends(now, index, rng);
         };
         let mode = &self.phy.modes[exchange.mode];
         let answer = if exchange.packets == 1 { mode.ack } else { mode.block_ack };
@@ -460,18 +460,18 @@ impl<P: Packet> Channel<P> {
         self.overhear(&exchange, answer_ends);
         if self.receive(&exchange, rng) {
             let (interference, deaf) = (0.0, false);
-            self.exchanges[place] = Exchange {
+            self.exchanges[index] = Exchange {
                 stage: Stage::Answer,
                 until: answer_ends,
                 interference,
                 deaf,
                 ..exchange
             };
-            self.interfere(place);
+            self.interfere(index);
             self.answer(now, exchange.from, to);
         } else {
             let until = now + self.phy.ack_timeout;
-            self.exchanges[place] = Exchange { stage: Stage::Silence, until, ..exchange };
+            self.exchanges[index] = Exchange { stage: Stage::Silence, until, ..exchange };
             self.clear(now, exchange.from);
         }
         self.pass_on(exchange.link, to);
@@ -532,8 +532,8 @@ impl<P: Packet> Channel<P> {
     }
 
     /// End of a broadcast: stations that heard no overlap receive it; there is no ACK.
-    fn broadcast_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
-        let exchange = self.exchanges[place];
+    fn broadcast_ends(&mut self, now: Time, index: usize, rng: &mut dyn Rng) {
+        let exchange = self.exchanges[index];
         self.overhear(&exchange, now);
         let link = exchange.link;
         let Some(packet) = self.links[link as usize].pending().next().map(|waiting| waiting.packet)
@@ -550,24 +550,24 @@ impl<P: Packet> Channel<P> {
             }
         }
         self.clear(now, exchange.from);
-        self.finish(now, place, true, rng);
+        self.finish(now, index, true, rng);
     }
 
     /// The answer of an exchange ends.
-    fn answer_ends(&mut self, now: Time, place: usize, rng: &mut dyn Rng) {
-        let exchange = self.exchanges[place];
+    fn answer_ends(&mut self, now: Time, index: usize, rng: &mut dyn Rng) {
+        let exchange = self.exchanges[index];
         let answered = self.arrives(&exchange, ACK_BYTES, rng);
         if let Some(to) = exchange.to {
             self.clear(now, to);
             self.stations[to].leave();
             self.settle(now, to);
         }
-        self.finish(now, place, answered, rng);
+        self.finish(now, index, answered, rng);
     }
 
     /// An exchange is over: what was acknowledged or attempted too often leaves the queue.
-    fn finish(&mut self, now: Time, place: usize, answered: bool, rng: &mut dyn Rng) {
-        let Exchange { from, to, link, packets, .. } = self.exchanges.remove(place);
+    fn finish(&mut self, now: Time, index: usize, answered: bool, rng: &mut dyn Rng) {
+        let Exchange { from, to, link, packets, .. } = self.exchanges.remove(index);
         let most = self.settings.attempts;
         let (mut acknowledged, mut failures) = (0, 0);
         for waiting in self.links[link as usize].pending().take(packets) {
@@ -656,9 +656,9 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
 
     /// What is on the air is received as the new places have it, and sensed as it was when it
     /// began.
-    fn place(&mut self, _now: Time, places: &[Place]) {
-        for (station, place) in self.stations.iter_mut().zip(places) {
-            station.settings.place = *place;
+    fn set_positions(&mut self, _now: Time, positions: &[Position]) {
+        for (station, position) in self.stations.iter_mut().zip(positions) {
+            station.settings.position = *position;
         }
         self.locate();
     }

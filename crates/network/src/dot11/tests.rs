@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::Outcome;
-use crate::Place;
+use crate::Position;
 use crate::Radio;
 use crate::shared::{Counters, SharedMedium, Station};
 use crate::testing::{Lcg, TestPacket, queues};
@@ -204,7 +204,7 @@ fn aggregates_spread_one_contention_over_their_packets() {
 }
 
 fn at(x: f64) -> Station {
-    Station { place: Place { x, y: 0.0 }, ..Station::default() }
+    Station { position: Position { x, y: 0.0 }, ..Station::default() }
 }
 
 /// A of 54 Mb/s or less, over distances.
@@ -295,8 +295,8 @@ fn stations_may_be_moved_at_any_instant() {
         }
         let shift = (step % 7) as f64;
         let x = |station: u32| f64::from(station) * 9.0 + shift * f64::from(station % 3);
-        let places: Vec<_> = (0..8).map(|station| Place { x: x(station), y: 0.0 }).collect();
-        medium.place(now, &places);
+        let positions: Vec<_> = (0..8).map(|station| Position { x: x(station), y: 0.0 }).collect();
+        medium.set_positions(now, &positions);
         if step % 50 == 0 {
             for link in 0..8 {
                 medium.offer(now, link, TestPacket::of(500), &mut rng);
@@ -343,14 +343,14 @@ fn noise_takes_packets_at_its_rate_and_a_residual_loss_by_their_number() {
 type Scene = (Vec<f64>, Vec<(usize, usize)>, Vec<(u64, usize, u32)>);
 
 fn scene() -> impl Strategy<Value = Scene> {
-    let places = proptest::collection::vec(0.0..150.0f64, 2..6);
-    places.prop_flat_map(|places| {
-        let count = places.len();
+    let positions = proptest::collection::vec(0.0..150.0f64, 2..6);
+    positions.prop_flat_map(|positions| {
+        let count = positions.len();
         let link = (0..count, 1..count).prop_map(move |(from, by)| (from, (from + by) % count));
         let links = proptest::collection::vec(link, 1..6);
-        (Just(places), links).prop_flat_map(|(places, links)| {
+        (Just(positions), links).prop_flat_map(|(positions, links)| {
             let packet = (0..20_000u64, 0..links.len(), 40..1500u32);
-            (Just(places), Just(links), proptest::collection::vec(packet, 1..120))
+            (Just(positions), Just(links), proptest::collection::vec(packet, 1..120))
         })
     })
 }
@@ -358,7 +358,7 @@ fn scene() -> impl Strategy<Value = Scene> {
 proptest! {
     #[test]
     fn every_packet_leaves_once_and_arrives_at_most_once_in_order(
-        (places, links, mut packets) in scene(),
+        (positions, links, mut packets) in scene(),
         standard in prop_oneof![Just(A), Just(B), Just(N)],
         mode in prop_oneof![Just(ModeChoice::Fixed(1)), Just(ModeChoice::Arf), Just(ModeChoice::Ideal(2.0))],
         queue in queues(),
@@ -367,7 +367,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let stations: Vec<_> =
-            places.iter().map(|x| Station {
+            positions.iter().map(|x| Station {
                 queue: queue.clone(), ring, residual_loss: 0.05, ..at(*x)
             }).collect();
         let links: Vec<_> = links.into_iter().map(|(from, to)| (from, Some(to))).collect();
@@ -405,6 +405,6 @@ proptest! {
             }
         }
         prop_assert_eq!(taken, left);
-        prop_assert!((0..places.len()).all(|station| medium.backlog(station) == 0));
+        prop_assert!((0..positions.len()).all(|station| medium.backlog(station) == 0));
     }
 }

@@ -38,7 +38,7 @@ mod tests;
 
 use crate::host::LinkPacket;
 use crate::shared::{Counters, Ends, Kind, Outcome, SharedMedium, Station};
-use crate::{Packet, Place, Radio, Rng};
+use crate::{Packet, Position, Radio, Rng};
 use bearer::Bearer;
 pub use channel::Fading;
 use channel::{Channel, block_bytes};
@@ -154,7 +154,7 @@ pub struct Cell<P> {
     overhead: f64,
     radio: Option<Radio>,
     /// Of each user whether its signal follows from its place.
-    by_place: Vec<bool>,
+    by_position: Vec<bool>,
     /// Of each user; user u is station u + 1.
     channels: Vec<Channel>,
     /// Down and up.
@@ -195,8 +195,8 @@ impl<P: Packet> Cell<P> {
         assert!((0.0..1.0).contains(&overhead), "some symbols carry data");
         let (base, users) = stations.split_first().expect("a cell has a base");
         let channel = |(own, user): (&Station, &CellUser)| {
-            let by_place = || radio.map(|radio| radio.snr_db(base.place, own.place));
-            let mean = user.snr_db.or_else(by_place).expect("a user has a signal");
+            let by_position = || radio.map(|radio| radio.snr_db(base.position, own.position));
+            let mean = user.snr_db.or_else(by_position).expect("a user has a signal");
             Channel::new(mean, user.fading)
         };
         let bearer = |(number, link): (usize, &(usize, usize))| {
@@ -210,7 +210,7 @@ impl<P: Packet> Cell<P> {
         Cell {
             overhead,
             radio,
-            by_place: settings.users.iter().map(|user| user.snr_db.is_none()).collect(),
+            by_position: settings.users.iter().map(|user| user.snr_db.is_none()).collect(),
             channels: users.iter().zip(&settings.users).map(channel).collect(),
             sides: [side(blocks), side(blocks_up)],
             links: links.iter().enumerate().map(bearer).collect(),
@@ -370,14 +370,14 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
 
     /// From the next TTI on, users whose signal follows from their place have another mean; fading
     /// goes on as it was.
-    fn place(&mut self, now: Time, places: &[Place]) {
+    fn set_positions(&mut self, now: Time, positions: &[Position]) {
         debug_assert!(self.due >= now, "a TTI has ended that nobody was woken for");
-        let (Some(radio), Some((base, users))) = (self.radio, places.split_first()) else {
+        let (Some(radio), Some((base, users))) = (self.radio, positions.split_first()) else {
             return;
         };
-        let channels = self.channels.iter_mut().zip(&self.by_place).zip(users);
-        for ((channel, _), place) in channels.filter(|((_, by_place), _)| **by_place) {
-            channel.mean_db = radio.snr_db(*base, *place);
+        let channels = self.channels.iter_mut().zip(&self.by_position).zip(users);
+        for ((channel, _), position) in channels.filter(|((_, by_position), _)| **by_position) {
+            channel.mean_db = radio.snr_db(*base, *position);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What every registered kind of medium keeps to.
 
 use super::*;
-use crate::Place;
+use crate::Position;
 use crate::shared::Outcome;
 use crate::testing::{Lcg, TestPacket, queues};
 use proptest::prelude::*;
@@ -60,9 +60,9 @@ proptest! {
         offers.sort();
         let links = [(0, 1), (1, 0), (0, 2), (2, 0)]
             .map(|(from, to)| Ends { from: vec![from], to: vec![to] });
-        let places = [0.0, 20.0, -60.0].map(|x| Place { x, y: 0.0 });
+        let positions = [0.0, 20.0, -60.0].map(|x| Position { x, y: 0.0 });
         let stations =
-            places.map(|place| Station { place, queue: queue.clone(), ..Station::default() });
+            positions.map(|position| Station { position, queue: queue.clone(), ..Station::default() });
         for settings in MediumSettings::examples() {
             let mut rng = Lcg(seed);
             let medium = settings.build(&stations, &links, &mut rng);

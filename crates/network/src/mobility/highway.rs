@@ -1,38 +1,38 @@
-//! A platoon on a straight road: cars behind one another in a lane, as in a network of vehicles
+//! A platoon on a straight road: cars behind one another in a lane, as in a vehicular network
 //! (VANET).
 //!
-//! The leader draws a new speed now and then, and each car takes over the speed of the car ahead a
-//! reaction later: car i drives the leader's profile i reactions later. Before the run the leader
-//! has driven its first speed for ever, so that the platoon begins with equal gaps and one speed.
+//! The leader draws a new speed at fixed intervals, and each car adopts the speed of the car ahead
+//! after its reaction time: car i drives the leader's profile i reaction times later. Before the
+//! run the leader has driven its first speed for ever, so that the platoon begins with equal gaps
+//! and one speed.
 //!
-//! Gaps stay in bounds that the number of cars does not widen. With v the leader's speed, v(0)
-//! before the run, and r the reaction, car i has gone the integral of v from −i r to t − i r. The
-//! car ahead of it has gone that from −(i − 1) r to t − (i − 1) r. The difference telescopes: what
-//! both have gone cancels, and what is left is the last r of the one and the first r of the other,
+//! The number of cars does not widen the bounds of the gaps. With v the leader's speed, v(0) before
+//! the run, and r the reaction time, car i has driven the integral of v from −i r to t − i r. The
+//! car ahead of it has driven the integral from −(i − 1) r to t − (i − 1) r. The common part
+//! cancels; the last r of the car ahead and the first r of the car behind remain,
 //!
 //! gap(t) = gap(0) + ∫ v from t − i r to t − (i − 1) r − r v(0).
 //!
-//! Each of both terms lies from r vmin to r vmax, so that gap(t) differs from gap(0) by r (vmax −
-//! vmin) at most.
+//! Both terms lie between r vmin and r vmax, so that gap(t) differs from gap(0) by at most
+//! r (vmax − vmin).
 
-use super::{Leg, Place, Trajectory};
+use super::{Leg, Position, Trajectory};
 use crate::Rng;
 use units::{NANOS, Span, Time};
 
-/// A lane of a straight road eastwards from x = 0, and how a platoon drives on it.
+/// A lane of a straight road eastwards from x = 0, and the parameters of a platoon on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Highway {
-    /// Length of the road in metres, above 0. At its end a car enters again at the beginning: a
-    /// ring, cut open.
+    /// Length of the road in metres, above 0. A car that reaches its end continues at its
+    /// beginning, as on a ring.
     pub length: f64,
     /// Least and largest speed of the leader in m/s, from 0 on.
     pub speed: (f64, f64),
-    /// Metres from one car to the next at the start. So many cars with so large gaps fit on the
-    /// road.
+    /// Metres from one car to the next at the start. The road is long enough for all cars.
     pub gap: f64,
     /// How long the leader keeps a speed, above 0.
     pub hold: Span,
-    /// How much later than the car ahead a car takes over its speed.
+    /// Reaction time: how much later than the car ahead a car adopts its speed.
     pub reaction: Span,
     /// Where the leader starts, in metres from the beginning of the road.
     pub start_m: f64,
@@ -41,22 +41,22 @@ pub struct Highway {
 }
 
 impl Highway {
-    /// The cars' ways until a time, from which on they stand; the first is the leader's.
+    /// The cars' trajectories until a time, at which they stop; the first is the leader's.
     ///
-    /// Where a car enters the road again a leg begins, and the place jumps back by the length of
-    /// the road.
+    /// Where a car continues at the beginning of the road a leg begins, and its position jumps back
+    /// by the length of the road.
     pub fn platoon(&self, cars: usize, until: Time, rng: &mut impl Rng) -> Vec<Trajectory> {
         let profile = self.profile(until, rng);
         (0..cars).map(|car| self.drive(car, &profile, until)).collect()
     }
 
-    /// What no gap of a platoon falls below, in metres: gap − reaction · (vmax − vmin). If it is
+    /// Lower bound of all gaps of a platoon, in metres: gap − reaction · (vmax − vmin). If it is
     /// above 0, no car overtakes another one.
-    pub fn tightest_gap(&self) -> f64 {
+    pub fn min_gap(&self) -> f64 {
         self.gap - self.reaction.seconds() * (self.speed.1 - self.speed.0)
     }
 
-    /// The leader's speeds in m/s, and since when it has them.
+    /// The leader's speeds in m/s, each with the time at which it begins.
     fn profile(&self, until: Time, rng: &mut impl Rng) -> Vec<(Time, f64)> {
         let (slowest, fastest) = self.speed;
         let mut profile = Vec::new();
@@ -68,10 +68,10 @@ impl Highway {
         profile
     }
 
-    /// The way of a car that has so many ahead of it.
+    /// The trajectory of car number `car`, from 0 for the leader.
     fn drive(&self, car: usize, profile: &[(Time, f64)], until: Time) -> Trajectory {
         let lag = Span(self.reaction.0.saturating_mul(car as u64));
-        // The first speed is the one from before the run.
+        // The first speed is that from before the run.
         let since = |at: Time| if at == Time::ZERO { at } else { later(at, lag) };
         let speeds = profile.iter().map(|(at, speed)| (since(*at), *speed));
         let ends = profile.iter().skip(1).map(|(at, _)| since(*at)).chain([until]);
@@ -80,17 +80,17 @@ impl Highway {
         for ((begin, speed), end) in speeds.zip(ends).filter(|((begin, _), _)| *begin < until) {
             x = self.keep(speed, x, (begin, end.min(until)), &mut legs);
         }
-        legs.push(Leg { at: until, from: Place { x, y: self.y }, velocity: (0.0, 0.0) });
+        legs.push(Leg { at: until, from: Position { x, y: self.y }, velocity: (0.0, 0.0) });
         Trajectory(legs)
     }
 
-    /// Adds the legs of a car that keeps a speed from `x` on. Gives where it is at the end.
+    /// Adds the legs of a car that keeps a speed from `x` on. Returns its x at the end.
     fn keep(&self, speed: f64, x: f64, (begin, end): (Time, Time), legs: &mut Vec<Leg>) -> f64 {
         let (mut at, mut x) = (begin, x);
         loop {
-            legs.push(Leg { at, from: Place { x, y: self.y }, velocity: (speed, 0.0) });
-            // The first whole nanosecond at which it is beyond the end of the road; never, if it
-            // stands.
+            legs.push(Leg { at, from: Position { x, y: self.y }, velocity: (speed, 0.0) });
+            // The first whole nanosecond at which it is beyond the end of the road; never at a
+            // speed of 0.
             let beyond = libm::ceil((self.length - x) / speed * NANOS as f64) as u64;
             let wrap = later(at, Span(beyond.max(1)));
             let until = wrap.min(end);
@@ -98,13 +98,13 @@ impl Highway {
             if wrap >= end {
                 return x;
             }
-            // What a rounding leaves before the end of the road is less than a nanosecond's way.
+            // Rounding may leave it short of the end, by less than a nanosecond of travel.
             x = if x > self.length / 2.0 { 0.0 } else { x };
             at = wrap;
         }
     }
 
-    /// A place up to a road's length beyond its end, on the ring.
+    /// The x on the road of an x that is less than a road's length beyond its end.
     fn on_road(&self, x: f64) -> f64 {
         if x >= self.length { x - self.length } else { x }
     }
@@ -121,9 +121,9 @@ mod tests {
     use crate::testing::{Always, Lcg};
     use proptest::prelude::*;
 
-    /// Gives what it has been told, over and over.
-    struct Told(Vec<f64>);
-    impl crate::Rng for Told {
+    /// Gives recorded numbers in turn.
+    struct Recorded(Vec<f64>);
+    impl crate::Rng for Recorded {
         fn uniform(&mut self) -> f64 {
             self.0.rotate_left(1);
             self.0[self.0.len() - 1]
@@ -156,17 +156,17 @@ mod tests {
         for (car, begin) in cars.iter().zip([200.0, 150.0, 100.0, 50.0, 0.0, 950.0]) {
             for second in 0..=200 {
                 let expected = (begin + 20.0 * f64::from(second)) % 1000.0;
-                let place = car.at(seconds(second.into()));
+                let position = car.at(seconds(second.into()));
                 assert!(
-                    (place.x - expected).abs() < 1e-6 && place.y == 4.0,
-                    "{place:?} {expected}"
+                    (position.x - expected).abs() < 1e-6 && position.y == 4.0,
+                    "{position:?} {expected}"
                 );
             }
             assert_eq!(car.at(seconds(200.0)), car.at(seconds(300.0)));
         }
         let at = |leg: &Leg| leg.at.seconds();
         let begins: Vec<f64> = cars[0].0.iter().filter(|leg| leg.from.x < 1.0).map(at).collect();
-        assert_eq!(begins, [40.0, 90.0, 140.0, 190.0]); // it enters anew, each time with a leg
+        assert_eq!(begins, [40.0, 90.0, 140.0, 190.0]); // each time it continues there with a leg
     }
 
     #[test]
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn a_leader_that_brakes_from_the_largest_speed_to_the_least_makes_every_gap_the_tightest() {
         let road = road();
-        assert_eq!(road.tightest_gap(), 40.0);
-        let cars = road.platoon(8, seconds(100.0), &mut Told(vec![1.0, 0.0]));
+        assert_eq!(road.min_gap(), 40.0);
+        let cars = road.platoon(8, seconds(100.0), &mut Recorded(vec![1.0, 0.0]));
         // Car 1 follows 0.5 s late, at 10.5 s; car 7 at 13.5 s, and at 20 s the leader accelerates
         // again.
         for (at, expected) in [(9.9, 50.0), (13.5, 40.0), (19.9, 40.0), (23.5, 50.0)] {
@@ -219,7 +219,7 @@ mod tests {
     fn cars_that_stand_do_not_move() {
         let road = Highway { speed: (0.0, 0.0), ..road() };
         let cars = road.platoon(2, seconds(100.0), &mut Lcg(1));
-        assert_eq!(cars[1].at(seconds(77.0)), Place { x: 150.0, y: 4.0 });
+        assert_eq!(cars[1].at(seconds(77.0)), Position { x: 150.0, y: 4.0 });
     }
 
     proptest! {
@@ -234,11 +234,11 @@ mod tests {
                 length: gap + change + rest, speed: (slowest, slowest + more), gap, hold: Span::millis(hold),
                 reaction: Span::millis(reaction), start_m, y: 0.0,
             };
-            prop_assert!((road.tightest_gap() - slack).abs() < 1e-9);
+            prop_assert!((road.min_gap() - slack).abs() < 1e-9);
             let cars = road.platoon(cars, seconds(120.0), &mut Lcg(seed));
             for at in (0..=1200).map(|tenth| seconds(f64::from(tenth) / 10.0)) {
                 for gap in gaps(&road, &cars, at) {
-                    prop_assert!(gap > road.tightest_gap() - 1e-5 && gap < road.gap + change + 1e-5, "{}", gap);
+                    prop_assert!(gap > road.min_gap() - 1e-5 && gap < road.gap + change + 1e-5, "{}", gap);
                 }
             }
         }

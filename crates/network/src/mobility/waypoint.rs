@@ -1,121 +1,123 @@
-//! Random waypoint in a rectangle: straight to a place drawn uniformly, at a speed drawn uniformly,
-//! a pause, and so on.
+//! Random waypoint in a rectangle: a node moves straight to a waypoint drawn uniformly, at a speed
+//! drawn uniformly, pauses, and begins again.
 //!
-//! Who begins this at a place drawn uniformly watches a transient: slow legs last longer, so that
-//! more and more nodes are on one and the mean speed decays (Yoon, Liu and Noble, INFOCOM 2003).
-//! Here a node begins as it is found at any later time, by perfect sampling of the stationary
-//! regime (Navidi and Camp, IEEE Trans. Mobile Computing 3(1), 2004; Le Boudec and Vojnović,
-//! INFOCOM 2005), so that there is nothing to wait for.
+//! Nodes that all begin a leg at a uniform position show a transient: slow legs last longer, so
+//! that more and more nodes are on one and the mean speed decays (Yoon, Liu and Noble, INFOCOM
+//! 2003). Here nodes begin in the stationary regime, by perfect sampling (Navidi and Camp, IEEE
+//! Trans. Mobile Computing 3(1), 2004; Le Boudec and Vojnović, INFOCOM 2005), so that no time has
+//! to be discarded.
 
-use super::{Place, Trajectory};
+use super::{Position, Trajectory};
 use crate::Rng;
 use units::{Span, Time};
 
-/// How nodes move at random in a rectangle, whose corner is at (0, 0).
+/// The random waypoint model in a rectangle with one corner at (0, 0).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Waypoint {
+pub struct RandomWaypoint {
     /// East–west side of the rectangle in metres, above 0.
     pub width: f64,
     /// North–south side in metres, above 0.
     pub height: f64,
-    /// Least and largest speed of a leg in m/s; above 0, for with a least speed of 0 there is no
-    /// stationary regime.
+    /// Least and largest speed of a leg in m/s; above 0, because with a least speed of 0 there is
+    /// no stationary regime.
     pub speed: (f64, f64),
     /// Shortest and longest pause after a leg.
     pub pause: (Span, Span),
-    /// Whether a node begins as it is found in the long run. If not, it begins a leg at a place
-    /// drawn uniformly.
+    /// Whether a node begins in the stationary regime. If not, it begins a leg at a position drawn
+    /// uniformly.
     pub stationary: bool,
 }
 
-/// A place drawn uniformly from a rectangle of so many metres, for a node that stands still.
-pub fn scattered(width: f64, height: f64, rng: &mut impl Rng) -> Place {
-    Place { x: width * rng.uniform(), y: height * rng.uniform() }
+/// A position drawn uniformly from a rectangle of these sides in metres.
+pub fn uniform_position(width: f64, height: f64, rng: &mut impl Rng) -> Position {
+    Position { x: width * rng.uniform(), y: height * rng.uniform() }
 }
 
-impl Waypoint {
-    /// A node's way until a time, by which it finishes a leg and then stays where it is.
+impl RandomWaypoint {
+    /// A node's trajectory until a time. It finishes the leg of that time and then stops.
     pub fn trajectory(&self, until: Time, rng: &mut impl Rng) -> Trajectory {
         if libm::hypot(self.width, self.height) == 0.0 {
-            return Trajectory::still(Place::default()); // every place is this one
+            return Trajectory::fixed(Position::default()); // the rectangle is a point
         }
         let (mut path, mut now) = match self.stationary {
-            true => self.found(rng),
-            false => (Trajectory::still(self.anywhere(rng)), Time::ZERO),
+            true => self.stationary_start(rng),
+            false => (Trajectory::fixed(self.uniform(rng)), Time::ZERO),
         };
         while now < until {
-            let to = self.anywhere(rng);
+            let to = self.uniform(rng);
             let (slowest, fastest) = self.speed;
             let speed = slowest + (fastest - slowest) * rng.uniform();
             now = path.go(now, to, speed).unwrap_or(Time::NEVER);
-            now = Time(now.0.saturating_add(self.rest(rng).0));
+            now = Time(now.0.saturating_add(self.pause(rng).0));
         }
         path
     }
 
-    /// Mean speed in m/s in the long run, over nodes or over time, pauses included.
+    /// Mean speed in m/s of the stationary regime, over nodes or over time, pauses included.
     ///
-    /// A cycle is a leg and a pause, and what holds in the long run is a cycle's mean way by its
-    /// mean time. Without pauses the way cancels: (vmax − vmin) / ln(vmax / vmin).
+    /// A cycle is a leg and a pause; the mean speed is the mean length of a leg over the mean
+    /// duration of a cycle. Without pauses the length cancels: (vmax − vmin) / ln(vmax / vmin).
     pub fn mean_speed(&self) -> f64 {
-        let way = mean_distance(self.width, self.height);
-        if way == 0.0 {
+        let length = mean_distance(self.width, self.height);
+        if length == 0.0 {
             return 0.0;
         }
-        way / (way * self.slowness() + self.mean_pause())
+        length / (length * self.mean_inverse_speed() + self.mean_pause())
     }
 
-    /// A node as it is found in the long run, and when what it does then has ended.
-    fn found(&self, rng: &mut impl Rng) -> (Trajectory, Time) {
+    /// A node in the stationary regime: its current leg or pause, and when that ends.
+    fn stationary_start(&self, rng: &mut impl Rng) -> (Trajectory, Time) {
         let (pause, leg) =
-            (self.mean_pause(), mean_distance(self.width, self.height) * self.slowness());
+            (self.mean_pause(), mean_distance(self.width, self.height) * self.mean_inverse_speed());
         if rng.uniform() * (pause + leg) < pause {
-            // The place of a pause is the end of a leg, which is uniform.
-            let path = Trajectory::still(self.anywhere(rng));
-            return (path, Time::ZERO + self.rest_left(rng));
+            // A pause is at the end of a leg, which is uniform.
+            let path = Trajectory::fixed(self.uniform(rng));
+            return (path, Time::ZERO + self.residual_pause(rng));
         }
-        let (from, to) = self.ends(rng);
-        let way = rng.uniform();
-        let place = Place { x: from.x + way * (to.x - from.x), y: from.y + way * (to.y - from.y) };
-        // A leg is found the more likely the longer it lasts: its speed has a density as 1/v, so ln
-        // v is uniform.
+        let (from, to) = self.leg_ends(rng);
+        let part = rng.uniform();
+        let position =
+            Position { x: from.x + part * (to.x - from.x), y: from.y + part * (to.y - from.y) };
+        // The probability of being on a leg grows with its duration: the density of its speed is
+        // proportional to 1/v, so ln v is uniform.
         let (slowest, fastest) = self.speed;
         let speed = slowest * libm::exp(rng.uniform() * libm::log(fastest / slowest));
-        let mut path = Trajectory::still(place);
+        let mut path = Trajectory::fixed(position);
         let ends = path.go(Time::ZERO, to, speed).unwrap_or(Time::NEVER);
-        (path, Time(ends.0.saturating_add(self.rest(rng).0)))
+        (path, Time(ends.0.saturating_add(self.pause(rng).0)))
     }
 
-    /// Ends of a leg on which a node is found: the more likely the longer it is, by rejection.
-    fn ends(&self, rng: &mut impl Rng) -> (Place, Place) {
+    /// Ends of the leg that a node is on: their density is proportional to the length of the leg,
+    /// by rejection.
+    fn leg_ends(&self, rng: &mut impl Rng) -> (Position, Position) {
         let longest = libm::hypot(self.width, self.height);
         loop {
-            // The mean distance is 0.33 of the diagonal on a line and 0.37 in a square: so many are
-            // accepted.
-            let (from, to) = (self.anywhere(rng), self.anywhere(rng));
+            // The acceptance probability is the mean distance over the diagonal: 0.33 on a line,
+            // 0.37 in a square.
+            let (from, to) = (self.uniform(rng), self.uniform(rng));
             if rng.uniform() * longest < from.distance(to) {
                 return (from, to);
             }
         }
     }
 
-    /// A pause.
-    fn rest(&self, rng: &mut impl Rng) -> Span {
+    /// The duration of a pause.
+    fn pause(&self, rng: &mut impl Rng) -> Span {
         let (shortest, longest) = (self.pause.0.seconds(), self.pause.1.seconds());
         Span::from_seconds(shortest + (longest - shortest) * rng.uniform())
     }
 
-    /// What is left of a pause in which a node is found. The density of the pause's length p is as
-    /// p, and the node is anywhere in it.
-    fn rest_left(&self, rng: &mut impl Rng) -> Span {
+    /// The rest of a pause that a node is in. The density of the pause's length p is proportional
+    /// to p, and the node is at a uniform point of it.
+    fn residual_pause(&self, rng: &mut impl Rng) -> Span {
         let (shortest, longest) = (self.pause.0.seconds(), self.pause.1.seconds());
         let (low, high) = (shortest * shortest, longest * longest);
         let pause = libm::sqrt(low + (high - low) * rng.uniform());
         Span::from_seconds(pause * rng.uniform())
     }
 
-    fn anywhere(&self, rng: &mut impl Rng) -> Place {
-        scattered(self.width, self.height, rng)
+    fn uniform(&self, rng: &mut impl Rng) -> Position {
+        uniform_position(self.width, self.height, rng)
     }
 
     /// Mean pause in s.
@@ -124,7 +126,7 @@ impl Waypoint {
     }
 
     /// Mean of 1/v in s/m: ln(vmax / vmin) / (vmax − vmin).
-    fn slowness(&self) -> f64 {
+    fn mean_inverse_speed(&self) -> f64 {
         let (slowest, fastest) = self.speed;
         match fastest > slowest {
             true => libm::log1p((fastest - slowest) / slowest) / (fastest - slowest),
@@ -161,16 +163,16 @@ mod tests {
     use proptest::prelude::*;
 
     /// A square kilometre with legs of 26 s to hours.
-    fn square(speed: (f64, f64), pause: (u64, u64), stationary: bool) -> Waypoint {
+    fn square(speed: (f64, f64), pause: (u64, u64), stationary: bool) -> RandomWaypoint {
         let pause = (Span::millis(1000 * pause.0), Span::millis(1000 * pause.1));
-        Waypoint { width: 1000.0, height: 1000.0, speed, pause, stationary }
+        RandomWaypoint { width: 1000.0, height: 1000.0, speed, pause, stationary }
     }
 
     fn seconds(s: f64) -> Time {
         Time::ZERO + Span::from_seconds(s)
     }
 
-    fn nodes(model: &Waypoint, count: usize, until: f64, seed: u64) -> Vec<Trajectory> {
+    fn nodes(model: &RandomWaypoint, count: usize, until: f64, seed: u64) -> Vec<Trajectory> {
         let mut rng = Lcg(seed);
         (0..count).map(|_| model.trajectory(seconds(until), &mut rng)).collect()
     }
@@ -238,7 +240,7 @@ mod tests {
         let (speed, error) = mean(&speeds(&found, 0.0));
         assert!((speed - expected).abs() < 4.0 * error, "at 0: {speed} ± {error}");
 
-        let naive = nodes(&Waypoint { stationary: false, ..model }, 20_000, 900.0, 2);
+        let naive = nodes(&RandomWaypoint { stationary: false, ..model }, 20_000, 900.0, 2);
         let first = mean(&travelled(&naive, 0.0, 90.0)).0;
         let last = mean(&travelled(&naive, 810.0, 900.0)).0;
         println!("naive: {first:.3} m/s in the first tenth, {last:.3} in the last");
@@ -269,12 +271,12 @@ mod tests {
     }
 
     /// How many of 100,000 nodes are in each of 5 × 5 cells of the square kilometre at a time in s.
-    fn cells(model: &Waypoint, at: f64, seed: u64) -> [f64; 25] {
+    fn cells(model: &RandomWaypoint, at: f64, seed: u64) -> [f64; 25] {
         let (mut cells, mut rng) = ([0.0; 25], Lcg(seed));
         for _ in 0..100_000 {
-            let place = model.trajectory(seconds(at), &mut rng).at(seconds(at));
+            let position = model.trajectory(seconds(at), &mut rng).at(seconds(at));
             let index = |metres: f64| ((metres / 200.0) as usize).min(4);
-            cells[5 * index(place.y) + index(place.x)] += 1.0;
+            cells[5 * index(position.y) + index(position.x)] += 1.0;
         }
         cells
     }
@@ -297,7 +299,7 @@ mod tests {
         println!("χ² of 24 degrees at 100 and 2000 s: {chi:.1?}");
         assert!(chi.iter().all(|chi| *chi < 51.2), "{chi:?}");
         // The naive way begins elsewhere, and comes in the end to where the other one begins.
-        let naive = Waypoint { stationary: false, ..model };
+        let naive = RandomWaypoint { stationary: false, ..model };
         let chi =
             [(0.0, 7), (6000.0, 8)].map(|(at, seed)| difference(&begin, &cells(&naive, at, seed)));
         println!("χ² of the naive way at 0 and 6000 s: {chi:.1?}");
@@ -315,10 +317,10 @@ mod tests {
 
     #[test]
     fn a_rectangle_without_sides_and_one_that_is_a_line_are_no_trouble() {
-        let point = Waypoint { width: 0.0, height: 0.0, ..square((1.0, 2.0), (0, 0), true) };
-        assert!(nodes(&point, 1, 100.0, 1)[0].is_still() && point.mean_speed() == 0.0);
-        let line = Waypoint { height: 0.0, ..point };
-        let line = Waypoint { width: 100.0, ..line };
+        let point = RandomWaypoint { width: 0.0, height: 0.0, ..square((1.0, 2.0), (0, 0), true) };
+        assert!(nodes(&point, 1, 100.0, 1)[0].is_fixed() && point.mean_speed() == 0.0);
+        let line = RandomWaypoint { height: 0.0, ..point };
+        let line = RandomWaypoint { width: 100.0, ..line };
         assert!((0..100).all(|s| nodes(&line, 1, 100.0, 1)[0].at(seconds(s.into())).y == 0.0));
     }
 
@@ -329,19 +331,19 @@ mod tests {
             pause in 0u64..20_000, longer in 0u64..20_000, stationary: bool, seed: u64
         ) {
             let (speed, pause) = ((slowest, slowest + more), (Span::millis(pause), Span::millis(pause + longer)));
-            let model = Waypoint { width, height, speed, pause, stationary };
+            let model = RandomWaypoint { width, height, speed, pause, stationary };
             let path = model.trajectory(seconds(300.0), &mut Lcg(seed));
             prop_assert!(path.0[0].at == Time::ZERO);
             prop_assert!(path.0.last().unwrap().velocity == (0.0, 0.0));
-            for place in path.0.iter().map(|leg| leg.from) {
-                prop_assert!((0.0..=width).contains(&place.x) && (0.0..=height).contains(&place.y));
+            for position in path.0.iter().map(|leg| leg.from) {
+                prop_assert!((0.0..=width).contains(&position.x) && (0.0..=height).contains(&position.y));
             }
             for pair in path.0.windows(2) {
                 prop_assert!(pair[0].at < pair[1].at);
                 let span = pair[1].at.since(pair[0].at);
                 let (east, north) = pair[0].velocity;
                 let seconds = span.seconds();
-                let end = Place { x: pair[0].from.x + east * seconds, y: pair[0].from.y + north * seconds };
+                let end = Position { x: pair[0].from.x + east * seconds, y: pair[0].from.y + north * seconds };
                 prop_assert!(end.distance(pair[1].from) < 1e-6);
                 let (least, most) = (speed.0 * (seconds - 1e-9), speed.1 * (seconds + 1e-9));
                 let way = pair[0].from.distance(pair[1].from);

@@ -10,7 +10,7 @@ use crate::report::{Located, WrongKey, unique};
 use crate::station::{PlanStation, Station};
 use network::adhoc::Routing;
 use network::dot11::AfterCollision;
-use network::{MediumSettings, Place, RateControl, Standard, WifiSettings};
+use network::{MediumSettings, Position, RateControl, Standard, WifiSettings};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::{Rate, Span};
@@ -379,7 +379,7 @@ impl Medium {
             let (Some((x1, y1)), Some((x2, y2))) = (stands(&link.from), stands(&link.to)) else {
                 continue; // it moves, or will be put somewhere
             };
-            let (from, to) = (Place { x: x1, y: y1 }, Place { x: x2, y: y2 });
+            let (from, to) = (Position { x: x1, y: y1 }, Position { x: x2, y: y2 });
             let metres = from.distance(to).max(1.0);
             let dbm = radio.expand(self.standard.loss_at_1m_db()).received_dbm(from, to);
             if dbm < radio.noise_dbm || dbm < radio.sense_dbm {

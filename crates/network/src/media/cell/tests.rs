@@ -230,16 +230,16 @@ fn a_packet_waits_for_the_next_tti_and_arrives_at_the_end_of_the_one_with_its_la
 #[test]
 fn a_user_out_of_reach_waits_and_has_another_rate_once_it_has_moved() {
     let radio = Radio::default();
-    let at = |snr_db| Place { x: radio.reach_m(radio.noise_dbm + snr_db), y: 0.0 };
+    let at = |snr_db| Position { x: radio.reach_m(radio.noise_dbm + snr_db), y: 0.0 };
     let users = [CellUser { snr_db: None, fading: None }, user(10.0)];
     let settings = CellSettings { radio: Some(radio), ..settings(FAIR, &users) };
     let mut stations = vec![Station::default(); 3];
-    stations[1].place = at(-7.5);
+    stations[1].position = at(-7.5);
     let mut run = saturated(&settings, &stations, &downlinks(2));
     let rates = run.run(1_000);
     assert_eq!((rates[0], run.cell.rate_bps(1, Direction::Down)), (0.0, 0.0));
     assert_eq!((run.cell.backlog(0), run.cell.backlog(1)), (2 * WAITING, 0));
-    run.cell.place(run.now, &[Place::default(), at(25.5), at(40.0)]);
+    run.cell.set_positions(run.now, &[Position::default(), at(25.5), at(40.0)]);
     run.run(1_000);
     let half = run.cell.rate_bps(1, Direction::Down) / 2.0;
     assert!(half > 17e6);
