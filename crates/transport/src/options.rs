@@ -8,7 +8,7 @@ use crate::scheduler::Scheduler;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
-use units::{Bytes, InvalidParameter, Span, ensure};
+use units::{Bytes, InvalidParameter, Span, ValidRange, ensure};
 
 /// Makes both structs and their checks from one entry an option: `name: Type = default, range;`. An
 /// option without a range takes every value of its type.
@@ -138,30 +138,34 @@ options! {
     scheduler: Scheduler = Scheduler::default();
 }
 
-const PACKET: Range<Bytes> = Range {
+const PACKET: ValidRange<Bytes> = ValidRange {
     holds: |packet| (1..=65_535).contains(&packet.0),
     right: "a packet has 1 to 65535 bytes",
 };
 
-const PAYLOAD: Range<Bytes> = Range {
+const PAYLOAD: ValidRange<Bytes> = ValidRange {
     holds: |payload| payload.0 > 0,
     right: "it is above 0 B and leaves room for headers in `packet`",
 };
 
-const WINDOW: Range<f64> =
-    Range { holds: |segments| (1.0..=1e9).contains(segments), right: "it is at least 1 segment" };
+const WINDOW: ValidRange<f64> = ValidRange {
+    holds: |segments| (1.0..=1e9).contains(segments),
+    right: "it is at least 1 segment",
+};
 
-const TIMEOUT: Range<Span> =
-    Range { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"200 ms\"" };
+const TIMEOUT: ValidRange<Span> =
+    ValidRange { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"200 ms\"" };
 
-const RECEIVE_BUFFER: Range<Bytes> =
-    Range { holds: |buffer| buffer.0 > 0, right: "at least one payload must fit" };
+const RECEIVE_BUFFER: ValidRange<Bytes> =
+    ValidRange { holds: |buffer| buffer.0 > 0, right: "at least one payload must fit" };
 
-const SMALL_QUEUE: Range<Bytes> =
-    Range { holds: |limit| limit.0 > 0, right: "it is above 0 B: the last packet may exceed it" };
+const SMALL_QUEUE: ValidRange<Bytes> = ValidRange {
+    holds: |limit| limit.0 > 0,
+    right: "it is above 0 B: the last packet may exceed it",
+};
 
-const SMALL_QUEUE_TIME: Range<Span> =
-    Range { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"1 ms\"" };
+const SMALL_QUEUE_TIME: ValidRange<Span> =
+    ValidRange { holds: |span| *span > Span::ZERO, right: "it is above zero, such as \"1 ms\"" };
 
 impl Options {
     /// Payload bytes of a full segment.
@@ -219,39 +223,6 @@ pub enum RtoFloor {
     Variance,
     /// `RTO = max(SRTT + 4 RTTVAR, minimum)`, RFC 6298 §2.4.
     Total,
-}
-
-/// Which values an option takes.
-struct Range<T> {
-    holds: fn(&T) -> bool,
-    /// What would be right, for people.
-    right: &'static str,
-}
-
-impl<T: Display> Range<T> {
-    fn check(&self, key: &str, option: &impl Present<T>) -> Result<(), InvalidParameter> {
-        match option.present() {
-            Some(value) => ensure((self.holds)(value), key, value, self.right),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The value of an option, which may have none.
-trait Present<T> {
-    fn present(&self) -> Option<&T>;
-}
-
-impl<T> Present<T> for T {
-    fn present(&self) -> Option<&T> {
-        Some(self)
-    }
-}
-
-impl<T> Present<T> for Option<T> {
-    fn present(&self) -> Option<&T> {
-        self.as_ref()
-    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,39 @@ pub fn ensure(
     }
 }
 
+/// The values that a parameter takes, of those that its type has.
+#[derive(Debug)]
+pub struct ValidRange<T> {
+    /// Whether it takes a value.
+    pub holds: fn(&T) -> bool,
+    /// The same in words: the help of an error, and `"range"` in the schema.
+    pub right: &'static str,
+}
+
+/// The range of a probability.
+pub const PROBABILITY: ValidRange<f64> =
+    ValidRange { holds: |value| (0.0..=1.0).contains(value), right: "it lies from 0 to 1" };
+
+impl<T: fmt::Display> ValidRange<T> {
+    /// Refuses a value of `key` outside the range. A parameter that is left out is right.
+    ///
+    /// # Errors
+    /// The parameter, its value and what would be right.
+    pub fn check<'a>(
+        &self,
+        key: &str,
+        value: impl Into<Option<&'a T>>,
+    ) -> Result<(), InvalidParameter>
+    where
+        T: 'a,
+    {
+        match value.into() {
+            Some(value) => ensure((self.holds)(value), key, value, self.right),
+            None => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +81,14 @@ mod tests {
     fn a_key_is_dotted_and_a_table_as_a_whole_is_its_name() {
         let key = |key| ensure(false, key, 0, "").unwrap_err().inside("red").inside("queue").key;
         assert_eq!([key("max"), key("")], ["queue.red.max", "queue.red"]);
+    }
+
+    #[test]
+    fn a_range_refuses_what_lies_outside_and_not_what_is_left_out() {
+        let right = "it lies from 0 to 1";
+        let wrong = InvalidParameter { key: "part".into(), value: "1.5".into(), right };
+        assert_eq!(PROBABILITY.check("part", &1.5), Err(wrong));
+        assert_eq!(PROBABILITY.check("part", &1.0), Ok(()));
+        assert_eq!(PROBABILITY.check("part", &None), Ok(()));
     }
 }

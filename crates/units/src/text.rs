@@ -120,6 +120,21 @@ impl Kind {
         schemars::json_schema!({ "type": kind, "description": description })
     }
 
+    /// The schema of the text that is read: with the units, and the range if there is one.
+    fn text(&self) -> schemars::Schema {
+        let Kind { noun, example, .. } = self;
+        let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        let mut schema = schemars::json_schema!({
+            "type": "string",
+            "description": format!("a {noun} with its unit, for example \"{example}\""),
+            "units": units,
+        });
+        if !self.zero_allowed {
+            schema.insert("range".into(), "above zero".into());
+        }
+        schema
+    }
+
     fn error(&'static self, text: &str, problem: impl Into<String>) -> QuantityError {
         QuantityError { text: text.into(), problem: problem.into(), kind: self }
     }
@@ -214,11 +229,7 @@ macro_rules! deserialised {
                 if generator.contract().is_serialize() {
                     return $kind.number();
                 }
-                let Kind { noun, example, .. } = &$kind;
-                schemars::json_schema!({
-                    "type": "string",
-                    "description": format!("a {noun} with its unit, for example \"{example}\""),
-                })
+                $kind.text()
             }
         }
     };

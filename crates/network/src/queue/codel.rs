@@ -4,11 +4,11 @@
 //! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). It decides when a packet
 //! departs.
 
-use super::{DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ensure_room};
+use super::{DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ROOM};
 use crate::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Span, Time, WholePackets, ensure};
+use units::{InvalidParameter, Packets, Span, Time, ValidRange, WholePackets};
 
 /// CoDel (RFC 8289), with the parameters that it recommends.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -19,14 +19,18 @@ pub struct Codel {
     pub target: Span,
     /// How long the delay must stay above it (INTERVAL): about the largest usual round trip.
     #[serde(rename(serialize = "interval_s"))]
+    #[schemars(extend("range" = INTERVAL.right))]
     pub interval: Span,
     /// Whether packets of flows that use ECN are marked instead of dropped.
     pub ecn: bool,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "WholePackets")]
+    #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
 }
+
+pub(super) const INTERVAL: ValidRange<Span> =
+    ValidRange { holds: |interval| *interval > Span::ZERO, right: "it is above zero" };
 
 impl Default for Codel {
     fn default() -> Self {
@@ -48,8 +52,8 @@ impl Kind for Codel {
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {
-        ensure(self.interval > Span::ZERO, "interval", self.interval, "it is above zero")?;
-        ensure_room(self.limit)
+        INTERVAL.check("interval", &self.interval)?;
+        ROOM.check("limit", &self.limit)
     }
 
     fn short(limit: u64, ecn: bool) -> Self {

@@ -5,13 +5,13 @@
 //! the head of the queue with the most bytes (§4.1), half of it but at most 64 packets, as Linux
 //! does.
 
-use super::codel::{Control, Law};
-use super::{Codel, DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ensure_room};
+use super::codel::{Control, INTERVAL, Law};
+use super::{Codel, DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ROOM};
 use crate::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, InvalidParameter, Packets, Span, Time, WholePackets, ensure};
+use units::{Bytes, InvalidParameter, Packets, Span, Time, ValidRange, WholePackets};
 
 /// FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -22,19 +22,32 @@ pub struct FqCodel {
     pub target: Span,
     /// How long the delay must stay above it (INTERVAL).
     #[serde(rename(serialize = "interval_s"))]
+    #[schemars(extend("range" = INTERVAL.right))]
     pub interval: Span,
     /// Whether packets of flows that use ECN are marked instead of dropped.
     pub ecn: bool,
     /// Number of queues that flows are hashed into.
+    #[schemars(extend("range" = QUEUES.right))]
     pub queues: u32,
     /// Bytes that a queue may send in its turn.
     #[serde(rename(serialize = "quantum_bytes"))]
+    #[schemars(extend("range" = QUANTUM.right))]
     pub quantum: Bytes,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "WholePackets")]
+    #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
 }
+
+const QUEUES: ValidRange<u32> = ValidRange {
+    holds: |queues| (1..=1 << 20).contains(queues),
+    right: "it lies from 1 to 1048576",
+};
+
+const QUANTUM: ValidRange<Bytes> = ValidRange {
+    holds: |quantum| (1..=1 << 20).contains(&quantum.0),
+    right: "it lies from 1 B to 1 MiB",
+};
 
 impl Default for FqCodel {
     fn default() -> Self {
@@ -53,12 +66,10 @@ impl Kind for FqCodel {
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {
-        ensure(self.interval > Span::ZERO, "interval", self.interval, "it is above zero")?;
-        let queues = (1..=1 << 20).contains(&self.queues);
-        ensure(queues, "queues", self.queues, "it lies from 1 to 1048576")?;
-        let quantum = (1..=1 << 20).contains(&self.quantum.0);
-        ensure(quantum, "quantum", self.quantum, "it lies from 1 B to 1 MiB")?;
-        ensure_room(self.limit)
+        INTERVAL.check("interval", &self.interval)?;
+        QUEUES.check("queues", &self.queues)?;
+        QUANTUM.check("quantum", &self.quantum)?;
+        ROOM.check("limit", &self.limit)
     }
 
     fn short(limit: u64, ecn: bool) -> Self {

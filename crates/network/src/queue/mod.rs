@@ -12,7 +12,7 @@ use serde::de::{self, DeserializeOwned, EnumAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
-use units::{InvalidParameter, Packets, Rate, Time, ensure};
+use units::{InvalidParameter, Packets, Rate, Time, ValidRange};
 
 mod fifo;
 
@@ -387,10 +387,9 @@ fn schema_of<K: Kind>(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// Refuses a queue that holds no packet.
-fn ensure_room(limit: Packets) -> Result<(), InvalidParameter> {
-    ensure(limit.0 >= 1.0, "limit", limit, "it is at least 1 packet")
-}
+/// The range of the room of a queue: it holds a packet.
+const ROOM: ValidRange<Packets> =
+    ValidRange { holds: |limit| limit.0 >= 1.0, right: "it is at least 1 packet" };
 
 #[cfg(test)]
 mod tests;

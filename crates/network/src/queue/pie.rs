@@ -6,11 +6,11 @@
 //! arrivals that moment stands still, so the updates of a timer can be made up for at the next
 //! arrival, exactly. Derandomisation (§5.4) is left out.
 
-use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, Verdict, ensure_room};
+use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, ROOM, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, Span, Time, WholePackets, ensure};
+use units::{InvalidParameter, Packets, Rate, Span, Time, ValidRange, WholePackets};
 
 /// PIE (RFC 8033), with the parameters that it recommends.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -21,21 +21,33 @@ pub struct Pie {
     pub target: Span,
     /// Between two updates of the drop probability (T_UPDATE).
     #[serde(rename(serialize = "update_s"))]
+    #[schemars(extend("range" = UPDATE.right))]
     pub update: Span,
     /// Bursts that long pass (MAX_BURST).
     #[serde(rename(serialize = "burst_s"))]
     pub burst: Span,
     /// Weight of the distance from the reference, in 1/s.
+    #[schemars(extend("range" = WEIGHT.right))]
     pub alpha: f64,
     /// Weight of the change since the last update, in 1/s.
+    #[schemars(extend("range" = WEIGHT.right))]
     pub beta: f64,
     /// Whether packets of flows that use ECN are marked while the probability is at most 0.1.
     pub ecn: bool,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "WholePackets")]
+    #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
 }
+
+/// A shorter timer would dominate the run.
+const UPDATE: ValidRange<Span> =
+    ValidRange { holds: |update| *update >= Span::millis(1), right: "it is at least 1 ms" };
+
+const WEIGHT: ValidRange<f64> = ValidRange {
+    holds: |weight| (0.0..=1e6).contains(weight),
+    right: "it is a weight in 1/s, not below 0",
+};
 
 impl Default for Pie {
     fn default() -> Self {
@@ -60,12 +72,10 @@ impl Kind for Pie {
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {
-        const WEIGHT: &str = "it is a weight in 1/s, not below 0";
-        // A shorter timer would dominate the run.
-        ensure(self.update >= Span::millis(1), "update", self.update, "it is at least 1 ms")?;
-        ensure((0.0..=1e6).contains(&self.alpha), "alpha", self.alpha, WEIGHT)?;
-        ensure((0.0..=1e6).contains(&self.beta), "beta", self.beta, WEIGHT)?;
-        ensure_room(self.limit)
+        UPDATE.check("update", &self.update)?;
+        WEIGHT.check("alpha", &self.alpha)?;
+        WEIGHT.check("beta", &self.beta)?;
+        ROOM.check("limit", &self.limit)
     }
 
     fn short(limit: u64, ecn: bool) -> Self {

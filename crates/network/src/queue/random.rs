@@ -6,11 +6,11 @@
 //! queue. htsim counts bytes and has the packet in transmission among them; here packets that wait
 //! are counted. There the probability is fixed, 0.1 in csg-htsim; here it may be given.
 
-use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, Verdict, ensure_room};
+use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, ROOM, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, WholePackets, ensure};
+use units::{InvalidParameter, PROBABILITY, Packets, Rate, WholePackets, ensure};
 
 /// Drops with one probability while at least `threshold` packets wait (htsim's RandomQueue).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -18,16 +18,19 @@ use units::{InvalidParameter, Packets, Rate, WholePackets, ensure};
 pub struct Random {
     /// Waiting packets from which on arrivals are dropped with `probability`.
     #[serde(rename(serialize = "threshold_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "WholePackets")]
+    #[schemars(with = "WholePackets", extend("range" = WITHIN_LIMIT))]
     pub threshold: Packets,
     /// Probability of a drop there.
     #[serde(default = "probability")]
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "WholePackets")]
+    #[schemars(with = "WholePackets", extend("range" = ROOM.right))]
     pub limit: Packets,
 }
+
+const WITHIN_LIMIT: &str = "it is at most `limit`";
 
 fn probability() -> f64 {
     0.1
@@ -43,11 +46,10 @@ impl Kind for Random {
 
     fn check(&self) -> Result<(), InvalidParameter> {
         let Random { threshold, probability, limit } = *self;
-        ensure_room(limit)?;
+        ROOM.check("limit", &limit)?;
         let order = format!("{threshold}, above limit ({limit})");
-        ensure(threshold.0 <= limit.0, "threshold", order, "it is at most `limit`")?;
-        let part = (0.0..=1.0).contains(&probability);
-        ensure(part, "probability", probability, "it lies from 0 to 1")
+        ensure(threshold.0 <= limit.0, "threshold", order, WITHIN_LIMIT)?;
+        PROBABILITY.check("probability", &probability)
     }
 
     fn short(limit: u64, _: bool) -> Self {

@@ -8,7 +8,7 @@ use super::{Arrival, ArrivalKind, Backlog, Described, JudgeArrival, Kind, Verdic
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, Time, WholePackets, ensure};
+use units::{InvalidParameter, Packets, Rate, Time, ValidRange, WholePackets, ensure};
 
 /// RED (Floyd and Jacobson 1993).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -19,14 +19,17 @@ pub struct Red {
     pub min: Packets,
     /// Average queue at which the drop probability is `max_p` (max_th).
     #[serde(rename(serialize = "max_packets"))]
+    #[schemars(extend("range" = ABOVE_MIN))]
     pub max: Packets,
     /// Drop probability at `max`.
+    #[schemars(extend("range" = PART.right))]
     pub max_p: f64,
     /// Whether the probability then rises to 1 at twice `max` instead of jumping there.
     #[serde(default = "gentle")]
     pub gentle: bool,
     /// Weight of a new sample in the average (w_q); 1 takes the queue of the moment.
     #[serde(default = "weight")]
+    #[schemars(extend("range" = PART.right))]
     pub weight: f64,
     /// How drops are spread over arrivals.
     #[serde(default)]
@@ -36,9 +39,19 @@ pub struct Red {
     pub ecn: bool,
     /// Packets that fit at all.
     #[serde(rename(serialize = "limit_packets"), serialize_with = "Packets::whole")]
-    #[schemars(with = "WholePackets")]
+    #[schemars(with = "WholePackets", extend("range" = BEYOND_MIN))]
     pub limit: Packets,
 }
+
+const ABOVE_MIN: &str = "min is below max";
+
+const PART: ValidRange<f64> = ValidRange {
+    holds: |part| *part > 0.0 && *part <= 1.0,
+    right: "it lies above 0 and at most at 1",
+};
+
+const BEYOND_MIN: &str =
+    "it is at least 1 packet and at least `min`, below which RED never drops";
 
 fn gentle() -> bool {
     true
@@ -84,15 +97,12 @@ impl Kind for Red {
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {
-        const A_PART: &str = "it lies above 0 and at most at 1";
         let Red { min: Packets(min), max: Packets(max), max_p, weight, limit, .. } = *self;
         let order = format_args!("{max}, not above min ({min})").to_string();
-        ensure(min < max, "max", order, "min is below max")?;
-        ensure(max_p > 0.0 && max_p <= 1.0, "max_p", max_p, A_PART)?;
-        ensure(weight > 0.0 && weight <= 1.0, "weight", weight, A_PART)?;
-        let room = limit.0 >= 1.0 && limit.0 >= min;
-        let right = "it is at least 1 packet and at least `min`, below which RED never drops";
-        ensure(room, "limit", limit, right)
+        ensure(min < max, "max", order, ABOVE_MIN)?;
+        PART.check("max_p", &max_p)?;
+        PART.check("weight", &weight)?;
+        ensure(limit.0 >= 1.0 && limit.0 >= min, "limit", limit, BEYOND_MIN)
     }
 
     fn short(limit: u64, ecn: bool) -> Self {

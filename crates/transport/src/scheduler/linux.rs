@@ -49,7 +49,7 @@ use super::{Choice, Described, Kind, PathState, Schedule, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{InvalidParameter, Span, Time, ensure};
+use units::{InvalidParameter, Span, Time, ValidRange};
 use wire::Range;
 
 /// `MPTCP_SEND_BURST_SIZE`: 64 KiB without the largest headers.
@@ -74,7 +74,10 @@ const STALE: u32 = 2;
 /// round trip if that is shorter.
 const CHECK: Span = Span::millis(20);
 
-const RANGE: &str = "it lies from 0.1 to 100 windows";
+const WINDOWS: ValidRange<f64> = ValidRange {
+    holds: |windows| (0.1..=100.0).contains(windows),
+    right: "it lies from 0.1 to 100 windows",
+};
 
 /// The scheduler of Linux: the path whose queued data would be done soonest.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -83,7 +86,7 @@ pub struct Linux {
     /// The application writes on demand: it keeps each path supplied with unsent data of so many
     /// windows. By default it fills the send buffer.
     #[serde(default)]
-    #[schemars(extend("range" = RANGE))]
+    #[schemars(extend("range" = WINDOWS.right))]
     pub windows_ahead: Option<f64>,
 }
 
@@ -101,8 +104,7 @@ impl Kind for Linux {
     }
 
     fn check(&self) -> Result<(), InvalidParameter> {
-        let windows = self.windows_ahead.unwrap_or(1.0);
-        ensure((0.1..=100.0).contains(&windows), "windows_ahead", windows, RANGE)
+        WINDOWS.check("windows_ahead", &self.windows_ahead)
     }
 
     fn start(&self, paths: usize) -> Box<Subflows> {

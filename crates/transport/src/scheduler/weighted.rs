@@ -9,20 +9,19 @@
 use super::{Choice, Described, Kind, Schedule, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, ensure};
+use units::{InvalidParameter, ValidRange};
 use wire::Range;
 
-/// The largest weight: a turn of it is a window of 1.5 MB.
-const MOST: u32 = 1000;
-
-const RANGE: &str = "a weight lies from 1 to 1000";
+/// A turn of the largest weight is a window of 1.5 MB.
+const WEIGHT: ValidRange<u32> =
+    ValidRange { holds: |weight| (1..=1000).contains(weight), right: "a weight lies from 1 to 1000" };
 
 /// Paths with window space in turn, each for as many segments as its weight.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weighted {
     /// The weights of the paths in their order; further paths have weight 1.
-    #[schemars(extend("range" = RANGE))]
+    #[schemars(extend("range" = WEIGHT.right))]
     pub weights: Vec<u32>,
 }
 
@@ -40,8 +39,7 @@ impl Kind for Weighted {
     }
 
     fn check(&self) -> Result<(), InvalidParameter> {
-        let valid = |weight: u32| (1..=MOST).contains(&weight);
-        self.weights.iter().try_for_each(|weight| ensure(valid(*weight), "weights", weight, RANGE))
+        self.weights.iter().try_for_each(|weight| WEIGHT.check("weights", weight))
     }
 
     fn start(&self, paths: usize) -> Box<Turns> {
