@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from anabranch import _core
 
 from .markdown import table, together
-from .ranges import range_of, scenario, units_of
 
 Schema = dict[str, Any]
 
-QUANTITIES = {
-    "Span": lambda text: scenario(duration=text),
-    "Rate": lambda text: scenario(link={"rate": text}),
-    "Bytes": lambda text: scenario(transport={"packet": text}),
-    "Packets": lambda text: scenario(link={"queue": {"droptail": {"packets": text}}}),
-}
-"""Definitions that are written as text with a unit, and a scenario with one."""
+QUANTITIES = ("Span", "Rate", "Bytes", "Packets")
+"""Definitions that are written as text with a unit."""
 
 KINDS = {
     "string": "text",
@@ -69,25 +64,30 @@ def written(schema: Schema, definitions: dict[str, Schema]) -> str:
     return f"[one](#{name.lower()}) of {', '.join(words)}"
 
 
-def row(table_name: str, key: str, schema: Schema, required: bool, whole: Schema) -> list[str]:
+def in_range(schema: Schema, definitions: dict[str, Schema]) -> str:
+    """The values that a property or every value of its definition may have, as errors say it."""
+    kind = definitions.get(reference(schema) or "", {})
+    declared = schema.get("range", kind.get("range", ""))
+    return re.sub(r"^it (is|lies) |, such as .*", "", declared)
+
+
+def row(key: str, schema: Schema, required: bool, definitions: dict[str, Schema]) -> list[str]:
     """A key of a table."""
-    name = reference(schema)
-    kind = name if name in QUANTITIES else plain(schema) if name is None else ""
     about = " ".join(str(schema.get("description", "")).split())
     shown = json.dumps(schema.get("default"))
     return [
         f"`{key}`",
-        written(schema, whole["$defs"]),
+        written(schema, definitions),
         "**required**" if required else "" if shown in NOTHING else f"`{shown}`",
-        range_of(table_name, key, kind, schema.get("range")),
+        in_range(schema, definitions),
         about,
     ]
 
 
-def keys(name: str, schema: Schema, whole: Schema) -> str:
+def keys(name: str, schema: Schema, definitions: dict[str, Schema]) -> str:
     """A table of the file."""
     rows = (
-        row(name, key, value, key in schema.get("required", []), whole)
+        row(key, value, key in schema.get("required", []), definitions)
         for key, value in schema["properties"].items()
     )
     head = ["key", "what to write", "default", "range", "meaning"]
@@ -116,9 +116,9 @@ def quantities(definitions: dict[str, Schema]) -> str:
         [
             noun(definitions[name]),
             f'`"{definitions[name]["description"].split(chr(34))[1]}"`',
-            units_of(content),
+            ", ".join(definitions[name]["units"]),
         ]
-        for name, content in QUANTITIES.items()
+        for name in QUANTITIES
     )
     return together("## Quantities", table(["quantity", "example", "units"], rows))
 
@@ -144,11 +144,11 @@ def parts() -> dict[str, str]:
     whole = json.loads(_core.schema())
     definitions = whole["$defs"]
     inner = [
-        (keys(name, definitions[name], whole) if "properties" in definitions[name] else "")
+        (keys(name, definitions[name], definitions) if "properties" in definitions[name] else "")
         or alternatives(name, definitions[name])
         for name in in_order(whole)
     ]
     return {
-        "scenario": together(keys("Scenario", whole, whole), *inner),
+        "scenario": together(keys("Scenario", whole, definitions), *inner),
         "quantities": quantities(definitions),
     }

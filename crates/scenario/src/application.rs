@@ -3,7 +3,7 @@
 use crate::report::WrongKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use units::Span;
+use units::{InvalidParameter, Span, ValidRange};
 
 /// How sizes of transfers are distributed.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
@@ -55,9 +55,11 @@ impl SizesKeys {
 pub struct Pauses {
     /// How long it writes, on average.
     #[serde(rename(serialize = "on_s"))]
+    #[schemars(extend("range" = PERIOD.right))]
     pub on: Span,
     /// How long it pauses, on average.
     #[serde(rename(serialize = "off_s"))]
+    #[schemars(extend("range" = PERIOD.right))]
     pub off: Span,
     /// Whether each time is drawn (exponentially) or always the same.
     #[serde(default = "yes")]
@@ -68,8 +70,9 @@ fn yes() -> bool {
     true
 }
 
-/// Shortest time of anything that happens again and again: shorter ones would dominate the run.
-const SHORTEST: Span = Span::millis(1);
+/// Shorter times of writing and pausing would dominate the run.
+const PERIOD: ValidRange<Span> =
+    ValidRange { holds: |time| *time >= Span::millis(1), right: "it is at least 1 ms" };
 
 impl Sizes {
     pub(crate) fn check(&self) -> Result<(), WrongKey> {
@@ -88,13 +91,8 @@ impl Sizes {
 }
 
 impl Pauses {
-    pub(crate) fn check(&self) -> Result<(), WrongKey> {
-        match self.on.min(self.off) < SHORTEST {
-            true => {
-                let what = "`on` or `off` of its pauses is below 1 ms";
-                Err(WrongKey::new("pauses", what, "both are at least 1 ms"))
-            }
-            false => Ok(()),
-        }
+    pub(crate) fn check(&self) -> Result<(), InvalidParameter> {
+        PERIOD.check("pauses.on", &self.on)?;
+        PERIOD.check("pauses.off", &self.off)
     }
 }

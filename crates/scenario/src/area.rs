@@ -4,15 +4,17 @@ use crate::moves::{Ground, Moves};
 use crate::report::{Located, WrongKey};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Span;
+use units::{InvalidParameter, Span, ValidRange};
 
 /// The ground on which nodes are: a rectangle from (0, 0).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Area {
     /// Metres to the east.
+    #[schemars(extend("range" = SIDE.right))]
     pub width: f64,
     /// Metres to the north.
+    #[schemars(extend("range" = SIDE.right))]
     pub height: f64,
     /// How nodes move that do not say so themselves and have no place of their own. By default they
     /// stand still, each where it is put at random.
@@ -20,8 +22,17 @@ pub struct Area {
     pub moves: Moves,
     /// How often it is looked where moving nodes are.
     #[serde(default = "step")]
+    #[schemars(extend("range" = STEP.right))]
     pub step: Span,
 }
+
+const SIDE: ValidRange<f64> =
+    ValidRange { holds: |side| (1.0..=1e6).contains(side), right: "metres, from 1 to 1000000" };
+
+const STEP: ValidRange<Span> = ValidRange {
+    holds: |step| (Span::millis(1)..=Span::millis(10_000)).contains(step),
+    right: "it lies from 1 ms to 10 s",
+};
 
 fn step() -> Span {
     Span::millis(100)
@@ -48,20 +59,14 @@ impl Area {
 
     /// Checks the area of a scenario that has so many nodes.
     pub(crate) fn check(&self, nodes: usize) -> Result<(), Located> {
-        self.check_own().map_err(|wrong| wrong.within("area"))?;
+        self.check_own().map_err(|wrong| WrongKey::from(wrong).within("area"))?;
         self.moves.check(self.ground(), nodes).map_err(|wrong| wrong.within("area.moves"))
     }
 
-    fn check_own(&self) -> Result<(), WrongKey> {
-        for (key, value) in [("width", self.width), ("height", self.height)] {
-            if !(1.0..=1e6).contains(&value) {
-                return Err(WrongKey::value(key, value, "metres, from 1 to 1000000"));
-            }
-        }
-        match (Span::millis(1)..=Span::millis(10_000)).contains(&self.step) {
-            true => Ok(()),
-            false => Err(WrongKey::value("step", self.step, "it lies from 1 ms to 10 s")),
-        }
+    fn check_own(&self) -> Result<(), InvalidParameter> {
+        SIDE.check("width", &self.width)?;
+        SIDE.check("height", &self.height)?;
+        STEP.check("step", &self.step)
     }
 
     pub(crate) fn expand(&self) -> PlanArea {

@@ -1,9 +1,9 @@
 //! Changes of a link while the run lasts.
 
-use crate::report::{WrongKey, probability};
+use crate::report::WrongKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Rate, Span};
+use units::{PROBABILITY, Rate, Span};
 
 /// A change of a link at a time; what is left out stays.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -20,6 +20,7 @@ pub struct LinkChange {
     pub delay: Option<Span>,
     /// New loss probability, for each packet by itself.
     #[serde(default)]
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub loss: Option<f64>,
     /// Whether the link carries anything.
     #[serde(default)]
@@ -29,7 +30,7 @@ pub struct LinkChange {
 impl LinkChange {
     /// Checks a change, called `key`, of a link that has a rate, or none.
     pub(crate) fn check(&self, key: &str, has_rate: bool) -> Result<(), WrongKey> {
-        self.loss.map_or(Ok(()), |loss| probability(&format!("{key}.loss"), loss))?;
+        PROBABILITY.check(&format!("{key}.loss"), &self.loss)?;
         match self.rate.is_some() && !has_rate {
             true => {
                 let what = "set, but the link has no rate";

@@ -5,15 +5,18 @@ use crate::report::WrongKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::Options;
+use units::ValidRange;
 
 /// Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Coding {
     /// R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good.
+    #[schemars(extend("range" = REDUNDANCY.right))]
     pub redundancy: f64,
     /// W: how many segments, the newest ones, a combination covers.
     #[serde(default = "six")]
+    #[schemars(extend("range" = WINDOW.right))]
     pub window: u8,
 }
 
@@ -21,8 +24,17 @@ fn six() -> u8 {
     6
 }
 
-/// More combinations for a segment than any loss asks for that leaves a path usable.
-const MOST_REDUNDANCY: f64 = 10.0;
+/// No loss that leaves a path usable asks for more than 10.
+const REDUNDANCY: ValidRange<f64> = ValidRange {
+    holds: |redundancy| (1.0..=10.0).contains(redundancy),
+    right: "at least 1 (each segment is sent once), at least 1/(1 − p) against a loss of p, at most \
+            10",
+};
+
+const WINDOW: ValidRange<u8> = ValidRange {
+    holds: |window| *window > 0,
+    right: "W is 1 to 255: a combination covers at least the segment for which it is sent",
+};
 
 impl Coding {
     /// Checks the coding of a path of such a flow.
@@ -32,18 +44,8 @@ impl Coding {
         striped: bool,
         options: &Options,
     ) -> Result<(), WrongKey> {
-        if !(1.0..=MOST_REDUNDANCY).contains(&self.redundancy) {
-            let what = format!("redundancy is {}", self.redundancy);
-            let right = "at least 1 (each segment is sent once), at least 1/(1 − p) against a loss \
-                         of p, at most 10";
-            return Err(WrongKey::new("coding.redundancy", what, right));
-        }
-        if self.window == 0 {
-            let right = "W is 1 to 255: a combination covers at least the segment for which it is \
-                         sent";
-            let what = "the coding window is 0 segments";
-            return Err(WrongKey::new("coding.window", what, right));
-        }
+        REDUNDANCY.check("coding.redundancy", &self.redundancy)?;
+        WINDOW.check("coding.window", &self.window)?;
         if protocol == Protocol::Udp || striped {
             let what = if striped { "a striped flow is coded" } else { "a flow of UDP is coded" };
             return Err(WrongKey::new("coding", what, "paths of TCP and MPTCP can be coded"));

@@ -3,6 +3,7 @@
 use crate::report::WrongKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::ValidRange;
 
 /// A demand that an ensemble, all paths of one connection, is TCP-fair (Tse 2006, §1.3).
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
@@ -14,8 +15,12 @@ pub struct Fair {
     /// What it may take beyond that: as a part of a link in the lenient definition, and of the
     /// bound of the stringent one.
     #[serde(default = "default_margin")]
+    #[schemars(extend("range" = MARGIN.right))]
     pub margin: f64,
 }
+
+const MARGIN: ValidRange<f64> =
+    ValidRange { holds: |margin| (0.0..=1.0).contains(margin), right: "it is a part, from 0 to 1" };
 
 fn default_margin() -> f64 {
     0.05
@@ -36,10 +41,7 @@ pub enum Definition {
 impl Fair {
     /// Checks the demand of a flow that is one user, or more.
     pub(crate) fn check(&self, one_user: bool) -> Result<(), WrongKey> {
-        if !(0.0..=1.0).contains(&self.margin) {
-            let what = format!("fair.margin is {}", self.margin);
-            return Err(WrongKey::new("fair", what, "it is a part, from 0 to 1"));
-        }
+        MARGIN.check("fair.margin", &self.margin)?;
         match one_user {
             true => Ok(()),
             false => {

@@ -13,7 +13,7 @@ use control::ControllerSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use transport::{OptionTable, Options};
-use units::{Bytes, Rate, Span};
+use units::{Bytes, Rate, Span, ValidRange};
 
 /// A group of identical flows; in tables and theory, a class of users.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -23,6 +23,7 @@ pub struct Flow {
     pub name: Name,
     /// How many users; a flow without users is left out.
     #[serde(default = "one", deserialize_with = "users")]
+    #[schemars(extend("range" = COUNT))]
     pub count: u32,
     /// The congestion controller; see `anabranch list controllers`.
     #[serde(default = "reno")]
@@ -39,16 +40,20 @@ pub struct Flow {
     pub striped: bool,
     /// When the users start.
     #[serde(default)]
+    #[schemars(extend("range" = START))]
     pub start: Span,
     /// Each user starts at a random time within this span after `start`.
     #[serde(default)]
+    #[schemars(extend("range" = START))]
     pub spread: Span,
     /// Users per second that come at random from `start` to the end of the run, instead of `count`
     /// and `spread`: as many as a Poisson process has on average, at its times.
     #[serde(default)]
+    #[schemars(extend("range" = ARRIVALS))]
     pub arrivals: Option<f64>,
     /// Bytes to send; without it, and without `app_rate`, the flow never ends.
     #[serde(default)]
+    #[schemars(extend("range" = TRANSFER.right))]
     pub transfer: Option<Bytes>,
     /// How the bytes to send differ from user to user; `transfer` is their mean.
     #[serde(default)]
@@ -74,6 +79,17 @@ pub struct Flow {
     pub transport: OptionTable,
 }
 
+const COUNT: &str = "it is a whole number from 0 to 4294967295";
+
+const START: &str = "start + spread is below duration";
+
+const ARRIVALS: &str = "a number of users per second above 0";
+
+const TRANSFER: ValidRange<Bytes> = ValidRange {
+    holds: |bytes| bytes.0 > 0,
+    right: "above zero: leave it out for a flow that never ends",
+};
+
 fn one() -> u32 {
     1
 }
@@ -81,7 +97,7 @@ fn one() -> u32 {
 fn users<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let count = i64::deserialize(deserializer)?;
     let wrong = || {
-        let message = format!("count is {count}; it is a whole number from 0 to {}", u32::MAX);
+        let message = format!("count is {count}; {COUNT}");
         serde::de::Error::custom(message)
     };
     u32::try_from(count).map_err(|_| wrong())
@@ -192,10 +208,7 @@ impl Flow {
             let what = "both `transfer` and `app_rate` are set";
             return Err(WrongKey::new("transfer", what, "choose one of them"));
         }
-        if self.transfer == Some(Bytes(0)) {
-            let right = "leave it out for a flow that never ends";
-            return Err(WrongKey::value("transfer", Bytes(0), right));
-        }
+        TRANSFER.check("transfer", &self.transfer)?;
         self.check_arrivals(duration)?;
         self.check_sizes()?;
         self.check_pauses()?;
@@ -207,7 +220,7 @@ impl Flow {
         match latest >= duration {
             true => {
                 let what = format!("it may start at {latest}, and the run ends at {duration}");
-                Err(WrongKey::new("start", what, "start + spread is below duration"))
+                Err(WrongKey::new("start", what, START))
             }
             false => Ok(()),
         }
@@ -219,7 +232,7 @@ impl Flow {
         };
         let most = f64::from(u32::MAX) / duration.seconds();
         if !(rate > 0.0 && rate < most) {
-            return Err(WrongKey::value("arrivals", rate, "a number of users per second above 0"));
+            return Err(WrongKey::value("arrivals", rate, ARRIVALS));
         }
         match self.count != 1 || self.spread != Span::ZERO {
             true => {
@@ -244,7 +257,7 @@ impl Flow {
             let right = "give the rate at which it writes";
             return Err(WrongKey::new("pauses", "`pauses` without `app_rate`", right));
         }
-        self.pauses.as_ref().map_or(Ok(()), Pauses::check)
+        self.pauses.as_ref().map_or(Ok(()), Pauses::check).map_err(WrongKey::from)
     }
 
     fn check_protocol(&self) -> Result<(), WrongKey> {

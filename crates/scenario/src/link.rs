@@ -7,13 +7,13 @@ use crate::node::Nodes;
 use crate::opportunities::{Opportunities, PlanOpportunities};
 use crate::queue::{DEFAULT_QUEUE, check_queue};
 use crate::reorder::{Reorder, ReorderKeys};
-use crate::report::{Located, WrongKey, probability};
+use crate::report::{Located, WrongKey};
 use crate::trace::Trace;
 use network::Queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use units::{Rate, Span};
+use units::{PROBABILITY, Rate, Span};
 
 /// A link in one direction: queue, transmitter, line.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -41,6 +41,7 @@ pub struct Link {
     pub reorder: Option<Reorder>,
     /// Probability that a packet comes out twice.
     #[serde(default)]
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub duplicate: f64,
     /// Packets come out later by a random time up to this, evenly, and keep their order: the random
     /// processing time that keeps phases from locking (Floyd and Jacobson 1992).
@@ -210,7 +211,7 @@ impl Link {
 
     fn check_impairments(&self) -> Result<(), WrongKey> {
         self.reorder.as_ref().map_or(Ok(()), Reorder::check)?;
-        probability("duplicate", self.duplicate)?;
+        PROBABILITY.check("duplicate", &self.duplicate)?;
         let departing = self.queue.as_ref().is_some_and(Queue::decides_on_departure);
         let copies = self.reorder.is_some() || self.duplicate > 0.0;
         if self.jitter > Span::ZERO && (departing || copies) {

@@ -1,8 +1,9 @@
 //! Random loss of a link.
 
-use crate::report::{WrongKey, probability};
+use crate::report::WrongKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
+use units::{PROBABILITY, ValidRange};
 
 /// Random loss: of each packet by itself or, with `burst`, by a chain of a good and a bad state
 /// (Gilbert 1960, Elliott 1963).
@@ -10,20 +11,27 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(deny_unknown_fields)]
 pub struct Loss {
     /// Probability for each packet; with `burst` in the long run.
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
     /// Packets in a row that find the bad state, on average; without it there is no chain.
     #[serde(default)]
+    #[schemars(extend("range" = BURST.right))]
     pub burst: Option<f64>,
     /// Loss in the good state of the chain.
     #[serde(default)]
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub good: f64,
     /// Loss in the bad state of the chain.
     #[serde(default = "certain")]
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub bad: f64,
     /// Whether a lost packet has used the transmitter, as on a radio.
     #[serde(default)]
     pub place: LossPlace,
 }
+
+const BURST: ValidRange<f64> =
+    ValidRange { holds: |burst| (1.0..=1e9).contains(burst), right: "it is at least 1 packet" };
 
 fn certain() -> f64 {
     1.0
@@ -91,9 +99,10 @@ pub struct Chain {
 
 impl Loss {
     pub(crate) fn check(&self) -> Result<(), WrongKey> {
-        probability("loss.probability", self.probability)?;
-        probability("loss.good", self.good)?;
-        probability("loss.bad", self.bad)?;
+        PROBABILITY.check("loss.probability", &self.probability)?;
+        PROBABILITY.check("loss.good", &self.good)?;
+        PROBABILITY.check("loss.bad", &self.bad)?;
+        BURST.check("loss.burst", &self.burst)?;
         let Some(burst) = self.burst else {
             let chain = self.good != 0.0 || self.bad != 1.0;
             let what = "`good` or `bad` without `burst`";
@@ -102,9 +111,6 @@ impl Loss {
                 false => Ok(()),
             };
         };
-        if !(1.0..=1e9).contains(&burst) {
-            return Err(WrongKey::value("loss.burst", burst, "it is at least 1 packet"));
-        }
         let share = self.share();
         if !(self.good < self.bad && (0.0..1.0).contains(&share)) {
             let right = "with `burst` it is at least `good` and below `bad`, the losses of the two \

@@ -4,7 +4,7 @@ use crate::movements;
 use crate::report::{WrongKey, not_read};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Span;
+use units::{Span, ValidRange};
 
 /// How nodes move.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -28,9 +28,11 @@ pub enum Moves {
 pub struct Waypoint {
     /// Least and greatest speed in m/s; above 0, or nodes would come to a halt in the long run.
     #[serde(rename(serialize = "speed_mps"))]
+    #[schemars(extend("range" = SPEED))]
     pub speed: (f64, f64),
     /// Shortest and longest pause.
     #[serde(default = "no_pause", rename(serialize = "pause_s"))]
+    #[schemars(extend("range" = PAUSE))]
     pub pause: (Span, Span),
     /// Whether places and speeds are from the start as they are in the long run (Navidi and Camp
     /// 2004). Otherwise all begin at uniform places with a new leg, and the mean speed falls for a
@@ -38,6 +40,11 @@ pub struct Waypoint {
     #[serde(default = "yes")]
     pub stationary: bool,
 }
+
+const SPEED: &str = "least and greatest in m/s, at most 1000, the least above 0: with 0, nodes come \
+                     to a halt in the long run";
+
+const PAUSE: &str = "the shortest, then the longest";
 
 fn yes() -> bool {
     true
@@ -54,23 +61,37 @@ fn no_pause() -> (Span, Span) {
 pub struct Highway {
     /// Least and greatest speed in m/s, between which the leader draws a new one uniformly.
     #[serde(rename(serialize = "speed_mps"))]
+    #[schemars(extend("range" = LEADER_SPEED))]
     pub speed: (f64, f64),
     /// Metres between cars at the start.
     #[serde(default = "gap", rename(serialize = "gap_m"))]
+    #[schemars(extend("range" = GAP))]
     pub gap: f64,
     /// How long the leader keeps a speed.
     #[serde(default = "hold", rename(serialize = "hold_s"))]
+    #[schemars(extend("range" = HOLD.right))]
     pub hold: Span,
     /// How long a car takes to do as the one ahead of it.
     #[serde(default = "reaction", rename(serialize = "reaction_s"))]
+    #[schemars(extend("range" = GAP))]
     pub reaction: Span,
     /// Where the leader is at the start, in metres to the east.
     #[serde(default, rename(serialize = "start_m"))]
+    #[schemars(extend("range" = INSIDE))]
     pub start: f64,
     /// The lane, in metres to the north; by default the middle of the area.
     #[serde(default, rename(serialize = "lane_m"))]
+    #[schemars(extend("range" = INSIDE))]
     pub lane: Option<f64>,
 }
+
+const LEADER_SPEED: &str = "least and greatest in m/s, above 0 and at most 1000";
+
+const GAP: &str =
+    "`gap` is above `reaction` × (greatest − least speed), and at most the width of the area";
+
+const HOLD: ValidRange<Span> =
+    ValidRange { holds: |hold| *hold >= Span::millis(100), right: "it is at least 100 ms" };
 
 fn gap() -> f64 {
     40.0
@@ -100,6 +121,9 @@ pub struct Movements {
 
 /// Fastest that anything moves, in m/s.
 const FASTEST: f64 = 1_000.0;
+
+/// What would be right in place of a coordinate outside.
+pub(crate) const INSIDE: &str = "it lies inside the area";
 
 /// Where nodes may be: metres to the east and to the north, from (0, 0).
 #[derive(Clone, Copy, Debug)]
@@ -164,15 +188,13 @@ impl Waypoint {
     fn check(&self) -> Result<(), WrongKey> {
         if !speeds(self.speed) {
             let what = format!("speed is [{}, {}]", self.speed.0, self.speed.1);
-            let right = "least and greatest in m/s, at most 1000, the least above 0: with 0, nodes \
-                         come to a halt in the long run";
-            return Err(WrongKey::new("speed", what, right));
+            return Err(WrongKey::new("speed", what, SPEED));
         }
         match self.pause.0 <= self.pause.1 {
             true => Ok(()),
             false => {
                 let what = format!("pause is [{}, {}]", self.pause.0, self.pause.1);
-                Err(WrongKey::new("pause", what, "the shortest, then the longest"))
+                Err(WrongKey::new("pause", what, PAUSE))
             }
         }
     }
@@ -183,27 +205,21 @@ impl Highway {
         let (least, most) = self.speed;
         if !speeds(self.speed) {
             let what = format!("speed is [{least}, {most}]");
-            let right = "least and greatest in m/s, above 0 and at most 1000";
-            return Err(WrongKey::new("speed", what, right));
+            return Err(WrongKey::new("speed", what, LEADER_SPEED));
         }
         let needed = self.reaction.seconds() * (most - least);
         if !(self.gap > needed && self.gap <= ground.width) {
-            let right = format!(
-                "above reaction × (greatest − least speed) = {needed} m, or a car overtakes the \
-                 one ahead, and at most the width of the area"
-            );
+            let right = format!("{GAP}: at {needed} m or less a car overtakes the one ahead");
             return Err(WrongKey::value("gap", self.gap, right));
         }
-        if self.hold < Span::millis(100) {
-            return Err(WrongKey::value("hold", self.hold, "it is at least 100 ms"));
-        }
+        HOLD.check("hold", &self.hold)?;
         let lane = self.lane.unwrap_or(0.0);
         for (key, value, most) in
             [("start", self.start, ground.width), ("lane", lane, ground.height)]
         {
             if !(0.0..=most).contains(&value) {
                 let what = format!("{key} is {value}, outside the area");
-                return Err(WrongKey::new(key, what, format!("it lies from 0 to {most} m")));
+                return Err(WrongKey::new(key, what, format!("{INSIDE}, from 0 to {most} m")));
             }
         }
         Ok(())

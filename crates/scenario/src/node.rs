@@ -3,13 +3,13 @@
 use crate::area::Area;
 use crate::error::Error;
 use crate::movements::{self, Move as Leg};
-use crate::moves::{Highway, Moves, Waypoint};
+use crate::moves::{Highway, INSIDE, Moves, Waypoint};
 use crate::name::Name;
 use crate::report::{Located, WrongKey, unique};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use units::Span;
+use units::{Span, ValidRange};
 
 /// A node, or a group of nodes: `count` of them are called NAME-1, NAME-2 and so on.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -19,21 +19,27 @@ pub struct Node {
     pub name: Name,
     /// How many there are.
     #[serde(default = "one")]
+    #[schemars(extend("range" = COUNT.right))]
     pub count: u32,
     /// Where it is, in metres to the east; without `x` and `y`, or `places`, it moves, or is put at
     /// random.
     #[serde(default)]
+    #[schemars(extend("range" = INSIDE))]
     pub x: Option<f64>,
     /// Where it is, in metres to the north.
     #[serde(default)]
+    #[schemars(extend("range" = INSIDE))]
     pub y: Option<f64>,
     /// Where each of a group is: metres to the east and to the north.
     #[serde(default)]
+    #[schemars(extend("range" = INSIDE))]
     pub places: Option<Vec<(f64, f64)>>,
     /// How it moves; by default as the area says.
     #[serde(default)]
     pub moves: Option<Moves>,
 }
+
+const COUNT: ValidRange<u32> = ValidRange { holds: |count| *count > 0, right: "it is at least 1" };
 
 fn one() -> u32 {
     1
@@ -198,9 +204,9 @@ impl<'a> Nodes<'a> {
 
     fn check_node(self, node: &Node) -> Result<(), Located> {
         let name = &node.name.text;
-        if node.count == 0 {
-            return Err(WrongKey::value("count", 0, "it is at least 1").of("node", name));
-        }
+        COUNT
+            .check("count", &node.count)
+            .map_err(|wrong| WrongKey::from(wrong).of("node", name))?;
         let Some(area) = self.area else {
             let error = Error::new(format!("node `{name}`: there is no area"));
             let right = "write [area] with `width` and `height`, in metres";
@@ -328,7 +334,7 @@ impl Node {
                 if !(0.0..=most).contains(&value) {
                     let what = format!("{axis} is {value}, outside the area");
                     let key = if self.places.is_some() { "places" } else { axis };
-                    return Err(WrongKey::new(key, what, format!("it lies from 0 to {most} m")));
+                    return Err(WrongKey::new(key, what, format!("{INSIDE}, from 0 to {most} m")));
                 }
             }
         }

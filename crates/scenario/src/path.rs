@@ -30,6 +30,7 @@ pub struct Path {
     pub join: Option<Span>,
     /// When it leaves.
     #[serde(default)]
+    #[schemars(extend("range" = LEAVE))]
     pub leave: Option<Span>,
     /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
     #[serde(default)]
@@ -39,6 +40,8 @@ pub struct Path {
     #[serde(default)]
     pub coding: Option<Coding>,
 }
+
+const LEAVE: &str = "`join` is before `leave`";
 
 /// A choice of channels.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
@@ -162,7 +165,7 @@ impl Path {
         match self.leave.filter(|leave| *leave <= joins) {
             Some(leave) => {
                 let what = format!("a path leaves at {leave} and joins at {joins}");
-                Err(WrongKey::new("leave", what, "`join` is before `leave`"))
+                Err(WrongKey::new("leave", what, LEAVE))
             }
             None => Ok(()),
         }

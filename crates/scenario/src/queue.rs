@@ -9,10 +9,7 @@ pub(crate) const DEFAULT_QUEUE: Queue = Queue::DropTail(DropTail::of(1000));
 
 /// Checks the parameters of a queue.
 pub(crate) fn check_queue(queue: &Queue) -> Result<(), WrongKey> {
-    queue.check().map_err(|error| {
-        let error = error.inside("queue");
-        WrongKey::value(&error.key, error.value, error.right)
-    })
+    queue.check().map_err(|wrong| wrong.inside("queue").into())
 }
 
 /// Checks the queue of a host.

@@ -1,8 +1,8 @@
 //! Propagation of signals between stations.
 
-use crate::report::WrongKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use units::{InvalidParameter, ValidRange};
 
 /// Log-distance propagation, and what a receiver makes of it.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
@@ -10,20 +10,41 @@ use serde::{Deserialize, Serialize};
 pub struct Radio {
     /// Transmitted power in dBm.
     #[serde(default = "power")]
+    #[schemars(extend("range" = POWER.right))]
     pub power_dbm: f64,
     /// Path loss at one metre in dB; by default that of the band.
     #[serde(default)]
+    #[schemars(extend("range" = LOSS.right))]
     pub loss_at_1m_db: Option<f64>,
     /// The power of the distance with which it grows.
     #[serde(default = "exponent")]
+    #[schemars(extend("range" = EXPONENT.right))]
     pub exponent: f64,
     /// Noise with the receiver's noise figure in dBm.
     #[serde(default = "noise")]
+    #[schemars(extend("range" = RECEIVED.right))]
     pub noise_dbm: f64,
     /// Least power at which the medium counts as busy, in dBm.
     #[serde(default = "sense")]
+    #[schemars(extend("range" = RECEIVED.right))]
     pub sense_dbm: f64,
 }
+
+const POWER: ValidRange<f64> = ValidRange {
+    holds: |power| (-50.0..=60.0).contains(power),
+    right: "it lies from -50 to 60 dBm",
+};
+
+const LOSS: ValidRange<f64> =
+    ValidRange { holds: |loss| (0.0..=150.0).contains(loss), right: "it lies from 0 to 150 dB" };
+
+const EXPONENT: ValidRange<f64> =
+    ValidRange { holds: |exponent| (1.0..=10.0).contains(exponent), right: "it lies from 1 to 10" };
+
+const RECEIVED: ValidRange<f64> = ValidRange {
+    holds: |power| (-150.0..=0.0).contains(power),
+    right: "it lies from -150 to 0 dBm",
+};
 
 fn power() -> f64 {
     16.0
@@ -50,18 +71,11 @@ impl Radio {
         network::Radio { power_dbm, loss_at_1m_db, exponent, noise_dbm, sense_dbm }
     }
 
-    pub(crate) fn check(&self) -> Result<(), WrongKey> {
-        for (key, value, least, most) in [
-            ("radio.power_dbm", self.power_dbm, -50.0, 60.0),
-            ("radio.loss_at_1m_db", self.loss_at_1m_db.unwrap_or_default(), 0.0, 150.0),
-            ("radio.exponent", self.exponent, 1.0, 10.0),
-            ("radio.noise_dbm", self.noise_dbm, -150.0, 0.0),
-            ("radio.sense_dbm", self.sense_dbm, -150.0, 0.0),
-        ] {
-            if !(least..=most).contains(&value) {
-                return Err(WrongKey::value(key, value, "a number that a radio has"));
-            }
-        }
-        Ok(())
+    pub(crate) fn check(&self) -> Result<(), InvalidParameter> {
+        POWER.check("radio.power_dbm", &self.power_dbm)?;
+        LOSS.check("radio.loss_at_1m_db", &self.loss_at_1m_db)?;
+        EXPONENT.check("radio.exponent", &self.exponent)?;
+        RECEIVED.check("radio.noise_dbm", &self.noise_dbm)?;
+        RECEIVED.check("radio.sense_dbm", &self.sense_dbm)
     }
 }

@@ -1,15 +1,15 @@
 //! Packets that come out of a link out of order.
 
-use crate::report::{WrongKey, probability};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use units::Span;
+use units::{InvalidParameter, PROBABILITY, Span};
 
 /// Packets that are held back at the end of a link.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// Probability for each packet.
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
     /// For how long.
     pub delay: Span,
@@ -38,7 +38,7 @@ impl ReorderKeys {
 }
 
 impl Reorder {
-    pub(crate) fn check(&self) -> Result<(), WrongKey> {
-        probability("reorder.probability", self.probability)
+    pub(crate) fn check(&self) -> Result<(), InvalidParameter> {
+        PROBABILITY.check("reorder.probability", &self.probability)
     }
 }

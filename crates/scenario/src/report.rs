@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::name::Name;
 use core::ops::Range;
 use std::collections::BTreeSet;
+use units::InvalidParameter;
 
 /// What an error is about: bytes of the file, or a dotted key, which may be left out there.
 pub(crate) enum Subject {
@@ -69,10 +70,21 @@ impl WrongKey {
         Located::key(format!("{kind}.{name}.{}", self.key), error)
     }
 
+    /// The error, if the table is the whole file.
+    pub(crate) fn of_file(self) -> Located {
+        Located::key(self.key, Error::new(self.what).help(self.right))
+    }
+
     /// The error, if the table is a single one, with this key.
     pub(crate) fn within(self, table: &str) -> Located {
         let error = Error::new(format!("{table}: {}", self.what)).help(self.right);
         Located::key(format!("{table}.{}", self.key), error)
+    }
+}
+
+impl From<InvalidParameter> for WrongKey {
+    fn from(InvalidParameter { key, value, right }: InvalidParameter) -> Self {
+        WrongKey::value(&key, value, right)
     }
 }
 
@@ -90,17 +102,6 @@ pub(crate) fn unique<'a>(kind: &str, names: impl Iterator<Item = &'a Name>) -> R
         }
     }
     Ok(())
-}
-
-/// What is right in place of a number that is no probability.
-pub(crate) const FROM_0_TO_1: &str = "it lies from 0 to 1";
-
-/// Checks that the value of `key` is a probability.
-pub(crate) fn probability(key: &str, value: f64) -> Result<(), WrongKey> {
-    match (0.0..=1.0).contains(&value) {
-        true => Ok(()),
-        false => Err(WrongKey::value(key, value, FROM_0_TO_1)),
-    }
 }
 
 /// A line of a file inside a scenario that is wrong.

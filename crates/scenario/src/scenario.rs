@@ -7,12 +7,12 @@ use crate::link::{Link, Links, PlanLink};
 use crate::media::{self, Media, media};
 use crate::node::{Node, Nodes, PlanNode};
 use crate::path::LaidLinks;
-use crate::report::{Located, unique};
+use crate::report::{Located, WrongKey, unique};
 use crate::topology::{PlanMedium, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::OptionTable;
-use units::Span;
+use units::{Span, ValidRange};
 
 /// Declares the scenario file, with the lists of tables of shared media in the place of `..media`.
 macro_rules! scenario {
@@ -58,12 +58,15 @@ media!(scenario! {
         #[serde(default)]
         pub source: String,
         /// When the run ends.
+        #[schemars(extend("range" = DURATION.right))]
         pub duration: Span,
         /// Until then nothing is measured.
         #[serde(default)]
+        #[schemars(extend("range" = WARMUP))]
         pub warmup: Span,
         /// How often windows, round-trip times and queues are sampled.
         #[serde(default = "default_sample")]
+        #[schemars(extend("range" = SAMPLE.right))]
         pub sample: Span,
         /// Transport options of all flows.
         #[serde(default)]
@@ -86,6 +89,14 @@ media!(scenario! {
         pub choice: Vec<Choice>,
     }
 });
+
+const DURATION: ValidRange<Span> =
+    ValidRange { holds: |time| *time > Span::ZERO, right: "it is above zero, such as \"60 s\"" };
+
+const WARMUP: &str = "it is below `duration`";
+
+const SAMPLE: ValidRange<Span> =
+    ValidRange { holds: |time| *time > Span::ZERO, right: "it is above zero, such as \"100 ms\"" };
 
 fn default_sample() -> Span {
     Span::millis(100)
@@ -154,7 +165,7 @@ impl Scenario {
 
     /// Checks what the types cannot: references, ranges, and times that make no sense together.
     pub(crate) fn check(&self) -> Result<(), Located> {
-        self.check_times()?;
+        self.check_times().map_err(WrongKey::of_file)?;
         let options = self.transport.over(&OptionTable::default());
         check_options(&options).map_err(|wrong| {
             let error = Error::new(format!("the scenario: {}", wrong.what)).help(wrong.right);
@@ -171,22 +182,15 @@ impl Scenario {
         self.flow.iter().try_for_each(check)
     }
 
-    fn check_times(&self) -> Result<(), Located> {
+    fn check_times(&self) -> Result<(), WrongKey> {
         let Scenario { duration, warmup, sample, .. } = self;
-        if *duration == Span::ZERO {
-            let error = Error::new("duration is zero").help("write, for example, \"60 s\"");
-            return Err(Located::key("duration", error));
-        }
+        DURATION.check("duration", duration)?;
         if warmup >= duration {
             let what = format!("warmup ({warmup}) is not before the end of the run ({duration})");
-            let help = "shorten `warmup` or lengthen `duration`";
-            return Err(Located::key("warmup", Error::new(what).help(help)));
+            let right = format!("{WARMUP}: shorten `warmup` or lengthen `duration`");
+            return Err(WrongKey::new("warmup", what, right));
         }
-        if *sample == Span::ZERO {
-            let error = Error::new("sample is zero").help("write, for example, \"100 ms\"");
-            return Err(Located::key("sample", error));
-        }
-        Ok(())
+        SAMPLE.check("sample", sample).map_err(WrongKey::from)
     }
 
     fn check_users(&self) -> Result<(), Located> {

@@ -7,7 +7,7 @@ use crate::report::WrongKey;
 use network::Queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Packets, Rate, Span};
+use units::{PROBABILITY, Packets, Rate, Span, ValidRange};
 
 /// A station: what it has beside what all have.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -21,6 +21,7 @@ pub struct Station {
     /// Packets that the driver takes from it, with those that are being sent; by default 64, with
     /// `routing` 2, as what it has taken cannot be routed elsewhere.
     #[serde(default)]
+    #[schemars(extend("range" = RING.right))]
     pub ring: Option<Packets>,
     /// Rate at which it sends data, if not that of the medium.
     #[serde(default)]
@@ -28,18 +29,35 @@ pub struct Station {
     /// Where it is, in metres to the east; with `radio` that matters. A node of the scenario's
     /// `node` list is where that says.
     #[serde(default)]
+    #[schemars(extend("range" = PLACE.right))]
     pub x: Option<f64>,
     /// Where it is, in metres to the north.
     #[serde(default)]
+    #[schemars(extend("range" = PLACE.right))]
     pub y: Option<f64>,
     /// Probability that a packet is lost whatever the attempts, as of no congestion.
     #[serde(default)]
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub residual_loss: f64,
     /// Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in
     /// it, whatever the attempts.
     #[serde(default)]
+    #[schemars(extend("range" = NOISE.right))]
     pub noise: Option<Span>,
 }
+
+const RING: ValidRange<Packets> =
+    ValidRange { holds: |ring| (1.0..=1e6).contains(&ring.0), right: "it is at least 1 packet" };
+
+const PLACE: ValidRange<f64> = ValidRange {
+    holds: |metres| (-1e6..=1e6).contains(metres),
+    right: "a place within 1000 km, in metres",
+};
+
+const NOISE: ValidRange<Span> = ValidRange {
+    holds: |between| *between > Span::ZERO,
+    right: "above zero: it is the mean time between two bursts",
+};
 
 /// A station of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -88,28 +106,16 @@ impl Station {
     /// Checks what a station has beside its rate, which is its medium's matter; `listed` says that
     /// it is a node of the scenario's list.
     pub(crate) fn check(&self, listed: bool) -> Result<(), WrongKey> {
-        if let Some(ring) = self.ring.filter(|ring| !(1.0..=1e6).contains(&ring.0)) {
-            return Err(WrongKey::value("ring", ring, "it is at least 1 packet"));
-        }
+        RING.check("ring", &self.ring)?;
         self.queue.as_ref().map_or(Ok(()), check_host_queue)?;
-        if !(0.0..=1.0).contains(&self.residual_loss) {
-            let right = "it lies from 0 to 1";
-            return Err(WrongKey::value("residual_loss", self.residual_loss, right));
-        }
-        if self.noise == Some(Span::ZERO) {
-            return Err(WrongKey::value("noise", "0 s", "it is the mean time between two bursts"));
-        }
+        PROBABILITY.check("residual_loss", &self.residual_loss)?;
+        NOISE.check("noise", &self.noise)?;
         for (key, value) in [("x", self.x), ("y", self.y)] {
-            let Some(value) = value else {
-                continue;
-            };
-            if listed {
+            if let Some(value) = value.filter(|_| listed) {
                 let right = "its place is that of the node of this name: write it there";
                 return Err(WrongKey::value(key, value, right));
             }
-            if !(-1e6..=1e6).contains(&value) {
-                return Err(WrongKey::value(key, value, "a place within 1000 km, in metres"));
-            }
+            PLACE.check(key, &value)?;
         }
         Ok(())
     }

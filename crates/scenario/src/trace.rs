@@ -21,6 +21,7 @@ pub struct Trace {
     pub rows: Option<String>,
     /// After how long it begins again; without it the last row holds to the end.
     #[serde(default)]
+    #[schemars(extend("range" = REPEAT))]
     pub repeat: Option<Span>,
 }
 
@@ -116,6 +117,8 @@ fn fill(change: &mut LinkChange, column: &str, cell: &str) -> Result<(), String>
 /// Longest time in a scenario: a year.
 const LONGEST_S: f64 = 366.0 * 86_400.0;
 
+const REPEAT: &str = "it is longer than the trace";
+
 impl Trace {
     /// Its changes in a run of `duration`, repetitions included; its rows are right.
     pub(crate) fn changes(&self, duration: Span) -> Vec<LinkChange> {
@@ -147,8 +150,7 @@ impl Trace {
         let once = parse(rows).map_err(|bad| bad.of("trace.rows", right))?;
         let last = once.last().map_or(Span::ZERO, |change| change.at);
         if let Some(period) = self.repeat.filter(|period| *period <= last) {
-            let right = "it is longer than the trace";
-            return Err(WrongKey::value("trace.repeat", period, right));
+            return Err(WrongKey::value("trace.repeat", period, REPEAT));
         }
         let turns = self.repeat.map_or(1, |period| duration.0 / period.0 + 1);
         let changes = turns.saturating_mul(once.len() as u64).saturating_mul(copies);

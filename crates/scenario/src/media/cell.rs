@@ -11,7 +11,7 @@ use crate::station::PlanStation;
 use network::{CellSettings, DropTail, Fading, MediumSettings, Queue, Scheduler};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use units::Span;
+use units::{InvalidParameter, Span, ValidRange};
 
 /// A cellular network of one base station: in each direction a scheduler hands out resource blocks
 /// every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
@@ -25,21 +25,26 @@ pub struct Cell {
     pub base: Name,
     /// Resource blocks of 180 kHz from the base station to users: 50 are 10 MHz.
     #[serde(default = "blocks")]
+    #[schemars(extend("range" = BLOCKS.right))]
     pub blocks: u32,
     /// Resource blocks from users to the base station; by default as many.
     #[serde(default)]
+    #[schemars(extend("range" = BLOCKS.right))]
     pub blocks_up: Option<u32>,
     /// Who gets them.
     #[serde(default)]
     pub scheduler: Scheduler,
     /// Over how long served rates are averaged (proportional fair).
     #[serde(default = "averaging")]
+    #[schemars(extend("range" = AVERAGING.right))]
     pub averaging: Span,
     /// Part of the blocks that carries no data but control and reference signals.
     #[serde(default = "overhead")]
+    #[schemars(extend("range" = OVERHEAD.right))]
     pub overhead: f64,
     /// Mean signal-to-noise ratio of users, in dB; without it, `radio` says it from places.
     #[serde(default)]
+    #[schemars(extend("range" = SNR.right))]
     pub snr_db: Option<f64>,
     /// How users' signals come and go around their mean.
     #[serde(default)]
@@ -54,6 +59,20 @@ pub struct Cell {
     #[serde(default)]
     pub user: Vec<CellUser>,
 }
+
+const BLOCKS: ValidRange<u32> = ValidRange {
+    holds: |blocks| (1..=500).contains(blocks),
+    right: "it lies from 1 to 500; 100 are 20 MHz",
+};
+
+const AVERAGING: ValidRange<Span> =
+    ValidRange { holds: |time| *time >= Span::millis(1), right: "it is at least 1 ms" };
+
+const OVERHEAD: ValidRange<f64> =
+    ValidRange { holds: |part| (0.0..1.0).contains(part), right: "a part, from 0 to below 1" };
+
+const SNR: ValidRange<f64> =
+    ValidRange { holds: |snr| (-50.0..=100.0).contains(snr), right: "dB, from -50 to 100" };
 
 fn blocks() -> u32 {
     50
@@ -75,6 +94,7 @@ pub struct CellUser {
     pub name: Name,
     /// Mean signal-to-noise ratio in dB.
     #[serde(default)]
+    #[schemars(extend("range" = SNR.right))]
     pub snr_db: Option<f64>,
     /// How its signal comes and goes.
     #[serde(default)]
@@ -132,7 +152,7 @@ impl MediumTable for Cell {
             );
             return Err(Located::at(&self.name, error.help(help)));
         }
-        self.check_numbers().map_err(placed)?;
+        self.check_numbers().map_err(|wrong| placed(wrong.into()))?;
         self.check_users(&users)?;
         check_signal(self.snr_db, self.fading, self.queue.as_ref()).map_err(placed)?;
         self.check_told(links, &users).map_err(placed)
@@ -164,20 +184,11 @@ impl MediumTable for Cell {
 }
 
 impl Cell {
-    fn check_numbers(&self) -> Result<(), WrongKey> {
-        for (key, blocks) in [("blocks", Some(self.blocks)), ("blocks_up", self.blocks_up)] {
-            if let Some(blocks) = blocks.filter(|blocks| !(1..=500).contains(blocks)) {
-                let right = "it lies from 1 to 500; 100 are 20 MHz";
-                return Err(WrongKey::value(key, blocks, right));
-            }
-        }
-        if !(0.0..1.0).contains(&self.overhead) {
-            let right = "a part, from 0 to below 1";
-            return Err(WrongKey::value("overhead", self.overhead, right));
-        }
-        if self.averaging < Span::millis(1) {
-            return Err(WrongKey::value("averaging", self.averaging, "it is at least 1 ms"));
-        }
+    fn check_numbers(&self) -> Result<(), InvalidParameter> {
+        BLOCKS.check("blocks", &self.blocks)?;
+        BLOCKS.check("blocks_up", &self.blocks_up)?;
+        OVERHEAD.check("overhead", &self.overhead)?;
+        AVERAGING.check("averaging", &self.averaging)?;
         self.radio.as_ref().map_or(Ok(()), Radio::check)
     }
 
@@ -230,18 +241,7 @@ fn check_signal(
     fading: Option<Fading>,
     queue: Option<&Queue>,
 ) -> Result<(), WrongKey> {
-    if let Some(snr) = snr_db.filter(|snr| !(-50.0..=100.0).contains(snr)) {
-        return Err(WrongKey::value("snr_db", snr, "dB, from -50 to 100"));
-    }
-    if let Some(fading) = fading {
-        if !(0.0..=30.0).contains(&fading.deviation_db) {
-            let deviation = fading.deviation_db;
-            return Err(WrongKey::value("fading.deviation_db", deviation, "dB, from 0 to 30"));
-        }
-        if fading.coherence < Span::millis(1) {
-            let coherence = fading.coherence;
-            return Err(WrongKey::value("fading.coherence", coherence, "it is at least 1 ms"));
-        }
-    }
+    SNR.check("snr_db", &snr_db)?;
+    fading.map_or(Ok(()), |fading| fading.check().map_err(|wrong| wrong.inside("fading")))?;
     queue.map_or(Ok(()), check_host_queue)
 }

@@ -13,7 +13,7 @@ use network::dot11::AfterCollision;
 use network::{MediumSettings, Position, RateControl, Standard, WifiSettings};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use units::{Rate, Span};
+use units::{Rate, Span, ValidRange};
 
 /// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
 /// those of `nodes`: each has one queue.
@@ -36,10 +36,12 @@ pub struct Medium {
     pub broadcast: Option<Rate>,
     /// How often a packet is attempted before it is given up.
     #[serde(default = "attempts")]
+    #[schemars(extend("range" = ATTEMPTS.right))]
     pub attempts: u32,
     /// How long a sender waits for an acknowledgement to begin; by default as long as the standard
     /// says.
     #[serde(default)]
+    #[schemars(extend("range" = ACK_TIMEOUT.right))]
     pub ack_timeout: Option<Span>,
     /// How long the other stations wait after transmissions that began together.
     #[serde(default)]
@@ -56,6 +58,7 @@ pub struct Medium {
     pub short_guard: bool,
     /// Spatial streams, 1 to 4; only n.
     #[serde(default = "one")]
+    #[schemars(extend("range" = STREAMS.right))]
     pub streams: u32,
     /// Propagation. Without it all stations sense each other, and only collisions are errors.
     #[serde(default)]
@@ -77,8 +80,25 @@ pub struct Medium {
     /// How many such channels there are, each with a station of every node: orthogonal, numbered
     /// from 1.
     #[serde(default = "one")]
+    #[schemars(extend("range" = CHANNELS.right))]
     pub channels: u32,
 }
+
+const ATTEMPTS: ValidRange<u32> = ValidRange {
+    holds: |attempts| (1..=255).contains(attempts),
+    right: "it lies from 1 to 255",
+};
+
+const ACK_TIMEOUT: ValidRange<Span> = ValidRange {
+    holds: |wait| (Span(10_000)..=Span::millis(10)).contains(wait),
+    right: "it lies from 10 us to 10 ms",
+};
+
+const STREAMS: ValidRange<u32> =
+    ValidRange { holds: |streams| (1..=4).contains(streams), right: "it lies from 1 to 4" };
+
+const CHANNELS: ValidRange<u32> =
+    ValidRange { holds: |channels| (1..=64).contains(channels), right: "it lies from 1 to 64" };
 
 fn attempts() -> u32 {
     7
@@ -93,9 +113,6 @@ const DEFAULT_RING: u32 = 64;
 
 /// The same where packets are routed: what the driver has taken can go nowhere else.
 const ROUTED_RING: u32 = 2;
-
-/// Most channels of a medium.
-const MOST_CHANNELS: u32 = 64;
 
 /// Most pairs of stations of all channels: each has a path loss, and with routing a quality, in 24
 /// B together.
@@ -283,19 +300,10 @@ impl Medium {
     }
 
     fn check_channel(&self) -> Result<(), WrongKey> {
-        if !(1..=MOST_CHANNELS).contains(&self.channels) {
-            return Err(WrongKey::value("channels", self.channels, "it lies from 1 to 64"));
-        }
-        if self.attempts == 0 || self.attempts > 255 {
-            return Err(WrongKey::value("attempts", self.attempts, "it lies from 1 to 255"));
-        }
-        let waits = Span::from_seconds(1e-5)..=Span::from_seconds(1e-2);
-        if let Some(timeout) = self.ack_timeout.filter(|timeout| !waits.contains(timeout)) {
-            return Err(WrongKey::value("ack_timeout", timeout, "it lies from 10 us to 10 ms"));
-        }
-        if !(1..=4).contains(&self.streams) {
-            return Err(WrongKey::value("streams", self.streams, "it lies from 1 to 4"));
-        }
+        CHANNELS.check("channels", &self.channels)?;
+        ATTEMPTS.check("attempts", &self.attempts)?;
+        ACK_TIMEOUT.check("ack_timeout", &self.ack_timeout)?;
+        STREAMS.check("streams", &self.streams)?;
         let plain = !self.wide && !self.short_guard && self.streams == 1;
         match self.standard.high_throughput() || plain {
             true => Ok(()),
@@ -314,7 +322,7 @@ impl Medium {
             let right = "it needs `radio`, which says how strong signals are";
             return Err(WrongKey::value("control", "ideal", right));
         }
-        self.radio.as_ref().map_or(Ok(()), Radio::check)
+        self.radio.as_ref().map_or(Ok(()), Radio::check).map_err(WrongKey::from)
     }
 
     fn check_station(

@@ -6,7 +6,7 @@ use crate::Rng;
 use core::f64::consts::TAU;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::Span;
+use units::{InvalidParameter, Span, ValidRange};
 
 /// From which signal-to-noise ratio in dB a channel quality indicator is reported, and bits per
 /// symbol then.
@@ -44,10 +44,31 @@ const SYMBOLS: f64 = 12.0 * 14.0;
 #[serde(deny_unknown_fields)]
 pub struct Fading {
     /// Standard deviation in dB.
+    #[schemars(extend("range" = DEVIATION.right))]
     pub deviation_db: f64,
     /// Time after which little is left of how it was.
     #[serde(rename(serialize = "coherence_s"))]
+    #[schemars(extend("range" = COHERENCE.right))]
     pub coherence: Span,
+}
+
+const DEVIATION: ValidRange<f64> = ValidRange {
+    holds: |deviation| (0.0..=30.0).contains(deviation),
+    right: "dB, from 0 to 30",
+};
+
+const COHERENCE: ValidRange<Span> =
+    ValidRange { holds: |coherence| *coherence >= Span::millis(1), right: "it is at least 1 ms" };
+
+impl Fading {
+    /// Checks the ranges of the parameters.
+    ///
+    /// # Errors
+    /// The parameter that is wrong.
+    pub fn check(&self) -> Result<(), InvalidParameter> {
+        DEVIATION.check("deviation_db", &self.deviation_db)?;
+        COHERENCE.check("coherence", &self.coherence)
+    }
 }
 
 /// Bits per symbol at a signal-to-noise ratio in dB; none below the first threshold.
