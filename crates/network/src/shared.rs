@@ -9,14 +9,15 @@ use crate::{DropTail, Packet, Position, Queue, Rng};
 use std::vec::Drain;
 use units::{Rate, Span, Time};
 
-/// What a world does with a shared medium, whatever its kind. Stations and links have the numbers
-/// of the constructor.
+/// A shared medium of any kind, as worlds use it. Stations and links have the numbers of the
+/// constructor.
 pub trait SharedMedium<P: Packet>: Send {
     /// A packet comes to the first station of `link`. Returns whether its queue takes it: if not,
     /// there is no outcome.
     fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool;
 
-    /// Does what is due at `now`. A call before [`SharedMedium::next_wake`] is harmless.
+    /// Runs the events that are due at `now`. A call before [`SharedMedium::next_wake`] is
+    /// harmless.
     fn wake(&mut self, now: Time, rng: &mut dyn Rng);
 
     /// When [`SharedMedium::wake`] is to be called next, never before the last call; it may move
@@ -32,16 +33,16 @@ pub trait SharedMedium<P: Packet>: Send {
     /// Packets in the queue of a station, with those that it is sending.
     fn backlog(&self, station: usize) -> u32;
 
-    /// The stations are at these places from now on. Kinds without propagation ignore it.
+    /// Moves the stations to these positions. Kinds without propagation ignore it.
     fn set_positions(&mut self, _now: Time, _positions: &[Position]) {}
 
-    /// Whether the places of the stations let packets of `link` through now; `None` if places do
-    /// not matter.
+    /// Whether the current positions allow packets of `link` to arrive; `None` if positions do not
+    /// matter.
     fn connected(&self, _link: u32) -> Option<bool> {
         None
     }
 
-    /// What a medium knows in addition whose links cross several stations.
+    /// The additional interface of a medium with multi-hop links.
     fn multi_hop(&self) -> Option<&dyn MultiHop> {
         None
     }
@@ -67,16 +68,16 @@ pub trait Kind: Sized {
 
 /// A medium whose packets are routed from station to station.
 pub trait MultiHop {
-    /// What routing has done for the packets of `link`.
+    /// The routing counters of `link`.
     fn routing_counters(&self, link: u32) -> RoutingCounters;
 
-    /// All routes that packets took, in order of links.
+    /// All routes of packets so far, in order of links.
     fn routes(&self) -> Vec<Route>;
 
-    /// What went from each station to each other one since the start; a broadcast has no receiver.
+    /// Traffic from each station to each other one since the start; a broadcast has no receiver.
     fn hop_counters(&self) -> Vec<(Node, Option<Node>, HopCounters)>;
 
-    /// How often a station has changed or lost its access point.
+    /// How often a station changed or lost its access point.
     fn handovers(&self, station: usize) -> u64;
 }
 
@@ -97,10 +98,10 @@ impl Ends {
     }
 }
 
-/// A station of a medium. Only 802.11 has use for what follows its queue.
+/// A station of a medium. Only 802.11 uses the fields after `queue`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
-    /// Where it is at first.
+    /// Its first position.
     pub position: Position,
     /// The queueing discipline of its host; in a cell one for each user and direction. An early
     /// detection has no idle time here.
@@ -109,10 +110,9 @@ pub struct Station {
     pub ring: u32,
     /// Rate at which it sends, if not that of the medium.
     pub rate: Option<Rate>,
-    /// Probability that a packet is lost for good, whatever the attempts: a loss that is no
-    /// congestion.
+    /// Probability that a packet is lost in spite of all attempts: a loss without congestion.
     pub residual_loss: f64,
-    /// Mean time between bursts of noise, each of which takes one packet for good.
+    /// Mean time between bursts of noise, each of which loses one packet in spite of all attempts.
     pub noise: Option<Span>,
 }
 
@@ -129,12 +129,11 @@ impl Default for Station {
     }
 }
 
-/// What became of a packet. One that is not lost gives `Left` and `Arrived`, one that is lost gives
-/// `Left` with `lost` or, after it had left its first station, `Left` and `Lost`.
+/// The fate of a packet. A packet that arrives gives `Left` and `Arrived`. A lost packet gives
+/// `Left` with `lost`, or if it is lost on a later hop, `Left` and `Lost`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<P> {
-    /// A packet is at the end of its link; a broadcast gives one outcome for each station that
-    /// received it.
+    /// A packet arrived at the end of its link; a broadcast gives one outcome for each receiver.
     Arrived {
         /// Number of the link.
         link: u32,
@@ -161,7 +160,7 @@ pub enum Outcome<P> {
     },
 }
 
-/// What the interface of a station counts.
+/// Counters of a station's interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that came to the queue.
@@ -180,7 +179,7 @@ pub struct Counters {
     pub airtime: Span,
 }
 
-/// What routing has done for the packets of one link.
+/// Routing counters of one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoutingCounters {
     /// Packets that arrived over another route than the one before.
@@ -189,20 +188,20 @@ pub struct RoutingCounters {
     pub unreachable: u64,
 }
 
-/// Packets and messages that one station has sent to another.
+/// Packets and routing messages that one station sent to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HopCounters {
     /// Packets.
     pub packets: u64,
     /// Bytes of those packets.
     pub bytes: u64,
-    /// Messages of routers, each counted once however often it was attempted.
+    /// Routing messages, without retransmissions.
     pub messages: u64,
-    /// Bytes of those messages.
+    /// Bytes of those messages, without retransmissions.
     pub message_bytes: u64,
 }
 
-/// One route that packets of a link took.
+/// A route of packets of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
     /// Number of the link.

@@ -1,46 +1,46 @@
-//! Association: each station belongs to one access point at a time, the one that it hears best.
+//! Association: each station belongs to one access point at a time, that of the strongest signal.
 
 use crate::routing::Node;
 use units::{Span, Time};
 
-/// How much better another access point must be heard before a station changes, in dB.
+/// How much stronger another access point must be before a station changes, in dB.
 const HYSTERESIS_DB: f64 = 3.0;
 
-/// How long a station that changes belongs to none: scanning, authentication and association take
-/// 60 to 400 ms (Mishra, Shin and Arbaugh 2003).
+/// Duration of a handover, in which a station has no access point: scanning, authentication and
+/// association take 60 to 400 ms (Mishra, Shin and Arbaugh 2003).
 pub(super) const HANDOVER: Span = Span::millis(100);
 
-/// The access point of one station.
+/// The association of one station.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Association {
     at: Option<Node>,
-    /// Since when; before that it belongs to none.
+    /// When the association with `at` begins.
     from: Time,
-    /// It is on its way there.
+    /// Whether the handover to `at` is under way.
     changing: bool,
-    /// How often it has changed, or lost its access point.
+    /// Handovers and losses of the access point so far.
     pub(super) changes: u64,
 }
 
 impl Association {
-    /// The access point that it belongs to now.
-    pub(super) fn now(&self, now: Time) -> Option<Node> {
+    /// The access point that it is associated with at `now`.
+    pub(super) fn access_point(&self, now: Time) -> Option<Node> {
         self.at.filter(|_| self.from <= now)
     }
 
-    /// When it will belong to the one that it is changing to, if it is.
-    pub(super) fn due(&self) -> Time {
+    /// When the handover under way ends; never if there is none.
+    pub(super) fn completes_at(&self) -> Time {
         if self.changing { self.from } else { Time::NEVER }
     }
 
-    /// It belongs there now.
-    pub(super) fn arrived(&mut self) {
+    /// Ends the handover.
+    pub(super) fn complete(&mut self) {
         self.changing = false;
     }
 
-    /// The station moved: `heard` has the access points in reach, and how strong it hears each, in
-    /// dB.
-    pub(super) fn hear(&mut self, now: Time, heard: impl Iterator<Item = (Node, f64)>) {
+    /// The station moved: `heard` has the access points in reach, with the signal strength of each
+    /// in dB.
+    pub(super) fn update(&mut self, now: Time, heard: impl Iterator<Item = (Node, f64)>) {
         let mut own = None;
         let mut best: Option<(Node, f64)> = None;
         for (point, db) in heard {
@@ -59,7 +59,7 @@ impl Association {
         match (to, own) {
             (Some(to), _) => {
                 self.changes += u64::from(self.at.is_some());
-                let first = now == Time::ZERO; // a run begins in the middle of things
+                let first = now == Time::ZERO; // a run begins associated
                 (self.at, self.from) = (Some(to), if first { now } else { now + HANDOVER });
                 self.changing = !first;
             }
@@ -81,14 +81,14 @@ mod tests {
     {
         let at = |ms: u64| Time::ZERO + Span::millis(ms);
         let mut own = Association::default();
-        own.hear(at(0), [(4, -60.0), (7, -62.0)].into_iter());
-        assert_eq!(own.now(at(0)), Some(4));
-        own.hear(at(100), [(4, -64.0), (7, -62.0)].into_iter());
-        assert_eq!((own.now(at(100)), own.changes), (Some(4), 0), "2 dB are not enough");
-        own.hear(at(200), [(4, -66.0), (7, -62.0)].into_iter());
-        assert_eq!((own.now(at(250)), own.due()), (None, at(300)));
-        assert_eq!((own.now(at(300)), own.changes), (Some(7), 1));
-        own.hear(at(400), [].into_iter());
-        assert_eq!((own.now(at(400)), own.changes), (None, 2));
+        own.update(at(0), [(4, -60.0), (7, -62.0)].into_iter());
+        assert_eq!(own.access_point(at(0)), Some(4));
+        own.update(at(100), [(4, -64.0), (7, -62.0)].into_iter());
+        assert_eq!((own.access_point(at(100)), own.changes), (Some(4), 0), "2 dB are not enough");
+        own.update(at(200), [(4, -66.0), (7, -62.0)].into_iter());
+        assert_eq!((own.access_point(at(250)), own.completes_at()), (None, at(300)));
+        assert_eq!((own.access_point(at(300)), own.changes), (Some(7), 1));
+        own.update(at(400), [].into_iter());
+        assert_eq!((own.access_point(at(400)), own.changes), (None, 2));
     }
 }

@@ -1,9 +1,9 @@
-//! An ad-hoc network: packets go from station to station of one 802.11 channel, as routing says.
+//! An ad-hoc network: stations of one 802.11 channel forward packets along routes.
 //!
-//! Its links are multi-hop: one leads from a station to another one, or from or to any of several
-//! (gateways). A packet goes `offer` → queue of the station → `send_on`, which asks the router → a
-//! *station link* of the channel, to a neighbour → that station, and so on, until it is at an end
-//! of its link. Messages of routers share the channel and go before packets, as is usual.
+//! Its links are multi-hop: a link leads from one station to another one, or from or to any of
+//! several (gateways). A packet goes `offer` → queue of the station → `forward`, which asks the
+//! router → a *station link* of the channel, to a neighbour → that station, and so on, until it is
+//! at an end of its link. Routing messages share the channel and have priority, as is usual.
 
 mod association;
 mod packet;
@@ -14,7 +14,7 @@ mod tests;
 
 use crate::dot11::{Channel, ChannelSettings};
 use crate::host::{HostQueue, LinkPacket};
-use crate::routing::{Action, Hop, Message, Node, Transit};
+use crate::routing::{Action, Message, NextHop, Node, PacketHeader};
 use crate::shared::{
     Counters, Ends, HopCounters, MultiHop, Outcome, Route, RoutingCounters, SharedMedium, Station,
 };
@@ -27,27 +27,27 @@ use std::collections::{BTreeMap, VecDeque};
 use std::vec::Drain;
 use units::{Span, Time};
 
-/// Largest random delay of a broadcast, so that neighbours do not repeat one at once (RFC 5148).
+/// Largest random delay of a broadcast, so that neighbours do not repeat it at once (RFC 5148).
 const JITTER: Span = Span::millis(10);
 
-/// Packets of a station that wait for a route; the oldest is dropped when another one comes.
-const WAITING: usize = 64;
+/// Packets without a route that a station buffers; beyond that the oldest is dropped.
+const BUFFERED: usize = 64;
 
 /// Hops after which a packet is dropped: the usual time to live of an IP packet.
 const MOST_HOPS: u32 = 64;
 
-/// What an ad-hoc network is.
+/// Parameters of an ad-hoc network.
 #[derive(Clone, Debug)]
 pub struct AdhocSettings {
     /// Its channel.
     pub channel: ChannelSettings,
-    /// How packets find their way.
+    /// The routing protocol.
     pub routing: Routing,
     /// The stations that are access points.
     pub access: Vec<usize>,
 }
 
-/// How often one route was used.
+/// Use of one route.
 #[derive(Clone, Copy, Debug)]
 struct RouteUse {
     packets: u64,
@@ -63,16 +63,16 @@ struct LinkState {
     newest: Option<u32>,
 }
 
-/// A station with its router's queues.
+/// Queues and station links of a station.
 struct NodeState<P> {
-    /// Packets that the channel takes of it at a time.
+    /// Most packets of the station in the channel at a time.
     ring: u32,
     host: HostQueue<RoutedPacket<P>>,
-    /// Packets that wait for a route.
-    waiting: VecDeque<RoutedPacket<P>>,
+    /// Packets buffered until there is a route.
+    buffered: VecDeque<RoutedPacket<P>>,
     offered: u64,
     dropped: u64,
-    /// Station links to neighbours; `true` are those of messages.
+    /// Station links to neighbours; `true` for routing messages.
     to: BTreeMap<(Node, bool), u32>,
     /// The station link of broadcasts.
     broadcast: u32,
@@ -87,19 +87,19 @@ pub struct Adhoc<P> {
     links: Vec<LinkState>,
     trails: Trails,
     messages: Messages,
-    /// Broadcasts that are delayed: when, in order of emission.
+    /// Delayed broadcasts by time, then in order of emission.
     delayed: BTreeMap<(Time, u64), (Node, Message)>,
     emitted: u64,
-    /// By sender and receiver; a broadcast has none.
+    /// By sender and receiver; a broadcast has no receiver.
     hop_counters: BTreeMap<(Node, Option<Node>), HopCounters>,
     outcomes: Vec<Outcome<P>>,
-    /// When a packet came last: if that has led to outcomes, they are asked for at that time.
+    /// When the last packet was offered: outcomes that it caused are collected at that time.
     offered_at: Time,
 }
 
 impl<P: Packet> Adhoc<P> {
-    /// A network of `stations` with these links. The channel takes `ring` packets of a station at a
-    /// time; the others wait where routing can still send them elsewhere.
+    /// A network of `stations` with these links. The channel holds up to `ring` packets of a
+    /// station; the next hop of the others is still open.
     ///
     /// # Panics
     /// If a link begins or ends nowhere, or at a station that does not exist.
@@ -124,7 +124,7 @@ impl<P: Packet> Adhoc<P> {
         let station = |(node, own): (usize, &Station)| NodeState {
             ring: own.ring,
             host: HostQueue::new(own.queue.clone()),
-            waiting: VecDeque::new(),
+            buffered: VecDeque::new(),
             offered: 0,
             dropped: 0,
             to: BTreeMap::new(),
@@ -148,17 +148,18 @@ impl<P: Packet> Adhoc<P> {
         adhoc
     }
 
-    /// Notes which links have a route from where the stations are now, whatever routing knows.
+    /// Updates which links have a route at the current positions, whether routing has found it or
+    /// not.
     fn update_connected(&mut self) {
         let mut tables: BTreeMap<&[usize], Vec<(Option<Node>, f64)>> = BTreeMap::new();
         let Adhoc { links, reach, .. } = self;
         for LinkState { ends, connected, .. } in links {
-            let table = tables.entry(&ends.to).or_insert_with(|| reach.towards(&ends.to));
+            let table = tables.entry(&ends.to).or_insert_with(|| reach.shortest_routes(&ends.to));
             *connected = ends.from.iter().any(|node| table[*node].1 < f64::INFINITY);
         }
     }
 
-    /// Puts a packet into the queue of the station where it is.
+    /// Puts a packet into the queue of its current station.
     fn enqueue(&mut self, now: Time, packet: RoutedPacket<P>, rng: &mut dyn Rng) -> bool {
         let station = &mut self.stations[usize::from(self.trails.node(packet.trail))];
         let taken = station.host.offer(now, LinkPacket { link: 0, packet }, rng);
@@ -166,55 +167,55 @@ impl<P: Packet> Adhoc<P> {
         taken
     }
 
-    /// A station sends on packets while the channel has room for them.
-    fn feed(&mut self, now: Time, node: Node, rng: &mut dyn Rng) {
+    /// Forwards packets of a station while the channel has room for them.
+    fn fill_channel(&mut self, now: Time, node: Node, rng: &mut dyn Rng) {
         let at = usize::from(node);
         while self.channel.backlog(at) < self.stations[at].ring {
             let taken = self.stations[at].host.take(now);
             while let Some(LinkPacket { packet, .. }) = self.stations[at].host.dropped() {
                 self.stations[at].dropped += 1;
-                self.lose(packet);
+                self.drop_packet(packet);
             }
             let Some(LinkPacket { packet, .. }) = taken else {
                 return;
             };
-            self.send_on(now, node, packet, rng);
+            self.forward(now, node, packet, rng);
         }
     }
 
-    /// A packet goes to the next station, waits for a route, or is lost because there is none.
-    fn send_on(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
+    /// Sends a packet to its next hop, buffers it, or drops it without a route.
+    fn forward(&mut self, now: Time, node: Node, packet: RoutedPacket<P>, rng: &mut dyn Rng) {
         let ends = &self.links[packet.link as usize].ends;
-        let transit = self.transit(&packet);
-        let (hop, actions) = self.routers.next_hop(now, node, transit, ends, &self.reach);
+        let header = self.header(&packet);
+        let (hop, actions) = self.routers.next_hop(now, node, header, ends, &self.reach);
         match hop {
-            Hop::To(next) => {
+            NextHop::To(next) => {
                 let link = self.station_link(node, next, false);
                 self.channel.offer(now, link, packet, rng);
             }
-            Hop::Wait => {
-                let waiting = &mut self.stations[usize::from(node)].waiting;
-                waiting.push_back(packet);
-                if let Some(oldest) = (waiting.len() > WAITING).then(|| waiting.pop_front()) {
-                    oldest.into_iter().for_each(|packet| self.give_up(packet));
+            NextHop::Buffer => {
+                let buffered = &mut self.stations[usize::from(node)].buffered;
+                buffered.push_back(packet);
+                if let Some(oldest) = (buffered.len() > BUFFERED).then(|| buffered.pop_front()) {
+                    oldest.into_iter().for_each(|packet| self.drop_unreachable(packet));
                 }
             }
-            Hop::Unreachable => self.give_up(packet),
+            NextHop::Unreachable => self.drop_unreachable(packet),
         }
-        self.act(now, actions, rng);
+        self.run_actions(now, actions, rng);
     }
 
-    /// What a router may know of a packet.
-    fn transit(&self, packet: &RoutedPacket<P>) -> Transit {
-        Transit {
+    /// The addresses of a packet, for routers.
+    fn header(&self, packet: &RoutedPacket<P>) -> PacketHeader {
+        PacketHeader {
             source: self.trails.source(packet.trail),
             destination: self.links[packet.link as usize].ends.to[0] as Node,
             previous: self.trails.previous(packet.trail),
         }
     }
 
-    /// The station link to a neighbour: one for packets, and one for messages, which wait for no
-    /// packet.
+    /// The station link to a neighbour: one for packets, and one for routing messages, which have
+    /// priority.
     fn station_link(&mut self, from: Node, to: Node, messages: bool) -> u32 {
         let Adhoc { stations, channel, .. } = self;
         let links = &mut stations[usize::from(from)].to;
@@ -222,13 +223,13 @@ impl<P: Packet> Adhoc<P> {
         *links.entry((to, messages)).or_insert_with(add)
     }
 
-    /// There is no route for a packet.
-    fn give_up(&mut self, packet: RoutedPacket<P>) {
+    /// Drops a packet for which there is no route.
+    fn drop_unreachable(&mut self, packet: RoutedPacket<P>) {
         self.links[packet.link as usize].counters.unreachable += 1;
-        self.lose(packet);
+        self.drop_packet(packet);
     }
 
-    fn lose(&mut self, packet: RoutedPacket<P>) {
+    fn drop_packet(&mut self, packet: RoutedPacket<P>) {
         let RoutedPacket { inner: packet, link, trail, .. } = packet;
         self.outcomes.push(match self.trails.hops(trail) {
             0 => Outcome::Left { link, packet, lost: true },
@@ -236,8 +237,8 @@ impl<P: Packet> Adhoc<P> {
         });
     }
 
-    /// A packet or a message is at the next station.
-    fn arrive(
+    /// A packet or a routing message was received by the next station.
+    fn on_received(
         &mut self,
         now: Time,
         link: u32,
@@ -253,7 +254,7 @@ impl<P: Packet> Adhoc<P> {
                 if to.is_some() {
                     self.messages.drop(packet.trail, false);
                 }
-                self.act(now, out, rng);
+                self.run_actions(now, out, rng);
             }
             return;
         }
@@ -261,22 +262,22 @@ impl<P: Packet> Adhoc<P> {
         let state = &mut self.links[packet.link as usize];
         if state.ends.to.contains(&usize::from(at)) {
             state.arrived(now, packet.trail);
-            self.routers.on_arrival(now, at, self.transit(&packet));
+            self.routers.on_delivered(now, at, self.header(&packet));
             let RoutedPacket { inner: packet, link, .. } = packet;
             self.outcomes.push(Outcome::Arrived { link, at: at.into(), packet });
         } else if self.trails.hops(packet.trail) >= MOST_HOPS {
-            self.give_up(packet);
+            self.drop_unreachable(packet);
         } else {
             self.stations[usize::from(at)].offered += 1;
             match self.enqueue(now, packet, rng) {
-                true => self.feed(now, at, rng),
-                false => self.lose(packet),
+                true => self.fill_channel(now, at, rng),
+                false => self.drop_packet(packet),
             }
         }
     }
 
-    /// A station is done with a packet or a message: there is room for the next one.
-    fn left(
+    /// A packet or a routing message was acknowledged or given up: there is room for the next one.
+    fn on_left(
         &mut self,
         now: Time,
         link: u32,
@@ -288,11 +289,11 @@ impl<P: Packet> Adhoc<P> {
         if packet.is_message() {
             let message = to.filter(|_| lost).and_then(|_| self.messages.get(packet.trail));
             if let (Some(to), Some(message)) = (to, message) {
-                self.routers.on_unheard(now, from as Node, to as Node, &message);
+                self.routers.on_message_lost(now, from as Node, to as Node, &message);
             }
             self.messages.drop(packet.trail, lost || to.is_none());
         } else if lost {
-            self.lose(packet);
+            self.drop_packet(packet);
         } else {
             let hop = (from as Node, to.map(|to| to as Node));
             let counters = self.hop_counters.entry(hop).or_default();
@@ -305,14 +306,14 @@ impl<P: Packet> Adhoc<P> {
         }
         if let Some(to) = to.filter(|_| lost) {
             let mut out = Vec::new();
-            self.routers.on_broken(now, from as Node, to as Node, &mut out);
-            self.act(now, out, rng);
+            self.routers.on_link_break(now, from as Node, to as Node, &mut out);
+            self.run_actions(now, out, rng);
         }
-        self.feed(now, from as Node, rng);
+        self.fill_channel(now, from as Node, rng);
     }
 
     /// Carries out the actions of routers.
-    fn act(&mut self, now: Time, actions: Vec<(Node, Action)>, rng: &mut dyn Rng) {
+    fn run_actions(&mut self, now: Time, actions: Vec<(Node, Action)>, rng: &mut dyn Rng) {
         for (node, action) in actions {
             match action {
                 Action::Broadcast(message) => {
@@ -324,34 +325,36 @@ impl<P: Packet> Adhoc<P> {
                     let link = self.station_link(node, to, true);
                     self.send_message(now, (node, Some(to)), link, message, rng);
                 }
-                Action::Release { to } => {
-                    for packet in self.waiting_for(node, to) {
+                Action::SendBuffered { to } => {
+                    for packet in self.take_buffered(node, to) {
                         if !self.enqueue(now, packet, rng) {
-                            self.lose(packet);
+                            self.drop_packet(packet);
                         }
                     }
-                    self.feed(now, node, rng);
+                    self.fill_channel(now, node, rng);
                 }
-                Action::Abandon { to } => {
-                    self.waiting_for(node, to).into_iter().for_each(|packet| self.give_up(packet));
+                Action::DropBuffered { to } => {
+                    self.take_buffered(node, to)
+                        .into_iter()
+                        .for_each(|packet| self.drop_unreachable(packet));
                 }
             }
         }
     }
 
-    /// Takes the packets of a station that wait for a route to `to`.
-    fn waiting_for(&mut self, node: Node, to: Node) -> Vec<RoutedPacket<P>> {
+    /// Takes the packets that a station buffers for a route to `to`.
+    fn take_buffered(&mut self, node: Node, to: Node) -> Vec<RoutedPacket<P>> {
         let links = &self.links;
         let wanted = |packet: &RoutedPacket<P>| {
             links[packet.link as usize].ends.to.contains(&usize::from(to))
         };
-        let all = std::mem::take(&mut self.stations[usize::from(node)].waiting);
+        let all = std::mem::take(&mut self.stations[usize::from(node)].buffered);
         let (taken, stay): (Vec<_>, Vec<_>) = all.into_iter().partition(wanted);
-        self.stations[usize::from(node)].waiting = stay.into();
+        self.stations[usize::from(node)].buffered = stay.into();
         taken
     }
 
-    /// Puts a message of a router before all packets of its station.
+    /// Sends a routing message before all packets of its station.
     fn send_message(
         &mut self,
         now: Time,
@@ -364,10 +367,10 @@ impl<P: Packet> Adhoc<P> {
         let counters = self.hop_counters.entry(hop).or_default();
         counters.messages += 1;
         counters.message_bytes += u64::from(bytes);
-        // A unicast is dropped when it has arrived and when its sender is done, a broadcast when
-        // its sender is.
+        // A unicast is used twice, by its receiver and at the end of its transmission; a broadcast
+        // is released at the end of its transmission.
         let index = self.messages.put(message, if hop.1.is_some() { 2 } else { 1 });
-        self.channel.urge(now, link, RoutedPacket::message(index, bytes), rng);
+        self.channel.offer_first(now, link, RoutedPacket::message(index, bytes), rng);
     }
 }
 
@@ -375,14 +378,14 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
     fn offer(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) -> bool {
         self.offered_at = now;
         let state = &mut self.links[link as usize];
-        let Some(node) = self.routers.entry(now, &state.ends, &self.reach) else {
+        let Some(node) = self.routers.source_station(now, &state.ends, &self.reach) else {
             state.counters.unreachable += 1;
             return false;
         };
         let trail = self.trails.step(None, node);
         self.stations[usize::from(node)].offered += 1;
         let taken = self.enqueue(now, RoutedPacket::new(packet, link, trail), rng);
-        self.feed(now, node, rng);
+        self.fill_channel(now, node, rng);
         taken
     }
 
@@ -393,16 +396,16 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
             self.send_message(now, (node, None), link, message, rng);
         }
         while let Some(out) = self.routers.on_timer(now) {
-            self.act(now, out, rng);
+            self.run_actions(now, out, rng);
         }
         self.channel.wake(now, rng);
         let outcomes: Vec<_> = self.channel.outcomes().collect();
         for outcome in outcomes {
             match outcome {
                 Outcome::Arrived { link, at, packet } => {
-                    self.arrive(now, link, at as Node, packet, rng);
+                    self.on_received(now, link, at as Node, packet, rng);
                 }
-                Outcome::Left { link, packet, lost } => self.left(now, link, packet, lost, rng),
+                Outcome::Left { link, packet, lost } => self.on_left(now, link, packet, lost, rng),
                 Outcome::Lost { .. } => unreachable!("a channel has single hops"),
             }
         }
@@ -420,22 +423,22 @@ impl<P: Packet> SharedMedium<P> for Adhoc<P> {
         self.outcomes.drain(..)
     }
 
-    /// Packets of other stations that a station sends on are its own here.
+    /// Packets that a station forwards count like its own.
     fn counters(&self, station: usize) -> Counters {
         let NodeState { offered, dropped, .. } = self.stations[station];
         Counters { offered, queue_drops: dropped, ..self.channel.counters(station) }
     }
 
-    /// With those that wait for a route.
+    /// Buffered packets included.
     fn backlog(&self, station: usize) -> u32 {
         let own = &self.stations[station];
-        self.channel.backlog(station) + own.host.len() as u32 + own.waiting.len() as u32
+        self.channel.backlog(station) + own.host.len() as u32 + own.buffered.len() as u32
     }
 
     fn set_positions(&mut self, now: Time, positions: &[Position]) {
         self.channel.set_positions(now, positions);
         self.reach = Reachability::of(&self.channel);
-        self.routers.moved(now, &self.reach);
+        self.routers.on_moved(now, &self.reach);
         self.update_connected();
     }
 
@@ -484,7 +487,7 @@ impl LinkState {
         }
     }
 
-    /// A packet has come to the end.
+    /// A packet arrived at the end of the link.
     fn arrived(&mut self, now: Time, trail: u32) {
         self.counters.changes += u64::from(self.newest.is_some_and(|newest| newest != trail));
         self.newest = Some(trail);

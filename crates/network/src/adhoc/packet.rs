@@ -1,13 +1,13 @@
-//! Packets of an ad-hoc network with the route that they have taken, and messages of its routers.
+//! Packets of an ad-hoc network with the route that they have taken, and routing messages.
 
 use crate::Packet;
 use crate::routing::{Message, Node};
 use std::collections::BTreeMap;
 
-/// In place of a link: it is a message between routers.
+/// In place of a link: marks a routing message.
 const MESSAGE: u32 = u32::MAX;
 
-/// A packet, or a message between routers.
+/// A packet, or a routing message.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoutedPacket<P> {
     pub(super) inner: P,
@@ -51,7 +51,7 @@ impl<P: Packet> Packet for RoutedPacket<P> {
     }
 }
 
-/// A node on a trail.
+/// A node on a trail, the route of a packet so far.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     node: Node,
@@ -68,7 +68,7 @@ pub(super) struct Trails {
 }
 
 impl Trails {
-    /// The trail that goes on from another one, or begins, at `node`.
+    /// The trail that extends another one by `node`, or begins there.
     pub(super) fn step(&mut self, before: Option<u32>, node: Node) -> u32 {
         let Trails { steps, next } = self;
         *next.entry((before, node)).or_insert_with(|| {
@@ -78,22 +78,22 @@ impl Trails {
         })
     }
 
-    /// The node at its end.
+    /// The last node of a trail.
     pub(super) fn node(&self, trail: u32) -> Node {
         self.steps[trail as usize].node
     }
 
-    /// The node before that.
+    /// The node before the last.
     pub(super) fn previous(&self, trail: u32) -> Option<Node> {
         self.steps[trail as usize].before.map(|before| self.node(before))
     }
 
-    /// Reachability that it has crossed.
+    /// Hops of a trail.
     pub(super) fn hops(&self, trail: u32) -> u32 {
         self.steps[trail as usize].hops
     }
 
-    /// All nodes on it, from its source.
+    /// All nodes of a trail, from its source.
     pub(super) fn nodes(&self, trail: u32) -> Vec<Node> {
         let mut nodes = vec![self.node(trail)];
         let mut at = trail;
@@ -105,7 +105,7 @@ impl Trails {
         nodes
     }
 
-    /// Where it begins.
+    /// The first node of a trail.
     pub(super) fn source(&self, trail: u32) -> Node {
         let mut at = trail;
         while let Some(before) = self.steps[at as usize].before {
@@ -115,16 +115,16 @@ impl Trails {
     }
 }
 
-/// Messages that are on the air or wait to be, each once however many hear it.
+/// Routing messages that are being sent or wait for that, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    /// With how often each will still be asked for.
+    /// Each with the number of its remaining uses.
     entries: Vec<(Option<Message>, u8)>,
     free: Vec<u32>,
 }
 
 impl Messages {
-    /// Keeps a message until it was dropped so many times.
+    /// Stores a message for this number of uses.
     pub(super) fn put(&mut self, message: Message, times: u8) -> u32 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push((None, 0));
@@ -138,7 +138,7 @@ impl Messages {
         self.entries[index as usize].0.clone()
     }
 
-    /// One use fewer, or none any more.
+    /// Ends one use of a message, or all.
     pub(super) fn drop(&mut self, index: u32, all: bool) {
         let (message, times) = &mut self.entries[index as usize];
         *times = if all { 0 } else { times.saturating_sub(1) };
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_that_came_the_same_way_carry_the_same_number() {
+    fn packets_with_the_same_route_carry_the_same_number() {
         let mut trails = Trails::default();
         let along = |trails: &mut Trails, nodes: &[Node]| {
             let mut at = None;

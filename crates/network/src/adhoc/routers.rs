@@ -1,11 +1,12 @@
-//! Where packets go next: as an oracle says, to the access point of a station, or as a protocol in
-//! every node says.
+//! Next hops of packets: from an oracle, by association with access points, or from a routing
+//! protocol in every node.
 
 use super::association::Association;
 use super::reachability::Reachability;
 use crate::dot11::LEAST_SUCCESS;
 use crate::routing::{
-    Action, Aodv, AodvSettings, Hop, Message, Node, Olsr, OlsrSettings, Protocol, Transit,
+    Action, Aodv, AodvSettings, Message, NextHop, Node, Olsr, OlsrSettings, PacketHeader,
+    RoutingProtocol,
 };
 use crate::shared::Ends;
 use schemars::JsonSchema;
@@ -13,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How packets find their way in an ad-hoc network.
+/// The routing of an ad-hoc network.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Routing {
-    /// The shortest way as the places of the moment have it, known to all without a message.
+    /// The shortest route at the current positions, known to all stations without messages.
     Oracle,
-    /// One hop, from or to the access point that a station hears best; needs `access`.
+    /// One hop, from or to the access point of a station's strongest signal; needs `access`.
     Association,
     /// Ad hoc on-demand distance vector routing (RFC 3561).
     Aodv,
@@ -27,31 +28,31 @@ pub enum Routing {
     Olsr,
 }
 
-/// For each set of ends the neighbours towards it.
+/// Routing tables of the oracle, by the stations at which a link ends.
 type Tables = BTreeMap<Vec<usize>, Vec<(Option<Node>, f64)>>;
 
 pub(super) enum Routers {
-    /// For each set of ends the table of next hops, while nobody moves.
+    /// Tables of next hops for the current positions.
     Oracle(Tables),
     Association {
         /// Stations that are access points.
-        points: Vec<usize>,
+        access_points: Vec<usize>,
         stations: Vec<Association>,
     },
     Protocols {
-        /// A router of each node: a call through a pointer costs nothing beside a frame on the air.
-        routers: Vec<Box<dyn Protocol + Send>>,
+        /// The router of each node: a virtual call costs little beside the work for a frame.
+        routers: Vec<Box<dyn RoutingProtocol + Send>>,
         timers: Vec<Time>,
     },
 }
 
-/// Runs a router and keeps its timer and its answers.
+/// Calls a router, and records its timer and its actions.
 fn run_router(
     node: Node,
     timer: &mut Time,
-    router: &mut Box<dyn Protocol + Send>,
+    router: &mut Box<dyn RoutingProtocol + Send>,
     out: &mut Vec<(Node, Action)>,
-    call: impl FnOnce(&mut (dyn Protocol + Send), &mut Vec<Action>),
+    call: impl FnOnce(&mut (dyn RoutingProtocol + Send), &mut Vec<Action>),
 ) {
     let mut actions = Vec::new();
     call(router.as_mut(), &mut actions);
@@ -60,14 +61,14 @@ fn run_router(
 }
 
 impl Routers {
-    pub(super) fn new(routing: Routing, points: Vec<usize>, reach: &Reachability) -> Self {
+    pub(super) fn new(routing: Routing, access_points: Vec<usize>, reach: &Reachability) -> Self {
         let nodes = reach.nodes();
         match routing {
             Routing::Oracle => Routers::Oracle(BTreeMap::new()),
             Routing::Association => {
                 let stations = vec![Association::default(); nodes];
-                let mut routers = Routers::Association { points, stations };
-                routers.moved(Time::ZERO, reach);
+                let mut routers = Routers::Association { access_points, stations };
+                routers.on_moved(Time::ZERO, reach);
                 routers
             }
             Routing::Aodv => {
@@ -81,14 +82,19 @@ impl Routers {
         }
     }
 
-    fn protocols(nodes: usize, router: impl Fn(Node) -> Box<dyn Protocol + Send>) -> Self {
+    fn protocols(nodes: usize, router: impl Fn(Node) -> Box<dyn RoutingProtocol + Send>) -> Self {
         let routers: Vec<_> = (0..nodes as Node).map(router).collect();
         let timers = routers.iter().map(|router| router.next_timer()).collect();
         Routers::Protocols { routers, timers }
     }
 
-    /// The station at which a packet of a link begins.
-    pub(super) fn entry(&mut self, now: Time, ends: &Ends, reach: &Reachability) -> Option<Node> {
+    /// The station at which a packet of a link enters the network.
+    pub(super) fn source_station(
+        &mut self,
+        now: Time,
+        ends: &Ends,
+        reach: &Reachability,
+    ) -> Option<Node> {
         if let [only] = *ends.from {
             return Some(only as Node);
         }
@@ -98,41 +104,43 @@ impl Routers {
                 let near = ends.from.iter().min_by(|a, b| table[**a].1.total_cmp(&table[**b].1));
                 near.filter(|node| table[**node].1 < f64::INFINITY).map(|node| *node as Node)
             }
-            Routers::Association { stations, .. } => stations[ends.to[0]].now(now),
-            Routers::Protocols { .. } => None, // its addresses are of single nodes
+            Routers::Association { stations, .. } => stations[ends.to[0]].access_point(now),
+            Routers::Protocols { .. } => None, // routing protocols have no gateways
         }
     }
 
-    /// Where a packet at `node` goes next, and what the router of the node does about it.
+    /// The next hop of a packet at `node`, and the actions of the node's router.
     pub(super) fn next_hop(
         &mut self,
         now: Time,
         node: Node,
-        transit: Transit,
+        header: PacketHeader,
         ends: &Ends,
         reach: &Reachability,
-    ) -> (Hop, Vec<(Node, Action)>) {
+    ) -> (NextHop, Vec<(Node, Action)>) {
         let mut actions = Vec::new();
         let hop = match self {
             Routers::Oracle(tables) => {
                 let next = table(tables, &ends.to, reach)[usize::from(node)].0;
-                next.map_or(Hop::Unreachable, Hop::To)
+                next.map_or(NextHop::Unreachable, NextHop::To)
             }
-            Routers::Association { points, stations } => {
-                let to = transit.destination;
-                if !points.contains(&usize::from(node)) {
-                    stations[usize::from(node)].now(now).map_or(Hop::Wait, Hop::To)
-                } else if stations[usize::from(to)].now(now) == Some(node) {
-                    Hop::To(to)
+            Routers::Association { access_points, stations } => {
+                let to = header.destination;
+                if !access_points.contains(&usize::from(node)) {
+                    stations[usize::from(node)]
+                        .access_point(now)
+                        .map_or(NextHop::Buffer, NextHop::To)
+                } else if stations[usize::from(to)].access_point(now) == Some(node) {
+                    NextHop::To(to)
                 } else {
-                    Hop::Unreachable
+                    NextHop::Unreachable
                 }
             }
             Routers::Protocols { routers, timers } => {
                 let at = usize::from(node);
-                let mut hop = Hop::Unreachable;
+                let mut hop = NextHop::Unreachable;
                 run_router(node, &mut timers[at], &mut routers[at], &mut actions, |router, out| {
-                    hop = router.next_hop(now, transit, out);
+                    hop = router.next_hop(now, header, out);
                 });
                 hop
             }
@@ -156,22 +164,28 @@ impl Routers {
         }
     }
 
-    /// A packet has come to its destination.
-    pub(super) fn on_arrival(&mut self, now: Time, at: Node, packet: Transit) {
+    /// A packet has arrived at its destination.
+    pub(super) fn on_delivered(&mut self, now: Time, at: Node, packet: PacketHeader) {
         if let Routers::Protocols { routers, timers } = self {
             let at = usize::from(at);
-            routers[at].on_arrival(now, packet);
+            routers[at].on_delivered(now, packet);
             timers[at] = routers[at].next_timer();
         }
     }
 
-    pub(super) fn on_unheard(&mut self, now: Time, at: Node, neighbour: Node, message: &Message) {
+    pub(super) fn on_message_lost(
+        &mut self,
+        now: Time,
+        at: Node,
+        neighbour: Node,
+        message: &Message,
+    ) {
         if let Routers::Protocols { routers, .. } = self {
-            routers[usize::from(at)].on_unheard(now, neighbour, message);
+            routers[usize::from(at)].on_message_lost(now, neighbour, message);
         }
     }
 
-    pub(super) fn on_broken(
+    pub(super) fn on_link_break(
         &mut self,
         now: Time,
         at: Node,
@@ -180,26 +194,28 @@ impl Routers {
     ) {
         if let Routers::Protocols { routers, timers } = self {
             let (timer, router) = (&mut timers[usize::from(at)], &mut routers[usize::from(at)]);
-            run_router(at, timer, router, out, |router, out| router.on_broken(now, neighbour, out));
+            run_router(at, timer, router, out, |router, out| {
+                router.on_link_break(now, neighbour, out)
+            });
         }
     }
 
-    /// The stations are elsewhere.
-    pub(super) fn moved(&mut self, now: Time, reach: &Reachability) {
+    /// The stations have new positions.
+    pub(super) fn on_moved(&mut self, now: Time, reach: &Reachability) {
         match self {
             Routers::Oracle(tables) => tables.clear(),
-            Routers::Association { points, stations } => {
+            Routers::Association { access_points, stations } => {
                 for (station, own) in stations.iter_mut().enumerate() {
-                    if points.contains(&station) {
+                    if access_points.contains(&station) {
                         continue;
                     }
                     let reached = |point: &&usize| {
                         reach.success(station, **point).min(reach.success(**point, station))
                             >= LEAST_SUCCESS
                     };
-                    let heard = points.iter().filter(reached);
-                    let db = |point: &usize| (*point as Node, reach.heard_db(*point, station));
-                    own.hear(now, heard.map(db));
+                    let heard = access_points.iter().filter(reached);
+                    let db = |point: &usize| (*point as Node, reach.snr_db(*point, station));
+                    own.update(now, heard.map(db));
                 }
             }
             Routers::Protocols { .. } => {}
@@ -217,7 +233,7 @@ impl Routers {
         match self {
             Routers::Oracle(_) => Time::NEVER,
             Routers::Association { stations, .. } => {
-                stations.iter().map(Association::due).min().unwrap_or(Time::NEVER)
+                stations.iter().map(Association::completes_at).min().unwrap_or(Time::NEVER)
             }
             Routers::Protocols { timers, .. } => {
                 timers.iter().copied().min().unwrap_or(Time::NEVER)
@@ -225,15 +241,15 @@ impl Routers {
         }
     }
 
-    /// Lets a node do what is due, if one has something to do.
+    /// Runs the timer of one node that is due, if there is one.
     pub(super) fn on_timer(&mut self, now: Time) -> Option<Vec<(Node, Action)>> {
         match self {
             Routers::Oracle(_) => None,
-            Routers::Association { points, stations } => {
-                let node = stations.iter().position(|own| own.due() <= now)?;
-                stations[node].arrived();
-                let release = |to: &usize| (node as Node, Action::Release { to: *to as Node });
-                Some(points.iter().map(release).collect())
+            Routers::Association { access_points, stations } => {
+                let node = stations.iter().position(|own| own.completes_at() <= now)?;
+                stations[node].complete();
+                let release = |to: &usize| (node as Node, Action::SendBuffered { to: *to as Node });
+                Some(access_points.iter().map(release).collect())
             }
             Routers::Protocols { routers, timers } => {
                 let node = timers.iter().position(|at| *at <= now)?;
@@ -248,14 +264,14 @@ impl Routers {
     }
 }
 
-/// The table of next hops towards one of `ends`.
+/// The oracle's routing table towards `ends`.
 fn table<'a>(
     tables: &'a mut Tables,
     ends: &[usize],
     reach: &Reachability,
 ) -> &'a [(Option<Node>, f64)] {
     if !tables.contains_key(ends) {
-        tables.insert(ends.to_vec(), reach.towards(ends));
+        tables.insert(ends.to_vec(), reach.shortest_routes(ends));
     }
     &tables[ends]
 }

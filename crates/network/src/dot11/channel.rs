@@ -213,8 +213,8 @@ impl<P: Packet> Channel<P> {
         (from, to)
     }
 
-    /// How strong `to` hears `from`, in dB above the noise.
-    pub fn heard_db(&self, from: usize, to: usize) -> f64 {
+    /// Signal-to-noise ratio of `from` at `to`, in dB.
+    pub fn snr_db(&self, from: usize, to: usize) -> f64 {
         radio::decibel(self.power(from, to) / self.noise)
     }
 
@@ -247,9 +247,9 @@ impl<P: Packet> Channel<P> {
         &self.stations[station].sent_in
     }
 
-    /// A packet for `link` that stands before all others: it goes past the host's queue, however
-    /// full that is.
-    pub fn urge(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) {
+    /// Offers a packet before all others of its station: it bypasses the host's queue, even if that
+    /// is full.
+    pub fn offer_first(&mut self, now: Time, link: u32, packet: P, rng: &mut dyn Rng) {
         let from = self.links[link as usize].from;
         self.stations[from].counters.offered += 1;
         self.links[link as usize].push(packet, self.arrivals);

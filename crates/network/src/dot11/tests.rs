@@ -265,7 +265,7 @@ fn broadcasts_are_sent_one_by_one_where_packets_to_one_station_are_aggregated() 
     let mut rng = Lcg(1);
     let mut medium = Channel::new(fixed(N), &stations, &[(0, None)], &mut rng);
     for number in 0..3 {
-        medium.urge(Time::ZERO, 0, TestPacket { number, ..TestPacket::of(100) }, &mut rng);
+        medium.offer_first(Time::ZERO, 0, TestPacket { number, ..TestPacket::of(100) }, &mut rng);
     }
     let mut heard = Vec::new();
     while medium.next_wake() != Time::NEVER {

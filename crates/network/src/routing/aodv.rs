@@ -1,14 +1,13 @@
-//! AODV, ad hoc on-demand distance vector routing: a route is looked for when a packet needs one.
+//! AODV, ad hoc on-demand distance vector routing: route discovery when a packet needs a route.
 //!
 //! Source: Perkins, Belding-Royer and Das, RFC 3561 (its words and constants). The names of the
 //! messages are the RFC's: RREQ, RREP, RERR, HELLO.
 //!
 //! **Left out**: local repair (§6.12), waiting after a reboot (§6.13), the flag A and RREP-ACK (the
-//! MAC acknowledges what is sent to one neighbour, §6.8), flags J, R (multicast) and N (local
-//! repair), subnets (§7), extensions (§9), several interfaces (§6.14). Packets that wait are the
-//! caller's, and so is the delay of broadcasts.
+//! MAC acknowledges unicasts, §6.8), flags J, R (multicast) and N (local repair), subnets (§7),
+//! extensions (§9), several interfaces (§6.14). The caller buffers packets and delays broadcasts.
 //!
-//! **Loops.** Sequence numbers alone do not keep routes free of loops: it depends on how one reads
+//! **Loops.** Sequence numbers alone do not keep routes free of loops: it depends on the reading of
 //! the RFC (Bhargavan, Obradovic and Gunter, JACM 2002; van Glabbeek, Höfner, Tan and Portmann,
 //! MSWiM 2013). Call *quality* of a node's route the pair of its number and its hop count, better
 //! if the number is newer or, with equal numbers, the hop count smaller; the quality of an invalid
@@ -25,22 +24,22 @@
 //!   one is late.
 //! * An invalid route's number is not incremented again when packets come for it (§6.11: "if it
 //!   exists and is valid").
-//! * The direct route to a neighbour that was heard, "without a valid sequence number", keeps the
-//!   number that was known, as one that news must not be older than. §6.7 (i) takes any.
-//! * Nobody has a route to itself.
+//! * The direct route to a neighbour, "without a valid sequence number", keeps the number that was
+//!   known before: an update must not be older. §6.7 (i) takes any.
+//! * No node has a route to itself.
 //!
 //! **Other readings.**
 //!
 //! * A node is "part of an active route" (§6.9) while it or another node may have a valid route
-//!   over it by a RREQ, a RREP or data. If it fell silent earlier, its neighbours would take its
-//!   links for lost. HELLOs themselves do not count: they would never end.
-//! * §6.7 forwards a RREP only if it changes the table. One that says what the table says already
-//!   is forwarded as well: it is the answer to another originator.
-//! * The RERR for a packet without a route (§6.11 (ii)) goes to the neighbour that the packet came
-//!   from as well, which is no precursor if it uses a reverse route.
-//! * What comes from the blacklist's neighbours but RREQs is heard (§6.8). Only a RREP that the MAC
-//!   has given up brings a neighbour there: packets fail by collisions as well, on links that go
-//!   both ways.
+//!   over it by a RREQ, a RREP or data. If it stopped sending HELLOs earlier, its neighbours would
+//!   take its links for lost. HELLOs themselves do not count: they would never end.
+//! * §6.7 forwards a RREP only if it changes the table. A RREP that agrees with the table is
+//!   forwarded as well: it is the answer to another originator.
+//! * The RERR for a packet without a route (§6.11 (ii)) goes to the previous hop as well, which is
+//!   no precursor if it uses a reverse route.
+//! * Only RREQs from neighbours in the blacklist are ignored (§6.8). A neighbour enters it when the
+//!   MAC gives up a RREP, and not for other packets: they fail by collisions as well, on
+//!   bidirectional links.
 //! * A gratuitous RREP has the number of the table, which is the RREQ's or newer (§6.6.3: the
 //!   RREQ's).
 //! * A reverse route that is fresher already lives longer by a RREQ (§6.5), and not by an invalid
@@ -60,9 +59,9 @@ mod tests;
 pub use message::{Hello, Message, Rerr, Rrep, Rreq};
 pub use settings::AodvSettings;
 
-use super::{Action, Hop, Node, Protocol, Transit};
+use super::{Action, NextHop, Node, PacketHeader, RoutingProtocol};
 use discovery::Discovery;
-use limits::{RateLimit, Seen};
+use limits::{RateLimit, SeenRreqs};
 use links::Neighbour;
 use std::collections::BTreeMap;
 use table::Table;
@@ -84,24 +83,24 @@ pub struct Aodv {
     /// Of the last RREQ that it originated.
     rreq_id: u32,
     table: Table,
-    seen: Seen,
+    seen: SeenRreqs,
     discoveries: BTreeMap<Node, Discovery>,
     neighbours: BTreeMap<Node, Neighbour>,
     rreqs: RateLimit,
     rerrs: RateLimit,
-    /// Until when it is a part of an active route.
+    /// Until when this node is a part of an active route.
     active_until: Time,
     last_broadcast: Option<Time>,
-    /// When to see whether a HELLO is due; never while there is no active route.
+    /// When to check whether a HELLO is due; never while there is no active route.
     hello_due: Time,
-    /// No neighbour's silence is too long before this.
+    /// When the first silent neighbour may be lost.
     loss_due: Time,
-    /// Nothing is due before this.
+    /// When [`RoutingProtocol::on_timer`] is due.
     timer: Time,
 }
 
 impl Aodv {
-    /// The router of node `me`, which knows nobody.
+    /// The router of node `me`, with an empty table.
     pub fn new(me: Node, settings: AodvSettings) -> Self {
         Aodv {
             me,
@@ -109,7 +108,7 @@ impl Aodv {
             sequence: 0,
             rreq_id: 0,
             table: Table::new(settings.delete_period()),
-            seen: Seen::default(),
+            seen: SeenRreqs::default(),
             discoveries: BTreeMap::new(),
             neighbours: BTreeMap::new(),
             rreqs: RateLimit::new(settings.rreq_ratelimit),
@@ -134,24 +133,24 @@ impl Aodv {
     }
 }
 
-impl Protocol for Aodv {
-    fn next_hop(&mut self, now: Time, packet: Transit, out: &mut Vec<Action>) -> Hop {
+impl RoutingProtocol for Aodv {
+    fn next_hop(&mut self, now: Time, packet: PacketHeader, out: &mut Vec<Action>) -> NextHop {
         if let Some(previous) = packet.previous {
-            self.heard(now, previous);
+            self.refresh_neighbour(now, previous);
         }
         let until = now + self.settings.active_route_timeout;
-        if let Some(next) = self.table.carry(now, packet, until) {
-            self.used(now, until);
-            return Hop::To(next);
+        if let Some(next) = self.table.forward(now, packet, until) {
+            self.extend_active_route(now, until);
+            return NextHop::To(next);
         }
         if packet.previous.is_none() {
-            self.discover(now, packet.destination, out);
-            return Hop::Wait;
+            self.start_discovery(now, packet.destination, out);
+            return NextHop::Buffer;
         }
         // §6.11 case (ii).
-        self.table.keep(now, packet.destination);
+        self.table.postpone_deletion(now, packet.destination);
         self.send_rerr(now, &[packet.destination], packet.previous, out);
-        Hop::Unreachable
+        NextHop::Unreachable
     }
 
     fn on_message(
@@ -162,7 +161,7 @@ impl Protocol for Aodv {
         out: &mut Vec<Action>,
     ) {
         let super::Message::Aodv(message) = message else { return };
-        self.heard(now, from);
+        self.refresh_neighbour(now, from);
         match message {
             Message::Rreq(rreq) => self.on_rreq(now, from, *rreq, out),
             Message::Rrep(rrep) => self.on_rrep(now, from, *rrep, out),
@@ -171,33 +170,33 @@ impl Protocol for Aodv {
         }
     }
 
-    fn on_arrival(&mut self, now: Time, packet: Transit) {
+    fn on_delivered(&mut self, now: Time, packet: PacketHeader) {
         if let Some(previous) = packet.previous {
-            self.heard(now, previous);
+            self.refresh_neighbour(now, previous);
         }
         let until = now + self.settings.active_route_timeout;
-        self.table.refresh_back(now, packet, until);
-        self.used(now, until);
+        self.table.refresh_reverse(now, packet, until);
+        self.extend_active_route(now, until);
     }
 
-    fn on_unheard(&mut self, now: Time, neighbour: Node, message: &super::Message) {
+    fn on_message_lost(&mut self, now: Time, neighbour: Node, message: &super::Message) {
         if matches!(message, super::Message::Aodv(Message::Rrep(_))) {
-            self.suspect(now, neighbour);
+            self.blacklist(now, neighbour);
         }
     }
 
-    fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
-        self.lose(now, neighbour, out);
+    fn on_link_break(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
+        self.on_neighbour_lost(now, neighbour, out);
     }
 
     fn on_timer(&mut self, now: Time, out: &mut Vec<Action>) {
         if self.loss_due <= now {
-            self.miss(now, out);
+            self.check_silent_neighbours(now, out);
         }
         if self.hello_due <= now {
-            self.greet(now, out);
+            self.send_hello(now, out);
         }
-        self.pursue(now, out);
+        self.retry_discoveries(now, out);
         self.rearm();
     }
 
@@ -205,7 +204,7 @@ impl Protocol for Aodv {
         self.timer
     }
 
-    fn known(&self, now: Time, destination: Node) -> Option<Node> {
-        self.table.known(now, destination)
+    fn route_to(&self, now: Time, destination: Node) -> Option<Node> {
+        self.table.route_to(now, destination)
     }
 }

@@ -1,9 +1,9 @@
-//! Ad-hoc routing: to which neighbour a packet goes next.
+//! Ad-hoc routing: the next hop of a packet.
 //!
-//! A [`Protocol`] is the router of one node, driven by calls: packets to route, messages heard,
-//! links that the MAC found broken, its timer. It answers with [`Action`]s. It sees no packet's
-//! content, reads no clock and draws no random number: whoever carries its messages delays
-//! broadcasts at random, so that neighbours do not repeat one at once (RFC 5148).
+//! A [`RoutingProtocol`] is the router of one node, driven by calls: packets to route, messages
+//! received, links that the MAC found broken, its timer. It answers with [`Action`]s. It sees no
+//! packet's content, reads no clock and draws no random number: the network delays broadcasts at
+//! random, so that neighbours do not repeat one at once (RFC 5148).
 
 pub mod aodv;
 mod olsr;
@@ -21,7 +21,7 @@ pub type Node = u16;
 /// Bytes of the UDP and IP headers before a message.
 pub(crate) const UDP_IP_BYTES: u32 = 28;
 
-/// A message between neighbours.
+/// A routing message between neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     /// Of AODV.
@@ -31,7 +31,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Its length on the air with UDP and IP headers.
+    /// Its length with UDP and IP headers, in bytes.
     pub fn bytes(&self) -> u32 {
         match self {
             Message::Aodv(message) => UDP_IP_BYTES + message.bytes(),
@@ -40,76 +40,77 @@ impl Message {
     }
 }
 
-/// What a router wants done.
+/// An action that a router requests of its node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// A message to all neighbours, not acknowledged.
+    /// Send a message to all neighbours, not acknowledged.
     Broadcast(Message),
-    /// A message to one neighbour, acknowledged by the MAC.
+    /// Send a message to one neighbour, acknowledged by the MAC.
     Unicast {
         /// The neighbour.
         to: Node,
-        /// What it is told.
+        /// The message.
         message: Message,
     },
-    /// There is a route now: packets that wait for one to `to` are routed again.
-    Release {
+    /// A route to `to` was found: route the packets again that are buffered for it.
+    SendBuffered {
         /// The destination.
         to: Node,
     },
-    /// No route was found: packets that wait for one to `to` are dropped.
-    Abandon {
+    /// No route to `to` was found: drop the packets that are buffered for it.
+    DropBuffered {
         /// The destination.
         to: Node,
     },
 }
 
-/// A packet that a node has to send on.
+/// Addresses of a data packet that a node forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transit {
-    /// Where it comes from.
+pub struct PacketHeader {
+    /// The node that originated it.
     pub source: Node,
-    /// Where it goes.
+    /// The node that it is for.
     pub destination: Node,
-    /// The neighbour that it came from; none at its source.
+    /// The neighbour that sent it to this node; none at its source.
     pub previous: Option<Node>,
 }
 
-/// Where a packet goes next.
+/// The next hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hop {
-    /// To this neighbour.
+pub enum NextHop {
+    /// It goes to this neighbour.
     To(Node),
-    /// Nowhere yet: it waits for [`Action::Release`] or [`Action::Abandon`] of its destination.
-    Wait,
-    /// Nowhere: it is dropped.
+    /// It is buffered until [`Action::SendBuffered`] or [`Action::DropBuffered`] of its
+    /// destination.
+    Buffer,
+    /// There is no route: it is dropped.
     Unreachable,
 }
 
 /// The router of one node.
-pub trait Protocol {
-    /// Where a packet goes next that this node has, its own or another's; never called for its own
-    /// address.
-    fn next_hop(&mut self, now: Time, packet: Transit, out: &mut Vec<Action>) -> Hop;
+pub trait RoutingProtocol {
+    /// The next hop of a packet, this node's own or another's; never called for its own address.
+    fn next_hop(&mut self, now: Time, packet: PacketHeader, out: &mut Vec<Action>) -> NextHop;
 
-    /// A message came from a neighbour.
+    /// A routing message was received from a neighbour.
     fn on_message(&mut self, now: Time, from: Node, message: &Message, out: &mut Vec<Action>);
 
-    /// A packet of a neighbour has arrived here, at its destination.
-    fn on_arrival(&mut self, _now: Time, _packet: Transit) {}
+    /// A packet has arrived at its destination, which is this node.
+    fn on_delivered(&mut self, _now: Time, _packet: PacketHeader) {}
 
-    /// The MAC has given up a message to `neighbour`; [`Protocol::on_broken`] follows.
-    fn on_unheard(&mut self, _now: Time, _neighbour: Node, _message: &Message) {}
+    /// The MAC has given up a routing message to `neighbour`; [`RoutingProtocol::on_link_break`]
+    /// follows.
+    fn on_message_lost(&mut self, _now: Time, _neighbour: Node, _message: &Message) {}
 
     /// The MAC has given up a packet or a message to `neighbour`.
-    fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>);
+    fn on_link_break(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>);
 
-    /// Does what is due.
+    /// Sends messages and expires entries that are due.
     fn on_timer(&mut self, now: Time, out: &mut Vec<Action>);
 
-    /// When [`Protocol::on_timer`] is to be called next.
+    /// When [`RoutingProtocol::on_timer`] is to be called next.
     fn next_timer(&self) -> Time;
 
-    /// The neighbour over which it would send to `destination` now; changes nothing.
-    fn known(&self, now: Time, destination: Node) -> Option<Node>;
+    /// The next hop to `destination` in the routing table; changes nothing.
+    fn route_to(&self, now: Time, destination: Node) -> Option<Node>;
 }

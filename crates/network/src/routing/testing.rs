@@ -1,7 +1,7 @@
-//! Routers on a graph, for tests: who is adjacent hears everything, the rest nothing, and nothing
-//! is ever lost but what is sent over a link that is not there, and if one asks for it, broadcasts.
+//! Routers on a graph, for tests: adjacent nodes receive every message, all others none. Losses are
+//! unicasts over links that do not exist and, on request, broadcasts.
 
-use super::{Action, Hop, Message, Node, Protocol, Transit};
+use super::{Action, Message, NextHop, Node, PacketHeader, RoutingProtocol};
 use crate::Rng;
 use crate::testing::Lcg;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +9,14 @@ use units::{Span, Time};
 
 /// How long a message or a packet takes to a neighbour.
 const TAKES: Span = Span::millis(1);
-/// How long the MAC tries in vain.
+/// How long the MAC tries before it gives up.
 const FAILS: Span = Span::millis(10);
-/// Most by which a broadcast is delayed, unless something else is wanted.
+/// Default of the largest delay of a broadcast.
 const JITTER: Span = Span::millis(10);
 /// Hops after which a packet is dropped.
 const MOST_HOPS: usize = 64;
 
-/// A packet, with the nodes that have had it.
+/// A packet, with the nodes that it has visited.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Probe {
     pub(crate) source: Node,
@@ -37,27 +37,27 @@ pub(crate) struct Ether<P> {
     pub(crate) routers: Vec<P>,
     /// Pairs that hear each other, smaller number first.
     links: BTreeSet<(Node, Node)>,
-    /// Pairs of which the second does not hear the first all the same.
+    /// Linked pairs of which the second does not hear the first.
     deaf: BTreeSet<(Node, Node)>,
     events: BTreeMap<(Time, u64), Event>,
     serial: u64,
     rng: Lcg,
     waiting: Vec<Vec<Probe>>,
-    /// When each packet arrived, and how.
+    /// Packets that were delivered, with their times.
     pub(crate) delivered: Vec<(Time, Probe)>,
     /// Packets that were not delivered.
     pub(crate) dropped: Vec<Probe>,
     /// Messages sent.
     pub(crate) messages: u64,
-    /// Most by which a broadcast is delayed.
+    /// Largest delay of a broadcast.
     pub(crate) jitter: Span,
     /// Probability that a neighbour misses a broadcast.
     pub(crate) loss: f64,
-    /// What routers wanted done, if somebody wants to read it: when, who, what.
+    /// A log of actions, on request: time, node, action.
     pub(crate) log: Option<Vec<(Time, Node, Action)>>,
 }
 
-impl<P: Protocol> Ether<P> {
+impl<P: RoutingProtocol> Ether<P> {
     pub(crate) fn new(routers: Vec<P>, links: impl IntoIterator<Item = (Node, Node)>) -> Self {
         let mut ether = Ether {
             now: Time::ZERO,
@@ -84,8 +84,7 @@ impl<P: Protocol> Ether<P> {
         self.links = links.into_iter().map(|(a, b)| (a.min(b), a.max(b))).collect();
     }
 
-    /// From now on, of pairs with a link, the second no longer hears the first for these, and for
-    /// no others.
+    /// From now on the second node of these pairs, and of no others, does not hear the first.
     pub(crate) fn deafen(&mut self, pairs: impl IntoIterator<Item = (Node, Node)>) {
         self.deaf = pairs.into_iter().collect();
     }
@@ -99,7 +98,7 @@ impl<P: Protocol> Ether<P> {
         self.links.contains(&(at.min(from), at.max(from))) && !self.deaf.contains(&(from, at))
     }
 
-    /// Hops from one node to all others by breadth-first search: what an oracle knows.
+    /// Hops from one node to all others by breadth-first search: the reference.
     pub(crate) fn distances(&self, from: Node) -> Vec<Option<usize>> {
         let mut distance = vec![None; self.routers.len()];
         distance[usize::from(from)] = Some(0);
@@ -132,15 +131,15 @@ impl<P: Protocol> Ether<P> {
         self.events.insert((self.now + after, self.serial), event);
     }
 
-    /// Everything up to and at `end` happens.
+    /// Runs all events up to and at `end`.
     pub(crate) fn run_until(&mut self, end: Time) {
         while self.step(end).is_some() {}
     }
 
-    /// The next thing happens, if it does up to and at `end`: at which node.
+    /// Runs the next event, if it is due up to and at `end`. Returns its node.
     pub(crate) fn step(&mut self, end: Time) -> Option<Node> {
         let event = self.events.first_key_value().map_or(Time::NEVER, |((at, _), _)| *at);
-        let timers = self.routers.iter().map(Protocol::next_timer).enumerate();
+        let timers = self.routers.iter().map(RoutingProtocol::next_timer).enumerate();
         let (node, timer) = timers.min_by_key(|(_, at)| *at).unwrap_or((0, Time::NEVER));
         let next = event.min(timer);
         if next > end {
@@ -171,9 +170,9 @@ impl<P: Protocol> Ether<P> {
             }
             Event::Broken { at, neighbour, message } => {
                 if let Some(message) = message {
-                    self.routers[usize::from(at)].on_unheard(self.now, neighbour, &message);
+                    self.routers[usize::from(at)].on_message_lost(self.now, neighbour, &message);
                 }
-                self.routers[usize::from(at)].on_broken(self.now, neighbour, &mut out);
+                self.routers[usize::from(at)].on_link_break(self.now, neighbour, &mut out);
                 self.act(at, out);
                 at
             }
@@ -187,10 +186,10 @@ impl<P: Protocol> Ether<P> {
     fn forward(&mut self, at: Node, mut probe: Probe) {
         let Probe { source, destination, .. } = probe;
         let previous = probe.way.last().copied();
-        let packet = Transit { source, destination, previous };
+        let packet = PacketHeader { source, destination, previous };
         probe.way.push(at);
         if at == destination {
-            self.routers[usize::from(at)].on_arrival(self.now, packet);
+            self.routers[usize::from(at)].on_delivered(self.now, packet);
             return self.delivered.push((self.now, probe));
         }
         if probe.way.len() > MOST_HOPS {
@@ -199,18 +198,18 @@ impl<P: Protocol> Ether<P> {
         let mut out = Vec::new();
         let hop = self.routers[usize::from(at)].next_hop(self.now, packet, &mut out);
         match hop {
-            Hop::To(next) if self.adjacent(at, next) => {
+            NextHop::To(next) if self.adjacent(at, next) => {
                 self.later(TAKES, Event::Packet { at: next, probe });
             }
-            Hop::To(next) => {
+            NextHop::To(next) => {
                 self.dropped.push(probe);
                 self.later(FAILS, Event::Broken { at, neighbour: next, message: None });
             }
-            Hop::Wait => {
+            NextHop::Buffer => {
                 probe.way.pop();
                 self.waiting[usize::from(at)].push(probe);
             }
-            Hop::Unreachable => self.dropped.push(probe),
+            NextHop::Unreachable => self.dropped.push(probe),
         }
         self.act(at, out);
     }
@@ -242,12 +241,12 @@ impl<P: Protocol> Ether<P> {
                         }
                     }
                 }
-                Action::Release { to } => {
+                Action::SendBuffered { to } => {
                     for probe in self.taken(at, to) {
                         self.later(Span::ZERO, Event::Packet { at, probe });
                     }
                 }
-                Action::Abandon { to } => {
+                Action::DropBuffered { to } => {
                     let probes = self.taken(at, to);
                     self.dropped.extend(probes);
                 }
@@ -255,7 +254,7 @@ impl<P: Protocol> Ether<P> {
         }
     }
 
-    /// The packets that wait at a node for a route to `to`.
+    /// Takes the packets that a node buffers for `to`.
     fn taken(&mut self, at: Node, to: Node) -> Vec<Probe> {
         let waiting = std::mem::take(&mut self.waiting[usize::from(at)]);
         let (taken, stay): (Vec<_>, Vec<_>) =

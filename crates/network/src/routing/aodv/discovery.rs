@@ -1,31 +1,31 @@
-//! Looking for a route: RREQs in growing rings (RFC 3561 §6.3, §6.4).
+//! Route discovery: RREQs in expanding rings (RFC 3561 §6.3, §6.4).
 
 use super::message::{Message, Rreq};
 use super::{Aodv, AodvSettings};
 use crate::routing::{Action, Node};
 use units::{Span, Time};
 
-/// A destination that a route is looked for.
+/// The discovery of a route to one destination.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Discovery {
-    /// TTL of the RREQ that was sent last, or if `held`, of the one that is to be sent.
+    /// TTL of the last RREQ, or if `held`, of the next one.
     ttl: u8,
-    /// How often a RREQ that goes everywhere was repeated.
+    /// How often a RREQ with TTL `net_diameter` was repeated.
     retries: u32,
-    /// The rate limit holds its next RREQ back.
+    /// Whether the rate limit delays the next RREQ.
     held: bool,
-    /// When it is to be sent, or if not `held`, when the wait for a RREP is over.
+    /// When the next RREQ may be sent if `held`, otherwise when the wait for a RREP ends.
     pub(super) due: Time,
 }
 
 impl Discovery {
-    /// How long a RREP is waited for: §6.4, and for a RREQ that goes everywhere §6.3, twice as long
-    /// every time.
+    /// How long to wait for a RREP: §6.4, and for a RREQ with TTL `net_diameter` §6.3, twice as
+    /// long every time.
     fn wait(&self, settings: &AodvSettings) -> Span {
         if self.ttl < settings.net_diameter {
             return settings.ring_traversal_time(self.ttl);
         }
-        // Longer than 2²⁰ times is not told apart.
+        // Bounded, so that the shift does not overflow.
         Span(settings.net_traversal_time().0 << self.retries.min(20))
     }
 
@@ -40,33 +40,34 @@ impl Discovery {
 }
 
 impl Aodv {
-    /// A route to `node` is looked for, if it is not already.
-    pub(super) fn discover(&mut self, now: Time, node: Node, out: &mut Vec<Action>) {
+    /// Starts the discovery of a route to `node`, unless one is under way.
+    pub(super) fn start_discovery(&mut self, now: Time, node: Node, out: &mut Vec<Action>) {
         if self.discoveries.contains_key(&node) {
             return;
         }
         let hops = self.table.get(now, node).map_or(0, |route| route.hops);
         let ttl = self.settings.first_ttl(hops);
-        self.request(now, node, Discovery { ttl, retries: 0, held: false, due: now }, out);
+        self.send_rreq(now, node, Discovery { ttl, retries: 0, held: false, due: now }, out);
         self.rearm();
     }
 
     /// Sends a RREQ as soon as the rate limit lets it (§6.3).
-    fn request(&mut self, now: Time, node: Node, mut next: Discovery, out: &mut Vec<Action>) {
-        next.held = self.rreqs.free() > now;
-        next.due = if next.held { self.rreqs.free() } else { now + next.wait(&self.settings) };
+    fn send_rreq(&mut self, now: Time, node: Node, mut next: Discovery, out: &mut Vec<Action>) {
+        next.held = self.rreqs.next_allowed() > now;
+        next.due =
+            if next.held { self.rreqs.next_allowed() } else { now + next.wait(&self.settings) };
         self.discoveries.insert(node, next);
         if next.held {
             return;
         }
-        self.rreqs.spend(now);
+        self.rreqs.record(now);
         self.sequence = self.sequence.wrapping_add(1); // §6.1: before each RREQ
         self.rreq_id = self.rreq_id.wrapping_add(1);
-        // §6.3: so that it does not process its own RREQ when a neighbour repeats it.
+        // §6.3: it must not process its own RREQ when a neighbour repeats it.
         let until = now + self.settings.path_discovery_time();
-        self.seen.first(now, (self.me, self.rreq_id), until);
-        // The longest that a reverse route to here lives by it (§6.5).
-        self.used(now, now + Span(2 * self.settings.net_traversal_time().0));
+        self.seen.insert(now, (self.me, self.rreq_id), until);
+        // The longest lifetime of a reverse route by this RREQ (§6.5).
+        self.extend_active_route(now, now + Span(2 * self.settings.net_traversal_time().0));
         let rreq = Rreq {
             ttl: next.ttl,
             hops: 0,
@@ -81,8 +82,8 @@ impl Aodv {
         self.broadcast(now, Message::Rreq(rreq), out);
     }
 
-    /// Discoveries whose wait is over ask further, or give up.
-    pub(super) fn pursue(&mut self, now: Time, out: &mut Vec<Action>) {
+    /// Sends the next RREQ of discoveries whose wait is over, or gives them up.
+    pub(super) fn retry_discoveries(&mut self, now: Time, out: &mut Vec<Action>) {
         let due = self.discoveries.iter().filter(|(_, discovery)| discovery.due <= now);
         let due: Vec<_> = due.map(|(node, discovery)| (*node, *discovery)).collect();
         for (node, discovery) in due {
@@ -91,22 +92,22 @@ impl Aodv {
                 false => discovery.next(&self.settings),
             };
             match next {
-                Some(next) => self.request(now, node, next, out),
+                Some(next) => self.send_rreq(now, node, next, out),
                 None => {
                     self.discoveries.remove(&node);
-                    out.push(Action::Abandon { to: node });
+                    out.push(Action::DropBuffered { to: node });
                 }
             }
         }
     }
 
-    /// A route to `node` may have appeared, by whatever message: what waits for it can go (§6.2).
-    pub(super) fn fulfil(&mut self, now: Time, node: Node, out: &mut Vec<Action>) {
+    /// If any message has brought a route to `node`, sends the packets buffered for it (§6.2).
+    pub(super) fn complete_discovery(&mut self, now: Time, node: Node, out: &mut Vec<Action>) {
         let waits = self.discoveries.contains_key(&node);
-        if waits && self.table.known(now, node).is_some() {
+        if waits && self.table.route_to(now, node).is_some() {
             self.discoveries.remove(&node);
             self.rearm();
-            out.push(Action::Release { to: node });
+            out.push(Action::SendBuffered { to: node });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How often messages may be sent, and which RREQs were seen.
+//! Rate limits of messages, and RREQs that were received already.
 
 use crate::routing::Node;
 use std::collections::{BTreeSet, VecDeque};
@@ -6,7 +6,7 @@ use units::{Span, Time};
 
 const SECOND: Span = Span::millis(1000);
 
-/// So many messages in any second, and no more.
+/// At most `most` messages in any second.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     most: usize,
@@ -20,15 +20,15 @@ impl RateLimit {
     }
 
     /// When the next one may be sent.
-    pub(super) fn free(&self) -> Time {
+    pub(super) fn next_allowed(&self) -> Time {
         match self.sent.front() {
             Some(first) if self.sent.len() == self.most => *first + SECOND,
             _ => Time::ZERO,
         }
     }
 
-    /// One is sent.
-    pub(super) fn spend(&mut self, now: Time) {
+    /// Records a message that is sent now.
+    pub(super) fn record(&mut self, now: Time) {
         if self.sent.len() == self.most {
             self.sent.pop_front();
         }
@@ -36,17 +36,17 @@ impl RateLimit {
     }
 }
 
-/// RREQs seen within `PATH_DISCOVERY_TIME` (§6.5), by originator and id.
+/// RREQs received within `PATH_DISCOVERY_TIME` (§6.5), by originator and RREQ ID.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenRreqs {
     known: BTreeSet<(Node, u32)>,
-    /// When each is forgotten, oldest first.
+    /// When each expires, oldest first.
     until: VecDeque<(Time, (Node, u32))>,
 }
 
-impl Seen {
-    /// Whether a RREQ is new; from now on it is not, until `until`, which never decreases.
-    pub(super) fn first(&mut self, now: Time, rreq: (Node, u32), until: Time) -> bool {
+impl SeenRreqs {
+    /// Records a RREQ until `until`, which never decreases. Returns whether it is new.
+    pub(super) fn insert(&mut self, now: Time, rreq: (Node, u32), until: Time) -> bool {
         while let Some((_, old)) = self.until.front().filter(|(end, _)| *end <= now) {
             self.known.remove(old);
             self.until.pop_front();

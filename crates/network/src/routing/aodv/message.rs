@@ -6,13 +6,13 @@ use units::Span;
 /// A message of AODV.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// Who knows a way to a destination?
+    /// Asks for a route to a destination.
     Rreq(Rreq),
-    /// Here is one.
+    /// Answers with a route.
     Rrep(Rrep),
-    /// There is none any more.
+    /// Reports destinations that became unreachable.
     Rerr(Rerr),
-    /// A neighbour is there: a RREP about itself to all neighbours (§6.9).
+    /// Announces its sender to neighbours: a RREP about itself (§6.9).
     Hello(Hello),
 }
 
@@ -30,17 +30,17 @@ impl Message {
 /// Route Request (§5.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rreq {
-    /// Hops that it may still go: the TTL of the IP header.
+    /// Remaining hops: the TTL of the IP header.
     pub ttl: u8,
-    /// Hops from the originator to the node that sends it.
+    /// Hops from the originator to the sender of this copy.
     pub hops: u8,
-    /// Names it together with the originator (RREQ ID).
+    /// RREQ ID; identifies the RREQ together with the originator.
     pub id: u32,
-    /// Whose route is looked for.
+    /// The destination of the route.
     pub destination: Node,
-    /// The newest sequence number of the destination that is known; none is flag U.
+    /// Newest known sequence number of the destination; none is flag U.
     pub destination_sequence: Option<u32>,
-    /// Who looks for it.
+    /// The node that needs the route.
     pub originator: Node,
     /// The originator's sequence number.
     pub originator_sequence: u32,
@@ -53,13 +53,13 @@ pub struct Rreq {
 /// Route Reply (§5.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rrep {
-    /// Hops from the node that sends it to the destination.
+    /// Hops from the sender of this copy to the destination.
     pub hops: u8,
-    /// Whose route this is.
+    /// The destination of the route.
     pub destination: Node,
     /// The destination's sequence number.
     pub destination_sequence: u32,
-    /// Who asked for it.
+    /// The node that sent the RREQ.
     pub originator: Node,
     /// How long the route is valid.
     pub lifetime: Span,
@@ -78,6 +78,6 @@ pub struct Rerr {
 pub struct Hello {
     /// The sender's sequence number.
     pub sequence: u32,
-    /// How long its neighbours may believe that it is there.
+    /// How long its neighbours may use the route to it.
     pub lifetime: Span,
 }

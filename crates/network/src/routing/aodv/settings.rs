@@ -1,8 +1,8 @@
-//! The constants of RFC 3561 §10, and what follows from them.
+//! The constants of RFC 3561 §10, and derived ones.
 
 use units::Span;
 
-/// What an AODV router is told; the defaults are those of RFC 3561 §10.
+/// Parameters of an AODV router; the defaults are those of RFC 3561 §10.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AodvSettings {
     /// How long a route stays valid after it was used (`ACTIVE_ROUTE_TIMEOUT`). With HELLOs longer
@@ -17,11 +17,11 @@ pub struct AodvSettings {
     pub hello_interval: Span,
     /// HELLO intervals of silence after which a link is lost (`ALLOWED_HELLO_LOSS`).
     pub allowed_hello_loss: u32,
-    /// Most hops between two nodes (`NET_DIAMETER`): TTL of a RREQ that goes everywhere.
+    /// Most hops between two nodes (`NET_DIAMETER`): TTL of a RREQ to the whole network.
     pub net_diameter: u8,
-    /// How long a packet takes over a hop, carefully estimated (`NODE_TRAVERSAL_TIME`).
+    /// Conservative estimate of the time that a packet takes over a hop (`NODE_TRAVERSAL_TIME`).
     pub node_traversal_time: Span,
-    /// How often a RREQ that went everywhere is repeated (`RREQ_RETRIES`).
+    /// How often a RREQ to the whole network is repeated (`RREQ_RETRIES`).
     pub rreq_retries: u32,
     /// Most RREQs that a node originates in a second, at least 1 (`RREQ_RATELIMIT`).
     pub rreq_ratelimit: u32,
@@ -33,7 +33,7 @@ pub struct AodvSettings {
     pub ttl_start: u8,
     /// By how much the TTL grows from ring to ring (`TTL_INCREMENT`).
     pub ttl_increment: u8,
-    /// Largest TTL of a ring (`TTL_THRESHOLD`); the next RREQ goes everywhere.
+    /// Largest TTL of a ring (`TTL_THRESHOLD`); the next RREQ goes to the whole network.
     pub ttl_threshold: u8,
     /// Whether RREQs ask for a gratuitous RREP to the destination (flag G, §6.6.3).
     pub gratuitous_rrep: bool,
@@ -65,7 +65,7 @@ impl Default for AodvSettings {
 }
 
 impl AodvSettings {
-    /// `NET_TRAVERSAL_TIME`: how long a RREQ that goes everywhere waits for its RREP at first.
+    /// `NET_TRAVERSAL_TIME`: first wait for the RREP to a RREQ to the whole network.
     pub(super) fn net_traversal_time(&self) -> Span {
         Span(2 * self.node_traversal_time.0 * u64::from(self.net_diameter))
     }
@@ -76,7 +76,7 @@ impl AodvSettings {
         Span(2 * self.node_traversal_time.0 * hops)
     }
 
-    /// `PATH_DISCOVERY_TIME`: how long a RREQ is known again.
+    /// `PATH_DISCOVERY_TIME`: how long duplicates of a RREQ are recognised.
     pub(super) fn path_discovery_time(&self) -> Span {
         Span(2 * self.net_traversal_time().0)
     }
@@ -112,7 +112,7 @@ impl AodvSettings {
 
     /// §6.4: the TTL of the RREQ after one of this TTL.
     pub(super) fn next_ttl(&self, ttl: u8) -> u8 {
-        // A ring that did not grow would be asked for ever.
+        // The TTL must grow, or discovery would not end.
         self.within_threshold(ttl.saturating_add(self.ttl_increment.max(1)))
     }
 

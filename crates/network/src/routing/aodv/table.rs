@@ -1,9 +1,9 @@
 //! The routing table (RFC 3561 §2, §6.1, §6.2).
 //!
-//! A route's lifetime ends without a timer: whoever reads a route lets it expire first. An entry is
-//! never deleted, because its sequence number must not be forgotten (see [the module](super)).
+//! A route's lifetime ends without a timer: each access to a route lets it expire first. An entry
+//! is never deleted, because its sequence number must not be forgotten (see [the module](super)).
 
-use crate::routing::{Node, Transit};
+use crate::routing::{Node, PacketHeader};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Span, Time};
 
@@ -22,11 +22,10 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Must not be used. Its sequence number is one above that of the route that was.
+    /// Must not be used. Its sequence number is one above that of the former route.
     Invalid,
-    /// Valid and direct, because the neighbour was heard, which did not say its sequence number
-    /// (§6.5, §6.7: "without a valid sequence number"). An older number is kept, only to be
-    /// compared with.
+    /// Valid and direct: the neighbour was heard, without its sequence number (§6.5, §6.7: "without
+    /// a valid sequence number"). An older number is kept for comparison only.
     Adjacent,
     /// Valid, with the destination's sequence number.
     Active,
@@ -38,10 +37,10 @@ pub(super) struct Route {
     pub(super) state: State,
     /// The destination's sequence number; none if it was never known.
     pub(super) sequence: Option<u32>,
-    /// Hop count, of an invalid route the last one; 0 if that is forgotten.
+    /// Hop count, of an invalid route the last one; 0 after its deletion.
     pub(super) hops: u8,
     pub(super) next: Node,
-    /// When it expires, or if it is invalid, is forgotten.
+    /// When it expires, or if it is invalid, is deleted.
     pub(super) lifetime: Time,
     /// Neighbours that may send over it.
     pub(super) precursors: BTreeSet<Node>,
@@ -63,7 +62,7 @@ impl Route {
         self.state != State::Invalid
     }
 
-    /// §6.1, §6.11: the number grows if the route had it from its destination.
+    /// §6.1, §6.11: the sequence number is incremented if it came from the destination.
     fn invalidate(&mut self, forgotten: Time) {
         if self.state == State::Active {
             self.sequence = self.sequence.map(|number| number.wrapping_add(1));
@@ -72,22 +71,22 @@ impl Route {
         self.lifetime = forgotten;
     }
 
-    /// Whether news replaces it (§6.2, §6.7).
-    fn admits(&self, sequence: u32, hops: u8) -> bool {
+    /// Whether an update replaces it (§6.2, §6.7).
+    fn accepts(&self, sequence: u32, hops: u8) -> bool {
         let Some(mine) = self.sequence else { return true };
         newer(sequence, mine)
             || sequence == mine && (self.state != State::Active || hops < self.hops)
     }
 }
 
-/// What a RREQ, a RREP or a HELLO says of a route.
+/// A route that a RREQ, a RREP or a HELLO announces.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct News {
+pub(super) struct RouteUpdate {
     pub(super) destination: Node,
     pub(super) sequence: u32,
-    /// Hops from here.
+    /// Hops from this node.
     pub(super) hops: u8,
-    /// Who said it.
+    /// The neighbour that announced it.
     pub(super) via: Node,
     /// When the route expires.
     pub(super) until: Time,
@@ -105,15 +104,15 @@ impl Table {
     }
 
     /// The next hop of a valid route.
-    pub(super) fn known(&self, now: Time, node: Node) -> Option<Node> {
+    pub(super) fn route_to(&self, now: Time, node: Node) -> Option<Node> {
         let route = self.routes.get(&node)?;
         (route.valid() && route.lifetime > now).then_some(route.next)
     }
 
-    /// What is known of a destination.
+    /// The entry of a destination, valid or not.
     pub(super) fn get(&mut self, now: Time, node: Node) -> Option<&mut Route> {
         let route = self.routes.get_mut(&node)?;
-        settle(route, now, self.delete_period);
+        expire(route, now, self.delete_period);
         Some(route)
     }
 
@@ -124,13 +123,13 @@ impl Table {
 
     fn entry(&mut self, now: Time, node: Node) -> &mut Route {
         let route = self.routes.entry(node).or_insert_with(Route::unknown);
-        settle(route, now, self.delete_period);
+        expire(route, now, self.delete_period);
         route
     }
 
     /// A neighbour was heard: the route to it is direct (§6.5, §6.7). A valid route keeps its
-    /// number, an invalid one has none that counts.
-    pub(super) fn meet(&mut self, now: Time, neighbour: Node, until: Time) {
+    /// sequence number.
+    pub(super) fn update_neighbour_route(&mut self, now: Time, neighbour: Node, until: Time) {
         let route = self.entry(now, neighbour);
         if !route.valid() {
             route.state = State::Adjacent;
@@ -141,12 +140,12 @@ impl Table {
         route.next = neighbour;
     }
 
-    /// §6.2: what was heard of a route is taken if it is fresher or shorter. Whether the table says
-    /// the same now.
-    pub(super) fn learn(&mut self, now: Time, news: News) -> bool {
-        let News { destination, sequence, hops, via, until } = news;
+    /// §6.2: takes an announced route if it is fresher or shorter. Returns whether the table agrees
+    /// with it now.
+    pub(super) fn update(&mut self, now: Time, update: RouteUpdate) -> bool {
+        let RouteUpdate { destination, sequence, hops, via, until } = update;
         let route = self.entry(now, destination);
-        if route.admits(sequence, hops) {
+        if route.accepts(sequence, hops) {
             route.state = State::Active;
             route.sequence = Some(sequence);
             route.hops = hops;
@@ -162,45 +161,45 @@ impl Table {
         same
     }
 
-    /// A valid route lives until then at least.
+    /// Extends the lifetime of a valid route to `until` at least.
     pub(super) fn refresh(&mut self, now: Time, node: Node, until: Time) {
         if let Some(route) = self.valid(now, node) {
             route.lifetime = route.lifetime.max(until);
         }
     }
 
-    /// A data packet goes on over the next hop that comes back, if there is one: its use prolongs
-    /// the routes to both ends, to the next hop and to the previous one (§6.2).
-    pub(super) fn carry(&mut self, now: Time, packet: Transit, until: Time) -> Option<Node> {
+    /// The next hop of a data packet, if there is a route. Its use extends the routes to both ends,
+    /// to the next hop and to the previous one (§6.2).
+    pub(super) fn forward(&mut self, now: Time, packet: PacketHeader, until: Time) -> Option<Node> {
         let route = self.valid(now, packet.destination)?;
         route.lifetime = route.lifetime.max(until);
         let next = route.next;
         self.refresh(now, next, until);
-        self.refresh_back(now, packet, until);
+        self.refresh_reverse(now, packet, until);
         Some(next)
     }
 
-    /// The routes to a packet's source and previous hop (§6.2).
-    pub(super) fn refresh_back(&mut self, now: Time, packet: Transit, until: Time) {
+    /// Extends the routes to a packet's source and previous hop (§6.2).
+    pub(super) fn refresh_reverse(&mut self, now: Time, packet: PacketHeader, until: Time) {
         if let Some(previous) = packet.previous {
             self.refresh(now, previous, until);
             self.refresh(now, packet.source, until);
         }
     }
 
-    /// §6.11: a packet came for an invalid route, which is remembered longer.
-    pub(super) fn keep(&mut self, now: Time, node: Node) {
+    /// §6.11: a packet came for an invalid route, which postpones its deletion.
+    pub(super) fn postpone_deletion(&mut self, now: Time, node: Node) {
         let forgotten = now + self.delete_period;
         if let Some(route) = self.get(now, node).filter(|route| !route.valid()) {
             route.lifetime = forgotten;
         }
     }
 
-    /// §6.11 case (i): all valid routes over a lost neighbour become invalid. Their destinations.
-    pub(super) fn lose(&mut self, now: Time, neighbour: Node) -> Vec<Node> {
+    /// §6.11 case (i): invalidates all routes over a lost neighbour. Returns their destinations.
+    pub(super) fn invalidate_routes_over(&mut self, now: Time, neighbour: Node) -> Vec<Node> {
         let mut lost = Vec::new();
         for (node, route) in &mut self.routes {
-            settle(route, now, self.delete_period);
+            expire(route, now, self.delete_period);
             if route.valid() && route.next == neighbour {
                 route.invalidate(now + self.delete_period);
                 lost.push(*node);
@@ -209,9 +208,15 @@ impl Table {
         lost
     }
 
-    /// §6.11 case (iii): a neighbour has lost its route to a destination, and says so with a
-    /// sequence number. Whether that ends a route here.
-    pub(super) fn fail(&mut self, now: Time, node: Node, neighbour: Node, sequence: u32) -> bool {
+    /// §6.11 case (iii): a RERR of a neighbour reports a destination with a sequence number.
+    /// Returns whether that invalidates a route.
+    pub(super) fn invalidate_by_rerr(
+        &mut self,
+        now: Time,
+        node: Node,
+        neighbour: Node,
+        sequence: u32,
+    ) -> bool {
         let forgotten = now + self.delete_period;
         let Some(route) = self.valid(now, node) else { return false };
         let fresher = route.sequence.is_none_or(|mine| newer(sequence, mine));
@@ -224,9 +229,9 @@ impl Table {
     }
 }
 
-/// The lifetime of a route ends: it becomes invalid, then it is forgotten but for its sequence
-/// number.
-fn settle(route: &mut Route, now: Time, delete_period: Span) {
+/// Ends lifetimes that are over: a route becomes invalid, then it is deleted except for its
+/// sequence number.
+fn expire(route: &mut Route, now: Time, delete_period: Span) {
     if route.valid() && route.lifetime <= now {
         route.invalidate(route.lifetime + delete_period);
     }

@@ -1,4 +1,4 @@
-//! What goes between neighbours (RFC 3626 §3.3): packets of messages, and how long they are.
+//! Packets and messages between neighbours (RFC 3626 §3.3), and their lengths.
 
 use crate::routing::Node;
 use units::{NANOS, Span};
@@ -7,58 +7,58 @@ use units::{NANOS, Span};
 const PACKET_HEADER_BYTES: u32 = 4;
 /// The message header: type, Vtime, size, originator, TTL, hop count, number (§3.3).
 const MESSAGE_HEADER_BYTES: u32 = 12;
-/// Htime and willingness with what is reserved before them (§6.1).
+/// Htime and willingness with the reserved field before them (§6.1).
 const HELLO_BYTES: u32 = 4;
 /// Link code and size before the neighbours of a group (§6.1).
 const GROUP_BYTES: u32 = 4;
-/// ANSN and what is reserved after it (§9.1).
+/// ANSN with the reserved field after it (§9.1).
 const TC_BYTES: u32 = 4;
 /// An IPv4 address.
 const ADDRESS_BYTES: u32 = 4;
 
-/// An OLSR packet: what one node broadcasts at once (§3.3).
+/// An OLSR packet: messages that a node broadcasts together (§3.3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packet {
     /// Packet sequence number. Only link hysteresis reads it (§14).
     pub(super) number: u16,
-    pub(super) messages: Vec<Envelope>,
+    pub(super) messages: Vec<OlsrMessage>,
 }
 
 impl Packet {
     /// Its length without UDP and IP headers.
     pub fn bytes(&self) -> u32 {
-        PACKET_HEADER_BYTES + self.messages.iter().map(Envelope::bytes).sum::<u32>()
+        PACKET_HEADER_BYTES + self.messages.iter().map(OlsrMessage::bytes).sum::<u32>()
     }
 }
 
 /// A message with its header (§3.3.2).
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Envelope {
+pub(super) struct OlsrMessage {
     pub(super) originator: Node,
-    /// Message sequence number: with the originator it names the message.
+    /// Message sequence number; identifies the message together with the originator.
     pub(super) number: u16,
-    /// How long what it says holds: Vtime.
+    /// How long its content is valid: Vtime.
     pub(super) validity: Span,
-    /// How many more hops it may go.
+    /// Time to live: remaining hops.
     pub(super) ttl: u8,
-    /// How many hops it has gone.
+    /// Hop count.
     pub(super) hops: u8,
-    pub(super) body: Body,
+    pub(super) body: MessageBody,
 }
 
-impl Envelope {
+impl OlsrMessage {
     fn bytes(&self) -> u32 {
         MESSAGE_HEADER_BYTES
             + match &self.body {
-                Body::Hello(hello) => hello.bytes(),
-                Body::Tc(tc) => tc.bytes(),
+                MessageBody::Hello(hello) => hello.bytes(),
+                MessageBody::Tc(tc) => tc.bytes(),
             }
     }
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Body {
+pub(super) enum MessageBody {
     Hello(Hello),
     Tc(Tc),
 }
@@ -66,14 +66,14 @@ pub(super) enum Body {
 /// A node's links, for its neighbours (§6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Hello {
-    /// How willing the node is to carry others' packets, 0 to 7.
+    /// Willingness of the node to forward packets, 0 to 7.
     pub(super) willingness: u8,
     /// Neighbours by link code, each in one group.
     pub(super) groups: Vec<(LinkCode, Vec<Node>)>,
 }
 
 impl Hello {
-    /// What it says of its originator's link with `node`.
+    /// The link code of its originator's link with `node`.
     pub(super) fn code_of(&self, node: Node) -> Option<LinkCode> {
         let group = self.groups.iter().find(|(_, nodes)| nodes.contains(&node));
         group.map(|(code, _)| *code)
@@ -85,19 +85,19 @@ impl Hello {
     }
 }
 
-/// The state of a link (§6.1.1, numbers of §18.5). UNSPEC_LINK is for a neighbour that is reached
-/// over another interface, so it is not there.
+/// Link type (§6.1.1, numbers of §18.5). UNSPEC_LINK is left out: it is for neighbours on another
+/// interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LinkType {
     /// The neighbour is heard.
     Asymmetric = 1,
     /// Both hear each other.
     Symmetric = 2,
-    /// It was there.
+    /// The link is lost.
     Lost = 3,
 }
 
-/// What a neighbour is (§6.1.1, numbers of §18.6).
+/// Neighbour type (§6.1.1, numbers of §18.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NeighbourType {
     /// Not symmetric.
@@ -108,10 +108,10 @@ pub(super) enum NeighbourType {
     Mpr = 2,
 }
 
-/// A link code: what is said of a group of neighbours (§6.1.1).
+/// A link code: link type and neighbour type of a group of neighbours (§6.1.1).
 pub(super) type LinkCode = (LinkType, NeighbourType);
 
-/// The neighbours that a node advertises to everybody (§9.1).
+/// The neighbours that an MPR advertises to the whole network (§9.1).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tc {
     /// Advertised neighbour sequence number: a greater one is newer (§19).
@@ -128,15 +128,15 @@ impl Tc {
 
 /// Whether sequence number `a` is greater than `b` (§19); they wrap around after 65,535.
 pub(super) fn newer(a: u16, b: u16) -> bool {
-    /// Half of what the RFC calls MAXVALUE, which is one more than the greatest number.
+    /// Half of the RFC's MAXVALUE, which is one more than the greatest number.
     const HALF: u16 = 1 << 15;
     (a > b && a - b <= HALF) || (b > a && b - a > HALF)
 }
 
-/// The shortest time, not shorter than `span`, that the eight bits of Vtime can say: C (1 + a/16)
-/// 2ᵇ with C = 1/16 s and a and b below 16 (§18.3), at most 3,968 s. The hold times of the RFC are
-/// such times.
-pub(super) fn sayable(span: Span) -> Span {
+/// The shortest time, not shorter than `span`, that the eight bits of Vtime can represent:
+/// C (1 + a/16) 2ᵇ with C = 1/16 s and a and b below 16 (§18.3), at most 3,968 s. The hold times of
+/// the RFC are such times.
+pub(super) fn round_up_to_vtime(span: Span) -> Span {
     const C: u64 = NANOS / 16;
     let exponent = (0..16).find(|b| span.0 < (C << b) * 2).unwrap_or(15);
     let step = (C << exponent) / 16;
@@ -148,8 +148,8 @@ mod tests {
     use super::*;
     use crate::routing::Message;
 
-    fn packet(bodies: Vec<Body>) -> Packet {
-        let envelope = |body| Envelope {
+    fn packet(bodies: Vec<MessageBody>) -> Packet {
+        let message = |body| OlsrMessage {
             originator: 1,
             number: 2,
             validity: Span::millis(6_000),
@@ -157,18 +157,18 @@ mod tests {
             hops: 0,
             body,
         };
-        Packet { number: 0, messages: bodies.into_iter().map(envelope).collect() }
+        Packet { number: 0, messages: bodies.into_iter().map(message).collect() }
     }
 
     #[test]
     fn messages_are_as_long_as_the_rfc_draws_them() {
-        let hello = |groups| Body::Hello(Hello { willingness: 3, groups });
+        let hello = |groups| MessageBody::Hello(Hello { willingness: 3, groups });
         let heard = (LinkType::Asymmetric, NeighbourType::Not);
         let relay = (LinkType::Symmetric, NeighbourType::Mpr);
         assert_eq!(packet(vec![hello(vec![])]).bytes(), 4 + 12 + 4);
         let two = hello(vec![(heard, vec![1]), (relay, vec![2, 3])]);
         assert_eq!(packet(vec![two.clone()]).bytes(), 4 + 12 + 4 + (4 + 4) + (4 + 8));
-        let tc = Body::Tc(Tc { ansn: 7, advertised: vec![4, 5, 6] });
+        let tc = MessageBody::Tc(Tc { ansn: 7, advertised: vec![4, 5, 6] });
         assert_eq!(packet(vec![tc.clone()]).bytes(), 4 + 12 + 4 + 12);
         let both = packet(vec![two, tc]);
         assert_eq!(both.bytes(), 4 + (12 + 4 + 8 + 12) + (12 + 4 + 12));
@@ -189,11 +189,14 @@ mod tests {
     #[test]
     fn vtime_says_the_hold_times_exactly_and_rounds_others_up() {
         for seconds in [2, 5, 6, 15, 30] {
-            assert_eq!(sayable(Span::millis(1_000 * seconds)), Span::millis(1_000 * seconds));
+            assert_eq!(
+                round_up_to_vtime(Span::millis(1_000 * seconds)),
+                Span::millis(1_000 * seconds)
+            );
         }
-        assert_eq!(sayable(Span::ZERO), Span(NANOS / 16));
-        assert_eq!(sayable(Span(NANOS + 1)), Span(NANOS + NANOS / 16));
-        assert_eq!(sayable(Span(2 * NANOS - 1)), Span(2 * NANOS));
-        assert_eq!(sayable(Span(1 << 62)), Span(3_968 * NANOS));
+        assert_eq!(round_up_to_vtime(Span::ZERO), Span(NANOS / 16));
+        assert_eq!(round_up_to_vtime(Span(NANOS + 1)), Span(NANOS + NANOS / 16));
+        assert_eq!(round_up_to_vtime(Span(2 * NANOS - 1)), Span(2 * NANOS));
+        assert_eq!(round_up_to_vtime(Span(1 << 62)), Span(3_968 * NANOS));
     }
 }

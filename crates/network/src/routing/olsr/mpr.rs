@@ -1,4 +1,4 @@
-//! The choice of multipoint relays (RFC 3626 §8.3.1).
+//! Selection of multipoint relays, MPRs (RFC 3626 §8.3.1).
 
 use super::{WILL_ALWAYS, WILL_NEVER};
 use crate::routing::Node;
@@ -10,22 +10,19 @@ pub(super) struct Candidate {
     pub(super) node: Node,
     /// 0 to 7.
     pub(super) willingness: u8,
-    /// Its symmetric neighbours but the node that chooses; after [`select`] those of them that are
-    /// in N2.
+    /// Its symmetric neighbours except the selecting node; [`select`] keeps the members of N2.
     pub(super) reaches: Vec<Node>,
 }
 
-/// Relays, in order of their numbers, through which all strict 2-hop neighbours are reached that a
-/// willing neighbour reaches: the RFC's heuristic. What it leaves open is decided for the smaller
-/// number.
+/// The MPRs, in order of their numbers, by the RFC's heuristic: they cover all strict 2-hop
+/// neighbours that a willing neighbour reaches. Ties go to the smaller number.
 pub(super) fn select(mut neighbours: Vec<Candidate>) -> Vec<Node> {
     let n: BTreeSet<Node> = neighbours.iter().map(|y| y.node).collect();
     for y in &mut neighbours {
-        // N2 has no neighbours; D(y), the degree, does not count them either, so it is the length
-        // of what is left.
+        // N2 excludes neighbours, and so does the degree D(y): it is the length of the rest.
         y.reaches.retain(|node| !n.contains(node));
     }
-    // Nor has N2 what only neighbours reach that are never willing.
+    // N2 excludes nodes that only neighbours with WILL_NEVER reach.
     neighbours.retain(|y| y.willingness != WILL_NEVER);
     let mut ways: BTreeMap<Node, u32> = BTreeMap::new();
     for node in neighbours.iter().flat_map(|y| &y.reaches) {
@@ -33,15 +30,15 @@ pub(super) fn select(mut neighbours: Vec<Candidate>) -> Vec<Node> {
     }
     let mut uncovered: BTreeSet<Node> = ways.keys().copied().collect();
 
-    // 1. Those that are always willing. 3. Those that alone reach somebody.
+    // 1. Neighbours with WILL_ALWAYS. 3. The only neighbours that reach a node of N2.
     let alone = |y: &Candidate| y.reaches.iter().any(|node| ways[node] == 1);
     let must = |y: &&Candidate| y.willingness == WILL_ALWAYS || alone(y);
     let mut relays: Vec<&Candidate> = neighbours.iter().filter(must).collect();
     for y in &relays {
         cover(&mut uncovered, y);
     }
-    // 4. While somebody is not covered: the most willing, then who reaches most of these, then the
-    //    greater degree.
+    // 4. While a node is not covered: the neighbour of the highest willingness, then of the highest
+    //    reachability, then of the highest degree.
     while !uncovered.is_empty() {
         let reachability =
             |y: &Candidate| y.reaches.iter().filter(|z| uncovered.contains(z)).count();
@@ -53,7 +50,7 @@ pub(super) fn select(mut neighbours: Vec<Candidate>) -> Vec<Node> {
         cover(&mut uncovered, best);
         relays.push(best);
     }
-    // 5. Who is not needed, the least willing first, is no relay.
+    // 5. Remove MPRs that are not needed, in order of increasing willingness.
     relays.sort_by_key(|y| (y.willingness, y.node));
     let mut at = 0;
     while at < relays.len() {
@@ -73,7 +70,7 @@ fn cover(uncovered: &mut BTreeSet<Node>, y: &Candidate) {
     }
 }
 
-/// Whether the others cover what this one does.
+/// Whether the other MPRs cover the same nodes.
 fn is_spare(relays: &[&Candidate], at: usize) -> bool {
     relays[at].reaches.iter().all(|node| {
         let mut others = relays.iter().enumerate().filter(|(other, _)| *other != at);

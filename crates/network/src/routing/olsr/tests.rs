@@ -55,16 +55,16 @@ fn graph() -> impl Strategy<Value = (Node, Links)> {
     })
 }
 
-fn wait(ether: &mut Ether<impl Protocol>, span: Span) {
+fn wait(ether: &mut Ether<impl RoutingProtocol>, span: Span) {
     let end = ether.now + span;
     ether.run_until(end);
 }
 
 /// Hops from one node to another over the next hops that each knows.
-fn walk(ether: &Ether<impl Protocol>, from: Node, to: Node) -> Option<usize> {
+fn walk(ether: &Ether<impl RoutingProtocol>, from: Node, to: Node) -> Option<usize> {
     let (mut at, mut hops) = (from, 0);
     while at != to {
-        let next = ether.routers[usize::from(at)].known(ether.now, to)?;
+        let next = ether.routers[usize::from(at)].route_to(ether.now, to)?;
         hops += 1;
         if !ether.adjacent(at, next) || hops > ether.routers.len() {
             return None;
@@ -75,13 +75,13 @@ fn walk(ether: &Ether<impl Protocol>, from: Node, to: Node) -> Option<usize> {
 }
 
 /// Pairs whose route is not what breadth-first search finds.
-fn wrong(ether: &Ether<impl Protocol>) -> Vec<(Node, Node)> {
+fn wrong(ether: &Ether<impl RoutingProtocol>) -> Vec<(Node, Node)> {
     let nodes = 0..ether.routers.len() as Node;
     let mut wrong = Vec::new();
     for from in nodes.clone() {
         let distances = ether.distances(from);
         for to in nodes.clone().filter(|to| *to != from) {
-            let known = ether.routers[usize::from(from)].known(ether.now, to).is_some();
+            let known = ether.routers[usize::from(from)].route_to(ether.now, to).is_some();
             let hops = distances[usize::from(to)];
             if walk(ether, from, to) != hops || known != hops.is_some() {
                 wrong.push((from, to));
@@ -111,7 +111,7 @@ fn connected(ether: &Ether<Olsr>) -> usize {
 }
 
 fn relays(ether: &Ether<Olsr>, node: usize) -> Vec<Node> {
-    ether.routers[node].neighbours.relays()
+    ether.routers[node].neighbours.mprs()
 }
 
 proptest! {
@@ -205,10 +205,10 @@ proptest! {
         for node in 0..nodes {
             for destination in (0..nodes).filter(|to| *to != node) {
                 let router = &mut ether.routers[usize::from(node)];
-                let known = router.known(now, destination);
-                let packet = Transit { source: node, destination, previous: None };
+                let known = router.route_to(now, destination);
+                let packet = PacketHeader { source: node, destination, previous: None };
                 let hop = router.next_hop(now, packet, &mut Vec::new());
-                prop_assert_eq!(hop, known.map_or(Hop::Unreachable, Hop::To));
+                prop_assert_eq!(hop, known.map_or(NextHop::Unreachable, NextHop::To));
             }
         }
     }
@@ -236,7 +236,7 @@ fn on_a_clique_there_are_no_relays_and_nobody_sends_tcs() {
     let routers = (0..8).map(|node| Counted::new(node, false)).collect();
     let mut ether = Ether::new(routers, clique(8));
     wait(&mut ether, Span::millis(60_000));
-    assert!(ether.routers.iter().all(|router| router.olsr.neighbours.relays().is_empty()));
+    assert!(ether.routers.iter().all(|router| router.olsr.neighbours.mprs().is_empty()));
     assert!(ether.routers.iter().all(|router| router.tcs == 0 && router.own_tcs == 0));
     assert_eq!(wrong(&ether), []);
 }
@@ -256,7 +256,7 @@ fn on_a_chain_the_inner_nodes_are_the_relays() {
 fn a_break_is_routed_around_at_once_where_another_way_is_known() {
     let mut ether = ether(4, [(0, 1), (0, 2), (1, 3), (2, 3)]);
     wait(&mut ether, CONVERGED);
-    assert_eq!(ether.routers[0].known(ether.now, 3), Some(1));
+    assert_eq!(ether.routers[0].route_to(ether.now, 3), Some(1));
     ether.relink([(0, 2), (1, 3), (2, 3)]);
     ether.send(0, 3); // It is lost, and tells of the break.
     wait(&mut ether, Span::millis(20));
@@ -266,7 +266,7 @@ fn a_break_is_routed_around_at_once_where_another_way_is_known() {
     let ways: Vec<&[Node]> = ether.delivered.iter().map(|(_, probe)| &probe.way[..]).collect();
     assert_eq!(ways, [[0, 2, 3]]);
     // Of the way over 3 to 1 nobody has told: 1 had no need of 3 as relay.
-    assert_eq!(ether.routers[0].known(ether.now, 1), None);
+    assert_eq!(ether.routers[0].route_to(ether.now, 1), None);
     wait(&mut ether, SILENT);
     assert_eq!(wrong(&ether), []);
 }
@@ -279,8 +279,8 @@ fn a_link_that_the_mac_found_broken_stays_out_of_use_for_the_lost_hold() {
         let mut ether = Ether::new(routers, [(0, 1)]);
         wait(&mut ether, CONVERGED);
         let now = ether.now;
-        ether.routers[0].on_broken(now, 1, &mut Vec::new()); // A false alarm.
-        assert_eq!(ether.routers[0].known(now, 1), None);
+        ether.routers[0].on_link_break(now, 1, &mut Vec::new()); // A false alarm.
+        assert_eq!(ether.routers[0].route_to(now, 1), None);
         wait(&mut ether, Span::millis(lost_ms));
         wait(&mut ether, Span::millis(bound_ms - lost_ms));
         assert_eq!(wrong(&ether), [], "{lost_ms} ms");
@@ -311,9 +311,9 @@ fn a_link_that_becomes_asymmetric_is_given_up_by_both_ends() {
     ether.deafen([(0, 2)]);
     // The deaf end finds out after the hold time, the other one by the next HELLO.
     wait(&mut ether, Span::millis(6_000));
-    assert_eq!(ether.routers[2].known(ether.now, 0), Some(1));
+    assert_eq!(ether.routers[2].route_to(ether.now, 0), Some(1));
     wait(&mut ether, Span::millis(2_100));
-    assert_eq!(ether.routers[0].known(ether.now, 2), Some(1));
+    assert_eq!(ether.routers[0].route_to(ether.now, 2), Some(1));
     // And it comes back: heard, told, told back.
     ether.deafen([]);
     wait(&mut ether, Span::millis(4_100));
@@ -326,8 +326,8 @@ fn who_is_gone_is_known_for_no_longer_than_the_hold_time() {
     wait(&mut ether, CONVERGED);
     let router = ether.routers[0].clone();
     let at = |span| ether.now + Span::millis(span);
-    assert!(router.known(at(1_000), 1).is_some() && router.known(at(1_000), 2).is_some());
-    assert!(router.known(at(6_000), 1).is_none() && router.known(at(6_000), 2).is_none());
+    assert!(router.route_to(at(1_000), 1).is_some() && router.route_to(at(1_000), 2).is_some());
+    assert!(router.route_to(at(6_000), 1).is_none() && router.route_to(at(6_000), 2).is_none());
 }
 
 #[test]
@@ -367,25 +367,25 @@ impl Counted {
         for action in out {
             let Action::Broadcast(message @ Message::Olsr(packet)) = action else { continue };
             self.bytes += u64::from(message.bytes());
-            for envelope in &packet.messages {
-                let tc = matches!(envelope.body, Body::Tc(_));
+            for message in &packet.messages {
+                let tc = matches!(message.body, MessageBody::Tc(_));
                 self.tcs += u64::from(tc);
-                self.own_tcs += u64::from(tc && envelope.hops == 0);
+                self.own_tcs += u64::from(tc && message.hops == 0);
             }
         }
     }
 }
 
-impl Protocol for Counted {
-    fn next_hop(&mut self, now: Time, packet: Transit, out: &mut Vec<Action>) -> Hop {
+impl RoutingProtocol for Counted {
+    fn next_hop(&mut self, now: Time, packet: PacketHeader, out: &mut Vec<Action>) -> NextHop {
         self.olsr.next_hop(now, packet, out)
     }
     fn on_message(&mut self, now: Time, from: Node, message: &Message, out: &mut Vec<Action>) {
         self.olsr.on_message(now, from, message, out);
         self.count(out);
     }
-    fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
-        self.olsr.on_broken(now, neighbour, out);
+    fn on_link_break(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
+        self.olsr.on_link_break(now, neighbour, out);
     }
     fn on_timer(&mut self, now: Time, out: &mut Vec<Action>) {
         self.olsr.on_timer(now, out);
@@ -394,8 +394,8 @@ impl Protocol for Counted {
     fn next_timer(&self) -> Time {
         self.olsr.next_timer()
     }
-    fn known(&self, now: Time, destination: Node) -> Option<Node> {
-        self.olsr.known(now, destination)
+    fn route_to(&self, now: Time, destination: Node) -> Option<Node> {
+        self.olsr.route_to(now, destination)
     }
 }
 

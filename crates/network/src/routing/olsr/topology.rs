@@ -1,5 +1,4 @@
-//! What TC messages have said (RFC 3626 §4.4, §9.5), and the routing table that follows from it
-//! (§10).
+//! The topology set from TC messages (RFC 3626 §4.4, §9.5), and the routing table (§10).
 
 use super::WILL_NEVER;
 use super::message::{Tc, newer};
@@ -8,8 +7,8 @@ use crate::routing::Node;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// The topology tuples with the same T_last_addr. A TC always has all that its node advertises, so
-/// that they have one T_seq and one T_time.
+/// The topology tuples with the same T_last_addr. A TC has all neighbours that its node advertises,
+/// so that these tuples have one T_seq and one T_time.
 #[derive(Clone, Debug)]
 struct Advertised {
     /// T_seq.
@@ -25,10 +24,10 @@ struct Advertised {
 pub(super) struct Topology(BTreeMap<Node, Advertised>);
 
 impl Topology {
-    /// §9.5: a node advertises its neighbours. Whether that changes routes.
+    /// Processes a TC (§9.5). Returns whether it changes routes.
     ///
-    /// One difference: the ANSN of an empty TC is remembered for as long as the TC is valid. The
-    /// RFC, which has no tuple to keep it in, would believe an older TC that is late.
+    /// Deviation: the ANSN of an empty TC is remembered while the TC is valid. The RFC has no tuple
+    /// for it, and would accept an older TC that is late.
     pub(super) fn on_tc(&mut self, now: Time, last: Node, tc: &Tc, until: Time) -> bool {
         let known = self.0.get(&last).filter(|known| known.until > now);
         if known.is_some_and(|known| newer(known.ansn, tc.ansn)) {
@@ -41,19 +40,19 @@ impl Topology {
         changed
     }
 
-    /// Forgets what holds no longer. Whether that changes routes.
-    pub(super) fn sweep(&mut self, now: Time) -> bool {
+    /// Removes expired tuples. Returns whether there were any.
+    pub(super) fn expire(&mut self, now: Time) -> bool {
         let before = self.0.len();
         self.0.retain(|_, advertised| advertised.until > now);
         self.0.len() != before
     }
 
-    /// When something will have to be forgotten.
+    /// When the first tuple expires.
     pub(super) fn earliest(&self) -> Time {
         self.0.values().map(|advertised| advertised.until).min().unwrap_or(Time::NEVER)
     }
 
-    fn beyond(&self, now: Time, last: Node) -> &[Node] {
+    fn advertised_by(&self, now: Time, last: Node) -> &[Node] {
         let known = self.0.get(&last).filter(|known| known.until > now);
         known.map_or(&[], |known| &known.nodes)
     }
@@ -64,12 +63,12 @@ impl Topology {
 pub(super) struct Table(Vec<Option<Node>>);
 
 impl Table {
-    /// §10: the shortest ways over symmetric neighbours, 2-hop neighbours and topology tuples.
+    /// §10: the shortest routes over symmetric neighbours, 2-hop neighbours and topology tuples.
     pub(super) fn new(me: Node, now: Time, neighbours: &Neighbours, topology: &Topology) -> Self {
         let mut table = Table::default();
-        // 3.2: among ways of two hops those over more willing neighbours and over MPR selectors are
-        // preferred. Nodes are visited in that order, which then decides between longer ways as
-        // well.
+        // 3.2: among routes of two hops those over neighbours of higher willingness and over MPR
+        // selectors are preferred. Nodes are visited in that order, which then decides between
+        // longer routes as well.
         let near = neighbours.by_preference(now);
         for (node, _) in &near {
             table.insert(*node, *node); // 1.
@@ -77,7 +76,7 @@ impl Table {
         let mut front = Vec::new();
         for (node, neighbour) in &near {
             let willing = neighbour.willingness != WILL_NEVER;
-            for two_hop in neighbour.beyond(now).filter(|two_hop| willing && *two_hop != me) {
+            for two_hop in neighbour.two_hop(now).filter(|two_hop| willing && *two_hop != me) {
                 if table.insert(two_hop, *node) {
                     front.push(two_hop); // 2.
                 }
@@ -87,7 +86,7 @@ impl Table {
             let mut next_front = Vec::new();
             for last in front {
                 let Some(next) = table.next(last) else { continue };
-                for node in topology.beyond(now, last) {
+                for node in topology.advertised_by(now, last) {
                     if *node != me && table.insert(*node, next) {
                         next_front.push(*node); // 3.1
                     }
@@ -103,7 +102,7 @@ impl Table {
         self.0.get(usize::from(destination)).copied().flatten()
     }
 
-    /// A node is reached over `next`, unless there is a way that is not longer. Whether it is.
+    /// Adds a route over `next`, unless there is one already. Returns whether it was added.
     fn insert(&mut self, node: Node, next: Node) -> bool {
         let at = usize::from(node);
         if self.0.len() <= at {
@@ -132,12 +131,12 @@ mod tests {
         let now = Time::ZERO;
         assert!(topology.on_tc(now, 1, &tc(65_535, &[2, 3]), now + HOLD));
         assert!(!topology.on_tc(now, 1, &tc(65_534, &[4]), now + HOLD));
-        assert_eq!(topology.beyond(now, 1), [2, 3]);
+        assert_eq!(topology.advertised_by(now, 1), [2, 3]);
         assert!(topology.on_tc(now, 1, &tc(0, &[3]), now + HOLD));
-        assert_eq!(topology.beyond(now, 1), [3]);
+        assert_eq!(topology.advertised_by(now, 1), [3]);
         assert!(topology.on_tc(now, 1, &tc(1, &[]), now + HOLD));
         assert!(!topology.on_tc(now, 1, &tc(0, &[3]), now + HOLD));
-        assert!(topology.beyond(now, 1).is_empty());
+        assert!(topology.advertised_by(now, 1).is_empty());
     }
 
     #[test]
@@ -146,11 +145,11 @@ mod tests {
         let end = Time::ZERO + HOLD;
         topology.on_tc(Time::ZERO, 1, &tc(9, &[2]), end);
         assert_eq!(topology.earliest(), end);
-        assert!(!topology.sweep(Time(end.0 - 1)));
-        assert!(topology.beyond(end, 1).is_empty());
-        // Nor does an old number hold for longer than what came with it.
+        assert!(!topology.expire(Time(end.0 - 1)));
+        assert!(topology.advertised_by(end, 1).is_empty());
+        // An old ANSN expires with its tuples.
         assert!(topology.on_tc(end, 1, &tc(3, &[2]), end + HOLD));
-        assert!(topology.sweep(end + HOLD));
+        assert!(topology.expire(end + HOLD));
         assert_eq!(topology.earliest(), Time::NEVER);
     }
 }

@@ -1,7 +1,7 @@
 //! A router on a bench: calls at milliseconds, and what it answers.
 
 use crate::routing::aodv::{Aodv, AodvSettings, Message, Rerr, Rrep, Rreq};
-use crate::routing::{self, Action, Hop, Node, Protocol, Transit};
+use crate::routing::{self, Action, NextHop, Node, PacketHeader, RoutingProtocol};
 use units::{Span, Time};
 
 pub(super) const ME: Node = 0;
@@ -32,7 +32,7 @@ impl Bench {
     }
 
     /// A RREP for a route to `destination` of these hops from here, meant for this node.
-    pub(super) fn learn(
+    pub(super) fn update(
         &mut self,
         now: u64,
         destination: Node,
@@ -49,27 +49,27 @@ impl Bench {
         source: Node,
         destination: Node,
         previous: Node,
-    ) -> (Hop, Vec<Action>) {
+    ) -> (NextHop, Vec<Action>) {
         let mut out = Vec::new();
         let previous = (source != ME).then_some(previous);
-        let packet = Transit { source, destination, previous };
+        let packet = PacketHeader { source, destination, previous };
         (self.router.next_hop(at(now), packet, &mut out), out)
     }
 
     pub(super) fn send(&mut self, now: u64, destination: Node) -> Vec<Action> {
         let (hop, out) = self.route(now, ME, destination, ME);
-        assert_eq!(hop, Hop::Wait);
+        assert_eq!(hop, NextHop::Buffer);
         out
     }
 
     pub(super) fn broken(&mut self, now: u64, neighbour: Node) -> Vec<Action> {
         let mut out = Vec::new();
-        self.router.on_broken(at(now), neighbour, &mut out);
+        self.router.on_link_break(at(now), neighbour, &mut out);
         out
     }
 
     pub(super) fn unheard(&mut self, now: u64, neighbour: Node, message: Message) {
-        self.router.on_unheard(at(now), neighbour, &message.into());
+        self.router.on_message_lost(at(now), neighbour, &message.into());
         self.broken(now, neighbour);
     }
 
@@ -85,8 +85,8 @@ impl Bench {
         all
     }
 
-    pub(super) fn known(&self, now: u64, destination: Node) -> Option<Node> {
-        self.router.known(at(now), destination)
+    pub(super) fn route_to(&self, now: u64, destination: Node) -> Option<Node> {
+        self.router.route_to(at(now), destination)
     }
 
     pub(super) fn sequence(&mut self, now: u64, destination: Node) -> Option<u32> {
@@ -159,8 +159,8 @@ impl Altered {
     }
 }
 
-impl Protocol for Altered {
-    fn next_hop(&mut self, now: Time, packet: Transit, out: &mut Vec<Action>) -> Hop {
+impl RoutingProtocol for Altered {
+    fn next_hop(&mut self, now: Time, packet: PacketHeader, out: &mut Vec<Action>) -> NextHop {
         self.router.next_hop(now, packet, out)
     }
 
@@ -177,19 +177,19 @@ impl Protocol for Altered {
         self.router.on_message(now, from, &message.into(), out);
     }
 
-    fn on_arrival(&mut self, now: Time, packet: Transit) {
-        self.router.on_arrival(now, packet);
+    fn on_delivered(&mut self, now: Time, packet: PacketHeader) {
+        self.router.on_delivered(now, packet);
     }
 
-    fn on_unheard(&mut self, now: Time, neighbour: Node, message: &routing::Message) {
+    fn on_message_lost(&mut self, now: Time, neighbour: Node, message: &routing::Message) {
         if self.feedback {
-            self.router.on_unheard(now, neighbour, message);
+            self.router.on_message_lost(now, neighbour, message);
         }
     }
 
-    fn on_broken(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
+    fn on_link_break(&mut self, now: Time, neighbour: Node, out: &mut Vec<Action>) {
         if self.feedback {
-            self.router.on_broken(now, neighbour, out);
+            self.router.on_link_break(now, neighbour, out);
         }
     }
 
@@ -201,7 +201,7 @@ impl Protocol for Altered {
         self.router.next_timer()
     }
 
-    fn known(&self, now: Time, destination: Node) -> Option<Node> {
-        self.router.known(now, destination)
+    fn route_to(&self, now: Time, destination: Node) -> Option<Node> {
+        self.router.route_to(now, destination)
     }
 }

@@ -4,7 +4,7 @@ use super::bench::Altered;
 use crate::Rng;
 use crate::routing::aodv::{Aodv, AodvSettings, Message, Rrep, Rreq};
 use crate::routing::testing::Ether;
-use crate::routing::{Node, Protocol};
+use crate::routing::{Node, RoutingProtocol};
 use crate::testing::Lcg;
 use proptest::prelude::*;
 use units::{Span, Time};
@@ -66,11 +66,11 @@ fn any_turmoil() -> impl Strategy<Value = Turmoil> {
 }
 
 /// The way to `destination` along valid next hops, up to the first node that comes again.
-fn way<P: Protocol>(ether: &Ether<P>, from: Node, destination: Node) -> (Vec<Node>, bool) {
+fn way<P: RoutingProtocol>(ether: &Ether<P>, from: Node, destination: Node) -> (Vec<Node>, bool) {
     let mut way = vec![from];
     let mut at = from;
     while at != destination {
-        let Some(next) = ether.routers[usize::from(at)].known(ether.now, destination) else {
+        let Some(next) = ether.routers[usize::from(at)].route_to(ether.now, destination) else {
             break;
         };
         let again = way.contains(&next);
@@ -85,7 +85,7 @@ fn way<P: Protocol>(ether: &Ether<P>, from: Node, destination: Node) -> (Vec<Nod
 
 /// What was seen of a network in turmoil.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenRreqs {
     /// The first loop.
     looped: Option<(Time, Vec<Node>)>,
     /// Routes of two hops and more, counted after every event.
@@ -94,7 +94,7 @@ struct Seen {
 }
 
 impl Turmoil {
-    fn run<P: Protocol>(self, router: impl Fn(Node) -> P) -> Seen {
+    fn run<P: RoutingProtocol>(self, router: impl Fn(Node) -> P) -> SeenRreqs {
         let mut rng = Lcg(self.seed);
         let pairs: Vec<_> =
             (0..self.nodes).flat_map(|a| (a + 1..self.nodes).map(move |b| (a, b))).collect();
@@ -105,7 +105,7 @@ impl Turmoil {
         };
         let mut ether = Ether::new((0..self.nodes).map(router).collect(), chosen(&links));
         (ether.loss, ether.jitter) = (self.loss, self.jitter);
-        let mut seen = Seen::default();
+        let mut seen = SeenRreqs::default();
         let pick = |rng: &mut Lcg, of: usize| (rng.uniform() * of as f64) as usize;
         let gap = |rng: &mut Lcg, mean: Span| Span((2.0 * rng.uniform() * mean.0 as f64) as u64);
         let (mut change, mut packet) = (Time::ZERO, Time::ZERO);
@@ -136,10 +136,10 @@ impl Turmoil {
 }
 
 /// What happened at `node` alone can have closed a loop.
-fn look<P: Protocol>(ether: &Ether<P>, node: Node, seen: &mut Seen) {
+fn look<P: RoutingProtocol>(ether: &Ether<P>, node: Node, seen: &mut SeenRreqs) {
     for destination in 0..ether.routers.len() as Node {
         if destination == node {
-            let known = ether.routers[usize::from(node)].known(ether.now, node);
+            let known = ether.routers[usize::from(node)].route_to(ether.now, node);
             assert_eq!(known, None, "a route to itself");
             continue;
         }

@@ -3,7 +3,7 @@
 use super::bench::Altered;
 use crate::routing::aodv::{Aodv, AodvSettings, Message};
 use crate::routing::testing::Ether;
-use crate::routing::{self, Action, Node, Protocol};
+use crate::routing::{self, Action, Node, RoutingProtocol};
 use proptest::prelude::*;
 use units::{Span, Time};
 
@@ -36,7 +36,7 @@ fn count(ether: &Ether<Aodv>, wanted: impl Fn(&Message) -> bool) -> usize {
 }
 
 /// From one end of a line to the other, a packet every 100 ms from `start` to `end`.
-fn stream<P: Protocol>(ether: &mut Ether<P>, from: Node, to: Node, start: u64, end: u64) {
+fn stream<P: RoutingProtocol>(ether: &mut Ether<P>, from: Node, to: Node, start: u64, end: u64) {
     for millis in (start..end).step_by(100) {
         ether.run_until(at(millis));
         ether.send(from, to);
@@ -210,7 +210,7 @@ fn a_stream_in_one_direction_keeps_its_route_by_use_and_hellos() {
     let hellos = count(&ether, |message| matches!(message, Message::Hello(_)));
     ether.run_until(at(90_000));
     assert_eq!(count(&ether, |message| matches!(message, Message::Hello(_))), hellos);
-    assert_eq!(ether.routers.iter().map(Protocol::next_timer).min(), Some(Time::NEVER));
+    assert_eq!(ether.routers.iter().map(RoutingProtocol::next_timer).min(), Some(Time::NEVER));
 }
 
 #[test]
@@ -244,6 +244,6 @@ fn a_gratuitous_rrep_spares_the_destination_a_search() {
         ether.send(0, 3); // Node 1 answers.
         ether.run_until(at(1500));
         assert_eq!(ether.delivered.len(), 2);
-        assert_eq!(ether.routers[3].known(ether.now, 0).is_some(), spared);
+        assert_eq!(ether.routers[3].route_to(ether.now, 0).is_some(), spared);
     }
 }

@@ -3,7 +3,7 @@
 use super::bench::*;
 use crate::routing::aodv::table::newer;
 use crate::routing::aodv::{Hello, Message, Rreq};
-use crate::routing::{self, Action, Hop, Protocol};
+use crate::routing::{self, Action, NextHop, RoutingProtocol};
 use units::{Span, Time};
 
 #[test]
@@ -33,7 +33,7 @@ fn rings_grow_and_wait_as_in_the_rfc() {
     // 80 ms · (TTL + 2) for each ring, then 2.8 s, 5.6 s and 11.2 s.
     let expected = [(0, 1), (240, 3), (640, 5), (1200, 7), (1920, 35), (4720, 35), (10_320, 35)];
     assert_eq!(ttls, expected);
-    assert_eq!(sent.last(), Some(&(21_520, Action::Abandon { to: 7 })));
+    assert_eq!(sent.last(), Some(&(21_520, Action::DropBuffered { to: 7 })));
     assert_eq!(sent.len(), 8);
     for (number, (_, rreq)) in (1..).zip(&rreqs) {
         assert_eq!((rreq.id, rreq.originator_sequence, rreq.hops), (number, number, 0));
@@ -46,7 +46,7 @@ fn rings_grow_and_wait_as_in_the_rfc() {
 fn after_a_loss_the_rings_begin_beyond_the_last_hop_count() {
     for (hops, ttls) in [(1, [3, 5]), (4, [6, 35]), (5, [7, 35]), (6, [35, 35])] {
         let mut bench = quiet();
-        bench.learn(0, 7, 1, 20, hops);
+        bench.update(0, 7, 1, 20, hops);
         bench.broken(10, 1);
         let first = sent_rreq(&bench.send(20, 7)[0]).unwrap();
         assert_eq!((first.ttl, first.destination_sequence), (ttls[0], Some(21)));
@@ -58,9 +58,9 @@ fn after_a_loss_the_rings_begin_beyond_the_last_hop_count() {
 #[test]
 fn a_lost_route_is_forgotten_after_the_delete_period_but_for_its_sequence_number() {
     let mut bench = quiet();
-    bench.learn(0, 7, 1, 20, 4);
+    bench.update(0, 7, 1, 20, 4);
     // Its lifetime is 6 s, DELETE_PERIOD 15 s.
-    assert_eq!((bench.known(5999, 7), bench.known(6000, 7)), (Some(1), None));
+    assert_eq!((bench.route_to(5999, 7), bench.route_to(6000, 7)), (Some(1), None));
     let first = sent_rreq(&bench.send(21_000, 7)[0]).unwrap();
     assert_eq!((first.ttl, first.destination_sequence), (1, Some(21)));
 }
@@ -68,7 +68,7 @@ fn a_lost_route_is_forgotten_after_the_delete_period_but_for_its_sequence_number
 #[test]
 fn an_intermediate_node_answers_only_if_its_sequence_number_is_fresh_enough() {
     let mut bench = quiet();
-    bench.learn(0, 7, 1, 20, 4);
+    bench.update(0, 7, 1, 20, 4);
     for (id, asked, answers) in
         [(1, None, true), (2, Some(19), true), (3, Some(20), true), (4, Some(21), false)]
     {
@@ -112,11 +112,11 @@ fn the_destination_answers_with_the_larger_sequence_number() {
 #[test]
 fn a_sequence_number_that_rolls_over_is_newer() {
     let mut bench = quiet();
-    bench.learn(0, 7, 1, u32::MAX, 2);
-    bench.learn(0, 7, 2, 0, 3);
-    assert_eq!(bench.known(1, 7), Some(2));
-    bench.learn(0, 7, 1, u32::MAX, 1);
-    assert_eq!(bench.known(1, 7), Some(2));
+    bench.update(0, 7, 1, u32::MAX, 2);
+    bench.update(0, 7, 2, 0, 3);
+    assert_eq!(bench.route_to(1, 7), Some(2));
+    bench.update(0, 7, 1, u32::MAX, 1);
+    assert_eq!(bench.route_to(1, 7), Some(2));
     bench.router.sequence = u32::MAX;
     assert_eq!(sent_rreq(&bench.send(1, 8)[0]).unwrap().originator_sequence, 0);
 }
@@ -124,25 +124,25 @@ fn a_sequence_number_that_rolls_over_is_newer() {
 #[test]
 fn routes_are_taken_if_they_are_fresher_or_shorter() {
     let mut bench = quiet();
-    bench.learn(0, 7, 1, 20, 4);
+    bench.update(0, 7, 1, 20, 4);
     for (from, sequence, hops, next) in
         [(2, 19, 1, 1), (2, 20, 4, 1), (2, 20, 3, 2), (3, 21, 9, 3), (2, 20, 1, 3)]
     {
-        bench.learn(0, 7, from, sequence, hops);
-        assert_eq!(bench.known(1, 7), Some(next), "{sequence} {hops}");
+        bench.update(0, 7, from, sequence, hops);
+        assert_eq!(bench.route_to(1, 7), Some(next), "{sequence} {hops}");
     }
     bench.broken(10, 3);
-    assert_eq!((bench.known(10, 7), bench.sequence(10, 7)), (None, Some(22)));
+    assert_eq!((bench.route_to(10, 7), bench.sequence(10, 7)), (None, Some(22)));
     // What is older than the loss would lead back here.
-    bench.learn(20, 7, 2, 21, 1);
-    assert_eq!(bench.known(20, 7), None);
-    bench.learn(20, 7, 2, 22, 5);
-    assert_eq!(bench.known(20, 7), Some(2));
+    bench.update(20, 7, 2, 21, 1);
+    assert_eq!(bench.route_to(20, 7), None);
+    bench.update(20, 7, 2, 22, 5);
+    assert_eq!(bench.route_to(20, 7), Some(2));
 }
 
 #[test]
 fn a_route_is_released_by_whatever_message_brings_it() {
-    let released = |to| Action::Release { to };
+    let released = |to| Action::SendBuffered { to };
     let mut bench = quiet();
     bench.send(0, 7);
     let out = bench.hear(5, 1, rrep(7, 20, 2, ME));
@@ -172,18 +172,18 @@ fn a_rreq_is_processed_once_within_the_path_discovery_time() {
 #[test]
 fn a_used_route_lives_with_the_routes_to_its_ends_and_neighbours() {
     let mut bench = quiet();
-    bench.learn(0, 7, 1, 20, 4);
+    bench.update(0, 7, 1, 20, 4);
     bench.hear(0, 2, Message::Rreq(rreq(1, 7, None)));
     let mut now = 0;
     while now < 20_000 {
-        assert_eq!(bench.route(now, 9, 7, 2), (Hop::To(1), vec![]));
+        assert_eq!(bench.route(now, 9, 7, 2), (NextHop::To(1), vec![]));
         now += 1000;
     }
     // ACTIVE_ROUTE_TIMEOUT after the last packet, for the source, the destination, and the hops to
     // both.
     for (node, next) in [(9, 2), (7, 1), (2, 2), (1, 1)] {
-        assert_eq!(bench.known(21_999, node), Some(next));
-        assert_eq!(bench.known(22_000, node), None);
+        assert_eq!(bench.route_to(21_999, node), Some(next));
+        assert_eq!(bench.route_to(22_000, node), None);
     }
 }
 
@@ -192,5 +192,5 @@ fn a_reverse_route_lives_its_minimal_lifetime() {
     let mut bench = quiet();
     bench.hear(0, 2, Message::Rreq(rreq(1, 7, None)));
     // 2 · 2.8 s − 2 · 2 hops · 40 ms.
-    assert_eq!((bench.known(5439, 9), bench.known(5440, 9)), (Some(2), None));
+    assert_eq!((bench.route_to(5439, 9), bench.route_to(5440, 9)), (Some(2), None));
 }

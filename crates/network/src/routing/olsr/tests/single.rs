@@ -9,7 +9,14 @@ fn relay(neighbours: &[Node], now: Time) -> Olsr {
     let mut router = Olsr::new(1, OlsrSettings::default());
     for node in neighbours {
         let groups = vec![((LinkType::Symmetric, NeighbourType::Mpr), vec![1])];
-        tell(&mut router, now, *node, *node, 1, Body::Hello(Hello { willingness: 3, groups }));
+        tell(
+            &mut router,
+            now,
+            *node,
+            *node,
+            1,
+            MessageBody::Hello(Hello { willingness: 3, groups }),
+        );
     }
     router
 }
@@ -21,18 +28,18 @@ fn tell(
     from: Node,
     originator: Node,
     ttl: u8,
-    body: Body,
-) -> Vec<Envelope> {
+    body: MessageBody,
+) -> Vec<OlsrMessage> {
     let validity = Span::millis(6_000);
-    let envelope = Envelope { originator, number: 77, validity, ttl, hops: 255 - ttl, body };
-    let message = Message::Olsr(Packet { number: 0, messages: vec![envelope] });
+    let message = OlsrMessage { originator, number: 77, validity, ttl, hops: 255 - ttl, body };
+    let message = Message::Olsr(Packet { number: 0, messages: vec![message] });
     let mut out = Vec::new();
     router.on_message(now, from, &message, &mut out);
     sent(out)
 }
 
 /// The messages of what must be at most one packet.
-fn sent(out: Vec<Action>) -> Vec<Envelope> {
+fn sent(out: Vec<Action>) -> Vec<OlsrMessage> {
     assert!(out.len() <= 1);
     let packets = out.into_iter().map(|action| match action {
         Action::Broadcast(Message::Olsr(packet)) => packet.messages,
@@ -42,28 +49,28 @@ fn sent(out: Vec<Action>) -> Vec<Envelope> {
 }
 
 /// What it sends by itself until a time, with when.
-fn runs(router: &mut Olsr, end: Time) -> Vec<(Time, Envelope)> {
+fn runs(router: &mut Olsr, end: Time) -> Vec<(Time, OlsrMessage)> {
     let mut all = Vec::new();
     while router.next_timer() <= end {
         let now = router.next_timer();
         let mut out = Vec::new();
         router.on_timer(now, &mut out);
         assert!(router.next_timer() > now);
-        all.extend(sent(out).into_iter().map(|envelope| (now, envelope)));
+        all.extend(sent(out).into_iter().map(|message| (now, message)));
     }
     all
 }
 
-fn tcs(sent: impl IntoIterator<Item = Envelope>) -> Vec<Tc> {
-    let tc = |envelope: Envelope| match envelope.body {
-        Body::Tc(tc) => Some(tc),
-        Body::Hello(_) => None,
+fn tcs(sent: impl IntoIterator<Item = OlsrMessage>) -> Vec<Tc> {
+    let tc = |message: OlsrMessage| match message.body {
+        MessageBody::Tc(tc) => Some(tc),
+        MessageBody::Hello(_) => None,
     };
     sent.into_iter().filter_map(tc).collect()
 }
 
-fn tc(ansn: u16, advertised: &[Node]) -> Body {
-    Body::Tc(Tc { ansn, advertised: advertised.to_vec() })
+fn tc(ansn: u16, advertised: &[Node]) -> MessageBody {
+    MessageBody::Tc(Tc { ansn, advertised: advertised.to_vec() })
 }
 
 #[test]
@@ -71,17 +78,17 @@ fn a_lost_selector_is_told_at_once_and_a_lost_neighbour_that_is_none_is_not() {
     let now = ms(100);
     let mut router = relay(&[2, 3], now);
     let groups = vec![((LinkType::Symmetric, NeighbourType::Symmetric), vec![1])];
-    tell(&mut router, now, 4, 4, 1, Body::Hello(Hello { willingness: 3, groups }));
-    let before = tcs(runs(&mut router, ms(5_500)).into_iter().map(|(_, envelope)| envelope));
+    tell(&mut router, now, 4, 4, 1, MessageBody::Hello(Hello { willingness: 3, groups }));
+    let before = tcs(runs(&mut router, ms(5_500)).into_iter().map(|(_, message)| message));
     assert_eq!(before, [Tc { ansn: 1, advertised: vec![2, 3] }]);
     let mut out = Vec::new();
-    router.on_broken(ms(5_600), 4, &mut out);
+    router.on_link_break(ms(5_600), 4, &mut out);
     assert_eq!(sent(out), []);
     let mut out = Vec::new();
-    router.on_broken(ms(5_700), 2, &mut out);
+    router.on_link_break(ms(5_700), 2, &mut out);
     assert_eq!(tcs(sent(out)), [Tc { ansn: 2, advertised: vec![3] }]);
-    assert_eq!(router.known(ms(5_700), 2), None);
-    assert_eq!(router.known(ms(5_700), 3), Some(3));
+    assert_eq!(router.route_to(ms(5_700), 2), None);
+    assert_eq!(router.route_to(ms(5_700), 3), Some(3));
 }
 
 #[test]
@@ -90,7 +97,7 @@ fn who_is_no_longer_a_relay_says_so_for_the_hold_time_and_then_nothing() {
     let sent = runs(&mut router, ms(60_000));
     let sent: Vec<(Time, Tc)> = sent
         .into_iter()
-        .flat_map(|(at, envelope)| tcs([envelope]).into_iter().map(move |tc| (at, tc)))
+        .flat_map(|(at, message)| tcs([message]).into_iter().map(move |tc| (at, tc)))
         .collect();
     let (full, empty): (Vec<_>, Vec<_>) =
         sent.into_iter().partition(|(_, tc)| !tc.advertised.is_empty());
@@ -115,7 +122,7 @@ fn a_tc_is_forwarded_once_for_a_selector_and_believed_only_of_a_symmetric_neighb
     assert_eq!(tell(&mut router, now, 2, 7, 1, tc(1, &[6])), []);
     assert_eq!(tell(&mut router, now, 2, 1, 9, tc(1, &[6])), []);
     let groups = vec![((LinkType::Asymmetric, NeighbourType::Not), vec![1])];
-    tell(&mut router, now, 4, 4, 1, Body::Hello(Hello { willingness: 3, groups }));
+    tell(&mut router, now, 4, 4, 1, MessageBody::Hello(Hello { willingness: 3, groups }));
     assert_eq!(tell(&mut router, now, 4, 8, 9, tc(1, &[6])), []);
     // After the hold time it is new.
     let mut router = relay(&[2], ms(30_100));
@@ -128,11 +135,13 @@ fn what_is_due_at_once_goes_in_one_packet() {
     // Node 0 begins with both its HELLO and, if it has something to say, its TC.
     let mut router = Olsr::new(0, OlsrSettings::default());
     let groups = vec![((LinkType::Symmetric, NeighbourType::Mpr), vec![0])];
-    tell(&mut router, Time::ZERO, 2, 2, 1, Body::Hello(Hello { willingness: 3, groups }));
+    tell(&mut router, Time::ZERO, 2, 2, 1, MessageBody::Hello(Hello { willingness: 3, groups }));
     let mut out = Vec::new();
     router.on_timer(Time::ZERO, &mut out);
     let sent = sent(out);
-    assert!(matches!(sent[0].body, Body::Hello(_)) && matches!(sent[1].body, Body::Tc(_)));
+    assert!(
+        matches!(sent[0].body, MessageBody::Hello(_)) && matches!(sent[1].body, MessageBody::Tc(_))
+    );
     assert_eq!((sent[0].number, sent[1].number), (0, 1));
     assert_eq!((sent[0].ttl, sent[1].ttl), (1, 255));
 }
@@ -141,16 +150,16 @@ fn what_is_due_at_once_goes_in_one_packet() {
 fn a_hello_says_of_each_link_what_it_is() {
     let now = ms(100);
     let mut router = relay(&[2], now);
-    let heard = |groups| Body::Hello(Hello { willingness: 3, groups });
+    let heard = |groups| MessageBody::Hello(Hello { willingness: 3, groups });
     tell(&mut router, now, 3, 3, 1, heard(vec![]));
     let symmetric = (LinkType::Symmetric, NeighbourType::Symmetric);
     tell(&mut router, now, 4, 4, 1, heard(vec![(symmetric, vec![1, 9])]));
     tell(&mut router, now, 5, 5, 1, heard(vec![(symmetric, vec![1])]));
-    router.on_broken(now, 5, &mut Vec::new());
+    router.on_link_break(now, 5, &mut Vec::new());
     let groups =
-        runs(&mut router, ms(2_000)).into_iter().find_map(|(_, envelope)| match envelope.body {
-            Body::Hello(hello) => Some(hello.groups),
-            Body::Tc(_) => None,
+        runs(&mut router, ms(2_000)).into_iter().find_map(|(_, message)| match message.body {
+            MessageBody::Hello(hello) => Some(hello.groups),
+            MessageBody::Tc(_) => None,
         });
     let expected = vec![
         ((LinkType::Asymmetric, NeighbourType::Not), vec![3]),
@@ -169,9 +178,16 @@ fn over_a_neighbour_that_is_never_willing_no_way_leads_further() {
         let mut router = Olsr::new(1, OlsrSettings::default());
         for (node, willingness) in [2, 3].into_iter().zip(willingness) {
             let groups = vec![(symmetric, vec![1, 9])];
-            tell(&mut router, now, node, node, 1, Body::Hello(Hello { willingness, groups }));
+            tell(
+                &mut router,
+                now,
+                node,
+                node,
+                1,
+                MessageBody::Hello(Hello { willingness, groups }),
+            );
         }
-        router.known(now, 9)
+        router.route_to(now, 9)
     };
     assert_eq!(known([WILL_NEVER, 1]), Some(3));
     assert_eq!(known([3, 6]), Some(3));
