@@ -27,9 +27,9 @@ fuzz_target!(|text: &str| {
         let media = topology::SharedMedia::<Nothing>::new(&plan, 1);
         for ms in (0..10_000).step_by(97) {
             let now = units::Time::ZERO + units::Span::millis(ms);
-            for place in media.places(now) {
+            for position in media.positions(now) {
                 let inside = |metres: f64| (-1e-6..=100.0 + 1e-6).contains(&metres);
-                assert!(inside(place.x) && inside(place.y), "{place:?} at {ms} ms: {text}");
+                assert!(inside(position.x) && inside(position.y), "{position:?} at {ms} ms: {text}");
             }
         }
     }

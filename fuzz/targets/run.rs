@@ -5,7 +5,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use network::Queue;
-use scenario::Plan;
+use scenario::{Plan, PlanLink};
 use simulator::{Observe, PathResult, Progress, Recording, record, run};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,8 @@ fuzz_target!(|bytes: &[u8]| {
 /// Gives each link with a transmitter, and each host before a medium, a queue of any kind.
 fn choose_queues(plan: &mut Plan, bytes: &mut Unstructured<'_>) -> Result<()> {
     let for_hosts = |queue: &Queue| queue.kind().is_none_or(|kind| kind.for_hosts);
-    for link in plan.links.iter_mut().filter(|link| link.rate.is_some() && link.air.is_empty()) {
+    let wired = |link: &&mut PlanLink| link.rate.is_some() && link.attachments.is_empty();
+    for link in plan.links.iter_mut().filter(wired) {
         link.queue = choose_queue(bytes, |_| true)?;
     }
     for station in plan.media.iter_mut().flat_map(|medium| &mut medium.stations) {
