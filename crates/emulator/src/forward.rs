@@ -19,7 +19,7 @@ use scenario::Plan;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use topology::{Hop, SharedMedia, Step, Stream, StreamOf, Wiring};
+use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream, TopologyBuilder};
 use units::{Span, Time};
 
 /// Packets read from one device before the next one has its turn and due packets are written.
@@ -97,9 +97,9 @@ impl Forwarder {
         settings: Settings,
     ) -> Result<Self, SetupError> {
         check(plan, devices, settings.first_port)?;
-        let mut wiring = Wiring::new(plan, settings.seed);
-        let routes = Routes::lay(plan, devices, settings.first_port, &mut wiring);
-        let Wiring { links, streams, planned, hops, media, mut changes, .. } = wiring;
+        let mut builder = TopologyBuilder::new(plan, settings.seed);
+        let routes = Routes::new(plan, devices, settings.first_port, &mut builder);
+        let TopologyBuilder { links, streams, planned, hops, media, mut changes, .. } = builder;
         changes.sort_by_key(|(at, ..)| *at);
         changes.reverse();
         let packets =
@@ -240,7 +240,7 @@ impl Forwarder {
         }
         self.pending[index] = Time::NEVER;
         while let Some(passage) = {
-            let mut rng = StreamOf { streams: &mut self.streams, index: link };
+            let mut rng = LazyStream { streams: &mut self.streams, index: link };
             self.links[index].wake(self.now, &mut rng)
         } {
             match passage {
@@ -280,19 +280,19 @@ impl Forwarder {
 
     /// A packet goes into the next link of its route, or has arrived.
     pub(crate) fn hop(&mut self, mut packet: Packet, outside: Outside<'_>) {
-        let step = self.hops[packet.hop as usize].step();
+        let target = self.hops[packet.hop as usize].target();
         packet.hop += 1;
-        match step {
-            Step::Link(link) => self.offer(packet, link),
-            Step::MediumLink(link) => self.offer_medium(packet, link),
-            Step::Arrived => self.arrive(packet, outside),
-            Step::Fork(_) => unreachable!("the emulator lays no forks"),
+        match target {
+            HopTarget::Link(link) => self.offer(packet, link),
+            HopTarget::MediumLink(link) => self.offer_medium(packet, link),
+            HopTarget::Arrived => self.arrive(packet, outside),
+            HopTarget::Fork(_) => unreachable!("the emulator lays no forks"),
         }
     }
 
     /// A packet goes into a link.
     fn offer(&mut self, packet: Packet, link: u32) {
-        let mut rng = StreamOf { streams: &mut self.streams, index: link };
+        let mut rng = LazyStream { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Dropped | Offer::Lost => self.lose(packet),
             Offer::Carried | Offer::Wake(_) | Offer::Taken => {
@@ -343,7 +343,7 @@ impl Forwarder {
             written: self.written,
             dropped: self.dropped + self.drops.all(),
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
-                + self.media.carried(),
+                + self.media.packets_inside(),
         }
     }
 

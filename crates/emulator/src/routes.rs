@@ -4,7 +4,7 @@ use crate::device::{Device, Side};
 use crate::packet::{Header, Packet};
 use crate::report::Reason;
 use scenario::Plan;
-use topology::{Copies, Wiring};
+use topology::{TopologyBuilder, UserLinks};
 
 /// A route of one user in one direction of a path.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,11 @@ pub(crate) fn is_data(route: u32) -> bool {
 
 impl Routes {
     /// Lays all routes of `plan`, whose devices have been checked.
-    pub(crate) fn lay(
+    pub(crate) fn new(
         plan: &Plan,
         devices: &[Device],
         first_port: u16,
-        wiring: &mut Wiring<'_, Packet>,
+        builder: &mut TopologyBuilder<'_, Packet>,
     ) -> Self {
         let mut all = Routes { routes: Vec::new(), classes: Vec::new(), first_port };
         for (index, class) in plan.classes.iter().enumerate() {
@@ -67,11 +67,11 @@ impl Routes {
             });
             for user in 0..class.count {
                 let owner = (class.name.as_str(), user);
-                let mut copies = Copies::new();
+                let mut copies = UserLinks::new();
                 for (path, planned) in class.paths.iter().enumerate() {
-                    let hop = wiring.lay(&planned.links, &mut copies, owner);
+                    let hop = builder.add_route(&planned.links, &mut copies, owner);
                     all.routes.push(Route { hop, exit: exit(path, Side::Receiver) });
-                    let hop = wiring.lay(&planned.back, &mut copies, owner);
+                    let hop = builder.add_route(&planned.back, &mut copies, owner);
                     all.routes.push(Route { hop, exit: exit(path, Side::Sender) });
                 }
             }

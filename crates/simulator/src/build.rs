@@ -12,7 +12,7 @@ use scenario::schema;
 use scenario::{Class, Plan};
 use std::iter;
 use std::sync::Arc;
-use topology::{Copies, Hop, SharedMedia, Stream, Wiring};
+use topology::{Hop, SharedMedia, Stream, TopologyBuilder, UserLinks};
 use transport::tcp::ReceiverSettings;
 use transport::{SenderSettings, Source, coded, tcp, tfrc, udp};
 use units::{Span, Time};
@@ -20,16 +20,16 @@ use units::{Span, Time};
 /// Builds the world of `plan` for the run with `seed`, and says for each of its links which link of
 /// the plan it is, or is a copy of.
 pub(crate) fn build(plan: &Plan, seed: u64) -> (World, Vec<u32>) {
-    let (duration, wiring) = (plan.duration, Wiring::new(plan, seed));
-    let mut builder = Builder { seed, duration, world: empty(), wiring };
+    let (duration, topology) = (plan.duration, TopologyBuilder::new(plan, seed));
+    let mut builder = Builder { seed, duration, world: empty(), topology };
     builder.script_links();
     for (index, class) in plan.classes.iter().enumerate() {
         builder.add_class(index as u32, class);
     }
-    let Builder { mut world, wiring, .. } = builder;
-    let planned = wiring.planned;
-    (world.links, world.streams, world.hops) = (wiring.links, wiring.streams, wiring.hops);
-    world.media = wiring.media;
+    let Builder { mut world, topology, .. } = builder;
+    let planned = topology.planned;
+    (world.links, world.streams, world.hops) = (topology.links, topology.streams, topology.hops);
+    world.media = topology.media;
     world.sources = Numbering::new(world.links.len(), world.flows.len());
     world.agenda = Agenda::new(world.sources.count(world.media.count()));
     // What happens at one time happens in the order of the file; the next action stands last.
@@ -43,7 +43,7 @@ struct Builder<'a> {
     seed: u64,
     duration: Span,
     world: World,
-    wiring: Wiring<'a, PackedSegment>,
+    topology: TopologyBuilder<'a, PackedSegment>,
 }
 
 /// What the connections of a class have in common.
@@ -86,7 +86,7 @@ fn empty() -> World {
 impl Builder<'_> {
     /// Takes the changes of the links that were laid last into the script.
     fn script_links(&mut self) {
-        let changes = self.wiring.changes.drain(..);
+        let changes = self.topology.changes.drain(..);
         let actions = changes.map(|(at, link, change)| (at, Action::Change { link, change }));
         self.world.script.extend(actions);
     }
@@ -114,13 +114,13 @@ impl Builder<'_> {
         let flow = self.world.flows.len() as u32;
         let first_path = self.world.routes.len() as u32;
         let owner = (class.name.as_str(), user);
-        let mut copies = Copies::new();
+        let mut copies = UserLinks::new();
         for path in &class.paths {
             let ways = iter::once((&path.links, &path.back));
             let ways = ways.chain(path.turns.iter().map(|(links, back)| (links, back)));
             let (forward, back) = ways
                 .map(|(links, back)| {
-                    [links, back].map(|way| self.wiring.lay(way, &mut copies, owner))
+                    [links, back].map(|way| self.topology.add_route(way, &mut copies, owner))
                 })
                 .map(|[forward, back]| (forward, back))
                 .unzip();
@@ -152,8 +152,8 @@ impl Builder<'_> {
         if let [only] = *ways {
             return only;
         }
-        let begin = self.wiring.hops.len() as u32;
-        self.wiring.hops.push(Hop::fork(self.world.forks.len() as u32));
+        let begin = self.topology.hops.len() as u32;
+        self.topology.hops.push(Hop::fork(self.world.forks.len() as u32));
         self.world.forks.push(Fork { ways, next: 0 });
         begin
     }

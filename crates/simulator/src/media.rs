@@ -6,7 +6,7 @@ use crate::packed::PackedSegment;
 use crate::trace::EventKind;
 use crate::world::World;
 use network::Outcome;
-use topology::{Hop, Step};
+use topology::{Hop, HopTarget};
 
 impl World {
     /// A packet comes to the first station of a medium link.
@@ -20,8 +20,8 @@ impl World {
 
     /// A packet is lost on a medium link, and so counts as lost on the line behind it.
     fn lose_on_medium(&mut self, packet: PackedSegment, kind: EventKind) {
-        let behind = self.hops[packet.cursor() as usize].step();
-        let Step::Link(line) = behind else {
+        let behind = self.hops[packet.cursor() as usize].target();
+        let HopTarget::Link(line) = behind else {
             unreachable!("{behind:?} behind a medium link, where its line is");
         };
         self.lose(packet, line, kind);

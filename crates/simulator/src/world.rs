@@ -12,7 +12,7 @@ use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
 use control::Verdicts;
 use network::{Change, Link, Offer, Outcome, Passage};
-use topology::{Hop, SharedMedia, Step, Stream, StreamOf};
+use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
 use wire::{Ack, Segment};
@@ -209,7 +209,7 @@ impl World {
     #[inline(never)]
     fn wake_extended(&mut self, link: u32) -> Option<PackedSegment> {
         let index = link as usize;
-        let mut rng = StreamOf { streams: &mut self.streams, index: link };
+        let mut rng = LazyStream { streams: &mut self.streams, index: link };
         let passage = self.links[index].wake(self.now, &mut rng);
         self.lose_dropped(link);
         self.expect(link);
@@ -286,9 +286,9 @@ impl World {
     /// A packet that came out of a link takes the next step of its route.
     #[inline(always)] // on the way of every hop
     fn hop(&mut self, packet: PackedSegment) {
-        match self.hops[packet.cursor() as usize].step() {
-            Step::Link(link) => self.offer(packet, link),
-            Step::Arrived => self.arrive(packet),
+        match self.hops[packet.cursor() as usize].target() {
+            HopTarget::Link(link) => self.offer(packet, link),
+            HopTarget::Arrived => self.arrive(packet),
             other => self.leave_wires(packet, other),
         }
     }
@@ -302,29 +302,31 @@ impl World {
     /// A packet that does not come out of a link takes the next step of its route, which goes on.
     #[inline(never)] // one copy of `offer`, beside the one in `hop`
     pub(crate) fn enter(&mut self, packet: PackedSegment) {
-        match self.hops[packet.cursor() as usize].step() {
-            Step::Link(link) => self.offer(packet, link),
+        match self.hops[packet.cursor() as usize].target() {
+            HopTarget::Link(link) => self.offer(packet, link),
             other => self.leave_wires(packet, other),
         }
     }
 
     /// What follows on the route is no link.
     #[cold]
-    fn leave_wires(&mut self, mut packet: PackedSegment, step: Step) {
-        match step {
-            Step::MediumLink(link) => {
+    fn leave_wires(&mut self, mut packet: PackedSegment, target: HopTarget) {
+        match target {
+            HopTarget::MediumLink(link) => {
                 packet.advance();
                 self.offer_medium(packet, link);
             }
-            Step::Fork(fork) => self.fork(packet, fork),
-            Step::Link(_) | Step::Arrived => unreachable!("{step:?}: a route has links, then ends"),
+            HopTarget::Fork(fork) => self.fork(packet, fork),
+            HopTarget::Link(_) | HopTarget::Arrived => {
+                unreachable!("{target:?}: a route has links, then ends")
+            }
         }
     }
 
     #[inline(always)] // on the way of every hop
     fn offer(&mut self, mut packet: PackedSegment, link: u32) {
         packet.advance();
-        let mut rng = StreamOf { streams: &mut self.streams, index: link };
+        let mut rng = LazyStream { streams: &mut self.streams, index: link };
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
@@ -457,7 +459,7 @@ impl World {
     /// Before a wire nothing waits in the host: only a medium holds packets there.
     #[cold]
     fn leave_host_at_once(&mut self, flow: u32, packet: &PackedSegment) {
-        if !matches!(self.hops[packet.cursor() as usize].step(), Step::MediumLink(_)) {
+        if !matches!(self.hops[packet.cursor() as usize].target(), HopTarget::MediumLink(_)) {
             let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
             ends.on_sent((packet.path() - *first_path) as usize, packet.payload());
         }
@@ -545,7 +547,7 @@ impl World {
             delivered: self.totals.delivered,
             dropped: self.totals.dropped,
             in_flight: self.links.iter().map(|link| link.carried() as u64).sum::<u64>()
-                + self.media.carried(),
+                + self.media.packets_inside(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Means and percentiles of numbers without keeping them.
+//! Running means and percentiles of samples.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// The value below which a fraction `q` of the counted lies; `NaN` if nothing was counted.
+    /// The quantile `q` of the counted values; `NaN` if nothing was counted.
     pub fn quantile(&self, q: f64) -> f64 {
         let rank = q * self.total as f64;
         let mut below = 0;

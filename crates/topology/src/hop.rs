@@ -8,13 +8,13 @@ const FORK: u32 = 2;
 const MEDIUM_LINK: u32 = 3;
 
 /// One hop of a route: what a packet enters next. Built by the functions below, read by
-/// [`Hop::step`].
+/// [`Hop::target`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop(u32);
 
-/// What a [`Hop`] stands for; numbers are below 2^30.
+/// The decoded target of a [`Hop`]; numbers are below 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum HopTarget {
     /// The link with this number.
     Link(u32),
     /// The medium link with this number: from one station of a shared medium to another.
@@ -47,21 +47,21 @@ impl Hop {
         Hop(FORK << SHIFT | number)
     }
 
-    /// What it stands for. Links come first, then the end: a comparison for each.
+    /// Decodes the hop. Links are tested first, then the end, each with one comparison.
     #[inline(always)] // once for each hop of each packet
-    pub fn step(self) -> Step {
+    pub fn target(self) -> HopTarget {
         match self {
-            Hop(link) if link <= NUMBER => Step::Link(link),
-            Hop::ARRIVED => Step::Arrived,
+            Hop(link) if link <= NUMBER => HopTarget::Link(link),
+            Hop::ARRIVED => HopTarget::Arrived,
             Hop(other) => Hop::uncommon(other),
         }
     }
 
     #[cold]
-    fn uncommon(word: u32) -> Step {
+    fn uncommon(word: u32) -> HopTarget {
         match word >> SHIFT {
-            FORK => Step::Fork(word & NUMBER),
-            _ => Step::MediumLink(word & NUMBER),
+            FORK => HopTarget::Fork(word & NUMBER),
+            _ => HopTarget::MediumLink(word & NUMBER),
         }
     }
 }
@@ -71,12 +71,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_hop_says_what_it_was_built_from() {
+    fn every_hop_decodes_to_its_target() {
         for number in [0, 1, NUMBER] {
-            assert_eq!(Hop::link(number).step(), Step::Link(number));
-            assert_eq!(Hop::medium_link(number).step(), Step::MediumLink(number));
-            assert_eq!(Hop::fork(number).step(), Step::Fork(number));
+            assert_eq!(Hop::link(number).target(), HopTarget::Link(number));
+            assert_eq!(Hop::medium_link(number).target(), HopTarget::MediumLink(number));
+            assert_eq!(Hop::fork(number).target(), HopTarget::Fork(number));
         }
-        assert_eq!(Hop::ARRIVED.step(), Step::Arrived);
+        assert_eq!(Hop::ARRIVED.target(), HopTarget::Arrived);
     }
 }

@@ -1,7 +1,8 @@
-//! What the worlds that carry packets share: the links of a plan, the routes through them, their
-//! randomness, and what is measured on them. So a link of the simulator and one of the emulator are
-//! built alike, draw alike and are reported alike.
+//! Shared by the worlds that carry packets: the links of a plan, the routes through them, their
+//! random streams, and measurements on them. Simulator and emulator build, randomise and report
+//! links in the same way.
 
+mod builder;
 mod histogram;
 mod hop;
 mod measure;
@@ -12,14 +13,13 @@ mod settings;
 mod shared_media;
 mod stations;
 mod stream;
-mod wiring;
 
+pub use builder::{TopologyBuilder, UserLinks};
 pub use histogram::{Histogram, Mean};
-pub use hop::{Hop, Step};
+pub use hop::{Hop, HopTarget};
 pub use measure::{LinkMeter, LinkResult, LinkSeries};
 pub use routing::{HopSeries, NodeSeries, RouteResult, WayResult};
-pub use settings::{change, link_settings};
+pub use settings::{link_change, link_settings};
 pub use shared_media::SharedMedia;
 pub use stations::{StationResult, StationSeries};
-pub use stream::{Stream, StreamOf};
-pub use wiring::{Copies, Wiring};
+pub use stream::{LazyStream, Stream};

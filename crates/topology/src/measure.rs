@@ -1,4 +1,4 @@
-//! What is measured on links; private copies of a link are summed.
+//! Measurements on links; copies of a per-user link are summed.
 
 use crate::routing::RoutingMeter;
 use crate::shared_media::LinkState;
@@ -10,7 +10,8 @@ use network::{Counters, Link, Packet, Queue};
 use scenario::Plan;
 use units::{Rate, Time};
 
-/// A link of the plan after a run, over the time since the warm-up; private copies are summed.
+/// A link of the plan after a run, over the time since the warm-up; copies of a per-user link are
+/// summed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkResult {
     /// Number of copies.
@@ -23,7 +24,7 @@ pub struct LinkResult {
     pub lost_packets: u64,
     /// Packets marked by the queue (CE).
     pub marked_packets: u64,
-    /// Bytes that it carried to its end, those of packets lost on the line included, in bit/s.
+    /// Rate of bytes that left the queue, packets lost on the line included, in bit/s.
     pub throughput_bps: f64,
     /// Fraction of the capacity used; `NaN` without a rate.
     pub utilisation: f64,
@@ -44,15 +45,15 @@ pub struct LinkSeries {
     pub stations: StationSeries,
 }
 
-/// The rate that stands for none: nobody knows how long a packet waits.
+/// At this rate or below a link is in outage: the queueing delay is unknown.
 const OUTAGE: Rate = Rate(1);
 
-/// What the figures need of a link of the plan.
-struct Planned {
+/// A link of the plan, as its results need it.
+struct PlannedLink {
     /// Mean rate after the warm-up, changes included, in bit/s; `NaN` without a rate.
     capacity: f64,
     per_user: bool,
-    /// Whether it is a part of a medium, where packets wait.
+    /// Whether it is over a shared medium, where packets wait.
     on_medium: bool,
     /// Whether packets may have to wait.
     queues: bool,
@@ -60,10 +61,10 @@ struct Planned {
     delay: Histogram,
 }
 
-/// Measures the links of one run. It looks at them and changes nothing.
+/// Measures the links of one run; it does not change them.
 pub struct LinkMeter {
-    rows: Vec<Planned>,
-    /// For each link of the world the plan's link that it is, or is a copy of.
+    rows: Vec<PlannedLink>,
+    /// For each link of the world its index in the plan, or that of the link that it copies.
     planned: Vec<u32>,
     /// Counters of each link of the plan at the end of the warm-up.
     baseline: Vec<Counters>,
@@ -72,10 +73,10 @@ pub struct LinkMeter {
 }
 
 impl LinkMeter {
-    /// A meter for the links of `plan`, when `planned` says which of them each link of the world
-    /// is.
+    /// A meter for the links of `plan`; `planned` has the index in the plan of each link of the
+    /// world.
     pub fn new(plan: &Plan, planned: Vec<u32>) -> Self {
-        let rows = plan.links.iter().map(|link| Planned {
+        let rows = plan.links.iter().map(|link| PlannedLink {
             capacity: link.mean_rate_bps(plan.warmup, plan.duration),
             per_user: link.per_user,
             on_medium: !link.attachments.is_empty(),
@@ -90,15 +91,15 @@ impl LinkMeter {
         LinkMeter { rows: rows.collect(), planned, baseline, stations, routing }
     }
 
-    /// The warm-up is over: what has happened so far does not count.
+    /// The warm-up is over: earlier events do not count.
     pub fn start<P: Packet>(&mut self, links: &[Link<P>], media: &SharedMedia<P>) {
         self.baseline = self.counters(links, media);
         self.stations.start(media);
         self.routing.start(media);
     }
 
-    /// Looks at the queues of shared links at `now`; private copies would need a histogram for each
-    /// user.
+    /// Samples the queues of shared links at `now`; copies of per-user links would need a histogram
+    /// for each user.
     pub fn sample<P: Packet>(&mut self, links: &mut [Link<P>], media: &SharedMedia<P>, now: Time) {
         self.stations.sample(media);
         self.routing.sample(media);
@@ -125,8 +126,8 @@ impl LinkMeter {
         }
     }
 
-    /// Appends a row to `series`: one column for each link of the plan that has a copy at all, in
-    /// its order.
+    /// Appends a row to `series`: one column for each link of the plan that is in the world, in the
+    /// plan's order.
     pub fn record<P: Packet>(
         &self,
         series: &mut LinkSeries,
@@ -194,7 +195,7 @@ impl LinkMeter {
         self.stations.results(media, seconds)
     }
 
-    /// Appends a row to `series`: where nodes are, and what they have sent.
+    /// Appends a row to `series`: positions of nodes, and their traffic.
     pub fn record_nodes<P: Packet>(
         &mut self,
         series: &mut NodeSeries,
@@ -204,18 +205,18 @@ impl LinkMeter {
         self.routing.record(series, media, now);
     }
 
-    /// One row for each link over a medium where places matter, and one for each route that its
-    /// packets took.
+    /// One row for each link over a medium where positions matter, and one for each route of its
+    /// packets.
     pub fn routing<P: Packet>(&self, media: &SharedMedia<P>) -> (Vec<WayResult>, Vec<RouteResult>) {
         (self.routing.ways(media), RoutingMeter::routes(media))
     }
 
-    /// For each link of the world the plan's link that it is, or is a copy of.
+    /// For each link of the world its index in the plan, or that of the link that it copies.
     pub fn planned(self) -> Vec<u32> {
         self.planned
     }
 
-    /// What has happened on each link of the plan.
+    /// Counters of each link of the plan.
     fn counters<P: Packet>(&self, links: &[Link<P>], media: &SharedMedia<P>) -> Vec<Counters> {
         let mut sums = vec![Counters::default(); self.rows.len()];
         for (link, planned) in links.iter().zip(&self.planned) {
@@ -227,8 +228,8 @@ impl LinkMeter {
             sum.marks += counters.marks;
             sum.carried_bytes += counters.carried_bytes;
         }
-        // A link on a medium counts as its medium links, one for each user, and not as the line
-        // behind them.
+        // A link over a shared medium is counted at its medium links, one for each user, and not at
+        // the link behind the medium.
         media.links().for_each(|link| sums[link.planned] = Counters::default());
         for LinkState { planned, counters, .. } in media.links() {
             let sum = &mut sums[*planned];

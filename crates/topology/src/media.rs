@@ -1,10 +1,10 @@
-//! From the media of a plan to network elements.
+//! Builds the shared media of a plan.
 
 use network::{Ends, Kind, Packet, Position, Rng, SharedMedium, Station, Trajectory};
 use scenario::{PlanMedium, PlanStation};
 use units::Time;
 
-/// A medium of a plan with these links, and with its nodes where they are at first.
+/// A medium of a plan with these links, and its nodes at their first positions.
 pub(crate) fn build<P: Packet>(
     planned: &PlanMedium,
     links: &[Ends],
@@ -23,7 +23,7 @@ pub(crate) fn build<P: Packet>(
     planned.kind.build(&stations, links, rng)
 }
 
-/// Where a station is at a time.
+/// The position of a station at a time.
 pub(crate) fn position(station: &PlanStation, nodes: &[Trajectory], now: Time) -> Position {
     match station.node {
         Some(node) => nodes[node].at(now),

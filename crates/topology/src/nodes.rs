@@ -1,12 +1,12 @@
-//! The nodes of a plan: where each is at any time of a run.
+//! Trajectories of the nodes of a plan.
 
 use crate::Stream;
 use network::{Highway, Position, RandomWaypoint, Trajectory, uniform_position};
 use scenario::{Plan, PlanArea, PlanMoves, PlanNode};
 use units::Time;
 
-/// Where the nodes of `plan` are in the run with `seed`, in its order. Each node has randomness of
-/// its own, a platoon one for all of its cars.
+/// The trajectories of the nodes of `plan` in the run with `seed`, in its order. Each node has its
+/// own random stream, a platoon one for all of its cars.
 pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
     let Some(area) = plan.area else {
         return Vec::new();
@@ -15,7 +15,7 @@ pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
     let mut all: Vec<Trajectory> = Vec::new();
     for node in &plan.nodes {
         match &node.moves {
-            PlanMoves::Highway(_) if node.member > 0 => {} // with the first of its platoon
+            PlanMoves::Highway(_) if node.member > 0 => {} // added with the leader of its platoon
             PlanMoves::Highway(own) => {
                 let road = Highway {
                     length: area.width,
@@ -29,14 +29,14 @@ pub(crate) fn trajectories(plan: &Plan, seed: u64) -> Vec<Trajectory> {
                 let mut stream = Stream::new(seed, "platoon", &node.group, 0);
                 all.extend(road.platoon(node.members as usize, until, &mut stream));
             }
-            _ => all.push(alone(node, area, until, seed)),
+            _ => all.push(trajectory(node, area, until, seed)),
         }
     }
     all
 }
 
-/// A node that moves as nobody else.
-fn alone(node: &PlanNode, area: PlanArea, until: Time, seed: u64) -> Trajectory {
+/// The trajectory of a node outside a platoon.
+fn trajectory(node: &PlanNode, area: PlanArea, until: Time, seed: u64) -> Trajectory {
     let mut stream = Stream::new(seed, "node", &node.group, u64::from(node.member));
     match &node.moves {
         PlanMoves::At { place: (x, y) } => Trajectory::fixed(Position { x: *x, y: *y }),

@@ -1,4 +1,4 @@
-//! What is measured on media where places matter, and where nodes are.
+//! Measurements of routing and of positions.
 
 use crate::{Mean, SharedMedia};
 use network::routing::Node;
@@ -6,53 +6,53 @@ use network::{HopCounters, Packet};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// A link over a medium where places matter, of one user, after a run.
+/// A way, after a run: one user's link over a medium where positions matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WayResult {
     /// The link of the plan.
     pub link: u32,
     /// The medium.
     pub medium: u32,
-    /// Which user's it is, if users have links of their own.
+    /// The number of the user, if the link is per user.
     pub user: u32,
-    /// Part of the samples at which places allowed a way, whatever routing knew.
+    /// Part of the samples at which positions allowed a route, whether routing had found it or not.
     pub connected: f64,
-    /// Packets since the warm-up for which routing had no way.
+    /// Packets since the warm-up for which routing had no route.
     pub unreachable_packets: u64,
-    /// Packets since the warm-up that came over another route than the one before.
+    /// Packets since the warm-up that arrived over another route than the packet before.
     pub route_changes: u64,
 }
 
-/// A route that packets of a way took.
+/// A route of packets of a way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RouteResult {
     /// Index among the ways.
     pub way: u32,
     /// Stations of the medium, from first to last.
     pub nodes: Vec<Node>,
-    /// Packets since the start that arrived so.
+    /// Packets since the start that arrived over it.
     pub packets: u64,
     /// When the first of them arrived, in seconds.
     pub first_s: f64,
-    /// When the last one did.
+    /// When the last of them arrived, in seconds.
     pub last_s: f64,
 }
 
-/// Where nodes are and what they send, over time.
+/// Positions and traffic of nodes over time.
 #[derive(Clone, Debug, Default)]
 pub struct NodeSeries {
     /// Metres to the east: a row for each sample, a column for each node.
     pub x_m: Vec<f64>,
     /// Metres to the north.
     pub y_m: Vec<f64>,
-    /// What went over media since the sample before.
+    /// Traffic since the sample before.
     pub hops: HopSeries,
 }
 
-/// What went over media, a row for each pair of stations that was used between two samples.
+/// Traffic between stations: a row for each pair with traffic between two samples.
 #[derive(Clone, Debug, Default)]
 pub struct HopSeries {
-    /// Which sample, from 0: the one after which it is reported.
+    /// Number of the sample at the end of the interval, from 0.
     pub sample: Vec<u32>,
     /// The medium.
     pub medium: Vec<u32>,
@@ -62,17 +62,17 @@ pub struct HopSeries {
     pub to: Vec<i32>,
     /// Bytes of packets.
     pub bytes: Vec<u64>,
-    /// Messages of routers.
+    /// Routing messages.
     pub messages: Vec<u64>,
 }
 
 /// Measures routing in one run.
 #[derive(Default)]
 pub(crate) struct RoutingMeter {
-    /// For each way packets without a route, and changes, at the end of the warm-up.
+    /// For each way unreachable packets and route changes at the end of the warm-up.
     baseline: Vec<(u64, u64)>,
     connected: Vec<Mean>,
-    /// What had been sent at the sample before.
+    /// Counters at the sample before.
     sent: BTreeMap<(u32, Node, Option<Node>), HopCounters>,
     samples: u32,
 }
@@ -85,7 +85,7 @@ impl RoutingMeter {
         self.connected = vec![Mean::default(); self.baseline.len()];
     }
 
-    /// Looks at what is connected.
+    /// Samples which ways are connected.
     pub(crate) fn sample<P: Packet>(&mut self, media: &SharedMedia<P>) {
         for (mean, way) in self.connected.iter_mut().zip(media.routed()) {
             mean.add(f64::from(u8::from(way.connected)));

@@ -1,11 +1,11 @@
-//! Links of a plan as links of a network.
+//! Settings of links from a plan.
 
 use network::{
     Change, GilbertElliott, LinkSettings, Loss, LossModel, LossPlace, Opportunities, Reorder,
 };
 use scenario::{PlanLink, PlanLoss, PlanOpportunities, schema};
 
-/// What a link of the plan is to a network.
+/// The network's settings of a link of the plan.
 pub fn link_settings(link: &PlanLink) -> LinkSettings {
     LinkSettings {
         rate: link.rate,
@@ -44,7 +44,7 @@ fn loss(planned: PlanLoss) -> Loss {
     Loss { model, place }
 }
 
-/// What a change of the plan is to a link.
-pub fn change(planned: &schema::LinkChange) -> Change {
+/// The network's form of a change of a link in the plan.
+pub fn link_change(planned: &schema::LinkChange) -> Change {
     Change { rate: planned.rate, delay: planned.delay, loss: planned.loss, up: planned.up }
 }

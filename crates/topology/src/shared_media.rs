@@ -1,4 +1,4 @@
-//! The shared media of a plan: which links are parts of them, and what happens on each.
+//! The shared media of a plan, with their links and counters.
 
 use crate::Stream;
 use crate::media::{build, position};
@@ -22,31 +22,31 @@ struct MediumLink {
     planned: u32,
 }
 
-/// A medium with its randomness.
-struct Entry<P> {
+/// A medium with its random stream.
+struct MediumEntry<P> {
     medium: Box<dyn SharedMedium<P>>,
     stream: Stream,
-    /// For each of its links the number among all medium links.
+    /// Numbers of its links among all medium links.
     links: Vec<u32>,
-    /// The same links' ends.
+    /// Ends of its links.
     ends: Vec<Ends>,
     stations: Vec<PlanStation>,
-    /// When its stations are placed next; never if none of them moves.
+    /// When the positions of its stations are updated next; never if none of them moves.
     moves_at: Time,
 }
 
-/// What was counted on one medium link since the start, and what is there.
+/// Counters of one medium link since the start, and packets on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkState {
     /// Index of the link in the plan.
     pub(crate) planned: usize,
-    /// What has happened.
+    /// Its counters.
     pub(crate) counters: Counters,
-    /// Packets inside.
+    /// Packets that were accepted and have not left yet.
     pub(crate) inside: u64,
 }
 
-/// What routing did for one medium link since the start.
+/// Routing on one medium link since the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoutedLink {
     /// Number of the medium link.
@@ -55,24 +55,24 @@ pub(crate) struct RoutedLink {
     pub(crate) planned: u32,
     /// Index of the medium.
     pub(crate) medium: u32,
-    /// Which user's link it is, if users have links of their own.
+    /// The number of the user, if the link is per user.
     pub(crate) user: u32,
-    /// What was counted; nothing without routing.
+    /// Its counters; zero without routing.
     pub(crate) counters: RoutingCounters,
-    /// Whether places allow a route now, whatever routing knows.
+    /// Whether the current positions allow a route, whether routing has found it or not.
     pub(crate) connected: bool,
 }
 
 /// The shared media of a plan. Medium links are numbered over all media.
 pub struct SharedMedia<P> {
-    media: Vec<Entry<P>>,
+    media: Vec<MediumEntry<P>>,
     links: Vec<MediumLink>,
-    /// For each link of the plan its first medium link, and how many it has.
+    /// For each link of the plan its first medium link, and the number of its medium links.
     of_planned: Vec<(u32, u32)>,
     states: Vec<LinkState>,
-    /// Where the nodes of the plan are.
+    /// Trajectories of the nodes of the plan.
     nodes: Vec<Trajectory>,
-    /// How often stations that move are placed.
+    /// Period with which positions are updated.
     step: Span,
 }
 
@@ -97,7 +97,7 @@ impl<P: Packet> SharedMedia<P> {
             step: plan.area.map_or(Span::ZERO, |area| area.step),
             ..SharedMedia::default()
         };
-        // For each medium its links: their numbers among all, and their ends.
+        // For each medium the numbers of its links among all, and their ends.
         let mut own: Vec<(Vec<u32>, Vec<Ends>)> = vec![Default::default(); plan.media.len()];
         for (planned, link) in plan.links.iter().enumerate() {
             all.of_planned.push((all.links.len() as u32, link.attachments.len() as u32));
@@ -119,18 +119,18 @@ impl<P: Packet> SharedMedia<P> {
                 true => Time::ZERO + all.step,
                 false => Time::NEVER,
             };
-            all.media.push(Entry { medium, stream, links, ends, stations, moves_at });
+            all.media.push(MediumEntry { medium, stream, links, ends, stations, moves_at });
         }
         all
     }
 
-    /// How many media there are.
+    /// Number of media.
     pub fn count(&self) -> u32 {
         self.media.len() as u32
     }
 
-    /// The medium link of a user on a link of the plan, if that is a part of a medium.
-    pub fn link_of(&self, planned: usize, user: u32) -> Option<u32> {
+    /// The medium link of a user on a link of the plan, if that is over a medium.
+    pub fn medium_link(&self, planned: usize, user: u32) -> Option<u32> {
         let (first, count) = self.of_planned[planned];
         (count > 0).then(|| first + user % count)
     }
@@ -142,14 +142,14 @@ impl<P: Packet> SharedMedia<P> {
 
     /// When `medium` is to be woken next.
     pub fn next_wake(&self, medium: u32) -> Time {
-        let Entry { medium, moves_at, .. } = &self.media[medium as usize];
+        let MediumEntry { medium, moves_at, .. } = &self.media[medium as usize];
         medium.next_wake().min(*moves_at)
     }
 
     /// A packet comes to a medium link. Returns whether its first station takes it.
     pub fn offer(&mut self, now: Time, link: u32, packet: P) -> bool {
         let MediumLink { medium, own, .. } = self.links[link as usize];
-        let Entry { medium, stream, .. } = &mut self.media[medium as usize];
+        let MediumEntry { medium, stream, .. } = &mut self.media[medium as usize];
         let taken = medium.offer(now, own, packet, stream);
         let LinkState { counters, inside, .. } = &mut self.states[link as usize];
         counters.arrived += 1;
@@ -158,22 +158,23 @@ impl<P: Packet> SharedMedia<P> {
         taken
     }
 
-    /// Does what is due on `medium` at `now`, and adds its outcomes to `outcomes`, with the numbers
-    /// of medium links.
+    /// Runs the events of `medium` that are due at `now`, and adds its outcomes to `outcomes`, with
+    /// the numbers of medium links.
     pub fn wake(&mut self, now: Time, medium: u32, outcomes: &mut Vec<Outcome<P>>) {
         let SharedMedia { media, states, nodes, step, .. } = self;
-        let Entry { medium, stream, links, stations, moves_at, .. } = &mut media[medium as usize];
+        let MediumEntry { medium, stream, links, stations, moves_at, .. } =
+            &mut media[medium as usize];
         if *moves_at <= now {
             *moves_at = *moves_at + *step;
             let positions: Vec<_> = stations.iter().map(|own| position(own, nodes, now)).collect();
             medium.set_positions(now, &positions);
         }
         medium.wake(now, stream);
-        outcomes.extend(medium.outcomes().map(|outcome| count(outcome, links, states)));
+        outcomes.extend(medium.outcomes().map(|outcome| count_outcome(outcome, links, states)));
     }
 
-    /// Packets inside all media.
-    pub fn carried(&self) -> u64 {
+    /// Packets that are on any medium.
+    pub fn packets_inside(&self) -> u64 {
         self.states.iter().map(|state| state.inside).sum()
     }
 
@@ -182,20 +183,20 @@ impl<P: Packet> SharedMedia<P> {
         self.states.iter()
     }
 
-    /// For each station of each medium its counters, and the packets in its queue.
+    /// Counters and queue length of each station of each medium.
     pub(crate) fn stations(&self) -> impl Iterator<Item = (StationCounters, u32)> {
-        self.media.iter().flat_map(|Entry { medium, stations, .. }| {
+        self.media.iter().flat_map(|MediumEntry { medium, stations, .. }| {
             let row = |station| (medium.counters(station), medium.backlog(station));
             (0..stations.len()).map(row)
         })
     }
 
-    /// Where the nodes of the plan are at a time.
+    /// The positions of the nodes of the plan at a time.
     pub fn positions(&self, now: Time) -> impl Iterator<Item = Position> {
         self.nodes.iter().map(move |node| node.at(now))
     }
 
-    /// What routing has done for each medium link where places matter, with routing or without.
+    /// Routing on each medium link where positions matter, with a routing protocol or without.
     pub(crate) fn routed(&self) -> impl Iterator<Item = RoutedLink> {
         self.links.iter().zip(0..).filter_map(|(own, link)| {
             let MediumLink { medium, own, planned } = *own;
@@ -208,15 +209,15 @@ impl<P: Packet> SharedMedia<P> {
         })
     }
 
-    /// The routes that packets took, with the numbers of medium links.
+    /// The routes of packets, with the numbers of medium links.
     pub(crate) fn routes(&self) -> impl Iterator<Item = Route> {
-        self.media.iter().flat_map(|Entry { medium, links, .. }| {
+        self.media.iter().flat_map(|MediumEntry { medium, links, .. }| {
             let routes = medium.multi_hop().map(|routing| routing.routes()).unwrap_or_default();
             routes.into_iter().map(|route| Route { link: links[route.link as usize], ..route })
         })
     }
 
-    /// What each station has sent to each other one since the start, by medium; a broadcast has no
+    /// Traffic from each station to each other one since the start, by medium; a broadcast has no
     /// receiver.
     pub(crate) fn hops(&self) -> impl Iterator<Item = (u32, Node, Option<Node>, HopCounters)> {
         self.media.iter().zip(0..).flat_map(|(entry, medium)| {
@@ -228,8 +229,8 @@ impl<P: Packet> SharedMedia<P> {
         })
     }
 
-    /// What has gone over the links of a medium without routing.
-    fn single_hops(&self, entry: &Entry<P>) -> Vec<(Node, Option<Node>, HopCounters)> {
+    /// Traffic over the links of a medium without routing.
+    fn single_hops(&self, entry: &MediumEntry<P>) -> Vec<(Node, Option<Node>, HopCounters)> {
         let hops = entry.links.iter().zip(&entry.ends).map(|(link, ends)| {
             let bytes = self.states[*link as usize].counters.carried_bytes;
             let (from, to) = (ends.from[0] as Node, ends.to[0] as Node);
@@ -238,9 +239,9 @@ impl<P: Packet> SharedMedia<P> {
         hops.collect()
     }
 
-    /// How often each station of each medium has changed or lost its access point.
+    /// For each station of each medium how often it changed or lost its access point.
     pub(crate) fn handovers(&self) -> impl Iterator<Item = u64> {
-        self.media.iter().flat_map(|Entry { medium, stations, .. }| {
+        self.media.iter().flat_map(|MediumEntry { medium, stations, .. }| {
             let routing = medium.multi_hop();
             let of = move |station| routing.map_or(0, |routing| routing.handovers(station));
             (0..stations.len()).map(of)
@@ -248,8 +249,12 @@ impl<P: Packet> SharedMedia<P> {
     }
 }
 
-/// Counts an outcome of a medium with these links, and gives its link the number among all.
-fn count<P: Packet>(outcome: Outcome<P>, links: &[u32], states: &mut [LinkState]) -> Outcome<P> {
+/// Counts an outcome of a medium with these links, and numbers its link among all medium links.
+fn count_outcome<P: Packet>(
+    outcome: Outcome<P>,
+    links: &[u32],
+    states: &mut [LinkState],
+) -> Outcome<P> {
     let number = |own: u32| links[own as usize];
     match outcome {
         Outcome::Arrived { link, at, packet } => {

@@ -1,4 +1,4 @@
-//! What is measured on stations of media.
+//! Measurements on stations of shared media.
 
 use crate::{Mean, SharedMedia};
 use network::{Packet, StationCounters};
@@ -35,7 +35,7 @@ pub struct StationSeries {
     pub queue_packets: Vec<f64>,
     /// Transmissions.
     pub attempts: Vec<f64>,
-    /// Those that were not acknowledged.
+    /// Transmissions that were not acknowledged.
     pub unanswered: Vec<f64>,
     /// Packets given up.
     pub failed_packets: Vec<f64>,
@@ -58,7 +58,7 @@ impl StationMeter {
         self.empty = self.waiting.clone();
     }
 
-    /// Looks at the queues.
+    /// Samples the queues.
     pub(crate) fn sample<P: Packet>(&mut self, media: &SharedMedia<P>) {
         for (station, (_, waiting)) in media.stations().enumerate() {
             self.waiting[station].add(f64::from(waiting));

@@ -1,11 +1,11 @@
-//! Named streams of randomness: one for each component, so that adding a component disturbs nobody.
+//! Named random streams, one for each component, so that adding a component changes no other one.
 
 use network::Rng;
 use rand_core::Rng as _;
 use rand_pcg::Pcg64Mcg;
 use units::Span;
 
-/// The stream of one component in one run.
+/// The random stream of one component in one run.
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg64Mcg);
 
@@ -26,7 +26,7 @@ fn mix(mut z: u64) -> u64 {
 
 impl Stream {
     /// The stream of the component of a `kind` called `name`, its `copy`-th instance, in the run
-    /// with `seed`. The kind keeps a link and a class of one name apart.
+    /// with `seed`. The kind separates a link from a class of the same name.
     pub fn new(seed: u64, kind: &str, name: &str, copy: u64) -> Self {
         let full = kind.bytes().chain([b'/']).chain(name.bytes());
         let low = mix(seed ^ mix(fnv1a(full) ^ mix(copy)));
@@ -47,15 +47,15 @@ impl Rng for Stream {
     }
 }
 
-/// One of many streams, looked up only when it is asked: most hops ask for nothing.
-pub struct StreamOf<'a> {
+/// One of many streams, looked up at its first draw: most hops draw nothing.
+pub struct LazyStream<'a> {
     /// All streams.
     pub streams: &'a mut [Stream],
-    /// Which of them is asked.
+    /// The index of this stream.
     pub index: u32,
 }
 
-impl Rng for StreamOf<'_> {
+impl Rng for LazyStream<'_> {
     #[inline]
     fn uniform(&mut self) -> f64 {
         self.streams[self.index as usize].uniform()

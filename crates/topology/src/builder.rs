@@ -1,42 +1,42 @@
-//! From a plan to its links and the routes through them.
+//! Builds the links of a plan and the routes through them.
 
-use crate::{Hop, SharedMedia, Stream, change, link_settings};
+use crate::{Hop, SharedMedia, Stream, link_change, link_settings};
 use network::{Change, Link, Packet};
 use scenario::Plan;
 use units::Time;
 
-/// The copies that a user has of per-user links: index in the plan and number in the world. One for
-/// each user, shared by its paths.
-pub type Copies = Vec<(usize, u32)>;
+/// A user's copies of per-user links: index in the plan and number in the world. The paths of a
+/// user share them.
+pub type UserLinks = Vec<(usize, u32)>;
 
 /// The links of a plan with their randomness, and the routes through them.
 ///
-/// Shared links come first, in the order of the plan; the copies of per-user links follow in the
-/// order in which routes ask for them. This numbering orders simultaneous events.
-pub struct Wiring<'a, P> {
+/// Shared links come first, in the order of the plan. Copies of per-user links follow in the order
+/// in which routes first use them. This numbering orders simultaneous events.
+pub struct TopologyBuilder<'a, P> {
     plan: &'a Plan,
     seed: u64,
-    /// For each link of the plan its number, unless every user has a copy.
+    /// Number of each link of the plan; none for per-user links.
     shared: Vec<Option<u32>>,
     /// The links.
     pub links: Vec<Link<P>>,
-    /// The randomness of each link.
+    /// The random stream of each link.
     pub streams: Vec<Stream>,
-    /// For each link the plan's link that it is, or is a copy of.
+    /// For each link its index in the plan, or that of the link that it copies.
     pub planned: Vec<u32>,
-    /// Routes one after another, each ended by [`Hop::ARRIVED`]. Before a link that is a part of a
-    /// medium its medium link stands: the link is the line behind that.
+    /// Routes one after another, each ended by [`Hop::ARRIVED`]. A link of the plan over a shared
+    /// medium takes two hops: its medium link, and a link with the delay behind the medium.
     pub hops: Vec<Hop>,
     /// The shared media.
     pub media: SharedMedia<P>,
-    /// Changes of links so far laid: when, which link, what. Not sorted; the caller may drain it.
+    /// Changes of the links so far, with time and link number. Not sorted; the caller may drain it.
     pub changes: Vec<(Time, u32, Change)>,
 }
 
-impl<'a, P: Packet> Wiring<'a, P> {
+impl<'a, P: Packet> TopologyBuilder<'a, P> {
     /// The shared links of `plan` for the run with `seed`; no routes yet.
     pub fn new(plan: &'a Plan, seed: u64) -> Self {
-        let mut wiring = Wiring {
+        let mut builder = TopologyBuilder {
             plan,
             seed,
             shared: Vec::new(),
@@ -48,15 +48,20 @@ impl<'a, P: Packet> Wiring<'a, P> {
             changes: Vec::new(),
         };
         for (index, link) in plan.links.iter().enumerate() {
-            let shared = (!link.per_user).then(|| wiring.add_link(index, None));
-            wiring.shared.push(shared);
+            let shared = (!link.per_user).then(|| builder.add_link(index, None));
+            builder.shared.push(shared);
         }
-        wiring
+        builder
     }
 
-    /// Lays a route over links of the plan for `owner`, a class and which of its users; returns
-    /// where it begins among the hops. Per-user links are copied once for each user.
-    pub fn lay(&mut self, links: &[usize], copies: &mut Copies, owner: (&str, u32)) -> u32 {
+    /// Adds a route over links of the plan for `owner`, a class and the number of a user; returns
+    /// its index in `hops`. Per-user links are copied once for each user.
+    pub fn add_route(
+        &mut self,
+        links: &[usize],
+        copies: &mut UserLinks,
+        owner: (&str, u32),
+    ) -> u32 {
         let begin = self.hops.len() as u32;
         for planned in links {
             let known = copies.iter().find(|(own, _)| own == planned).map(|(_, link)| *link);
@@ -65,15 +70,15 @@ impl<'a, P: Packet> Wiring<'a, P> {
                 copies.push((*planned, link));
                 link
             });
-            self.hops.extend(self.media.link_of(*planned, owner.1).map(Hop::medium_link));
+            self.hops.extend(self.media.medium_link(*planned, owner.1).map(Hop::medium_link));
             self.hops.push(Hop::link(link));
         }
         self.hops.push(Hop::ARRIVED);
         begin
     }
 
-    /// Adds a link of the plan. A per-user link has a stream for each user, by the name of the
-    /// class, so that a class that comes or goes disturbs nobody else.
+    /// Adds a link of the plan. A per-user link has a random stream for each user, named by the
+    /// class, so that adding or removing a class changes no other stream.
     fn add_link(&mut self, planned: usize, user: Option<(&str, u32)>) -> u32 {
         let link = &self.plan.links[planned];
         let number = self.links.len() as u32;
@@ -86,7 +91,7 @@ impl<'a, P: Packet> Wiring<'a, P> {
             }
         });
         self.planned.push(planned as u32);
-        let changes = link.changes.iter().map(|it| (Time::from(it.at), number, change(it)));
+        let changes = link.changes.iter().map(|it| (Time::from(it.at), number, link_change(it)));
         self.changes.extend(changes);
         number
     }
@@ -127,42 +132,42 @@ mod tests {
     #[test]
     fn a_user_has_one_copy_of_its_link_for_all_of_its_paths_and_a_stream_of_its_own() {
         let plan = plan();
-        let mut wiring = Wiring::<Box1000>::new(&plan, 1);
-        assert_eq!(wiring.planned, [1, 2, 3], "the shared one, and two ways back");
+        let mut builder = TopologyBuilder::<Box1000>::new(&plan, 1);
+        assert_eq!(builder.planned, [1, 2, 3], "the shared one, and two ways back");
         for user in 0..2 {
-            let mut copies = Copies::new();
+            let mut copies = UserLinks::new();
             for path in &plan.classes[0].paths {
-                wiring.lay(&path.links, &mut copies, ("mptcp", user));
+                builder.add_route(&path.links, &mut copies, ("mptcp", user));
             }
         }
-        assert_eq!(wiring.planned, [1, 2, 3, 0, 0]);
+        assert_eq!(builder.planned, [1, 2, 3, 0, 0]);
         let (one, two) = ([[3, 0].as_slice(), &[3]], [[4, 0].as_slice(), &[4]]);
         let routes = one.into_iter().chain(two);
         let expected = routes
             .flat_map(|links| links.iter().map(|link| Hop::link(*link)).chain([Hop::ARRIVED]));
-        assert_eq!(wiring.hops, expected.collect::<Vec<_>>());
-        let changed: Vec<_> = wiring.changes.iter().map(|(at, link, _)| (*at, *link)).collect();
+        assert_eq!(builder.hops, expected.collect::<Vec<_>>());
+        let changed: Vec<_> = builder.changes.iter().map(|(at, link, _)| (*at, *link)).collect();
         let at = Time::ZERO + Span::millis(5);
         assert_eq!(changed, [(at, 3), (at, 4)]);
-        assert_ne!(wiring.streams[3].uniform(), wiring.streams[4].uniform());
+        assert_ne!(builder.streams[3].uniform(), builder.streams[4].uniform());
     }
 
     #[test]
     fn copies_of_a_link_are_one_row_and_what_happened_before_the_start_does_not_count() {
         let plan = plan();
-        let mut wiring = Wiring::<Box1000>::new(&plan, 1);
+        let mut builder = TopologyBuilder::<Box1000>::new(&plan, 1);
         for user in 0..2 {
-            wiring.lay(&[0], &mut Copies::new(), ("mptcp", user));
+            builder.add_route(&[0], &mut UserLinks::new(), ("mptcp", user));
         }
-        let mut meter = LinkMeter::new(&plan, wiring.planned);
+        let mut meter = LinkMeter::new(&plan, builder.planned);
         for link in [3, 4] {
-            let offer = wiring.links[link].offer(Time::ZERO, Box1000, &mut wiring.streams[link]);
+            let offer = builder.links[link].offer(Time::ZERO, Box1000, &mut builder.streams[link]);
             assert!(matches!(offer, Offer::Wake(_)));
         }
-        meter.start(&wiring.links, &wiring.media);
-        wiring.links[3].deliver();
-        wiring.links[4].deliver();
-        let row = &meter.results(&wiring.links, &wiring.media, 0.01)[0];
+        meter.start(&builder.links, &builder.media);
+        builder.links[3].deliver();
+        builder.links[4].deliver();
+        let row = &meter.results(&builder.links, &builder.media, 0.01)[0];
         assert_eq!((row.copies, row.arrived_packets), (2, 0));
         assert_eq!((row.throughput_bps, row.utilisation), (1.6e6, 0.1));
     }
