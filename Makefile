@@ -46,11 +46,14 @@ test-linux: ## the tests of the real kernel, on what is built: sudo make test-li
 	test=$$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); test -n "$$test" && $$test --nocapture
 	$(VENV)/bin/python -m pytest tests/linux
 
+# `cargo fmt` does not see the files that registries name in a macro: rustfmt is given all of them.
 check: build ## formatting, lints, types, layers (as CI does)
 	@sh tools/install.sh check
-	cargo fmt --check
+	rustfmt --check --edition 2024 $$(git ls-files '*.rs')
 	cargo clippy --quiet --workspace --all-targets $(KERNEL) -- -D warnings
-	$(VENV)/bin/ruff check python tests tools docs
+	cargo check --quiet --manifest-path fuzz/Cargo.toml
+	$(VENV)/bin/ruff check python tests tools docs benches
+	$(VENV)/bin/ruff format --quiet --check python tests tools docs benches
 	$(VENV)/bin/mypy
 	$(VENV)/bin/python tests/layers.py
 	for tool in $(GENERATORS); do $(VENV)/bin/python $$tool --check || exit 1; done

@@ -140,7 +140,9 @@ SHORT = ("duration=20 s", "warmup=8 s")
 def small(*names: str) -> Laboratory:
     """Cells run for a few seconds."""
     short = {
-        name: cells.Configuration(PAPER.cells[name].scenario, None, (*PAPER.cells[name].overrides, *SHORT))
+        name: cells.Configuration(
+            PAPER.cells[name].scenario, None, (*PAPER.cells[name].overrides, *SHORT)
+        )
         for name in names
     }
     lab = Laboratory(short, seeds=2)

@@ -51,7 +51,12 @@ OPEN = {
 }
 """Files that have data without types, and why; in plots it is how something looks, too."""
 
-LOOKS = ("plot/", "papers/couple_plus/figures.py", "papers/cs218/figures.py", "papers/wifi/figures.py")
+LOOKS = (
+    "plot/",
+    "papers/couple_plus/figures.py",
+    "papers/cs218/figures.py",
+    "papers/wifi/figures.py",
+)
 """Where keyword arguments of Matplotlib are."""
 
 FIELDS = {

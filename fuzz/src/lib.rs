@@ -160,11 +160,7 @@ pub struct Chosen {
 }
 
 /// Any sender over `paths` paths.
-pub fn sender(
-    bytes: &mut Unstructured<'_>,
-    paths: usize,
-    transfer: Option<u64>,
-) -> Result<Chosen> {
+pub fn sender(bytes: &mut Unstructured<'_>, paths: usize, transfer: Option<u64>) -> Result<Chosen> {
     let source = transfer.map_or(Source::Bulk, |bytes| Source::Transfer(Bytes(bytes)));
     let mut settings = sender_settings(bytes, source)?;
     let windows = windows(bytes)?;

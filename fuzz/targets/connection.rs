@@ -75,7 +75,8 @@ fuzz_target!(|bytes: &[u8]| {
 
 fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
-    let Chosen { sender, settings, controller, coded } = fuzz::sender(bytes, paths, Some(TRANSFER))?;
+    let Chosen { sender, settings, controller, coded } =
+        fuzz::sender(bytes, paths, Some(TRANSFER))?;
     let delayed_ack = if bytes.arbitrary()? { Span::millis(40) } else { Span::ZERO };
     let options = Options { delayed_ack, ..settings.options.clone() };
     let receiving = ReceiverSettings { options, transit: false };
@@ -91,7 +92,11 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let mut pair = Pair { sender, receiver, moving, now, count: 0 };
     pair.send(bytes);
     while pair.receiver.delivered() < TRANSFER || pair.sender.completed().is_none() {
-        assert!(pair.step(bytes), "{controller}: {} of {TRANSFER} arrived", pair.receiver.delivered());
+        assert!(
+            pair.step(bytes),
+            "{controller}: {} of {TRANSFER} arrived",
+            pair.receiver.delivered()
+        );
         assert!(
             pair.count < 200_000,
             "{controller}: {} of {TRANSFER} after {:?}: {settings:?} {:?}",

@@ -4,9 +4,9 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use control::tfrc::Feedback;
 use control::{Acked, Cause, CongestionController, Delivered, Needs, Phase, SegmentRate, Window};
-use units::{Span, Time};
 use libfuzzer_sys::fuzz_target;
 use simulator::Controller;
+use units::{Span, Time};
 
 #[derive(Arbitrary, Debug)]
 enum Step {
@@ -147,7 +147,10 @@ impl Harness {
             );
             assert!(ssthresh > 0.0, "{name}: ssthresh {ssthresh} on {path}");
             let pacing = self.control.pacing(path);
-            assert!(pacing.is_none_or(|rate| rate.0.is_finite() && rate.0 > 0.0), "{name}: {pacing:?}");
+            assert!(
+                pacing.is_none_or(|rate| rate.0.is_finite() && rate.0 > 0.0),
+                "{name}: {pacing:?}"
+            );
         }
     }
 

@@ -29,7 +29,10 @@ fuzz_target!(|text: &str| {
             let now = units::Time::ZERO + units::Span::millis(ms);
             for position in media.positions(now) {
                 let inside = |metres: f64| (-1e-6..=100.0 + 1e-6).contains(&metres);
-                assert!(inside(position.x) && inside(position.y), "{position:?} at {ms} ms: {text}");
+                assert!(
+                    inside(position.x) && inside(position.y),
+                    "{position:?} at {ms} ms: {text}"
+                );
             }
         }
     }

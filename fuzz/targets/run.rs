@@ -78,10 +78,7 @@ fn choose_queues(plan: &mut Plan, bytes: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-fn choose_queue(
-    bytes: &mut Unstructured<'_>,
-    suits: impl FnMut(&Queue) -> bool,
-) -> Result<Queue> {
+fn choose_queue(bytes: &mut Unstructured<'_>, suits: impl FnMut(&Queue) -> bool) -> Result<Queue> {
     let limit = u64::from(bytes.int_in_range(1..=60u8)?);
     let mut queues = Queue::short(limit, bool::arbitrary(bytes)?);
     queues.retain(suits);
@@ -284,7 +281,8 @@ fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String
     for option in ["rack", "tlp", "dsack", "frto"] {
         options += &format!("{option} = {}, ", sack && bool::arbitrary(bytes)?);
     }
-    let scheduler = toml::Value::try_from(bytes.choose(&Scheduler::examples())?).expect("it is a value");
+    let scheduler =
+        toml::Value::try_from(bytes.choose(&Scheduler::examples())?).expect("it is a value");
     let end = *bytes.choose(&["", "transfer = '20 kB'\n", "app_rate = '1 Mb/s'\n"])?;
     let mut text = format!(
         "[[flow]]\nname = 'f{flow}'\ncontroller = '{controller}'\n{end}\

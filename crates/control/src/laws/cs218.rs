@@ -29,7 +29,7 @@
 
 use super::lia::linked;
 use crate::kind::{Choice, Described, Kind};
-use crate::{Acked, Law, PathView, usable, Span};
+use crate::{Acked, Law, PathView, Span, usable};
 
 /// The number of ACKs in a row beyond which increments are boosted ("upon a set of runs").
 const ACKS: u32 = 5;
@@ -214,7 +214,8 @@ mod tests {
     /// The number of the first ACK after a loss that adds more than LIA does.
     fn first_boosted(threshold: u32) -> Option<usize> {
         let paths = [(64.0, 100), (64.0, 100)];
-        let [mut boosted, mut lia] = [threshold, u32::MAX].map(|t| control(law(t, Boost::Uncapped), &paths));
+        let [mut boosted, mut lia] =
+            [threshold, u32::MAX].map(|t| control(law(t, Boost::Uncapped), &paths));
         let both = [&mut boosted, &mut lia];
         let windows = both.map(|control| -> Vec<f64> {
             (0..20).for_each(|_| control.on_ack(0, &acked(100, 100)));

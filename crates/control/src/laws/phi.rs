@@ -35,8 +35,13 @@ impl Kind for Phi {
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = None;
-    const CHOICES: &'static [Choice<Self>] =
-        &[Choice::number("", (0.0, 2.0), &[0.5, 0.1, 1.0, 1.5, 2.0], |phi| Phi { phi }, "φ itself")];
+    const CHOICES: &'static [Choice<Self>] = &[Choice::number(
+        "",
+        (0.0, 2.0),
+        &[0.5, 0.1, 1.0, 1.5, 2.0],
+        |phi| Phi { phi },
+        "φ itself",
+    )];
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@
 //! The phase in which `PROBE_BW` begins is random in the draft; here it follows from the
 //! nanoseconds of the clock, since a controller draws no random numbers.
 
-use crate::kind::{Described, Kind};
-use crate::scheme::Scheme;
 use super::each::{Each, Single};
 use super::filter::MaxFilter;
-use crate::{Acked, Cause, Delivered, Phase, Settings, Span, Window, Needs};
+use crate::kind::{Described, Kind};
+use crate::scheme::Scheme;
+use crate::{Acked, Cause, Delivered, Needs, Phase, Settings, Span, Window};
 
 /// `BBRHighGain`: 2 / ln 2.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
@@ -146,7 +146,10 @@ impl Bbr {
             full_length || in_flight <= self.inflight(1.0)
         };
         if next {
-            self.mode = Mode::ProbeBw { index: (index + 1) % GAIN_CYCLE.len(), since: sample.now.seconds() };
+            self.mode = Mode::ProbeBw {
+                index: (index + 1) % GAIN_CYCLE.len(),
+                since: sample.now.seconds(),
+            };
         }
     }
 
@@ -184,7 +187,9 @@ impl Bbr {
     /// `BBRUpdateRTprop`.
     fn update_rtprop(&mut self, sample: &Delivered) {
         self.rtprop_expired = sample.now.seconds() > self.rtprop_stamp + RTPROP_WINDOW;
-        if sample.rtt.seconds() > 0.0 && (sample.rtt.seconds() <= self.rtprop || self.rtprop_expired) {
+        if sample.rtt.seconds() > 0.0
+            && (sample.rtt.seconds() <= self.rtprop || self.rtprop_expired)
+        {
             self.rtprop = sample.rtt.seconds();
             self.rtprop_stamp = sample.now.seconds();
         }
@@ -406,8 +411,13 @@ mod tests {
         let mut bbr = Bbr::new(Settings::default());
         run(&mut bbr, 5.0);
         bbr.rtprop_stamp = -20.0;
-        let sample =
-            Delivered { now: Time(5_000_000_000), rtt: Span::millis(60), pipe: 50.0, segments: 1.0, ..Delivered::default() };
+        let sample = Delivered {
+            now: Time(5_000_000_000),
+            rtt: Span::millis(60),
+            pipe: 50.0,
+            segments: 1.0,
+            ..Delivered::default()
+        };
         bbr.on_delivered(&sample);
         assert!(matches!(bbr.mode, Mode::ProbeRtt { .. }));
         assert_eq!(bbr.window().cwnd, MIN_PIPE_CWND);

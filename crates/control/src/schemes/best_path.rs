@@ -13,9 +13,11 @@
 //! It does not move traffic to the path that is less congested, as LIA and OLIA do.
 
 use crate::kind::{Described, Kind};
-use crate::scheme::Scheme;
 use crate::laws::Reno;
-use crate::{Acked, Cause, CongestionController, Delivered, Settings, Shell, Window, Needs, SegmentRate};
+use crate::scheme::Scheme;
+use crate::{
+    Acked, Cause, CongestionController, Delivered, Needs, SegmentRate, Settings, Shell, Window,
+};
 use alloc::boxed::Box;
 
 /// Round trips at the held rate.
@@ -204,8 +206,11 @@ mod tests {
             let now = f64::from(round) * 0.05;
             for path in 0..N {
                 let window = control.window(path).cwnd / 0.05;
-                let rate =
-                    control.pacing(path).map_or(f64::INFINITY, |rate| rate.0).min(window).min(rates[path]);
+                let rate = control
+                    .pacing(path)
+                    .map_or(f64::INFINITY, |rate| rate.0)
+                    .min(window)
+                    .min(rates[path]);
                 let segments = rate * 0.05;
                 let (now_ns, srtt, cwnd_limited) = ((now * 1e9) as u64, Span::millis(50), true);
                 control.on_ack(
@@ -215,8 +220,13 @@ mod tests {
                 let prior = Some(total[path]);
                 total[path] += segments;
                 late[path] += if round > 160 { segments } else { 0.0 };
-                let sample =
-                    Delivered { now: Time(now_ns), srtt, total: total[path], prior, ..Delivered::default() };
+                let sample = Delivered {
+                    now: Time(now_ns),
+                    srtt,
+                    total: total[path],
+                    prior,
+                    ..Delivered::default()
+                };
                 control.on_delivered(path, &sample);
             }
         }

@@ -9,9 +9,9 @@
 
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
+use crate::shell::grow_as_tcp;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::shell::{grow_as_tcp};
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Window, Needs, SegmentRate};
+use crate::{Acked, Cause, CongestionController, Needs, Phase, SegmentRate, Settings, Window};
 use alloc::boxed::Box;
 
 /// Smallest window of a path, in segments.
@@ -142,7 +142,6 @@ impl CongestionController for Bilevel {
         Window { cwnd, ssthresh: cwnd } // in recovery, the window that it ends with
     }
 
-
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
         let (part, srtt) = (self.part(path), self.paths[path].srtt);
         (part < self.settings.min_window && srtt > 0.0).then(|| SegmentRate(part / srtt))
@@ -267,7 +266,10 @@ mod tests {
     fn to_go_on_with_more_than_its_part_gives_a_path_no_more() {
         let mut bilevel = avoiding([30.0, 10.0], 2.0);
         (0..1000).for_each(|_| bilevel.restart(0, Window { cwnd: 200.0, ssthresh: 200.0 }));
-        assert_eq!((bilevel.window(0).cwnd, bilevel.pacing(1)), (1.5, Some(SegmentRate(0.5 / 0.1))));
+        assert_eq!(
+            (bilevel.window(0).cwnd, bilevel.pacing(1)),
+            (1.5, Some(SegmentRate(0.5 / 0.1)))
+        );
     }
 
     #[test]

@@ -27,8 +27,16 @@ impl Kind for Options {
     };
     const PLAIN: Option<Self> = Some(Options::Plain);
     const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("discounting", Options::Discounting, "old loss intervals count less while the open one is long"),
-        Choice::word("pooled", Options::Pooled, "with discounting, and one loss history of all paths for the master"),
+        Choice::word(
+            "discounting",
+            Options::Discounting,
+            "old loss intervals count less while the open one is long",
+        ),
+        Choice::word(
+            "pooled",
+            Options::Pooled,
+            "with discounting, and one loss history of all paths for the master",
+        ),
     ];
 }
 

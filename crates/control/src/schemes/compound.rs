@@ -18,12 +18,12 @@
 //! from 16 on.) `rtt` is the mean of a round, as wVegas has it here; others take its minimum. Slow
 //! start, recovery and floors are Reno's, of `win`.
 
+use super::each::{Each, Single};
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
-use super::each::{Each, Single};
+use crate::shell::SINGLE_PATH_SSTHRESH;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::shell::{SINGLE_PATH_SSTHRESH};
-use crate::{Acked, Cause, Phase, Settings, Window, Span};
+use crate::{Acked, Cause, Phase, Settings, Span, Window};
 
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 0.5;

@@ -16,9 +16,11 @@
 //! coding.
 
 use crate::kind::{Choice, Described, Kind};
-use crate::scheme::Scheme;
 use crate::laws::Lia;
-use crate::{Acked, Cause, CongestionController, Decoding, Settings, Shell, Verdicts, Window, Span};
+use crate::scheme::Scheme;
+use crate::{
+    Acked, Cause, CongestionController, Decoding, Settings, Shell, Span, Verdicts, Window,
+};
 use alloc::boxed::Box;
 
 /// The round trip of congestion over the smallest of the uncongested state (§IV-C).
@@ -222,10 +224,26 @@ impl Kind for Reading {
     };
     const PLAIN: Option<Self> = Some(Reading::Published);
     const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("decode-only", Reading::DecodeOnly, "what is not decoded within a cycle is congestion, however short the round trip"),
-        Choice::word("counted", Reading::Counted, "ours: congestion is what loses more than the redundancy is there for"),
-        Choice::word("twnd-3/4", Reading::ThreeQuarters, "the transient window begins at 3/4 of the window"),
-        Choice::word("twnd-19/20", Reading::NineteenTwentieths, "the transient window begins at 19/20 of the window"),
+        Choice::word(
+            "decode-only",
+            Reading::DecodeOnly,
+            "what is not decoded within a cycle is congestion, however short the round trip",
+        ),
+        Choice::word(
+            "counted",
+            Reading::Counted,
+            "ours: congestion is what loses more than the redundancy is there for",
+        ),
+        Choice::word(
+            "twnd-3/4",
+            Reading::ThreeQuarters,
+            "the transient window begins at 3/4 of the window",
+        ),
+        Choice::word(
+            "twnd-19/20",
+            Reading::NineteenTwentieths,
+            "the transient window begins at 19/20 of the window",
+        ),
     ];
 }
 

@@ -4,9 +4,9 @@
 //! It has no drift: growth depends on time, not on what was acknowledged, so theory has nothing to
 //! solve.
 
+use super::each::{Each, Single};
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
-use super::each::{Each, Single};
 use crate::slow_start::{AnySlowStart, HyStart, SlowStart, Step};
 use crate::{Acked, Cause, Phase, Settings, Window};
 
@@ -189,9 +189,11 @@ impl Kind for Options {
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(Options { slow_start: AnySlowStart::STANDARD });
-    const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("hystart", Options { slow_start: AnySlowStart::HyStart(HyStart::NEW) }, "HyStart++ in the first slow start"),
-    ];
+    const CHOICES: &'static [Choice<Self>] = &[Choice::word(
+        "hystart",
+        Options { slow_start: AnySlowStart::HyStart(HyStart::NEW) },
+        "HyStart++ in the first slow start",
+    )];
 }
 
 impl Scheme for Options {

@@ -27,12 +27,12 @@
 //! `dwc:losses` goes by losses alone, which on a shared link coincide less often than delays do:
 //! there it is a little more than one TCP.
 
+use super::delay::Delay;
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
-use super::delay::Delay;
+use crate::shell::SINGLE_PATH_SSTHRESH;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::shell::{SINGLE_PATH_SSTHRESH};
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Window, Needs};
+use crate::{Acked, Cause, CongestionController, Needs, Phase, Settings, Window};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -290,7 +290,6 @@ impl CongestionController for Dwc {
     fn window(&self, path: usize) -> Window {
         self.paths[path].window
     }
-
 }
 
 /// What is a sign of a shared bottleneck.
@@ -311,9 +310,11 @@ impl Kind for Options {
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(Options::LossesAndDelays);
-    const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("losses", Options::Losses, "losses alone are signs of a shared bottleneck, not delays"),
-    ];
+    const CHOICES: &'static [Choice<Self>] = &[Choice::word(
+        "losses",
+        Options::Losses,
+        "losses alone are signs of a shared bottleneck, not delays",
+    )];
 }
 
 impl Scheme for Options {

@@ -9,10 +9,10 @@
 //! wrong place costs less than that where a reduced flow is there as well
 //! (docs/explanation/fair-by-definition.md).
 
-use crate::kind::{Described, Kind};
-use crate::scheme::Scheme;
 use super::switching::Switching;
+use crate::kind::{Described, Kind};
 use crate::laws::Hacker;
+use crate::scheme::Scheme;
 use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
 
 /// Reduced aggression over all paths of a connection; [`Settings::base`] begins as its TCP.
@@ -101,7 +101,13 @@ mod tests {
 
     fn acked(seconds: f64, segments: f64) -> Acked {
         let now_ns = (seconds * 1e9) as u64;
-        Acked { segments, srtt: Span::millis(100), cwnd_limited: true, now: Time(now_ns), ..Acked::default() }
+        Acked {
+            segments,
+            srtt: Span::millis(100),
+            cwnd_limited: true,
+            now: Time(now_ns),
+            ..Acked::default()
+        }
     }
 
     /// Two paths in congestion avoidance with 8 segments each and loss intervals of 20 and 400

@@ -8,13 +8,13 @@
 //! time. Linux' `tcp_lp` looks on every ACK and forgets both extremes at each indication instead:
 //! `lp:reset`.
 
+use super::background::Background;
+use super::each::{Each, Single};
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
-use super::each::{Each, Single};
-use super::background::Background;
+use crate::shell::grow_as_tcp;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::shell::{grow_as_tcp};
-use crate::{Acked, Cause, Phase, Settings, Window, Needs, Span};
+use crate::{Acked, Cause, Needs, Phase, Settings, Span, Window};
 
 /// Part of the range of delays beyond which a path counts as congested.
 const DELTA: f64 = 0.15;
@@ -186,7 +186,6 @@ impl Single for Lp {
         self.delays.sample(delay.seconds());
     }
 
-
     fn on_congestion(&mut self, cause: Cause) {
         if cause != Cause::TimeoutAgain {
             self.before = self.state;
@@ -235,9 +234,11 @@ impl Kind for Options {
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(Options::Kept);
-    const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("reset", Options::Reset, "extremes of the delay are forgotten at each indication, as in Linux"),
-    ];
+    const CHOICES: &'static [Choice<Self>] = &[Choice::word(
+        "reset",
+        Options::Reset,
+        "extremes of the delay are forgotten at each indication, as in Linux",
+    )];
 }
 
 impl Scheme for Options {

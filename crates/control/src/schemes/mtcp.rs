@@ -9,9 +9,9 @@
 //! what was carried since the last one, and a minute until a path is tried again.
 
 use crate::kind::{Described, Kind};
-use crate::scheme::Scheme;
 use crate::laws::Reno;
-use crate::{Acked, Cause, CongestionController, Settings, Shell, Window, Needs};
+use crate::scheme::Scheme;
+use crate::{Acked, Cause, CongestionController, Needs, Settings, Shell, Window};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -201,7 +201,6 @@ impl CongestionController for Mtcp {
     fn on_stalled(&mut self) {
         self.release();
     }
-
 }
 
 /// It has no options.
@@ -263,7 +262,8 @@ mod tests {
         assert!(mtcp.window(0).cwnd > 0.0);
         assert_eq!(mtcp.window(1).cwnd, 1.0, "it repairs what it has outstanding");
         let mut drained = mtcp;
-        drained.on_ack(1, &Acked { una: 5, nxt: 5, now: Time(100_000_000_000), ..Acked::default() });
+        drained
+            .on_ack(1, &Acked { una: 5, nxt: 5, now: Time(100_000_000_000), ..Acked::default() });
         assert_eq!(drained.window(1).cwnd, 0.0);
     }
 

@@ -13,16 +13,18 @@
 //! `trial.rs`). With `:nice` TCP Nice is in the background. Its windows fall below one: a packet is
 //! a probe then too, and is due in 1/w round trips.
 
-use crate::kind::{Choice, Described, Kind};
-use crate::scheme::Scheme;
 use super::background::Background;
 use super::lp::Lp;
 use super::nice::Nice;
 use super::switching::Switching;
 use super::trial::Trial;
 use crate::controller::forward;
+use crate::kind::{Choice, Described, Kind};
 use crate::laws::Reno;
-use crate::{Acked, Cause, CongestionController, Phase, Settings, Shell, Window, Needs, SegmentRate, Span};
+use crate::scheme::Scheme;
+use crate::{
+    Acked, Cause, CongestionController, Needs, Phase, SegmentRate, Settings, Shell, Span, Window,
+};
 use alloc::boxed::Box;
 
 /// Which reading of the thesis.
@@ -326,11 +328,9 @@ impl<B: Background> CongestionController for MultiPriority<B> {
         self.paths[path].flow.on_delay(delay);
     }
 
-
     fn on_stalled(&mut self) {
         self.base_lost = true;
     }
-
 }
 
 /// Multi-Priority TCP with what it has in the background.
@@ -359,8 +359,16 @@ impl Kind for Priorities {
         Choice::word("naive", Priorities::Naive, "without borrowing and returning"),
         Choice::word("literal", Priorities::Literal, "a borrowed packet does not come back"),
         Choice::word("nice", Priorities::Nice, "TCP Nice in the background"),
-        Choice::word("switching", Priorities::Switching, "the base moves to the path with the highest response-function rate"),
-        Choice::word("trial", Priorities::Trial, "the base moves where all paths together turn out to be faster"),
+        Choice::word(
+            "switching",
+            Priorities::Switching,
+            "the base moves to the path with the highest response-function rate",
+        ),
+        Choice::word(
+            "trial",
+            Priorities::Trial,
+            "the base moves where all paths together turn out to be faster",
+        ),
     ];
 }
 
@@ -384,11 +392,11 @@ impl Scheme for Priorities {
 
 #[cfg(test)]
 mod tests {
-    use crate::schemes::each::Single;
     use super::super::lp::Lp;
     use super::super::nice::Nice;
     use super::*;
     use crate::Time;
+    use crate::schemes::each::Single;
 
     const RTT: f64 = 0.1;
 

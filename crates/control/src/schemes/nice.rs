@@ -13,12 +13,12 @@
 //! doubles in every round, as Linux' does. A lone packet is answered late by receivers that delay
 //! ACKs: the prototype sent two at a time for that, this does not.
 
+use super::background::Background;
+use super::each::{Each, Single};
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
-use super::each::{Each, Single};
-use super::background::Background;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, Phase, Settings, Window, Needs, Span};
+use crate::{Acked, Cause, Needs, Phase, Settings, Span, Window};
 
 /// Part of the range of round trips beyond which a packet counts as late.
 const THRESHOLD: f64 = 0.1;

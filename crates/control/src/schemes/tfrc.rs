@@ -12,11 +12,11 @@
 //! There a path's nominal rate is the better of what its own history and the ensemble's allow, and
 //! at most `R_M`: what it is worth beyond all of them nobody has measured.
 
+use super::pooled::Pooled;
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
-use super::pooled::Pooled;
 use crate::tfrc::{Allowed, Feedback, Report, response};
-use crate::{Acked, Cause, CongestionController, Settings, Window, Needs, SegmentRate, Time};
+use crate::{Acked, Cause, CongestionController, Needs, SegmentRate, Settings, Time, Window};
 use alloc::boxed::Box;
 
 /// How what the paths are allowed becomes what they send.
@@ -202,7 +202,6 @@ impl CongestionController for Tfrc {
         }
         self.settle(now);
     }
-
 }
 
 /// How TFRC is told to divide and to remember.
@@ -223,9 +222,21 @@ impl Kind for Options {
     };
     const PLAIN: Option<Self> = Some(Options { division: Division::Alone, discounting: false });
     const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("discounting", Options { division: Division::Alone, discounting: true }, "old loss intervals count less while the open one is long"),
-        Choice::word("fractional", Options { division: Division::Fractional, discounting: false }, "each of N paths sends 1/N of what TFRC allows"),
-        Choice::word("fractional-discounting", Options { division: Division::Fractional, discounting: true }, "both"),
+        Choice::word(
+            "discounting",
+            Options { division: Division::Alone, discounting: true },
+            "old loss intervals count less while the open one is long",
+        ),
+        Choice::word(
+            "fractional",
+            Options { division: Division::Fractional, discounting: false },
+            "each of N paths sends 1/N of what TFRC allows",
+        ),
+        Choice::word(
+            "fractional-discounting",
+            Options { division: Division::Fractional, discounting: true },
+            "both",
+        ),
     ];
 }
 

@@ -215,9 +215,8 @@ impl Kind for Options {
         ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(Options::Drained);
-    const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("nodrain", Options::Kept, "without draining queues that have doubled"),
-    ];
+    const CHOICES: &'static [Choice<Self>] =
+        &[Choice::word("nodrain", Options::Kept, "without draining queues that have doubled")];
 }
 
 impl Scheme for Options {

@@ -172,12 +172,7 @@ impl Control {
 
     /// The packet at the head, and whether the delay has been above target for an interval
     /// (`dodequeue`).
-    fn next<P: Packet>(
-        &mut self,
-        now: Time,
-        fifo: &mut Fifo<P>,
-        law: &Law,
-    ) -> (Option<P>, bool) {
+    fn next<P: Packet>(&mut self, now: Time, fifo: &mut Fifo<P>, law: &Law) -> (Option<P>, bool) {
         let Some((since, packet)) = fifo.pop() else {
             self.first_above_time = None;
             return (None, false);
@@ -216,12 +211,7 @@ mod tests {
 
     /// Packets of 1000 B are taken every ms from a queue in which each has waited `delay_ms`;
     /// returns the times of the drops in ms.
-    fn drops(
-        law: &Law,
-        delay_ms: u64,
-        capable: bool,
-        times: u64,
-    ) -> (Vec<u64>, u64) {
+    fn drops(law: &Law, delay_ms: u64, capable: bool, times: u64) -> (Vec<u64>, u64) {
         let (mut control, mut dropped) = (Control::default(), Dropped::new());
         let mut at = Vec::new();
         for ms in 200..200 + times {

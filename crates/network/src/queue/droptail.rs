@@ -73,8 +73,7 @@ impl JudgeArrival for Limits {
     fn judge(&mut self, arrival: Arrival, _: &mut impl Rng) -> Verdict {
         let Arrival { now, bytes, backlog, .. } = arrival;
         let waits = backlog.idle_since > now;
-        let full =
-            backlog.packets >= self.packets || backlog.bytes + u64::from(bytes) > self.bytes;
+        let full = backlog.packets >= self.packets || backlog.bytes + u64::from(bytes) > self.bytes;
         if waits && full { Verdict::Drop } else { Verdict::Accept }
     }
 }

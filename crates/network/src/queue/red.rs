@@ -50,8 +50,7 @@ const PART: ValidRange<f64> = ValidRange {
     right: "it lies above 0 and at most at 1",
 };
 
-const BEYOND_MIN: &str =
-    "it is at least 1 packet and at least `min`, below which RED never drops";
+const BEYOND_MIN: &str = "it is at least 1 packet and at least `min`, below which RED never drops";
 
 fn gentle() -> bool {
     true

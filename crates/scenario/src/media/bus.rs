@@ -1,7 +1,7 @@
 //! Buses that stations share.
 
-use crate::error::Error;
 use super::{MOST_STATIONS, MediumTable};
+use crate::error::Error;
 use crate::link::Links;
 use crate::name::Name;
 use crate::queue::check_host_queue;

@@ -84,10 +84,8 @@ pub struct Medium {
     pub channels: u32,
 }
 
-const ATTEMPTS: ValidRange<u32> = ValidRange {
-    holds: |attempts| (1..=255).contains(attempts),
-    right: "it lies from 1 to 255",
-};
+const ATTEMPTS: ValidRange<u32> =
+    ValidRange { holds: |attempts| (1..=255).contains(attempts), right: "it lies from 1 to 255" };
 
 const ACK_TIMEOUT: ValidRange<Span> = ValidRange {
     holds: |wait| (Span(10_000)..=Span::millis(10)).contains(wait),
@@ -293,8 +291,7 @@ impl Medium {
         };
         let (name, other) = (&self.name.text, &other.name.text);
         let what = format!("media `{other}` and `{name}` are on channels that overlap");
-        let right =
-            "give their links one medium, or put them on channels apart: 1, 6 and 11, or 36, 40, \
+        let right = "give their links one medium, or put them on channels apart: 1, 6 and 11, or 36, 40, \
              44 …";
         Err(Located::key(format!("medium.{name}.channel"), Error::new(what).help(right)))
     }

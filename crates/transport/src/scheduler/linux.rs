@@ -278,9 +278,8 @@ impl Subflows {
         if pushed && burst > 0 {
             let subflow = &mut self.subflows[best];
             let (wmem, burst) = (wmem as f64, burst as f64);
-            subflow.avg_pacing_rate = (subflow.avg_pacing_rate * wmem
-                + pacing_rate(&state) * burst)
-                / (burst + wmem);
+            subflow.avg_pacing_rate =
+                (subflow.avg_pacing_rate * wmem + pacing_rate(&state) * burst) / (burst + wmem);
         }
         pushed
     }
@@ -327,10 +326,8 @@ impl Demand {
     /// Once a period, and when all is sent: allows as much data as each subflow needs to have
     /// `windows` of unsent data, in whole segments.
     fn check(&mut self, subflows: &[Subflow], view: &impl View) {
-        let idle = subflows
-            .iter()
-            .enumerate()
-            .all(|(path, subflow)| subflow.wmem(&view.path(path)) == 0);
+        let idle =
+            subflows.iter().enumerate().all(|(path, subflow)| subflow.wmem(&view.path(path)) == 0);
         if view.now() < self.next_check && !idle {
             return;
         }

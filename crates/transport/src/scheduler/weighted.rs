@@ -13,8 +13,10 @@ use units::{InvalidParameter, ValidRange};
 use wire::Range;
 
 /// A turn of the largest weight is a window of 1.5 MB.
-const WEIGHT: ValidRange<u32> =
-    ValidRange { holds: |weight| (1..=1000).contains(weight), right: "a weight lies from 1 to 1000" };
+const WEIGHT: ValidRange<u32> = ValidRange {
+    holds: |weight| (1..=1000).contains(weight),
+    right: "a weight lies from 1 to 1000",
+};
 
 /// Paths with window space in turn, each for as many segments as its weight.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

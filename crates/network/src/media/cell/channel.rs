@@ -52,10 +52,8 @@ pub struct Fading {
     pub coherence: Span,
 }
 
-const DEVIATION: ValidRange<f64> = ValidRange {
-    holds: |deviation| (0.0..=30.0).contains(deviation),
-    right: "dB, from 0 to 30",
-};
+const DEVIATION: ValidRange<f64> =
+    ValidRange { holds: |deviation| (0.0..=30.0).contains(deviation), right: "dB, from 0 to 30" };
 
 const COHERENCE: ValidRange<Span> =
     ValidRange { holds: |coherence| *coherence >= Span::millis(1), right: "it is at least 1 ms" };
