@@ -7,13 +7,12 @@ use crate::slow_start::{AnySlowStart, Standard};
 use crate::{ControllerKind, ControllerSpec, Needs, Settings};
 use alloc::boxed::Box;
 
-/// The controller of one connection; dispatch is a match, without a table of functions.
+/// The controller of one connection. Dispatch is a `match`, not a virtual call.
 #[derive(Clone, Debug)]
 pub enum AnyController {
     /// A law with the standard slow start, as most connections have it.
     Law(AnyShell<Standard>),
-    /// Anything else; boxed and apart, so that the common case stays small and is told by one
-    /// comparison.
+    /// Any other controller, boxed: the common case stays small, and one comparison finds it.
     Other(Box<Other>),
 }
 
@@ -31,8 +30,9 @@ enum OtherControl {
 }
 
 impl AnyController {
-    /// The controller that `spec` names over `paths` paths, all members, none with a round-trip
-    /// sample yet; `None` for a law in the kernel's shell, which is in `ports`.
+    /// Builds the controller that `spec` names for a connection with `paths` paths. All are
+    /// members, and none has a round-trip sample yet. `None` for a law in the kernel's shell: see
+    /// `ports`.
     pub fn new(spec: &ControllerSpec, settings: Settings, paths: usize) -> Option<Self> {
         let control = match *spec.kind() {
             ControllerKind::Law(law, AnySlowStart::Standard(slow_start)) => {

@@ -8,15 +8,16 @@ pub(crate) trait Scheme: Kind {
     /// The controller of one connection.
     type Control: CongestionController;
 
-    /// What it needs to be told.
+    /// What its controller needs from the endpoints beyond ACKs and losses.
     fn needs(self) -> Needs {
         Needs::NONE
     }
 
-    /// It over `paths` paths, all members, none with a round-trip sample yet.
+    /// Builds the controller of a connection with `paths` paths. All are members, and none has a
+    /// round-trip sample yet.
     fn control(self, settings: Settings, paths: usize) -> Self::Control;
 
-    /// The same with another slow start; `None` if it has one of its own.
+    /// The same scheme with another slow start; `None` if the scheme has its own.
     fn with_slow_start(self, _slow_start: AnySlowStart) -> Option<Self> {
         None
     }

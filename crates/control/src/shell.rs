@@ -61,7 +61,7 @@ pub(crate) const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 #[derive(Clone, Debug)]
 pub struct Shell<L: Law, S = Standard> {
     law: L,
-    /// Of a path that joins.
+    /// The slow start with which a path joins.
     slow_start: S,
     /// Shared by the connections of a class.
     settings: Arc<Settings>,

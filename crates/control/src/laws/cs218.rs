@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_of_one_path_begins_its_count_anew_and_one_that_was_none_does_not() {
+    fn a_loss_resets_the_count_of_its_path_and_a_spurious_one_does_not() {
         let mut control = control(law(ACKS, Boost::Uncapped), &[(10.0, 100), (10.0, 100)]);
         for path in [0, 1] {
             (0..6).for_each(|_| control.on_ack(path, &acked(100, 100)));

@@ -330,7 +330,7 @@ impl Single for Bbr {
     }
 }
 
-/// It has no options.
+/// BBR, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

@@ -165,7 +165,7 @@ impl CongestionController for BestPath {
     }
 }
 
-/// It has no options.
+/// `best-path`, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

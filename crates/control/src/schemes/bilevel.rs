@@ -4,7 +4,7 @@
 //! several paths within one round trip of the master, the rate-weighted mean of theirs, are one
 //! event to it; its slow start ends with the first loss on any path; `cwnd_M` is at least one and
 //! `cwnd_i` at least 1/64. A timeout takes `cwnd_i` to one, and no path uses more than `cwnd_i`, so
-//! that it begins anew as TCP does. A path whose part is below one segment sends one at a time,
+//! that it restarts as TCP does. A path whose part is below one segment sends one at a time,
 //! paced so that it has its part on average.
 
 use crate::kind::{Described, Kind};
@@ -129,8 +129,8 @@ impl CongestionController for Bilevel {
     }
 
     fn restart(&mut self, path: usize, window: Window) {
-        // It is told of the part, and keeps what the part is a part of. A path that goes on with
-        // less has less; more it gets by growth only.
+        // `window` is a new value of the path's part, as `window()` shows it: scale it to the
+        // path's own window. A restart never enlarges that; only ACKs do.
         let own = self.paths[path].window.cwnd;
         let scale = own / self.part(path);
         let cwnd = (window.cwnd * scale).clamp(FLOOR, own);
@@ -148,7 +148,7 @@ impl CongestionController for Bilevel {
     }
 }
 
-/// It has no options.
+/// Bilevel TCP, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

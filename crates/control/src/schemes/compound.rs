@@ -167,7 +167,8 @@ impl Single for Compound {
         self.state.ssthresh = ssthresh;
     }
 
-    /// What was gained for want of a queue is gone: it is not known whether there is one now.
+    /// Restarts without a delay window: `dwnd` grew while the queue was short, and no sample says
+    /// yet whether it still is.
     fn restart(&mut self, window: Window) {
         let cwnd = window.cwnd.max(self.settings.min_window);
         self.state = State { cwnd, dwnd: 0.0, ssthresh: window.ssthresh };
@@ -178,7 +179,7 @@ impl Single for Compound {
     }
 }
 
-/// It has no options.
+/// Compound TCP, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

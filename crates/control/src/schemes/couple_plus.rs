@@ -120,7 +120,8 @@ impl CouplePlus {
         self.paths[path].verdicts.noise += 1;
     }
 
-    /// The transient state ends in congestion; whoever is told of that halves what is left, `twnd`.
+    /// Ends the transient state because the losses were congestion: the path keeps the reduced
+    /// window `twnd`, and LIA then backs off from it.
     fn convict(&mut self, path: usize) {
         let side = &mut self.paths[path];
         side.verdicts.congestion += u64::from(side.transient.take().is_some());

@@ -43,13 +43,13 @@ const THRESHOLD: f64 = 0.5;
 /// `k`: events of others without a sign, after which a member leaves.
 const PATIENCE: u32 = 3;
 
-/// What is asked when path `of` has lost.
+/// A loss on path `of`, after which DWC looks which other paths share its bottleneck.
 #[derive(Clone, Debug)]
 struct Observation {
     of: usize,
     opened: f64,
     interval: f64,
-    /// Whose delay was increased then.
+    /// For each path, whether its delay was increased when path `of` lost.
     delayed: Box<[bool]>,
 }
 
@@ -174,8 +174,7 @@ impl Dwc {
                 continue;
             }
             let Window { cwnd, ssthresh } = window;
-            // Of a sibling that slow-starts after a timeout, what it goes back to is halved as
-            // well.
+            // A sibling in slow start after a timeout grows back to its ssthresh: halve that too.
             let returns = other != me && cwnd < ssthresh && !self.begins(window);
             let least = if returns { self.settings.min_window } else { floor };
             let goal = if returns { ssthresh } else { cwnd };
@@ -189,8 +188,9 @@ impl Dwc {
         }
     }
 
-    /// `me` lost: whose delay is increased is looked at now, when its queue is full; who loses as
-    /// well, when the interval is over. What `me` loses until then belongs to the same event.
+    /// Opens an observation after a loss on path `of`. Which delays are increased is recorded now,
+    /// while the queue is full; which other paths lose is looked up at the end of the interval.
+    /// Until then further losses on `of` open no other observation.
     fn observe(&mut self, of: usize) {
         let interval = INTERVAL * longest(self.paths.iter().filter(|path| path.member));
         let (opened, since) = (self.now, self.now - interval);

@@ -71,7 +71,7 @@ impl CongestionController for HackerSwitching {
     }
 }
 
-/// It has no options.
+/// `hacker-switching`, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

@@ -113,7 +113,7 @@ impl Mtcp {
         self.paths.iter_mut().for_each(|path| path.acked = 0.0);
     }
 
-    /// Paths that were suppressed may send again; what was seen of them before proves nothing.
+    /// Lets suppressed paths send again, and forgets their fast retransmits from before.
     fn release(&mut self) {
         for path in &mut self.paths {
             if path.suppressed_until.take().is_some() {
@@ -122,7 +122,7 @@ impl Mtcp {
         }
     }
 
-    /// Paths whose time has come begin anew.
+    /// Restarts the paths whose suppression has expired, with the initial window.
     fn retry(&mut self) {
         for me in 0..self.paths.len() {
             let path = &mut self.paths[me];
@@ -203,7 +203,7 @@ impl CongestionController for Mtcp {
     }
 }
 
-/// It has no options.
+/// mTCP, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

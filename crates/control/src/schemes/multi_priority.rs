@@ -53,8 +53,8 @@ pub(crate) struct MultiPriority<B> {
     base: usize,
     /// The base flow: Reno over one path.
     tcp: Shell<Reno>,
-    /// Whether there is nothing to borrow from: the base flow has timed out, or nothing was sent
-    /// for want of a loan, and it has not been answered since.
+    /// Whether background flows have no base window to borrow from: the base flow has timed out or
+    /// left, or no path could send, and no ACK of the base flow has arrived since.
     base_lost: bool,
     base_recovers: bool,
     /// Whether the last congestion event of the base path was one of the base flow, which it can
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn if_nothing_is_sent_for_want_of_a_loan_background_flows_are_free() {
+    fn if_no_path_can_send_without_a_loan_background_flows_probe_freely() {
         let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
         assert_eq!(ensemble.window(1).cwnd, 0.0);
         ensemble.on_stalled();

@@ -193,14 +193,15 @@ impl Single for Nice {
         self.window = Window { cwnd, ssthresh: self.before.ssthresh };
     }
 
-    /// It is told of a segment where it has less, and then keeps that.
+    /// `window()` shows a window below `min_window` as `min_window`. If the new window is not above
+    /// that, it may be such a shown value: the smaller window stays.
     fn restart(&mut self, window: Window) {
         let cwnd = match window.cwnd <= self.settings.min_window {
             true => window.cwnd.min(self.window.cwnd).max(FLOOR),
             false => window.cwnd,
         };
         self.window = Window { cwnd, ssthresh: window.ssthresh };
-        self.before = self.window; // what was reduced before is not to be taken back now
+        self.before = self.window; // a later `undo` must not restore a window from before
     }
 
     fn window(&self) -> Window {
@@ -216,7 +217,7 @@ impl Single for Nice {
     }
 }
 
-/// It has no options.
+/// TCP Nice, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options;
 

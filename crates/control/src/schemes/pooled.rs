@@ -67,7 +67,7 @@ impl Pooled {
         }
     }
 
-    /// `path` begins anew.
+    /// Forgets the history of `path`, which joins or leaves.
     pub(super) fn forget(&mut self, path: usize) {
         self.paths[path] = Part::default();
     }
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_begins_anew_is_not_taken_for_what_it_was() {
+    fn a_path_that_joins_again_has_no_history() {
         let mut pooled = Pooled::new(3.0, 1);
         hear(&mut pooled, 0, 1.0, 3, &[10, 20, 20, 20]);
         pooled.forget(0);

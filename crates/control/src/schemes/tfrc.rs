@@ -6,11 +6,12 @@
 //! arrives on it is scaled up by as much before it caps `R_i`: unscaled, `2 X_recv` would let a
 //! fraction 1/N shrink for ever.
 //!
-//! What §3.2 leaves open: the master's round trip is the rate-weighted mean of its paths'; as long
-//! as none has lost anything the master doubles its rate once a round trip, and never sends more
-//! than twice what arrived. `bilevel-tfrc:pooled` has another estimate of `f_M` (`pooled.rs`).
-//! There a path's nominal rate is the better of what its own history and the ensemble's allow, and
-//! at most `R_M`: what it is worth beyond all of them nobody has measured.
+//! §3.2 leaves two rules open. Here the master's round trip is the mean of its paths' round trips,
+//! weighted by their rates. Until a path has lost a packet, the master doubles its rate once a
+//! round trip. It never sends more than twice the rate at which data arrives. `bilevel-tfrc:pooled`
+//! has another estimate of `f_M` (`pooled.rs`). There a path's nominal rate is the larger of the
+//! rates that its own loss history and the ensemble's allow, and at most `R_M`: no higher rate has
+//! been measured.
 
 use super::pooled::Pooled;
 use crate::kind::{Choice, Described, Kind};
@@ -119,7 +120,8 @@ impl Tfrc {
         own.rate().max(pooled).min(self.master.rate)
     }
 
-    /// Something is known anew: what the paths have of their rates.
+    /// Recomputes the factor by which paths send less than their nominal rates, after a report or a
+    /// change of members.
     fn settle(&mut self, now: f64) {
         self.scale = match self.division {
             Division::Alone => 1.0,

@@ -1,20 +1,21 @@
 //! Which path should carry the base flow, found out by trying.
 //!
-//! This rule is ours, where the response function of `switching.rs` misleads: moving the base to a
-//! path gains what a TCP gets there beyond what a background flow does, and on a path that nobody
-//! else uses that is nothing, however high its rate. So the base goes to a path on which the
-//! background flow has backed off, the rate of all paths together is measured, and it goes back if
-//! that is not better. Whichever path is the base, the ensemble is fair. The constants were chosen
-//! on the scenarios of docs/explanation/fair-by-definition.md.
+//! This rule is ours, for networks in which the response function of `switching.rs` misleads. On a
+//! path without competing traffic a background flow is as fast as a TCP: moving the base there
+//! gains nothing, however high the path's rate. So a trial moves the base to a path on which the
+//! background flow has backed off, measures the rate of all paths together, and moves the base back
+//! unless that rate is higher by the factor `BETTER`. The ensemble is fair with any path as its
+//! base. The constants were chosen on the scenarios of docs/explanation/fair-by-definition.md.
 
 /// Round trips of the slowest path in an epoch: some sawteeth of a TCP.
 const EPOCH: f64 = 100.0;
 /// By what factor all paths together must be better.
 const BETTER: f64 = 1.15;
-/// Epochs before the first trial, after one that succeeded, which says that the other place is
-/// worse, and at most; four times as many after each that failed.
+/// Epochs before the first trial.
 const FIRST_REST: u32 = 2;
+/// Epochs after a successful trial, which has shown that the other place is worse.
 const GOOD_REST: u32 = 8;
+/// Most epochs between trials. Each failed trial multiplies the epochs by four.
 const LONGEST_REST: u32 = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -187,7 +187,7 @@ impl CongestionController for Wvegas {
         window.ssthresh = window.ssthresh.max(before.ssthresh);
     }
 
-    /// The smallest round trip is kept: it would be measured anew while the queue is full.
+    /// The smallest round trip is kept: a new measurement would find the queue full.
     fn restart(&mut self, me: usize, window: Window) {
         self.paths[me].window = window;
     }
