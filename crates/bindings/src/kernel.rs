@@ -1,7 +1,7 @@
 //! The controllers in the running kernel.
 
 use kernel::{Controller, Counters, ErrorKind, Fault, Program, Settings};
-use ports::{Judged, Port, Step};
+use ports::{Judged, Step};
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyOSError, PyPermissionError, PyValueError,
 };
@@ -22,7 +22,7 @@ fn raised(error: kernel::Error) -> PyErr {
 
 fn known(name: &str) -> PyResult<&'static Program> {
     kernel::program(name).ok_or_else(|| {
-        let laws: Vec<&str> = kernel::PROGRAMS.iter().map(|program| program.law).collect();
+        let laws: Vec<&str> = kernel::PROGRAMS.iter().map(|program| program.port.name()).collect();
         PyValueError::new_err(format!(
             "there is no controller `{name}` for the kernel; there are {}",
             laws.join(", ")
@@ -118,7 +118,6 @@ impl KernelController {
 
     /// See `KernelController.judge` in `_core.pyi`.
     fn judge<'py>(&self, py: Python<'py>, steps: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
-        let port: Port = self.program.law.parse().expect("each program has a port");
         let mut controller = self.controller.lock().unwrap_or_else(PoisonError::into_inner);
         let controller = controller.as_mut().ok_or_else(closed)?;
         let parsed: Result<Vec<Step>, String> = steps.iter().map(|line| line.parse()).collect();
@@ -128,7 +127,7 @@ impl KernelController {
             let again = controller.replay(step).map_err(raised)?;
             bytecode += usize::from(Step { backoff: 0, ..again } != *step);
         }
-        let Judged { native, readable, misread, broken } = port.judge(&steps);
+        let Judged { native, readable, misread, broken } = self.program.port.judge(&steps);
         let table = PyDict::new(py);
         table.set_item("bytecode", bytecode)?;
         table.set_item("native", native)?;
@@ -152,7 +151,7 @@ impl KernelController {
 
 #[pyfunction]
 pub(crate) fn kernel_programs() -> Vec<(&'static str, &'static str)> {
-    kernel::PROGRAMS.iter().map(|program| (program.law, program.kernel_name)).collect()
+    kernel::PROGRAMS.iter().map(|program| (program.port.name(), program.kernel_name)).collect()
 }
 
 #[pyfunction]

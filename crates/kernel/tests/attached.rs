@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use kernel::{Controller, ErrorKind, PROGRAMS, Settings, program, subflows};
-use ports::{PATHS, Port, Step, View, Views};
+use ports::{PATHS, Step, View, Views};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::io::{Read, Write};
@@ -63,7 +63,7 @@ fn every_controller_can_be_selected_while_it_is_loaded_and_not_after() {
     if !usable() {
         return;
     }
-    for program in PROGRAMS {
+    for program in PROGRAMS.iter() {
         let controller = Controller::load(program, &Settings::default()).unwrap();
         assert!(available().split_whitespace().any(|name| name == program.kernel_name));
         let again = Controller::load(program, &Settings::default()).err().unwrap();
@@ -79,13 +79,12 @@ fn the_bytecode_and_the_native_law_agree_in_every_bit() {
     if !usable() {
         return;
     }
-    for program in PROGRAMS {
-        let port: Port = program.law.parse().unwrap();
+    for program in PROGRAMS.iter() {
         let controller = Mutex::new(Controller::load(program, &recording()).unwrap());
         TestRunner::new(ProptestConfig::with_cases(2000))
             .run(&steps(), |step| {
                 let in_kernel = controller.lock().unwrap().replay(&step).unwrap();
-                prop_assert_eq!(in_kernel, port.replay(&step), "{}", program.law);
+                prop_assert_eq!(in_kernel, program.port.replay(&step), "{:?}", program.port);
                 Ok(())
             })
             .unwrap();
@@ -98,15 +97,15 @@ fn the_bytecode_repeats_a_trace_of_an_attached_controller_in_every_bit() {
     if !usable() {
         return;
     }
-    for program in PROGRAMS.iter().filter(|program| program.law != "reno") {
-        let file =
-            format!("{}/../ports/tests/traces/{}.txt", env!("CARGO_MANIFEST_DIR"), program.law);
+    for program in PROGRAMS.iter().filter(|program| program.port.coupled()) {
+        let law = program.port.name();
+        let file = format!("{}/../ports/tests/traces/{law}.txt", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(file).unwrap();
         let mut controller = Controller::load(program, &recording()).unwrap();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let step: Step = line.parse().unwrap();
             let again = controller.replay(&step).unwrap();
-            assert_eq!(Step { backoff: 0, ..again }, step, "{}", program.law);
+            assert_eq!(Step { backoff: 0, ..again }, step, "{law}");
         }
     }
 }

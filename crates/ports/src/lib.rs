@@ -9,7 +9,7 @@ mod ported;
 mod step;
 mod trace;
 
-pub use port::{PORTS, Port, UnknownPort};
+pub use port::{PORTS, Port};
 pub use ported::Ported;
 pub use step::{PATHS, Step, View, Views};
 pub use trace::Judged;

@@ -7,6 +7,7 @@
 use crate::step::{Step, View, Views, Window};
 use control::{Acked, AnyLaw, Law, LawVisitor, PathView};
 use core::fmt;
+use std::sync::LazyLock;
 
 /// One segment in the unit of growth and credit.
 const SEGMENT: f64 = (1u64 << 32) as f64;
@@ -17,8 +18,8 @@ const RELATIVE: f64 = (1u64 << 26) as f64;
 /// A law of `bpf/include`.
 #[derive(Clone, Copy)]
 pub struct Port {
-    /// The name of the readable law.
-    pub law: &'static str,
+    /// The readable law.
+    pub law: AnyLaw,
     growth: unsafe extern "C" fn(*const Views) -> i64,
     backoff: unsafe extern "C" fn(*const Views) -> i64,
     grow: unsafe extern "C" fn(*mut Window, i64, u32),
@@ -40,42 +41,22 @@ macro_rules! ports {
         }
 
         /// Every law that the kernel can run.
-        pub const PORTS: &[Port] = &[$(Port {
-            law: $law,
+        pub static PORTS: LazyLock<Vec<Port>> = LazyLock::new(|| vec![$(Port {
+            law: $law.parse().expect("a header in bpf/include has the name of its law"),
             growth: $growth,
             backoff: $backoff,
             grow: $grow,
             coupled: $coupled,
             cancels: $cancels,
-        }),*];
+        }),*]);
     };
 }
 // One row for each header of a law in `bpf/include`.
 include!(concat!(env!("OUT_DIR"), "/laws.rs"));
 
-/// A law that the kernel cannot run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownPort(pub String);
-
-impl fmt::Display for UnknownPort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = PORTS.iter().map(|port| format!("kernel:{}", port.law)).collect();
-        write!(f, "there is no controller `kernel:{}`; there are {}", self.0, names.join(", "))
-    }
-}
-
-impl core::str::FromStr for Port {
-    type Err = UnknownPort;
-
-    /// Reads the name of a law, without `kernel:` before it.
-    fn from_str(law: &str) -> Result<Self, UnknownPort> {
-        PORTS.iter().find(|port| port.law == law).copied().ok_or_else(|| UnknownPort(law.into()))
-    }
-}
-
 impl fmt::Debug for Port {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel:{}", self.law)
+        write!(f, "kernel:{}", self.name())
     }
 }
 
@@ -85,8 +66,13 @@ impl Port {
     /// # Panics
     /// If the law says that it has one, and has none.
     pub fn of(law: AnyLaw) -> Self {
-        let port = PORTS.iter().find(|port| port.law == law.described().names[0]);
+        let port = PORTS.iter().find(|port| port.law == law);
         *port.expect("laws that are ported have a port")
+    }
+
+    /// The name of the law.
+    pub fn name(&self) -> &'static str {
+        self.law.described().names[0]
     }
 
     /// What one acknowledged segment adds to the window of `views.me`, in 2^-32 segments.
@@ -126,15 +112,13 @@ impl Port {
 
     /// What the readable law says of the step, in segments for each one acknowledged.
     pub fn readable_growth(&self, step: &Step) -> f64 {
-        let law: AnyLaw = self.law.parse().expect("each port has the name of a law");
-        law.visit(Readable { views: &step.views, formula: Formula::Growth })
+        self.law.visit(Readable { views: &step.views, formula: Formula::Growth })
     }
 
     /// What the readable law says of the window of `views.me` after a congestion event, in
     /// segments.
     pub fn readable_backoff(&self, views: &Views) -> f64 {
-        let law: AnyLaw = self.law.parse().expect("each port has the name of a law");
-        law.visit(Readable { views, formula: Formula::Backoff })
+        self.law.visit(Readable { views, formula: Formula::Backoff })
     }
 
     /// Whether the readable law says the same as the step, within the bounds that the headers

@@ -51,7 +51,7 @@ fn the_registry_knows_which_laws_have_a_port_and_no_others() {
     let registered = AnyLaw::listed().into_iter().map(|law| law.described);
     let mut registered: Vec<_> =
         registered.filter(|law| law.ported).map(|law| law.names[0]).collect();
-    let mut ported: Vec<_> = PORTS.iter().map(|port| port.law).collect();
+    let mut ported: Vec<_> = PORTS.iter().map(Port::name).collect();
     registered.sort_unstable();
     ported.sort_unstable();
     assert_eq!(registered, ported);
@@ -62,8 +62,8 @@ proptest! {
 
     #[test]
     fn growth_in_c_is_that_of_the_readable_law_within_the_stated_bound(views in views()) {
-        for port in PORTS {
-            if port.law == "olia" && nearly_tied(&views) {
+        for port in PORTS.iter() {
+            if port.name() == "olia" && nearly_tied(&views) {
                 continue;
             }
             let step = Step { views, growth: port.growth(&views), ..Step::default() };
@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn backoff_in_c_is_that_of_the_readable_law_rounded_down(views in views()) {
-        for port in PORTS {
+        for port in PORTS.iter() {
             let expected = port.readable_backoff(&views);
             let got = port.backoff(&views) as f64;
             let slack = 1e-8 * expected.abs().max(f64::from(views.path[views.me as usize].cwnd));
@@ -124,7 +124,7 @@ fn coupled() -> impl Iterator<Item = &'static Port> {
 #[test]
 fn a_trace_of_the_kernel_holds_in_every_bit_natively_and_within_the_bound_by_the_readable_law() {
     for port in coupled() {
-        let steps = recorded(port.law);
+        let steps = recorded(port.name());
         let sockets: std::collections::BTreeSet<u32> = steps.iter().map(|s| s.socket).collect();
         let broke = steps.iter().map(|s| s.breaks).max() > steps.iter().map(|s| s.breaks).min();
         assert!(steps.len() > 300 && sockets.len() >= 2 && broke, "{port:?}");
@@ -134,7 +134,7 @@ fn a_trace_of_the_kernel_holds_in_every_bit_natively_and_within_the_bound_by_the
 
 /// A trace as a controller with a fault in each of its steps would have left it.
 fn planted(port: &Port, fault: impl FnMut(&mut Step)) -> Judged {
-    let mut steps = recorded(port.law);
+    let mut steps = recorded(port.name());
     steps.iter_mut().for_each(fault);
     port.judge(&steps)
 }
@@ -213,8 +213,8 @@ fn mean_windows(mut control: impl CongestionController) -> [f64; 2] {
 #[test]
 fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
     let settings = Settings { initial_ssthresh: 10.0, ..Settings::default() };
-    for port in PORTS {
-        let spec = port.law.parse().unwrap();
+    for port in PORTS.iter() {
+        let spec = port.name().parse().unwrap();
         let readable = mean_windows(AnyController::new(&spec, settings, 2).unwrap());
         let ported = mean_windows(Ported::new(*port, settings, 2));
         for (readable, ported) in readable.into_iter().zip(ported) {
@@ -228,7 +228,7 @@ fn the_kernels_shell_keeps_the_windows_of_the_readable_one() {
 #[test]
 fn a_window_that_falls_below_its_threshold_by_a_fraction_gains_no_segment_in_slow_start() {
     let settings = Settings { initial_window: 8.0, initial_ssthresh: 8.0, ..Settings::default() };
-    let mut control = Ported::new("olia".parse().unwrap(), settings, 2);
+    let mut control = Ported::new(Port::of("olia".parse().unwrap()), settings, 2);
     let acked = |cwnd_limited| Acked {
         segments: 1.0,
         srtt: Span::millis(100),
