@@ -368,8 +368,9 @@ impl<P: Packet> Link<P> {
         offer
     }
 
-    /// Count the packets whose transmission has started by `now`. Without a queue that may drop,
-    /// nobody asks at every arrival, so nothing is kept up and the whole line is looked through.
+    /// Counts the packets whose transmission has started by `now`. A link with a queue asks at
+    /// every arrival and keeps its count up to date; one without asks rarely, and counts its whole
+    /// line.
     fn settle(&mut self, now: Time) {
         if self.queue.is_none() {
             self.waiting = self.line.head();

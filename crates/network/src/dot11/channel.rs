@@ -1,9 +1,9 @@
 //! The medium of one channel: what is on the air, who senses it, and what becomes of it.
 //!
 //! An exchange has up to three instants: it begins, its data ends, its acknowledgement ends (or
-//! does not come). Stations that sense the sender, and those that sense the receiver, are told at
-//! each; between them nothing is computed. A station that begins within a slot of another one has
-//! not noticed it: that is a collision.
+//! does not come). At each, the stations that sense the sender or the receiver are notified;
+//! between them nothing is computed. A station that begins within a slot of another one has not
+//! noticed it: that is a collision.
 
 use super::phy::{AfterCollision, Phy, PhyKind};
 use super::station_link::StationLink;
@@ -60,14 +60,14 @@ struct Exchange {
     /// Packets in it: the first so many that are pending.
     packets: usize,
     mode: usize,
-    /// Power of all others on the air at whoever receives now, in mW.
+    /// Power of all other transmissions at the present receiver, in mW.
     interference: f64,
-    /// Whoever receives has itself sent meanwhile.
+    /// Whether the present receiver has itself sent during this transmission.
     deaf: bool,
 }
 
 impl Exchange {
-    /// Who is sending, if anybody is.
+    /// The station that sends now; `None` while the exchange is silent.
     fn sender(&self) -> Option<usize> {
         match self.stage {
             Stage::Data => Some(self.from),
@@ -76,7 +76,7 @@ impl Exchange {
         }
     }
 
-    /// For whom that is.
+    /// The station that the present transmission is for; `None` for a broadcast too.
     fn receiver(&self) -> Option<usize> {
         match self.stage {
             Stage::Data => self.to,
@@ -207,7 +207,7 @@ impl<P: Packet> Channel<P> {
         self.stations.len()
     }
 
-    /// From where to where a link leads; a broadcast to nobody in particular.
+    /// The stations at which a link begins and ends; a link for broadcasts has no end.
     pub fn ends(&self, link: u32) -> (usize, Option<usize>) {
         let StationLink { from, to, .. } = self.links[link as usize];
         (from, to)
@@ -353,7 +353,8 @@ impl<P: Packet> Channel<P> {
         }
     }
 
-    /// What the exchange at `place` and all others do to each other's receivers, now that it sends.
+    /// Adds up the interference between the exchange at `index`, which begins to send, and all
+    /// others.
     fn interfere(&mut self, index: usize) {
         let mut own = self.exchanges[index];
         let Some(sender) = own.sender() else {
@@ -654,8 +655,8 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         station.waiting + station.host.len() as u32
     }
 
-    /// What is on the air is received as the new places have it, and sensed as it was when it
-    /// began.
+    /// Transmissions on the air are received with the power at the new positions. The stations that
+    /// sense one stay those that sensed its beginning.
     fn set_positions(&mut self, _now: Time, positions: &[Position]) {
         for (station, position) in self.stations.iter_mut().zip(positions) {
             station.settings.position = *position;

@@ -1,10 +1,10 @@
 //! IEEE 802.11: a medium that stations share by the distributed coordination function.
 //!
 //! A packet goes `offer` → queueing discipline of the host (`host.rs`) → driver's ring, link by
-//! link (`link.rs`) → backoff (`station.rs`) → on the air and its acknowledgement (`medium.rs`) →
-//! [`crate::Outcome`]. What it costs is in `phy.rs`, which mode it is sent in in `rates.rs`,
-//! whether it is received in `radio.rs`. The medium has one event pending, the next instant at
-//! which something happens.
+//! link (`link.rs`) → backoff (`station.rs`) → on the air and its acknowledgement (`channel.rs`) →
+//! [`crate::Outcome`]. Times on the air are in `phy.rs`, the choice of a transmission mode in
+//! `rates.rs`, and reception in `radio.rs`. The medium has one event pending: the next instant at
+//! which an exchange moves on or a station begins to send.
 
 mod channel;
 mod phy;

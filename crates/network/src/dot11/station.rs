@@ -10,8 +10,8 @@ use crate::shared::{self, Counters};
 use crate::{Packet, Rng};
 use units::{Span, Time};
 
-/// How long a burst of noise lasts: about as long as seven attempts with their backoffs. Whoever
-/// begins to send a packet in it loses that one; with nobody to disturb, it is over.
+/// Length of a burst of noise: about that of seven attempts with their backoffs. A packet whose
+/// first attempt begins within a burst is lost.
 const BURST: Span = Span::millis(20);
 
 /// What a station can make of what it senses.
@@ -124,7 +124,7 @@ impl<P: Packet> Station<P> {
         committed
     }
 
-    /// What was counted is counted.
+    /// Stops the backoff counter. Slots that have been counted stay counted.
     fn stop(&mut self, now: Time, phy: &Phy) {
         if self.counts_from < now {
             let used = now.since(self.counts_from).0 / phy.slot.0;
@@ -133,7 +133,7 @@ impl<P: Packet> Station<P> {
         self.counts_from = Time::NEVER;
     }
 
-    /// It begins to send: what it receives meanwhile is lost to it, and no error of reception.
+    /// Begins to send. Frames that arrive meanwhile are lost, but do not count as undecoded.
     pub(super) fn begin(&mut self, now: Time, phy: &Phy) {
         self.stop(now, phy);
         (self.engaged, self.reception) = (true, Reception::Clear);
@@ -178,8 +178,8 @@ impl<P: Packet> Station<P> {
         }
     }
 
-    /// Its exchange is over: `lost` if it is to be repeated. It backs off anew, after `ifs` if it
-    /// has sensed nobody since.
+    /// Ends the station's exchange; `lost` says that no acknowledgement came. Draws a new backoff,
+    /// which counts from `ifs` later unless a sensed transmission has already said from when.
     pub(super) fn resolve(
         &mut self,
         now: Time,
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_doubles_after_a_loss_up_to_its_bound_and_begins_anew_after_a_success() {
+    fn the_window_doubles_after_a_loss_up_to_its_bound_and_is_reset_by_a_success() {
         let phy = Phy::new(PhyKind::A);
         let mut station = waiting(&phy, 0);
         let mut drawn = |lost: bool| {

@@ -1,4 +1,4 @@
-//! The queue of a link, if it decides when a packet departs: it holds what waits, and the
+//! The queue of a link, if it decides when a packet departs: it holds the waiting packets, and the
 //! transmitter takes the next packet when it can send one.
 
 use super::{Link, Offer};

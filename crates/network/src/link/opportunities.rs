@@ -5,11 +5,11 @@
 //! Sivaraman and Balakrishnan, NSDI 2013). The rule is that of mahimahi (Netravali et al., USENIX
 //! ATC 2015; `LinkQueue::rationalize` in src/frontend/link_queue.cc):
 //!
-//! * An opportunity carries up to 1500 bytes of what waits when it comes. Small packets share one;
-//!   of a packet that does not fit, the rest goes with the next ones. A packet is out with its last
-//!   byte.
-//! * What is left of an opportunity when nothing waits is lost. A packet that arrives at the very
-//!   time of an opportunity is too late for it.
+//! * An opportunity carries up to 1500 bytes of the packets that wait when it comes. Small packets
+//!   share one; the rest of a packet that does not fit goes with the next ones. A packet is out
+//!   with its last byte.
+//! * The unused rest of an opportunity is lost. A packet that arrives at the very time of an
+//!   opportunity is too late for it.
 //! * The last time of the trace is its period: the one after it comes so much later than the first.
 //!
 //! mahimahi counts 4 bytes of a header of its TUN device with each packet, and 1504 with an

@@ -7,27 +7,29 @@
 //! discipline of the host (`host.rs`) → the station's driver, which holds one packet → the bus →
 //! [`Outcome`]: `Left` when its last bit has been sent, `Arrived` when that has propagated.
 //!
-//! **This is no CSMA/CD.** On a real shared Ethernet (IEEE 802.3 §4.2.3) a station sees what
-//! another one sends only when it gets there, so two may begin within one propagation delay,
-//! collide, notice it, jam, and back off by slots of 512 bit times. Here nothing collides: time is
-//! lost to waiting, and packets only by full queues and to stations that have found the bus busy
-//! too often. A station defers here by guessing anew, and there by waiting until the bus is idle;
-//! so here whoever has just sent has the bus again after its gap, unless another station's guess
-//! falls into that gap. Two stations with full frames take turns of 50 frames at 10 Mb/s, and one
-//! wait in 2500 is in vain: shares are equal over many seconds and not over one, and the bus loses
-//! one packet in 10⁵ that way (`bus/tests.rs`).
+//! **This is not CSMA/CD.** On a real shared Ethernet (IEEE 802.3 §4.2.3) a station senses a frame
+//! only after the propagation delay. Two stations may begin within that delay: their frames
+//! collide, and both stations jam and back off by slots of 512 bit times. Here frames do not
+//! collide. Packets are lost by full queues, and by stations that have found the bus busy too
+//! often.
+//!
+//! A station that finds a real Ethernet busy waits until it is idle. Here it draws another random
+//! number of slots. So a station that has just sent gets the bus again after its gap, unless
+//! another station's draw ends within that gap. Two stations with full frames take turns of 50
+//! frames at 10 Mb/s, and one wait in 2500 ends without the bus: shares are equal over many seconds
+//! and not over one, and the bus loses one packet in 10⁵ that way (`bus/tests.rs`).
 //!
 //! Where it differs from ns-3:
 //!
 //! * The gap after a frame begins when the frame has propagated. In ns-3 it begins when the frame
 //!   has been sent: with a delay longer than the gap the sender itself then finds the bus busy, and
-//!   guesses when to go on.
+//!   backs off.
 //! * The number of slots is a whole number, and the largest is as likely as the others. ns-3
 //!   truncates a real number below the largest, which is never drawn (but for one slot of one).
 //! * What happens at one instant is ordered: the bus first, then stations by how long ago they set
 //!   out to try.
-//! * Guesses that fall into the frame on the bus are made when it is first found busy, which makes
-//!   one event of many.
+//! * A station that finds the bus busy draws backoffs at once until one ends after the frame on the
+//!   bus: one event instead of many.
 
 #[cfg(test)]
 mod tests;

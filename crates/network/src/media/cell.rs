@@ -21,7 +21,7 @@
 //!   contiguous blocks in the uplink: any number of blocks carries its part, in whole bytes.
 //!   Headers of PDCP, RLC and MAC are in no packet.
 //! * Scheduling requests and grants of the uplink, which take some milliseconds; buffer reports:
-//!   the base knows what waits at its users.
+//!   the base knows the backlog of each user.
 //! * Uplink power control: both directions have one signal, and fade together. A user that
 //!   transmits on few blocks does not put more power into each.
 //! * Several antennas, carrier aggregation, 256-QAM; TDD (both directions have their own blocks).

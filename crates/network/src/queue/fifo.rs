@@ -1,4 +1,4 @@
-//! Packets that wait in order, and those that a queue has dropped after it had taken them.
+//! Packets that wait in order, and packets that a queue has accepted and then dropped.
 
 use crate::Packet;
 use std::collections::VecDeque;

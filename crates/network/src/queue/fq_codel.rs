@@ -113,7 +113,7 @@ struct FlowQueue<P> {
     listed: bool,
 }
 
-/// Flow queues and the two lists of those that have packets.
+/// Flow queues, and two lists of the queues that have packets.
 pub(crate) struct FqCodelQueue<P> {
     law: Law,
     /// Bytes that a queue may send in its turn.

@@ -28,7 +28,7 @@ pub struct Described {
     /// Where it is published.
     pub source: &'static str,
     /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it
-    /// takes to send what waits.
+    /// takes to send its backlog.
     pub for_hosts: bool,
 }
 
@@ -74,7 +74,7 @@ pub(crate) trait HoldPackets<P> {
     /// to `dropped`.
     fn enqueue(&mut self, now: Time, packet: P, dropped: &mut Dropped<P>) -> bool;
 
-    /// The next packet to send. Those that are dropped before it go to `dropped`.
+    /// The next packet to send. Packets that are dropped before it go to `dropped`.
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped<P>) -> Option<P>;
 
     /// Waiting packets and their bytes.

@@ -2,7 +2,7 @@
 //!
 //! Source: Pan, Natarajan, Baker and White, RFC 8033 §4 and §5.1 (symbols `QDELAY_REF`, `T_UPDATE`,
 //! `MAX_BURST`, `alpha`, `beta`, `drop_prob`, `burst_allowance`). The delay is not estimated from a
-//! departure rate: a link knows when its transmitter will have sent what waits, and between
+//! departure rate: a link knows when its transmitter will have sent the backlog, and between
 //! arrivals that moment stands still, so the updates of a timer can be made up for at the next
 //! arrival, exactly. Derandomisation (§5.4) is left out.
 

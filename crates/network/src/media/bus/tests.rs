@@ -188,7 +188,7 @@ fn a_packet_is_given_up_when_the_bus_is_busy_after_a_thousand_retries() {
     let packet = TestPacket { number: 1, ..TestPacket::of(46) };
     assert_eq!(outcomes, [Outcome::Left { link: 1, packet, lost: true }]);
     assert_eq!((bus.counters(1).failures, bus.backlog(1)), (1, 1));
-    // The next one begins to count anew, and is sent once the bus is idle.
+    // The next packet counts its retries from zero, and is sent once the bus is idle.
     while bus.next_wake() != Time::NEVER {
         bus.wake(bus.next_wake(), &mut Never);
     }
@@ -312,7 +312,7 @@ proptest! {
         });
         prop_assert_eq!(drops + failures, refused + lost);
         prop_assert!((0..count).all(|station| bus.backlog(station) == 0));
-        // It is the same again, whoever looks.
+        // Observers do not change the run.
         prop_assert_eq!((taken, seen), play(&mut new(), &packets, seed, true));
     }
 }

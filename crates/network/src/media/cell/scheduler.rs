@@ -88,7 +88,7 @@ impl Allocator {
         self.blocks
     }
 
-    /// Gives the blocks of a TTI to those who want them, who are in the order of their numbers.
+    /// Gives the blocks of a TTI to the users in `wants`, which are in the order of their numbers.
     pub(super) fn allocate(&mut self, tti: u64, wants: &mut Vec<Want>, grants: &mut Vec<Grant>) {
         match self.scheduler {
             Scheduler::RoundRobin => return self.take_turns(wants, grants),
@@ -111,8 +111,8 @@ impl Allocator {
         }
     }
 
-    /// Who is first: of equals the one that was served longest ago, and of those the first by
-    /// number.
+    /// The user with the highest metric. Among equals, the user that was served longest ago; among
+    /// these, the one with the lowest number.
     fn best(&self, wants: &[Want]) -> Option<usize> {
         let better = |a: &Want, b: &Want| {
             let served = |want: &Want| self.users[want.user].served;
@@ -123,8 +123,8 @@ impl Allocator {
         ranked.map(|(place, _)| place)
     }
 
-    /// Average of what a user was given before a TTI; in those since it was asked last it was given
-    /// nothing.
+    /// Average bits per TTI of a user before `tti`. The user was given nothing in the TTIs since
+    /// the last call: the average decays by these first.
     fn average(&mut self, tti: u64, user: usize) -> f64 {
         let History { average, at, .. } = &mut self.users[user];
         let passed = tti.saturating_sub(*at);

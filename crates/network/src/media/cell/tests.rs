@@ -380,7 +380,7 @@ proptest! {
         prop_assert_eq!(drops, (packets.len() - accepted) as u64 + lost);
         prop_assert!((0..=users.len()).all(|station| cell.backlog(station) == 0));
         within_capacity(&cell, &played.2, &bytes, fading.is_some());
-        // It is the same again, whoever looks.
+        // Observers do not change the run.
         prop_assert_eq!(played, play(&mut new(), &packets, seed, true));
     }
 }
