@@ -249,8 +249,8 @@ class Station(Record):
     name: str
     """The node that it is."""
     node: int | None
-    """Index of it among the plan's nodes, if it is one of them; otherwise it is where `place`
-    says."""
+    """Index among the plan's nodes, if the station is one of them; otherwise `place_m` is its
+    position."""
     queue: Queue | None
     """The queueing discipline of its host, in a cell of each direction; null if it has no
     limit."""
@@ -689,13 +689,13 @@ class Plan(Record):
     duration_s: float
     """When the run ends."""
     warmup_s: float
-    """Until then nothing is measured; before `duration`."""
+    """End of the warm-up, before `duration`: measurement begins then."""
     sample_s: float
     """Sampling interval; not zero."""
     links: list[Link]
     """The links, named ones first, then the implied ways back."""
     media: list[Medium]
-    """What stations share, and some links are parts of: media, buses, cells."""
+    """The shared media: channels of 802.11, buses and cells."""
     area: Area | None
     """The ground, if nodes are on one."""
     nodes: list[Node]
@@ -703,6 +703,6 @@ class Plan(Record):
     classes: list[Class]
     """The groups of flows."""
     choices: list[Choice]
-    """What the source leaves open."""
+    """Parameters that the source leaves open."""
     warnings: list[str]
-    """What is allowed and probably not meant, one sentence each."""
+    """Warnings about settings that are allowed and probably not meant, one sentence each."""

@@ -328,7 +328,7 @@ class Reorder:
 @dataclass(frozen=True)
 class Trace:
     """Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-`rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its
+`rate_bps` (0 is an outage: packets wait), `delay_s` and `loss`. Each row holds from its
 time on."""
 
     file: str | None = None

@@ -1,4 +1,4 @@
-//! Network coding of paths: what is refused, and what is only unwise.
+//! Network coding of paths: its keys, its checks, and a warning of too little redundancy.
 
 use crate::protocol::Protocol;
 use crate::report::WrongKey;
@@ -69,7 +69,7 @@ impl Coding {
         }
     }
 
-    /// What is allowed and probably not meant, on links that lose a packet with probability `loss`.
+    /// A warning if the redundancy is too low for links that lose a packet with probability `loss`.
     pub(crate) fn warning(&self, loss: f64) -> Option<String> {
         let redundancy = self.redundancy;
         (redundancy * (1.0 - loss) < 1.0 - 1e-9).then(|| {

@@ -318,7 +318,7 @@ impl Flow {
         Ok(())
     }
 
-    /// What is allowed and probably not meant.
+    /// Warnings about settings that are allowed and probably not meant.
     pub(crate) fn warnings(&self, topology: Topology<'_>) -> Vec<String> {
         let warning = |(index, path): (usize, &Path)| {
             let warning = path.coding?.warning(path.loss(topology.links))?;

@@ -1,4 +1,4 @@
-//! Links: what may stand in a file, what can be wrong, and what a plan has of them.
+//! Validates links and expands them into the plan.
 
 use crate::change::LinkChange;
 use crate::loss::{Loss, LossKeys, PlanLoss};

@@ -128,7 +128,7 @@ pub struct Plan {
     /// When the run ends.
     #[serde(rename = "duration_s")]
     pub duration: Span,
-    /// Until then nothing is measured; before `duration`.
+    /// End of the warm-up, before `duration`: measurement begins then.
     #[serde(rename = "warmup_s")]
     pub warmup: Span,
     /// Sampling interval; not zero.
@@ -136,7 +136,7 @@ pub struct Plan {
     pub sample: Span,
     /// The links, named ones first, then the implied ways back.
     pub links: Vec<PlanLink>,
-    /// What stations share, and some links are parts of: media, buses, cells.
+    /// The shared media: channels of 802.11, buses and cells.
     pub media: Vec<PlanMedium>,
     /// The ground, if nodes are on one.
     pub area: Option<PlanArea>,
@@ -144,9 +144,9 @@ pub struct Plan {
     pub nodes: Vec<PlanNode>,
     /// The groups of flows.
     pub classes: Vec<Class>,
-    /// What the source leaves open.
+    /// Parameters that the source leaves open.
     pub choices: Vec<Choice>,
-    /// What is allowed and probably not meant, one sentence each.
+    /// Warnings about settings that are allowed and probably not meant, one sentence each.
     pub warnings: Vec<String>,
 }
 

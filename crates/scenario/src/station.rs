@@ -1,4 +1,4 @@
-//! Stations of what is shared.
+//! Stations of shared media.
 
 use crate::link::Links;
 use crate::name::Name;
@@ -64,8 +64,8 @@ const NOISE: ValidRange<Span> = ValidRange {
 pub struct PlanStation {
     /// The node that it is.
     pub name: String,
-    /// Index of it among the plan's nodes, if it is one of them; otherwise it is where `place`
-    /// says.
+    /// Index among the plan's nodes, if the station is one of them; otherwise `place_m` is its
+    /// position.
     pub node: Option<usize>,
     /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
     #[schemars(with = "Option<Queue>")]

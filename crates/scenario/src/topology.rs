@@ -1,4 +1,4 @@
-//! What paths cross: links, and the shared media that some of them are parts of.
+//! Links and shared media of a scenario, as paths cross them.
 
 use crate::error::{Error, list};
 use crate::link::{Attachment, Link, Links};
@@ -10,10 +10,10 @@ use network::MediumSettings;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What stations of a plan share, with its stations.
+/// A shared medium of a plan, with its stations.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PlanMedium {
-    /// What it is.
+    /// Its kind, with the parameters of that.
     #[serde(flatten)]
     pub kind: MediumSettings,
     /// Its name; of one of several channels with its number, as "air/2".
@@ -22,7 +22,7 @@ pub struct PlanMedium {
     pub stations: Vec<PlanStation>,
 }
 
-/// Links, and what stations share, of a scenario.
+/// Links and shared media of a scenario.
 #[derive(Clone, Copy)]
 pub(crate) struct Topology<'a> {
     pub(crate) links: Links<'a>,
@@ -37,7 +37,7 @@ pub(crate) enum Pick {
 }
 
 impl<'a> Topology<'a> {
-    /// What a link is a part of, and the index of its first channel among the media of a plan.
+    /// The shared medium of a link, and the index of its first channel among the media of a plan.
     fn shared(self, link: &Link) -> Option<(usize, &'a dyn MediumTable)> {
         let name = link.medium.as_ref()?;
         let mut index = 0;
@@ -50,7 +50,7 @@ impl<'a> Topology<'a> {
         None
     }
 
-    /// Checks what is shared, and the links on it.
+    /// Checks shared media, and the links on them.
     pub(crate) fn check(self) -> Result<(), Located> {
         unique("medium", self.media.all().map(MediumTable::name))?;
         self.media.all().try_for_each(|own| own.check_any_of(self.links))?;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use units::{Rate, Span};
 
 /// Changes of a link in rows. The first row names the columns: `t_s`, which increases, and some of
-/// `rate_bps` (0 is an outage: what waits waits), `delay_s` and `loss`. Each row holds from its
+/// `rate_bps` (0 is an outage: packets wait), `delay_s` and `loss`. Each row holds from its
 /// time on.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

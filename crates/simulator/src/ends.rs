@@ -1,5 +1,5 @@
-//! The two ends of a connection, one variant for each protocol. TCP's is the one that a run spends
-//! its time in: it is told first, and the others are apart.
+//! The two ends of a connection, one variant for each protocol. Most runs spend their time in TCP's
+//! ends, which are stored inline; the others are boxed.
 
 use crate::controller::Controller;
 use transport::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tcp, tfrc, udp};
@@ -27,7 +27,7 @@ pub(crate) enum Ends {
     Udp(Box<Pair<udp::Sender, udp::Receiver>>),
 }
 
-/// Does the same with whichever pair it is.
+/// Evaluates one expression for the pair of any protocol.
 macro_rules! with {
     ($ends:expr, $pair:ident => $what:expr) => {
         match $ends {

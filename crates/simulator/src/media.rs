@@ -57,7 +57,7 @@ impl World {
     }
 
     /// A data packet has left its sender's host, if `link` is where its route begins. Returns the
-    /// flow, if its sender limits what waits in the host.
+    /// flow, if its sender limits its packets in the host.
     fn leave_host(&mut self, packet: &PackedSegment, link: u32) -> Option<u32> {
         let first = packet.cursor().checked_sub(1)?; // it stands at the hop behind the medium link
         let number = packet.path();

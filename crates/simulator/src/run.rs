@@ -20,7 +20,7 @@ pub struct Observe {
     pub events: bool,
 }
 
-/// How far replications have come, and whether to stop; shared with whoever watches.
+/// How far replications have come, and whether to stop; shared with the thread that shows it.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Simulated nanoseconds, all replications together.

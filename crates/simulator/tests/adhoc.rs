@@ -214,7 +214,7 @@ fn after_a_partition_packets_come_again_when_there_is_a_way() {
     }
 }
 
-/// A connection survives both, whoever routes.
+/// A connection survives both, under any routing.
 #[test]
 fn a_connection_goes_on_after_breaks_and_partitions() {
     for routing in ["oracle", "aodv", "olsr"] {

@@ -21,5 +21,5 @@ fn digests_of_the_shipped_scenarios_in_a_debug_build_are_the_recorded_ones() {
             (digest != recorded).then(|| format!("{name} {digest}, recorded {recorded}"))
         })
         .collect();
-    assert!(changed.is_empty(), "{changed:#?}; tools/record_digests.py records them anew");
+    assert!(changed.is_empty(), "{changed:#?}; tools/record_digests.py records new ones");
 }

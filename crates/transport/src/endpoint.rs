@@ -1,7 +1,7 @@
-//! The contract of endpoints, which have no I/O, no clock and no randomness: whoever drives them
-//! says what happened and when, and carries what they send.
+//! The contract of endpoints, which have no I/O, no clock and no randomness: their driver says what
+//! happened and when, and carries the segments that they send.
 //!
-//! * After any call that tells a sender something, call [`SendingEndpoint::poll_transmit`] until it
+//! * After any call that gives a sender an event, call [`SendingEndpoint::poll_transmit`] until it
 //!   returns `None`, and then [`SendingEndpoint::next_deadline`], which may have changed.
 //! * A receiver answers [`ReceivingEndpoint::on_data`] at once, or later: then it has a deadline.
 //!   When that has come, call [`ReceivingEndpoint::on_deadline`] until it returns `None`, and then

@@ -89,8 +89,7 @@ impl Coder {
         self.owed.clear();
     }
 
-    /// What was seen and may never be decoded, should the path not work any more: others may send
-    /// it.
+    /// Takes the segments that were seen but not decoded yet: if the path fails, others send them.
     pub(crate) fn take_seen(&mut self) -> VecDeque<Range> {
         std::mem::take(&mut self.seen)
     }
@@ -100,8 +99,8 @@ impl Coder {
         self.base.wrapping_add(self.segments.len() as u32)
     }
 
-    /// TCP sends `data`, for the first time or again: R combinations for it are owed, of it and the
-    /// newest before it, or of it and what follows it.
+    /// TCP sends `data`: owes R combinations for it. They cover new data and the newest segments
+    /// before it, or a retransmission and the segments after it.
     pub(crate) fn on_segment(&mut self, data: &Data) {
         let index = self
             .segments
@@ -126,15 +125,15 @@ impl Coder {
         (first, first.saturating_add(self.window).min(self.next()))
     }
 
-    /// What is missing is sent anew, but for the one that TCP sends again.
+    /// Owes a combination for each missing segment but one, which TCP retransmits.
     pub(crate) fn repair(&mut self) {
         for _ in 1..self.lost.min(self.window) {
             self.owed.push_back(self.from(0));
         }
     }
 
-    /// The next combination to be sent at `now`; of those that were owed, what has been seen since
-    /// is left out.
+    /// The next owed combination, as sent at `now`, without the segments that have been seen since
+    /// it was owed.
     pub(crate) fn poll(&mut self, now: Time) -> Option<wire::Combination> {
         loop {
             let (first, end) = self.owed.pop_front()?;
@@ -162,8 +161,8 @@ impl Coder {
         self.covered(combination.first, combination.count).map(Segment::range).collect()
     }
 
-    /// An acknowledgement came; `nxt` is the next byte of the path. What says nothing new, or
-    /// nothing that can be, moves nothing.
+    /// Takes an acknowledgement; `nxt` is the next byte of the path. A stale or impossible value in
+    /// it changes nothing.
     pub(crate) fn on_ack(&mut self, ack: &CodedAck, nxt: u64) -> Answer {
         let CodedAck { first_unseen: seen, received, covered: highest, .. } = *ack;
         let plausible = received <= self.next() && highest <= self.next() && received <= highest;

@@ -97,8 +97,8 @@ impl<E: CongestionController> Sender<E> {
         self.tcp.look_whether_completed(now);
     }
 
-    /// Control learns of what is missing; if it finds congestion in it, recovery begins, and all of
-    /// it is sent anew.
+    /// Tells the controller how many segments are missing. If it takes that for congestion,
+    /// recovery begins, and all of them are sent again.
     fn ask_why(&mut self, now: Time, me: usize, advanced: bool, [lost, newly_lost]: [u32; 2]) {
         let full = self.nearly_full();
         let path = &mut self.tcp.paths[me];

@@ -48,9 +48,9 @@ pub(crate) trait Kind:
 
 /// A scheduler at work on one connection.
 pub(crate) trait Schedule {
-    /// What is sent next, and on which path; nothing if no path may send, or if it is better to
-    /// wait for one. A path that is named has [`View::may_send`]. Whoever waits must wait for a
-    /// path with data in flight: its next ACK or timeout asks again.
+    /// The data to send next, and its path; `None` if no path may send, or if it is better to wait
+    /// for one. The chosen path has [`View::may_send`]. A scheduler may wait only for a path with
+    /// data in flight: the path's next ACK or timeout asks again.
     fn choose(&mut self, view: &mut impl View) -> Option<Choice>;
 
     /// The new data in `range` has been sent on `path`.

@@ -295,7 +295,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
     type Sent = Data;
     type Answer = Ack;
 
-    #[inline(never)] // one copy, with all that it calls, for whoever calls it
+    #[inline(never)] // one copy, with all that it calls, for all callers
     fn on_answer(&mut self, now: Time, path: usize, ack: &Ack) {
         self.blocked = false;
         match self.extensions {

@@ -97,8 +97,8 @@ impl History {
         self.count > before
     }
 
-    /// A packet arrived out of order: it is not missing any more, or was not lost. Returns whether
-    /// it was.
+    /// Takes packet `number`, which arrived out of order, out of the missing or the lost packets.
+    /// Returns whether it was among them; otherwise it is a duplicate.
     fn on_late(&mut self, number: u64) -> bool {
         if self.lost.containing(number).is_some() {
             self.lost.remove(Range { start: number, end: number + 1 });
@@ -118,7 +118,7 @@ impl History {
         true
     }
 
-    /// A packet of an event was not lost; an event without losses is none.
+    /// Takes a packet that has arrived out of its loss event, and removes an event without losses.
     fn take_back(&mut self, number: u64) {
         let after = self.events.partition_point(|event| event.first <= number);
         let Some(index) = after.checked_sub(1) else {

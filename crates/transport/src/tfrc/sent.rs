@@ -131,7 +131,7 @@ impl SentPackets {
         limited
     }
 
-    /// The nofeedback timer of `me` begins anew: four round trips, or two packets at `rate` per
+    /// Restarts the nofeedback timer of `me`: four round trips, or two packets at `rate` per
     /// second.
     pub(crate) fn restart_silence(&mut self, now: Time, me: usize, rate: f64) {
         let path = &mut self.paths[me];
@@ -156,9 +156,10 @@ impl SentPackets {
         self.wake = Time::NEVER;
     }
 
-    /// The receiver misses `missing`: of it is lost what its path has overtaken. What was sent
-    /// again is not looked at before 1.5 round trips have passed (Tse 2006, §3.2.2), those of the
-    /// slowest path.
+    /// The receiver reports that it misses `missing`. A packet in there is lost if the receiver has
+    /// got a packet of the same path that was sent more than `LATER` packets later. A
+    /// retransmission is lost 1.5 round trips of the slowest path after it was sent (Tse 2006,
+    /// §3.2.2).
     pub(crate) fn on_missing(&mut self, now: Time, missing: &[Range]) {
         let slowest = self.paths.iter().filter(|path| path.member).map(|path| path.rtt.0).max();
         let hold = Span(slowest.unwrap_or(0) / 2 * 3);

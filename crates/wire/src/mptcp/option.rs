@@ -293,8 +293,8 @@ fn read_join(content: &[u8]) -> Option<Mptcp> {
     }
 }
 
-/// Of version 1, whose nibble says whether it confirms, and of version 0, whose nibble is that of
-/// IP.
+/// ADD_ADDR of both versions of MPTCP. The nibble beside the subtype is the echo flag in version 1
+/// (RFC 8684 §3.4.1), and the version of IP in version 0 (RFC 6824 §3.4.1).
 fn read_address(content: &[u8]) -> Option<Mptcp> {
     let mut cursor = Cursor(&content[1..]);
     let (nibble, id) = (content[0] & 15, cursor.u8()?);

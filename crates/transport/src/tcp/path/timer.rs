@@ -96,7 +96,7 @@ impl Path {
         self.restart_timer(now, settings);
     }
 
-    /// The retransmission timeout begins anew.
+    /// Restarts the retransmission timer.
     pub(super) fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
         self.timer.kind = TimerKind::Retransmission;
         self.timer.deadline = match self.board.outstanding() {

@@ -1,4 +1,5 @@
-//! What few connections have, apart from the common case, which is spared the questions for it.
+//! Parts of a sender that few connections have. They are one optional box, so that the common case
+//! checks once for all of them.
 
 use super::Sender;
 use crate::endpoint::Transmit;
@@ -174,7 +175,7 @@ impl<E: CongestionController> Sender<E> {
         Some(self.send(now, me, range))
     }
 
-    /// If a path held retransmissions back in vain, the first of them.
+    /// If a path has held retransmissions back for too long, the first of them.
     fn give_up_waiting(&mut self, now: Time) -> Option<Transmit<Data>> {
         match self.paths.iter_mut().any(Path::give_up_waiting) {
             true => self.poll_retransmission(now),
