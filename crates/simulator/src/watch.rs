@@ -1,12 +1,13 @@
-//! Whoever looks on while packets go: the log of events, a capture, a qlog. None of them changes a
-//! run.
+//! Observers of a run: the log of events, a capture, a qlog. None of them changes the run.
 
 mod capture;
+mod log;
 mod qlog;
 mod subflow;
 
 use crate::trace::{Event, Trace};
 use capture::Capture;
+use log::Log;
 use qlog::Qlog;
 use scenario::Plan;
 use std::io::{self, Write};
@@ -27,17 +28,17 @@ pub struct Recording {
     pub keep: Option<usize>,
 }
 
-/// Everybody who looks on.
+/// The observers of a run.
 #[derive(Default)]
 pub(crate) struct Watch {
-    pub(crate) events: Option<Box<Trace>>,
+    log: Option<Log>,
     capture: Option<Capture>,
     qlog: Option<Qlog>,
     until: Time,
 }
 
 impl Watch {
-    /// Whoever `recording` asks for, and the log of `events`; `None` if nobody looks on.
+    /// The log of `events`, and what `recording` asks for; `None` if that is nothing.
     pub(crate) fn new(
         plan: &Plan,
         seed: u64,
@@ -50,7 +51,7 @@ impl Watch {
         }
         let keep = keep.unwrap_or(usize::MAX);
         Ok(Some(Watch {
-            events: events.then(Box::default),
+            log: events.then(Log::default),
             capture: pcap.map(|out| Capture::new(out, plan, seed, keep)).transpose()?,
             qlog: qlog.map(|out| Qlog::new(out, plan, seed)),
             until: until.unwrap_or(Time::NEVER),
@@ -59,8 +60,8 @@ impl Watch {
 
     /// Adds to the log of events.
     pub(crate) fn note(&mut self, event: Event) {
-        if let Some(events) = &mut self.events {
-            events.push(event);
+        if let Some(log) = &mut self.log {
+            log.note(event);
         }
     }
 
@@ -84,19 +85,21 @@ impl Watch {
         }
     }
 
-    /// `answer` arrived, and this is what the sender made of it.
-    pub(crate) fn heard(&mut self, now: Time, path: u32, answer: &Segment, report: &PathReport) {
+    /// `answer` arrived at the sender.
+    pub(crate) fn heard(&mut self, now: Time, path: u32, answer: &Segment) {
         if let Some(capture) = &mut self.capture {
             capture.heard(now, path, answer, now <= self.until);
         }
         if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
             qlog.heard(now, path, answer);
-            qlog.state(now, path, report);
         }
     }
 
-    /// A timer of the sender has fired, or a sibling was heard of, and this is what it made of it.
-    pub(crate) fn fired(&mut self, now: Time, path: u32, report: &PathReport) {
+    /// The state of `path` after its sender has been told something.
+    pub(crate) fn state(&mut self, now: Time, path: u32, report: &PathReport) {
+        if let Some(log) = &mut self.log {
+            log.state(now, path, report);
+        }
         if let Some(qlog) = self.qlog.as_mut().filter(|_| now <= self.until) {
             qlog.state(now, path, report);
         }
@@ -138,6 +141,6 @@ impl Watch {
         if let Some(qlog) = self.qlog {
             qlog.finish()?;
         }
-        Ok(self.events)
+        Ok(self.log.map(Log::finish))
     }
 }

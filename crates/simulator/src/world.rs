@@ -1,4 +1,4 @@
-//! The world: elements, endpoints, and the loop that carries packets between them.
+//! The world: links, media, endpoints, and the loop that carries packets between them.
 //!
 //! Follow a packet: `pump` takes a segment from a sender and puts it on its route; `hop` offers it
 //! to the next link; the agenda wakes the link when it comes out, and `hop` goes on; at the end of
@@ -10,25 +10,15 @@ use crate::event_source::{EventSource, Numbering, Wake};
 use crate::packed::{Envelope, PackedSegment, SideStore};
 use crate::trace::{Event, EventKind};
 use crate::watch::Watch;
-use control::Verdicts;
 use network::{Change, Link, Offer, Outcome, Passage};
 use topology::{Hop, HopTarget, LazyStream, SharedMedia, Stream};
 use transport::{ReceivingEndpoint, SendingEndpoint, Transmit};
 use units::Time;
 use wire::{Ack, Segment};
 
-/// Events after which whoever runs the world is asked whether to go on: a fraction of a second. A
-/// power of two, as it is looked at on every event.
+/// Events after which [`World::run_until`] returns, so that its caller may stop: a fraction of a
+/// second. A power of two, as it is looked at on every event.
 const BATCH: u64 = 1 << 20;
-
-/// What a path's sender counts and the trace tells.
-const TOLD: [EventKind; 5] = [
-    EventKind::Timeout,
-    EventKind::Recovery,
-    EventKind::Noise,
-    EventKind::Congestion,
-    EventKind::Asked,
-];
 
 /// A connection: both of its endpoints.
 #[repr(align(64))]
@@ -120,9 +110,9 @@ pub(crate) struct World {
     pub(crate) script: Vec<(Time, Action)>,
     pub(crate) sources: Numbering,
     pub(crate) agenda: Agenda,
-    /// Whoever looks on, if anybody does.
+    /// The observers, if there are any.
     pub(crate) watch: Option<Box<Watch>>,
-    /// What of packets on their way does not fit into them.
+    /// What does not fit into a [`PackedSegment`].
     pub(crate) store: SideStore,
     pub(crate) totals: Totals,
 }
@@ -184,24 +174,25 @@ impl World {
     }
 
     fn wake_link(&mut self, link: u32) {
-        let element = &mut self.links[link as usize];
-        let packet;
-        if element.is_plain() {
-            let Some(&front) = element.front() else {
-                return;
-            };
-            packet = front;
-            if let Some(next) = element.deliver() {
-                self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
-            }
-        } else {
-            let Some(out) = self.wake_extended(link) else {
-                return;
-            };
-            packet = out;
+        let packet = match self.links[link as usize].is_plain() {
+            true => self.wake_plain(link),
+            false => self.wake_extended(link),
+        };
+        if let Some(packet) = packet {
+            self.totals.hops += 1;
+            self.hop(packet);
         }
-        self.totals.hops += 1;
-        self.hop(packet);
+    }
+
+    /// The packet that comes out of a plain link.
+    #[inline(always)] // on the way of every hop
+    fn wake_plain(&mut self, link: u32) -> Option<PackedSegment> {
+        let plain = &mut self.links[link as usize];
+        let packet = *plain.front()?;
+        if let Some(next) = plain.deliver() {
+            self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
+        }
+        Some(packet)
     }
 
     /// The packet that comes out of a link that is not plain. If there is more to do now, the link
@@ -263,9 +254,8 @@ impl World {
     }
 
     fn wake_sender(&mut self, flow: u32) {
-        let before = self.tally(flow);
         self.flows[flow as usize].ends.on_deadline(self.now);
-        self.trace_changes(flow, before);
+        self.show(flow);
         self.pump(flow);
     }
 
@@ -386,17 +376,12 @@ impl World {
     /// An answer has arrived at its sender, whatever is on.
     #[cold]
     fn arrive_answer(&mut self, flow: u32, path: usize, packet: PackedSegment) {
-        let before = self.tally(flow);
         let segment = packet.unpack(&mut self.store);
-        let ends = &mut self.flows[flow as usize].ends;
-        match &mut self.watch {
-            None => ends.on_answer(self.now, path, segment),
-            Some(watch) => {
-                ends.on_answer(self.now, path, segment.clone());
-                watch.heard(self.now, packet.path(), &segment, &ends.report(path));
-            }
+        if let Some(watch) = &mut self.watch {
+            watch.heard(self.now, packet.path(), &segment);
         }
-        self.trace_changes(flow, before);
+        self.flows[flow as usize].ends.on_answer(self.now, path, segment);
+        self.show(flow);
     }
 
     /// Data has arrived at its receiver, of any protocol.
@@ -557,41 +542,14 @@ impl World {
         }
     }
 
-    /// What the trace tells of the paths of a flow, so far: as many of each kind as [`TOLD`] has.
-    fn tally(&self, flow: u32) -> Vec<[u64; TOLD.len()]> {
-        if self.watch.is_none() {
-            return Vec::new();
-        }
-        let ends = &self.flows[flow as usize].ends;
-        let tally = |path| {
-            let report = ends.report(path);
-            let Verdicts { asked, noise, congestion } = report.verdicts;
-            [report.timeouts, report.recoveries, noise, congestion, asked]
-        };
-        (0..ends.paths()).map(tally).collect()
-    }
-
-    fn trace_changes(&mut self, flow: u32, before: Vec<[u64; TOLD.len()]>) {
-        if self.watch.is_none() {
-            return;
-        }
-        let first = self.flows[flow as usize].first_path;
-        for (path, (old, new)) in (first..).zip(before.iter().zip(self.tally(flow))) {
-            for (index, kind) in TOLD.into_iter().enumerate() {
-                if new[index] > old[index] {
-                    self.trace_path(path, kind);
-                }
-            }
-            self.watch_window(flow, path);
-        }
-    }
-
-    /// After a timeout, a recovery that a timer has begun, or an ACK of a sibling, the window may
-    /// be another one.
-    fn watch_window(&mut self, flow: u32, path: u32) {
+    /// Shows observers the state of all paths of a flow after an event of its sender: an ACK of one
+    /// path may move the windows of others.
+    fn show(&mut self, flow: u32) {
         let Flow { ends, first_path, .. } = &self.flows[flow as usize];
         if let Some(watch) = &mut self.watch {
-            watch.fired(self.now, path, &ends.report((path - first_path) as usize));
+            for path in 0..ends.paths() {
+                watch.state(self.now, first_path + path as u32, &ends.report(path));
+            }
         }
     }
 }

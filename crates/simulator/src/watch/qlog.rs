@@ -36,7 +36,7 @@ struct Path {
     sent: u64,
     received: u64,
     metrics: Value,
-    state: &'static str,
+    phase: &'static str,
     counts: (u64, u64),
 }
 
@@ -67,7 +67,7 @@ impl Qlog {
                 sent: 0,
                 received: 0,
                 metrics: Value::Null,
-                state: "",
+                phase: "",
                 counts: (0, 0),
             })
         });
@@ -248,21 +248,29 @@ impl Path {
             self.metrics = metrics.clone();
             self.event(now, "recovery:metrics_updated", metrics);
         }
-        let state = match self.counts {
-            (recoveries, _) if report.recoveries > recoveries => "recovery",
-            (_, timeouts) if report.timeouts > timeouts => "slow_start",
-            _ if report.recovering => self.state,
-            _ if report.cwnd < report.ssthresh => "slow_start",
-            _ => "congestion_avoidance",
-        };
-        self.counts = (report.recoveries, report.timeouts);
-        if state != self.state && !state.is_empty() {
-            let mut update = json!({ "new": state });
-            if !self.state.is_empty() {
-                update["old"] = json!(self.state);
-            }
-            self.state = state;
-            self.event(now, "recovery:congestion_state_updated", update);
+        let (recoveries, timeouts) =
+            std::mem::replace(&mut self.counts, (report.recoveries, report.timeouts));
+        if report.recoveries > recoveries {
+            self.on_phase(now, "recovery");
+        } else if report.timeouts > timeouts {
+            self.on_phase(now, "slow_start");
         }
+        // A recovery may end with the ACK that began it.
+        if !report.recovering {
+            let below = report.cwnd < report.ssthresh;
+            self.on_phase(now, if below { "slow_start" } else { "congestion_avoidance" });
+        }
+    }
+
+    fn on_phase(&mut self, now: Time, phase: &'static str) {
+        if phase == self.phase {
+            return;
+        }
+        let mut update = json!({ "new": phase });
+        if !self.phase.is_empty() {
+            update["old"] = json!(self.phase);
+        }
+        self.phase = phase;
+        self.event(now, "recovery:congestion_state_updated", update);
     }
 }
