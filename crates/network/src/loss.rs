@@ -1,13 +1,17 @@
 //! Random loss: each packet by itself, or in bursts.
 
 use crate::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Where on a link random loss strikes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where random loss strikes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum LossPlace {
     /// Before the queue: a lost packet uses no capacity.
     Before,
-    /// On the line, as on a radio: a lost packet has used the transmitter.
+    /// On the line: it has used capacity.
+    #[default]
     After,
 }
 

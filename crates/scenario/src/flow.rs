@@ -1,6 +1,7 @@
 //! Groups of identical flows.
 
 use crate::application::{Pauses, Sizes, SizesKeys};
+use crate::coding::coding_warning;
 use crate::controller::Controller;
 use crate::error::Error;
 use crate::fair::Fair;
@@ -321,7 +322,7 @@ impl Flow {
     /// Warnings about settings that are allowed and probably not meant.
     pub(crate) fn warnings(&self, topology: Topology<'_>) -> Vec<String> {
         let warning = |(index, path): (usize, &Path)| {
-            let warning = path.coding?.warning(path.loss(topology.links))?;
+            let warning = coding_warning(&path.coding?, path.loss(topology.links))?;
             Some(format!("flow `{}`, path {index}: {warning}", self.name.text))
         };
         self.path.iter().enumerate().filter_map(warning).collect()

@@ -6,10 +6,10 @@ use crate::name::Name;
 use crate::node::Nodes;
 use crate::opportunities::{Opportunities, PlanOpportunities};
 use crate::queue::{DEFAULT_QUEUE, check_queue};
-use crate::reorder::{Reorder, ReorderKeys};
+use crate::reorder::ReorderKeys;
 use crate::report::{Located, WrongKey};
 use crate::trace::Trace;
-use network::Queue;
+use network::{Queue, Reorder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -210,7 +210,8 @@ impl Link {
     }
 
     fn check_impairments(&self) -> Result<(), WrongKey> {
-        self.reorder.as_ref().map_or(Ok(()), Reorder::check)?;
+        let reorder = self.reorder.map_or(Ok(()), |own| own.check());
+        reorder.map_err(|wrong| wrong.inside("reorder"))?;
         PROBABILITY.check("duplicate", &self.duplicate)?;
         let departing = self.queue.as_ref().is_some_and(Queue::decides_on_departure);
         let copies = self.reorder.is_some() || self.duplicate > 0.0;
@@ -293,7 +294,7 @@ impl Link {
                 None => DEFAULT_QUEUE,
             },
             loss: self.loss.as_ref().map(Loss::expand),
-            reorder: self.reorder.clone(),
+            reorder: self.reorder,
             duplicate: self.duplicate,
             jitter: self.jitter,
             per_user: self.per_user || attachments.len() > 1,

@@ -1,6 +1,7 @@
 //! Random loss of a link.
 
 use crate::report::WrongKey;
+use network::LossPlace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use units::{PROBABILITY, ValidRange};
@@ -35,17 +36,6 @@ const BURST: ValidRange<f64> =
 
 fn certain() -> f64 {
     1.0
-}
-
-/// Where random loss strikes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "lowercase")]
-pub enum LossPlace {
-    /// Before the queue: a lost packet uses no capacity.
-    Before,
-    /// On the line: it has used capacity.
-    #[default]
-    After,
 }
 
 /// Random loss of a link.

@@ -1,6 +1,6 @@
 //! Paths of flows: the links that data crosses, and those that acknowledgements cross.
 
-use crate::coding::Coding;
+use crate::coding::check_coding;
 use crate::error::{Error, list};
 use crate::link::{Link, Links, PlanLink};
 use crate::name::Name;
@@ -10,6 +10,7 @@ use crate::topology::{Pick, Topology};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use transport::Options;
+use transport::coded::Coding;
 use units::Span;
 
 /// A path: the links that data crosses, and the way back of the acknowledgements.
@@ -151,7 +152,7 @@ impl Path {
         self.check_round_trip(topology.links, duration, carried.flow)?;
         let Carried { protocol, striped, options, .. } = *carried;
         let coding = self.coding.as_ref();
-        coding.map_or(Ok(()), |own| own.check(protocol, striped, options)).map_err(placed)
+        coding.map_or(Ok(()), |own| check_coding(own, protocol, striped, options)).map_err(placed)
     }
 
     fn check_links(&self) -> Result<(), WrongKey> {

@@ -1,19 +1,9 @@
-//! Packets that come out of a link out of order.
+//! Reordering (`network::Reorder`) among the keys of a link of a plan.
 
+use network::Reorder;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
-use units::{InvalidParameter, PROBABILITY, Span};
-
-/// Packets that are held back at the end of a link.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reorder {
-    /// Probability for each packet.
-    #[schemars(extend("range" = PROBABILITY.right))]
-    pub probability: f64,
-    /// For how long.
-    pub delay: Span,
-}
+use serde::{Serialize, Serializer};
+use units::Span;
 
 /// Reordering as it is written, among the keys of its link.
 #[derive(Serialize, JsonSchema)]
@@ -34,11 +24,5 @@ impl ReorderKeys {
             reorder_delay_s: reorder.as_ref().map(|reorder| reorder.delay),
         };
         keys.serialize(serializer)
-    }
-}
-
-impl Reorder {
-    pub(crate) fn check(&self) -> Result<(), InvalidParameter> {
-        PROBABILITY.check("reorder.probability", &self.probability)
     }
 }

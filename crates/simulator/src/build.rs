@@ -187,7 +187,7 @@ fn ends(class: &Class, protocol: &Protocol, control: &Controller, start: Time) -
             if class.paths.iter().all(|path| path.coding.is_none()) {
                 return Ends::Tcp(Pair { sender, receiver });
             }
-            let codings = class.paths.iter().map(|path| path.coding.map(coding));
+            let codings = class.paths.iter().map(|path| path.coding);
             let receiver = coded::Receiver::new(receiver, codings.clone().map(|it| it.is_some()));
             Ends::Coded(Box::new(Pair { sender: coded::Sender::new(sender, codings), receiver }))
         }
@@ -200,10 +200,6 @@ fn ends(class: &Class, protocol: &Protocol, control: &Controller, start: Time) -
             receiver: udp::Receiver::new(class.echo),
         })),
     }
-}
-
-fn coding(schema::Coding { redundancy, window }: schema::Coding) -> coded::Coding {
-    coded::Coding { redundancy, window }
 }
 
 fn protocol(class: &Class, source: Source) -> Protocol {

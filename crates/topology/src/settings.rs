@@ -1,8 +1,6 @@
 //! Settings of links from a plan.
 
-use network::{
-    Change, GilbertElliott, LinkSettings, Loss, LossModel, LossPlace, Opportunities, Reorder,
-};
+use network::{Change, GilbertElliott, LinkSettings, Loss, LossModel, Opportunities};
 use scenario::{PlanLink, PlanLoss, PlanOpportunities, schema};
 
 /// The network's settings of a link of the plan.
@@ -13,10 +11,7 @@ pub fn link_settings(link: &PlanLink) -> LinkSettings {
         delay: link.delay,
         queue: link.queue.clone(),
         loss: link.loss.map(loss),
-        reorder: link
-            .reorder
-            .as_ref()
-            .map(|own| Reorder { probability: own.probability, delay: own.delay }),
+        reorder: link.reorder,
         duplicate: link.duplicate,
         jitter: link.jitter,
     }
@@ -37,11 +32,7 @@ fn loss(planned: PlanLoss) -> Loss {
             bad: false,
         }),
     };
-    let place = match planned.place {
-        schema::LossPlace::Before => LossPlace::Before,
-        schema::LossPlace::After => LossPlace::After,
-    };
-    Loss { model, place }
+    Loss { model, place: planned.place }
 }
 
 /// The network's form of a change of a link in the plan.

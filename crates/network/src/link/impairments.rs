@@ -3,16 +3,30 @@
 use super::LinkSettings;
 use crate::Rng;
 use crate::loss::{Loss, LossModel, LossPlace};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::VecDeque;
-use units::{Span, Time};
+use units::{InvalidParameter, PROBABILITY, Span, Time};
 
-/// Packets that are held back at the end of the line, so that others overtake them.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Packets that are held back at the end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Reorder {
     /// Probability for each packet.
+    #[schemars(extend("range" = PROBABILITY.right))]
     pub probability: f64,
     /// For how long.
     pub delay: Span,
+}
+
+impl Reorder {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// The probability, if it is none.
+    pub fn check(&self) -> Result<(), InvalidParameter> {
+        PROBABILITY.check("probability", &self.probability)
+    }
 }
 
 /// The impairments of a link, and the packets that are under one.

@@ -17,6 +17,9 @@ mod receiver;
 mod sender;
 
 use coding::{Acknowledgement, Combination, Header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{InvalidParameter, ValidRange};
 use wire::CodedAck;
 
 use coder::Coder;
@@ -25,13 +28,44 @@ use listener::Listener;
 pub use receiver::Receiver;
 pub use sender::{Answer, Sender, Sent};
 
-/// How a path codes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Network coding of a path (Sundararajan et al. 2011; Xue et al. 2017).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Coding {
-    /// R: combinations sent for each segment, 1 or more.
+    /// R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good.
+    #[schemars(extend("range" = REDUNDANCY.right))]
     pub redundancy: f64,
-    /// W: segments that a combination covers at most, 1 to 255.
+    /// W: how many segments, the newest ones, a combination covers.
+    #[serde(default = "six")]
+    #[schemars(extend("range" = WINDOW.right))]
     pub window: u8,
+}
+
+fn six() -> u8 {
+    6
+}
+
+/// No loss that leaves a path usable asks for more than 10.
+const REDUNDANCY: ValidRange<f64> = ValidRange {
+    holds: |redundancy| (1.0..=10.0).contains(redundancy),
+    right: "at least 1 (each segment is sent once), at least 1/(1 − p) against a loss of p, at most \
+            10",
+};
+
+const WINDOW: ValidRange<u8> = ValidRange {
+    holds: |window| *window > 0,
+    right: "W is 1 to 255: a combination covers at least the segment for which it is sent",
+};
+
+impl Coding {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range.
+    pub fn check(&self) -> Result<(), InvalidParameter> {
+        REDUNDANCY.check("redundancy", &self.redundancy)?;
+        WINDOW.check("window", &self.window)
+    }
 }
 
 /// Bytes of the coding header: which segments, with which coefficients, and how long the payload
