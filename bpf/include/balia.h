@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* BALIA: growth x_r/(rtt_r (sum x_s)^2) (1+a)/2 (4+a)/5, backoff w_r - w_r/2 min(a, 3/2),
  * a = max_s x_s / x_r (draft-walid-mptcp-congestion-control-04; Peng et al. 2016).
- * Against the readable law: growth within 2^-26, and 2^-32 segments; backoff rounded down. */
+ *
+ * Error of growth: too large by at most 18u, 16u from two divisions by a sum that is low by 8u, and
+ * u from a in either factor; too small by at most 13u: 4u as in LIA, 4u for each factor (2u of a,
+ * the sum, the product), and the last division. Backoff is rounded down. */
 #ifndef AB_BALIA_H
 #define AB_BALIA_H
 
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
-#define AB_CANCELS 0 /* whether terms of growth may cancel */
+#define AB_RELATIVE 19 /* of growth, in 2^-31 */
+#define AB_OF_RENO 0 /* of 1/w, in 2^-31 */
+#define AB_ABSOLUTE 1 /* 2^-32 segments */
 
 /* max_s x_s / x_r, at least 1. */
 AB_FUNCTION ab_number ab_imbalance(const struct ab_views *v)

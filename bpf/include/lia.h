@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* LIA: growth min(max_s(w_s/rtt_s^2) / (sum x_s)^2, 1/w_r), backoff w_r/2
  * (RFC 6356 section 3, eq. 2).
- * Against the readable law: growth within 2^-26, and 2^-32 segments. */
+ * Error of growth: too large by at most 16u, as it is divided twice by a sum that is low by 8u; too
+ * small by at most 4u, from rate, quality and two divisions. */
 #ifndef AB_LIA_H
 #define AB_LIA_H
 
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
-#define AB_CANCELS 0 /* whether terms of growth may cancel */
+#define AB_RELATIVE 17 /* of growth, in 2^-31 */
+#define AB_OF_RENO 0 /* of 1/w, in 2^-31 */
+#define AB_ABSOLUTE 1 /* 2^-32 segments */
 
 AB_FUNCTION ab_s64 ab_growth(const struct ab_views *v)
 {

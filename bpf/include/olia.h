@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* OLIA: growth (w_r/rtt_r^2)/(sum x_s)^2 + alpha_r/w_r, backoff w_r/2
  * (draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012). M: the paths of the
- * largest window; B: the best ones by l/rtt^2; l: segments between losses. Against the readable
- * law: growth within 2^-26 of its larger term, and 2^-31 segments; ties as there. */
+ * largest window; B: the best ones by l/rtt^2; l: segments between losses. Ties as in the
+ * readable law.
+ *
+ * Error of growth g = P + alpha/w: the pooled term P is too large by at most 16u or too small by at
+ * most 4u, as in LIA, and alpha/w too small by 2u. Where alpha is negative, the terms cancel and
+ * P = g + |alpha|/w: 16u |g| + 18u |alpha|/w, with |alpha| at most 1/2. Two terms are fixed. */
 #ifndef AB_OLIA_H
 #define AB_OLIA_H
 
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
-#define AB_CANCELS 1 /* whether terms of growth may cancel */
+#define AB_RELATIVE 17 /* of growth, in 2^-31 */
+#define AB_OF_RENO 10 /* of 1/w, in 2^-31 */
+#define AB_ABSOLUTE 2 /* 2^-32 segments */
 
 /* 1 - 10^-6: windows and qualities within this fraction of the largest count as largest. */
 #define AB_TIE AB_CONSTANT(4294963001ULL, -32)
@@ -87,7 +93,8 @@ AB_FUNCTION int ab_alpha(const struct ab_views *v, struct ab_alpha *alpha)
 	if (!collected || mine == AB_NEITHER)
 		return 0;
 	alpha->sign = mine == AB_IN_B_NOT_M ? 1 : -1;
-	alpha->size = ab_over(AB_ONE, ab_whole((ab_u64)v->paths * (mine == AB_IN_M ? largest : collected)));
+	alpha->size = ab_over(AB_ONE, ab_whole((ab_u64)v->paths *
+					       (mine == AB_IN_M ? largest : collected)));
 	return 0;
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* Reno: growth 1/w, backoff w/2 (RFC 5681 section 3.1): the wrapped control beside the coupled
- * ones. Against the readable law: growth within 2^-26, and 2^-32 segments. */
+ * ones. Error of growth: one division, u. */
 #ifndef AB_RENO_H
 #define AB_RENO_H
 
 #include "views.h"
 
 #define AB_COUPLED 0 /* whether paths influence each other */
-#define AB_CANCELS 0 /* whether terms of growth may cancel */
+#define AB_RELATIVE 2 /* of growth, in 2^-31 */
+#define AB_OF_RENO 0 /* of 1/w, in 2^-31 */
+#define AB_ABSOLUTE 1 /* 2^-32 segments */
 
 AB_FUNCTION ab_s64 ab_growth(const struct ab_views *v)
 {

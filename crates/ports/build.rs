@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// A header with this definition is a law.
-const MARK: &str = "#define AB_COUPLED";
+/// What the header of a law defines; a header with the first one is a law.
+const NUMBERS: [&str; 4] = ["AB_COUPLED", "AB_RELATIVE", "AB_OF_RENO", "AB_ABSOLUTE"];
 
 fn main() {
     let include = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bpf/include");
@@ -25,7 +25,7 @@ fn laws(include: &Path) -> Vec<String> {
     let files = fs::read_dir(include).expect("bpf/ is beside crates/").flatten();
     let mut stems: Vec<String> = files
         .map(|entry| entry.path())
-        .filter(|path| read(path).contains(MARK))
+        .filter(|path| number(&read(path), NUMBERS[0]).is_some())
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     stems.sort();
@@ -34,6 +34,15 @@ fn laws(include: &Path) -> Vec<String> {
 
 fn read(file: &Path) -> String {
     fs::read_to_string(file).expect("sources are readable")
+}
+
+/// The number that a header defines under this name.
+fn number<'a>(header: &'a str, name: &str) -> Option<&'a str> {
+    header.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let defined = words.next() == Some("#define") && words.next() == Some(name);
+        defined.then(|| words.next()).flatten()
+    })
 }
 
 /// Compiles the laws, and writes the row of each in the registry.
@@ -47,9 +56,14 @@ fn build(laws: &[String], include: &Path, out: &Path) {
             format!("#include \"{law}.h\"\n#define AB_NAME(f) ab_{law}_##f\n#include \"law.c\"\n");
         fs::write(&source, text).expect("OUT_DIR is writable");
         build.file(source);
-        let functions =
-            ["growth", "backoff", "grow", "coupled", "cancels"].map(|f| format!("ab_{law}_{f}"));
-        writeln!(rows, "\"{}\": {},", law.replace('_', "-"), functions.join(" ")).ok();
+        let functions = ["growth", "backoff", "grow"].map(|f| format!("ab_{law}_{f}"));
+        let header = read(&include.join(law).with_extension("h"));
+        let numbers = NUMBERS.map(|name| {
+            let number = number(&header, name);
+            number.unwrap_or_else(|| panic!("bpf/include/{law}.h does not define {name}"))
+        });
+        let (functions, numbers) = (functions.join(" "), numbers.join(" "));
+        writeln!(rows, "\"{}\": {functions} {numbers},", law.replace('_', "-")).ok();
     }
     build.compile("laws");
     fs::write(out.join("laws.rs"), format!("ports! {{\n{rows}}}\n")).expect("OUT_DIR is writable");

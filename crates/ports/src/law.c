@@ -16,13 +16,3 @@ void AB_NAME(grow)(struct ab_window *window, ab_s64 growth, ab_u32 acked)
 {
 	ab_grow(window, growth, acked);
 }
-
-ab_u32 AB_NAME(coupled)(void)
-{
-	return AB_COUPLED;
-}
-
-ab_u32 AB_NAME(cancels)(void)
-{
-	return AB_CANCELS;
-}

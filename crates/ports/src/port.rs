@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 /// One segment in the unit of growth and credit.
 const SEGMENT: f64 = (1u64 << 32) as f64;
 
-/// The bound on the relative error of a law in C, upside down.
-const RELATIVE: f64 = (1u64 << 26) as f64;
+/// The bound on the relative error of one operation of `number.h`.
+const OPERATION: f64 = 1.0 / (1u64 << 31) as f64;
 
 /// A law of `bpf/include`.
 #[derive(Clone, Copy)]
@@ -23,20 +23,26 @@ pub struct Port {
     growth: unsafe extern "C" fn(*const Views) -> i64,
     backoff: unsafe extern "C" fn(*const Views) -> i64,
     grow: unsafe extern "C" fn(*mut Window, i64, u32),
-    coupled: unsafe extern "C" fn() -> u32,
-    cancels: unsafe extern "C" fn() -> u32,
+    coupled: bool,
+    bound: Bound,
+}
+
+/// What the header of a law states of the error of its growth: see `bpf/include/views.h`.
+#[derive(Clone, Copy)]
+struct Bound {
+    relative: u32,
+    of_reno: u32,
+    absolute: u32,
 }
 
 macro_rules! ports {
-    ($($law:literal: $growth:ident $backoff:ident $grow:ident $coupled:ident $cancels:ident),*
-     $(,)?) => {
+    ($($law:literal: $growth:ident $backoff:ident $grow:ident
+        $coupled:literal $relative:literal $of_reno:literal $absolute:literal),* $(,)?) => {
         unsafe extern "C" {
             $(
                 fn $growth(views: *const Views) -> i64;
                 fn $backoff(views: *const Views) -> i64;
                 fn $grow(window: *mut Window, growth: i64, acked: u32);
-                fn $coupled() -> u32;
-                fn $cancels() -> u32;
             )*
         }
 
@@ -46,8 +52,8 @@ macro_rules! ports {
             growth: $growth,
             backoff: $backoff,
             grow: $grow,
-            coupled: $coupled,
-            cancels: $cancels,
+            coupled: $coupled != 0,
+            bound: Bound { relative: $relative, of_reno: $of_reno, absolute: $absolute },
         }),*]);
     };
 }
@@ -90,14 +96,7 @@ impl Port {
 
     /// Whether paths influence each other.
     pub fn coupled(&self) -> bool {
-        // SAFETY: it returns a constant.
-        unsafe { (self.coupled)() != 0 }
-    }
-
-    /// Whether terms of growth may cancel.
-    fn cancels(&self) -> bool {
-        // SAFETY: it returns a constant.
-        unsafe { (self.cancels)() != 0 }
+        self.coupled
     }
 
     /// The window after `acked` segments that add `growth` each: its whole segments and its
@@ -121,15 +120,15 @@ impl Port {
         self.law.visit(Readable { views, formula: Formula::Backoff })
     }
 
-    /// Whether the readable law says the same as the step, within the bounds that the headers
-    /// state: 2^-26 of the growth, or of its largest term where terms may cancel, and 2^-31
-    /// segments.
+    /// Whether the readable law says the same as the step, within the bound that the law's header
+    /// states.
     pub fn is_readable(&self, step: &Step) -> bool {
+        let Bound { relative, of_reno, absolute } = self.bound;
         let readable = self.readable_growth(step);
-        let own = f64::from(step.views.path[step.views.me as usize].cwnd);
-        let term = if self.cancels() { 1.0 / own } else { 0.0 };
-        let scale = readable.abs().max(term);
-        (step.growth as f64 / SEGMENT - readable).abs() <= scale / RELATIVE + 2.0 / SEGMENT
+        let reno = 1.0 / f64::from(step.views.path[step.views.me as usize].cwnd);
+        let scaled = f64::from(relative) * readable.abs() + f64::from(of_reno) * reno;
+        let bound = scaled * OPERATION + f64::from(absolute) / SEGMENT;
+        (step.growth as f64 / SEGMENT - readable).abs() <= bound
     }
 
     /// The step again, from what the law saw.
