@@ -397,7 +397,7 @@ class Stopped:
             raise KeyboardInterrupt
 
 
-def test_an_interrupted_cell_keeps_its_replications_and_is_compared_where_seeds_are_shared(
+def test_an_interrupted_configuration_keeps_its_replications_and_is_compared_where_seeds_are_shared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = ab.papers.laboratory.run
@@ -407,13 +407,13 @@ def test_an_interrupted_cell_keeps_its_replications_and_is_compared_where_seeds_
 
     monkeypatch.setattr("anabranch.papers.laboratory.run", one_thread)
     paper = PAPERS["khalili"]
-    lab = Laboratory(dict(paper.cells), seeds=20)
+    lab = Laboratory(dict(paper.configurations), seeds=20)
     lab.run(["c-lia-10", "c-olia-10"], Stopped("c-olia-10", 0.75))
     assert lab.interrupted
     assert len(lab["c-lia-10"].runs) == 20
     assert 2 <= len(lab["c-olia-10"].runs) < 20
-    for cell in paper.evaluators["khalili.table6.olia"][1]:
-        lab.results.setdefault(cell, lab["c-lia-10"])
+    for name in paper.evaluators["khalili.table6.olia"][1]:
+        lab.results.setdefault(name, lab["c-lia-10"])
     unequal = _judged(paper, "khalili.table6.olia", lab)
     assert unequal.verdict != "not_run"
     rates = [check.obtained for check in unequal.checks]

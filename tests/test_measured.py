@@ -22,7 +22,7 @@ TABLES = (
     *(f"a-before-{n1}" for n1 in (10, 30)),
     *(f"b-{when}-{law}" for when in ("before", "after") for law in LAWS),
 )
-"""Cells of Tables 1 to 6, and the same under uncoupled control."""
+"""Configurations of Tables 1 to 6, and the same under uncoupled control."""
 FILES = sorted(MEASUREMENTS.glob("**/*.json.gz"))
 
 
@@ -31,10 +31,10 @@ def read(name: str) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize("cell", TABLES)
-def test_every_cell_of_the_tables_is_measured_five_times(cell: str) -> None:
-    assert cell in PAPERS["khalili"].measured
-    there = {file.name for file in (MEASUREMENTS / "khalili" / cell).glob("*.json.gz")}
+@pytest.mark.parametrize("configuration", TABLES)
+def test_every_configuration_of_the_tables_is_measured_five_times(configuration: str) -> None:
+    assert configuration in PAPERS["khalili"].measured
+    there = {file.name for file in (MEASUREMENTS / "khalili" / configuration).glob("*.json.gz")}
     assert there >= {f"{seed}.json.gz" for seed in range(1, 6)}
 
 
@@ -50,7 +50,7 @@ def test_every_measurement_is_valid_and_tells_where_it_is_from(file: Path) -> No
                 assert capacity < 1.002 * link.rate_bps
 
 
-def test_all_cells_are_of_one_kernel_one_testbed_and_the_same_controllers() -> None:
+def test_all_configurations_are_of_one_kernel_one_testbed_and_the_same_controllers() -> None:
     origins = {
         tuple(Result.load(file).provenance[key] for key in ("kernel", "testbed", "controllers"))
         for file in FILES

@@ -1,5 +1,6 @@
-"""Cells measured on the kernel: kept one by one, taken up again, judged. A short simulation stands
-in for the kernel, so that no root is needed."""
+"""Configurations measured on the kernel: kept one by one, taken up again, judged. A short
+simulation stands in for the kernel, so that no root is needed.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from anabranch.papers.row import BEYOND, head
 from anabranch.runs import EmulatorReport, KernelReport
 from anabranch.statistics import Interval, apart, difference, interval
 
-CELL = Configuration("khalili/scenario-c", "lia", ("duration=8 s", "warmup=6 s"))
+CONFIGURATION = Configuration("khalili/scenario-c", "lia", ("duration=8 s", "warmup=6 s"))
 SHORT = ("duration=30 s", "warmup=10 s")
 
 
@@ -87,31 +88,31 @@ def store(directory: Path, kernel: Kernel | None, said: list[str] | None = None)
 
 def test_a_measurement_that_was_stopped_goes_on_where_it_stopped(tmp_path: Path) -> None:
     stopped = Kernel(stop_at=3)
-    part = store(tmp_path, stopped).run("c-lia-10", CELL, 4, tell)
+    part = store(tmp_path, stopped).run("c-lia-10", CONFIGURATION, 4, tell)
     assert stopped.seeds == [1, 2] and part.seeds == [1, 2]
     assert not part.provenance["complete"]
     kernel = Kernel()
     world = store(tmp_path, kernel)
-    assert world.work("c-lia-10", CELL, 4) == 2 * (8 + OVERHEAD_S)
-    result = world.run("c-lia-10", CELL, 4, tell)
+    assert world.work("c-lia-10", CONFIGURATION, 4) == 2 * (8 + OVERHEAD_S)
+    result = world.run("c-lia-10", CONFIGURATION, 4, tell)
     assert kernel.seeds == [3, 4] and result.seeds == [1, 2, 3, 4]
     assert result.provenance["complete"] and result.world == "linux"
-    assert world.work("c-lia-10", CELL, 4) == 0
+    assert world.work("c-lia-10", CONFIGURATION, 4) == 0
     names = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.gz"))
     assert names == [f"c-lia-10/{seed}.json.gz" for seed in (1, 2, 3, 4)]
 
 
 def test_an_interrupt_before_any_replication_leaves_no_result(tmp_path: Path) -> None:
-    lab = Laboratory({"c-lia-10": CELL}, 2, world=store(tmp_path, Kernel(stop_at=1)))
+    lab = Laboratory({"c-lia-10": CONFIGURATION}, 2, world=store(tmp_path, Kernel(stop_at=1)))
     lab.run(["c-lia-10"])
     assert lab.interrupted and not lab.results and not list(tmp_path.rglob("*.gz"))
 
 
 def test_what_is_kept_is_what_was_measured_to_six_digits(tmp_path: Path) -> None:
     world = store(tmp_path, Kernel())
-    world.run("c-lia-10", CELL, 1, tell)
+    world.run("c-lia-10", CONFIGURATION, 1, tell)
     kept = ab.Result.load(world.file("c-lia-10", 1))
-    once = ab.run(CELL.scenario, [1], controller="lia", overrides=CELL.overrides)
+    once = ab.run(CONFIGURATION.scenario, [1], controller="lia", overrides=CONFIGURATION.overrides)
     np.testing.assert_allclose(kept.users("multipath"), once.users("multipath"), rtol=1e-6)
     assert kept.plan == once.plan
     assert rounded({"a": [1.23456789, 1234567, None]}) == {"a": [1.23457, 1234567, None]}
@@ -120,21 +121,21 @@ def test_what_is_kept_is_what_was_measured_to_six_digits(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        (replace(CELL, controller="olia"), "its controller is lia, not olia"),
+        (replace(CONFIGURATION, controller="olia"), "its controller is lia, not olia"),
         (
-            replace(CELL, overrides=("duration=9 s", "warmup=6 s")),
+            replace(CONFIGURATION, overrides=("duration=9 s", "warmup=6 s")),
             "has `duration=8 s` instead of `duration=9 s`",
         ),
-        (replace(CELL, scenario="khalili/scenario-a"), "its scenario is another"),
+        (replace(CONFIGURATION, scenario="khalili/scenario-a"), "its scenario is another"),
     ],
 )
-def test_a_replication_of_another_cell_is_measured_anew_and_why_is_said(
+def test_a_replication_of_another_configuration_is_measured_anew_and_why_is_said(
     other: Configuration, why: str, tmp_path: Path
 ) -> None:
-    store(tmp_path, Kernel()).run("cell", CELL, 1, tell)
+    store(tmp_path, Kernel()).run("named", CONFIGURATION, 1, tell)
     said: list[str] = []
     kernel = Kernel()
-    store(tmp_path, kernel, said).run("cell", other, 1, tell)
+    store(tmp_path, kernel, said).run("named", other, 1, tell)
     assert kernel.seeds == [1]
     assert len(said) == 1 and why in said[0] and "1.json.gz does not count" in said[0]
     assert "measured anew" in said[0]
@@ -142,11 +143,11 @@ def test_a_replication_of_another_cell_is_measured_anew_and_why_is_said(
 
 def test_a_replication_counts_by_its_seed_and_world_and_not_by_comments(tmp_path: Path) -> None:
     world = store(tmp_path, Kernel())
-    result = world.run("cell", CELL, 1, tell)
-    assert unlike(result, CELL, 2) == "its seed is [1], not [2]"
-    assert unlike(replace(result, world="simulation"), CELL, 1).startswith("its world")
+    result = world.run("named", CONFIGURATION, 1, tell)
+    assert unlike(result, CONFIGURATION, 2) == "its seed is [1], not [2]"
+    assert unlike(replace(result, world="simulation"), CONFIGURATION, 1).startswith("its world")
     text = f"# a comment\n{result.scenario.text}"
-    assert not unlike(replace(result, scenario=ab.Scenario.parse(text)), CELL, 1)
+    assert not unlike(replace(result, scenario=ab.Scenario.parse(text)), CONFIGURATION, 1)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"kind": "anabranch result"}', b"\x1f\x8bhalf"])
@@ -156,13 +157,13 @@ def test_a_damaged_file_is_named_and_left_alone(content: bytes, tmp_path: Path) 
     file.parent.mkdir()
     file.write_bytes(content)
     with pytest.raises(ValueError, match=r"c-lia-10/1\.json\.gz is damaged"):
-        world.run("c-lia-10", CELL, 2, tell)
+        world.run("c-lia-10", CONFIGURATION, 2, tell)
     assert file.read_bytes() == content
 
 
 def test_a_replication_that_is_not_valid_is_left_out_and_said(tmp_path: Path) -> None:
     said: list[str] = []
-    result = store(tmp_path, Kernel(spoilt=[2]), said).run("c-lia-10", CELL, 3, tell)
+    result = store(tmp_path, Kernel(spoilt=[2]), said).run("c-lia-10", CONFIGURATION, 3, tell)
     assert result.seeds == [1, 3] and result.provenance["failed"] == [2]
     assert result.provenance["complete"]
     assert said == [
@@ -178,18 +179,18 @@ def test_a_kernel_that_cannot_run_ends_a_measurement_but_not_one_that_has_run(
     kernel.error = LinuxError("needs root")
     world = store(tmp_path, kernel)
     with pytest.raises(LinuxError, match="needs root"):
-        world.run("c-lia-10", CELL, 2, tell)
+        world.run("c-lia-10", CONFIGURATION, 2, tell)
     kernel.error = None
-    world.run("c-lia-10", CELL, 2, tell)
+    world.run("c-lia-10", CONFIGURATION, 2, tell)
     kernel.error = NotValid("the calibration is off")
-    assert world.run("c-lia-10", CELL, 4, tell).seeds == [1, 2]  # two failures in a row
+    assert world.run("c-lia-10", CONFIGURATION, 4, tell).seeds == [1, 2]  # two failures in a row
     with pytest.raises(LinuxError):
-        world.run("c-lia-10", CELL, 5, tell)  # and a third
+        world.run("c-lia-10", CONFIGURATION, 5, tell)  # and a third
 
 
 def test_what_other_controllers_or_another_kernel_gave_is_measured_anew(tmp_path: Path) -> None:
     kernel = Kernel()
-    store(tmp_path, kernel).run("c-lia-10", CELL, 2, tell)
+    store(tmp_path, kernel).run("c-lia-10", CONFIGURATION, 2, tell)
     file = tmp_path / "c-lia-10" / "2.json.gz"
     for change, why in (
         ({"controllers": "0"}, "compiled from other sources"),
@@ -199,18 +200,18 @@ def test_what_other_controllers_or_another_kernel_gave_is_measured_anew(tmp_path
         result = ab.Result.load(file)
         replace(result, provenance=result.provenance | change).save(file)
         said: list[str] = []
-        store(tmp_path, kernel, said).run("c-lia-10", CELL, 2, tell)
+        store(tmp_path, kernel, said).run("c-lia-10", CONFIGURATION, 2, tell)
         assert why in said[0] and kernel.seeds[-1] == 2
-        assert store(tmp_path, kernel).work("c-lia-10", CELL, 2) == 0
+        assert store(tmp_path, kernel).work("c-lia-10", CONFIGURATION, 2) == 0
 
 
 def test_without_measuring_what_lies_there_is_taken_with_all_its_seeds(tmp_path: Path) -> None:
-    store(tmp_path, Kernel()).run("c-lia-10", CELL, 3, tell)
+    store(tmp_path, Kernel()).run("c-lia-10", CONFIGURATION, 3, tell)
     world = store(tmp_path, None)
-    assert world.work("c-lia-10", CELL, 20) == 0
-    assert world.run("c-lia-10", CELL, 20, tell).seeds == [1, 2, 3]
+    assert world.work("c-lia-10", CONFIGURATION, 20) == 0
+    assert world.run("c-lia-10", CONFIGURATION, 20, tell).seeds == [1, 2, 3]
     with pytest.raises(NoResult, match="nothing measured lies there"):
-        world.run("c-olia-10", CELL, 20, tell)
+        world.run("c-olia-10", CONFIGURATION, 20, tell)
 
 
 def test_lengths_of_time_are_in_hours_and_minutes() -> None:
@@ -242,11 +243,13 @@ def test_a_claim_has_a_verdict_of_the_world_that_measured_it(
     obtained = written["obtained"]["multipath"]
     assert obtained["repetitions"] == 3 and len(obtained["interval95"]) == 2
     assert topology.verdict == responsive.verdict == "not_run"
-    assert "no measured cell decides it" in topology.why
-    assert responsive.why == "it needs cells that are only simulated: freed-lia, freed-olia"
+    assert "no measured configuration decides it" in topology.why
+    assert (
+        responsive.why == "it needs configurations that are only simulated: freed-lia, freed-olia"
+    )
 
 
-def test_the_simulation_of_the_same_cells_stands_beside_and_differences_are_marked(
+def test_the_simulation_of_the_same_configurations_stands_beside_and_differences_are_marked(
     measured: tuple[list[Finding], Laboratory], tmp_path: Path
 ) -> None:
     (table, *_), lab = measured
@@ -263,15 +266,15 @@ def test_the_simulation_of_the_same_cells_stands_beside_and_differences_are_mark
         assert "c-lia-10 multipath" in table.why
     page = write_report(paper, [table], lab, tmp_path).read_text()
     assert "How it was measured" in page and "on Linux" in page and "Over time" not in page
-    (cell,) = conditions(lab)
-    assert cell.counted["acks"] == 300 and cell.counted["missed"] == 3
-    assert platform.release() in together([cell])
+    (configuration,) = conditions(lab)
+    assert configuration.counted["acks"] == 300 and configuration.counted["missed"] == 3
+    assert platform.release() in together([configuration])
 
 
 def test_quick_measures_a_sample_of_the_document_and_all_that_a_named_claim_needs() -> None:
     paper = PAPERS["khalili"]
     world = store(Path("nowhere"), Kernel())
-    lab = Laboratory(paper.cells_of("linux", quick=True), 2, world=world)
+    lab = Laboratory(paper.configurations_of("linux", quick=True), 2, world=world)
     whole, one = list(paper.claims), ["khalili.table6.olia"]
     assert _wanted(paper, whole, lab, quick=True) == list(paper.sampled)
     assert _wanted(paper, whole, lab, quick=False) == list(paper.measured)
@@ -279,16 +282,19 @@ def test_quick_measures_a_sample_of_the_document_and_all_that_a_named_claim_need
         "c-lia-10", "c-olia-10", "c-lia-30", "c-olia-30"
     ]  # fmt: skip
     assert set(paper.sampled) <= set(paper.measured)
-    seconds = sum(world.work(cell, lab.cells[cell], SEEDS["linux"][1]) for cell in paper.sampled)
+    seconds = sum(
+        world.work(configuration, lab.configurations[configuration], SEEDS["linux"][1])
+        for configuration in paper.sampled
+    )
     assert seconds < 12 * 60
 
 
-def test_every_measured_cell_fits_the_kernel() -> None:
+def test_every_measured_configuration_fits_the_kernel() -> None:
     from anabranch.linux import fit
 
-    for cell in PAPERS["khalili"].cells_of("linux").values():
-        plan = ab.load(cell.scenario).plan(
-            controller=cell.controller, overrides=list(cell.overrides)
+    for configuration in PAPERS["khalili"].configurations_of("linux").values():
+        plan = ab.load(configuration.scenario).plan(
+            controller=configuration.controller, overrides=list(configuration.overrides)
         )
         assert fit.refusals(plan) == []
 
@@ -312,14 +318,14 @@ def test_reproduce_judges_what_lies_in_a_directory(
 ) -> None:
     paper = PAPERS["khalili"]
     monkeypatch.setattr(paper, "shortened", SHORT)
-    cell = paper.cells_of("linux", quick=True)["c-lia-10"]
+    configuration = paper.configurations_of("linux", quick=True)["c-lia-10"]
     out = tmp_path / "out.json"
     there = Where("linux", None, tmp_path)
     ids = ["khalili.table3.n10", "khalili.table3.n30"]
     options = ReproduceOptions(where=there, quick=True, json=out)
     with pytest.raises(ValueError, match="nothing measured lies there"):
         reproduce_command(ids, options)
-    store(tmp_path / "quick", Kernel()).run("c-lia-10", cell, 2, tell)
+    store(tmp_path / "quick", Kernel()).run("c-lia-10", configuration, 2, tell)
     reproduce_command(ids, options)
     ten, thirty = json.loads(out.read_text())
     assert ten["world"] == "linux" and ten["obtained"]["multipath"]["repetitions"] == 2

@@ -28,42 +28,50 @@ def test_every_claim_has_one_evaluator_and_every_evaluator_a_claim(key: str) -> 
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_every_cell_is_a_valid_scenario_that_some_claim_needs(key: str) -> None:
+def test_every_configuration_is_a_valid_scenario_that_some_claim_needs(key: str) -> None:
     paper = PAPERS[key]
-    for cell in paper.cells_of("simulation").values():
-        ab.load(cell.scenario).plan(controller=cell.controller, overrides=list(cell.overrides))
-    needed = {name for _, cells in paper.evaluators.values() for name in cells}
-    assert needed == set(paper.cells)
+    for configuration in paper.configurations_of("simulation").values():
+        ab.load(configuration.scenario).plan(
+            controller=configuration.controller, overrides=list(configuration.overrides)
+        )
+    needed = {name for _, configurations in paper.evaluators.values() for name in configurations}
+    assert needed == set(paper.configurations)
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_every_experiment_has_the_cells_that_its_claims_need_and_no_others(key: str) -> None:
+def test_every_experiment_has_the_configurations_that_its_claims_need_and_no_others(
+    key: str,
+) -> None:
     paper = PAPERS[key]
     assert list(paper.experiments) == experiments(key)
-    for name, cells in paper.experiments.items():
+    for name, configurations in paper.experiments.items():
         claims = [id for id, claim in paper.claims.items() if name in claim.experiments]
         assert claims, name
-        assert set(cells) <= {cell for id in claims for cell in paper.evaluators[id][1]}, name
+        assert set(configurations) <= {
+            configuration for id in claims for configuration in paper.evaluators[id][1]
+        }, name
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_a_claim_with_experiments_needs_their_cells_or_auxiliary_ones(key: str) -> None:
+def test_a_claim_with_experiments_needs_their_configurations_or_auxiliary_ones(key: str) -> None:
     paper = PAPERS[key]
     for id, claim in paper.claims.items():
-        own = {cell for name in claim.experiments for cell in paper.experiments[name]}
+        own = {
+            configuration for name in claim.experiments for configuration in paper.experiments[name]
+        }
         if claim.experiments:
             others = set(paper.auxiliary) | set(paper.explaining)
             assert set(paper.evaluators[id][1]) <= own | others, id
 
 
 @pytest.mark.parametrize("key", PAPERS)
-def test_measured_cells_are_those_of_claims_and_of_the_tables_and_what_explains_comes_last(
+def test_measured_configurations_are_those_of_claims_and_of_the_tables_and_what_explains_comes_last(
     key: str,
 ) -> None:
     paper = PAPERS[key]
-    assert set(paper.measured) <= set(paper.cells) | set(paper.unclaimed)
+    assert set(paper.measured) <= set(paper.configurations) | set(paper.unclaimed)
     assert set(paper.measured[-len(paper.explaining) :]) == set(paper.explaining)
-    assert not set(paper.unclaimed) & set(paper.cells)
+    assert not set(paper.unclaimed) & set(paper.configurations)
     assert set(paper.sampled) <= set(paper.measured)
 
 

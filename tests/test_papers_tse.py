@@ -1,4 +1,4 @@
-"""The thesis' paper: its ledger, its cells, and evaluators on made-up results."""
+"""The thesis' paper: its ledger, its configurations, and evaluators on made-up results."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import anabranch as ab
 from anabranch import fairness
 from anabranch.papers import PAPERS, Laboratory, evaluate
 from anabranch.papers.pages import write_report
-from anabranch.papers.tse import cells, definitions, reading, summary
+from anabranch.papers.tse import configurations, definitions, reading, summary
 from anabranch.papers.tse.logs import changes, logged
 from anabranch.papers.tse.paper import BASE, matrix, shared_name, shared_ways
 
 PAPER = PAPERS["tse"]
 
 
-def links_of(cell: cells.Configuration, name: str = "ensemble") -> list[str]:
-    plan = ab.load(cell.scenario).plan(overrides=list(cell.overrides))
+def links_of(configuration: configurations.Configuration, name: str = "ensemble") -> list[str]:
+    plan = ab.load(configuration.scenario).plan(overrides=list(configuration.overrides))
     group = next(c for c in plan.classes if c.name == name)
     return [plan.links[path.links[0]].name for path in group.paths]
 
@@ -34,36 +34,38 @@ def test_a_quick_run_has_claims_of_the_ledger() -> None:
     assert {f"tse.{id}" for id in PAPER.brief} <= set(PAPER.claims)
 
 
-def test_every_cell_is_of_a_scenario_of_the_thesis_and_none_is_simulated_twice() -> None:
-    every = {**PAPER.cells, **PAPER.unclaimed}
-    assert all(cell.scenario.startswith("tse/") for cell in every.values())
+def test_every_configuration_is_of_a_scenario_of_the_thesis_and_none_is_simulated_twice() -> None:
+    every = {**PAPER.configurations, **PAPER.unclaimed}
+    assert all(configuration.scenario.startswith("tse/") for configuration in every.values())
     same = {}
-    for name, cell in every.items():
-        same.setdefault((cell.scenario, frozenset(cell.overrides), cell.series), []).append(name)
+    for name, configuration in every.items():
+        same.setdefault(
+            (configuration.scenario, frozenset(configuration.overrides), configuration.series), []
+        ).append(name)
     assert [names for names in same.values() if len(names) > 1] == []
 
 
 def test_red_follows_from_the_bandwidth_delay_product_but_at_least_twenty_packets() -> None:
-    assert cells.red("x", 1.0)[1:] == (
+    assert configurations.red("x", 1.0)[1:] == (
         "link.x.queue.red.min=5 packets",
         "link.x.queue.red.max=15 packets",
         "link.x.queue.red.limit=40 packets",
     )
-    assert "link.x.queue.red.max=62.5 packets" in cells.red("x", 20.0)
-    assert 'packets="10 packets"' in cells.drop_tail("x", 1.0)[1]
+    assert "link.x.queue.red.max=62.5 packets" in configurations.red("x", 20.0)
+    assert 'packets="10 packets"' in configurations.drop_tail("x", 1.0)[1]
 
 
 def test_contested_links_are_the_first_and_the_base_flow_is_on_them() -> None:
-    cell = PAPER.cells["independent-multi-priority-16-contested-4"]
-    plan = ab.load(cell.scenario).plan(overrides=list(cell.overrides))
+    configuration = PAPER.configurations["independent-multi-priority-16-contested-4"]
+    plan = ab.load(configuration.scenario).plan(overrides=list(configuration.overrides))
     users = {c.name: c.count for c in plan.classes if c.count}
     assert [name for name in users if name != "ensemble"] == [f"tcp-{i}" for i in (1, 2, 3, 4)]
-    assert links_of(cell)[0] == "link-1"
+    assert links_of(configuration)[0] == "link-1"
 
 
-def test_the_base_flow_is_on_the_path_that_the_cell_says() -> None:
-    name = cells.on_two_paths(BASE, "capacity", 1.5, cells.SECOND)
-    assert links_of(PAPER.cells[name]) == ["second", "first"]
+def test_the_base_flow_is_on_the_path_that_the_configuration_says() -> None:
+    name = configurations.on_two_paths(BASE, "capacity", 1.5, configurations.SECOND)
+    assert links_of(PAPER.configurations[name]) == ["second", "first"]
 
 
 @pytest.mark.parametrize(
@@ -138,10 +140,12 @@ SHORT = ("duration=20 s", "warmup=8 s")
 
 
 def small(*names: str) -> Laboratory:
-    """Cells run for a few seconds."""
+    """Configurations run for a few seconds."""
     short = {
-        name: cells.Configuration(
-            PAPER.cells[name].scenario, None, (*PAPER.cells[name].overrides, *SHORT)
+        name: configurations.Configuration(
+            PAPER.configurations[name].scenario,
+            None,
+            (*PAPER.configurations[name].overrides, *SHORT),
         )
         for name in names
     }
@@ -168,7 +172,7 @@ def test_on_an_empty_link_an_idealised_tcp_takes_all_so_that_filling_it_is_fair(
 
 
 def test_a_log_has_windows_and_packets_of_every_path() -> None:
-    change = (cells.over("bottleneck", "bottleneck"), cells.under(BASE), *SHORT)
+    change = (configurations.over("bottleneck", "bottleneck"), configurations.under(BASE), *SHORT)
     result, logs = logged("tse/shared", change)
     assert len(logs) == 2
     sent = result.path("ensemble", 0, "sent_packets")[0, 0]
@@ -177,7 +181,7 @@ def test_a_log_has_windows_and_packets_of_every_path() -> None:
     assert (np.diff(times) > 0).all() and (after[:-1] == before[1:]).all()
 
 
-def test_claims_without_cells_are_judged_and_have_evidence(tmp_path: Path) -> None:
+def test_claims_without_configurations_are_judged_and_have_evidence(tmp_path: Path) -> None:
     ids = ["tse.theory.bilevel_bound", "tse.fig4-5.optimal", "tse.alg.reduced_aggression"]
     found, lab = evaluate("tse", ids, seeds=2)
     assert [f.verdict for f in found] == ["reproduced"] * 3

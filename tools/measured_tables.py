@@ -35,31 +35,34 @@ def main() -> None:
         print(f"\n### Scenario {scenario}\n\n{line(names)}\n{line(['---'] * len(names))}")
         for row in (row for row in rows if row.scenario == scenario):
             print(line([*row.texts(), (row.verdict or "").replace("_", " ")]))
-    others(lab, {row.cell for row in rows})
+    others(lab, {row.configuration for row in rows})
     print(f"\n{together(conditions(lab))}\n\n{line(['claim', 'verdict'])}\n{line(['---', '---'])}")
     for finding in (f for f in findings if f.verdict != "not_run"):
         print(line([f"`{finding.claim.id}`", finding.verdict.replace("_", " ")]))
 
 
 def others(lab: Laboratory, shown: set[str]) -> None:
-    """A table of the measured cells that are in no table of the document."""
-    cells = [cell for cell in lab.results if cell not in shown]
-    if not cells or lab.beside is None:
+    """A table of the measured configurations that are in no table of the document."""
+    configurations = [configuration for configuration in lab.results if configuration not in shown]
+    if not configurations or lab.beside is None:
         return
-    names = ["cell", "users", "simulated", "on Linux", "difference"]
+    names = ["configuration", "users", "simulated", "on Linux", "difference"]
     print(f"\n### Beside the tables\n\n{line(names)}\n{line(['---'] * len(names))}")
-    for cell in cells:
-        for users in lab[cell].classes:
-            simulated, real = mbps(lab.beside[cell], users), mbps(lab[cell], users)
+    for configuration in configurations:
+        for users in lab[configuration].classes:
+            simulated, real = (
+                mbps(lab.beside[configuration], users),
+                mbps(lab[configuration], users),
+            )
             between = difference(real, simulated)
             mark = f" {BEYOND}" if apart(real, simulated) else ""
             by = f"{between.mean:+.3f}{spread(between)}{mark}"
-            print(line([f"`{cell}`", users, rate_text(simulated), rate_text(real), by]))
+            print(line([f"`{configuration}`", users, rate_text(simulated), rate_text(real), by]))
 
 
-def line(cells: list[str]) -> str:
+def line(configurations: list[str]) -> str:
     """A row of a table."""
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(configurations)} |"
 
 
 if __name__ == "__main__":

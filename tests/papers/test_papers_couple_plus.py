@@ -1,4 +1,6 @@
-"""The coding paper: its ledger, its cells and scenarios, readings on made-up results, short runs."""
+"""The coding paper: its ledger, its configurations and scenarios, readings on made-up results,
+short runs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ import anabranch as ab
 from anabranch.papers import Laboratory, evaluate
 from anabranch.papers.couple_plus import (
     PAPER,
-    cells,
+    configurations,
     definitions,
     logs,
     losses,
@@ -32,8 +34,8 @@ NAMES = [name for name in shipped() if name.startswith("couple-plus/")]
 
 
 def small(*names: str, seeds: int = 2) -> Laboratory:
-    """Cells run with two seeds."""
-    lab = Laboratory(PAPER.cells_of("simulation"), seeds=seeds)
+    """Configurations run with two seeds."""
+    lab = Laboratory(PAPER.configurations_of("simulation"), seeds=seeds)
     lab.run(names)
     return lab
 
@@ -51,21 +53,26 @@ def test_the_key_is_not_what_ids_begin_with_and_both_are_found() -> None:
         select(["couple"])
 
 
-def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
+def test_every_configuration_has_a_plan_and_none_is_simulated_twice() -> None:
     same: dict[Any, list[str]] = {}
-    for name, cell in PAPER.cells_of("simulation").items():
-        assert cell.scenario in NAMES
-        ab.load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
-        key = (cell.scenario, cell.controller, frozenset(cell.overrides))
+    for name, configuration in PAPER.configurations_of("simulation").items():
+        assert configuration.scenario in NAMES
+        ab.load(configuration.scenario).plan(
+            overrides=list(configuration.overrides), controller=configuration.controller
+        )
+        key = (configuration.scenario, configuration.controller, frozenset(configuration.overrides))
         same.setdefault(key, []).append(name)
     assert [names for names in same.values() if len(names) > 1] == []
 
 
 def test_redundancies_are_above_the_bound_and_those_that_hide_congestion_below_it() -> None:
-    assert all(r >= ab.theory.coding.redundancy_bound(p) for p, r in cells.EVERY)
-    assert cells.PRINTED in cells.EVERY
-    assert all(r < ab.theory.coding.redundancy_bound(cells.HIDING) for _, r in cells.HIDDEN)
-    assert [r for _, r in cells.RULE] == [1.04, 1.083, 1.141]
+    assert all(r >= ab.theory.coding.redundancy_bound(p) for p, r in configurations.EVERY)
+    assert configurations.PRINTED in configurations.EVERY
+    assert all(
+        r < ab.theory.coding.redundancy_bound(configurations.HIDING)
+        for _, r in configurations.HIDDEN
+    )
+    assert [r for _, r in configurations.RULE] == [1.04, 1.083, 1.141]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -117,10 +124,13 @@ def test_the_competition_period_ends_with_the_first_transfer() -> None:
 
 
 def test_what_is_taken_in_does_not_count_redundancy_and_no_link_carries_more_than_it_can() -> None:
-    lab = small(cells.alone(cells.COUPLE, 0.01, 1.25), cells.point(cells.LIA, 0.01, 1.25))
-    alone = reading.competition(lab, cells.alone(cells.COUPLE, 0.01, 1.25))
+    lab = small(
+        configurations.alone(configurations.COUPLE, 0.01, 1.25),
+        configurations.point(configurations.LIA, 0.01, 1.25),
+    )
+    alone = reading.competition(lab, configurations.alone(configurations.COUPLE, 0.01, 1.25))
     assert (alone[:, reading.SUB1] <= 1e3 * 1000 / 1064 / 1.25 * 1.01).all()
-    shared = reading.competition(lab, cells.point(cells.LIA, 0.01, 1.25))
+    shared = reading.competition(lab, configurations.point(configurations.LIA, 0.01, 1.25))
     assert (shared[:, reading.SUB1] * 1.25 + shared[:, reading.TCP] <= 1000).all()
 
 
@@ -175,20 +185,24 @@ def test_a_script_loses_what_it_is_told_to_and_a_capture_has_every_coded_packet(
 
 
 def test_rates_of_the_text_with_rtt_compensator_need_a_long_run() -> None:
-    lab = small(cells.other("long run", cells.LIA), cells.other("long run", cells.COUPLE))
+    lab = small(
+        configurations.other("long run", configurations.LIA),
+        configurations.other("long run", configurations.COUPLE),
+    )
     greedy, fair = (
-        reading.competition(lab, cells.other("long run", c)).mean(axis=0) for c in cells.BOTH
+        reading.competition(lab, configurations.other("long run", c)).mean(axis=0)
+        for c in configurations.BOTH
     )
     assert greedy[reading.SUB1] > 700 and greedy[reading.TCP] < 150
     assert fair[reading.SUB1] < 300 and fair[reading.TCP] > 600
 
 
-def test_a_report_has_the_figures_of_the_cells_that_have_been_run(tmp_path: Path) -> None:
+def test_a_report_has_the_figures_of_the_configurations_that_have_been_run(tmp_path: Path) -> None:
     lab = small(
         "measurement",
         "measurement-p0.01",
         "measurement-p0.05",
-        *cells.points(cells.LIA, chosen=(cells.PRINTED,)),
+        *configurations.points(configurations.LIA, chosen=(configurations.PRINTED,)),
     )
     page = write_report(PAPER, [], lab, tmp_path).read_text()
     assert "Losses in a redundant cycle" in page and "What changes with what the paper" in page

@@ -1,4 +1,6 @@
-"""The CS 218 report: its ledger, its cells and scenarios, pairs of seeds, replays, short runs."""
+"""The CS 218 report: its ledger, its configurations and scenarios, pairs of seeds, replays, short
+runs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from anabranch.papers.cs218 import (
     PAPER,
     algorithms,
     beside,
-    cells,
+    configurations,
     dual,
     logs,
     manet,
@@ -40,8 +42,8 @@ MOVING = [f"cs218/{name}" for name in ("manet", "csma", "mixed", "full-mesh", "v
 
 
 def ran(*names: str, seeds: int = 2) -> Laboratory:
-    """Cells run with two seeds."""
-    lab = Laboratory(PAPER.cells_of("simulation"), seeds=seeds)
+    """Configurations run with two seeds."""
+    lab = Laboratory(PAPER.configurations_of("simulation"), seeds=seeds)
     lab.run(names)
     return lab
 
@@ -51,12 +53,14 @@ def test_the_ledger_has_thirty_seven_claims_in_twelve_experiments() -> None:
     assert set(PAPER.evaluators) == set(PAPER.claims)
 
 
-def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
+def test_every_configuration_has_a_plan_and_none_is_simulated_twice() -> None:
     same: dict[Any, list[str]] = {}
-    for name, cell in PAPER.cells_of("simulation").items():
-        assert cell.scenario in NAMES
-        ab.load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
-        key = (cell.scenario, cell.controller, frozenset(cell.overrides))
+    for name, configuration in PAPER.configurations_of("simulation").items():
+        assert configuration.scenario in NAMES
+        ab.load(configuration.scenario).plan(
+            overrides=list(configuration.overrides), controller=configuration.controller
+        )
+        key = (configuration.scenario, configuration.controller, frozenset(configuration.overrides))
         same.setdefault(key, []).append(name)
     assert [names for names in same.values() if len(names) > 1] == []
 
@@ -95,14 +99,14 @@ def test_values_of_unequal_numbers_of_seeds_are_no_pairs() -> None:
         paired.Values({"cs218": np.ones(3), "lia": np.ones(2)})
 
 
-def test_a_sweep_has_the_seeds_that_all_of_its_cells_have() -> None:
-    sweep = paired.Sweep(cells.FAIRNESS, (cells.CS218, cells.LIA))
-    lab = ran(*sweep.cells, seeds=3)
-    one = lab[sweep.cells[0]]
-    lab.results[sweep.cells[0]] = Result(one.scenario, one.plan, one.runs[1:])
+def test_a_sweep_has_the_seeds_that_all_of_its_configurations_have() -> None:
+    sweep = paired.Sweep(configurations.FAIRNESS, (configurations.CS218, configurations.LIA))
+    lab = ran(*sweep.configurations, seeds=3)
+    one = lab[sweep.configurations[0]]
+    lab.results[sweep.configurations[0]] = Result(one.scenario, one.plan, one.runs[1:])
     values = sweep.values(lab, reading.mbps)
     assert [len(column) for column in values.by.values()] == [2, 2]
-    assert values.by["lia"].tolist() == reading.mbps(lab[sweep.cells[1]])[1:].tolist()
+    assert values.by["lia"].tolist() == reading.mbps(lab[sweep.configurations[1]])[1:].tolist()
 
 
 def test_filling_is_timed_between_two_windows_and_endless_if_the_second_is_not_reached() -> None:
@@ -153,7 +157,7 @@ def test_a_law_that_is_not_the_formula_is_noticed() -> None:
 
 
 def test_each_acknowledgement_of_a_run_moves_the_window_as_its_rule_says_and_no_other() -> None:
-    log = small.watched(cells.CS218)
+    log = small.watched(configurations.CS218)
     assert len(log.moments) > 10_000 and len(log.losses) > 5
     assert algorithms.most_bytes(logs.replayed(log, logs.twice)) <= 1
     assert algorithms.most_bytes(logs.replayed(log, logs.capped)) > 20
@@ -162,13 +166,20 @@ def test_each_acknowledgement_of_a_run_moves_the_window_as_its_rule_says_and_no_
 
 def test_within_one_red_queue_rtt_compensator_is_fair_and_cs218_is_not() -> None:
     network = "fairness-red"
-    controllers = (cells.CS218, cells.LIA, cells.RENO)
-    names = [cells.under(network, c) for c in (*controllers, cells.TCP, cells.NOBODY)]
+    controllers = (configurations.CS218, configurations.LIA, configurations.RENO)
+    names = [
+        configurations.under(network, c)
+        for c in (*controllers, configurations.TCP, configurations.NOBODY)
+    ]
     lab = ran(*names, seeds=4)
     held = {c: tables.verdicts(lab, network, c) for c in controllers}
     fair = {"P1": False, "P2": False, "goal 2": True, "lenient": True, "stringent": True}
     unfair = {"P1": False, "P2": True, "goal 2": False, "lenient": False, "stringent": False}
-    assert held == {cells.CS218: unfair, cells.LIA: fair, cells.RENO: unfair}
+    assert held == {
+        configurations.CS218: unfair,
+        configurations.LIA: fair,
+        configurations.RENO: unfair,
+    }
 
 
 def test_claims_are_judged_by_name_and_the_report_has_their_tables(tmp_path: Path) -> None:
@@ -216,9 +227,13 @@ def test_published_tables_are_those_of_the_ledger() -> None:
         assert beside.PUBLISHED[network] == printed
 
 
-def test_the_threshold_of_five_is_the_algorithm_itself_and_in_one_cell_with_the_table() -> None:
+def test_the_threshold_of_five_is_the_algorithm_itself_and_in_one_configuration_with_the_table() -> (
+    None
+):
     both = PAPER.experiments["cs218-threshold"], PAPER.experiments["cs218-manet-mobile"]
-    assert set(both[0]) & set(both[1]) == {cells.under(networks.MOBILE, cells.CS218)}
+    assert set(both[0]) & set(both[1]) == {
+        configurations.under(networks.MOBILE, configurations.CS218)
+    }
     assert sorted(networks.THRESHOLDS) == [1, 3, 5, 10, 20]
 
 
@@ -259,11 +274,14 @@ def test_a_published_difference_survives_with_its_sign_and_an_interval_without_n
 
 def test_in_the_manet_nobody_but_uncoupled_loses_and_nobody_has_more() -> None:
     sweep = manet.BOTH[networks.MOBILE]
-    lab = ran(*sweep.cells, seeds=3)
+    lab = ran(*sweep.configurations, seeds=3)
     rates = sweep.values(lab, reading.mbps)
-    assert all(abs(rates.relative(c, cells.LIA).mean) < 0.01 for c in cells.FOUR)
-    losses = {c: float(reading.lost(lab[cells.under("mobile", c)]).sum()) for c in cells.FOUR}
-    assert losses.pop(cells.RENO) > 0 and set(losses.values()) == {0.0}
+    assert all(abs(rates.relative(c, configurations.LIA).mean) < 0.01 for c in configurations.FOUR)
+    losses = {
+        c: float(reading.lost(lab[configurations.under("mobile", c)]).sum())
+        for c in configurations.FOUR
+    }
+    assert losses.pop(configurations.RENO) > 0 and set(losses.values()) == {0.0}
     assert 0 < manet.boost(lab, networks.MOBILE).mean < 0.05
 
 
@@ -275,15 +293,15 @@ def test_load_on_one_channel_is_seen_by_no_counter_of_another() -> None:
 
 
 def test_cars_are_silent_on_the_roadside_for_longer_than_on_both_networks() -> None:
-    cell = cells.under(networks.VANET, cells.LIA)
-    result = ran(cell)[cell]
+    configuration = configurations.under(networks.VANET, configurations.LIA)
+    result = ran(configuration)[configuration]
     roadside, both = dual.away(result, 0), dual.away(result, 0, 1)
     assert (roadside > 0.05).all() and (both < 0.01).all()
     assert (dual.longest_s(result, 0) < 10).all() and (dual.handovers(result) >= 3).all()
 
 
 def test_the_report_draws_the_manet_and_lists_pairs_and_open_parameters(tmp_path: Path) -> None:
-    others = [cells.under("AODV", c) for c in (cells.CS218, cells.LIA)]
+    others = [configurations.under("AODV", c) for c in (configurations.CS218, configurations.LIA)]
     found, lab = evaluate("cs218", ["cs218.table_mobile", "cs218.wish.vanet"], seeds=2)
     lab.run(others)
     text = write_report(PAPER, found, lab, tmp_path).read_text()

@@ -1,5 +1,5 @@
-"""The Wi-Fi chapter's paper: its ledger, its cells and scenarios, readings on made-up results,
-short runs.
+"""The Wi-Fi chapter's paper: its ledger, its configurations and scenarios, readings on made-up
+results, short runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 import anabranch as ab
 from anabranch.papers import Laboratory, evaluate, registry
 from anabranch.papers.pages import write_report
-from anabranch.papers.wifi import PAPER, added, cells, reading, structure
+from anabranch.papers.wifi import PAPER, added, configurations, reading, structure
 from anabranch.papers.wifi.logs import send_queues
 from anabranch.result import Result
 from anabranch.runs import Run, Series
@@ -31,12 +31,14 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def small(*names: str) -> Laboratory:
-    """Cells run for a few seconds."""
+    """Configurations run for a few seconds."""
     short = {}
     for name in names:
-        cell = PAPER.cells[name]
-        change = (*cell.overrides, *SHORT)
-        short[name] = cells.Configuration(cell.scenario, cell.controller, change, cell.series)
+        configuration = PAPER.configurations[name]
+        change = (*configuration.overrides, *SHORT)
+        short[name] = configurations.Configuration(
+            configuration.scenario, configuration.controller, change, configuration.series
+        )
     lab = Laboratory(short, seeds=2)
     lab.run(names)
     return lab
@@ -51,13 +53,15 @@ def test_a_quick_run_has_claims_of_the_ledger() -> None:
     assert {f"wifi.{id}" for id in PAPER.brief} < set(PAPER.claims)
 
 
-def test_every_cell_has_a_plan_and_none_is_simulated_twice() -> None:
-    every = {**PAPER.cells, **PAPER.unclaimed}
+def test_every_configuration_has_a_plan_and_none_is_simulated_twice() -> None:
+    every = {**PAPER.configurations, **PAPER.unclaimed}
     same: dict[Any, list[str]] = {}
-    for name, cell in every.items():
-        assert cell.scenario in NAMES
-        ab.load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
-        key = (cell.scenario, cell.controller, frozenset(cell.overrides))
+    for name, configuration in every.items():
+        assert configuration.scenario in NAMES
+        ab.load(configuration.scenario).plan(
+            overrides=list(configuration.overrides), controller=configuration.controller
+        )
+        key = (configuration.scenario, configuration.controller, frozenset(configuration.overrides))
         same.setdefault(key, []).append(name)
     assert [names for names in same.values() if len(names) > 1] == []
 
@@ -77,7 +81,7 @@ def test_a_scenario_says_what_the_chapter_leaves_open(name: str) -> None:
 
 
 def test_residual_loss_is_that_of_clients_and_never_of_access_points() -> None:
-    for overrides in ((), cells.by_packet(), cells.clients('noise="2 s"')):
+    for overrides in ((), configurations.by_packet(), configurations.clients('noise="2 s"')):
         media = ab.load("wifi/up").plan(overrides=list(overrides)).media
         for station in (s for m in media for s in m.stations):
             lossy = bool(station.noise_s or station.residual_loss)
@@ -87,14 +91,16 @@ def test_residual_loss_is_that_of_clients_and_never_of_access_points() -> None:
 
 
 def test_the_server_adds_a_tenth_of_a_second_and_nothing_else() -> None:
-    plans = [ab.load("wifi/up").plan(overrides=list(change)) for change in ((), cells.delayed())]
+    plans = [
+        ab.load("wifi/up").plan(overrides=list(change)) for change in ((), configurations.delayed())
+    ]
     rtts = [[p.base_rtt_s for c in plan.classes for p in c.paths] for plan in plans]
-    assert np.subtract(rtts[1], rtts[0]) == pytest.approx(cells.ADDED_S)
+    assert np.subtract(rtts[1], rtts[0]) == pytest.approx(configurations.ADDED_S)
     assert plans[0].media == plans[1].media
 
 
 def test_the_bandwidth_delay_products_are_the_chapters() -> None:
-    assert structure.bdp_kb(0.02, 10.0) == pytest.approx(cells.BDP_BYTES / 1e3)
+    assert structure.bdp_kb(0.02, 10.0) == pytest.approx(configurations.BDP_BYTES / 1e3)
     assert pytest.approx(150.0) == added.BDP
 
 
@@ -153,13 +159,13 @@ def test_no_network_carries_more_than_the_air_does() -> None:
     lab = small("up-5-lia", "down-5-lia", "backlogged")
     most = lab["backlogged"].rate("bulk") + lab["backlogged"].rate("parallel")
     assert (most < 31.5e6).all()
-    for cell in ("up-5-lia", "down-5-lia"):
+    for configuration in ("up-5-lia", "down-5-lia"):
         for p in (0, 1):
-            together = reading.mbps(lab, cell, p) + reading.mbps(lab, cell, p + 2)
+            together = reading.mbps(lab, configuration, p) + reading.mbps(lab, configuration, p + 2)
             assert (together < most.max() / 1e6).all() and (together > 18).all()
 
 
-def test_a_report_has_the_figures_of_the_cells_that_have_been_run(tmp_path: Path) -> None:
+def test_a_report_has_the_figures_of_the_configurations_that_have_been_run(tmp_path: Path) -> None:
     lab = small("up-5-lia", "down-5-lia", "up-100-lia", "window-1", "window-2")
     page = write_report(PAPER, [], lab, tmp_path).read_text()
     for title in ("Traffic on downlink and uplink", "Send queue", "100 ms added"):

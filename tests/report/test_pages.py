@@ -84,12 +84,12 @@ def test_a_change_of_nothing_has_no_sign():
     assert _moved(None, base) == "–"
 
 
-def test_an_interruption_counts_the_cells_that_had_all_replications():
+def test_an_interruption_counts_the_configurations_that_had_all_replications():
     paper = PAPERS["khalili"]
-    lab = Laboratory(paper.cells)
+    lab = Laboratory(paper.configurations)
     found = [finding(CLAIM, "simulation", [])]
     assert interruption(paper, found, lab) == ""
     lab.interrupted = True
-    for cell, complete in (("a-lia-10", True), ("a-lia-10-floor2", False)):
-        lab.results[cell] = SimpleNamespace(provenance={"complete": complete})
-    assert interruption(paper, found, lab) == "interrupted: 1 of 2 cells had been run"
+    for name, complete in (("a-lia-10", True), ("a-lia-10-floor2", False)):
+        lab.results[name] = SimpleNamespace(provenance={"complete": complete})
+    assert interruption(paper, found, lab) == "interrupted: 1 of 2 configurations had been run"

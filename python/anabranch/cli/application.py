@@ -246,8 +246,8 @@ def reproduce(
         bool,
         typer.Option(
             "--quick",
-            help="Seeds 1 to 5 of every cell, without the sensitivity table. On Linux three replications of "
-            "45 s, of a whole document only a sample of cells.",
+            help="Seeds 1 to 5 of every configuration, without the sensitivity table. On Linux three replications of "
+            "45 s, of a whole document only a sample of configurations.",
         ),
     ] = False,
     seeds: Annotated[
@@ -255,7 +255,7 @@ def reproduce(
         typer.Option(
             "--seeds",
             min=1,
-            help="Replications of each cell. Default 20, with --quick 5; on Linux 5, with --quick 3.",
+            help="Replications of each configuration. Default 20, with --quick 5; on Linux 5, with --quick 3.",
         ),
     ] = None,
     world: Annotated[

@@ -22,7 +22,7 @@ from .terminal import console, progress, table, worded, writing
 
 WORLDS = (SIMULATION, LINUX)
 SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
-"""Replications of a cell, and with --quick."""
+"""Replications of a configuration, and with --quick."""
 SENSITIVITY_SEEDS = 10
 KEPT = Path("out/measurements")
 """Where measured replications are kept by default, a directory for each document."""
@@ -97,13 +97,13 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
     laboratories: dict[str, Laboratory] = {}
     with progress("preparing") as tell:
 
-        def cell(name: str, done: float, total: float) -> None:
+        def configuration(name: str, done: float, total: float) -> None:
             tell(done, total, f"running {name}")
 
         for key, ids in chosen.items():
             world = where.built(key, quick)
             found, lab = evaluate(
-                key, ids, seeds=repetitions, world=world, quick=quick, progress=cell
+                key, ids, seeds=repetitions, world=world, quick=quick, progress=configuration
             )
             if where.judged and lab.absent and not lab.results:
                 why = "; ".join(dict.fromkeys(lab.absent.values()))
@@ -113,7 +113,7 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
             if laboratories[key].interrupted:
                 break
             if not quick and where.world == SIMULATION and len(ids) == len(PAPERS[key].claims):
-                _sensitivity(key, laboratories[key], cell)
+                _sensitivity(key, laboratories[key], configuration)
     if json:
         with writing(json):
             write_json(json, [finding.to_json() for finding in findings])
@@ -128,10 +128,10 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
         raise typer.Exit(1)
 
 
-def _sensitivity(key: str, lab: Laboratory, cell: Progress) -> None:
-    """Runs the cells that show what open parameters move; ten seeds are enough to see it."""
+def _sensitivity(key: str, lab: Laboratory, configuration: Progress) -> None:
+    """Runs the configurations that show what open parameters move; ten seeds are enough to see it."""
     lab.seeds = min(lab.seeds, SENSITIVITY_SEEDS)
-    lab.run(PAPERS[key].sensitivity, cell)
+    lab.run(PAPERS[key].sensitivity, configuration)
 
 
 def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
@@ -175,7 +175,7 @@ def _print_unmeasured(findings: list[Finding]) -> None:
 
 
 def _side_by_side(rows: Sequence[Row]) -> Table:
-    """Published, theory and the worlds in which the cells were run."""
+    """Published, theory and the worlds in which the configurations were run."""
     body = [
         [row.scenario, *_marked(row), worded(row.verdict) if row.verdict else ""] for row in rows
     ]
@@ -192,10 +192,10 @@ def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
     title = (
         "What the open parameters move: Mb/s of the harmed class (type 2 in A, single-path in C)"
     )
-    cells = list(variants[0][1])
-    head = ["variant", *cells]
+    configurations = list(variants[0][1])
+    head = ["variant", *configurations]
     body = [
-        [name, *(f"{values[c].mean:.3f}" if c in values else "–" for c in cells)]
+        [name, *(f"{values[c].mean:.3f}" if c in values else "–" for c in configurations)]
         for name, values in variants
     ]
     return table(title, head, body)

@@ -20,36 +20,45 @@ def mbps(result: Result, users: str, metric: str = "throughput_bps") -> Interval
     return Interval(value.mean / 1e6, value.half / 1e6, value.n, value.confidence)
 
 
-def differing(lab: Laboratory, cells: Iterable[str]) -> Iterator[tuple[str, Interval, Interval]]:
-    """Cell and class, measured rate and simulated rate where these differ beyond their intervals."""
+def differing(
+    lab: Laboratory, configurations: Iterable[str]
+) -> Iterator[tuple[str, Interval, Interval]]:
+    """Configuration and class, measured rate and simulated rate where these differ beyond their
+    intervals.
+    """
     if lab.beside is None:
         return
-    for cell in cells:
-        if cell not in lab.results or cell not in lab.beside.results:
+    for configuration in configurations:
+        if configuration not in lab.results or configuration not in lab.beside.results:
             continue
-        for users in lab[cell].classes:
-            pair = mbps(lab[cell], users), mbps(lab.beside[cell], users)
+        for users in lab[configuration].classes:
+            pair = mbps(lab[configuration], users), mbps(lab.beside[configuration], users)
             if apart(*pair):
-                yield f"{cell} {users}", *pair
+                yield f"{configuration} {users}", *pair
 
 
-def explained(lab: Laboratory, cells: Iterable[str]) -> str:
-    """A sentence on whether the simulation of the cells gives the same rates; empty without one."""
+def explained(lab: Laboratory, configurations: Iterable[str]) -> str:
+    """A sentence on whether the simulation of the configurations gives the same rates; empty
+    without one.
+    """
     if lab.beside is None:
         return ""
     found = [
-        f"{where} {real} against {simulated}" for where, real, simulated in differing(lab, cells)
+        f"{where} {real} against {simulated}"
+        for where, real, simulated in differing(lab, configurations)
     ]
     if not found:
-        return "The simulation of the same cells gives the same rates within the intervals."
+        return (
+            "The simulation of the same configurations gives the same rates within the intervals."
+        )
     return f"Measured against simulated rates in Mb/s beyond their intervals: {'; '.join(found)}."
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """How the replications of a cell were measured."""
+    """How the replications of a configuration were measured."""
 
-    cell: str
+    configuration: str
     kernel: str
     replications: int
     rejected: int
@@ -61,20 +70,22 @@ class Conditions:
     counted: dict[str, int]
     """Sums of `COUNTED` over controllers and replications."""
     sources: str
-    """Digests of the sources of the controllers; empty for a cell under the kernel's own Reno."""
+    """Digests of the sources of the controllers; empty for a configuration under the kernel's own
+    Reno.
+    """
 
 
 def conditions(lab: Laboratory) -> list[Conditions]:
-    """How each cell was measured; nothing for the simulation."""
+    """How each configuration was measured; nothing for the simulation."""
     if lab.beside is None:
         return []
-    return [_conditions(cell, result) for cell, result in lab.results.items()]
+    return [_conditions(configuration, result) for configuration, result in lab.results.items()]
 
 
-def _conditions(cell: str, result: Result) -> Conditions:
+def _conditions(configuration: str, result: Result) -> Conditions:
     counters = [c for run in result.runs for c in run.kernel.controllers.values()]
     return Conditions(
-        cell,
+        configuration,
         result.provenance["kernel"],
         len(result.runs),
         len(result.provenance["rejected"]),
@@ -86,11 +97,11 @@ def _conditions(cell: str, result: Result) -> Conditions:
 
 
 def together(rows: list[Conditions]) -> str:
-    """The conditions of all cells in a line."""
+    """The conditions of all configurations in a line."""
     sources = dict.fromkeys(text for row in rows for text in row.sources.split(", ") if text)
     sums = {name: sum(row.counted[name] for row in rows) for name in COUNTED}
     return (
-        f"kernel {', '.join(dict.fromkeys(row.kernel for row in rows))}; cells: {len(rows)}, "
+        f"kernel {', '.join(dict.fromkeys(row.kernel for row in rows))}; configurations: {len(rows)}, "
         f"replications: {sum(row.replications for row in rows)}, attempts that were not valid: "
         f"{sum(row.rejected for row in rows)}; emulator: 99 % of the packets within "
         f"{max(row.late_s for row in rows) * 1e3:.2f} ms, at most {max(row.busy for row in rows):.0%} of a "

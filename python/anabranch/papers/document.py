@@ -1,4 +1,4 @@
-"""A source document: its experiments as cells, and an evaluator for each of its claims."""
+"""A source document: its experiments as configurations, and an evaluator for each of its claims."""
 
 from __future__ import annotations
 
@@ -18,51 +18,57 @@ Evaluator = Callable[[Claim, Laboratory], Finding]
 
 @dataclass
 class Paper:
-    """A document: the cells of its experiments, and an evaluator for each of its claims."""
+    """A document: the configurations of its experiments, and an evaluator for each of its claims."""
 
     key: str
     title: str
     experiments: dict[str, dict[str, Configuration]]
-    """Cells of each experiment of the ledger; none where theory answers it, or nothing can yet."""
+    """Configurations of each experiment of the ledger; none where theory answers it, or nothing can
+    yet.
+    """
     auxiliary: dict[str, Configuration] = field(default_factory=dict)
-    """Cells that claims need besides those of an experiment."""
+    """Configurations that claims need besides those of an experiment."""
     explaining: dict[str, Configuration] = field(default_factory=dict)
-    """Cells that explain a miss: a claim is judged without them where a world has them not."""
+    """Configurations that explain a miss: a claim is judged without them where a world has them
+    not.
+    """
     unclaimed: dict[str, Configuration] = field(default_factory=dict)
-    """Cells that no claim needs: of the side-by-side table, and what stands beside it."""
+    """Configurations that no claim needs: of the side-by-side table, and what stands beside it."""
     measured: tuple[str, ...] = ()
-    """Cells that can be run on the real kernel, in the order in which they are."""
+    """Configurations that can be run on the real kernel, in the order in which they are."""
     sampled: tuple[str, ...] = ()
     """Those of them that a quick measurement of the whole document takes."""
     shortened: tuple[str, ...] = ()
-    """Overrides that make cells as short as a quick measurement has them."""
+    """Overrides that make configurations as short as a quick measurement has them."""
     sensitivity: dict[str, Configuration] = field(default_factory=dict)
-    """Cells that show what the open parameters move."""
+    """Configurations that show what the open parameters move."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
     side_by_side: Callable[[Laboratory], Sequence[Row]] = lambda lab: ()
-    """Rows of published rates beside theory and simulation, for the cells that have been run."""
+    """Rows of published rates beside theory and simulation, for the configurations that have been
+    run.
+    """
     moved: Callable[[Laboratory], Sequence[tuple[str, dict[str, Interval]]]] = lambda lab: ()
-    """What the sensitivity cells gave: for each variant a value for each column."""
+    """What the sensitivity configurations gave: for each variant a value for each column."""
     sections: Callable[[Laboratory], Sequence[Section]] = lambda lab: ()
-    """What the report shows before the claims: figures and tables of the document, of cells that
-    have been run.
+    """What the report shows before the claims: figures and tables of the document, of
+    configurations that have been run.
     """
     brief: tuple[str, ...] = ()
     """Claims that a quick run of the whole document judges; all of them if there are none."""
     shown: tuple[str, ...] = ()
-    """Cells whose windows and queues the report draws over time."""
+    """Configurations whose windows and queues the report draws over time."""
 
     @cached_property
-    def cells(self) -> dict[str, Configuration]:
-        """Every cell that a claim may need; experiments share some."""
+    def configurations(self) -> dict[str, Configuration]:
+        """Every configuration that a claim may need; experiments share some."""
         shared: dict[str, Configuration] = {}
-        for cells in (*self.experiments.values(), self.auxiliary, self.explaining):
-            shared |= cells
+        for configurations in (*self.experiments.values(), self.auxiliary, self.explaining):
+            shared |= configurations
         return shared
 
-    def cells_of(self, world: str, *, quick: bool = False) -> dict[str, Configuration]:
-        """Every cell that a world can run; on the kernel the quick ones are short."""
-        every = {**self.cells, **self.unclaimed, **self.sensitivity}
+    def configurations_of(self, world: str, *, quick: bool = False) -> dict[str, Configuration]:
+        """Every configuration that a world can run; on the kernel the quick ones are short."""
+        every = {**self.configurations, **self.unclaimed, **self.sensitivity}
         if world == SIMULATION:
             return every
         extra = self.shortened if quick else ()
@@ -80,20 +86,21 @@ class Paper:
         """The ledger's id of a claim."""
         return f"{self.prefix}.{id}"
 
-    def claim(self, id: str, *cells: str) -> Callable[[Evaluator], Evaluator]:
-        """Registers the evaluator of a claim and the cells that it needs.
+    def claim(self, id: str, *configurations: str) -> Callable[[Evaluator], Evaluator]:
+        """Registers the evaluator of a claim and the configurations that it needs.
 
-        Raises KeyError for a cell that does not exist and ValueError for a second evaluator.
+        Raises KeyError for a configuration that does not exist and ValueError for a second
+        evaluator.
         """
         full = self.full(id)
-        for name in cells:
-            if name not in self.cells:
-                raise KeyError(f"{full} needs the cell {name!r}, which does not exist")
+        for name in configurations:
+            if name not in self.configurations:
+                raise KeyError(f"{full} needs the configuration {name!r}, which does not exist")
 
         def register(evaluator: Evaluator) -> Evaluator:
             if full in self.evaluators:
                 raise ValueError(f"{full} has an evaluator already")
-            self.evaluators[full] = (evaluator, cells)
+            self.evaluators[full] = (evaluator, configurations)
             return evaluator
 
         return register

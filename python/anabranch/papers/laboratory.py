@@ -1,4 +1,4 @@
-"""Runs the cells that a document's claims need, once each, in one world."""
+"""Runs the configurations that a document's claims need, once each, in one world."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from ..result import Result, run
 from ..scenario import load
 
 Progress = Callable[[str, float, float], object]
-"""Called with the name of the cell at work, the work done and the work in all."""
+"""Called with the name of the configuration at work, the work done and the work in all."""
 
 SIMULATION = "simulation"
 
 LEAST_RUNS = 2
-"""Replications of an interrupted cell that are worth keeping: fewer have no interval."""
+"""Replications of an interrupted configuration that are worth keeping: fewer have no interval."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What a cell of a document's experiments runs: a shipped scenario, a controller, overrides."""
+    """What a configuration of a document's experiments runs: a shipped scenario, a controller,
+    overrides.
+    """
 
     scenario: str
     controller: str | None = None
@@ -31,31 +33,33 @@ class Configuration:
 
 
 class ReportProgress(Protocol):
-    """Reports the work done on a cell, its work in all and, perhaps, the step at work."""
+    """Reports the work done on a configuration, its work in all and, perhaps, the step at work."""
 
     def __call__(self, done: float, total: float, what: str = "") -> None:
         """Reports progress."""
 
 
 class NoResult(Exception):
-    """A world has no result of a cell; the text says why."""
+    """A world has no result of a configuration; the text says why."""
 
 
 class World(Protocol):
-    """Where cells are run."""
+    """Where configurations are run."""
 
     @property
     def name(self) -> str:
         """As in a finding."""
 
-    def work(self, name: str, cell: Configuration, seeds: int) -> float:
-        """What is still to be done for a cell, in any unit."""
+    def work(self, name: str, configuration: Configuration, seeds: int) -> float:
+        """What is still to be done for a configuration, in any unit."""
 
     def begin(self, work: float) -> None:
-        """Called with the work of all cells before the first of them is run."""
+        """Called with the work of all configurations before the first of them is run."""
 
-    def run(self, name: str, cell: Configuration, seeds: int, tell: ReportProgress) -> Result:
-        """The result of a cell with seeds from 1 on.
+    def run(
+        self, name: str, configuration: Configuration, seeds: int, tell: ReportProgress
+    ) -> Result:
+        """The result of a configuration with seeds from 1 on.
 
         After an interrupt it has the replications that had finished, and its provenance says that
         it is not complete. Raises KeyboardInterrupt when none had, and NoResult.
@@ -63,51 +67,54 @@ class World(Protocol):
 
 
 class Simulation:
-    """The simulator; the replications of a cell use every core."""
+    """The simulator; the replications of a configuration use every core."""
 
     name = SIMULATION
 
-    def work(self, name: str, cell: Configuration, seeds: int) -> float:
-        """The cell's weight."""
-        return cell.weight
+    def work(self, name: str, configuration: Configuration, seeds: int) -> float:
+        """The configuration's weight."""
+        return configuration.weight
 
     def begin(self, work: float) -> None:
         """Does nothing: simulations are short."""
 
-    def run(self, name: str, cell: Configuration, seeds: int, tell: ReportProgress) -> Result:
-        """Simulates a cell."""
+    def run(
+        self, name: str, configuration: Configuration, seeds: int, tell: ReportProgress
+    ) -> Result:
+        """Simulates a configuration."""
         return run(
-            load(cell.scenario),
+            load(configuration.scenario),
             range(1, seeds + 1),
-            controller=cell.controller,
-            overrides=cell.overrides,
-            series=cell.series,
+            controller=configuration.controller,
+            overrides=configuration.overrides,
+            series=configuration.series,
             progress=tell,
         )
 
 
 @dataclass
 class Laboratory:
-    """Cells by name, and their results once they have been run."""
+    """Configurations by name, and their results once they have been run."""
 
-    cells: dict[str, Configuration]
+    configurations: dict[str, Configuration]
     seeds: int = 20
     results: dict[str, Result] = field(default_factory=dict)
     interrupted: bool = False
     world: World = field(default_factory=Simulation)
     absent: dict[str, str] = field(default_factory=dict)
-    """Why there is no result of a cell that was asked for."""
+    """Why there is no result of a configuration that was asked for."""
     beside: Laboratory | None = None
-    """The same cells simulated, where this laboratory's world is another."""
+    """The same configurations simulated, where this laboratory's world is another."""
 
     def run(self, names: Iterable[str], progress: Progress | None = None) -> None:
-        """Runs the cells that have not been run.
+        """Runs the configurations that have not been run.
 
-        After an interrupt `interrupted` is set, and `results` has the cells that had finished and
-        the cell at work with the replications that had, if these are enough for an interval.
+        After an interrupt `interrupted` is set, and `results` has the configurations that had
+        finished and the configuration at work with the replications that had, if these are enough
+        for an interval.
         """
         todo = [name for name in dict.fromkeys(names) if name not in self.results]
-        work = {name: self.world.work(name, self.cells[name], self.seeds) for name in todo}
+        work = {name: self.world.work(name, self.configurations[name], self.seeds) for name in todo}
         whole = sum(work.values())
         self.world.begin(whole)
         before = 0.0
@@ -119,18 +126,18 @@ class Laboratory:
                 if progress:
                     progress(name + what, before + work[name] * done / total, whole)
 
-            if not self._run_cell(name, tell):
+            if not self._run_configuration(name, tell):
                 self.interrupted = True
                 return
             before += work[name]
         if progress:
             progress("done", whole, whole)
 
-    def _run_cell(self, name: str, tell: ReportProgress) -> bool:
-        """Whether all replications of a cell have finished; those that have are kept."""
+    def _run_configuration(self, name: str, tell: ReportProgress) -> bool:
+        """Whether all replications of a configuration have finished; those that have are kept."""
         try:
             tell(0.0, 1.0)
-            result = self.world.run(name, self.cells[name], self.seeds, tell)
+            result = self.world.run(name, self.configurations[name], self.seeds, tell)
         except NoResult as why:
             self.absent[name] = str(why)
             return True
@@ -142,7 +149,7 @@ class Laboratory:
         return complete
 
     def paired(self, names: Iterable[str]) -> Laboratory:
-        """The same with those replications only whose seeds all of the cells `names` have.
+        """The same with those replications only whose seeds all of the configurations `names` have.
 
         Paired differences subtract runs with the same seeds.
         """

@@ -1,5 +1,5 @@
-"""The real kernel as a world of cells: every replication is kept in a file as soon as it is
-measured.
+"""The real kernel as a world of configurations: every replication is kept in a file as soon as it
+is measured.
 
 A measurement takes hours. One that is started again measures only what is missing, and what lies in
 a directory can be judged without measuring, on any machine.
@@ -50,7 +50,9 @@ def silent(text: str) -> None:
 
 @dataclass
 class Measurements:
-    """Cells on the real kernel, their replications in the files `directory`/CELL/SEED.json.gz."""
+    """Configurations on the real kernel, their replications in the files
+    `directory`/CONFIGURATION/SEED.json.gz.
+    """
 
     directory: Path
     measure: Measure | None = on_kernel
@@ -65,28 +67,30 @@ class Measurements:
         """Where a replication lies."""
         return self.directory / name / f"{seed}.json.gz"
 
-    def work(self, name: str, cell: Configuration, seeds: int) -> float:
-        """Seconds that what is missing of a cell takes."""
+    def work(self, name: str, configuration: Configuration, seeds: int) -> float:
+        """Seconds that what is missing of a configuration takes."""
         if self.measure is None:
             return 0.0
-        return len(self._missing(name, cell, seeds)) * _seconds(cell)
+        return len(self._missing(name, configuration, seeds)) * _seconds(configuration)
 
     def begin(self, work: float) -> None:
         """Says how long it takes, if anything is to be measured."""
         if work > 0:
             self.say(f"measuring in real time takes about {spoken(work)}; files: {self.directory}")
 
-    def run(self, name: str, cell: Configuration, seeds: int, tell: ReportProgress) -> Result:
-        """The result of a cell; what is missing is measured and kept, seed by seed.
+    def run(
+        self, name: str, configuration: Configuration, seeds: int, tell: ReportProgress
+    ) -> Result:
+        """The result of a configuration; what is missing is measured and kept, seed by seed.
 
         Raises ValueError for a file that is no result, LinuxError when the kernel cannot run the
-        cell, and NoResult when there is nothing of it.
+        configuration, and NoResult when there is nothing of it.
         """
         if self.measure is None:
             wanted = self._seeds_there(name)
-            return _joined([self._kept(name, cell, seed) for seed in wanted], wanted)
+            return _joined([self._kept(name, configuration, seed) for seed in wanted], wanted)
         wanted = list(range(1, seeds + 1))
-        missing = self._missing(name, cell, seeds)
+        missing = self._missing(name, configuration, seeds)
         stopped = False
         for number, seed in enumerate(missing):
             what = f", replication {len(wanted) - len(missing) + number + 1} of {len(wanted)}"
@@ -95,20 +99,22 @@ class Measurements:
                 tell(number + now / whole, len(missing), what)
 
             try:
-                self._take(name, cell, seed, told)
+                self._take(name, configuration, seed, told)
             except KeyboardInterrupt:
                 stopped = True
                 break
-        parts = [self._kept(name, cell, seed) for seed in wanted]
+        parts = [self._kept(name, configuration, seed) for seed in wanted]
         if stopped and not any(parts):
             raise KeyboardInterrupt
         return _joined(parts, wanted, complete=not stopped)
 
-    def _take(self, name: str, cell: Configuration, seed: int, told: Callable[..., object]) -> None:
+    def _take(
+        self, name: str, configuration: Configuration, seed: int, told: Callable[..., object]
+    ) -> None:
         """Measures a replication and keeps it. One that does not come out valid is left out.
 
-        Raises LinuxError when the kernel cannot run the cell, and after some in a row that were not
-        valid.
+        Raises LinuxError when the kernel cannot run the configuration, and after some in a row that
+        were not valid.
         """
         from ..linux import NotValid
 
@@ -116,10 +122,10 @@ class Measurements:
         told(0.0, 1.0)
         try:
             result = self.measure(
-                load(cell.scenario),
+                load(configuration.scenario),
                 [seed],
-                controller=cell.controller,
-                overrides=list(cell.overrides),
+                controller=configuration.controller,
+                overrides=list(configuration.overrides),
                 progress=told,
             )
         except NotValid as error:
@@ -135,22 +141,26 @@ class Measurements:
         write_json(file, content | {"runs": rounded(content["runs"])})
         self._read[file] = Result.load(file)
 
-    def _missing(self, name: str, cell: Configuration, seeds: int) -> list[int]:
+    def _missing(self, name: str, configuration: Configuration, seeds: int) -> list[int]:
         """Seeds that are still to be measured."""
-        return [seed for seed in range(1, seeds + 1) if self._kept(name, cell, seed) is None]
+        return [
+            seed for seed in range(1, seeds + 1) if self._kept(name, configuration, seed) is None
+        ]
 
-    def _kept(self, name: str, cell: Configuration, seed: int) -> Result | None:
+    def _kept(self, name: str, configuration: Configuration, seed: int) -> Result | None:
         """The replication of a seed if it lies there and counts. Raises ValueError."""
         file = self.file(name, seed)
         if file not in self._read:
-            self._read[file] = self._checked(file, cell, seed) if file.exists() else None
+            self._read[file] = self._checked(file, configuration, seed) if file.exists() else None
         return self._read[file]
 
-    def _checked(self, file: Path, cell: Configuration, seed: int) -> Result | None:
-        """What a file holds, if it is of the cell; says so if not."""
+    def _checked(self, file: Path, configuration: Configuration, seed: int) -> Result | None:
+        """What a file holds, if it is of the configuration; says so if not."""
         try:
             result = Result.load(file)
-            why = unlike(result, cell, seed) or (self._outdated(result) if self.measure else "")
+            why = unlike(result, configuration, seed) or (
+                self._outdated(result) if self.measure else ""
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{file} is damaged: {error}\nhelp: move it away, and its replication is measured anew"
@@ -177,29 +187,29 @@ class Measurements:
         return ""
 
     def _seeds_there(self, name: str) -> list[int]:
-        """Seeds of a cell that have a file."""
+        """Seeds of a configuration that have a file."""
         files = (self.directory / name).glob("*.json.gz")
         stems = (file.name.removesuffix(".json.gz") for file in files)
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 
 
-def unlike(result: Result, cell: Configuration, seed: int) -> str:
-    """In what a replication is not that of a cell; empty if it is."""
+def unlike(result: Result, configuration: Configuration, seed: int) -> str:
+    """In what a replication is not that of a configuration; empty if it is."""
     origin = result.provenance
-    if _rules(result.scenario.text) != _rules(load(cell.scenario).text):
+    if _rules(result.scenario.text) != _rules(load(configuration.scenario).text):
         return "its scenario is another"
     wanted = {
         "world": (result.world, LINUX),
-        "controller": (origin["controller"], cell.controller),
+        "controller": (origin["controller"], configuration.controller),
         "seed": (result.seeds, [seed]),
     }
     for what, (found, asked) in wanted.items():
         if found != asked:
             return f"its {what} is {found}, not {asked}"
     given = list(origin["overrides"])
-    if given != list(cell.overrides):
-        others = [override for override in given if override not in cell.overrides]
-        without = [override for override in cell.overrides if override not in given]
+    if given != list(configuration.overrides):
+        others = [override for override in given if override not in configuration.overrides]
+        without = [override for override in configuration.overrides if override not in given]
         return f"it has {_listed(others)} instead of {_listed(without)}"
     return "" if result.runs[0].valid else "it is not valid"
 
@@ -237,9 +247,11 @@ def _different(parts: list[Result], key: str) -> str:
     return ", ".join(dict.fromkeys(str(part.provenance.get(key, "unknown")) for part in parts))
 
 
-def _seconds(cell: Configuration) -> float:
+def _seconds(configuration: Configuration) -> float:
     """Real time that a replication takes."""
-    plan = load(cell.scenario).plan(overrides=list(cell.overrides), controller=cell.controller)
+    plan = load(configuration.scenario).plan(
+        overrides=list(configuration.overrides), controller=configuration.controller
+    )
     return float(plan.duration_s) + OVERHEAD_S
 
 

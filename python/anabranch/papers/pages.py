@@ -48,8 +48,8 @@ def write_report(
         sections=sections,
         provenance={
             "version": _core.__version__,
-            "replications of a cell": _replications(lab),
-            "cells": str(len(lab.results)),
+            "replications of a configuration": _replications(lab),
+            "configurations": str(len(lab.results)),
             **({} if lab.beside else {"packets carried": f"{_packets(lab):,} hops"}),
         },
     )
@@ -59,27 +59,33 @@ def write_report(
 
 
 def interruption(paper: Paper, findings: Sequence[Finding], lab: Laboratory) -> str:
-    """How many cells had been run when an interrupt came; empty when none came.
+    """How many configurations had been run when an interrupt came; empty when none came.
 
-    The cells are those of the claims; once these are through, those of the open parameters too.
+    The configurations are those of the claims; once these are through, those of the open parameters
+    too.
     """
     if not lab.interrupted:
         return ""
     done = {name for name, result in lab.results.items() if result.provenance["complete"]}
     ids = [f.claim.id for f in findings if f.claim.id in paper.evaluators]
-    asked = {cell for id in ids for cell in paper.evaluators[id][1] if cell in lab.cells}
+    asked = {
+        configuration
+        for id in ids
+        for configuration in paper.evaluators[id][1]
+        if configuration in lab.configurations
+    }
     if asked <= done and lab.beside is None:
         asked |= set(paper.sensitivity)
-    return f"interrupted: {len(asked & done)} of {len(asked)} cells had been run"
+    return f"interrupted: {len(asked & done)} of {len(asked)} configurations had been run"
 
 
 def _packets(lab: Laboratory) -> int:
-    """Packets that the links of all cells carried."""
+    """Packets that the links of all configurations carried."""
     return sum(int(run.packet_hops) for r in lab.results.values() for run in r.runs)
 
 
 def _replications(lab: Laboratory) -> str:
-    """Replications of a cell, all numbers that there are."""
+    """Replications of a configuration, all numbers that there are."""
     numbers = sorted({len(r.runs) for r in lab.results.values()}, reverse=True)
     return " or ".join(str(n) for n in numbers) or "0"
 
@@ -165,21 +171,27 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
     figures = []
     for setting in dict.fromkeys(row.setting for row in rows):
         own = [row for row in rows if row.setting == setting]
-        cells = list(dict.fromkeys(row.cell for row in own))
-        by_cell = [{r.users: r for r in own if r.cell == cell} for cell in cells]
+        configurations = list(dict.fromkeys(row.configuration for row in own))
+        by_configuration = [
+            {r.users: r for r in own if r.configuration == configuration}
+            for configuration in configurations
+        ]
         marks = [
             plot.Reference(
                 label,
                 [
                     {users: rate * 1e6 for users, r in group.items() if (rate := of(r)) is not None}
-                    for group in by_cell
+                    for group in by_configuration
                 ],
             )
             for label, of in _marks(own)
         ]
-        names = [next(iter(group.values())).controller.upper() for group in by_cell]
+        names = [next(iter(group.values())).controller.upper() for group in by_configuration]
         figure = plot.shares(
-            [lab[cell] for cell in cells], references=marks, names=names, setting=setting
+            [lab[configuration] for configuration in configurations],
+            references=marks,
+            names=names,
+            setting=setting,
         )
         figures.append(
             Figure(
@@ -203,13 +215,13 @@ def _marks(rows: Sequence[Row]) -> list[tuple[str, Callable[[Row], float | None]
 
 
 def _measured(lab: Laboratory) -> list[Section]:
-    """How cells were measured, where they were not simulated."""
+    """How configurations were measured, where they were not simulated."""
     rows = conditions(lab)
     if not rows:
         return []
     body = [
         [
-            row.cell,
+            row.configuration,
             row.kernel,
             str(row.replications),
             str(row.rejected),
@@ -219,7 +231,7 @@ def _measured(lab: Laboratory) -> list[Section]:
         ]
         for row in rows
     ]
-    columns = ["cell", "kernel", "replications", "not valid", "late ms", "processor"]
+    columns = ["configuration", "kernel", "replications", "not valid", "late ms", "processor"]
     words = ["acknowledgements", "missed", "found wrong", "repairs"]
     found = list(
         dict.fromkeys(d for r in lab.results.values() for d in r.provenance["differences"])
@@ -234,21 +246,21 @@ def _measured(lab: Laboratory) -> list[Section]:
 
 
 def _moving_pictures(paper: Paper, lab: Laboratory) -> list[Section]:
-    """Windows, rates and queues over time in one simulated replication of a cell of each
+    """Windows, rates and queues over time in one simulated replication of a configuration of each
     controller.
     """
     shown = [name for name in paper.shown if name in lab.results and lab.beside is None]
     sections = []
     for name in shown:
-        cell = lab.cells[name]
+        configuration = lab.configurations[name]
         result = run(
-            load(cell.scenario),
+            load(configuration.scenario),
             (1,),
-            controller=cell.controller,
-            overrides=cell.overrides,
+            controller=configuration.controller,
+            overrides=configuration.overrides,
             series=True,
         )
-        title = f"Over time: {result.plan.title} ({str(cell.controller).upper()})"
+        title = f"Over time: {result.plan.title} ({str(configuration.controller).upper()})"
         sections.append(Section(title, "", [], _over_time(result, lab[name])))
     return sections
 
@@ -307,7 +319,7 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
 
 
 def _moved(value: Interval | None, base: Interval) -> str:
-    """A rate and its change; a dash for a cell that an interrupt has left out."""
+    """A rate and its change; a dash for a configuration that an interrupt has left out."""
     if value is None:
         return "–"
     change = f"{value.mean - base.mean:+.3f}"

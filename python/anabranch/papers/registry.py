@@ -16,7 +16,7 @@ PAPERS = {module.PAPER.key: module.PAPER for module in (khalili, tse, couple_plu
 """The documents by key."""
 
 MOST_NAMED = 6
-"""Cells that a reason names; of more it says how many."""
+"""Configurations that a reason names; of more it says how many."""
 
 SEEDS_BESIDE = 5
 """Replications of the simulation beside another world, as many as the documents have."""
@@ -54,31 +54,33 @@ def evaluate(
 ) -> tuple[list[Finding], Laboratory]:
     """Runs what the claims `ids` of document `key` need and judges each of them.
 
-    `world` is the simulation unless another is given; then the simulation of the same cells stands
-    beside it, and `quick` measures short cells, of the whole document only a sample. All claims of
-    a document also run the cells that stand in its tables without one.
+    `world` is the simulation unless another is given; then the simulation of the same
+    configurations stands beside it, and `quick` measures short configurations, of the whole
+    document only a sample. All claims of a document also run the configurations that stand in its
+    tables without one.
 
-    After an interrupt the claims whose cells had all finished are judged, the others are `not_run`,
-    and the laboratory's `interrupted` is set. Raises what the world raises.
+    After an interrupt the claims whose configurations had all finished are judged, the others are
+    `not_run`, and the laboratory's `interrupted` is set. Raises what the world raises.
     """
     paper = PAPERS[key]
     world = world or Simulation()
-    laboratory = Laboratory(paper.cells_of(world.name, quick=quick), seeds, world=world)
+    laboratory = Laboratory(paper.configurations_of(world.name, quick=quick), seeds, world=world)
     laboratory.run(_wanted(paper, ids, laboratory, quick), progress)
     if world.name != SIMULATION:
-        laboratory.beside = Laboratory(laboratory.cells, SEEDS_BESIDE)
+        laboratory.beside = Laboratory(laboratory.configurations, SEEDS_BESIDE)
         laboratory.beside.run(laboratory.results, None if laboratory.interrupted else progress)
     return [_judged(paper, id, laboratory) for id in ids], laboratory
 
 
 def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: bool) -> list[str]:
-    """The cells to run for some claims; those of a world that takes long come in its own order, and
-    without those that only explain if it is to be quick."""
+    """The configurations to run for some claims; those of a world that takes long come in its own
+    order, and without those that only explain if it is to be quick.
+    """
     simulated = laboratory.world.name == SIMULATION
     if simulated and quick and paper.brief and len(ids) == len(paper.claims):
         ids = [paper.full(id) for id in paper.brief]
     own = [paper.evaluators[id] for id in ids if id in paper.evaluators]
-    needed = {cell: None for _, cells in own for cell in cells}
+    needed = {configuration: None for _, configurations in own for configuration in configurations}
     if len(ids) == len(paper.claims):
         needed |= dict.fromkeys(paper.unclaimed)
     if simulated:
@@ -86,22 +88,28 @@ def _wanted(paper: Paper, ids: Sequence[str], laboratory: Laboratory, quick: boo
     if quick and len(ids) == len(paper.claims):
         return list(paper.sampled)
     if quick:
-        needed = {cell: None for cell in needed if cell not in paper.explaining}
-    return [cell for cell in laboratory.cells if cell in needed]
+        needed = {
+            configuration: None for configuration in needed if configuration not in paper.explaining
+        }
+    return [configuration for configuration in laboratory.configurations if configuration in needed]
 
 
 def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
-    """A claim's finding, if it can be evaluated and all of its cells have been run."""
+    """A claim's finding, if it can be evaluated and all of its configurations have been run."""
     if id not in paper.evaluators:
         return not_run(paper.claims[id], "nothing evaluates this claim yet")
-    evaluator, cells = paper.evaluators[id]
-    needed = [cell for cell in cells if laboratory.beside is None or cell not in paper.explaining]
+    evaluator, configurations = paper.evaluators[id]
+    needed = [
+        configuration
+        for configuration in configurations
+        if laboratory.beside is None or configuration not in paper.explaining
+    ]
     if why := _missing(needed, laboratory):
         return not_run(paper.claims[id], why)
-    if len({tuple(laboratory[cell].seeds) for cell in needed}) > 1:
-        laboratory = laboratory.paired(cells)
+    if len({tuple(laboratory[configuration].seeds) for configuration in needed}) > 1:
+        laboratory = laboratory.paired(configurations)
         if len(laboratory[needed[0]].runs) < LEAST_RUNS:
-            why = "its cells have no two seeds in common and cannot be compared in pairs"
+            why = "its configurations have no two seeds in common and cannot be compared in pairs"
             return not_run(paper.claims[id], why)
     found = evaluator(paper.claims[id], laboratory)
     if found.verdict == "reproduced":
@@ -113,16 +121,20 @@ def _judged(paper: Paper, id: str, laboratory: Laboratory) -> Finding:
 def _missing(needed: Sequence[str], laboratory: Laboratory) -> str:
     """Why a claim cannot be judged; empty if it can."""
     if laboratory.beside is not None and not needed:
-        return "no measured cell decides it: its verdict is that of the run without --world"
-    missing = [cell for cell in needed if cell not in laboratory.results]
-    simulated = [cell for cell in missing if cell not in laboratory.cells]
-    absent = [cell for cell in missing if cell in laboratory.absent]
+        return (
+            "no measured configuration decides it: its verdict is that of the run without --world"
+        )
+    missing = [configuration for configuration in needed if configuration not in laboratory.results]
+    simulated = [
+        configuration for configuration in missing if configuration not in laboratory.configurations
+    ]
+    absent = [configuration for configuration in missing if configuration in laboratory.absent]
     if simulated:
-        return f"it needs cells that are only simulated: {', '.join(simulated)}"
+        return f"it needs configurations that are only simulated: {', '.join(simulated)}"
     if absent:
-        return "; ".join(f"{cell}: {laboratory.absent[cell]}" for cell in absent)
+        return "; ".join(f"{name}: {laboratory.absent[name]}" for name in absent)
     if missing and laboratory.interrupted:
-        return "interrupted before all of its cells had been run"
+        return "interrupted before all of its configurations had been run"
     if missing:
         some = ", ".join(missing[:MOST_NAMED])
         more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""

@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from ..statistics import Interval, Verdict, apart, difference
 
 WORLDS = {"simulation": "simulated", "linux": "on Linux"}
-"""Worlds in which cells are run, and their columns."""
+"""Worlds in which configurations are run, and their columns."""
 
 BEYOND = "≠"
 """Marks a difference that the intervals do not explain."""
 
 
 UNKNOWN = Interval(math.nan, math.inf, 0)
-"""The rate in a world in which the cell has not been run."""
+"""The rate in a world in which the configuration has not been run."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One class of users in one cell; rates in Mb/s per user, on the wire but for goodput."""
+    """One class of users in one configuration; rates in Mb/s per user, on the wire but for goodput."""
 
     scenario: str
     setting: str
     controller: str
     users: str
     published: float | None
-    """None for a cell that the document does not print."""
+    """None for a configuration that the document does not print."""
     fixed_point: float
     optimum: float
     probing_optimum: float
@@ -37,7 +37,7 @@ class Row:
     goodput: Interval
     """In the world that is judged."""
     verdict: Verdict | None
-    cell: str
+    configuration: str
 
     @property
     def difference(self) -> Interval | None:

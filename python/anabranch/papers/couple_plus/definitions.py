@@ -14,7 +14,7 @@ from ...theory.coding import CodedFlow, CodedNetwork, CodedPath
 from ..findings import Finding, finding, hold_together, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import (
+from .configurations import (
     BOTH,
     CALLED,
     COUPLE,
@@ -239,9 +239,10 @@ def aimd_balance(claim: Claim, lab: Laboratory) -> Finding:
 
 def sensed_over_true(lab: Laboratory, w: int = 0, r: float = 0.0) -> Floats:
     """Indications over packets sent, over the part of packets that is lost."""
-    cell = hidden(w, r)
+    configuration = hidden(w, r)
     own = {
-        m: total(lab, cell, ("multipath", 0), m) for m in ("recoveries", "timeouts", "lost_packets")
+        m: total(lab, configuration, ("multipath", 0), m)
+        for m in ("recoveries", "timeouts", "lost_packets")
     }
     return np.asarray((own["recoveries"] + own["timeouts"]) / own["lost_packets"])
 
@@ -300,19 +301,19 @@ PEAK_S = 1.0
 """About a round trip with full queues: losses of a burst fall within it."""
 
 
-def detection(lab: Laboratory, cell: str) -> tuple[Floats, Floats]:
+def detection(lab: Laboratory, configuration: str) -> tuple[Floats, Floats]:
     """By seed: mean packets from the first drop of an episode to the first indication, and the part
     dropped in the second after a first drop, at the peak."""
     from .logs import of_path, of_seeds
 
     packets, parts = [], []
-    result = of_seeds(lab.cells[cell], lab[cell].seeds)
+    result = of_seeds(lab.configurations[configuration], lab[configuration].seeds)
     arrived = path_series(result, "arrived_bytes", ("multipath", 1))
     for run, (t_s, taken) in zip(result.runs, arrived, strict=True):
         events = of_path(run, 0, 1)
         drops = events.times("drop")
         told = events.times("recovery", "timeout")
-        size = 1064 if cell == "delay-coded" else 1052
+        size = 1064 if configuration == "delay-coded" else 1052
         spans, since = [], 10.0
         for end in told[told > since]:
             own = drops[(drops > since) & (drops < end)]

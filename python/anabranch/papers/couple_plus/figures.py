@@ -12,7 +12,7 @@ from ...plot import style
 from ...report import Figure, Section
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
-from .cells import BOTH, CALLED, COUPLE, LIA, POINTS, PRINTED, alone, bare, mobile, point
+from .configurations import BOTH, CALLED, COUPLE, LIA, POINTS, PRINTED, alone, bare, mobile, point
 from .losses import CYCLE, in_cycles
 from .reading import FLOW_PATHS, SUB0, SUB1, TCP, bins_kbps, competition
 from .tables import beyond, hidden_losses, leaves_open, matrices, volumes, where
@@ -30,8 +30,8 @@ def _rates(lab: Laboratory, controller: str, p: float, column: int) -> list[Inte
     return [interval(competition(lab, point(controller, p, r))[:, column]) for r in POINTS[p]]
 
 
-def _have(lab: Laboratory, cells: Sequence[str]) -> bool:
-    return all(cell in lab.results for cell in cells)
+def _have(lab: Laboratory, configurations: Sequence[str]) -> bool:
+    return all(configuration in lab.results for configuration in configurations)
 
 
 def _here(lab: Laboratory) -> list[float]:
@@ -173,7 +173,7 @@ def cycles(lab: Laboratory) -> Drawing:
     """How many packets of a cycle are lost, on the sparse channel and on denser ones, on a
     logarithmic scale.
     """
-    cells = {
+    configurations = {
         "in the long run 0.005, sparse": "measurement",
         "0.01": "measurement-p0.01",
         "0.05": "measurement-p0.05",
@@ -181,9 +181,9 @@ def cycles(lab: Laboratory) -> Drawing:
     title = f"Figure 7: losses in a redundant cycle of {CYCLE} packets, UDP over Wi-Fi"
     figure, (ax,) = style.panels(1, 3.4, title)
     width = 0.26
-    for number, cell in enumerate(cells.values()):
-        counts = in_cycles(lab, cell)[:, :6]
-        parts = counts / in_cycles(lab, cell).sum(axis=1, keepdims=True)
+    for number, configuration in enumerate(configurations.values()):
+        counts = in_cycles(lab, configuration)[:, :6]
+        parts = counts / in_cycles(lab, configuration).sum(axis=1, keepdims=True)
         values = [interval(column) for column in parts.T]
         x = np.arange(6) + (number - 1) * width
         heights = [value.mean for value in values]
@@ -200,7 +200,7 @@ def cycles(lab: Laboratory) -> Drawing:
     ax.set_xticks(range(6))
     entries = [
         style.entry(f"loss {name}", color=style.colour(n), linewidth=7)
-        for n, name in enumerate(cells)
+        for n, name in enumerate(configurations)
     ]
     style.legend(figure, entries)
     return figure
@@ -284,7 +284,7 @@ def _figure14(lab: Laboratory) -> list[Figure]:
 
 
 def sections(lab: Laboratory) -> list[Section]:
-    """Figures and tables for the cells that have been run."""
+    """Figures and tables for the configurations that have been run."""
     found = [
         Section("Losses in a redundant cycle", "", (), _figure7(lab)),
         Section(

@@ -1,4 +1,6 @@
-"""Events of cells, and packets of small runs: what a coded path sends, is told, and makes of it."""
+"""Events of configurations, and packets of small runs: what a coded path sends, is told, and makes
+of it.
+"""
 
 from __future__ import annotations
 
@@ -50,14 +52,14 @@ def of_path(one: Run, flow: int, path: int) -> Events:
 
 
 @cache
-def logged(cell: Configuration, seeds: tuple[int, ...]) -> Result:
-    """A cell run again with its events written down."""
+def logged(configuration: Configuration, seeds: tuple[int, ...]) -> Result:
+    """A configuration run again with its events written down."""
     return run(
-        load(cell.scenario),
+        load(configuration.scenario),
         seeds,
-        controller=cell.controller,
-        overrides=cell.overrides,
-        series=cell.series,
+        controller=configuration.controller,
+        overrides=configuration.overrides,
+        series=configuration.series,
         events=True,
     )
 
@@ -183,7 +185,8 @@ class Episode:
 
 
 BACK_S = 1.0
-"""A loss is at most so old when the sender asks about it: the longest round trip with full queues."""
+"""A loss is at most so old when the sender asks about it: the longest round trip with full queues.
+"""
 
 
 def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
@@ -207,6 +210,6 @@ def episodes(events: Events, start_s: float, end_s: float) -> list[Episode]:
     return found
 
 
-def of_seeds(cell: Configuration, seeds: Sequence[int]) -> Result:
+def of_seeds(configuration: Configuration, seeds: Sequence[int]) -> Result:
     """`logged` for any sequence of seeds."""
-    return logged(cell, tuple(seeds))
+    return logged(configuration, tuple(seeds))

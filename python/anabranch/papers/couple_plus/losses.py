@@ -10,7 +10,7 @@ from ...statistics import interval
 from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import COUPLE, EVERY, alone, measurement, point
+from .configurations import COUPLE, EVERY, alone, measurement, point
 from .logs import Episode, episodes, of_path, of_seeds
 from .paper import PAPER
 from .reading import START_S, Floats, end_of, total
@@ -19,9 +19,9 @@ CYCLE = 21
 """Packets of a redundant cycle at a redundancy of 1.05."""
 
 
-def in_cycles(lab: Laboratory, cell: str) -> Floats:
+def in_cycles(lab: Laboratory, configuration: str) -> Floats:
     """Cycles by the number of packets that the Wi-Fi link lost in them, 0 to 21, shape (seeds, 22)."""
-    result = of_seeds(lab.cells[cell], lab[cell].seeds)
+    result = of_seeds(lab.configurations[configuration], lab[configuration].seeds)
     (user,) = [c for c in result.plan.classes if c.name == "over-wifi"]
     assert user.app_rate_bps, "the class is of UDP"
     space_s = user.packet_bytes * 8 / user.app_rate_bps
@@ -95,19 +95,19 @@ def merged(found: Sequence[Episode]) -> list[Episode]:
     return together
 
 
-def judged(lab: Laboratory, cell: str) -> list[list[Episode]]:
+def judged(lab: Laboratory, configuration: str) -> list[list[Episode]]:
     """The episodes of subflow 1 in the competition period, for each seed."""
-    result = of_seeds(lab.cells[cell], lab[cell].seeds)
+    result = of_seeds(lab.configurations[configuration], lab[configuration].seeds)
     return [merged(episodes(of_path(run, 0, 1), START_S, end_of(run))) for run in result.runs]
 
 
-def matrix(lab: Laboratory, cells: Sequence[str]) -> Floats:
+def matrix(lab: Laboratory, configurations: Sequence[str]) -> Floats:
     """Counts by seed, truth (air alone, queue) and verdict (noise, congestion), shape (seeds, 2,
     2).
     """
-    found = np.zeros((len(lab[cells[0]].runs), 2, 2))
-    for cell in cells:
-        for seed, own in enumerate(judged(lab, cell)):
+    found = np.zeros((len(lab[configurations[0]].runs), 2, 2))
+    for configuration in configurations:
+        for seed, own in enumerate(judged(lab, configuration)):
             for episode in own:
                 found[seed, int(episode.dropped > 0), int(episode.congestion)] += 1
     return found
@@ -119,9 +119,15 @@ NETWORKS = {
 }
 
 
-def by_size(lab: Laboratory, cells: Sequence[str]) -> str:
+def by_size(lab: Laboratory, configurations: Sequence[str]) -> str:
     """The part judged congestion of episodes with one, two, three to five, and more drops."""
-    every = [e for cell in cells for own in judged(lab, cell) for e in own if e.dropped]
+    every = [
+        e
+        for configuration in configurations
+        for own in judged(lab, configuration)
+        for e in own
+        if e.dropped
+    ]
     rows = []
     for low, high in ((1, 1), (2, 2), (3, 5), (6, 1000)):
         own = [e.congestion for e in every if low <= e.dropped <= high]
@@ -134,14 +140,15 @@ def by_size(lab: Laboratory, cells: Sequence[str]) -> str:
 
 
 @PAPER.claim(
-    "mech.wireless_vs_congestion", *(cell for cells in NETWORKS.values() for cell in cells)
+    "mech.wireless_vs_congestion",
+    *(configuration for configurations in NETWORKS.values() for configuration in configurations),
 )
 def classifier(claim: Claim, lab: Laboratory) -> Finding:
     """Verdicts against what was lost."""
     checks: list[Check] = []
     rows = []
-    for name, cells in NETWORKS.items():
-        counts = matrix(lab, cells)
+    for name, configurations in NETWORKS.items():
+        counts = matrix(lab, configurations)
         for row, column, key in ((0, 0, "wireless_correct"), (1, 1, "congestion_correct")):
             low, high = claim.band(key)
             whole = counts[:, row].sum(axis=1)
@@ -151,7 +158,7 @@ def classifier(claim: Claim, lab: Laboratory) -> Finding:
         rows.append(
             f"{name}: air alone {sums[0, 0]:.0f} noise, {sums[0, 1]:.0f} congestion; with queue drops {sums[1, 0]:.0f} "
             "noise, "
-            f"{sums[1, 1]:.0f} congestion; judged congestion by number of drops {by_size(lab, cells)}"
+            f"{sums[1, 1]:.0f} congestion; judged congestion by number of drops {by_size(lab, configurations)}"
         )
     why = (
         "Every question of Couple+ at all losses and redundancies, from the event log, with what was "

@@ -9,11 +9,11 @@ from ...statistics import Interval, interval, ratio_of_means
 from ..findings import Finding, finding, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import BOTH, CALLED, COUPLE, LIA, mobile
+from .configurations import BOTH, CALLED, COUPLE, LIA, mobile
 from .paper import PAPER
 from .reading import FLOW_PATHS, SUB0, SUB1, TCP, Floats, bins_kbps, listed, path_series, total
 
-CELLS = tuple(mobile(c) for c in BOTH)
+CONFIGURATIONS = tuple(mobile(c) for c in BOTH)
 WIFI = FLOW_PATHS[SUB1]
 LEAST = 1.0
 """The smallest window, in segments."""
@@ -21,12 +21,14 @@ BAD_S = 21.5
 """From here on Wi-Fi loses more than 0.3."""
 
 
-def mean_kbps(lab: Laboratory, cell: str, start: int, end: int, path: int = SUB1) -> Floats:
+def mean_kbps(
+    lab: Laboratory, configuration: str, start: int, end: int, path: int = SUB1
+) -> Floats:
     """The mean of bins of 1 s from a time to another."""
-    return np.asarray(bins_kbps(lab[cell], FLOW_PATHS[path])[:, start:end].mean(axis=1))
+    return np.asarray(bins_kbps(lab[configuration], FLOW_PATHS[path])[:, start:end].mean(axis=1))
 
 
-@PAPER.claim("fig12-13.decrease_after_20", *CELLS)
+@PAPER.claim("fig12-13.decrease_after_20", *CONFIGURATIONS)
 def decrease(claim: Claim, lab: Laboratory) -> Finding:
     """Subflow 1 during the excursion and after it, over before."""
     checks, rows = [], []
@@ -66,7 +68,7 @@ def _first_after(result: Result, start_s: float = 27.0) -> Floats:
     return np.array(found)
 
 
-@PAPER.claim("fig12-13.lowest", *CELLS)
+@PAPER.claim("fig12-13.lowest", *CONFIGURATIONS)
 def lowest(claim: Claim, lab: Laboratory) -> Finding:
     """Subflow 1 around the outage, and its least second."""
     edges = [(20, 25), (27, 32)]
@@ -108,7 +110,7 @@ def reaction_s(result: Result, least: float = LEAST) -> Floats:
     return np.array(found)
 
 
-@PAPER.claim("fig12-13.window", *CELLS)
+@PAPER.claim("fig12-13.window", *CONFIGURATIONS)
 def window(claim: Claim, lab: Laboratory) -> Finding:
     """How long the window stays large on the failing link."""
     times = {c: reaction_s(lab[mobile(c)]) for c in BOTH}
@@ -132,7 +134,7 @@ def _before(result: Result) -> Floats:
     )
 
 
-@PAPER.claim("fig12-13.fairness_kept", *CELLS)
+@PAPER.claim("fig12-13.fairness_kept", *CONFIGURATIONS)
 def fairness_kept(claim: Claim, lab: Laboratory) -> Finding:
     """Subflow 1 over the TCP before the excursion."""
     ratios = {c: _over_tcp(lab, mobile(c)) for c in BOTH}
@@ -156,5 +158,5 @@ def fairness_kept(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=unless)
 
 
-def _over_tcp(lab: Laboratory, cell: str) -> Interval:
-    return ratio_of_means(*(mean_kbps(lab, cell, 5, 20, path) for path in (SUB1, TCP)))
+def _over_tcp(lab: Laboratory, configuration: str) -> Interval:
+    return ratio_of_means(*(mean_kbps(lab, configuration, 5, 20, path) for path in (SUB1, TCP)))

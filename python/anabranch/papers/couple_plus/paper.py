@@ -1,10 +1,10 @@
-"""The paper's experiments as cells; the ids are those of the claims ledger."""
+"""The paper's experiments as configurations; the ids are those of the claims ledger."""
 
 from __future__ import annotations
 
 from ..document import Paper
-from . import cells
-from .cells import (
+from . import configurations
+from .configurations import (
     ALTERNATIVES,
     BOTH,
     COUNTED,
@@ -19,8 +19,8 @@ from .cells import (
 )
 
 STATIC = merged(
-    *(cells.points(c) for c in BOTH),
-    *(cells.points(LIA, w) for w in WINDOWS if w != WINDOW),
+    *(configurations.points(c) for c in BOTH),
+    *(configurations.points(LIA, w) for w in WINDOWS if w != WINDOW),
 )
 """RTT Compensator and Couple+ at every loss and redundancy."""
 
@@ -35,36 +35,40 @@ PAPER = Paper(
     key="couple-plus",
     title="Migrating unfairness among subflows in MPTCP with network coding for wired–wireless networks (Xue et al., 2017)",
     experiments={
-        "couple-fig7": cells.measurement(),
+        "couple-fig7": configurations.measurement(),
         "couple-fig9-10": STATIC,
-        "couple-mobile": cells.mobiles(),
-        "couple-fig14": cells.without_tcp(),
+        "couple-mobile": configurations.mobiles(),
+        "couple-fig14": configurations.without_tcp(),
         "couple-classifier": merged(
-            cells.points(COUPLE),
+            configurations.points(COUPLE),
             {
-                name: cell
-                for name, cell in cells.without_tcp().items()
-                if name in {cells.alone(COUPLE, p, r) for p, r in cells.EVERY}
+                name: configuration
+                for name, configuration in configurations.without_tcp().items()
+                if name in {configurations.alone(COUPLE, p, r) for p, r in configurations.EVERY}
             },
         ),
-        "couple-hidden-loss": merged(cells.hiding(), cells.delays()),
+        "couple-hidden-loss": merged(configurations.hiding(), configurations.delays()),
         "couple-dual": {},
     },
     auxiliary=merged(
-        cells.singles(),
-        cells.family(),
-        cells.lossy(),
-        cells.in_place(),
-        *(cells.points(c) for c in ALTERNATIVES),
-        *(cells.points(c, chosen=(PRINTED,)) for c in OTHERS),
-        cells.points(COUPLE, chosen=RULE),
-        cells.others(*EXPLAINING),
-        cells.readings(),
+        configurations.singles(),
+        configurations.family(),
+        configurations.lossy(),
+        configurations.in_place(),
+        *(configurations.points(c) for c in ALTERNATIVES),
+        *(configurations.points(c, chosen=(PRINTED,)) for c in OTHERS),
+        configurations.points(COUPLE, chosen=RULE),
+        configurations.others(*EXPLAINING),
+        configurations.readings(),
     ),
     unclaimed=merged(
-        {n: c for n, c in cells.others().items() if n not in cells.others(*EXPLAINING)},
-        *(cells.points(COUPLE, w) for w in WINDOWS if w != WINDOW),
-        cells.points(COUNTED),
+        {
+            n: c
+            for n, c in configurations.others().items()
+            if n not in configurations.others(*EXPLAINING)
+        },
+        *(configurations.points(COUPLE, w) for w in WINDOWS if w != WINDOW),
+        configurations.points(COUNTED),
     ),
-    shown=(cells.point(LIA, *PRINTED), cells.point(COUPLE, *PRINTED)),
+    shown=(configurations.point(LIA, *PRINTED), configurations.point(COUPLE, *PRINTED)),
 )

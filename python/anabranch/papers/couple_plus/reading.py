@@ -1,5 +1,5 @@
-"""What claims read out of cells: rates of the competition period, shares, series; one value for
-each seed.
+"""What claims read out of configurations: rates of the competition period, shares, series; one
+value for each seed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...result import Result
 from ...runs import Run
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
-from .cells import LASTING, POINTS, point
+from .configurations import LASTING, POINTS, point
 
 Floats = NDArray[np.float64]
 
@@ -61,12 +61,14 @@ def rates_kbps(run: Run) -> Floats:
     return over(run, "taken_bytes", START_S, end_s) * 8e-3 / (end_s - START_S)
 
 
-def competition(lab: Laboratory, cell: str) -> Floats:
+def competition(lab: Laboratory, configuration: str) -> Floats:
     """Subflow 0, subflow 1 and the TCP in kb/s, shape (seeds, 3); in the long run after the
     warm-up.
     """
-    result = lab[cell]
-    if any(cell.startswith(f"{name}, ") for name in LASTING) or cell.startswith("uncoded-"):
+    result = lab[configuration]
+    if any(configuration.startswith(f"{name}, ") for name in LASTING) or configuration.startswith(
+        "uncoded-"
+    ):
         return np.stack(
             [result.path(name, path, "goodput_bps")[:, 0] / 1e3 for name, path in FLOW_PATHS],
             axis=1,
@@ -74,9 +76,9 @@ def competition(lab: Laboratory, cell: str) -> Floats:
     return np.array([rates_kbps(run) for run in result.runs])
 
 
-def sub1_over_tcp(lab: Laboratory, cell: str) -> Floats:
+def sub1_over_tcp(lab: Laboratory, configuration: str) -> Floats:
     """Subflow 1 over the TCP beside it."""
-    rates = competition(lab, cell)
+    rates = competition(lab, configuration)
     return np.asarray(rates[:, SUB1] / rates[:, TCP])
 
 
@@ -109,9 +111,9 @@ def bins_kbps(result: Result, path: tuple[str, int], seconds: float = 1.0) -> Fl
     )
 
 
-def total(lab: Laboratory, cell: str, path: tuple[str, int], metric: str) -> Floats:
+def total(lab: Laboratory, configuration: str, path: tuple[str, int], metric: str) -> Floats:
     """A metric of a path."""
-    return np.asarray(lab[cell].path(*path, metric)[:, 0])
+    return np.asarray(lab[configuration].path(*path, metric)[:, 0])
 
 
 def rank_correlation(values: Sequence[float]) -> float:
@@ -127,7 +129,7 @@ def listed(rows: Mapping[str, Any], unit: str = "") -> str:
     )
 
 
-def three(lab: Laboratory, cell: str) -> str:
-    """The three rates of a cell in words."""
-    rates = competition(lab, cell)
+def three(lab: Laboratory, configuration: str) -> str:
+    """The three rates of a configuration in words."""
+    rates = competition(lab, configuration)
     return f"{interval(rates[:, SUB0])} / {interval(rates[:, SUB1])} / {interval(rates[:, TCP])}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...statistics import interval
 from ..laboratory import Laboratory
-from .cells import BOTH, CALLED, COUPLE, LIA, POINTS, PRINTED, READINGS, other, point
+from .configurations import BOTH, CALLED, COUPLE, LIA, POINTS, PRINTED, READINGS, other, point
 from .reading import SUB1, TCP, competition, listed, sub1_over_tcp, three
 
 BUFFER = (
@@ -15,21 +15,23 @@ BUFFER = (
 )
 
 
-def _have(lab: Laboratory, *cells: str) -> bool:
-    return all(cell in lab.results for cell in cells)
+def _have(lab: Laboratory, *configurations: str) -> bool:
+    return all(configuration in lab.results for configuration in configurations)
 
 
 def short_competition(lab: Laboratory) -> str:
     """The mechanism is there and takes longer than transfers of 5 MB last."""
-    cells = {CALLED[c]: other("long run", c) for c in BOTH}
+    configurations = {CALLED[c]: other("long run", c) for c in BOTH}
     text = (
         "Windows of the TCP and of subflow 1 begin alike, both in slow start, and what coding hides moves them apart by "
         "one "
         "segment in a round trip of half a second: 5 MB are over before that has come to rest."
     )
-    if not _have(lab, *cells.values()):
+    if not _have(lab, *configurations.values()):
         return text
-    rows = "; ".join(f"{name} {three(lab, cell)}" for name, cell in cells.items())
+    rows = "; ".join(
+        f"{name} {three(lab, configuration)}" for name, configuration in configurations.items()
+    )
     locked = other("long run without random processing time", LIA)
     more = (
         f" Without random processing time at the hosts RTT Compensator has {three(lab, locked)} there, a phase effect."
@@ -61,7 +63,11 @@ def standing_queue(lab: Laboratory) -> str:
         "buffer of 64 kB": other("receive buffer 64 kB", COUPLE),
         "long run": other("long run", COUPLE),
     } | {name: point(c, *PRINTED) for name, c in READINGS.items()}
-    found = {name: sub1_over_tcp(lab, cell) for name, cell in variants.items() if _have(lab, cell)}
+    found = {
+        name: sub1_over_tcp(lab, configuration)
+        for name, configuration in variants.items()
+        if _have(lab, configuration)
+    }
     if found:
         text += f" At a loss of 0.01 and a redundancy of 1.05 with other choices: {listed(found)}."
     return text

@@ -17,7 +17,7 @@ from ...theory import coding
 from ..findings import Check, Finding, finding, hold_together, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import (
+from .configurations import (
     ALONE,
     CLEAN,
     COUPLE,

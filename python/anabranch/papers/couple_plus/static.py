@@ -9,7 +9,7 @@ from ..findings import Bound, Check, Finding, finding, hold_together, holds, mea
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import (
+from .configurations import (
     BOTH,
     CALLED,
     COUPLE,
@@ -44,7 +44,7 @@ from .reading import (
 )
 
 HERE, THERE = point(LIA, *PRINTED), point(COUPLE, *PRINTED)
-"""The cells at the point whose numbers the text has."""
+"""The configurations at the point whose numbers the text has."""
 VARIED = tuple(other(variant, c) for variant in EXPLAINING for c in BOTH)
 ALL = tuple(points(c) for c in BOTH)
 EVERYWHERE = (*ALL[0], *ALL[1])
@@ -97,8 +97,8 @@ def rttc_ratio(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons.short_competition(lab))
 
 
-def _mean_ratio(lab: Laboratory, cell: str) -> Interval:
-    rates = competition(lab, cell)
+def _mean_ratio(lab: Laboratory, configuration: str) -> Interval:
+    rates = competition(lab, configuration)
     return ratio_of_means(rates[:, SUB1], rates[:, TCP])
 
 
@@ -253,7 +253,10 @@ def similar(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons.low_redundancy(lab))
 
 
-@PAPER.claim("mech.greedier_with_coding", *(cell for w in WINDOWS for cell in points(LIA, w)))
+@PAPER.claim(
+    "mech.greedier_with_coding",
+    *(configuration for w in WINDOWS for configuration in points(LIA, w)),
+)
 def greedier(claim: Claim, lab: Laboratory) -> Finding:
     """How subflow 1 over the TCP goes with redundancy and with the coding window."""
     checks: list[Check] = []
@@ -296,10 +299,10 @@ def over_points_w(lab: Laboratory, p: float, w: int) -> Floats:
     return np.asarray(np.mean(found, axis=0))
 
 
-def held_kb(lab: Laboratory, cell: str) -> Floats:
+def held_kb(lab: Laboratory, configuration: str) -> Floats:
     """Mean data that waits at the receiver in the competition period, in kB."""
     found = []
-    for run in lab[cell].runs:
+    for run in lab[configuration].runs:
         t_s = np.asarray(run.series.t_s)
         inside = (t_s >= START_S) & (t_s <= end_of(run))
         found.append(float(np.asarray(run.series.flows.held_bytes)[inside, 0].mean()) / 1e3)
@@ -310,10 +313,10 @@ TIGHT = other("receive buffer 64 kB", COUPLE)
 NEARLY_FULL = 0.9
 
 
-def _full_episodes(lab: Laboratory, cell: str) -> tuple[int, int]:
+def _full_episodes(lab: Laboratory, configuration: str) -> tuple[int, int]:
     """Episodes in which the buffer is nearly full, and those of them that are judged congestion."""
     full = right = 0
-    result = of_seeds(lab.cells[cell], lab[cell].seeds)
+    result = of_seeds(lab.configurations[configuration], lab[configuration].seeds)
     limit = result.plan.classes[0].receive_buffer_bytes
     for run in result.runs:
         t_s = np.asarray(run.series.t_s)
@@ -342,8 +345,8 @@ def rx_buffer(claim: Claim, lab: Laboratory) -> Finding:
             )
         )
         rows.append(f"{p:g}: {interval(held[COUPLE])} and {interval(held[LIA])}")
-    cells = [point(COUPLE, p, r) for p, r in EVERY]
-    counts = [_full_episodes(lab, c) for c in (*cells, TIGHT)]
+    configurations = [point(COUPLE, p, r) for p, r in EVERY]
+    counts = [_full_episodes(lab, c) for c in (*configurations, TIGHT)]
     full, right = np.sum(counts, axis=0)
     if full:
         checks.append(

@@ -10,7 +10,7 @@ from ...fairness import do_no_harm, ensemble_fairness
 from ...report import Cell, Table
 from ...statistics import interval, ratio_of_means
 from ..laboratory import Laboratory
-from .cells import (
+from .configurations import (
     BOTH,
     CALLED,
     COUNTED,
@@ -44,9 +44,9 @@ def _table(caption: str, head: Sequence[str], rows: Rows) -> list[Table]:
     return [Table(caption, list(head), rows)] if rows else []
 
 
-def _three(lab: Laboratory, cell: str) -> list[str]:
+def _three(lab: Laboratory, configuration: str) -> list[str]:
     """The three rates, and subflow 1 over the TCP."""
-    rates = competition(lab, cell)
+    rates = competition(lab, configuration)
     ratio = ratio_of_means(rates[:, SUB1], rates[:, TCP])
     return [*(str(interval(rates[:, column])) for column in (SUB0, SUB1, TCP)), str(ratio)]
 
@@ -63,9 +63,9 @@ def leaves_open(lab: Laboratory) -> list[Table]:
     }
     variants |= {(name, "Couple+"): point(c, *PRINTED) for name, c in READINGS.items()}
     rows: Rows = [
-        [name, scheme, *_three(lab, cell)]
-        for (name, scheme), cell in variants.items()
-        if cell in lab.results
+        [name, scheme, *_three(lab, configuration)]
+        for (name, scheme), configuration in variants.items()
+        if configuration in lab.results
     ]
     caption = (
         "What changes with what the paper leaves open: loss 0.01, redundancy 1.05, W = 6. Verdicts are on the first two "
@@ -90,9 +90,9 @@ def beyond(lab: Laboratory) -> list[Table]:
     return _table(caption, ["controller", *HEAD], rows)
 
 
-def _predicates(lab: Laboratory, cell: str) -> tuple[float, float, float]:
-    """In what part of the seeds a cell does no harm on the shared link, and is fair to the letter
-    of either definition.
+def _predicates(lab: Laboratory, configuration: str) -> tuple[float, float, float]:
+    """In what part of the seeds a configuration does no harm on the shared link, and is fair to the
+    letter of either definition.
 
     A TCP gets what one in place of the multipath flow has on either path; nothing is spare beside
     it.
@@ -100,7 +100,7 @@ def _predicates(lab: Laboratory, cell: str) -> tuple[float, float, float]:
     alone0 = competition(lab, "tcp-on-0")[:, 0]
     alone1 = competition(lab, "tcp-on-1")[:, 0]
     harmless, lenient, stringent = [], [], []
-    for rates, first, second in zip(competition(lab, cell), alone0, alone1, strict=False):
+    for rates, first, second in zip(competition(lab, configuration), alone0, alone1, strict=False):
         harmless.append(do_no_harm([rates[SUB1]], [second], margin=MARGIN))
         fair = ensemble_fairness(
             list(1e3 * rates[:2]),
@@ -125,14 +125,14 @@ def where(lab: Laboratory) -> list[Table]:
     rows: Rows = []
     for p, redundancies in POINTS.items():
         for r in redundancies:
-            cells = [point(c, p, r, w) for c, w in columns]
-            if not all(cell in lab.results for cell in cells):
+            configurations = [point(c, p, r, w) for c, w in columns]
+            if not all(configuration in lab.results for configuration in configurations):
                 continue
             row: list[str | Cell] = [f"{p:g}", f"{r:g}"]
-            for cell in cells:
-                rates = competition(lab, cell)
+            for configuration in configurations:
+                rates = competition(lab, configuration)
                 ratio = ratio_of_means(rates[:, SUB1], rates[:, TCP])
-                kept = " / ".join(f"{part:.2f}" for part in _predicates(lab, cell))
+                kept = " / ".join(f"{part:.2f}" for part in _predicates(lab, configuration))
                 row.append(Cell(f"{ratio}", note=kept))
             rows.append(row)
     head = ["loss", "redundancy", *(f"{CALLED[c]}, W = {w}" for c, w in columns)]
@@ -151,12 +151,18 @@ def volumes(lab: Laboratory) -> list[Table]:
     rows: Rows = []
     for p, redundancies in POINTS.items():
         for r in redundancies:
-            cells = [alone(COUPLE, p, r), alone(LIA, p, r), bare(p)]
-            if not all(cell in lab.results for cell in cells):
+            configurations = [alone(COUPLE, p, r), alone(LIA, p, r), bare(p)]
+            if not all(configuration in lab.results for configuration in configurations):
                 continue
             row: list[str | Cell] = [f"{p:g}", f"{r:g}"]
-            row += [str(interval(competition(lab, cell)[:, SUB1])) for cell in cells]
-            row += [str(interval(volumes_mb(lab, cell)[:, SUB1])) for cell in cells]
+            row += [
+                str(interval(competition(lab, configuration)[:, SUB1]))
+                for configuration in configurations
+            ]
+            row += [
+                str(interval(volumes_mb(lab, configuration)[:, SUB1]))
+                for configuration in configurations
+            ]
             rows.append(row)
     names = ("Couple+ coded", "RTT Compensator coded", "uncoded")
     head = ["loss", "redundancy", *(f"{n}, kb/s" for n in names), *(f"{n}, MB" for n in names)]
@@ -188,10 +194,10 @@ def hidden_losses(lab: Laboratory) -> list[Table]:
 def matrices(lab: Laboratory) -> list[Table]:
     """Confusion matrices with and without the TCP."""
     rows: Rows = []
-    for name, cells in NETWORKS.items():
-        if not all(cell in lab.results for cell in cells):
+    for name, configurations in NETWORKS.items():
+        if not all(configuration in lab.results for configuration in configurations):
             continue
-        counts = matrix(lab, cells).sum(axis=0)
+        counts = matrix(lab, configurations).sum(axis=0)
         for truth, row in zip(("the air alone", "a queue dropped"), counts, strict=True):
             part = row / max(row.sum(), 1)
             rows.append(

@@ -8,23 +8,26 @@ from ...statistics import difference, interval, ratio_of_means
 from ..findings import Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import COUPLE, EVERY, LIA, MARGIN, POINTS, alone, bare, without_tcp
+from .configurations import COUPLE, EVERY, LIA, MARGIN, POINTS, alone, bare, without_tcp
 from .paper import PAPER
 from .reading import SUB1, Floats, competition, end_of, listed, over
 
 LEVELS = {p: f"{p:.2f}".replace(".", "_") for p in POINTS}
 
 
-def volumes_mb(lab: Laboratory, cell: str) -> Floats:
+def volumes_mb(lab: Laboratory, configuration: str) -> Floats:
     """What each subflow has carried when the transfer is complete, shape (seeds, 2)."""
-    found = [over(run, "taken_bytes", 0.0, end_of(run) + 1.0)[:2] / 1e6 for run in lab[cell].runs]
+    found = [
+        over(run, "taken_bytes", 0.0, end_of(run) + 1.0)[:2] / 1e6
+        for run in lab[configuration].runs
+    ]
     return np.array(found)
 
 
-def _delivered_mb(lab: Laboratory, cell: str) -> Floats:
+def _delivered_mb(lab: Laboratory, configuration: str) -> Floats:
     """What the connection has delivered in order."""
-    rate = lab[cell].rate("multipath", "goodput_bps")
-    return np.asarray(rate * lab[cell].plan.duration_s / 8e6)
+    rate = lab[configuration].rate("multipath", "goodput_bps")
+    return np.asarray(rate * lab[configuration].plan.duration_s / 8e6)
 
 
 def coded_rate(lab: Laboratory, p: float, controller: str = COUPLE) -> Floats:
@@ -66,19 +69,21 @@ def gain(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("fig14.volume", *without_tcp())
 def volume(claim: Claim, lab: Laboratory) -> Finding:
     """Volumes of both subflows."""
-    cells = [*(alone(COUPLE, p, r) for p, r in EVERY), *(bare(p) for p in POINTS)]
-    sums = np.array([volumes_mb(lab, cell).sum(axis=1) for cell in cells])
+    configurations = [*(alone(COUPLE, p, r) for p, r in EVERY), *(bare(p) for p in POINTS)]
+    sums = np.array(
+        [volumes_mb(lab, configuration).sum(axis=1) for configuration in configurations]
+    )
     low, high = claim.band("sum")
     checks = [
         within(
-            "sum of the two subflows, least of all cells",
+            "sum of the two subflows, least of all configurations",
             claim.expected["sum"],
             sums.min(axis=0),
             low,
             high,
         ),
         within(
-            "sum of the two subflows, largest of all cells",
+            "sum of the two subflows, largest of all configurations",
             claim.expected["sum"],
             sums.max(axis=0),
             low,
@@ -92,7 +97,9 @@ def volume(claim: Claim, lab: Laboratory) -> Finding:
             all(bare(p) in lab.results for p in POINTS),
         )
     )
-    goodput = np.concatenate([_delivered_mb(lab, cell) for cell in cells])
+    goodput = np.concatenate(
+        [_delivered_mb(lab, configuration) for configuration in configurations]
+    )
     rows = []
     for p, redundancies in POINTS.items():
         one, last = (
@@ -104,9 +111,10 @@ def volume(claim: Claim, lab: Laboratory) -> Finding:
         )
     why = (
         f"Subflow 1 in MB by loss, coded at the least and the largest redundancy: {'; '.join(rows)}. Without coding there "
-        "is one cell "
+        "is one configuration "
         "for each loss, the same at every redundancy. Counted where the connection puts them in order "
-        f"they are {interval(goodput)} MB in every cell: the rest was sent on one path, given up there after a timeout in "
+        f"they are {interval(goodput)} MB in every configuration: the rest was sent on one path, given up there after a "
+        "timeout in "
         "slow "
         "start, sent again on the other, and brought by both."
     )

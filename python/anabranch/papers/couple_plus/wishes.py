@@ -9,7 +9,7 @@ from ...statistics import interval, ratio_of_means
 from ..findings import Check, Finding, finding, hold_together, holds, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import (
+from .configurations import (
     ALTERNATIVES,
     BOTH,
     CLOSE_S,
@@ -63,10 +63,13 @@ def path_selection(claim: Claim, lab: Laboratory) -> Finding:
     """Wi-Fi closed and opened again at the times that a rule gives."""
     closed = "mobile-closed"
     peaks = {
-        cell: lab[cell].rate("multipath", "held_max_bytes") / 1e3
-        for cell in (mobile(COUPLE), closed)
+        configuration: lab[configuration].rate("multipath", "held_max_bytes") / 1e3
+        for configuration in (mobile(COUPLE), closed)
     }
-    rates = {cell: lab[cell].rate("multipath", "goodput_bps") / 1e3 for cell in peaks}
+    rates = {
+        configuration: lab[configuration].rate("multipath", "goodput_bps") / 1e3
+        for configuration in peaks
+    }
     kept = ratio_of_means(rates[closed], rates[mobile(COUPLE)])
     checks = [
         within(
@@ -130,7 +133,7 @@ def coding_parameters(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim(
     "wish.other_controllers",
-    *(cell for c in (*BOTH, *ALTERNATIVES) for cell in points(c)),
+    *(configuration for c in (*BOTH, *ALTERNATIVES) for configuration in points(c)),
     *(point(c, *PRINTED) for c in OTHERS),
 )
 def other_controllers(claim: Claim, lab: Laboratory) -> Finding:
@@ -161,7 +164,7 @@ def other_controllers(claim: Claim, lab: Laboratory) -> Finding:
 
 
 SUMMED = (
-    *(cell for c in BOTH for cell in points(c)),
+    *(configuration for c in BOTH for configuration in points(c)),
     *(mobile(c) for c in BOTH),
     *without_tcp(),
 )

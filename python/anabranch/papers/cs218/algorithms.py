@@ -13,7 +13,7 @@ from ..findings import Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import logs, small
-from .cells import CALLED, CAPPED, COUPLED, CS218, EWTCP, LIA, RENO
+from .configurations import CALLED, CAPPED, COUPLED, CS218, EWTCP, LIA, RENO
 from .logs import BYTE, Log, Step, replayed
 from .paired import Floats
 from .paper import PAPER

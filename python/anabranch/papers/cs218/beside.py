@@ -14,7 +14,7 @@ from ...result import Result
 from ...runs import Run
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
-from .cells import CALLED, COUPLED, CS218, FIVE, FOUR, LIA, MORE, NOBODY, RENO, under
+from .configurations import CALLED, COUPLED, CS218, FIVE, FOUR, LIA, MORE, NOBODY, RENO, under
 from .manet import BOTH
 from .networks import MOBILE, OTHERWISE, STATIC
 from .paired import Floats, Sweep, Values, interval_percent
@@ -35,7 +35,7 @@ def called(controller: str) -> str:
 
 
 def here(lab: Laboratory, network: str, controllers: Sequence[str]) -> tuple[str, ...]:
-    """Those whose cells of a network have been run."""
+    """Those whose configurations of a network have been run."""
     return tuple(c for c in controllers if under(network, c) in lab.results)
 
 
@@ -219,7 +219,7 @@ TEXT = (
 
 
 def sections(lab: Laboratory) -> list[Section]:
-    """Tables of the MANET, of the cells that have been run."""
+    """Tables of the MANET, of the configurations that have been run."""
     found = [
         Section(
             "Do the report's differences survive?", TEXT, [*pairs(lab), *costs(lab), *spread(lab)]

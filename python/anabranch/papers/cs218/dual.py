@@ -9,7 +9,7 @@ from ...statistics import ratio_of_means
 from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import CALLED, CS218, FOUR, under
+from .configurations import CALLED, CS218, FOUR, under
 from .networks import LTE, LTE_ONLY, SINGLE, VANET, WIFI_ONLY, single
 from .paired import Floats, Sweep
 from .paper import PAPER
@@ -27,7 +27,7 @@ def best_single(lab: Laboratory) -> str:
     return max(SINGLES, key=lambda path: float(mbps(lab[SINGLES[path]]).mean()))
 
 
-@PAPER.claim("wish.lte_wifi", *DUAL.cells, *SINGLES.values())
+@PAPER.claim("wish.lte_wifi", *DUAL.configurations, *SINGLES.values())
 def lte_wifi(claim: Claim, lab: Laboratory) -> Finding:
     """Both interfaces together over a TCP on the better one, under each algorithm."""
     best = best_single(lab)
@@ -101,7 +101,7 @@ def handovers(result: Result, medium: str = "wifi") -> Floats:
 WIFI_PATH, CELL_PATH = 0, 1
 
 
-@PAPER.claim("wish.vanet", *PLATOON.cells)
+@PAPER.claim("wish.vanet", *PLATOON.configurations)
 def vanet(claim: Claim, lab: Laboratory) -> Finding:
     """Throughput of a car, and how long nothing arrives."""
     rates = PLATOON.values(lab, lambda r: mbps(r, CARS), " Mb/s")
@@ -109,7 +109,9 @@ def vanet(claim: Claim, lab: Laboratory) -> Finding:
     silent = PLATOON.values(lab, lambda r: 100 * away(r, WIFI_PATH), " %")
     longest = PLATOON.values(lab, lambda r: longest_s(r, WIFI_PATH), " s")
     whole = PLATOON.values(lab, lambda r: longest_s(r, WIFI_PATH, CELL_PATH), " s")
-    runs = all((mbps(lab[cell], CARS) > 0).all() for cell in PLATOON.cells)
+    runs = all(
+        (mbps(lab[configuration], CARS) > 0).all() for configuration in PLATOON.configurations
+    )
     changes = PLATOON.values(lab, handovers)
     checks = [
         holds("runs complete with all four algorithms", claim.expected["output"], runs),

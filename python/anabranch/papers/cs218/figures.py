@@ -15,7 +15,7 @@ from ...result import Result
 from ...statistics import Interval, interval
 from ..laboratory import Laboratory
 from .beside import PUBLISHED, here
-from .cells import CALLED, CS218, FOUR, under
+from .configurations import CALLED, CS218, FOUR, under
 from .dual import CARS
 from .manet import BOTH
 from .networks import MESH, MIXED, VANET
@@ -199,7 +199,7 @@ def on_the_road(lab: Laboratory) -> list[Figure]:
 
 
 def sections(lab: Laboratory) -> list[Section]:
-    """Figures of the cells that have been run."""
+    """Figures of the configurations that have been run."""
     found = [
         Section("Throughput", "", (), throughputs(lab)),
         Section("Subflows over time", "", (), over_all(lab)),

@@ -11,7 +11,7 @@ from ...statistics import Interval, interval, jain, ratio_of_means
 from ..findings import Check, Finding, finding, hold_together, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import CALLED, COUPLED, CS218, FOUR, LIA, RENO, under
+from .configurations import CALLED, COUPLED, CS218, FOUR, LIA, RENO, under
 from .networks import MOBILE, STATIC, STILL_ALONE, TABLED, THRESHOLDS
 from .paired import Floats, Sweep, Values
 from .paper import PAPER
@@ -29,7 +29,9 @@ from .reading import (
 )
 
 BOTH = {MOBILE: Sweep(MOBILE), STATIC: Sweep(STATIC)}
-CELLS = tuple(cell for sweep in BOTH.values() for cell in sweep.cells)
+CONFIGURATIONS = tuple(
+    configuration for sweep in BOTH.values() for configuration in sweep.configurations
+)
 OTHERS = tuple(c for c in FOUR if c != CS218)
 STEADY_S, LATE_S = (4.0, 6.0), (8.0, 10.0)
 """Before and after the moment at which a window of the report's figure begins to grow."""
@@ -93,19 +95,19 @@ def table(claim: Claim, lab: Laboratory, network: str) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons(lab, network))
 
 
-@PAPER.claim("table_mobile", *BOTH[MOBILE].cells)
+@PAPER.claim("table_mobile", *BOTH[MOBILE].configurations)
 def table_mobile(claim: Claim, lab: Laboratory) -> Finding:
     """The first table."""
     return table(claim, lab, MOBILE)
 
 
-@PAPER.claim("table_static", *BOTH[STATIC].cells)
+@PAPER.claim("table_static", *BOTH[STATIC].configurations)
 def table_static(claim: Claim, lab: Laboratory) -> Finding:
     """The second table."""
     return table(claim, lab, STATIC)
 
 
-@PAPER.claim("tables.highest", *CELLS)
+@PAPER.claim("tables.highest", *CONFIGURATIONS)
 def highest(claim: Claim, lab: Laboratory) -> Finding:
     """CS218_ALGO less each other, seed by seed, moving and static."""
     checks: list[Check] = []
@@ -183,7 +185,7 @@ def mobile_windows(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=unless)
 
 
-@PAPER.claim("fig_mobile.packets", *BOTH[MOBILE].cells)
+@PAPER.claim("fig_mobile.packets", *BOTH[MOBILE].configurations)
 def mobile_packets(claim: Claim, lab: Laboratory) -> Finding:
     """Packets sent against throughput, how evenly over subflows, and in which order the algorithms
     come.
@@ -227,7 +229,7 @@ def stricter(lab: Laboratory, network: str) -> str:
     )
 
 
-@PAPER.claim("fig_mobile.rto", *BOTH[MOBILE].cells)
+@PAPER.claim("fig_mobile.rto", *BOTH[MOBILE].configurations)
 def mobile_rto(claim: Claim, lab: Laboratory) -> Finding:
     """The timeout over that of the others, and losses per packet beside RTT Compensator's."""
     values = BOTH[MOBILE].values(lab, rto_ms, " ms")
@@ -242,7 +244,7 @@ def mobile_rto(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=stricter(lab, MOBILE))
 
 
-@PAPER.claim("fig_mobile.rtt", *BOTH[MOBILE].cells)
+@PAPER.claim("fig_mobile.rtt", *BOTH[MOBILE].configurations)
 def mobile_rtt(claim: Claim, lab: Laboratory) -> Finding:
     """The round trip over that of the others."""
     values = BOTH[MOBILE].values(lab, rtt_ms, " ms")
@@ -251,7 +253,7 @@ def mobile_rtt(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=stricter(lab, MOBILE))
 
 
-@PAPER.claim("fig_static.cwnd", *BOTH[STATIC].cells)
+@PAPER.claim("fig_static.cwnd", *BOTH[STATIC].configurations)
 def static_windows(claim: Claim, lab: Laboratory) -> Finding:
     """The largest window of any subflow at the end, and whose it is."""
     largest = {c: latest(lab, STATIC, c).max(axis=1) for c in FOUR}
@@ -276,7 +278,7 @@ def static_windows(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, f"{why} segments.", unless=unless)
 
 
-@PAPER.claim("fig_static.rto", *BOTH[STATIC].cells)
+@PAPER.claim("fig_static.rto", *BOTH[STATIC].configurations)
 def static_rto(claim: Claim, lab: Laboratory) -> Finding:
     """The timeout over that of each other."""
     values = BOTH[STATIC].values(lab, rto_ms, " ms")
@@ -289,7 +291,7 @@ def static_rto(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=stricter(lab, STATIC))
 
 
-@PAPER.claim("fig_static.rtt", *BOTH[STATIC].cells)
+@PAPER.claim("fig_static.rtt", *BOTH[STATIC].configurations)
 def static_rtt(claim: Claim, lab: Laboratory) -> Finding:
     """The round trip over the lowest of the others, and over RTT Compensator's."""
     values = BOTH[STATIC].values(lab, rtt_ms, " ms")
@@ -302,7 +304,7 @@ def static_rtt(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=stricter(lab, STATIC))
 
 
-@PAPER.claim("mech.other_algorithms_balance", *BOTH[STATIC].cells, STILL_ALONE)
+@PAPER.claim("mech.other_algorithms_balance", *BOTH[STATIC].configurations, STILL_ALONE)
 def balance(claim: Claim, lab: Laboratory) -> Finding:
     """Goodput over what the channels give without UDP clients, and how far windows of subflows are
     apart.
@@ -325,7 +327,7 @@ def balance(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons(lab, STATIC))
 
 
-@PAPER.claim("summary.tradeoff", *CELLS)
+@PAPER.claim("summary.tradeoff", *CONFIGURATIONS)
 def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
     """Throughput and round trip over RTT Compensator's, moving and static."""
     checks, rows = [], []

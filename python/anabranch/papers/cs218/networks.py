@@ -1,7 +1,8 @@
-"""The report's MANET, bus, combined networks and wishes as cells, and what stands beside them.
+"""The report's MANET, bus, combined networks and wishes as configurations, and what stands beside
+them.
 
-The MANET is moving and static, under the algorithms of the tables. Beside it stand cells in which
-one thing is otherwise that the report leaves open: `OTHERWISE`. None of them is judged.
+The MANET is moving and static, under the algorithms of the tables. Beside it stand configurations
+in which one thing is otherwise that the report leaves open: `OTHERWISE`. None of them is judged.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..laboratory import Configuration
-from .cells import (
+from .configurations import (
     CAPPED,
     COUPLED,
     CS218,
@@ -139,12 +140,12 @@ NEIGHBOURS = ("flow.neighbour.count=1", "flow.user.count=1")
 
 
 def single(network: str, path: str, controller: str = "reno") -> str:
-    """The name of the cell with one path instead of two."""
+    """The name of the configuration with one path instead of two."""
     return under(f"{network}-{path}", controller)
 
 
 def alone(controller: str) -> str:
-    """What a controller is on a single path, for cells of single paths."""
+    """What a controller is on a single path, for configurations of single paths."""
     return controller if controller in OWN_SINGLE else "reno"
 
 
@@ -217,7 +218,7 @@ def unclaimed() -> Configurations:
         vanet((CAPPED, "olia", "balia", "cubic")),
         vanet_singles(),
     )
-    return {name: cell for name, cell in every.items() if name not in structure()}
+    return {name: configuration for name, configuration in every.items() if name not in structure()}
 
 
 TABLED = {"cs218": CS218, "uncoupled": RENO, "rtt_compensator": LIA, "fully_coupled": COUPLED}

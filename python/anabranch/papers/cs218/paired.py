@@ -2,8 +2,8 @@
 
 The report's differences are of 0.6 to 4 %, without a spread. Runs with the same seed have the same
 starts, places and losses by chance, so that much of the spread is in both and cancels in a
-difference. A network is swept by `cells.sweep`, and read by `Sweep.values` with whatever gives a
-number for each seed.
+difference. A network is swept by `configurations.sweep`, and read by `Sweep.values` with whatever
+gives a number for each seed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...result import Result
 from ...statistics import Interval, interval, paired, ratio_of_means
 from ..laboratory import Laboratory
-from .cells import CALLED, FOUR, under
+from .configurations import CALLED, FOUR, under
 
 Floats = NDArray[np.float64]
 
@@ -84,15 +84,15 @@ class Sweep:
     controllers: Sequence[str] = FOUR
 
     @property
-    def cells(self) -> tuple[str, ...]:
-        """Names of its cells."""
+    def configurations(self) -> tuple[str, ...]:
+        """Names of its configurations."""
         return tuple(under(self.network, c) for c in self.controllers)
 
     def have(self, lab: Laboratory) -> bool:
         """Whether all of them have been run."""
-        return all(cell in lab.results for cell in self.cells)
+        return all(configuration in lab.results for configuration in self.configurations)
 
     def values(self, lab: Laboratory, of: Callable[[Result], Floats], unit: str = "") -> Values:
         """A number for each seed under each controller, of those seeds that all of them have."""
-        common = lab.paired(self.cells)
+        common = lab.paired(self.configurations)
         return Values({c: of(common[under(self.network, c)]) for c in self.controllers}, unit)

@@ -1,4 +1,4 @@
-"""What claims read out of cells: rates, ratios, times; one value for each seed."""
+"""What claims read out of configurations: rates, ratios, times; one value for each seed."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from ...report import Section, Table
 from ...result import Result
 from ...statistics import Interval, interval, ratio_of_means
 from ..laboratory import Laboratory
-from . import beside, cells, figures, wireless_tables
-from .cells import CALLED, FIVE, LIA, QUEUES, WORDS, under
+from . import beside, configurations, figures, wireless_tables
+from .configurations import CALLED, FIVE, LIA, QUEUES, WORDS, under
 from .paired import Floats, Sweep, interval_percent
 from .reading import MULTIPATH, TCP, mbps
 from .wired import LOSSY, RAMPS, SHARED, time_to_fill
@@ -26,7 +26,9 @@ def compared_with(lab: Laboratory, network: str) -> Reference:
     """A TCP in place of the connection on either path, and what nobody uses without it (Tse 2006,
     §1.3).
     """
-    in_place, without = (lab[under(network, who)] for who in (cells.TCP, cells.NOBODY))
+    in_place, without = (
+        lab[under(network, who)] for who in (configurations.TCP, configurations.NOBODY)
+    )
     capacity = in_place.rates_bps[BOTTLENECK]
     spare = capacity * np.maximum(1 - without.link(BOTTLENECK, "utilisation"), 0.0)
     tcp = np.maximum(in_place.rate(MULTIPATH), spare)
@@ -44,7 +46,7 @@ def verdicts(lab: Laboratory, network: str, controller: str) -> dict[str, bool]:
 
     P1 compares with a TCP in place of the connection; P2 with half of the link for each.
     """
-    result, before = lab[under(network, controller)], lab[under(network, cells.TCP)]
+    result, before = lab[under(network, controller)], lab[under(network, configurations.TCP)]
     own, theirs = (float(result.rate(name).mean()) for name in (MULTIPATH, TCP))
     own_before, theirs_before = (float(before.rate(name).mean()) for name in (MULTIPATH, TCP))
     twin = compared_with(lab, network)
@@ -61,7 +63,7 @@ def verdicts(lab: Laboratory, network: str, controller: str) -> dict[str, bool]:
 
 def excess(lab: Laboratory, network: str, controller: str) -> Interval:
     """By what part the connection has more than a TCP in its place, seed by seed."""
-    before = lab[under(network, cells.TCP)].rate(MULTIPATH)
+    before = lab[under(network, configurations.TCP)].rate(MULTIPATH)
     over = ratio_of_means(lab[under(network, controller)].rate(MULTIPATH), before)
     return Interval(over.mean - 1, over.half, over.n)
 
@@ -70,9 +72,9 @@ def fairness(lab: Laboratory) -> list[Table]:
     """Each algorithm beside a TCP on one link: rates, predicates, and RTT Compensator seed by seed."""
     rows: list[list[str]] = []
     for network in QUEUES:
-        twins = (under(network, cells.TCP), under(network, cells.NOBODY))
+        twins = (under(network, configurations.TCP), under(network, configurations.NOBODY))
         sweep = Sweep(network, FIVE)
-        if not sweep.have(lab) or not all(cell in lab.results for cell in twins):
+        if not sweep.have(lab) or not all(configuration in lab.results for configuration in twins):
             continue
         values = sweep.values(lab, mbps)
         for c in FIVE:
@@ -137,7 +139,7 @@ def differences(lab: Laboratory) -> list[Table]:
 
 
 def sections(lab: Laboratory) -> Sequence[Section]:
-    """Tables and figures for the cells that have been run."""
+    """Tables and figures for the configurations that have been run."""
     own = [
         Section("Fair like RTT Compensator?", "", fairness(lab)),
         Section("Seed by seed", "", differences(lab)),

@@ -13,7 +13,7 @@ from ...statistics import interval
 from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import CALLED, CS218, under
+from .configurations import CALLED, CS218, under
 from .networks import (
     CSMA,
     LARGE,
@@ -112,7 +112,7 @@ def manet(claim: Claim, lab: Laboratory) -> Finding:
 
 def delivering(lab: Laboratory, sweep: Sweep) -> bool:
     """Whether every connection has brought something in every run, on whatever path."""
-    results = [lab[cell] for cell in sweep.cells]
+    results = [lab[configuration] for configuration in sweep.configurations]
     return all((mbps(r, name) > 0).all() for r in results for name in connections(r))
 
 
@@ -127,7 +127,7 @@ def idle(result: Result) -> Floats:
 
 def alive(lab: Laboratory, sweep: Sweep) -> bool:
     """Whether every path of every connection has brought something in every run."""
-    results = [lab[cell] for cell in sweep.cells]
+    results = [lab[configuration] for configuration in sweep.configurations]
     return all(
         (per_path(r, "throughput_bps", name) > 0).all() for r in results for name in connections(r)
     )
@@ -139,7 +139,7 @@ def rates(lab: Laboratory, sweep: Sweep, name: str) -> str:
     return f"{values.listed()}; {values.compared(CS218)}"
 
 
-@PAPER.claim("topology.csma", *BUS.cells)
+@PAPER.claim("topology.csma", *BUS.configurations)
 def csma(claim: Claim, lab: Laboratory) -> Finding:
     """Nodes and roles, and runs under all four algorithms."""
     expected = {"MPTCP server": 1, "UDP server": 1, "MPTCP clients": 1, "UDP clients": 15}
@@ -190,7 +190,7 @@ def subflows(lab: Laboratory, sweep: Sweep, name: str) -> str:
     )
 
 
-@PAPER.claim("topology.wifi_csma", *WHOLE_MIXED.cells)
+@PAPER.claim("topology.wifi_csma", *WHOLE_MIXED.configurations)
 def wifi_csma(claim: Claim, lab: Laboratory) -> Finding:
     """Nodes and roles, and whether subflows behave."""
     expected = {"MPTCP server": 1, "UDP server": 1, "MPTCP clients": 2, "UDP clients": 32}
@@ -291,7 +291,7 @@ def logical_interfaces(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, "structure", checks, why)
 
 
-@PAPER.claim("wish.fix_mixed", *WHOLE_MIXED.cells, *WHOLE_MESH.cells)
+@PAPER.claim("wish.fix_mixed", *WHOLE_MIXED.configurations, *WHOLE_MESH.configurations)
 def fix_mixed(claim: Claim, lab: Laboratory) -> Finding:
     """The tables that the report could not have."""
     checks = [*sane(lab, WHOLE_MIXED), *sane(lab, WHOLE_MESH)]
@@ -306,7 +306,7 @@ def fix_mixed(claim: Claim, lab: Laboratory) -> Finding:
     rows = [
         f"{sweep.network}, {WORDS[name]}: {rates(lab, sweep, name)}"
         for sweep in (WHOLE_MIXED, WHOLE_MESH)
-        for name in connections(lab[sweep.cells[0]])
+        for name in connections(lab[sweep.configurations[0]])
     ]
     mesh = lab[under(MESH, CS218)]
     used = "; ".join(f"{WORDS[name]} {split(mesh, name)}" for name in ("wifi-1", "wifi-3"))
@@ -324,7 +324,7 @@ def technologies(plan: Plan) -> set[str]:
     }
 
 
-@PAPER.claim("wish.large_topologies", *Sweep(LARGE).cells)
+@PAPER.claim("wish.large_topologies", *Sweep(LARGE).configurations)
 def large(claim: Claim, lab: Laboratory) -> Finding:
     """Size, technologies, and runs under all four algorithms."""
     sweep = Sweep(LARGE)

@@ -11,8 +11,8 @@ from ...statistics import Interval, interval, ratio_of_means
 from ..findings import Finding, finding, hold_together, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from . import cells
-from .cells import (
+from . import configurations
+from .configurations import (
     CALLED,
     CAPPED,
     CS218,
@@ -49,7 +49,7 @@ def elsewhere(lab: Laboratory, *controllers: str) -> str:
 
 
 def beside(*controllers: str) -> tuple[str, ...]:
-    """Cells of the other queues and hosts."""
+    """Configurations of the other queues and hosts."""
     return tuple(under(network, c) for network in BESIDE for c in controllers)
 
 
@@ -71,8 +71,8 @@ def goals(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim(
     "mech.fairness_considerations",
-    *SHARED[FAIRNESS].cells,
-    *(cell for network in BESIDE for cell in SHARED[network].cells),
+    *SHARED[FAIRNESS].configurations,
+    *(configuration for network in BESIDE for configuration in SHARED[network].configurations),
 )
 def fairness(claim: Claim, lab: Laboratory) -> Finding:
     """What each takes beside a TCP, over drop-tail; and with RED and with random processing time
@@ -131,11 +131,11 @@ def time_to_fill(result: Result) -> Floats:
     return fill_s(result, HALF, WHOLE)
 
 
-@PAPER.claim("alg.lia_underuse", *RAMPS.cells, under(RAMP, cells.TCP))
+@PAPER.claim("alg.lia_underuse", *RAMPS.configurations, under(RAMP, configurations.TCP))
 def underuse(claim: Claim, lab: Laboratory) -> Finding:
     """Seconds from half of the empty path to all of it."""
     values = RAMPS.values(lab, time_to_fill, " s")
-    tcp = time_to_fill(lab[under(RAMP, cells.TCP)])
+    tcp = time_to_fill(lab[under(RAMP, configurations.TCP)])
     over = ratio_of_means(values.by[LIA], tcp)
     checks = [
         measured(claim, "fill_time_ratio_lia_over_cs218", values.ratio(LIA, CS218)),
@@ -152,11 +152,11 @@ def underuse(claim: Claim, lab: Laboratory) -> Finding:
 LOSSY = Sweep(LOSS, (LIA, CS218, CAPPED, RENO))
 
 
-@PAPER.claim("mech.noncongestive_loss", *LOSSY.cells, under(LOSS, cells.TCP))
+@PAPER.claim("mech.noncongestive_loss", *LOSSY.configurations, under(LOSS, configurations.TCP))
 def noncongestive(claim: Claim, lab: Laboratory) -> Finding:
     """Rates over two paths that lose by chance."""
     values = LOSSY.values(lab, mbps, " Mb/s")
-    tcp = mbps(lab[under(LOSS, cells.TCP)])
+    tcp = mbps(lab[under(LOSS, configurations.TCP)])
     checks = [measured(claim, "ratio", values.ratio(CS218, LIA))]
     why = (
         f"{values.listed()}, a TCP on one of the paths {interval(tcp)} Mb/s, of 40. {values.compared(CS218)}. Twice the "

@@ -11,7 +11,7 @@ from ...result import Result
 from ...statistics import interval, ratio_of_means
 from ..laboratory import Laboratory
 from .beside import called, here
-from .cells import FIVE, FOUR, LIA, NOBODY, under
+from .configurations import FIVE, FOUR, LIA, NOBODY, under
 from .dual import CARS, CELL_PATH, WIFI_PATH, away, handovers, longest_s
 from .networks import (
     BESIDE,
@@ -43,7 +43,7 @@ def networks(lab: Laboratory) -> list[Table]:
         sweep = Sweep(network)
         if not sweep.have(lab):
             continue
-        for name in connections(lab[sweep.cells[0]]):
+        for name in connections(lab[sweep.configurations[0]]):
             values = sweep.values(lab, partial(mbps, name=name))
             for c in FOUR:
                 result = lab[under(network, c)]
@@ -74,8 +74,8 @@ def slowest_ms(result: Result) -> Floats:
 
 
 def best(lab: Laboratory, network: str, controller: str) -> str | None:
-    """The cell of the better single path for a controller, by goodput; None if neither has been
-    run.
+    """The configuration of the better single path for a controller, by goodput; None if neither has
+    been run.
     """
     names = [single(network, path, controller) for path in SINGLE]
     run = [name for name in names if name in lab.results]
@@ -111,10 +111,16 @@ def dual(lab: Laboratory) -> list[Table]:
                 str(interval(mbps(result))),
                 str(interval(1e3 * per_path(result, "srtt_s")[:, 0, 0])),
             ]
-            cells = ["–"] * 4
-            cells[column], cells[2 + column] = own
+            configurations = ["–"] * 4
+            configurations[column], configurations[2 + column] = own
             rows.append(
-                [f"{c} on {word} alone", own[0], str(interval(goodput(result))), "1", *cells]
+                [
+                    f"{c} on {word} alone",
+                    own[0],
+                    str(interval(goodput(result))),
+                    "1",
+                    *configurations,
+                ]
             )
     head = [
         "controller", "Mb/s", "goodput", "over the better path alone", "on Wi-Fi", "on LTE", "RTT on Wi-Fi, ms",
@@ -217,7 +223,7 @@ def cars(lab: Laboratory) -> list[Table]:
 
 
 def sections(lab: Laboratory) -> list[Section]:
-    """Tables of these networks, of the cells that have been run."""
+    """Tables of these networks, of the configurations that have been run."""
     found = [
         Section("Bus, mixed networks, full mesh, large network", "", networks(lab)),
         Section("LTE beside Wi-Fi", "", [*dual(lab), *shared(lab)]),

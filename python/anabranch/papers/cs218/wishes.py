@@ -10,7 +10,7 @@ from ...statistics import interval
 from ..findings import Finding, finding, holds, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import CALLED, CS218, FAIRNESS, FOUR, INTERFACES, LOSING, MORE, under
+from .configurations import CALLED, CS218, FAIRNESS, FOUR, INTERFACES, LOSING, MORE, under
 from .paper import PAPER
 from .reading import MULTIPATH, TCP, mbps
 
@@ -55,8 +55,10 @@ def more_controllers(claim: Claim, lab: Laboratory) -> Finding:
 def true_multipath(claim: Claim, lab: Laboratory) -> Finding:
     """A host on a wire and in two radio networks; and with one of these losing packets."""
 
-    def rates(cell: str) -> list[np.ndarray]:
-        return [lab[cell].path(MULTIPATH, p, "throughput_bps")[:, 0] / 1e6 for p in range(3)]
+    def rates(configuration: str) -> list[np.ndarray]:
+        return [
+            lab[configuration].path(MULTIPATH, p, "throughput_bps")[:, 0] / 1e6 for p in range(3)
+        ]
 
     own = rates(INTERFACES)
     whole = np.sum(own, axis=0)
@@ -69,8 +71,11 @@ def true_multipath(claim: Claim, lab: Laboratory) -> Finding:
     apart = (lost["first"] > 0).all() and (lost["second"] == 0).all()
     checks.append(holds("contains", claim.expected["contains"], bool(apart)))
     rows = "; ".join(
-        f"{name}: {' / '.join(str(interval(rate)) for rate in rates(cell))} Mb/s"
-        for name, cell in (("as they are", INTERFACES), ("the first radio loses 2 %", LOSING))
+        f"{name}: {' / '.join(str(interval(rate)) for rate in rates(configuration))} Mb/s"
+        for name, configuration in (
+            ("as they are", INTERFACES),
+            ("the first radio loses 2 %", LOSING),
+        )
     )
     why = (
         f"Wire / first radio / second radio under {CALLED[CS218]}, {rows}. Each radio interface has a MAC and a queue of its "

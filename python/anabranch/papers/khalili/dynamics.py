@@ -37,8 +37,8 @@ TAKEN_S = 120.0
 def phi_family(claim: Claim, lab: Laboratory) -> Finding:
     """Ratio of windows at twice the loss."""
 
-    def ratio(cell: str) -> np.ndarray:
-        w1, w2 = (lab[cell].path("user", path, "cwnd_segments")[:, 0] for path in (0, 1))
+    def ratio(configuration: str) -> np.ndarray:
+        w1, w2 = (lab[configuration].path("user", path, "cwnd_segments")[:, 0] for path in (0, 1))
         return w1 / w2
 
     checks = [

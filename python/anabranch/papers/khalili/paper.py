@@ -1,4 +1,4 @@
-"""The cells of the draft: scenarios A, B and C and the smaller experiments."""
+"""The configurations of the draft: scenarios A, B and C and the smaller experiments."""
 
 from __future__ import annotations
 
@@ -37,22 +37,22 @@ def scenario_c(n1: int) -> tuple[str, ...]:
 
 
 def _weighted(file: str, law: str | None, n1: int, overrides: tuple[str, ...]) -> Configuration:
-    """A cell of scenario A or C, whose work grows with N1."""
+    """A configuration of scenario A or C, whose work grows with N1."""
     return Configuration(f"khalili/{file}", law, overrides, weight=n1 / 10)
 
 
 def _a() -> dict[str, Configuration]:
     """Scenario A: Tables 1 and 4."""
-    cells = {}
+    configurations = {}
     for n1 in SIZES:
-        cells[f"a-before-{n1}"] = _weighted("scenario-a-before", None, n1, scenario_a(n1))
+        configurations[f"a-before-{n1}"] = _weighted("scenario-a-before", None, n1, scenario_a(n1))
         for law in ("lia", "olia"):
-            cells[f"a-{law}-{n1}"] = _weighted("scenario-a", law, n1, scenario_a(n1))
-    return cells
+            configurations[f"a-{law}-{n1}"] = _weighted("scenario-a", law, n1, scenario_a(n1))
+    return configurations
 
 
 def _a_sweep() -> dict[str, Configuration]:
-    """Scenario A over N1; two of the cells are also Table 1's."""
+    """Scenario A over N1; two of the configurations are also Table 1's."""
     return {f"a-lia-{n1}": _weighted("scenario-a", "lia", n1, scenario_a(n1)) for n1 in SWEEP}
 
 
@@ -84,19 +84,21 @@ def _phi() -> dict[str, Configuration]:
 
 def _flap() -> dict[str, Configuration]:
     """Flapping between equal paths, and how soon freed capacity is used."""
-    cells = {
+    configurations = {
         f"flap-{law}": Configuration("khalili/two-equal-paths", law, series=True, weight=3)
         for law in ("fully-coupled", "lia", "olia", "uncoupled")
     }
     for law in ("lia", "olia"):
-        cells[f"freed-{law}"] = Configuration("khalili/freed-path", law, series=True, weight=2)
-    return cells
+        configurations[f"freed-{law}"] = Configuration(
+            "khalili/freed-path", law, series=True, weight=2
+        )
+    return configurations
 
 
 def _baseline() -> dict[str, Configuration]:
     """Section 1: what plain TCP and LIA should do."""
     equal = ("link.far.delay=37.5 ms", "link.far-back.delay=37.5 ms")
-    cells = {
+    configurations = {
         "tcp-equal": Configuration("khalili/tcp-shares", overrides=equal),
         "tcp-unequal": Configuration("khalili/tcp-shares"),
         "shared-lia": Configuration("khalili/shared-bottleneck", "lia"),
@@ -104,26 +106,28 @@ def _baseline() -> dict[str, Configuration]:
     }
     for ratio, delay in ((1, 50), (2, 100), (4, 200)):
         slower = (f"link.far.delay={2 * delay - 50} ms",)  # the way back stays at 50 ms
-        cells[f"goal1-{ratio}"] = Configuration("khalili/two-bottlenecks", "lia", slower)
+        configurations[f"goal1-{ratio}"] = Configuration("khalili/two-bottlenecks", "lia", slower)
         for path, way in (("empty", '["near", "empty"]'), ("busy", '["far", "busy"]')):
             alone = (*slower, f'flow.user.path=[{{ links = {way}, back = ["back"] }}]')
-            cells[f"goal1-{ratio}-{path}"] = Configuration(
+            configurations[f"goal1-{ratio}-{path}"] = Configuration(
                 "khalili/two-bottlenecks", None, (*alone, "flow.user.controller=reno")
             )
-    return cells
+    return configurations
 
 
 def _auxiliary() -> dict[str, Configuration]:
-    """Cells of no experiment of the ledger: they serve claims that name none."""
+    """Configurations of no experiment of the ledger: they serve claims that name none."""
     far_apart = ("link.good.loss.probability=0.0005", "link.bad.loss.probability=0.02")
-    cells = {"backed-off": Configuration("khalili/two-lossy-paths", "olia", far_apart, weight=0.3)}
+    configurations = {
+        "backed-off": Configuration("khalili/two-lossy-paths", "olia", far_apart, weight=0.3)
+    }
     for phi in PHIS:
         law = f"phi:{phi:g}"
-        cells[f"freed-phi-{phi:g}"] = Configuration(
+        configurations[f"freed-phi-{phi:g}"] = Configuration(
             "khalili/freed-path", law, series=True, weight=2
         )
-        cells[f"a-phi-{phi:g}"] = Configuration("khalili/scenario-a", law)
-    return cells
+        configurations[f"a-phi-{phi:g}"] = Configuration("khalili/scenario-a", law)
+    return configurations
 
 
 def _explaining() -> dict[str, Configuration]:
@@ -137,21 +141,24 @@ def _explaining() -> dict[str, Configuration]:
 
 
 def _unclaimed() -> dict[str, Configuration]:
-    """What the draft does not print: the tables' cells under uncoupled control, scenario C under
-    Reno in the shell of the kernel's controllers, and without SACK, where neither simulation nor
-    kernel finds losses by their timing."""
-    cells = {
+    """What the draft does not print: the tables' configurations under uncoupled control, scenario C
+    under Reno in the shell of the kernel's controllers, and without SACK, where neither simulation
+    nor kernel finds losses by their timing.
+    """
+    configurations = {
         f"b-{when}-uncoupled": Configuration(f"khalili/{file}", "uncoupled", weight=5)
         for when, file in (("before", "scenario-b-before"), ("after", "scenario-b"))
     }
     for n1 in SIZES:
         for key, change in (("a", scenario_a(n1)), ("c", scenario_c(n1))):
-            cells[f"{key}-uncoupled-{n1}"] = _weighted(f"scenario-{key}", "uncoupled", n1, change)
+            configurations[f"{key}-uncoupled-{n1}"] = _weighted(
+                f"scenario-{key}", "uncoupled", n1, change
+            )
         whole, plain = scenario_c(n1), (*scenario_c(n1), "transport.sack=false")
-        cells[f"c-kernel-reno-{n1}"] = _weighted("scenario-c", "kernel:reno", n1, whole)
+        configurations[f"c-kernel-reno-{n1}"] = _weighted("scenario-c", "kernel:reno", n1, whole)
         for law in ("uncoupled", "lia"):
-            cells[f"c-{law}-{n1}-nosack"] = _weighted("scenario-c", law, n1, plain)
-    return cells
+            configurations[f"c-{law}-{n1}-nosack"] = _weighted("scenario-c", law, n1, plain)
+    return configurations
 
 
 def _measured() -> tuple[str, ...]:
@@ -197,17 +204,17 @@ def _sensitivity() -> dict[str, Configuration]:
         "base RTT 80 ms": ("link.line.delay=40 ms", "link.back.delay=40 ms"),
     }
     variants |= {name: (change, change) for name, change in plain.items()}
-    cells = {}
+    configurations = {}
     for name, (for_a, for_c) in variants.items():
         for law in ("lia", "olia"):
             for n1 in SIZES:
-                cells[f"{name} | a | {law} | {n1}"] = Configuration(
+                configurations[f"{name} | a | {law} | {n1}"] = Configuration(
                     "khalili/scenario-a", law, (*scenario_a(n1), *for_a), weight=n1 / 10
                 )
-                cells[f"{name} | c | {law} | {n1}"] = Configuration(
+                configurations[f"{name} | c | {law} | {n1}"] = Configuration(
                     "khalili/scenario-c", law, (*scenario_c(n1), *for_c), weight=n1 / 10
                 )
-    return cells
+    return configurations
 
 
 PAPER = Paper(

@@ -22,7 +22,7 @@ UNRESPONSIVE = (
 OLIA = (
     "OLIA's gain over LIA has the published sign everywhere but not always the published size. Its "
     "second path runs at one to three segments, where timeouts and the floor of ssthresh decide (the "
-    "sensitivity table of the full run shows both), and theory knows neither. LIA's cells here are "
+    "sensitivity table of the full run shows both), and theory knows neither. LIA's configurations here are "
     "better for the harmed users than the published ones, which shrinks the gain further."
 )
 
@@ -51,8 +51,8 @@ def small_olia(lab: Laboratory) -> str:
 
 def scenario_a_lia(lab: Laboratory, n1: int) -> str:
     """Scenario A: what the second path's longer round trip and small windows do."""
-    cell = lab[f"a-lia-{n1}"]
-    rtt = [cell.path("type1", path, "srtt_s").mean() * 1e3 for path in (0, 1)]
+    configuration = lab[f"a-lia-{n1}"]
+    rtt = [configuration.path("type1", path, "srtt_s").mean() * 1e3 for path in (0, 1)]
     equal = oracle.fixed_point("scenario-a", "lia", scenario_a(n1))["type2"]
     queues = oracle.fixed_point_with_queues("scenario-a", "lia", scenario_a(n1))["type2"]
     return (
@@ -64,10 +64,10 @@ def scenario_a_lia(lab: Laboratory, n1: int) -> str:
 
 def small_windows(lab: Laboratory, n1: int = 30) -> str:
     """Scenario A: the second path's window, and what the floor of ssthresh does to it."""
-    cell = lab[f"a-lia-{n1}"]
-    window = cell.path("type1", 1, "cwnd_segments").mean()
-    timeouts = cell.path("type1", 1, "timeouts").mean()
-    watched_s = cell.plan.duration_s - cell.plan.warmup_s
+    configuration = lab[f"a-lia-{n1}"]
+    window = configuration.path("type1", 1, "cwnd_segments").mean()
+    timeouts = configuration.path("type1", 1, "timeouts").mean()
+    watched_s = configuration.plan.duration_s - configuration.plan.warmup_s
     known = (
         f"At N1 = {n1} the second path's window is {window:.1f} segments, with {timeouts:.0f} timeouts "
         f"per user in {watched_s:g} s, which theory does not know."

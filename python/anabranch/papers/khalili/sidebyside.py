@@ -19,7 +19,7 @@ UNCOUPLED = "uncoupled"
 class _Entry:
     """Where a row comes from."""
 
-    cell: str
+    configuration: str
     scenario: str
     setting: str
     file: str
@@ -74,8 +74,8 @@ def _of_c(n1: int) -> Iterator[_Entry]:
 
 
 def rows(lab: Laboratory) -> list[Row]:
-    """A row for each class in each cell of the tables that has been run."""
-    found = [_row(lab, entry) for entry in _entries() if entry.cell in lab.results]
+    """A row for each class in each configuration of the tables that has been run."""
+    found = [_row(lab, entry) for entry in _entries() if entry.configuration in lab.results]
     order = {name: index for index, name in enumerate(("tcp", UNCOUPLED, "lia", "olia"))}
     return sorted(found, key=lambda r: (r.scenario, r.setting, order[r.controller]))
 
@@ -84,8 +84,8 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
     claim = PAPER.claims[f"khalili.{entry.claim}"] if entry.claim else None
     worlds = [lab] if lab.beside is None else [lab.beside, lab]
     rates = {
-        own.world.name: interval(mbps(own, entry.cell, entry.users))
-        if entry.cell in own.results
+        own.world.name: interval(mbps(own, entry.configuration, entry.users))
+        if entry.configuration in own.results
         else UNKNOWN
         for own in worlds
     }
@@ -102,16 +102,18 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
         optimum=optimum[entry.users],
         probing_optimum=probing[entry.users],
         rates=rates,
-        goodput=interval(mbps(lab, entry.cell, entry.users, "goodput_bps")),
+        goodput=interval(mbps(lab, entry.configuration, entry.users, "goodput_bps")),
         verdict=judge(judged, *claim.band(entry.key)) if claim else None,
-        cell=entry.cell,
+        configuration=entry.configuration,
     )
 
 
 def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
-    """What open parameters move: for each variant the rate of the harmed class in each cell.
+    """What open parameters move: for each variant the rate of the harmed class in each
+    configuration.
 
-    Type 2 users in scenario A, single-path users in C; cells are called "A 10 LIA" with N1.
+    Type 2 users in scenario A, single-path users in C; configurations are called "A 10 LIA" with
+    N1.
     """
     table: dict[str, dict[str, Interval]] = {}
     for name in PAPER.sensitivity:
@@ -120,6 +122,8 @@ def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
         variant, scenario, law, n1 = name.split(" | ")
         harmed = {"a": "type2", "c": "single-path"}[scenario]
         value = lab[name].mean(harmed)
-        cell = f"{scenario.upper()} {n1} {law.upper()}"
-        table.setdefault(variant, {})[cell] = Interval(value.mean / 1e6, value.half / 1e6, value.n)
+        configuration = f"{scenario.upper()} {n1} {law.upper()}"
+        table.setdefault(variant, {})[configuration] = Interval(
+            value.mean / 1e6, value.half / 1e6, value.n
+        )
     return list(table.items())

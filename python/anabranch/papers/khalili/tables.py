@@ -14,20 +14,22 @@ from . import oracle, reasons
 from .paper import PAPER, SIZES, scenario_a, scenario_c
 
 
-def mbps(lab: Laboratory, cell: str, name: str, metric: str = "throughput_bps") -> np.ndarray:
+def mbps(
+    lab: Laboratory, configuration: str, name: str, metric: str = "throughput_bps"
+) -> np.ndarray:
     """Mean rate per user of a class, one value for each seed."""
-    return lab[cell].rate(name, metric) / 1e6
+    return lab[configuration].rate(name, metric) / 1e6
 
 
-def rated(claim: Claim, key: str, lab: Laboratory, cell: str, name: str) -> Check:
+def rated(claim: Claim, key: str, lab: Laboratory, configuration: str, name: str) -> Check:
     """A cell of a table against the wire bytes of a class, its goodput beside it."""
-    goodput = interval(mbps(lab, cell, name, "goodput_bps"))
-    return replace(measured(claim, key, mbps(lab, cell, name)), goodput_mbps=goodput)
+    goodput = interval(mbps(lab, configuration, name, "goodput_bps"))
+    return replace(measured(claim, key, mbps(lab, configuration, name)), goodput_mbps=goodput)
 
 
-def loss(lab: Laboratory, cell: str, link: str) -> np.ndarray:
+def loss(lab: Laboratory, configuration: str, link: str) -> np.ndarray:
     """Dropped over arrived packets of a link, one value for each seed."""
-    return lab[cell].link(link, "loss")
+    return lab[configuration].link(link, "loss")
 
 
 @PAPER.claim("table1.single_path", "a-before-10", "a-before-30")
@@ -175,10 +177,10 @@ def table5(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("table3.n30", "c-lia-30")
 def table3(claim: Claim, lab: Laboratory) -> Finding:
     """Table 3, LIA in scenario C."""
-    cell = f"c-lia-{claim.id.removeprefix('khalili.table3.n')}"
+    configuration = f"c-lia-{claim.id.removeprefix('khalili.table3.n')}"
     checks = [
-        rated(claim, "multipath", lab, cell, "multipath"),
-        rated(claim, "single_path", lab, cell, "single-path"),
+        rated(claim, "multipath", lab, configuration, "multipath"),
+        rated(claim, "single_path", lab, configuration, "single-path"),
     ]
     return finding(claim, lab.world.name, checks)
 
@@ -204,12 +206,12 @@ def table6(claim: Claim, lab: Laboratory) -> Finding:
     """Table 6: OLIA in scenario C, and its gain over LIA."""
     checks = []
     for n1, least in zip(SIZES, (0.12, 0.18), strict=True):
-        cell = f"c-olia-{n1}"
+        configuration = f"c-olia-{n1}"
         checks += [
-            rated(claim, f"multipath_n{n1}", lab, cell, "multipath"),
-            rated(claim, f"single_path_n{n1}", lab, cell, "single-path"),
+            rated(claim, f"multipath_n{n1}", lab, configuration, "multipath"),
+            rated(claim, f"single_path_n{n1}", lab, configuration, "single-path"),
         ]
-        gain = mbps(lab, cell, "single-path") - mbps(lab, f"c-lia-{n1}", "single-path")
+        gain = mbps(lab, configuration, "single-path") - mbps(lab, f"c-lia-{n1}", "single-path")
         checks.append(
             within(f"single_path_gain_n{n1}", f"at least {least} Mb/s", gain, least, None)
         )

@@ -104,8 +104,8 @@ def optimal_probe(claim: Claim, lab: Laboratory) -> Finding:
     }
     checks = [measured(claim, key, exact(value)) for key, value in values.items()]
     floor = theory.khalili.probing_rate_bps(1500, oracle.RTT_S) / 1e6
-    cells = ((values[f"{key}_n{n1}"], n1) for key in ("a_type2", "c_single") for n1 in SIZES)
-    formula = max(abs(value - (1 - floor * n1 / 10)) for value, n1 in cells)
+    printed = ((values[f"{key}_n{n1}"], n1) for key in ("a_type2", "c_single") for n1 in SIZES)
+    formula = max(abs(value - (1 - floor * n1 / 10)) for value, n1 in printed)
     checks.append(
         within(
             "harmed class - (1 - x N1/N2), x = 0.08 Mb/s",
@@ -234,7 +234,11 @@ def problem_p1(claim: Claim, lab: Laboratory) -> Finding:
     }
     checks: list[Check] = []
     for name, (before, after, others, upgraded) in pairs.items():
-        rates = [mbps(lab, cell, c) for c in (others, upgraded) for cell in (before, after)]
+        rates = [
+            mbps(lab, configuration, c)
+            for c in (others, upgraded)
+            for configuration in (before, after)
+        ]
         held = p1(*(rate.mean() for rate in rates))
         kept, gained = ratio_of_means(rates[1], rates[0]), ratio_of_means(rates[3], rates[2])
         checks += [
@@ -265,13 +269,13 @@ def problem_p2(claim: Claim, lab: Laboratory) -> Finding:
 def _goals(lab: Laboratory, name: str) -> tuple[Goals, Interval]:
     """The goals of scenario C's multipath users, against a TCP under the run's own loss and RTT on
     each path, and the loss at AP2 over that at AP1."""
-    cell = lab[name]
+    configuration = lab[name]
     paths = range(2)
-    rates = [cell.path("multipath", p, "throughput_bps").mean() for p in paths]
+    rates = [configuration.path("multipath", p, "throughput_bps").mean() for p in paths]
     tcp = [
         theory.sqrt_rate_bps(
-            cell.path("multipath", p, "loss").mean(),
-            cell.path("multipath", p, "srtt_s").mean(),
+            configuration.path("multipath", p, "loss").mean(),
+            configuration.path("multipath", p, "srtt_s").mean(),
             1500,
             theory.throughput.PERIODIC,
         )

@@ -12,7 +12,7 @@ from ...fairness import Fairness, ensemble_fairness
 from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import MBPS, MOST, SECOND_LOSS, SECOND_MBPS, SECOND_MS, TCP, at, on_two_paths
+from .configurations import MBPS, MOST, SECOND_LOSS, SECOND_MBPS, SECOND_MS, TCP, at, on_two_paths
 from .matching import against_links, against_twins, twin_names
 from .paper import BASE, FRACTION, PAPER, independent_name, shared_name
 from .reading import compared, everywhere, exact, listed, share, taken
@@ -347,7 +347,7 @@ def fractional_underuse(claim: Claim, lab: Laboratory) -> Finding:
 
 def five_rates(lab: Laboratory) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     """What a TCP takes of each of five links, and what nobody uses; small ones are alike."""
-    from .cells import FIVE
+    from .configurations import FIVE
     from .reading import unused
 
     like = {link: "large" if link == "large" else "small-1" for link in FIVE}

@@ -14,7 +14,7 @@ from ...report import Cell, Figure, Section, Table
 from ...statistics import interval
 from ..laboratory import Laboratory
 from . import summary
-from .cells import (
+from .configurations import (
     BOTH,
     BUSY_PATHS,
     CAPACITIES,
@@ -58,13 +58,21 @@ QUEUE_WORDS = {"red": "RED", "drop-tail": "drop-tail"}
 
 
 def _curve(
-    lab: Laboratory, label: str, cells: Mapping[float, str], of: Callable[[str], Floats]
+    lab: Laboratory, label: str, configurations: Mapping[float, str], of: Callable[[str], Floats]
 ) -> list[plot.Curve]:
-    """A curve over the cells that have been run, if there are enough for one."""
-    here = {x: cell for x, cell in cells.items() if cell in lab.results}
+    """A curve over the configurations that have been run, if there are enough for one."""
+    here = {
+        x: configuration
+        for x, configuration in configurations.items()
+        if configuration in lab.results
+    }
     if len(here) < 2:
         return []
-    return [plot.Curve(label, list(here), [interval(of(cell)) for cell in here.values()])]
+    return [
+        plot.Curve(
+            label, list(here), [interval(of(configuration)) for configuration in here.values()]
+        )
+    ]
 
 
 def _flat(label: str, x: Sequence[float], value: float) -> plot.Line:
@@ -87,8 +95,13 @@ def _figure3(lab: Laboratory, queue: str, number: str, text: str) -> list[Figure
     for controller, name in ((NAIVE, "naive"), (BASE, "with borrowing and returning")):
         curves = []
         for mbps in CAPACITIES:
-            cells = {float(n): shared_name(controller, n, queue, mbps) for n in PATHS}
-            curves += _curve(lab, f"{mbps:g} Mb/s", cells, lambda cell: share(lab, cell))
+            configurations = {float(n): shared_name(controller, n, queue, mbps) for n in PATHS}
+            curves += _curve(
+                lab,
+                f"{mbps:g} Mb/s",
+                configurations,
+                lambda configuration: share(lab, configuration),
+            )
         bands = (_band(PATHS, 0.45, 0.55),) if controller == BASE else ()
         panels.append(
             plot.Panel(
@@ -107,8 +120,10 @@ def _figure3(lab: Laboratory, queue: str, number: str, text: str) -> list[Figure
 def _figure4_2(lab: Laboratory) -> list[Figure]:
     curves = []
     for controller in (BASE, BILEVEL, HACKER, FRACTION, TCP, "bilevel", "mtcp"):
-        cells = {float(n): shared_name(controller, n) for n in PATHS}
-        curves += _curve(lab, NAMES[controller], cells, lambda cell: share(lab, cell))
+        configurations = {float(n): shared_name(controller, n) for n in PATHS}
+        curves += _curve(
+            lab, NAMES[controller], configurations, lambda configuration: share(lab, configuration)
+        )
     return _drawn(
         "Figure 4-2. The text: Multi-Priority TCP and Bilevel TFRC show nearly perfect fairness, reduced aggression takes "
         "more with every path; mTCP, if it detects the bottleneck, is one TCP.",
@@ -125,8 +140,13 @@ def _figure4_4(lab: Laboratory) -> list[Figure]:
     one = taken(lab, independent_name(TCP, 1, 0))
     curves = []
     for controller in (BASE, BILEVEL, HACKER, FRACTION, TCP):
-        cells = {float(n): independent_name(controller, n, 0) for n in PATHS}
-        curves += _curve(lab, NAMES[controller], cells, lambda cell: taken(lab, cell) / one)
+        configurations = {float(n): independent_name(controller, n, 0) for n in PATHS}
+        curves += _curve(
+            lab,
+            NAMES[controller],
+            configurations,
+            lambda configuration: taken(lab, configuration) / one,
+        )
     bilevel = plot.Band("band of Bilevel TFRC at 16", [15.7, 16.3], [11.5, 11.5], [14.3, 14.3])
     return _drawn(
         "Figure 4-4. The text: Multi-Priority TCP and reduced aggression scale like an optimal scheme, fractional TFRC takes "
@@ -141,8 +161,13 @@ def _figure4_4(lab: Laboratory) -> list[Figure]:
 def _figure4_5(lab: Laboratory) -> list[Figure]:
     curves = []
     for controller in (BASE, BILEVEL, HACKER, TCP):
-        cells = {float(k): independent_name(controller, MOST, k) for k in CONTESTED}
-        curves += _curve(lab, NAMES[controller], cells, lambda cell: taken(lab, cell) / UNIT_MBPS)
+        configurations = {float(k): independent_name(controller, MOST, k) for k in CONTESTED}
+        curves += _curve(
+            lab,
+            NAMES[controller],
+            configurations,
+            lambda configuration: taken(lab, configuration) / UNIT_MBPS,
+        )
     line = plot.Line(
         "eq. 1.4, links filled by a TCP", CONTESTED, [optimal_units(k) for k in CONTESTED]
     )
@@ -166,8 +191,8 @@ def _two(
     """Curves over a setting of two paths: controller, base path and label of each."""
     curves = []
     for controller, base, label in schemes:
-        cells = {float(v): on_two_paths(controller, what, v, base) for v in values}
-        curves += _curve(lab, label, cells, of)
+        configurations = {float(v): on_two_paths(controller, what, v, base) for v in values}
+        curves += _curve(lab, label, configurations, of)
     return curves
 
 
@@ -184,9 +209,9 @@ PLACED = (
 
 
 def _figure4_6(lab: Laboratory) -> list[Figure]:
-    def of(cell: str) -> Floats:
-        rates_bps = lab[cell].rates_bps
-        return np.asarray(1e6 * taken(lab, cell) / (rates_bps[FIRST] + rates_bps[SECOND]))
+    def of(configuration: str) -> Floats:
+        rates_bps = lab[configuration].rates_bps
+        return np.asarray(1e6 * taken(lab, configuration) / (rates_bps[FIRST] + rates_bps[SECOND]))
 
     curves = _two(lab, "capacity", SECOND_MBPS, PLACED, of)
     line = plot.Line(
@@ -210,7 +235,7 @@ def _figure4_6(lab: Laboratory) -> list[Figure]:
 
 def _figure4_7(lab: Laboratory) -> list[Figure]:
     schemes = [row for row in PLACED if row[1] == FIRST and row[0] != TCP]
-    curves = _two(lab, "delay", SECOND_MS, schemes, lambda cell: share(lab, cell))
+    curves = _two(lab, "delay", SECOND_MS, schemes, lambda configuration: share(lab, configuration))
     near = _band(SECOND_MS, 0.2, 0.3, "band of Multi-Priority")
     said = plot.Line("Bilevel TFRC by the text", (25, 100, 150), (0.33, 0.25, 0.2))
     return _drawn(
@@ -225,14 +250,16 @@ def _figure4_7(lab: Laboratory) -> list[Figure]:
 
 def _figure4_8(lab: Laboratory) -> list[Figure]:
     schemes = [row for row in PLACED if (row[0], row[1]) != (HACKER, SECOND) and row[0] != TCP]
-    curves = _two(lab, "loss", SECOND_LOSS, schemes, lambda cell: share(lab, cell))
+    curves = _two(
+        lab, "loss", SECOND_LOSS, schemes, lambda configuration: share(lab, configuration)
+    )
     for curve in list(curves):
         curves[curves.index(curve)] = plot.Curve(curve.label, [100 * x for x in curve.x], curve.y)
     fair = {}
     for p in SECOND_LOSS:
-        cell = on_two_paths(TCP, "loss", p)
-        if cell in lab.results:
-            clean, lossy = (used_mbps(lab, cell, path) for path in BOTH)
+        configuration = on_two_paths(TCP, "loss", p)
+        if configuration in lab.results:
+            clean, lossy = (used_mbps(lab, configuration, path) for path in BOTH)
             fair[100 * p] = float((clean / 2 / (clean + lossy)).mean())
     lines = (
         (plot.Line("half of the clean path (simulated)", list(fair), list(fair.values())),)
@@ -255,9 +282,12 @@ def _figure4_8(lab: Laboratory) -> list[Figure]:
 def _figure4_10(lab: Laboratory) -> list[Figure]:
     curves = []
     for mbps in RATES:
-        cells = {float(m): placed_worst(m, mbps) for m in BUSY_PATHS}
+        configurations = {float(m): placed_worst(m, mbps) for m in BUSY_PATHS}
         curves += _curve(
-            lab, f"{mbps:g} Mb/s", cells, lambda cell: used(lab, cell, "empty", "contested")
+            lab,
+            f"{mbps:g} Mb/s",
+            configurations,
+            lambda configuration: used(lab, configuration, "empty", "contested"),
         )
     last = max(BUSY_PATHS)
     end = _band((last - 0.3, last + 0.3), 0.48, 0.8, "band at 16 paths")
@@ -278,7 +308,7 @@ def _figure4_11(lab: Laboratory) -> list[Figure]:
         (SWITCHING, SECOND, "the same, switching"),
         (TRIAL, SECOND, "the same, trial"),
     )
-    curves = _two(lab, "users", USERS, schemes, lambda cell: share(lab, cell))
+    curves = _two(lab, "users", USERS, schemes, lambda configuration: share(lab, configuration))
     lines = (
         plot.Line("(1 + 1/(m+1))/2", USERS, [(1 + 1 / (m + 1)) / 2 for m in USERS]),
         _flat("half", USERS, 0.5),
@@ -375,7 +405,7 @@ def _verdicts(fairness: object, use: Floats) -> str:
 
 
 def sections(lab: Laboratory) -> list[Section]:
-    """Figures and matrices for the cells that have been run."""
+    """Figures and matrices for the configurations that have been run."""
     chapter3 = [
         *_figure3(
             lab,

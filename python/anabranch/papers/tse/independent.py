@@ -9,7 +9,7 @@ from ..findings import Bound, Finding, finding, hold_together, holds, measured, 
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import CONTESTED, MBPS, MOST, PACKET_BITS, PATHS, TCP
+from .configurations import CONTESTED, MBPS, MOST, PACKET_BITS, PATHS, TCP
 from .definitions import optimal_units
 from .matching import SINGLE_LINKS, against_links
 from .paper import (
@@ -39,13 +39,13 @@ def filled(lab: Laboratory, controller: str) -> dict[int, Floats]:
     return {k: taken(lab, independent_name(controller, MOST, k)) / UNIT_MBPS for k in CONTESTED}
 
 
-def _scaling_cells(*controllers: str) -> tuple[str, ...]:
+def _scaling_configurations(*controllers: str) -> tuple[str, ...]:
     names = [independent_name(TCP, 1, 0)]
     names += [independent_name(c, n, 0) for c in controllers for n in PATHS]
     return tuple(dict.fromkeys(names))
 
 
-@PAPER.claim("fig4-4.linear", *_scaling_cells(BASE, HACKER, TCP))
+@PAPER.claim("fig4-4.linear", *_scaling_configurations(BASE, HACKER, TCP))
 def linear(claim: Claim, lab: Laboratory) -> Finding:
     """Multi-Priority and reduced aggression use every empty path."""
     checks = []
@@ -68,7 +68,7 @@ def linear(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim(
     "fig4-4.bilevel",
-    *_scaling_cells(BILEVEL, BASE),
+    *_scaling_configurations(BILEVEL, BASE),
     later(BILEVEL),
     independent_name(DISCOUNTING[BILEVEL], MOST, 0),
 )
@@ -99,7 +99,7 @@ def _of_capacity(lab: Laboratory, controller: str, n: int) -> Floats:
 
 @PAPER.claim(
     "fig4-4.fractional",
-    *_scaling_cells(FRACTION, BASE, TCP),
+    *_scaling_configurations(FRACTION, BASE, TCP),
     later(FRACTION),
     independent_name(DISCOUNTING[FRACTION], MOST, 0),
 )
@@ -108,8 +108,8 @@ def fractional(claim: Claim, lab: Laboratory) -> Finding:
     points = scaling(lab, FRACTION)
     base, tcps = (scaling(lab, c)[MOST] for c in (BASE, TCP))
     one = taken(lab, independent_name(TCP, 1, 0))
-    cell = independent_name(FRACTION, MOST, 0)
-    nominal = _nominal(lab, cell)
+    configuration = independent_name(FRACTION, MOST, 0)
+    nominal = _nominal(lab, configuration)
     checks = [
         measured(claim, "ratio_to_independent_tcp", points[MOST] / tcps),
         within(
@@ -127,21 +127,21 @@ def fractional(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons.silent_paths())
 
 
-def _nominal(lab: Laboratory, cell: str) -> Floats:
+def _nominal(lab: Laboratory, configuration: str) -> Floats:
     """What TFRC allows on a path, N times what is sent there, over the path's capacity; mean over
     paths.
     """
-    plan = lab[cell].plan
-    sent = np.mean([on_path(lab, cell, p, "sent_packets") for p in range(MOST)], axis=0)
+    plan = lab[configuration].plan
+    sent = np.mean([on_path(lab, configuration, p, "sent_packets") for p in range(MOST)], axis=0)
     seconds = plan.duration_s - plan.warmup_s
     return np.asarray(MOST * sent * PACKET_BITS / seconds / (MBPS * 1e6))
 
 
-def _filled_cells(*controllers: str) -> tuple[str, ...]:
+def _filled_configurations(*controllers: str) -> tuple[str, ...]:
     return tuple(independent_name(c, MOST, k) for c in controllers for k in CONTESTED)
 
 
-@PAPER.claim("fig4-5.converge", *_filled_cells(BASE, BILEVEL), *SINGLE_LINKS)
+@PAPER.claim("fig4-5.converge", *_filled_configurations(BASE, BILEVEL), *SINGLE_LINKS)
 def converge(claim: Claim, lab: Laboratory) -> Finding:
     """Both proposed schemes come down to one TCP's worth; Bilevel takes less on the way."""
     base, level = filled(lab, BASE), filled(lab, BILEVEL)
@@ -179,14 +179,14 @@ def converge(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons.spare(lab))
 
 
-@PAPER.claim("fig4-5.hacker", *_filled_cells(HACKER, BASE), *SINGLE_LINKS)
+@PAPER.claim("fig4-5.hacker", *_filled_configurations(HACKER, BASE), *SINGLE_LINKS)
 def hacker(claim: Claim, lab: Laboratory) -> Finding:
     """Reduced aggression takes far more than stringent fairness allows, and is lenient."""
     points, base = filled(lab, HACKER), filled(lab, BASE)
-    cell = independent_name(HACKER, MOST, MOST)
+    configuration = independent_name(HACKER, MOST, MOST)
     own = taken(lab, SINGLE_LINKS[0])
-    each = {f"path {p + 1}": on_path(lab, cell, p) / 1e6 / own for p in range(MOST)}
-    found = against_links(lab, cell, contested=MOST)
+    each = {f"path {p + 1}": on_path(lab, configuration, p) / 1e6 / own for p in range(MOST)}
+    found = against_links(lab, configuration, contested=MOST)
     checks = [
         measured(claim, "total", points[16]),
         within(
@@ -196,7 +196,7 @@ def hacker(claim: Claim, lab: Laboratory) -> Finding:
         holds("lenient", "met", found.lenient),
         holds("stringent", "not met", not found.stringent),
     ]
-    reduced = sum(on_path(lab, cell, p) for p in range(1, MOST)) / 15 / 1e6 / own
+    reduced = sum(on_path(lab, configuration, p) for p in range(1, MOST)) / 15 / 1e6 / own
     why = (
         f"Units of 2.5 Mb/s: {listed({f'k = {k}': v for k, v in points.items()})}. A reduced flow has {interval(reduced)} of "
         f"a TCP's share; the square-root law of its weight 1/4 beside a TCP gives 0.4. Eq. 1.4 allows "
@@ -208,10 +208,10 @@ def hacker(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("topology.independent", independent_name(BASE, MOST, MOST))
 def topology(claim: Claim, lab: Laboratory) -> Finding:
     """Sixteen distinct links of one capacity, a path over each."""
-    cell = independent_name(BASE, MOST, MOST)
-    links = links_of(lab, cell)
-    real = [link for link in lab[cell].plan.links if link.name in links]
-    rates = {lab[cell].rates_bps[link] for link in links}
+    configuration = independent_name(BASE, MOST, MOST)
+    links = links_of(lab, configuration)
+    real = [link for link in lab[configuration].plan.links if link.name in links]
+    rates = {lab[configuration].rates_bps[link] for link in links}
     delays = {link.delay_s for link in real}
     checks = [
         holds("bottlenecks", claim.expected["bottlenecks"], len(set(links)) == MOST),

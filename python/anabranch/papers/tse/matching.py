@@ -1,5 +1,5 @@
-"""What cells are compared with: TCPs in place of the ensemble, and the network without it, which
-cells share.
+"""What configurations are compared with: TCPs in place of the ensemble, and the network without it,
+which configurations share.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import numpy as np
 
 from ...fairness import Fairness
 from ..laboratory import Laboratory
-from .cells import BOTH, MBPS, WITHOUT, in_place, on_two_paths
+from .configurations import BOTH, MBPS, WITHOUT, in_place, on_two_paths
 from .reading import Floats, compared, links_of, taken, unused
 
 SINGLE_LINKS = ("shared-red-5-reno-1", "shared-red-5-without", "shared-red-5-alone")
@@ -18,7 +18,7 @@ Rates = dict[str, Floats]
 
 
 def twin_names(what: str, value: float) -> tuple[str, ...]:
-    """The cells that a setting of two paths is compared with."""
+    """The configurations that a setting of two paths is compared with."""
     return (*(in_place(what, value, path) for path in BOTH), on_two_paths(WITHOUT, what, value))
 
 
@@ -31,26 +31,29 @@ def two_path_rates(lab: Laboratory, what: str, value: float) -> tuple[Rates, Rat
     return tcp, {path: unused(lab, nobody, path) for path in BOTH}
 
 
-def against_twins(lab: Laboratory, cell: str, what: str, value: float) -> Fairness:
-    """Both definitions for a cell of two paths."""
-    return compared(lab, cell, *two_path_rates(lab, what, value))
+def against_twins(lab: Laboratory, configuration: str, what: str, value: float) -> Fairness:
+    """Both definitions for a configuration of two paths."""
+    return compared(lab, configuration, *two_path_rates(lab, what, value))
 
 
-def against_links(lab: Laboratory, cell: str, contested: int) -> Fairness:
-    """Both definitions for a cell whose links are alike and do not share a packet: the first
-    `contested` of the ensemble's have a TCP. So one link stands for each."""
+def against_links(lab: Laboratory, configuration: str, contested: int) -> Fairness:
+    """Both definitions for a configuration whose links are alike and do not share a packet: the
+    first `contested` of the ensemble's have a TCP. So one link stands for each.
+    """
     beside, nobody, alone = SINGLE_LINKS
-    links = tuple(dict.fromkeys(links_of(lab, cell)))
+    links = tuple(dict.fromkeys(links_of(lab, configuration)))
     busy = set(links[:contested])
-    free = np.full(len(lab[cell].runs), MBPS)
+    free = np.full(len(lab[configuration].runs), MBPS)
     tcp = {link: taken(lab, beside if link in busy else alone) for link in links}
     left = unused(lab, nobody, "bottleneck")
-    return compared(lab, cell, tcp, {link: left if link in busy else free for link in links})
+    return compared(
+        lab, configuration, tcp, {link: left if link in busy else free for link in links}
+    )
 
 
-def against_worst(lab: Laboratory, cell: str, mbps: float) -> Fairness:
-    """Both definitions for a cell of Figure 4-10."""
+def against_worst(lab: Laboratory, configuration: str, mbps: float) -> Fairness:
+    """Both definitions for a configuration of Figure 4-10."""
     name = f"worst-{mbps:g}"
     tcp = {link: taken(lab, f"{name}-tcp-on-{link}") for link in ("empty", "contested")}
     nobody = f"{name}-without"
-    return compared(lab, cell, tcp, {link: unused(lab, nobody, link) for link in tcp})
+    return compared(lab, configuration, tcp, {link: unused(lab, nobody, link) for link in tcp})

@@ -1,4 +1,4 @@
-"""The thesis' experiments as cells; the ids are those of the claims ledger."""
+"""The thesis' experiments as configurations; the ids are those of the claims ledger."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ..document import Paper
 from ..laboratory import Configuration
-from . import cells
-from .cells import (
+from . import configurations
+from .configurations import (
     BUSY_PATHS,
     CAPACITIES,
     CONTESTED,
@@ -66,22 +66,24 @@ def first_paths(controller: str, n: int) -> str:
     return TCP if n == 1 and controller in (BASE, NAIVE, NICE, HACKER, TCP) else controller
 
 
-def shared_name(controller: str, n: int, queue: str = "red", mbps: float = cells.MBPS) -> str:
-    """The cell with `n` paths over the shared link."""
-    return cells.on_shared_link(first_paths(controller, n), n, queue, mbps)
+def shared_name(
+    controller: str, n: int, queue: str = "red", mbps: float = configurations.MBPS
+) -> str:
+    """The configuration with `n` paths over the shared link."""
+    return configurations.on_shared_link(first_paths(controller, n), n, queue, mbps)
 
 
 def _shared(
     controllers: Iterable[str],
     numbers: Iterable[int],
     queue: str = "red",
-    mbps: float = cells.MBPS,
+    mbps: float = configurations.MBPS,
 ) -> Configurations:
     """A curve for each controller over the number of paths."""
     every = list(numbers)
     return merged(
         *(
-            cells.shared(first_paths(controller, n), n, queue, mbps)
+            configurations.shared(first_paths(controller, n), n, queue, mbps)
             for controller in controllers
             for n in every
         )
@@ -102,15 +104,15 @@ def _figure4_2() -> Configurations:
 
 
 def independent_name(controller: str, n: int, k: int) -> str:
-    """The cell with `n` paths over links of their own, `k` with a TCP."""
-    return cells.on_independent_links(first_paths(controller, n), n, k)
+    """The configuration with `n` paths over links of their own, `k` with a TCP."""
+    return configurations.on_independent_links(first_paths(controller, n), n, k)
 
 
 def _independent(controllers: Iterable[str], points: Iterable[tuple[int, int]]) -> Configurations:
     every = list(points)
     return merged(
         *(
-            cells.independent(first_paths(controller, n), n, k)
+            configurations.independent(first_paths(controller, n), n, k)
             for controller in controllers
             for n, k in every
         )
@@ -123,7 +125,7 @@ def _two(
     every = list(values)
     return merged(
         *(
-            cells.two(controller, what, value, base)
+            configurations.two(controller, what, value, base)
             for controller in controllers
             for value in every
             for base in bases
@@ -132,7 +134,7 @@ def _two(
 
 
 def _twins(what: str, values: Iterable[float]) -> Configurations:
-    return merged(*(cells.twins(what, value) for value in values))
+    return merged(*(configurations.twins(what, value) for value in values))
 
 
 def _figure4_6() -> Configurations:
@@ -157,8 +159,8 @@ def _figure4_8() -> Configurations:
 def _figure4_10() -> Configurations:
     """Figure 4-10."""
     return merged(
-        *(cells.worst(m, mbps) for mbps in RATES for m in BUSY_PATHS),
-        *(cells.worst_twins(mbps) for mbps in RATES),
+        *(configurations.worst(m, mbps) for mbps in RATES for m in BUSY_PATHS),
+        *(configurations.worst_twins(mbps) for mbps in RATES),
     )
 
 
@@ -179,9 +181,9 @@ def _switching() -> Configurations:
     """Placements that are wrong at first, with the base flow at rest and free to move."""
     settings = [
         merged(
-            cells.two(BASE, what, value, right),
-            *(cells.two(c, what, value, wrong) for c in (BASE, SWITCHING, TRIAL)),
-            cells.twins(what, value),
+            configurations.two(BASE, what, value, right),
+            *(configurations.two(c, what, value, wrong) for c in (BASE, SWITCHING, TRIAL)),
+            configurations.twins(what, value),
         )
         for what, value, right, wrong in MISPLACED
     ]
@@ -192,8 +194,8 @@ def _wishes() -> Configurations:
     """What the thesis wishes for, beyond what has an experiment of its own."""
     moving = [
         merged(
-            cells.two(HACKER, what, value, right),
-            *(cells.two(c, what, value, wrong) for c in (HACKER, MOVING_HACKER)),
+            configurations.two(HACKER, what, value, right),
+            *(configurations.two(c, what, value, wrong) for c in (HACKER, MOVING_HACKER)),
         )
         for what, value, right, wrong in MISPLACED
     ]
@@ -244,7 +246,7 @@ def _robustness() -> Configurations:
     """Queue by paths by sharing, for every scheme; what it is compared with comes from single
     links.
     """
-    return {name: cell for _, _, _, _, name, cell in matrix()}
+    return {name: configuration for _, _, _, _, name, configuration in matrix()}
 
 
 ROBUST_QUEUES = ("red", "drop-tail", "codel")
@@ -252,11 +254,11 @@ ROBUST_PATHS = (2, 8)
 SHARING = (0.0, 0.5, 1.0)
 ROBUST = (BASE, BILEVEL, HACKER, FRACTION, "mtcp", "bilevel", "lia", "olia", "balia", TCP)
 SHORT = ("duration=180 s", "warmup=60 s")
-"""The matrix has many cells: they are shorter than the figures'."""
+"""The matrix has many configurations: they are shorter than the figures'."""
 
 
 def matrix() -> list[tuple[str, int, float, str, str, Configuration]]:
-    """Queue, paths, part of the paths that share a link, controller, name and cell."""
+    """Queue, paths, part of the paths that share a link, controller, name and configuration."""
     found = []
     for queue in ROBUST_QUEUES:
         for n in ROBUST_PATHS:
@@ -270,13 +272,21 @@ def matrix() -> list[tuple[str, int, float, str, str, Configuration]]:
                     change
                     for link in links
                     if queue != "red"
-                    for change in cells.QUEUES[queue](link, cells.MBPS)
+                    for change in configurations.QUEUES[queue](link, configurations.MBPS)
                 ]
                 for controller in ROBUST:
                     name = f"robust-{queue}-{n}-{sharing:g}-{controller}"
-                    change = (*empty, *kinds, cells.over(*ways), cells.under(controller), *SHORT)
-                    cell = Configuration("tse/independent", None, change, weight=1.5 * len(links))
-                    found.append((queue, n, sharing, controller, name, cell))
+                    change = (
+                        *empty,
+                        *kinds,
+                        configurations.over(*ways),
+                        configurations.under(controller),
+                        *SHORT,
+                    )
+                    configuration = Configuration(
+                        "tse/independent", None, change, weight=1.5 * len(links)
+                    )
+                    found.append((queue, n, sharing, controller, name, configuration))
     return found
 
 
@@ -292,10 +302,10 @@ def _robust_twins() -> Configurations:
     """For each queue one link with a TCP in place of the ensemble, and with the other TCP alone."""
     found = {}
     for queue in ROBUST_QUEUES:
-        kind = cells.QUEUES[queue]("bottleneck", cells.MBPS)
+        kind = configurations.QUEUES[queue]("bottleneck", configurations.MBPS)
         for name, change in (
-            ("tcp", (cells.over("bottleneck"), cells.under(TCP))),
-            (WITHOUT, (cells.under(WITHOUT),)),
+            ("tcp", (configurations.over("bottleneck"), configurations.under(TCP))),
+            (WITHOUT, (configurations.under(WITHOUT),)),
         ):
             found[f"robust-{queue}-{name}"] = Configuration(
                 "tse/shared", None, (*kind, *change, *SHORT)
@@ -306,24 +316,26 @@ def _robust_twins() -> Configurations:
 def _single_links() -> Configurations:
     """What a TCP takes of a link of the figures: beside another, alone; and what it leaves."""
     return merged(
-        cells.shared(TCP, 1), cells.alone(), {"shared-red-5-without": _nobody("red", cells.MBPS)}
+        configurations.shared(TCP, 1),
+        configurations.alone(),
+        {"shared-red-5-without": _nobody("red", configurations.MBPS)},
     )
 
 
 def _nobody(queue: str, mbps: float) -> Configuration:
     """The TCP of the shared link without an ensemble."""
-    change = (*cells.QUEUES[queue]("bottleneck", mbps), cells.under(WITHOUT))
+    change = (*configurations.QUEUES[queue]("bottleneck", mbps), configurations.under(WITHOUT))
     return Configuration("tse/shared", None, change)
 
 
 def _wraparound() -> Configurations:
     """More than 600,000 packets of TFRC at a constant random loss of 1 %."""
     change = (
-        *cells.drop_tail("bottleneck", 100.0, 0.01),
+        *configurations.drop_tail("bottleneck", 100.0, 0.01),
         "link.bottleneck.delay=5 ms",
         "link.bottleneck.loss={probability=0.01}",
-        cells.over("bottleneck"),
-        cells.under("tfrc"),
+        configurations.over("bottleneck"),
+        configurations.under("tfrc"),
         "flow.tcp.count=0",
         "flow.ensemble.start=0 s",
         "duration=600 s",
@@ -333,31 +345,35 @@ def _wraparound() -> Configurations:
 
 
 def later(controller: str) -> str:
-    """The cell of a scheme on sixteen empty paths ten times as long as others."""
+    """The configuration of a scheme on sixteen empty paths ten times as long as others."""
     return f"independent-{controller}-16-later"
 
 
 def _later(controller: str) -> Configurations:
     """The last five of fifty minutes."""
     name = independent_name(controller, MOST, 0)
-    cell = _independent((controller,), ((MOST, 0),))[name]
-    change = (*cell.overrides, "duration=3000 s", "warmup=2700 s")
-    return {later(controller): replace(cell, overrides=change, weight=10 * cell.weight)}
+    configuration = _independent((controller,), ((MOST, 0),))[name]
+    change = (*configuration.overrides, "duration=3000 s", "warmup=2700 s")
+    return {
+        later(controller): replace(
+            configuration, overrides=change, weight=10 * configuration.weight
+        )
+    }
 
 
 def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Configurations:
     """An ensemble alone on links that are never full, with these random losses."""
-    links = cells.BOTH[: len(losses)]
+    links = configurations.BOTH[: len(losses)]
     change = [f"link.{link}.rate=100 Mb/s" for link in links]
     change += [
         f"link.{link}.loss={{probability={loss:g}}}"
         for link, loss in zip(links, losses, strict=True)
     ]
     nobody = ("flow.tcp-on-first.count=0", "flow.tcp-on-second.count=0")
-    way = () if len(links) == 2 else (cells.over(*links),)
+    way = () if len(links) == 2 else (configurations.over(*links),)
     return {
         name: Configuration(
-            "tse/two-paths", None, (*change, *nobody, *way, cells.under(controller))
+            "tse/two-paths", None, (*change, *nobody, *way, configurations.under(controller))
         )
     }
 
@@ -365,19 +381,19 @@ def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Configura
 def _lone() -> Configurations:
     """TCP-LP beside a TCP, and alone."""
     return merged(
-        cells.shared("lp", 1),
+        configurations.shared("lp", 1),
         {
             "lp-alone": Configuration(
                 "tse/shared",
                 None,
-                (cells.over("bottleneck"), cells.under("lp"), "flow.tcp.count=0"),
+                (configurations.over("bottleneck"), configurations.under("lp"), "flow.tcp.count=0"),
             )
         },
     )
 
 
 def _summary() -> Configurations:
-    """All cells of Chapter 4 for the schemes of the ranking."""
+    """All configurations of Chapter 4 for the schemes of the ranking."""
     return merged(
         _shared(CHAPTER_4, PATHS),
         _independent(CHAPTER_4, ((n, 0) for n in PATHS)),
@@ -426,7 +442,9 @@ BRIEF = (
     "fig4-11.base_contested",
     "fig4-11.background_contested",
 )
-"""Claims whose cells a quick run simulates; it also judges all others that need no more than these."""
+"""Claims whose configurations a quick run simulates; it also judges all others that need no more
+than these.
+"""
 
 PAPER = Paper(
     key="tse",
@@ -442,10 +460,12 @@ PAPER = Paper(
         "tse-fig4-8": _figure4_8(),
         "tse-fig4-10": _figure4_10(),
         "tse-fig4-11": _two((BASE,), "users", USERS, FIRST, SECOND),
-        "tse-five-paths": merged(cells.five(FRACTION), cells.five(BASE), cells.five_twins()),
+        "tse-five-paths": merged(
+            configurations.five(FRACTION), configurations.five(BASE), configurations.five_twins()
+        ),
         "tse-striping": _striping(),
         "tse-link-failure": {
-            "cut": Configuration("tse/link-failure", None, (cells.under(BILEVEL),))
+            "cut": Configuration("tse/link-failure", None, (configurations.under(BILEVEL),))
         },
         "tse-switching": _switching(),
         "tse-robustness": _robustness(),

@@ -9,7 +9,7 @@ from ..findings import Bound, Finding, finding, hold_together, holds, measured, 
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import (
+from .configurations import (
     BOTH,
     BUSY_PATHS,
     FIRST,
@@ -41,17 +41,17 @@ def of_optimum(lab: Laboratory, mbps: float) -> dict[int, Floats]:
     return {m: used(lab, placed_worst(m, mbps), "empty", "contested") for m in BUSY_PATHS}
 
 
-def _worst_cells() -> tuple[str, ...]:
-    cells = [placed_worst(m, mbps) for mbps in RATES for m in BUSY_PATHS]
+def _worst_configurations() -> tuple[str, ...]:
+    configurations = [placed_worst(m, mbps) for mbps in RATES for m in BUSY_PATHS]
     twins = [
         f"worst-{mbps:g}-{name}"
         for mbps in RATES
         for name in ("tcp-on-empty", "tcp-on-contested", "without")
     ]
-    return (*cells, *twins)
+    return (*configurations, *twins)
 
 
-@PAPER.claim("fig4-10", *_worst_cells())
+@PAPER.claim("fig4-10", *_worst_configurations())
 def figure4_10(claim: Claim, lab: Laboratory) -> Finding:
     """More paths on the contested link draw traffic there, and the empty one lies idle."""
     curves = {mbps: of_optimum(lab, mbps) for mbps in RATES}
@@ -104,16 +104,16 @@ def figure4_10(claim: Claim, lab: Laboratory) -> Finding:
 
 def _of_contested(lab: Laboratory, m: int, mbps: float) -> Floats:
     """What the ensemble takes of the contested link."""
-    cell = placed_worst(m, mbps)
-    return np.asarray(sum(on_path(lab, cell, p) for p in range(1, m + 1)) / (1e6 * mbps))
+    configuration = placed_worst(m, mbps)
+    return np.asarray(sum(on_path(lab, configuration, p) for p in range(1, m + 1)) / (1e6 * mbps))
 
 
 @PAPER.claim("topology.worst_placement", placed_worst(16, 5.0))
 def topology(claim: Claim, lab: Laboratory) -> Finding:
     """One path over the empty link, all others over that of the TCP."""
-    cell = placed_worst(16, 5.0)
-    links = links_of(lab, cell)
-    plan = lab[cell].plan
+    configuration = placed_worst(16, 5.0)
+    links = links_of(lab, configuration)
+    plan = lab[configuration].plan
     tcp = next(c for c in plan.classes if c.name == "tcp")
     contested = plan.links[tcp.paths[0].links[0]].name
     alone = sum(link != contested for link in links)
@@ -197,7 +197,7 @@ def recovered(lab: Laboratory, controller: str, at_rest: str = BASE) -> dict[str
     return found
 
 
-def _switching_cells() -> tuple[str, ...]:
+def _switching_configurations() -> tuple[str, ...]:
     names = []
     for what, value, right, wrong in MISPLACED:
         names.append(on_two_paths(BASE, what, value, right))
@@ -206,7 +206,7 @@ def _switching_cells() -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-@PAPER.claim("wish.switching", *_switching_cells())
+@PAPER.claim("wish.switching", *_switching_configurations())
 def switching(claim: Claim, lab: Laboratory) -> Finding:
     """The base flow that moves, by trials and by the response function."""
     low, high = claim.band("recovered_fraction")

@@ -1,5 +1,5 @@
-"""What claims read out of cells: shares, totals, and the two definitions of fairness; one value for
-each seed.
+"""What claims read out of configurations: shares, totals, and the two definitions of fairness; one
+value for each seed.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def exact(value: float) -> Interval:
     return Interval(float(value), 0.0, 1)
 
 
-def taken(lab: Laboratory, cell: str) -> Floats:
+def taken(lab: Laboratory, configuration: str) -> Floats:
     """What the ensemble takes, in Mb/s."""
-    return lab[cell].rate(ENSEMBLE) / 1e6
+    return lab[configuration].rate(ENSEMBLE) / 1e6
 
 
-def others(lab: Laboratory, cell: str) -> Floats:
+def others(lab: Laboratory, configuration: str) -> Floats:
     """What all TCPs beside it take, in Mb/s."""
-    result = lab[cell]
+    result = lab[configuration]
     names = [name for name in result.classes if name != ENSEMBLE]
     total = np.zeros(len(result.runs))
     for name in names:
@@ -42,46 +42,51 @@ def others(lab: Laboratory, cell: str) -> Floats:
     return total
 
 
-def carried(lab: Laboratory, cell: str) -> Floats:
+def carried(lab: Laboratory, configuration: str) -> Floats:
     """What all flows take together, in Mb/s."""
-    return taken(lab, cell) + others(lab, cell)
+    return taken(lab, configuration) + others(lab, configuration)
 
 
-def share(lab: Laboratory, cell: str) -> Floats:
+def share(lab: Laboratory, configuration: str) -> Floats:
     """The ensemble's part of all traffic."""
-    return taken(lab, cell) / carried(lab, cell)
+    return taken(lab, configuration) / carried(lab, configuration)
 
 
-def on_path(lab: Laboratory, cell: str, path: int, metric: str = "throughput_bps") -> Floats:
+def on_path(
+    lab: Laboratory, configuration: str, path: int, metric: str = "throughput_bps"
+) -> Floats:
     """A metric of one of the ensemble's paths."""
-    return np.asarray(lab[cell].path(ENSEMBLE, path, metric)[:, 0])
+    return np.asarray(lab[configuration].path(ENSEMBLE, path, metric)[:, 0])
 
 
-def used(lab: Laboratory, cell: str, *links: str) -> Floats:
+def used(lab: Laboratory, configuration: str, *links: str) -> Floats:
     """The part of the capacity of some links that all flows use."""
-    result = lab[cell]
+    result = lab[configuration]
     total = sum(result.link(link, "throughput_bps") for link in links)
     return np.asarray(total / sum(result.rates_bps[link] for link in links), dtype=float)
 
 
-def links_of(lab: Laboratory, cell: str) -> tuple[str, ...]:
+def links_of(lab: Laboratory, configuration: str) -> tuple[str, ...]:
     """The link of each of the ensemble's paths."""
-    plan = lab[cell].plan
+    plan = lab[configuration].plan
     (group,) = (c for c in plan.classes if c.name == ENSEMBLE)
     return tuple(plan.links[path.links[0]].name for path in group.paths)
 
 
 def compared(
-    lab: Laboratory, cell: str, tcp_mbps: Mapping[str, Floats], spare_mbps: Mapping[str, Floats]
+    lab: Laboratory,
+    configuration: str,
+    tcp_mbps: Mapping[str, Floats],
+    spare_mbps: Mapping[str, Floats],
 ) -> Fairness:
-    """Both definitions for a cell, with what a TCP takes on each link in its place, and what nobody
-    uses there.
+    """Both definitions for a configuration, with what a TCP takes on each link in its place, and
+    what nobody uses there.
 
     Fair shares are those of an idealised TCP (footnote 1): it takes at least what is free, which a
     real one that halves its window or loses packets at random does not.
     """
-    links = links_of(lab, cell)
-    plan = lab[cell].plan
+    links = links_of(lab, configuration)
+    plan = lab[configuration].plan
     capacity = {link.name: link.rate_bps for link in plan.links if link.rate_bps}
     reference = Reference(
         ENSEMBLE,
@@ -90,13 +95,13 @@ def compared(
         {link: 1e6 * spare_mbps[link] for link in links},
         {link: float(capacity[link]) for link in links},
     )
-    return tcp_fairness(lab[cell], reference)
+    return tcp_fairness(lab[configuration], reference)
 
 
-def unused(lab: Laboratory, cell: str, link: str) -> Floats:
+def unused(lab: Laboratory, configuration: str, link: str) -> Floats:
     """What nobody uses of a link, in Mb/s."""
-    (rate,) = (one.rate_bps for one in lab[cell].plan.links if one.name == link)
-    free = np.maximum(1 - lab[cell].link(link, "utilisation"), 0.0)
+    (rate,) = (one.rate_bps for one in lab[configuration].plan.links if one.name == link)
+    free = np.maximum(1 - lab[configuration].link(link, "utilisation"), 0.0)
     return np.asarray(free * rate / 1e6)
 
 

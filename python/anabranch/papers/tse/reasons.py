@@ -6,7 +6,16 @@ import numpy as np
 
 from ...statistics import interval
 from ..laboratory import Laboratory
-from .cells import FIRST, MBPS, MOST, PACKET_BITS, RATES, SECOND, on_two_paths, placed_worst
+from .configurations import (
+    FIRST,
+    MBPS,
+    MOST,
+    PACKET_BITS,
+    RATES,
+    SECOND,
+    on_two_paths,
+    placed_worst,
+)
 from .paper import BASE, BILEVEL, POOLED, independent_name, shared_name
 from .reading import on_path, share, used
 
@@ -19,7 +28,10 @@ STATIC = (
 
 def own_queue(lab: Laboratory) -> str:
     """Why TCP-LP does not fill an empty link."""
-    lp, tcp = (used(lab, cell, "bottleneck") for cell in ("lp-alone", "shared-red-5-alone"))
+    lp, tcp = (
+        used(lab, configuration, "bottleneck")
+        for configuration in ("lp-alone", "shared-red-5-alone")
+    )
     return (
         "TCP-LP yields to its own queue too: it halves its window once delay is 15 % of the range that it knows above its "
         f"least, so that the buffer does not carry it over. It uses {lp.mean():.3f} of this RED link, on which a TCP alone "
@@ -29,12 +41,12 @@ def own_queue(lab: Laboratory) -> str:
 
 def borrowing(lab: Laboratory) -> str:
     """Why Multi-Priority TCP takes a little more than half of a fast RED link."""
-    cell = shared_name(BASE, MOST, "red", 20.0)
-    if cell not in lab.results:
+    configuration = shared_name(BASE, MOST, "red", 20.0)
+    if configuration not in lab.results:
         return ""
-    own = [on_path(lab, cell, p).mean() for p in range(MOST)]
-    probe = 1 / (1 + on_path(lab, cell, 0, "cwnd_segments").mean())
-    free = 1 - lab[cell].link("bottleneck", "utilisation").mean()
+    own = [on_path(lab, configuration, p).mean() for p in range(MOST)]
+    probe = 1 / (1 + on_path(lab, configuration, 0, "cwnd_segments").mean())
+    free = 1 - lab[configuration].link("bottleneck", "utilisation").mean()
     return (
         f"On the fastest RED link {free:.2f} of the capacity is unused even so, and background flows find short delays: with "
         f"16 paths at 20 Mb/s they carry {sum(own[1:]) / sum(own):.2f} of what the ensemble takes, where one probe in a round "
@@ -46,9 +58,9 @@ def queues(lab: Laboratory) -> str:
     """Why Bilevel TFRC takes more over drop-tail."""
     rows = []
     for n in (1, MOST):
-        cell = shared_name(BILEVEL, n, "drop-tail")
-        own = np.mean([on_path(lab, cell, p, "loss").mean() for p in range(n)])
-        tcp = lab[cell].path("tcp", 0, "loss").mean()
+        configuration = shared_name(BILEVEL, n, "drop-tail")
+        own = np.mean([on_path(lab, configuration, p, "loss").mean() for p in range(n)])
+        tcp = lab[configuration].path("tcp", 0, "loss").mean()
         rows.append(f"{own:.4f} against {tcp:.4f} with {n} path{'s' if n > 1 else ''}")
     return (
         "A full drop-tail buffer drops what comes in bursts: TFRC spaces its packets evenly and finds the place that the last "
@@ -82,8 +94,8 @@ def hardly_misplaced() -> str:
 
 def pooled(lab: Laboratory) -> str:
     """Why one history of all paths does not fill all of them."""
-    cell = independent_name(POOLED, MOST, 0)
-    own = np.array([on_path(lab, cell, p) for p in range(MOST)]) / (MBPS * 1e6)
+    configuration = independent_name(POOLED, MOST, 0)
+    own = np.array([on_path(lab, configuration, p) for p in range(MOST)]) / (MBPS * 1e6)
     return (
         "One history of all paths forgets N times as fast as N histories, so that the ensemble is there within the run instead "
         "of most of an hour. But eight events on sixteen paths say little of each: the parts that paths have of the master's "
@@ -106,8 +118,8 @@ def background_share(lab: Laboratory) -> str:
     """What background flows find free beside few TCPs."""
     rows = []
     for m in (1, 2, 8):
-        cell = on_two_paths(BASE, "users", m, SECOND)
-        own = on_path(lab, cell, 1) / 1e6
+        configuration = on_two_paths(BASE, "users", m, SECOND)
+        own = on_path(lab, configuration, 1) / 1e6
         rows.append(f"m = {m}: {own.mean():.2f} Mb/s")
     return (
         "A single TCP leaves part of a RED link free, and the background flow takes some of it; more TCPs fill the link. The "
@@ -119,8 +131,8 @@ def delay(lab: Laboratory) -> str:
     """Why Multi-Priority is above a quarter in Figure 4-7."""
     rows = []
     for ms in (50.0, 150.0):
-        cell = on_two_paths(BASE, "delay", ms)
-        rows.append(f"{on_path(lab, cell, 1).mean() / 1e6:.2f} Mb/s at {ms:g} ms")
+        configuration = on_two_paths(BASE, "delay", ms)
+        rows.append(f"{on_path(lab, configuration, 1).mean() / 1e6:.2f} Mb/s at {ms:g} ms")
     return (
         "The base flow has its half of the first path; what is above a quarter is capacity of the second that its TCP leaves "
         f"free, of which the background flow takes {' and '.join(rows)}."
@@ -129,9 +141,9 @@ def delay(lab: Laboratory) -> str:
 
 def loss_base(lab: Laboratory) -> str:
     """Why Multi-Priority with its base on the lossy path gets more than half of that."""
-    cell = on_two_paths(BASE, "loss", 0.1, SECOND)
-    base, other = (on_path(lab, cell, p) / 1e6 for p in (0, 1))
-    tcp = lab[cell].rate(f"tcp-on-{FIRST}").mean() / 1e6
+    configuration = on_two_paths(BASE, "loss", 0.1, SECOND)
+    base, other = (on_path(lab, configuration, p) / 1e6 for p in (0, 1))
+    tcp = lab[configuration].rate(f"tcp-on-{FIRST}").mean() / 1e6
     return (
         f"The base flow on the lossy path has {interval(base)} Mb/s. The thesis has nothing on the clean path, where one TCP "
         f"takes {tcp:.2f} of 5 Mb/s of this RED link and the background flow {interval(other)} Mb/s of the rest."
@@ -155,9 +167,10 @@ def worst_placement(lab: Laboratory) -> str:
 
 def ranking(lab: Laboratory, violations: str) -> str:
     """Who violates what."""
-    cell = shared_name(BASE, MOST)
+    configuration = shared_name(BASE, MOST)
     return (
         f"Multi-Priority's violations are {violations}, little beyond the margin of 5 %: with 16 paths it has "
-        f"{share(lab, cell).mean():.3f} of a shared RED link's traffic. Bilevel TFRC has none, since eq. 1.4 counts what TCPs "
+        f"{share(lab, configuration).mean():.3f} of a shared RED link's traffic. Bilevel TFRC has none, since eq. 1.4 "
+        "counts what TCPs "
         "leave free of RED links: its third of two paths is then within the bound. Where paths are empty it uses less."
     )

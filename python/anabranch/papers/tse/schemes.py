@@ -13,7 +13,7 @@ from ..findings import Check, Finding, finding, holds, measured, within, words
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import MOST, over, under
+from .configurations import MOST, over, under
 from .definitions import WEIGHTS, mean_interval, weights
 from .logs import PathLog, changes, logged
 from .paper import BASE, PAPER, shared_name
@@ -28,9 +28,9 @@ AVOIDING = "congestion_avoidance"
 @PAPER.claim("alg.multi_priority", shared_name(BASE, MOST))
 def multi_priority(claim: Claim, lab: Laboratory) -> Finding:
     """One flow is a TCP, all others are in the background."""
-    cell = shared_name(BASE, MOST)
-    windows = [on_path(lab, cell, p, "cwnd_segments").mean() for p in range(MOST)]
-    sent = [on_path(lab, cell, p, "sent_packets").mean() for p in range(MOST)]
+    configuration = shared_name(BASE, MOST)
+    windows = [on_path(lab, configuration, p, "cwnd_segments").mean() for p in range(MOST)]
+    sent = [on_path(lab, configuration, p, "sent_packets").mean() for p in range(MOST)]
     base = sum(window > 2 for window in windows)
     checks = [
         holds("base_flows", claim.expected["base_flows"], base == 1),
@@ -76,7 +76,7 @@ def reduced_aggression(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, "structure", checks, why)
 
 
-LP_CELLS = (shared_name("lp", 1), "lp-alone", "shared-red-5-alone")
+LP_CONFIGURATIONS = (shared_name("lp", 1), "lp-alone", "shared-red-5-alone")
 
 
 @cache
@@ -88,7 +88,7 @@ def _lp_log() -> PathLog:
     return log
 
 
-@PAPER.claim("alg.tcp_lp", *LP_CELLS)
+@PAPER.claim("alg.tcp_lp", *LP_CONFIGURATIONS)
 def tcp_lp(claim: Claim, lab: Laboratory) -> Finding:
     """What TCP-LP takes beside a TCP and alone, and its state machine from a log."""
     log = _lp_log()
@@ -109,8 +109,8 @@ def tcp_lp(claim: Claim, lab: Laboratory) -> Finding:
     per_rtt = rtt / float(np.median(gaps)) if len(gaps) else float("nan")
     low, high = claim.band("share_vs_tcp")
     checks: list[Check] = [
-        within("share_vs_tcp", 0.0, share(lab, LP_CELLS[0]), low, 0.15),
-        measured(claim, "empty_link_utilisation", used(lab, LP_CELLS[1], "bottleneck")),
+        within("share_vs_tcp", 0.0, share(lab, LP_CONFIGURATIONS[0]), low, 0.15),
+        measured(claim, "empty_link_utilisation", used(lab, LP_CONFIGURATIONS[1], "bottleneck")),
         holds(
             "an indication halves the window, or takes it to one",
             "as stated",
@@ -127,7 +127,7 @@ def tcp_lp(claim: Claim, lab: Laboratory) -> Finding:
     why = (
         f"In a log of 60 s beside a TCP: {len(falls)} reductions, {len(second)} of them within three round trips of the "
         f"one before and from more than one segment; {len(rises)} increases. The share is held against 0.15; the ledger's "
-        f"0.10 would be {words(judge(interval(share(lab, LP_CELLS[0])), low, high))}."
+        f"0.10 would be {words(judge(interval(share(lab, LP_CONFIGURATIONS[0])), low, high))}."
     )
     return finding(claim, lab.world.name, checks, why, unless=reasons.own_queue(lab))
 
@@ -460,10 +460,10 @@ def bilevel_tfrc(claim: Claim, lab: Laboratory) -> Finding:
     same, one = (
         lab[name].rate("ensemble") for name in ("bilevel-tfrc-equal-loss", "tfrc-equal-loss")
     )
-    cell = "bilevel-tfrc-unequal-loss"
-    rates = np.array([on_path(lab, cell, p) for p in (0, 1)])
-    loss = np.array([on_path(lab, cell, p, "loss") for p in (0, 1)])
-    rtt = np.array([on_path(lab, cell, p, "srtt_s") for p in (0, 1)])
+    configuration = "bilevel-tfrc-unequal-loss"
+    rates = np.array([on_path(lab, configuration, p) for p in (0, 1)])
+    loss = np.array([on_path(lab, configuration, p, "loss") for p in (0, 1)])
+    rtt = np.array([on_path(lab, configuration, p, "srtt_s") for p in (0, 1)])
     response = np.vectorize(lambda p, r: theory.tfrc_rate_bps(p, r))
     nominal = response(loss, rtt)
     combined = (loss * nominal).sum(axis=0) / nominal.sum(axis=0)

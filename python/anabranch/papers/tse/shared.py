@@ -9,7 +9,7 @@ from ..findings import Check, Finding, finding, hold_together, holds, measured, 
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import CAPACITIES, CONTESTED, MOST, PATHS, TCP
+from .configurations import CAPACITIES, CONTESTED, MOST, PATHS, TCP
 from .paper import BASE, BILEVEL, FRACTION, HACKER, NAIVE, PAPER, independent_name, shared_name
 from .reading import (
     Floats,
@@ -49,7 +49,7 @@ def _where(mbps: float, n: int) -> str:
     return f"{mbps:g} Mb/s, {paths(n)}"
 
 
-def _figure3_cells(queue: str) -> tuple[str, ...]:
+def _figure3_configurations(queue: str) -> tuple[str, ...]:
     names = (
         shared_name(controller, n, queue, mbps)
         for mbps in CAPACITIES
@@ -81,7 +81,7 @@ def _most(points: Points) -> float:
     return max(float(values.mean()) for values in points.values())
 
 
-@PAPER.claim("fig3-1", *_figure3_cells("drop-tail"))
+@PAPER.claim("fig3-1", *_figure3_configurations("drop-tail"))
 def figure3_1(claim: Claim, lab: Laboratory) -> Finding:
     """Drop-tail: naive and borrowing over capacity and paths."""
     check, why = _borrowing(claim, lab, "drop-tail")
@@ -118,7 +118,7 @@ def figure3_1(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-@PAPER.claim("fig3-2", *_figure3_cells("red"))
+@PAPER.claim("fig3-2", *_figure3_configurations("red"))
 def figure3_2(claim: Claim, lab: Laboratory) -> Finding:
     """RED: naive and borrowing over capacity and paths."""
     check, why = _borrowing(claim, lab, "red")
@@ -179,11 +179,11 @@ def probe_traffic(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-def _probes(lab: Laboratory, cell: str, n: int) -> Floats:
+def _probes(lab: Laboratory, configuration: str, n: int) -> Floats:
     """Packets of all background flows in a round trip of the base flow."""
-    plan = lab[cell].plan
-    sent = np.sum([on_path(lab, cell, p, "sent_packets") for p in range(1, n)], axis=0)
-    rtt = on_path(lab, cell, 0, "srtt_s")
+    plan = lab[configuration].plan
+    sent = np.sum([on_path(lab, configuration, p, "sent_packets") for p in range(1, n)], axis=0)
+    rtt = on_path(lab, configuration, 0, "srtt_s")
     return np.asarray(sent * rtt / (plan.duration_s - plan.warmup_s))
 
 
@@ -208,9 +208,12 @@ def mtcp(claim: Claim, lab: Laboratory) -> Finding:
     """With perfect detection mTCP is one TCP on a shared link and one on each of sixteen others."""
     from .matching import against_links
 
-    cell = independent_name(TCP, MOST, MOST)
-    found = against_links(lab, cell, contested=MOST)
-    nominal, real = taken(lab, cell) / UNIT_MBPS, taken(lab, cell) / taken(lab, shared_name(TCP, 1))
+    configuration = independent_name(TCP, MOST, MOST)
+    found = against_links(lab, configuration, contested=MOST)
+    nominal, real = (
+        taken(lab, configuration) / UNIT_MBPS,
+        taken(lab, configuration) / taken(lab, shared_name(TCP, 1)),
+    )
     checks = [
         measured(claim, "shared_link_share", share(lab, shared_name(TCP, 1))),
         measured(claim, "all_16_contested_total", real),
@@ -246,8 +249,8 @@ def fractional(claim: Claim, lab: Laboratory) -> Finding:
     low, high = claim.band("shared_link_share")
     golden = {1e-4: 1_835_465.0, 0.01: 168_498.0, 0.1: 26_552.0}
     formula = max(abs(theory.tfrc_rate_bps(p, 0.1) / 8 / b - 1) for p, b in golden.items())
-    cell = shared_name(FRACTION, 16)
-    rates = np.array([on_path(lab, cell, p) for p in range(16)]) / 1e6
+    configuration = shared_name(FRACTION, 16)
+    rates = np.array([on_path(lab, configuration, p) for p in range(16)]) / 1e6
     spread = rates.std(axis=0) / rates.mean(axis=0)
     checks = [
         within(

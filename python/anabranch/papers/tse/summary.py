@@ -12,8 +12,8 @@ from ...statistics import interval
 from ..findings import Finding, finding, holds, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from . import cells, reasons
-from .cells import (
+from . import configurations, reasons
+from .configurations import (
     BOTH,
     CONTESTED,
     FIRST,
@@ -48,7 +48,7 @@ class Place:
 
     experiment: str
     scheme: str
-    cell: str
+    configuration: str
     compare: tuple[str, object, object]
     """What it is compared with: "links" and how many are contested, or a setting of two paths."""
     second: bool = False
@@ -59,22 +59,22 @@ class Place:
         kind, what, value = self.compare
         if kind == "links":
             assert isinstance(what, int)
-            return against_links(lab, self.cell, what)
+            return against_links(lab, self.configuration, what)
         assert isinstance(what, str) and isinstance(value, int | float)
-        return against_twins(lab, self.cell, what, value)
+        return against_twins(lab, self.configuration, what, value)
 
     def utilisation(self, lab: Laboratory) -> Floats:
         """What all flows use of the links that the ensemble's paths cross."""
-        return used(lab, self.cell, *dict.fromkeys(links_of(lab, self.cell)))
+        return used(lab, self.configuration, *dict.fromkeys(links_of(lab, self.configuration)))
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Cells."""
+        """Names of the configurations that it is judged by."""
         kind, what, value = self.compare
         if kind == "links":
-            return (self.cell, *SINGLE_LINKS)
+            return (self.configuration, *SINGLE_LINKS)
         assert isinstance(what, str) and isinstance(value, int | float)
-        return (self.cell, *twin_names(what, value))
+        return (self.configuration, *twin_names(what, value))
 
 
 def places(schemes: tuple[str, ...]) -> Iterator[Place]:
@@ -117,7 +117,7 @@ class Entry:
 
 
 def table(lab: Laboratory, schemes: tuple[str, ...]) -> dict[tuple[str, str], Entry]:
-    """Experiments by schemes, for those whose cells have all been run."""
+    """Experiments by schemes, for those whose configurations have all been run."""
     groups: dict[tuple[str, str], list[Place]] = {}
     for place in places(schemes):
         groups.setdefault((place.experiment, place.scheme), []).append(place)
@@ -193,8 +193,10 @@ def ranking(claim: Claim, lab: Laboratory) -> Finding:
 
 
 def _violated(lab: Laboratory, scheme: str) -> str:
-    """The cells in which a scheme violates stringent fairness, with the excess over eq. 1.4."""
-    found = {place.cell: place.fairness(lab) for place in places((scheme,))}
+    """The configurations in which a scheme violates stringent fairness, with the excess over eq.
+    1.4.
+    """
+    found = {place.configuration: place.fairness(lab) for place in places((scheme,))}
     return ", ".join(f"{name} ({f.excess:+.1%})" for name, f in found.items() if not f.stringent)
 
 
@@ -202,8 +204,8 @@ def robust(lab: Laboratory) -> dict[tuple[str, int, float, str], tuple[Fairness,
     """Queue, paths, sharing and controller: both definitions, and the use of the network."""
     found = {}
     for queue, n, sharing, controller, name, _ in matrix():
-        twins = f"robust-{queue}-tcp", f"robust-{queue}-{cells.WITHOUT}"
-        if any(cell not in lab.results for cell in (name, *twins)):
+        twins = f"robust-{queue}-tcp", f"robust-{queue}-{configurations.WITHOUT}"
+        if any(configuration not in lab.results for configuration in (name, *twins)):
             continue
         links = tuple(dict.fromkeys(shared_ways(n, sharing)))
         tcp, spare = taken(lab, twins[0]), unused(lab, twins[1], "bottleneck")
@@ -215,7 +217,11 @@ def robust(lab: Laboratory) -> dict[tuple[str, int, float, str], tuple[Fairness,
 @PAPER.claim(
     "wish.robustness",
     *(name for *_, name, _ in matrix()),
-    *(f"robust-{queue}-{kind}" for queue in ROBUST_QUEUES for kind in ("tcp", cells.WITHOUT)),
+    *(
+        f"robust-{queue}-{kind}"
+        for queue in ROBUST_QUEUES
+        for kind in ("tcp", configurations.WITHOUT)
+    ),
 )
 def robustness(claim: Claim, lab: Laboratory) -> Finding:
     """Both predicates and the utilisation in every cell of the matrix."""

@@ -26,15 +26,15 @@ BOTH_MBPS = 10.0
 """Capacity of the two empty paths."""
 
 
-def _sum(lab: Laboratory, cell: str, metric: str) -> Floats:
+def _sum(lab: Laboratory, configuration: str, metric: str) -> Floats:
     """A count over all paths of the ensemble."""
-    paths = len(lab[cell].plan.classes[0].paths)
-    return np.asarray(sum(on_path(lab, cell, p, metric) for p in range(paths)))
+    paths = len(lab[configuration].plan.classes[0].paths)
+    return np.asarray(sum(on_path(lab, configuration, p, metric) for p in range(paths)))
 
 
-def spurious(lab: Laboratory, cell: str) -> Floats:
+def spurious(lab: Laboratory, configuration: str) -> Floats:
     """Segments sent again beyond those that were lost."""
-    return _sum(lab, cell, "retransmits") - _sum(lab, cell, "lost_packets")
+    return _sum(lab, configuration, "retransmits") - _sum(lab, configuration, "lost_packets")
 
 
 @PAPER.claim(
@@ -69,9 +69,9 @@ def striping(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("mech.per_subflow_loss_detection", "unstriped-loss-free", "striped-loss-free")
 def per_subflow(claim: Claim, lab: Laboratory) -> Finding:
     """Losses are found path by path: nothing is sent again where nothing is lost."""
-    cell = "unstriped-loss-free"
-    again, lost = _sum(lab, cell, "retransmits"), _sum(lab, cell, "lost_packets")
-    packet = lab[cell].plan.classes[0].packet_bytes
+    configuration = "unstriped-loss-free"
+    again, lost = _sum(lab, configuration, "retransmits"), _sum(lab, configuration, "lost_packets")
+    packet = lab[configuration].plan.classes[0].packet_bytes
     overhead = 8 / packet
     checks = [
         measured(claim, "spurious_retransmissions", again),
@@ -80,7 +80,8 @@ def per_subflow(claim: Claim, lab: Laboratory) -> Finding:
     ]
     striped = _sum(lab, "striped-loss-free", "retransmits")
     why = (
-        f"Two paths of 25 and 75 ms one way whose buffers never fill: {interval(_sum(lab, cell, 'sent_packets'))} packets, "
+        f"Two paths of 25 and 75 ms one way whose buffers never fill: {interval(_sum(lab, configuration, 'sent_packets'))} "
+        "packets, "
         f"none lost, {again.mean():g} sent again; one TCP striped over the same paths sends {striped.mean():.0f} again. "
         f"64 bits of {packet} B are {overhead:.2%}."
     )
@@ -142,9 +143,9 @@ def reliability(claim: Claim, lab: Laboratory) -> Finding:
     """A transfer whose second path is cut is completed over the first; what is sent again, where
     and when.
     """
-    result, cell = lab["cut"], lab.cells["cut"]
+    result, configuration = lab["cut"], lab.configurations["cut"]
     done = result.users(ENSEMBLE, "fct_s")[:, 0]
-    _, logs = logged(cell.scenario, cell.overrides)
+    _, logs = logged(configuration.scenario, configuration.overrides)
     gaps, later, elsewhere = _sent_again(logs)
     low, _ = claim.band("nack_hold")
     least = min(gaps, default=float("inf"))

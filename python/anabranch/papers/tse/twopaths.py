@@ -10,7 +10,7 @@ from ..findings import Bound, Check, Finding, finding, hold_together, holds, mea
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import (
+from .configurations import (
     BOTH,
     FIRST,
     MBPS,
@@ -49,7 +49,9 @@ def half_of_larger(mbps: float) -> float:
     return max(MBPS, mbps) / 2 / (MBPS + mbps)
 
 
-def _capacity_cells(*controllers: str, bases: tuple[str, ...] = (FIRST,)) -> tuple[str, ...]:
+def _capacity_configurations(
+    *controllers: str, bases: tuple[str, ...] = (FIRST,)
+) -> tuple[str, ...]:
     names = (
         on_two_paths(controller, "capacity", mbps, base)
         for controller in controllers
@@ -59,14 +61,14 @@ def _capacity_cells(*controllers: str, bases: tuple[str, ...] = (FIRST,)) -> tup
     return tuple(dict.fromkeys(names))
 
 
-def _twin_cells(what: str, values: tuple[float, ...]) -> tuple[str, ...]:
+def _twin_configurations(what: str, values: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for value in values for name in twin_names(what, value)))
 
 
 @PAPER.claim(
     "fig4-6.multi_priority",
-    *_capacity_cells(BASE, bases=BOTH),
-    *_twin_cells("capacity", SECOND_MBPS),
+    *_capacity_configurations(BASE, bases=BOTH),
+    *_twin_configurations("capacity", SECOND_MBPS),
 )
 def capacity_base(claim: Claim, lab: Laboratory) -> Finding:
     """With the base on the larger path it meets the bound, on the smaller it gets half of that
@@ -111,7 +113,11 @@ def _traffic(lab: Laboratory) -> str:
     return listed(values)
 
 
-@PAPER.claim("fig4-6.bilevel", *_capacity_cells(BILEVEL), *_twin_cells("capacity", SECOND_MBPS))
+@PAPER.claim(
+    "fig4-6.bilevel",
+    *_capacity_configurations(BILEVEL),
+    *_twin_configurations("capacity", SECOND_MBPS),
+)
 def capacity_bilevel(claim: Claim, lab: Laboratory) -> Finding:
     """A third of two equal paths, and nowhere twice the bound."""
     points = {mbps: of_capacity(lab, BILEVEL, mbps) for mbps in SECOND_MBPS}
@@ -141,8 +147,8 @@ ENDS = (SECOND_MBPS[0], SECOND_MBPS[-1])
         for mbps in ENDS
         for base in BOTH
     ),
-    *_capacity_cells(FRACTION, TCP),
-    *_capacity_cells(HACKER, bases=BOTH),
+    *_capacity_configurations(FRACTION, TCP),
+    *_capacity_configurations(HACKER, bases=BOTH),
 )
 def capacity_others(claim: Claim, lab: Laboratory) -> Finding:
     """Reduced aggression has a wrong place, Bilevel has none."""
@@ -180,7 +186,7 @@ def over_delay(lab: Laboratory, controller: str) -> dict[float, Floats]:
     return {ms: share(lab, on_two_paths(controller, "delay", ms)) for ms in SECOND_MS}
 
 
-def _delay_cells(*controllers: str) -> tuple[str, ...]:
+def _delay_configurations(*controllers: str) -> tuple[str, ...]:
     return tuple(on_two_paths(c, "delay", ms) for c in controllers for ms in SECOND_MS)
 
 
@@ -188,7 +194,7 @@ def _ms(points: dict[float, Floats]) -> dict[str, Floats]:
     return {f"{ms:g} ms": values for ms, values in points.items()}
 
 
-@PAPER.claim("fig4-7.flat", *_delay_cells(BASE, HACKER, FRACTION))
+@PAPER.claim("fig4-7.flat", *_delay_configurations(BASE, HACKER, FRACTION))
 def delay_flat(claim: Claim, lab: Laboratory) -> Finding:
     """Multi-Priority stays at a quarter, reduced aggression above it, whatever the delay."""
     base = {ms: v for ms, v in over_delay(lab, BASE).items() if ms > 25}
@@ -209,7 +215,7 @@ def delay_flat(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=reasons.delay(lab))
 
 
-@PAPER.claim("fig4-7.bilevel", *_delay_cells(BILEVEL))
+@PAPER.claim("fig4-7.bilevel", *_delay_configurations(BILEVEL))
 def delay_bilevel(claim: Claim, lab: Laboratory) -> Finding:
     """Bilevel TFRC takes less where round trips differ much."""
     points = over_delay(lab, BILEVEL)
@@ -242,23 +248,23 @@ def fair_over_loss(lab: Laboratory) -> dict[float, Floats]:
     """
     found = {}
     for p in SECOND_LOSS:
-        cell = on_two_paths(TCP, "loss", p)
-        clean, lossy = (used_mbps(lab, cell, path) for path in BOTH)
+        configuration = on_two_paths(TCP, "loss", p)
+        clean, lossy = (used_mbps(lab, configuration, path) for path in BOTH)
         found[p] = clean / 2 / (clean + lossy)
     return found
 
 
-def used_mbps(lab: Laboratory, cell: str, path: str) -> Floats:
+def used_mbps(lab: Laboratory, configuration: str, path: str) -> Floats:
     """What all flows get over a path, in Mb/s; lost packets not counted."""
     index = BOTH.index(path)
-    own = on_path(lab, cell, index)
-    return np.asarray(own + lab[cell].users(f"tcp-on-{path}").sum(axis=1)) / 1e6
+    own = on_path(lab, configuration, index)
+    return np.asarray(own + lab[configuration].users(f"tcp-on-{path}").sum(axis=1)) / 1e6
 
 
 LOSSES = (0.001, 0.01, 0.1)
 
 
-def _loss_cells(*controllers: str, bases: tuple[str, ...] = (FIRST,)) -> tuple[str, ...]:
+def _loss_configurations(*controllers: str, bases: tuple[str, ...] = (FIRST,)) -> tuple[str, ...]:
     return tuple(
         on_two_paths(c, "loss", p, b) for c in controllers for p in SECOND_LOSS for b in bases
     )
@@ -268,13 +274,13 @@ def _percent(points: dict[float, Floats]) -> dict[str, Floats]:
     return {f"{100 * p:g} %": values for p, values in points.items()}
 
 
-@PAPER.claim("fig4-8.reference", *_loss_cells(TCP))
+@PAPER.claim("fig4-8.reference", *_loss_configurations(TCP))
 def loss_reference(claim: Claim, lab: Laboratory) -> Finding:
     """Half of the clean path, and what the lossy one carries."""
     fair = fair_over_loss(lab)
-    cell = on_two_paths(TCP, "loss", 0.1)
-    lossy = used_mbps(lab, cell, SECOND) / (
-        used_mbps(lab, cell, FIRST) + used_mbps(lab, cell, SECOND)
+    configuration = on_two_paths(TCP, "loss", 0.1)
+    lossy = used_mbps(lab, configuration, SECOND) / (
+        used_mbps(lab, configuration, FIRST) + used_mbps(lab, configuration, SECOND)
     )
     checks = [
         measured(claim, "fair_share_0_1pct", fair[0.001]),
@@ -291,9 +297,9 @@ def loss_reference(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim(
     "fig4-8.multi_priority",
-    *_loss_cells(BASE, bases=BOTH),
-    *_loss_cells(TCP),
-    *_twin_cells("loss", SECOND_LOSS),
+    *_loss_configurations(BASE, bases=BOTH),
+    *_loss_configurations(TCP),
+    *_twin_configurations("loss", SECOND_LOSS),
 )
 def loss_base(claim: Claim, lab: Laboratory) -> Finding:
     """On the clean link above the line by what the lossy one has free, on the lossy link little."""
@@ -317,7 +323,9 @@ def loss_base(claim: Claim, lab: Laboratory) -> Finding:
 
 
 @PAPER.claim(
-    "fig4-8.others", *_loss_cells(HACKER, FRACTION, BILEVEL, TCP), *_loss_cells(BASE, bases=BOTH)
+    "fig4-8.others",
+    *_loss_configurations(HACKER, FRACTION, BILEVEL, TCP),
+    *_loss_configurations(BASE, bases=BOTH),
 )
 def loss_others(claim: Claim, lab: Laboratory) -> Finding:
     """Reduced aggression takes most; Bilevel moves to the clean path; fractional TFRC cannot."""

@@ -11,7 +11,7 @@ from ..findings import Finding, finding, holds, measured
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .cells import CAPACITIES, MBPS, MOST, PATHS, on_two_paths
+from .configurations import CAPACITIES, MBPS, MOST, PATHS, on_two_paths
 from .paper import (
     BASE,
     BILEVEL,
@@ -80,9 +80,9 @@ def tcp_nice(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, [check], why)
 
 
-def _part(lab: Laboratory, cell: str, n: int) -> Floats:
+def _part(lab: Laboratory, configuration: str, n: int) -> Floats:
     """Part of the capacity of `n` empty paths."""
-    return np.asarray(taken(lab, cell) / (n * MBPS))
+    return np.asarray(taken(lab, configuration) / (n * MBPS))
 
 
 @PAPER.claim(

@@ -10,7 +10,7 @@ from ...statistics import interval, ratio_of_means
 from ..findings import Check, Finding, finding, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import ADDED_S, COUPLED, RENO, UP, other, two
+from .configurations import ADDED_S, COUPLED, RENO, UP, other, two
 from .paper import PAPER
 from .reading import (
     CALLED,
@@ -38,12 +38,12 @@ BDP = bdp_kb(2 * IDLE_S + ADDED_S, MBPS)
 
 
 def added(controller: str) -> str:
-    """The cell with 100 ms added."""
+    """The configuration with 100 ms added."""
     return f"up-100-{controller}"
 
 
 def plain(controller: str) -> str:
-    """The cell without."""
+    """The configuration without."""
     return two(UP, controller)
 
 
@@ -77,9 +77,9 @@ LONG_S = 10.0
 """A path that brings nothing for so long is at a standstill."""
 
 
-def standstills(lab: Laboratory, cell: str) -> Floats:
+def standstills(lab: Laboratory, configuration: str) -> Floats:
     """For each seed, how many subflows bring nothing for so long."""
-    result = lab[cell]
+    result = lab[configuration]
     least = round(LONG_S / result.plan.sample_s)
     found = np.zeros(len(result.runs))
     for path in (0, 1):
@@ -91,20 +91,21 @@ def standstills(lab: Laboratory, cell: str) -> Floats:
 @PAPER.claim("rtt100.coupled_worse", *BOTH)
 def worse(claim: Claim, lab: Laboratory) -> Finding:
     """Coupled beside New Reno where windows are too small."""
-    cell = added(COUPLED)
-    best = np.maximum(mbps(lab, cell, 2), mbps(lab, cell, 3))
-    own = mbps(lab, cell, 0) + mbps(lab, cell, 1)
-    theirs = mbps(lab, cell, 2) + mbps(lab, cell, 3)
+    configuration = added(COUPLED)
+    best = np.maximum(mbps(lab, configuration, 2), mbps(lab, configuration, 3))
+    own = mbps(lab, configuration, 0) + mbps(lab, configuration, 1)
+    theirs = mbps(lab, configuration, 2) + mbps(lab, configuration, 3)
     checks = [
         measured(claim, "subflow_over_parallel", ratio_of_means(own, theirs)),
         measured(claim, "sum_over_best_parallel", ratio_of_means(own, best)),
     ]
-    smaller = np.minimum(mbps(lab, cell, 0), mbps(lab, cell, 1)) / own
+    smaller = np.minimum(mbps(lab, configuration, 0), mbps(lab, configuration, 1)) / own
     why = (
-        f"Mb/s: {each_flow(lambda i: mbps(lab, cell, i))}; sum {interval(multipath(lab, cell))}, best parallel flow "
+        f"Mb/s: {each_flow(lambda i: mbps(lab, configuration, i))}; sum {interval(multipath(lab, configuration))}, best "
+        "parallel flow "
         f"{interval(best)}. The smaller subflow has {interval(smaller)} of the sum. Timeouts of the subflows in a run: "
-        f"{interval(flow(lab, cell, 0, 'timeouts') + flow(lab, cell, 1, 'timeouts'))}; "
-        f"{standstills(lab, cell).sum():.0f} of {2 * len(own)} subflows bring nothing for {LONG_S:g} s or more."
+        f"{interval(flow(lab, configuration, 0, 'timeouts') + flow(lab, configuration, 1, 'timeouts'))}; "
+        f"{standstills(lab, configuration).sum():.0f} of {2 * len(own)} subflows bring nothing for {LONG_S:g} s or more."
     )
     unless = (
         "Two subflows at a quarter of New Reno's growth have a quarter of its window each only as long as they are equal. "
@@ -116,13 +117,14 @@ def worse(claim: Claim, lab: Laboratory) -> Finding:
 
 def by_packet(lab: Laboratory) -> str:
     """What a loss by packet gives, if it has been run."""
-    cell = other("loss by packet", True, COUPLED)
-    if cell not in lab.results:
+    configuration = other("loss by packet", True, COUPLED)
+    if configuration not in lab.results:
         return ""
-    best = np.maximum(mbps(lab, cell, 2), mbps(lab, cell, 3))
+    best = np.maximum(mbps(lab, configuration, 2), mbps(lab, configuration, 3))
     return (
-        f"With loss by packet the sum is {ratio_of_means(multipath(lab, cell), best)} of the best parallel flow, and a "
-        f"subflow {interval(beside(lab, cell).mean(axis=1))} of its own."
+        f"With loss by packet the sum is {ratio_of_means(multipath(lab, configuration), best)} of the best parallel flow, "
+        "and a "
+        f"subflow {interval(beside(lab, configuration).mean(axis=1))} of its own."
     )
 
 
@@ -138,11 +140,12 @@ def everywhere(claim: Claim, key: str, of: Callable[[int], Floats]) -> list[Chec
 @PAPER.claim("rtt100.cwnd_below_bdp", *BOTH)
 def below(claim: Claim, lab: Laboratory) -> Finding:
     """Windows over the 150 kB that would be needed."""
-    cell = added(COUPLED)
+    configuration = added(COUPLED)
 
     def part(percent: float) -> Callable[[int], Floats]:
         return lambda i: (
-            of_windows(lab, cell, i, lambda w: float(np.percentile(w, percent))) / (1e3 * BDP)
+            of_windows(lab, configuration, i, lambda w: float(np.percentile(w, percent)))
+            / (1e3 * BDP)
         )
 
     checks = [
@@ -168,8 +171,14 @@ def below(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("rtt100.same_drops", *ALL)
 def same_drops(claim: Claim, lab: Laboratory) -> Finding:
     """Packets given up by the four clients' interfaces."""
-    counts = {cell: interfaces(lab, cell, "failed_packets").sum(axis=1) for cell in ALL}
-    done = {cell: interfaces(lab, cell, "acknowledged_packets").sum(axis=1) for cell in ALL}
+    counts = {
+        configuration: interfaces(lab, configuration, "failed_packets").sum(axis=1)
+        for configuration in ALL
+    }
+    done = {
+        configuration: interfaces(lab, configuration, "acknowledged_packets").sum(axis=1)
+        for configuration in ALL
+    }
     low, high = claim.band("count_ratio")
     published = claim.expected["count_ratio"]
     checks = [
@@ -183,11 +192,15 @@ def same_drops(claim: Claim, lab: Laboratory) -> Finding:
         for c, name in KINDS.items()
     ]
     rates = {
-        f"{name}{' with 100 ms' if cell == added(c) else ''}": counts[cell] / done[cell]
+        f"{name}{' with 100 ms' if configuration == added(c) else ''}": counts[configuration]
+        / done[configuration]
         for c, name in KINDS.items()
-        for cell in (plain(c), added(c))
+        for configuration in (plain(c), added(c))
     }
-    number = {name: counts[cell] for cell, name in zip(ALL, ("100 ms", "none"), strict=False)}
+    number = {
+        name: counts[configuration]
+        for configuration, name in zip(ALL, ("100 ms", "none"), strict=False)
+    }
     why = (
         f"Packets given up with Coupled: {listed(number)}; per packet: {listed(rates)}. The process of noise is the "
         "scenario's, one burst in 2 s: that counts agree is put in, what follows from it is not."
@@ -198,7 +211,7 @@ def same_drops(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("rtt100.window_limited", *BOTH)
 def window_limited(claim: Claim, lab: Laboratory) -> Finding:
     """How often interfaces have nothing to send, and throughput over window and round trip."""
-    empty = {cell: interfaces(lab, cell, "empty") for cell in BOTH}
+    empty = {configuration: interfaces(lab, configuration, "empty") for configuration in BOTH}
     checks = [
         *everywhere(claim, "idle_fraction_100ms", columns(empty[added(COUPLED)])),
         *everywhere(claim, "idle_fraction_0ms", columns(empty[plain(COUPLED)])),
@@ -220,21 +233,21 @@ def window_limited(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why, unless=unless)
 
 
-def by_window(lab: Laboratory, cell: str, index: int) -> Floats:
+def by_window(lab: Laboratory, configuration: str, index: int) -> Floats:
     """A flow's throughput over the mean of its window over its round trip."""
     name, path = FLOWS[index]
-    windows, rtts = (series(lab[cell], m, name, path) for m in ("cwnd_segments", "srtt_s"))
+    windows, rtts = (series(lab[configuration], m, name, path) for m in ("cwnd_segments", "srtt_s"))
     limits = [
         float(np.mean(w[r > 0] / r[r > 0])) * 12e-3 for w, r in zip(windows, rtts, strict=True)
     ]
-    return np.asarray(mbps(lab, cell, index) / np.array(limits), dtype=float)
+    return np.asarray(mbps(lab, configuration, index) / np.array(limits), dtype=float)
 
 
-def increase(lab: Laboratory, cell: str, *, by_time: bool = False) -> Floats:
+def increase(lab: Laboratory, configuration: str, *, by_time: bool = False) -> Floats:
     """Growth of RFC 6356 at the sampled windows over 1/w_r: the mean over packets that arrived, or
     over time.
     """
-    result = lab[cell]
+    result = lab[configuration]
     both: dict[str, list[list[Floats]]] = {
         m: [series(result, m, MULTIPATH, p) for p in (0, 1)]
         for m in ("cwnd_segments", "srtt_s", "arrived_bytes")
@@ -251,9 +264,9 @@ def increase(lab: Laboratory, cell: str, *, by_time: bool = False) -> Floats:
     return np.array(found)
 
 
-def seen_increase(lab: Laboratory, cell: str) -> Floats:
+def seen_increase(lab: Laboratory, configuration: str) -> Floats:
     """The same as the windows grew in fact: between samples without a reduction, above ssthresh."""
-    result = lab[cell]
+    result = lab[configuration]
     found = np.zeros(len(result.runs))
     weight = np.zeros(len(result.runs))
     for path in (0, 1):
@@ -272,13 +285,16 @@ def seen_increase(lab: Laboratory, cell: str) -> Floats:
 @PAPER.claim("rtt100.coupled_reads_loss", *BOTH)
 def reads_loss(claim: Claim, lab: Laboratory) -> Finding:
     """How much less than New Reno's a Coupled window grows for an ACK."""
-    cell = added(COUPLED)
-    checks = [measured(claim, "increase_ratio", increase(lab, cell))]
-    larger = np.maximum(mbps(lab, cell, 0), mbps(lab, cell, 1)) / multipath(lab, cell)
+    configuration = added(COUPLED)
+    checks = [measured(claim, "increase_ratio", increase(lab, configuration))]
+    larger = np.maximum(mbps(lab, configuration, 0), mbps(lab, configuration, 1)) / multipath(
+        lab, configuration
+    )
     why = (
         f"By RFC 6356 at the windows and round trips of every 100 ms, in the mean over packets; as the windows grew between "
-        f"samples: {interval(seen_increase(lab, cell))}; in the mean over time and both subflows "
-        f"{interval(increase(lab, cell, by_time=True))}. The larger subflow carries {interval(larger)} of the sum. Without "
+        f"samples: {interval(seen_increase(lab, configuration))}; in the mean over time and both subflows "
+        f"{interval(increase(lab, configuration, by_time=True))}. The larger subflow carries {interval(larger)} of the "
+        "sum. Without "
         f"added delay: {interval(increase(lab, plain(COUPLED)))}."
     )
     unless = (

@@ -8,7 +8,7 @@ from ...statistics import interval, ratio_of_means
 from ..findings import Finding, finding, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import COUPLED, DOWN, RENO, UP, two
+from .configurations import COUPLED, DOWN, RENO, UP, two
 from .logs import send_queues
 from .paper import PAPER
 from .reading import (
@@ -42,16 +42,19 @@ def new_reno(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("down.share", two(DOWN, COUPLED), two(DOWN, RENO))
 def down_share(claim: Claim, lab: Laboratory) -> Finding:
     """A third, and as much as a parallel flow."""
-    cell = two(DOWN, COUPLED)
+    configuration = two(DOWN, COUPLED)
     checks = [
-        measured(claim, "share", share(lab, cell)),
+        measured(claim, "share", share(lab, configuration)),
         measured(
-            claim, "sum_over_parallel", ratio_of_means(multipath(lab, cell), parallel(lab, cell))
+            claim,
+            "sum_over_parallel",
+            ratio_of_means(multipath(lab, configuration), parallel(lab, configuration)),
         ),
     ]
     reno = two(DOWN, RENO)
     why = (
-        f"Mb/s: {each_flow(lambda i: mbps(lab, cell, i))}; in all {interval(total(lab, cell))}. New Reno on each "
+        f"Mb/s: {each_flow(lambda i: mbps(lab, configuration, i))}; in all {interval(total(lab, configuration))}. New Reno "
+        "on each "
         f"subflow: share {interval(share(lab, reno))}, sum over parallel "
         f"{interval(multipath(lab, reno) / parallel(lab, reno))}."
     )
@@ -61,10 +64,10 @@ def down_share(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("down.one_subflow_limited", "slow-lia", "slow-reno", two(DOWN, COUPLED))
 def one_limited(claim: Claim, lab: Laboratory) -> Finding:
     """Where one network is slower, most traffic is in the other one."""
-    cell = "slow-lia"
-    part = mbps(lab, cell, 1) / multipath(lab, cell)
+    configuration = "slow-lia"
+    part = mbps(lab, configuration, 1) / multipath(lab, configuration)
     larger = np.maximum(part, 1 - part)
-    smaller = mbps(lab, cell, 0) / mbps(lab, cell, 2)
+    smaller = mbps(lab, configuration, 0) / mbps(lab, configuration, 2)
     checks = [
         measured(claim, "larger_subflow_fraction", larger),
         most("larger subflow has 60 % of the traffic", "in 70 % of seeds", larger >= 0.6, 0.7),
@@ -75,7 +78,7 @@ def one_limited(claim: Claim, lab: Laboratory) -> Finding:
     capacity = (mbps(lab, reno, 0) + mbps(lab, reno, 2)) / (mbps(lab, reno, 1) + mbps(lab, reno, 3))
     why = (
         f"The first network has {interval(capacity)} of the second one's goodput. Mb/s: "
-        f"{each_flow(lambda i: mbps(lab, cell, i))}. New Reno: larger subflow "
+        f"{each_flow(lambda i: mbps(lab, configuration, i))}. New Reno: larger subflow "
         f"{interval(mbps(lab, reno, 1) / multipath(lab, reno))}, smaller over its parallel flow "
         f"{interval(mbps(lab, reno, 0) / mbps(lab, reno, 2))}. In networks that are alike the larger one carries "
         f"{interval(np.maximum(even, 1 - even))}."
@@ -86,10 +89,10 @@ def one_limited(claim: Claim, lab: Laboratory) -> Finding:
 @PAPER.claim("down.mechanism", two(DOWN, COUPLED))
 def down_mechanism(claim: Claim, lab: Laboratory) -> Finding:
     """Where the multipath client's packets are lost."""
-    cell = two(DOWN, COUPLED)
-    queue, air, wire = loss_places(lab, cell, DOWN)
+    configuration = two(DOWN, COUPLED)
+    queue, air, wire = loss_places(lab, configuration, DOWN)
     checks = [measured(claim, "ap_drop_fraction", queue / (queue + air + wire))]
-    sent = sum(lab[cell].path(MULTIPATH, p, "sent_packets")[:, 0] for p in (0, 1))
+    sent = sum(lab[configuration].path(MULTIPATH, p, "sent_packets")[:, 0] for p in (0, 1))
     why = (
         f"Lost at the access points' queues {interval(queue)}, on the air {interval(air)}, on wires {interval(wire)} of "
         f"{interval(sent)} packets. Residual loss is on uplinks only; the air takes what collides seven times."
@@ -102,9 +105,9 @@ DISTURBED_S = ((30.0, 50.0), (80.0, 100.0))
 BIN_S = 5.0
 
 
-def by_time(lab: Laboratory, cell: str, path: int) -> tuple[Floats, Floats]:
+def by_time(lab: Laboratory, configuration: str, path: int) -> tuple[Floats, Floats]:
     """A subflow's Mb/s while others use the 5 GHz network, and otherwise."""
-    result = lab[cell]
+    result = lab[configuration]
     rates = np.array(samples_mbps(result, MULTIPATH, path))
     start = result.plan.warmup_s + np.arange(rates.shape[1])
     disturbed = np.zeros(rates.shape[1], dtype=bool)
@@ -113,9 +116,9 @@ def by_time(lab: Laboratory, cell: str, path: int) -> tuple[Floats, Floats]:
     return rates[:, disturbed].mean(axis=1), rates[:, ~disturbed].mean(axis=1)
 
 
-def correlation(lab: Laboratory, cell: str) -> Floats:
+def correlation(lab: Laboratory, configuration: str) -> Floats:
     """Of both subflows' rates in pieces of 5 s."""
-    first, second = (samples_mbps(lab[cell], MULTIPATH, p, BIN_S) for p in (0, 1))
+    first, second = (samples_mbps(lab[configuration], MULTIPATH, p, BIN_S) for p in (0, 1))
     return np.array([np.corrcoef(a, b)[0, 1] for a, b in zip(first, second, strict=True)])
 
 
@@ -128,16 +131,16 @@ def correlation(lab: Laboratory, cell: str) -> Floats:
 )
 def cross_band(claim: Claim, lab: Laboratory) -> Finding:
     """What the 2.4 GHz subflow does while others use the 5 GHz network."""
-    cell = "cross-band"
-    during, otherwise = by_time(lab, cell, 0)
-    far_during, far = by_time(lab, cell, 1)
+    configuration = "cross-band"
+    during, otherwise = by_time(lab, configuration, 0)
+    far_during, far = by_time(lab, configuration, 1)
     checks = [
         measured(claim, "ratio_during_over_otherwise", ratio_of_means(during, otherwise)),
         measured(claim, "fraction_2_4_undisturbed", otherwise / (otherwise + far)),
         within(
             "correlation of the subflows' rates (5 s)",
             "clearly negative",
-            correlation(lab, cell),
+            correlation(lab, configuration),
             -1.0,
             -0.3,
         ),
@@ -145,11 +148,12 @@ def cross_band(claim: Claim, lab: Laboratory) -> Finding:
     alone_during, alone = by_time(lab, "cross-band-no-parallel", 0)
     reno_during, reno = by_time(lab, "cross-band-reno", 0)
     empty = "cross-band-empty"
-    losses = [lab[cell].path(MULTIPATH, p, "loss")[:, 0] for p in (0, 1)]
+    losses = [lab[configuration].path(MULTIPATH, p, "loss")[:, 0] for p in (0, 1)]
     why = (
         f"Mb/s of the subflows, 2.4 and 5 GHz: undisturbed {interval(otherwise)} and {interval(far)}, disturbed "
-        f"{interval(during)} and {interval(far_during)}; parallel flows {interval(mbps(lab, cell, 2))} and "
-        f"{interval(mbps(lab, cell, 3))} over all. Without the parallel flows the 2.4 GHz subflow has {interval(alone)} "
+        f"{interval(during)} and {interval(far_during)}; parallel flows {interval(mbps(lab, configuration, 2))} and "
+        f"{interval(mbps(lab, configuration, 3))} over all. Without the parallel flows the 2.4 GHz subflow has "
+        f"{interval(alone)} "
         f"undisturbed and {interval(alone_during)} disturbed, {ratio_of_means(alone_during, alone)} times as much; with "
         f"New Reno {interval(reno)} and {interval(reno_during)}. Goodput of an empty network: "
         f"{interval(mbps(lab, empty, 0))} and {interval(mbps(lab, empty, 1))} Mb/s."

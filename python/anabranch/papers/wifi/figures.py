@@ -15,7 +15,7 @@ from ...report import Cell, Figure, Section, Table
 from ...statistics import interval
 from ..laboratory import Laboratory
 from .added import BDP
-from .cells import (
+from .configurations import (
     BANDS,
     CANDIDATES,
     COUPLED,
@@ -62,10 +62,10 @@ LOOKS |= {name: (1 + number, 0) for number, name in enumerate(CALLED[2:])}
 """Colour and line style by name: one colour for the multipath client, one for each parallel flow."""
 
 
-def pieces(lab: Laboratory, cell: str) -> dict[str, Floats]:
+def pieces(lab: Laboratory, configuration: str) -> dict[str, Floats]:
     """Throughput of all flows and the multipath sum in pieces of 1 s, of all replications together."""
     flows = {
-        name: np.array(samples_mbps(lab[cell], *flow))
+        name: np.array(samples_mbps(lab[configuration], *flow))
         for name, flow in zip(CALLED, FLOWS, strict=True)
     }
     together = {SUM: flows[CALLED[0]] + flows[CALLED[1]], **flows}
@@ -95,8 +95,14 @@ def _look(name: str) -> dict[str, Any]:
     return {"color": style.colour(colour), "linestyle": style.line(line), "linewidth": width}
 
 
-def _cdf(lab: Laboratory, cells: Mapping[str, str], title: str, caption: str) -> list[Figure]:
-    here = {heading: pieces(lab, cell) for heading, cell in cells.items() if cell in lab.results}
+def _cdf(
+    lab: Laboratory, configurations: Mapping[str, str], title: str, caption: str
+) -> list[Figure]:
+    here = {
+        heading: pieces(lab, configuration)
+        for heading, configuration in configurations.items()
+        if configuration in lab.results
+    }
     return [Figure(caption, distributions(here, title))] if here else []
 
 
@@ -104,10 +110,10 @@ def _fairness(lab: Laboratory) -> list[Figure]:
     """The chapter's first figure, for each pair of bands that has been run."""
     found = []
     for bands in BANDS:
-        cells = {f"{d}link": two(d, COUPLED, bands) for d in (DOWN, UP)}
+        configurations = {f"{d}link": two(d, COUPLED, bands) for d in (DOWN, UP)}
         found += _cdf(
             lab,
-            cells,
+            configurations,
             f"Traffic on downlink and uplink with Coupled, {bands} GHz",
             "The text: on the downlink the MPTCP sum is close to a parallel flow, on the uplink each subflow is.",
         )
@@ -115,9 +121,9 @@ def _fairness(lab: Laboratory) -> list[Figure]:
 
 
 @style.styled
-def over_time(lab: Laboratory, cell: str) -> Drawing:
+def over_time(lab: Laboratory, configuration: str) -> Drawing:
     """Mean throughput of all flows over time, other clients shaded."""
-    result = lab[cell]
+    result = lab[configuration]
     title = f"Cross-band downlink with Coupled, mean of {len(result.runs)} replications"
     figure, axes = style.panels(2, 2.4, title)
     for place, (ax, band) in enumerate(zip(axes, ("2.4 GHz", "5 GHz"), strict=True)):
@@ -147,24 +153,26 @@ def _cross_band(lab: Laboratory) -> list[Figure]:
     return [Figure(caption, over_time(lab, "cross-band"))]
 
 
-def _windows(lab: Laboratory, cell: str, rtt_s: float, caption: str) -> list[Figure]:
+def _windows(lab: Laboratory, configuration: str, rtt_s: float, caption: str) -> list[Figure]:
     """Window and bandwidth-delay product over time."""
-    if cell not in lab.results:
+    if configuration not in lab.results:
         return []
-    start_s = lab[cell].plan.warmup_s
+    start_s = lab[configuration].plan.warmup_s
     options: dict[str, Any] = {"start_s": start_s, "end_s": start_s + CLOSE_S, "log": False}
     names = (MULTIPATH, PARALLEL[0])
-    return [Figure(caption, plot.inflation(lab[cell], classes=names, rtt_s=rtt_s, **options))]
+    return [
+        Figure(caption, plot.inflation(lab[configuration], classes=names, rtt_s=rtt_s, **options))
+    ]
 
 
 @style.styled
-def against_product(lab: Laboratory, cell: str) -> Drawing:
+def against_product(lab: Laboratory, configuration: str) -> Drawing:
     """Windows of all flows over time with 100 ms added, and the chapter's bandwidth-delay product."""
-    result = lab[cell]
+    result = lab[configuration]
     title = f"Windows with 100 ms added to the round trip, Coupled, seed {result.seeds[0]}"
     figure, axes = style.panels(len(FLOWS), 1.7, title)
     for index, ax in enumerate(axes):
-        windows = windows_bytes(lab, cell, index)[0] / 1e3
+        windows = windows_bytes(lab, configuration, index)[0] / 1e3
         t_s = result.plan.warmup_s + np.arange(len(windows)) * result.plan.sample_s
         ax.plot(t_s, windows, **_drawn(0))
         ax.axhline(BDP, **_product())
@@ -181,12 +189,12 @@ def _product() -> dict[str, Any]:
     return {"color": style.INK, "linestyle": style.line(1)}
 
 
-def _queues(lab: Laboratory, cell: str, caption: str) -> list[Figure]:
+def _queues(lab: Laboratory, configuration: str, caption: str) -> list[Figure]:
     """Queue, retries and failures of the interfaces in the first network."""
-    if cell not in lab.results:
+    if configuration not in lab.results:
         return []
-    names, start_s = ["first/client", "first/other-1"], lab[cell].plan.warmup_s
-    return [Figure(caption, plot.stations(lab[cell], stations=names, start_s=start_s))]
+    names, start_s = ["first/client", "first/other-1"], lab[configuration].plan.warmup_s
+    return [Figure(caption, plot.stations(lab[configuration], stations=names, start_s=start_s))]
 
 
 @style.styled
@@ -211,11 +219,11 @@ def _drawn(number: int) -> dict[str, Any]:
 
 
 def _send_queue(lab: Laboratory) -> list[Figure]:
-    cell = two(DOWN, COUPLED)
-    if cell not in lab.results:
+    configuration = two(DOWN, COUPLED)
+    if configuration not in lab.results:
         return []
     caption = "The text: the send queue is indeed plotted, but is generally exactly equal to the congestion window."
-    return [Figure(caption, unacknowledged(lab[cell].seeds[0]))]
+    return [Figure(caption, unacknowledged(lab[configuration].seeds[0]))]
 
 
 def _sweep(lab: Laboratory) -> list[Figure]:
@@ -244,7 +252,7 @@ def _table(caption: str, head: Sequence[str], rows: Rows) -> list[Table]:
 
 
 def _shares(lab: Laboratory) -> list[Table]:
-    """Every cell of two networks with Coupled and New Reno."""
+    """Every configuration of two networks with Coupled and New Reno."""
     settings = {f"{d}link, {bands} GHz": (d, bands) for d in (DOWN, UP) for bands in BANDS}
     names = {
         label: [two(d, c, bands) for c in (COUPLED, RENO)] for label, (d, bands) in settings.items()
@@ -253,13 +261,17 @@ def _shares(lab: Laboratory) -> list[Table]:
     names["downlink, first network slower"] = [f"slow-{c}" for c in (COUPLED, RENO)]
     names["uplink, slow lines"] = ["deep", "deep-reno"]
     rows: Rows = []
-    for label, cells in names.items():
-        if not all(cell in lab.results for cell in cells):
+    for label, configurations in names.items():
+        if not all(configuration in lab.results for configuration in configurations):
             continue
         row: list[str | Cell] = [label]
-        for cell in cells:
-            ratio = interval(multipath(lab, cell) / parallel(lab, cell))
-            row += [str(interval(share(lab, cell))), str(ratio), str(interval(total(lab, cell)))]
+        for configuration in configurations:
+            ratio = interval(multipath(lab, configuration) / parallel(lab, configuration))
+            row += [
+                str(interval(share(lab, configuration))),
+                str(ratio),
+                str(interval(total(lab, configuration))),
+            ]
         rows.append(row)
     head = ["setting"]
     for name in ("Coupled", "New Reno"):
@@ -272,17 +284,17 @@ def _shares(lab: Laboratory) -> list[Table]:
 def _air(lab: Laboratory) -> list[Table]:
     """What the interfaces of the four flows report."""
     rows: Rows = []
-    cells = {"Coupled": two(UP, COUPLED), "New Reno": two(UP, RENO)}
-    cells |= {
+    configurations = {"Coupled": two(UP, COUPLED), "New Reno": two(UP, RENO)}
+    configurations |= {
         f"{name}, 100 ms added": f"up-100-{c}"
         for name, c in (("Coupled", COUPLED), ("New Reno", RENO))
     }
-    for name, cell in cells.items():
-        if cell not in lab.results:
+    for name, configuration in configurations.items():
+        if configuration not in lab.results:
             continue
-        air, packets = shares_on_air(lab, cell)
+        air, packets = shares_on_air(lab, configuration)
         counts = {
-            m: interfaces(lab, cell, m)
+            m: interfaces(lab, configuration, m)
             for m in ("attempts", "unanswered", "failed_packets", "empty")
         }
         for i, flow in enumerate(CALLED):
@@ -306,9 +318,14 @@ def _air(lab: Laboratory) -> list[Table]:
 def _candidates(lab: Laboratory) -> list[Table]:
     rows: Rows = []
     for name in CANDIDATES:
-        cell = solution(name)
-        if cell in lab.results:
-            values = (share(lab, cell), multipath(lab, cell), parallel(lab, cell), total(lab, cell))
+        configuration = solution(name)
+        if configuration in lab.results:
+            values = (
+                share(lab, configuration),
+                multipath(lab, configuration),
+                parallel(lab, configuration),
+                total(lab, configuration),
+            )
             rows.append([name, *(str(interval(v)) for v in values)])
     head = ["candidate", "share", "multipath, Mb/s", "a parallel flow, Mb/s", "all flows, Mb/s"]
     return _table(
@@ -323,13 +340,13 @@ def _open(lab: Laboratory) -> list[Table]:
     variants |= {
         v: [other(v, added, c) for added in (False, True) for c in (COUPLED, RENO)] for v in OPEN
     }
-    for name, cells in variants.items():
-        if not all(cell in lab.results for cell in cells):
+    for name, configurations in variants.items():
+        if not all(configuration in lab.results for configuration in configurations):
             continue
         row: list[str | Cell] = [name]
-        for cell in cells:
-            row += [str(interval(share(lab, cell)))]
-        far = cells[2]
+        for configuration in configurations:
+            row += [str(interval(share(lab, configuration)))]
+        far = configurations[2]
         best = np.maximum(mbps(lab, far, 2), mbps(lab, far, 3))
         row.append(str(interval(multipath(lab, far) / best)))
         rows.append(row)
@@ -346,10 +363,10 @@ def _open(lab: Laboratory) -> list[Table]:
 
 def _added(lab: Laboratory) -> list[Figure]:
     """The figure with 100 ms added."""
-    cells = {"as it is": two(UP, COUPLED), "100 ms added": "up-100-lia"}
+    configurations = {"as it is": two(UP, COUPLED), "100 ms added": "up-100-lia"}
     found = _cdf(
         lab,
-        cells,
+        configurations,
         "Uplink with 100 ms added to the round trip, Coupled",
         "The text: the increased round trip should not affect throughput as drastically, and Coupled should not do worse "
         "than a New Reno flow.",
@@ -364,7 +381,7 @@ def _added(lab: Laboratory) -> list[Figure]:
 
 
 def sections(lab: Laboratory) -> list[Section]:
-    """Figures and tables for the cells that have been run."""
+    """Figures and tables for the configurations that have been run."""
     close = (
         "The text: the congestion window is much greater than the bandwidth-delay product, 25 kB for 20 ms at 10 Mb/s. "
         "Here the product is of 20 ms and the flow's own throughput."

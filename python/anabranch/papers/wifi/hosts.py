@@ -8,7 +8,7 @@ from ...statistics import interval, jain, ratio_of_means
 from ..findings import Finding, finding, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import COUPLED, SMALL, UP, call, two
+from .configurations import COUPLED, SMALL, UP, call, two
 from .paper import PAPER
 from .reading import PACKET_BYTES, Floats, change, rtt_ms, share
 
@@ -18,9 +18,9 @@ PROBE = "probe"
 OFF, LARGE, TIGHT = call("off"), call("131072 B"), call(SMALL)
 
 
-def pair(lab: Laboratory, cell: str) -> Floats:
+def pair(lab: Laboratory, configuration: str) -> Floats:
     """What both bulk flows get, shape (seeds, 2), in Mb/s."""
-    return np.stack([lab[cell].rate(name) / 1e6 for name in ("bulk", "parallel")], axis=1)
+    return np.stack([lab[configuration].rate(name) / 1e6 for name in ("bulk", "parallel")], axis=1)
 
 
 @PAPER.claim("up.regular_tcp_ok", OFF, "call-without-bulk", "call-saturated", "idle")
@@ -47,10 +47,10 @@ def regular(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-def highest(lab: Laboratory, cell: str) -> Floats:
+def highest(lab: Laboratory, configuration: str) -> Floats:
     """The longest queue of the multipath client's interfaces in any sample after the warm-up."""
     found = []
-    result = lab[cell]
+    result = lab[configuration]
     skip = round(result.plan.warmup_s / result.plan.sample_s)
     for run in result.runs:
         names = np.asarray(run.stations.name)
@@ -71,7 +71,9 @@ def highest(lab: Laboratory, cell: str) -> Floats:
 )
 def small_queues(claim: Claim, lab: Laboratory) -> Finding:
     """A cap on a flow's bytes in the host: what it does to the call, and not to the share."""
-    delays = {cell: rtt_ms(lab, cell, PROBE) for cell in (OFF, LARGE, TIGHT)}
+    delays = {
+        configuration: rtt_ms(lab, configuration, PROBE) for configuration in (OFF, LARGE, TIGHT)
+    }
     without = rtt_ms(lab, "call-without-bulk", PROBE)
     longest = highest(lab, "up-small-lia")
     allowed = LIMIT_BYTES / PAYLOAD_BYTES + 1

@@ -1,39 +1,41 @@
-"""The chapter's experiments as cells; the ids are those of the claims ledger."""
+"""The chapter's experiments as configurations; the ids are those of the claims ledger."""
 
 from __future__ import annotations
 
 from ..document import Paper
-from . import cells
-from .cells import BANDS, COUPLED, DOWN, RENO, SLOW_NETWORK, UP, merged
+from . import configurations
+from .configurations import BANDS, COUPLED, DOWN, RENO, SLOW_NETWORK, UP, merged
 
 KINDS = (COUPLED, RENO)
 
 
-def _both(direction: str) -> cells.Configurations:
+def _both(direction: str) -> configurations.Configurations:
     """Every pair of bands with Coupled and with New Reno."""
-    return merged(*(cells.networks(direction, c, bands) for c in KINDS for bands in BANDS))
+    return merged(*(configurations.networks(direction, c, bands) for c in KINDS for bands in BANDS))
 
 
-def _slow() -> cells.Configurations:
+def _slow() -> configurations.Configurations:
     """The downlink where one network is slower."""
     return merged(
-        *(cells.changed(f"slow-{c}", c, *SLOW_NETWORK, direction=DOWN) for c in KINDS),
+        *(configurations.changed(f"slow-{c}", c, *SLOW_NETWORK, direction=DOWN) for c in KINDS),
     )
 
 
-def _added() -> cells.Configurations:
+def _added() -> configurations.Configurations:
     """The uplink with 100 ms added."""
-    return merged(*(cells.changed(f"up-100-{c}", c, *cells.delayed()) for c in KINDS))
+    return merged(
+        *(configurations.changed(f"up-100-{c}", c, *configurations.delayed()) for c in KINDS)
+    )
 
 
-def _five(direction: str) -> cells.Configurations:
+def _five(direction: str) -> configurations.Configurations:
     """Both networks at 5 GHz, with Coupled and with New Reno: what other experiments are compared
     with.
     """
-    return merged(*(cells.networks(direction, c) for c in KINDS))
+    return merged(*(configurations.networks(direction, c) for c in KINDS))
 
 
-PLAIN = cells.networks(UP, COUPLED)
+PLAIN = configurations.networks(UP, COUPLED)
 """The uplink as it is, beside which its changes are read."""
 
 BRIEF = (
@@ -65,23 +67,25 @@ BRIEF = (
     "rtt100.coupled_reads_loss",
     "wish.mac_fairness_discussion",
 )
-"""Claims whose cells a quick run simulates; it also judges all others that need no more than these."""
+"""Claims whose configurations a quick run simulates; it also judges all others that need no more
+than these.
+"""
 
 PAPER = Paper(
     key="wifi",
     title="Fairness of Multipath TCP over wireless networks (section 'Fairness' of a report)",
     experiments={
         "wifi-down": merged(_both(DOWN), _slow()),
-        "wifi-cross-band": cells.cross_band(),
-        "wifi-up": merged(_both(UP), cells.backlogged(), _five(DOWN), _added()),
+        "wifi-cross-band": configurations.cross_band(),
+        "wifi-up": merged(_both(UP), configurations.backlogged(), _five(DOWN), _added()),
         "wifi-rtt100": merged(_added(), _five(UP)),
-        "wifi-deep-bottleneck": merged(cells.deep(), PLAIN),
-        "wifi-cwnd-sweep": cells.windows(),
-        "wifi-tsq": merged(cells.calls(), cells.smalls(), PLAIN),
-        "wifi-solutions": merged(cells.solutions(), PLAIN),
-        "wifi-wired-analogue": cells.wired(),
+        "wifi-deep-bottleneck": merged(configurations.deep(), PLAIN),
+        "wifi-cwnd-sweep": configurations.windows(),
+        "wifi-tsq": merged(configurations.calls(), configurations.smalls(), PLAIN),
+        "wifi-solutions": merged(configurations.solutions(), PLAIN),
+        "wifi-wired-analogue": configurations.wired(),
     },
-    auxiliary=merged(cells.one_path(), cells.idle()),
-    unclaimed=cells.others(),
+    auxiliary=merged(configurations.one_path(), configurations.idle()),
+    unclaimed=configurations.others(),
     brief=BRIEF,
 )

@@ -1,4 +1,6 @@
-"""What claims read out of cells: rates, shares, windows over time; one value for each seed."""
+"""What claims read out of configurations: rates, shares, windows over time; one value for each
+seed.
+"""
 
 from __future__ import annotations
 
@@ -36,40 +38,42 @@ def change(after: Floats, before: Floats) -> Interval:
     return Interval(ratio.mean - 1, ratio.half, ratio.n)
 
 
-def flow(lab: Laboratory, cell: str, index: int, metric: str = "throughput_bps") -> Floats:
+def flow(lab: Laboratory, configuration: str, index: int, metric: str = "throughput_bps") -> Floats:
     """A metric of one of the four flows."""
     name, path = FLOWS[index]
-    return np.asarray(lab[cell].path(name, path, metric)[:, 0])
+    return np.asarray(lab[configuration].path(name, path, metric)[:, 0])
 
 
-def mbps(lab: Laboratory, cell: str, index: int) -> Floats:
+def mbps(lab: Laboratory, configuration: str, index: int) -> Floats:
     """What one of the four flows gets, in Mb/s."""
-    return flow(lab, cell, index) / 1e6
+    return flow(lab, configuration, index) / 1e6
 
 
-def multipath(lab: Laboratory, cell: str) -> Floats:
+def multipath(lab: Laboratory, configuration: str) -> Floats:
     """What the multipath client gets in both networks, in Mb/s."""
-    return mbps(lab, cell, 0) + mbps(lab, cell, 1)
+    return mbps(lab, configuration, 0) + mbps(lab, configuration, 1)
 
 
-def parallel(lab: Laboratory, cell: str) -> Floats:
+def parallel(lab: Laboratory, configuration: str) -> Floats:
     """The mean of the parallel flows, in Mb/s."""
-    return (mbps(lab, cell, 2) + mbps(lab, cell, 3)) / 2
+    return (mbps(lab, configuration, 2) + mbps(lab, configuration, 3)) / 2
 
 
-def total(lab: Laboratory, cell: str) -> Floats:
+def total(lab: Laboratory, configuration: str) -> Floats:
     """What all four flows get, in Mb/s."""
-    return multipath(lab, cell) + 2 * parallel(lab, cell)
+    return multipath(lab, configuration) + 2 * parallel(lab, configuration)
 
 
-def share(lab: Laboratory, cell: str) -> Floats:
+def share(lab: Laboratory, configuration: str) -> Floats:
     """The multipath client's part of that."""
-    return multipath(lab, cell) / total(lab, cell)
+    return multipath(lab, configuration) / total(lab, configuration)
 
 
-def beside(lab: Laboratory, cell: str) -> Floats:
+def beside(lab: Laboratory, configuration: str) -> Floats:
     """Each subflow over the parallel flow of its network, shape (seeds, 2)."""
-    return np.stack([mbps(lab, cell, p) / mbps(lab, cell, p + 2) for p in (0, 1)], axis=1)
+    return np.stack(
+        [mbps(lab, configuration, p) / mbps(lab, configuration, p + 2) for p in (0, 1)], axis=1
+    )
 
 
 def series(result: Result, metric: str, name: str, path: int = 0) -> list[Floats]:
@@ -89,15 +93,17 @@ def warm(result: Result) -> int:
     return samples
 
 
-def windows_bytes(lab: Laboratory, cell: str, index: int) -> list[Floats]:
+def windows_bytes(lab: Laboratory, configuration: str, index: int) -> list[Floats]:
     """The window of one of the four flows over time, in bytes on the wire."""
     name, path = FLOWS[index]
-    return [w * PACKET_BYTES for w in series(lab[cell], "cwnd_segments", name, path)]
+    return [w * PACKET_BYTES for w in series(lab[configuration], "cwnd_segments", name, path)]
 
 
-def of_windows(lab: Laboratory, cell: str, index: int, reduce: Callable[[Floats], float]) -> Floats:
+def of_windows(
+    lab: Laboratory, configuration: str, index: int, reduce: Callable[[Floats], float]
+) -> Floats:
     """A number of each seed's window over time."""
-    return np.array([reduce(w) for w in windows_bytes(lab, cell, index)])
+    return np.array([reduce(w) for w in windows_bytes(lab, configuration, index)])
 
 
 def samples_mbps(result: Result, name: str, path: int, seconds: float = 1.0) -> list[Floats]:
@@ -109,28 +115,32 @@ def samples_mbps(result: Result, name: str, path: int, seconds: float = 1.0) -> 
     ]
 
 
-def medians(lab: Laboratory, cell: str, flows: Sequence[tuple[str, int]] = FLOWS[:2]) -> Floats:
+def medians(
+    lab: Laboratory, configuration: str, flows: Sequence[tuple[str, int]] = FLOWS[:2]
+) -> Floats:
     """The median of 1 s pieces of a flow's throughput, mean of the subflows or of other flows."""
-    found = [[np.median(rates) for rates in samples_mbps(lab[cell], *flow)] for flow in flows]
+    found = [
+        [np.median(rates) for rates in samples_mbps(lab[configuration], *flow)] for flow in flows
+    ]
     return np.asarray(np.mean(found, axis=0), dtype=float)
 
 
-def interfaces(lab: Laboratory, cell: str, metric: str) -> Floats:
+def interfaces(lab: Laboratory, configuration: str, metric: str) -> Floats:
     """A metric of the interfaces of the four flows, shape (seeds, 4), in their order."""
     names = [("first", "client"), ("second", "client"), ("first", "other-1"), ("second", "other-2")]
-    return np.stack([lab[cell].station(m, s, metric) for m, s in names], axis=1)
+    return np.stack([lab[configuration].station(m, s, metric) for m, s in names], axis=1)
 
 
-def rtt_ms(lab: Laboratory, cell: str, name: str, metric: str = "rtt_mean_s") -> Floats:
+def rtt_ms(lab: Laboratory, configuration: str, name: str, metric: str = "rtt_mean_s") -> Floats:
     """A round-trip time of a class."""
-    index = lab[cell].classes.index(name)
-    return np.array([1e3 * run.classes.column(metric)[index] for run in lab[cell].runs])
+    index = lab[configuration].classes.index(name)
+    return np.array([1e3 * run.classes.column(metric)[index] for run in lab[configuration].runs])
 
 
-def loss_places(lab: Laboratory, cell: str, way: str) -> tuple[Floats, Floats, Floats]:
+def loss_places(lab: Laboratory, configuration: str, way: str) -> tuple[Floats, Floats, Floats]:
     """Packets of the multipath client that the queue before the air dropped, that the air took, and
     that the wire dropped; `way` is "up" or "down"."""
-    result = lab[cell]
+    result = lab[configuration]
     wires = "wire" if way == "up" else "wire-back"
 
     def over(prefix: str, metric: str) -> Floats:

@@ -9,7 +9,7 @@ from ...statistics import interval
 from ..findings import Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import BANDS, COUPLED, DOWN, RENO, UP, alone, two
+from .configurations import BANDS, COUPLED, DOWN, RENO, UP, alone, two
 from .paper import PAPER
 from .reading import exact, listed, mbps, multipath, rtt_ms, share
 
@@ -53,9 +53,9 @@ def coupled(claim: Claim, lab: Laboratory) -> Finding:
     ]
     same = all(np.array_equal(a, b) for a, b in zip(*windows, strict=True))
     digests = [[run.digest for run in result.runs] for result in (one, reno)]
-    cell = two(DOWN, COUPLED)
-    best = np.maximum(mbps(lab, cell, 2), mbps(lab, cell, 3))
-    bound = multipath(lab, cell) / best
+    configuration = two(DOWN, COUPLED)
+    best = np.maximum(mbps(lab, configuration, 2), mbps(lab, configuration, 3))
+    bound = multipath(lab, configuration) / best
     checks = [
         holds("single_flow", claim.expected["single_flow"], same and digests[0] == digests[1]),
         within("sum over the best parallel flow", claim.expected["aggregate_bound"], bound, 0, 1.0),
@@ -90,7 +90,11 @@ def two_networks(claim: Claim, lab: Laboratory) -> Finding:
         holds(
             "bands",
             "same band and 2.4+5 GHz",
-            all(two(d, COUPLED, bands) in PAPER.cells for d in (DOWN, UP) for bands in BANDS),
+            all(
+                two(d, COUPLED, bands) in PAPER.configurations
+                for d in (DOWN, UP)
+                for bands in BANDS
+            ),
         ),
     ]
     stations = [f"{m.name}: {', '.join(s.name for s in m.stations)}" for m in plans[UP].media]
@@ -139,7 +143,7 @@ def added_setup(claim: Claim, lab: Laboratory) -> Finding:
     """What a small packet and its answer take on idle networks, with 100 ms added at the server and
     without.
     """
-    idle, added = (rtt_ms(lab, cell, "probe") for cell in ("idle", "idle-100"))
+    idle, added = (rtt_ms(lab, configuration, "probe") for configuration in ("idle", "idle-100"))
     checks = [
         measured(claim, "idle_rtt", added),
         within("added round-trip time (ms)", 100, added - idle, 99.0, 101.0),

@@ -8,7 +8,7 @@ from ...statistics import interval, jain, paired, ratio_of_means
 from ..findings import Check, Finding, finding, hold_together, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import BANDS, BDP_BYTES, COUPLED, DOWN, FIXED, RENO, UP, other, two, window
+from .configurations import BANDS, BDP_BYTES, COUPLED, DOWN, FIXED, RENO, UP, other, two, window
 from .paper import PAPER
 from .reading import (
     CALLED,
@@ -36,9 +36,9 @@ from .reading import (
 COUPLED_UP, RENO_UP = two(UP, COUPLED), two(UP, RENO)
 
 
-def idle_interface(lab: Laboratory, cell: str) -> str:
+def idle_interface(lab: Laboratory, configuration: str) -> str:
     """How often interfaces have nothing to send, in words."""
-    return each_flow(columns(100 * interfaces(lab, cell, "empty")), " %")
+    return each_flow(columns(100 * interfaces(lab, configuration, "empty")), " %")
 
 
 @PAPER.claim("up.share", COUPLED_UP, RENO_UP)
@@ -138,14 +138,17 @@ UPLINK = (
     *(two(UP, c, bands) for bands in BANDS for c in (COUPLED, RENO)),
     *(f"up-{what}-{c}" for what in ("100", "small") for c in (COUPLED, RENO)),
 )
-"""All uplink cells of two networks whose hosts have the chapter's queue."""
+"""All uplink configurations of two networks whose hosts have the chapter's queue."""
 
 
 @PAPER.claim("up.no_queue_loss", COUPLED_UP, RENO_UP, "up-100-lia", "up-100-reno")
 def no_queue_loss(claim: Claim, lab: Laboratory) -> Finding:
     """What the hosts' queues drop in all uplink runs, and what they add to the round trip."""
-    cells = [cell for cell in UPLINK if cell in lab.results]
-    dropped = {cell: interfaces(lab, cell, "dropped_packets").sum(axis=1) for cell in cells}
+    configurations = [configuration for configuration in UPLINK if configuration in lab.results]
+    dropped = {
+        configuration: interfaces(lab, configuration, "dropped_packets").sum(axis=1)
+        for configuration in configurations
+    }
     everything = np.sum(list(dropped.values()), axis=0)
     rtts = {name: rtt_ms(lab, COUPLED_UP, name) for name in (MULTIPATH, *PARALLEL)}
     checks = [
@@ -155,12 +158,13 @@ def no_queue_loss(claim: Claim, lab: Laboratory) -> Finding:
     deepest = np.max(
         [
             np.max(np.asarray(run.series.stations.queue_packets))
-            for cell in cells
-            for run in lab[cell].runs
+            for configuration in configurations
+            for run in lab[configuration].runs
         ]
     )
     why = (
-        f"{len(cells)} cells. Mean round trip: {listed(rtts, ' ms')}; the smallest is judged, over 10 ms. No queue ever "
+        f"{len(configurations)} configurations. Mean round trip: {listed(rtts, ' ms')}; the smallest is judged, over 10 "
+        "ms. No queue ever "
         f"had more than {deepest:.0f} packets in a sample, of 1000 and 64."
     )
     return finding(claim, lab.world.name, checks, why)
@@ -241,9 +245,9 @@ def open_parts(lab: Laboratory) -> str:
     """The uplink shares of the variants that have been run."""
     found = {}
     for variant in ("loss by packet", "an ACK for each packet", "bursts every 1 s"):
-        cell = other(variant, False, COUPLED)
-        if cell in lab.results:
-            found[variant] = share(lab, cell)
+        configuration = other(variant, False, COUPLED)
+        if configuration in lab.results:
+            found[variant] = share(lab, configuration)
     return f"Share with open parameters set otherwise: {listed(found)}." if found else ""
 
 

@@ -8,7 +8,18 @@ from ...statistics import interval, ratio_of_means
 from ..findings import Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .cells import BANDS, BDP_BYTES, CANDIDATES, COUPLED, DOWN, RENO, UP, solution, solutions, two
+from .configurations import (
+    BANDS,
+    BDP_BYTES,
+    CANDIDATES,
+    COUPLED,
+    DOWN,
+    RENO,
+    UP,
+    solution,
+    solutions,
+    two,
+)
 from .paper import PAPER
 from .reading import (
     CALLED,
@@ -54,10 +65,11 @@ def remedies(claim: Claim, lab: Laboratory) -> Finding:
         f"{one}: {interval(share(lab, solution(one)))} ({interval(total(lab, solution(one)))} Mb/s)"
         for one in CANDIDATES
     ]
-    cell = two(UP, COUPLED)
+    configuration = two(UP, COUPLED)
     why = (
-        f"Judged: {name}. Share and total of each: {'; '.join(rows)}; none: {interval(share(lab, cell))} "
-        f"({interval(total(lab, cell))} Mb/s). A limit on the host's queue bounds delay and leaves the interface backlogged, "
+        f"Judged: {name}. Share and total of each: {'; '.join(rows)}; none: {interval(share(lab, configuration))} "
+        f"({interval(total(lab, configuration))} Mb/s). A limit on the host's queue bounds delay and leaves the interface "
+        "backlogged, "
         "so that the MAC goes on to decide; what drops or marks in the host's queue says how long that queue is, not that "
         "others are waiting. Delay-based windows see only their own host's and the access point's queue, and lose to "
         "parallel flows that fill theirs. A clamp needs the bandwidth-delay product to be known. Coupled rates need no "
@@ -75,16 +87,16 @@ def more_runs(claim: Claim, lab: Laboratory) -> Finding:
     checks, rows = [], []
     for direction in (DOWN, UP):
         for bands in BANDS:
-            cell = two(direction, COUPLED, bands)
-            pieces = samples_mbps(lab[cell], MULTIPATH, 0)
+            configuration = two(direction, COUPLED, bands)
+            pieces = samples_mbps(lab[configuration], MULTIPATH, 0)
             present = all(len(rates) >= 90 for rates in pieces)
             checks.append(holds(f"{direction}link, {bands} GHz", claim.expected["output"], present))
             spread = [
                 float(np.percentile(rates, 90) - np.percentile(rates, 10)) for rates in pieces
             ]
-            gap = np.abs(mbps(lab, cell, 2) - mbps(lab, cell, 3))
+            gap = np.abs(mbps(lab, configuration, 2) - mbps(lab, configuration, 3))
             rows.append(
-                f"{direction}link {bands} GHz: share {interval(share(lab, cell))}, 80 % of a subflow's seconds within "
+                f"{direction}link {bands} GHz: share {interval(share(lab, configuration))}, 80 % of a subflow's seconds within "
                 f"{interval(spread)} Mb/s, parallel flows {interval(gap)} Mb/s apart"
             )
     return finding(claim, lab.world.name, checks, f"{'; '.join(rows)}.")
@@ -94,8 +106,8 @@ def more_runs(claim: Claim, lab: Laboratory) -> Finding:
 def wired_analogue(claim: Claim, lab: Laboratory) -> Finding:
     """Windows where the immediate link is a wire, and shares by where the wire is."""
 
-    def median(cell: str, index: int) -> Floats:
-        return of_windows(lab, cell, index, lambda w: float(np.median(w))) / BDP_BYTES
+    def median(configuration: str, index: int) -> Floats:
+        return of_windows(lab, configuration, index, lambda w: float(np.median(w))) / BDP_BYTES
 
     both = (median("wired", 0) + median("wired", 1)) / 2
     checks = [measured(claim, "median_cwnd_over_bdp", both)]
@@ -105,7 +117,7 @@ def wired_analogue(claim: Claim, lab: Laboratory) -> Finding:
         "a wire for both hosts that serves them in turn and never drops": "wired-fair",
         "a wire for both hosts whose queue drops": "wired-shared",
     }
-    shares = {name: share(lab, cell) for name, cell in rows.items()}
+    shares = {name: share(lab, configuration) for name, configuration in rows.items()}
     why = (
         f"Windows over 25 kB: {each_flow(lambda i: median('wired', i))}. Shares: {listed(shares)}. So it is not the radio: "
         "where hosts are served in turn before anything drops, a third is not to be had; where one queue drops for both, "
@@ -114,15 +126,18 @@ def wired_analogue(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-def shares_on_air(lab: Laboratory, cell: str) -> tuple[Floats, Floats]:
+def shares_on_air(lab: Laboratory, configuration: str) -> tuple[Floats, Floats]:
     """Each client interface's part of its network's airtime of data, and of its packets, shape
     (seeds, 4).
     """
     parts = []
     for metric in ("airtime", "acknowledged_packets"):
-        own = interfaces(lab, cell, metric)
+        own = interfaces(lab, configuration, metric)
         points = np.stack(
-            [lab[cell].station(m, f"ap-{i}", metric) for m, i in (("first", 1), ("second", 2))],
+            [
+                lab[configuration].station(m, f"ap-{i}", metric)
+                for m, i in (("first", 1), ("second", 2))
+            ],
             axis=1,
         )
         whole = own[:, :2] + own[:, 2:] + points
@@ -134,8 +149,8 @@ def shares_on_air(lab: Laboratory, cell: str) -> tuple[Floats, Floats]:
 def mac_shares(claim: Claim, lab: Laboratory) -> Finding:
     """Airtime and packets of each interface."""
     rows, sums = [], []
-    for cell, name in ((two(UP, COUPLED), "Coupled"), (two(UP, RENO), "New Reno")):
-        air, packets = shares_on_air(lab, cell)
+    for configuration, name in ((two(UP, COUPLED), "Coupled"), (two(UP, RENO), "New Reno")):
+        air, packets = shares_on_air(lab, configuration)
         rows.append(
             f"{name}: airtime {each_flow(columns(air))}; packets {each_flow(columns(packets))}"
         )

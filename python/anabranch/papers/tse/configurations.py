@@ -1,8 +1,9 @@
-"""The thesis' networks as cells: each is a shipped scenario, a controller and overrides that a user
-can type.
+"""The thesis' networks as configurations: each is a shipped scenario, a controller and overrides
+that a user can type.
 
-A cell's name says what it is, so that figures that share a cell find the same one. RED's thresholds
-follow from B, the bandwidth-delay product at the base round trip but at least 20 packets.
+A configuration's name says what it is, so that figures that share a configuration find the same
+one. RED's thresholds follow from B, the bandwidth-delay product at the base round trip but at least
+20 packets.
 """
 
 from __future__ import annotations
@@ -87,19 +88,21 @@ def under(controller: str) -> str:
 
 
 def on_shared_link(controller: str, n: int, queue: str = "red", mbps: float = MBPS) -> str:
-    """The name of a cell with `n` paths over one link beside a TCP."""
+    """The name of a configuration with `n` paths over one link beside a TCP."""
     return f"shared-{queue}-{mbps:g}-{controller}-{n}"
 
 
 def shared(controller: str, n: int, queue: str = "red", mbps: float = MBPS) -> Configurations:
-    """The cell that `on_shared_link` names. With one path all that begin with a TCP are one."""
+    """The configuration that `on_shared_link` names. With one path all that begin with a TCP are
+    one.
+    """
     given = (queue, mbps) != ("red", MBPS)
     network = QUEUES[queue]("bottleneck", mbps) if given else ()
     paths = () if n == MOST else (over(*["bottleneck"] * n),)
-    cell = Configuration(
+    configuration = Configuration(
         "tse/shared", None, (*network, *paths, under(controller)), weight=mbps / MBPS
     )
-    return {on_shared_link(controller, n, queue, mbps): cell}
+    return {on_shared_link(controller, n, queue, mbps): configuration}
 
 
 def alone(queue: str = "red", mbps: float = MBPS) -> Configurations:
@@ -114,12 +117,14 @@ def alone(queue: str = "red", mbps: float = MBPS) -> Configurations:
 
 
 def on_independent_links(controller: str, n: int, k: int) -> str:
-    """The name of a cell with `n` paths over a link each, `k` of which have a TCP."""
+    """The name of a configuration with `n` paths over a link each, `k` of which have a TCP."""
     return f"independent-{controller}-{n}-contested-{k}"
 
 
 def independent(controller: str, n: int, k: int) -> Configurations:
-    """The cell that `on_independent_links` names; the base flow is on the first contested path."""
+    """The configuration that `on_independent_links` names; the base flow is on the first contested
+    path.
+    """
     empty = tuple(f"flow.tcp-{i}.count=0" for i in range(k + 1, MOST + 1))
     paths = () if n == MOST else (over(*(f"link-{i}" for i in range(1, n + 1))),)
     change = (*empty, *paths, under(controller))
@@ -158,13 +163,13 @@ def _setting(what: str, value: float) -> tuple[str, ...]:
 
 
 def on_two_paths(controller: str, what: str, value: float, base: str = FIRST) -> str:
-    """The name of a cell with two paths; `base` is the path of the base flow."""
+    """The name of a configuration with two paths; `base` is the path of the base flow."""
     name = f"two-{at(what, value)}-{controller}"
     return name if controller == WITHOUT else f"{name}-on-{base}"
 
 
 def two(controller: str, what: str, value: float, base: str = FIRST) -> Configurations:
-    """The cell that `on_two_paths` names."""
+    """The configuration that `on_two_paths` names."""
     paths = () if base == FIRST or controller == WITHOUT else (over(SECOND, FIRST),)
     change = (*_setting(what, value), *paths, under(controller))
     return {
@@ -175,26 +180,30 @@ def two(controller: str, what: str, value: float, base: str = FIRST) -> Configur
 
 
 def in_place(what: str, value: float, path: str) -> str:
-    """The name of the cell with one TCP in place of the ensemble, on one of two paths."""
+    """The name of the configuration with one TCP in place of the ensemble, on one of two paths."""
     return f"two-{at(what, value)}-tcp-on-{path}"
 
 
 def twins(what: str, value: float) -> Configurations:
     """What a setting of two paths is compared with: one TCP on either path, and nobody."""
-    cells = two(WITHOUT, what, value)
+    configurations = two(WITHOUT, what, value)
     for path in BOTH:
         change = (*_setting(what, value), over(path), under(TCP))
-        cells[in_place(what, value, path)] = Configuration("tse/two-paths", None, change, weight=2)
-    return cells
+        configurations[in_place(what, value, path)] = Configuration(
+            "tse/two-paths", None, change, weight=2
+        )
+    return configurations
 
 
 def placed_worst(m: int, mbps: float) -> str:
-    """The name of a cell of Figure 4-10: `m` paths over the contested link and one over the empty."""
+    """The name of a configuration of Figure 4-10: `m` paths over the contested link and one over
+    the empty.
+    """
     return f"worst-{mbps:g}-{m}"
 
 
 def worst(m: int, mbps: float, controller: str = "bilevel-tfrc") -> Configurations:
-    """The cell that `placed_worst` names."""
+    """The configuration that `placed_worst` names."""
     network = (*red("empty", mbps), *red("contested", mbps))
     change = (*network, over("empty", *["contested"] * m), under(controller))
     return {
@@ -230,11 +239,13 @@ FIVE = ("large", "small-1", "small-2", "small-3", "small-4")
 
 def five_twins() -> Configurations:
     """A TCP in place of the ensemble on the large path and on a small one, and nobody."""
-    cells = five(WITHOUT)
+    configurations = five(WITHOUT)
     for link in FIVE[:2]:
         change = (over(link), under(TCP))
-        cells[f"five-tcp-on-{link}"] = Configuration("tse/five-paths", None, change, weight=4)
-    return cells
+        configurations[f"five-tcp-on-{link}"] = Configuration(
+            "tse/five-paths", None, change, weight=4
+        )
+    return configurations
 
 
 def merged(*groups: Configurations) -> Configurations:

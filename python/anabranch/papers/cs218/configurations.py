@@ -1,5 +1,5 @@
-"""The report's networks as cells: each is a shipped scenario, a controller and overrides that a
-user can type.
+"""The report's networks as configurations: each is a shipped scenario, a controller and overrides
+that a user can type.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ CALLED = {
 }
 
 TCP = "tcp"
-"""In the names of cells: a TCP in place of the connection, on one path."""
+"""In the names of configurations: a TCP in place of the connection, on one path."""
 NOBODY = "nobody"
-"""In the names of cells: nothing in place of the connection."""
+"""In the names of configurations: nothing in place of the connection."""
 
 
 def under(network: str, controller: str) -> str:
-    """The name of the cell of a network under a controller."""
+    """The name of the configuration of a network under a controller."""
     return f"{network}-{controller}"
 
 

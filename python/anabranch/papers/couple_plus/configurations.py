@@ -1,5 +1,5 @@
-"""The paper's networks as cells: each is a shipped scenario, a controller and overrides that a user
-can type.
+"""The paper's networks as configurations: each is a shipped scenario, a controller and overrides
+that a user can type.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CLEAN = "link.wireless.loss.probability=0"
 
 
 def point(controller: str, p: float, r: float, w: int = WINDOW) -> str:
-    """The name of a cell with the TCP."""
+    """The name of a configuration with the TCP."""
     return f"{controller}-p{p:g}-r{r:g}" + ("" if w == WINDOW else f"-w{w}")
 
 
@@ -68,7 +68,7 @@ def coded(p: float, r: float, w: int = WINDOW) -> tuple[str, ...]:
 def points(
     controller: str, w: int = WINDOW, chosen: tuple[tuple[float, float], ...] = EVERY
 ) -> Configurations:
-    """The cells that `point` names."""
+    """The configurations that `point` names."""
     return {
         point(controller, p, r, w): Configuration(
             "couple-plus/static", controller, (LIMIT, *coded(p, r, w)), series=True
@@ -78,17 +78,17 @@ def points(
 
 
 def alone(controller: str, p: float, r: float) -> str:
-    """The name of a cell without the TCP."""
+    """The name of a configuration without the TCP."""
     return f"alone-{point(controller, p, r)}"
 
 
 def bare(p: float) -> str:
-    """The name of the cell of standard MPTCP without TCP and without coding."""
+    """The name of the configuration of standard MPTCP without TCP and without coding."""
     return f"alone-uncoded-p{p:g}"
 
 
 def without_tcp() -> Configurations:
-    """The cells that `alone` and `bare` name."""
+    """The configurations that `alone` and `bare` name."""
     found = {
         alone(c, p, r): Configuration(
             "couple-plus/static", c, (LIMIT, ALONE, *coded(p, r)), series=True
@@ -145,13 +145,13 @@ LASTING = tuple(name for name, change in OPEN.items() if "warmup=100 s" in chang
 
 
 def other(variant: str, controller: str) -> str:
-    """The name of a cell with something open set otherwise."""
+    """The name of a configuration with something open set otherwise."""
     return f"{variant}, {controller}"
 
 
 def others(*chosen: str) -> Configurations:
-    """The cells that `other` names, of all variants or of those chosen; a long run has no need of
-    series.
+    """The configurations that `other` names, of all variants or of those chosen; a long run has no
+    need of series.
     """
     return {
         other(variant, c): Configuration(
@@ -173,7 +173,7 @@ def readings() -> Configurations:
 
 
 def mobile(controller: str) -> str:
-    """The name of a cell with the mobile terminal."""
+    """The name of a configuration with the mobile terminal."""
     return f"mobile-{controller}"
 
 
@@ -192,7 +192,7 @@ SELECTED = (
 
 
 def mobiles() -> Configurations:
-    """The cells that `mobile` names, and the one in which Wi-Fi is closed meanwhile."""
+    """The configurations that `mobile` names, and the one in which Wi-Fi is closed meanwhile."""
     fine = ("sample=50 ms",)
     found = {mobile(c): Configuration("couple-plus/mobile", c, fine, series=True) for c in BOTH}
     found["mobile-closed"] = Configuration(
@@ -211,12 +211,14 @@ HIDDEN: tuple[tuple[int, float], ...] = (
 
 
 def hidden(w: int = 0, r: float = 0.0) -> str:
-    """The name of a cell with one path and an imposed loss; without coding if there is no window."""
+    """The name of a configuration with one path and an imposed loss; without coding if there is no
+    window.
+    """
     return f"hidden-w{w}-r{r:g}" if w else "hidden-uncoded"
 
 
 def hiding() -> Configurations:
-    """The cells that `hidden` names."""
+    """The configurations that `hidden` names."""
     found = {}
     for w, r in ((0, 0.0), *HIDDEN):
         coding = f",coding={{redundancy={r:g},window={w}}}" if w else ""
@@ -243,12 +245,14 @@ SINGLE = (0.001, 0.005, 0.02)
 
 
 def single(p: float) -> str:
-    """The name of a cell with a TCP alone under an imposed loss, on links that are never full."""
+    """The name of a configuration with a TCP alone under an imposed loss, on links that are never
+    full.
+    """
     return f"single-p{p:g}"
 
 
 def singles() -> Configurations:
-    """The cells that `single` names."""
+    """The configurations that `single` names."""
     wide = tuple(f"link.{name}.rate=100 Mb/s" for name in ("first-tcp", "shared", "last-tcp"))
     change = (
         "flow.multipath.count=0",
@@ -269,14 +273,14 @@ def singles() -> Configurations:
 
 
 def unequal(controller: str) -> str:
-    """The name of a cell without coding whose second path loses twice as much as the first, by
-    chance.
+    """The name of a configuration without coding whose second path loses twice as much as the
+    first, by chance.
     """
     return f"unequal-{controller}"
 
 
 def lossy() -> Configurations:
-    """The cells that `unequal` names; links are never full."""
+    """The configurations that `unequal` names; links are never full."""
     wide = tuple(f"link.{name}.rate=100 Mb/s" for name in LINKS if "tcp" not in name)
     loss = ("link.last-0.loss.probability=0.005", "link.wireless.loss.probability=0.01")
     change = (ALONE, UNCODED, "flow.multipath.transfer=10 GB", *NO_JITTER, *wide, *loss)
@@ -288,12 +292,12 @@ def lossy() -> Configurations:
 
 
 def congested(controller: str) -> str:
-    """The name of a cell without coding or wireless loss, in the long run."""
+    """The name of a configuration without coding or wireless loss, in the long run."""
     return f"uncoded-{controller}"
 
 
 def family() -> Configurations:
-    """The cells that `congested` names."""
+    """The configurations that `congested` names."""
     change = (*LONG, ROOM, CLEAN, UNCODED)
     return {congested(c): Configuration("couple-plus/static", c, change, weight=8) for c in FAMILY}
 

@@ -1,5 +1,5 @@
-"""The chapter's testbed as cells: each is a shipped scenario, a controller and overrides that a
-user can type.
+"""The chapter's testbed as configurations: each is a shipped scenario, a controller and overrides
+that a user can type.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def standards(bands: str) -> tuple[str, ...]:
 
 
 def two(direction: str, controller: str, bands: str = FIVE) -> str:
-    """The name of a cell with two networks."""
+    """The name of a configuration with two networks."""
     return f"{direction}-{bands}-{controller}"
 
 
 def networks(direction: str, controller: str, bands: str = FIVE) -> Configurations:
-    """The cell that `two` names."""
-    cell = Configuration(f"wifi/{direction}", controller, standards(bands), series=True)
-    return {two(direction, controller, bands): cell}
+    """The configuration that `two` names."""
+    configuration = Configuration(f"wifi/{direction}", controller, standards(bands), series=True)
+    return {two(direction, controller, bands): configuration}
 
 
 def changed(name: str, controller: str, *overrides: str, direction: str = UP) -> Configurations:
@@ -98,12 +98,12 @@ def small_queue(limit: str) -> tuple[str, ...]:
 
 
 def window(bdps: float) -> str:
-    """The name of a cell with imposed windows."""
+    """The name of a configuration with imposed windows."""
     return f"window-{bdps:g}"
 
 
 def windows() -> Configurations:
-    """The cells that `window` names."""
+    """The configurations that `window` names."""
     return {
         window(bdps): Configuration(
             "wifi/fixed-window",
@@ -118,7 +118,7 @@ def windows() -> Configurations:
 
 
 def call(limit: str) -> str:
-    """The name of a cell with a call beside a bulk flow, under TCP Small Queues."""
+    """The name of a configuration with a call beside a bulk flow, under TCP Small Queues."""
     return f"call-{limit.replace(' ', '')}"
 
 
@@ -163,12 +163,12 @@ def backlogged() -> Configurations:
 
 
 def alone(controller: str) -> str:
-    """The name of a cell in which the multipath client has one path."""
+    """The name of a configuration in which the multipath client has one path."""
     return f"one-path-{controller}"
 
 
 def one_path() -> Configurations:
-    """The cells that `alone` names; all flows have the controller."""
+    """The configurations that `alone` names; all flows have the controller."""
     way = 'flow.multipath.path=[{links=["wire-back-1","down-1"],back=["up-1","wire-1"]}]'
     return {alone(c): Configuration("wifi/down", c, (way,), series=True) for c in (COUPLED, RENO)}
 
@@ -256,22 +256,22 @@ TIGHT = next(iter(CANDIDATES))
 
 
 def small(controller: str) -> str:
-    """The name of the uplink cell with small queues."""
+    """The name of the uplink configuration with small queues."""
     return f"up-small-{controller}"
 
 
 def smalls() -> Configurations:
-    """The cells that `small` names."""
+    """The configurations that `small` names."""
     return merged(*(changed(small(c), c, *small_queue(SMALL)) for c in (COUPLED, RENO)))
 
 
 def solution(name: str) -> str:
-    """The name of a candidate's cell."""
+    """The name of a candidate's configuration."""
     return small(COUPLED) if name == TIGHT else f"candidate: {name}"
 
 
 def solutions() -> Configurations:
-    """The cells of the candidates."""
+    """The configurations of the candidates."""
     found = {
         solution(name): Configuration("wifi/up", controller, change)
         for name, (controller, change) in CANDIDATES.items()
@@ -297,12 +297,12 @@ OPEN: dict[str, tuple[str, ...]] = {
 
 
 def other(variant: str, added: bool, controller: str) -> str:
-    """The name of an uplink cell with an open parameter set otherwise."""
+    """The name of an uplink configuration with an open parameter set otherwise."""
     return f"{variant}, {'100 ms added, ' if added else ''}{controller}"
 
 
 def others() -> Configurations:
-    """The cells that `other` names."""
+    """The configurations that `other` names."""
     return {
         other(variant, added, controller): Configuration(
             "wifi/up", controller, (*change, *(delayed() if added else ()))
