@@ -6,7 +6,9 @@
  *
  * AB_SIZE and AB_FIELD state the layout. The C compiler checks these lines against the structures
  * here; crates/ports/build.rs reads the same lines, and the Rust compiler checks them against the
- * structures there. A change of one side alone does not compile.
+ * structures there. Enumerations and AB_PATHS state their values themselves: build.rs reads their
+ * definitions, and the Rust compiler checks that `Fault`, `Flag` and `PATHS` have the same ones. A
+ * change of one side alone does not compile.
  */
 #ifndef AB_INTF_H
 #define AB_INTF_H
@@ -97,12 +99,12 @@ AB_FIELD(ab_settings, skips, 4);
 AB_FIELD(ab_settings, record, 8);
 AB_FIELD(ab_settings, fault, 12);
 
-/* `Fault` in crates/kernel. */
+/* Faults that can be planted; Rust and Python take their names from here. */
 enum ab_fault {
 	AB_SOUND = 0,
 	AB_REMAINDER_DROPPED = 1, /* the fraction that a step leaves beside whole segments */
 	AB_TRIPS_SWAPPED = 2, /* the round-trip times of two paths */
-	AB_CREDIT_RESET = 3, /* the fraction of the window, between two steps */
+	AB_CREDIT_RESET = 3,
 };
 
 /* Counts of a controller over all sockets since it was loaded. */
@@ -200,7 +202,7 @@ AB_FIELD(ab_subflow, srtt_us, 64);
 AB_FIELD(ab_subflow, delivered, 68);
 AB_FIELD(ab_subflow, path, 72);
 
-/* `Row::IPV6`, `Row::BEGUN` and `Row::BACKUP` in crates/kernel. */
+/* Bits of ab_subflow.flags. */
 enum ab_flag {
 	AB_IPV6 = 1,
 	AB_BEGUN = 2, /* the controller has begun on the socket */

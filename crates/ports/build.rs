@@ -8,6 +8,9 @@ use std::{env, fs};
 /// What the header of a law defines; a header with the first one is a law.
 const NUMBERS: [&str; 4] = ["AB_COUPLED", "AB_RELATIVE", "AB_OF_RENO", "AB_ABSOLUTE"];
 
+/// The most subflows of a coupled connection, in `intf.h`.
+const PATHS: &str = "AB_PATHS";
+
 fn main() {
     let include = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bpf/include");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -69,8 +72,19 @@ fn build(laws: &[String], include: &Path, out: &Path) {
     fs::write(out.join("laws.rs"), format!("ports! {{\n{rows}}}\n")).expect("OUT_DIR is writable");
 }
 
-/// The macro `layout!`: holds a structure of Rust to AB_SIZE and AB_FIELD of one in C.
+/// The macro `layout!`: holds a structure of Rust to AB_SIZE and AB_FIELD of one in C, an enum to
+/// the values of one in C, and [`PATHS`] to its definition.
 fn layouts(interface: &str) -> String {
+    let mut arms = structures(interface);
+    arms.extend(interface.split("\nenum ").skip(1).map(enumeration));
+    let paths = number(interface, PATHS).expect("intf.h defines AB_PATHS");
+    writeln!(arms, "({PATHS}, $c:expr) => {{ const _: () = assert!($c == {paths}, {PATHS:?}); }};")
+        .ok();
+    format!("macro_rules! layout {{\n{arms}}}\n")
+}
+
+/// The arms of the structures.
+fn structures(interface: &str) -> String {
     let mut arms = String::new();
     let stated = interface.lines().filter_map(stated);
     for (kind, words) in stated {
@@ -87,7 +101,33 @@ fn layouts(interface: &str) -> String {
             _ => panic!("bpf/include/intf.h: {kind} with {words:?}"),
         }
     }
-    format!("macro_rules! layout {{\n{arms}}};}};\n}}\n")
+    arms + "};};\n"
+}
+
+/// The arms of an enumeration, from its name on: one holds the values of an enum in Rust to it,
+/// both ways, the other lists its variants with their names.
+fn enumeration(definition: &str) -> String {
+    let (name, rest) = definition.split_once(" {").expect("an enumeration has a body");
+    let (body, _) = rest.split_once("\n}").expect("an enumeration ends");
+    let (mut checks, mut variants, mut names) = (String::new(), String::new(), String::new());
+    for line in body.lines().filter_map(|line| line.split_once(',')) {
+        let (word, value) = line.0.split_once(" = ").expect("each value is stated");
+        let word = word.trim().trim_start_matches("AB_").to_lowercase().replace('_', "-");
+        let variant = format!("<$t>::{}", camel_case(&word));
+        writeln!(checks, "assert!({variant} as u32 == {value}, \"{name}: {word}\");").ok();
+        writeln!(variants, "{variant} => {{}}").ok();
+        writeln!(names, "(\"{word}\", {variant}),").ok();
+    }
+    format!(
+        "({name}, $t:ty) => {{ const _: () = {{\n{checks}}};\n\
+         const _: fn($t) = |value| match value {{\n{variants}}}; }};\n\
+         ({name} names $t:ty) => {{ &[\n{names}] }};\n"
+    )
+}
+
+fn camel_case(name: &str) -> String {
+    let words = name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]);
+    words.collect()
 }
 
 /// The macro and the arguments of a line that states a layout.

@@ -30,19 +30,6 @@ fn known(name: &str) -> PyResult<&'static Program> {
     })
 }
 
-/// The fault of this name: dashes instead of capitals.
-fn planted(name: Option<&str>) -> PyResult<Fault> {
-    match name {
-        None => Ok(Fault::Sound),
-        Some("remainder-dropped") => Ok(Fault::RemainderDropped),
-        Some("trips-swapped") => Ok(Fault::TripsSwapped),
-        Some("credit-reset") => Ok(Fault::CreditReset),
-        Some(name) => Err(PyValueError::new_err(format!(
-            "there is no fault `{name}`; there are remainder-dropped, trips-swapped, credit-reset"
-        ))),
-    }
-}
-
 fn counted<'py>(py: Python<'py>, counters: &Counters) -> PyResult<Bound<'py, PyDict>> {
     let table = PyDict::new(py);
     counters.named().iter().try_for_each(|(name, count)| table.set_item(name, count))?;
@@ -87,7 +74,7 @@ impl KernelController {
         fault: Option<&str>,
     ) -> PyResult<Self> {
         let program = known(name)?;
-        let fault = planted(fault)?;
+        let fault = fault.map_or(Ok(Fault::Sound), str::parse).map_err(PyValueError::new_err)?;
         let settings = Settings { name: kernel_name, min_ssthresh, skips, record, fault };
         let controller = Controller::load(program, &settings).map_err(raised)?;
         Ok(KernelController { program, controller: Mutex::new(Some(controller)) })

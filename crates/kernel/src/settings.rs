@@ -1,5 +1,6 @@
 //! Settings of a controller: `struct ab_settings` in `bpf/include/intf.h`.
 
+use std::str::FromStr;
 use zerocopy::{Immutable, IntoBytes};
 
 /// Settings of a controller.
@@ -31,6 +32,21 @@ pub enum Fault {
     /// The fraction of the window is reset between two steps.
     CreditReset = 3,
 }
+layout!(ab_fault, Fault);
+
+impl FromStr for Fault {
+    type Err = String;
+
+    /// Reads the name of a fault in `intf.h`, in small letters and with dashes.
+    fn from_str(name: &str) -> Result<Self, String> {
+        let all: &[(&str, Fault)] = layout!(ab_fault names Fault);
+        let mut planted = all.iter().filter(|(_, fault)| *fault != Fault::Sound);
+        planted.clone().find(|known| known.0 == name).map(|known| known.1).ok_or_else(|| {
+            let names: Vec<&str> = planted.by_ref().map(|known| known.0).collect();
+            format!("there is no fault `{name}`; there are {}", names.join(", "))
+        })
+    }
+}
 
 impl Default for Settings {
     fn default() -> Self {
@@ -60,3 +76,16 @@ pub(crate) struct Constants {
     fault: u32,
 }
 layout!(ab_settings, Constants);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_read_by_its_name_in_the_header() {
+        assert_eq!("trips-swapped".parse(), Ok(Fault::TripsSwapped));
+        let text = "there is no fault `sound`; there are remainder-dropped, trips-swapped, \
+                    credit-reset";
+        assert_eq!("sound".parse::<Fault>(), Err(text.to_owned()));
+    }
+}

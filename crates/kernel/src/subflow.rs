@@ -72,12 +72,13 @@ pub fn subflows() -> Result<Vec<Subflow>, Error> {
 impl From<Row> for Subflow {
     fn from(row: Row) -> Self {
         let name = row.controller.split(|byte| *byte == 0).next().unwrap_or_default();
-        let ipv6 = row.flags & Row::IPV6 != 0;
+        let has = |flag: Flag| row.flags & flag as u8 != 0;
+        let ipv6 = has(Flag::Ipv6);
         let path = row.path;
         Subflow {
             controller: String::from_utf8_lossy(name).into_owned(),
-            begun: row.flags & Row::BEGUN != 0,
-            backup: row.flags & Row::BACKUP != 0,
+            begun: has(Flag::Begun),
+            backup: has(Flag::Backup),
             local: SocketAddr::new(address(row.local, ipv6), row.local_port),
             remote: SocketAddr::new(address(row.remote, ipv6), row.remote_port),
             state: row.state,
@@ -127,11 +128,17 @@ struct Row {
 }
 layout!(ab_subflow, Row);
 
-impl Row {
-    const IPV6: u8 = 1;
-    const BEGUN: u8 = 2;
-    const BACKUP: u8 = 4;
+/// A bit of [`Row::flags`].
+#[derive(Clone, Copy)]
+enum Flag {
+    /// The addresses are of IPv6.
+    Ipv6 = 1,
+    /// The controller has begun on the socket.
+    Begun = 2,
+    /// The path manager keeps the subflow in reserve.
+    Backup = 4,
 }
+layout!(ab_flag, Flag);
 
 /// What a subflow keeps for itself and its siblings.
 #[derive(FromBytes)]

@@ -8,6 +8,7 @@ include!(env!("AB_LAYOUT"));
 
 /// Most paths of a connection that is coupled.
 pub const PATHS: usize = 8;
+layout!(AB_PATHS, PATHS);
 
 /// What a law sees of one path; a round-trip time of zero marks a place without a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]
