@@ -8,8 +8,8 @@
 //!
 //! Windows are in segments with their fraction kept. Times, spans and rates that a transport
 //! reports are [`Time`], [`Span`] and [`SegmentRate`]; a law computes with reals, and its
-//! [`PathView`] has the round trip in seconds. Symbols follow the papers: `w_r` is
-//! `paths[me].cwnd`, `rtt_r` is `paths[me].srtt`, `x_r = w_r / rtt_r`.
+//! [`PathView`] has the round trip in seconds and the rate in segments per second. Symbols follow
+//! the papers: `w_r` is `paths[me].cwnd`, `rtt_r` is `paths[me].srtt`, `x_r = w_r / rtt_r`.
 #![no_std]
 
 extern crate alloc;

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{plan, run};
-use control::AnyScheme;
+use control::{AnyScheme, Span};
 use simulator::Outcome;
 
 /// 5 Mb/s, 25 ms one way, gentle RED of the thesis' simulator for a BDP of 21 packets.
@@ -280,7 +280,7 @@ fn two_hundred_thousand_packets_leave_the_loss_estimate_of_tfrc_right() {
     assert!(late.conservation.sent > 200_000);
     let (early, late) = (rates(&early).0, rates(&late).0);
     assert!((0.85..1.15).contains(&(late / early)), "{early} {late}");
-    let predicted = 12_000.0 * control::tfrc::response(0.01, 0.05);
+    let predicted = 12_000.0 * control::tfrc::response(0.01, Span::millis(50)).0;
     assert!((0.8..1.2).contains(&(late / predicted)), "{late} {predicted}");
 }
 

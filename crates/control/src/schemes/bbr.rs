@@ -12,7 +12,7 @@ use super::each::{Each, Single};
 use super::filter::MaxFilter;
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
-use crate::{Acked, Cause, Delivered, Needs, Phase, Settings, Span, Window};
+use crate::{Acked, Cause, Delivered, Needs, Phase, SegmentRate, Settings, Span, Window};
 
 /// `BBRHighGain`: 2 / ln 2.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
@@ -43,8 +43,8 @@ pub(crate) struct Bbr {
     settings: Settings,
     mode: Mode,
     cwnd: f64,
-    /// Segments per second; none before the first round-trip sample.
-    pacing_rate: Option<f64>,
+    /// None before the first round-trip sample.
+    pacing_rate: Option<SegmentRate>,
     btl_bw: MaxFilter,
     rtprop: f64,
     rtprop_stamp: f64,
@@ -234,11 +234,12 @@ impl Bbr {
         let (gain, _) = self.gains();
         if self.btl_bw.max() == 0.0 {
             if self.pacing_rate.is_none() && sample.srtt > Span::ZERO {
-                self.pacing_rate = Some(HIGH_GAIN * self.cwnd / sample.srtt.seconds());
+                let rate = HIGH_GAIN * self.cwnd / sample.srtt.seconds();
+                self.pacing_rate = Some(SegmentRate(rate));
             }
             return;
         }
-        let rate = gain * self.btl_bw.max();
+        let rate = SegmentRate(gain * self.btl_bw.max());
         if self.filled_pipe || self.pacing_rate.is_none_or(|old| rate > old) {
             self.pacing_rate = Some(rate);
         }
@@ -325,7 +326,7 @@ impl Single for Bbr {
         self.set_cwnd(sample);
     }
 
-    fn pacing(&self) -> Option<f64> {
+    fn pacing(&self) -> Option<SegmentRate> {
         self.pacing_rate
     }
 }
@@ -369,7 +370,7 @@ mod tests {
         let (mut now, mut total, mut queue) = (0.0, 0.0, 0.0_f64);
         let mut seen = alloc::vec::Vec::new();
         while now < seconds {
-            let sending = bbr.pacing().unwrap_or(200.0);
+            let sending = bbr.pacing().map_or(200.0, |rate| rate.0);
             let pipe = (queue + rate * base).min(bbr.window().cwnd);
             queue = (queue + (sending / rate - 1.0))
                 .clamp(0.0, (bbr.window().cwnd - rate * base).max(0.0));
@@ -390,7 +391,7 @@ mod tests {
                 ..Delivered::default()
             });
             if now >= seen.len() as f64 + 1.0 {
-                seen.push((bbr.window().cwnd, bbr.pacing().unwrap_or(0.0)));
+                seen.push((bbr.window().cwnd, bbr.pacing().map_or(0.0, |rate| rate.0)));
             }
         }
         seen

@@ -14,8 +14,7 @@ pub(crate) trait Single: Clone {
     fn window(&self) -> Window;
     fn on_delivered(&mut self, _delivered: &Delivered) {}
     fn on_delay(&mut self, _delay: Span) {}
-    /// In segments per second.
-    fn pacing(&self) -> Option<f64> {
+    fn pacing(&self) -> Option<SegmentRate> {
         None
     }
 }
@@ -71,6 +70,6 @@ impl<S: Single> CongestionController for Each<S> {
     }
 
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
-        self.paths[path].pacing().map(SegmentRate)
+        self.paths[path].pacing()
     }
 }

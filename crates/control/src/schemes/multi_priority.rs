@@ -321,7 +321,7 @@ impl<B: Background> CongestionController for MultiPriority<B> {
     fn pacing(&self, path: usize) -> Option<SegmentRate> {
         // What is lent was due: it goes at once, as a repair does.
         let own = path != self.base && !self.paths[path].may_send && self.probe_freely();
-        if own { self.paths[path].flow.pacing().map(SegmentRate) } else { None }
+        if own { self.paths[path].flow.pacing() } else { None }
     }
 
     fn on_delay(&mut self, path: usize, delay: Span) {

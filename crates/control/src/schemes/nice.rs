@@ -18,7 +18,7 @@ use super::each::{Each, Single};
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, Needs, Phase, Settings, Span, Window};
+use crate::{Acked, Cause, Needs, Phase, SegmentRate, Settings, Span, Window};
 
 /// Part of the range of round trips beyond which a packet counts as late.
 const THRESHOLD: f64 = 0.1;
@@ -211,9 +211,9 @@ impl Single for Nice {
     }
 
     /// A window below one segment is a packet every 1/w round trips.
-    fn pacing(&self) -> Option<f64> {
+    fn pacing(&self) -> Option<SegmentRate> {
         let w = self.window.cwnd;
-        (w < self.settings.min_window && self.srtt > 0.0).then(|| w / self.srtt)
+        (w < self.settings.min_window && self.srtt > 0.0).then(|| SegmentRate(w / self.srtt))
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
         let mut nice = avoiding(1.0);
         for half in [0.5, 0.25] {
             hear(&mut nice, 0.12, true);
-            assert_eq!((nice.window().cwnd, nice.pacing()), (1.0, Some(half / 0.1)));
+            assert_eq!((nice.window().cwnd, nice.pacing()), (1.0, Some(SegmentRate(half / 0.1))));
         }
         assert!(nice.slow() && !nice.due(0.29) && nice.due(0.31), "every fourth round trip");
         (0..10).for_each(|_| hear(&mut nice, 0.12, true));

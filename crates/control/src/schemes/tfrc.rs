@@ -16,7 +16,7 @@
 use super::pooled::Pooled;
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
-use crate::tfrc::{Allowed, Feedback, Report, response};
+use crate::tfrc::{Allowed, Feedback, Report, throughput};
 use crate::{Acked, Cause, CongestionController, Needs, SegmentRate, Settings, Time, Window};
 use alloc::boxed::Box;
 
@@ -116,7 +116,7 @@ impl Tfrc {
         // before that it doubles by itself
         let known = pooled.loss(me).filter(|_| own.loss() > 0.0);
         let arrived = 2.0 * self.scale * own.received();
-        let pooled = known.map_or(0.0, |loss| response(loss, own.rtt()).min(arrived));
+        let pooled = known.map_or(0.0, |loss| throughput(loss, own.rtt()).min(arrived));
         own.rate().max(pooled).min(self.master.rate)
     }
 
@@ -147,7 +147,7 @@ impl Tfrc {
         let limit = 2.0 * self.received();
         let Master { rate, doubled } = &mut self.master;
         if loss > 0.0 {
-            *rate = response(loss, rtt).min(limit);
+            *rate = throughput(loss, rtt).min(limit);
         } else if now - *doubled >= rtt {
             *rate = (2.0 * *rate).min(limit).max(self.initial / rtt);
             *doubled = now;
@@ -293,7 +293,7 @@ mod tests {
         let mut tfrc = tfrc(Division::Fractional, 4);
         (0..4).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
         for path in 0..4 {
-            assert!((rate(&tfrc, path) - response(0.01, 0.1) / 4.0).abs() < 1e-9);
+            assert!((rate(&tfrc, path) - throughput(0.01, 0.1) / 4.0).abs() < 1e-9);
         }
     }
 
@@ -304,7 +304,7 @@ mod tests {
             (0..4).for_each(|path| lossy(f64::from(round), 100, 0.1)(&mut tfrc, path));
         }
         let sum: f64 = (0..4).map(|path| rate(&tfrc, path)).sum();
-        assert!((sum - response(0.01, 0.1)).abs() < 1e-9, "{sum}"); // f_M = f_i, not their sum
+        assert!((sum - throughput(0.01, 0.1)).abs() < 1e-9, "{sum}"); // f_M = f_i, not their sum
         assert!((rate(&tfrc, 0) - sum / 4.0).abs() < 1e-9);
     }
 
@@ -315,11 +315,11 @@ mod tests {
             lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
             lossy(f64::from(round), 1000, 0.2)(&mut tfrc, 1);
         }
-        let nominal = [response(0.01, 0.1), response(0.001, 0.2)];
+        let nominal = [throughput(0.01, 0.1), throughput(0.001, 0.2)];
         let total: f64 = nominal.iter().sum();
         let part = nominal.map(|rate| rate / total);
         let loss = part[0] * 0.01 + part[1] * 0.001; // eq. 3.3
-        let master = response(loss, part[0] * 0.1 + part[1] * 0.2);
+        let master = throughput(loss, part[0] * 0.1 + part[1] * 0.2);
         for (path, part) in part.into_iter().enumerate() {
             assert!((rate(&tfrc, path) - master * part).abs() < 1e-9); // eq. 3.1
         }
@@ -375,7 +375,7 @@ mod tests {
             lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
             tfrc.on_silence(1, at(f64::from(round)), false);
         }
-        assert!(rate(&tfrc, 0) > 0.99 * response(0.01, 0.1));
+        assert!(rate(&tfrc, 0) > 0.99 * throughput(0.01, 0.1));
         assert!(rate(&tfrc, 1) < 0.01 * rate(&tfrc, 0));
     }
 }

@@ -1,6 +1,6 @@
 //! The rate that one path's sender is allowed, RFC 5348 §4.
 
-use super::{LossRate, Report, loss_for, response};
+use super::{LossRate, Report, loss_for, throughput};
 use alloc::collections::VecDeque;
 
 /// `t_mbi`: even the slowest path sends a segment in this many seconds.
@@ -122,7 +122,7 @@ impl Allowed {
 
     fn set_rate(&mut self, now: f64, limit: f64) {
         if self.loss > 0.0 {
-            self.rate = response(self.loss, self.rtt).min(limit).max(1.0 / SLOWEST);
+            self.rate = throughput(self.loss, self.rtt).min(limit).max(1.0 / SLOWEST);
         } else if now - self.doubled >= self.rtt {
             self.rate = (2.0 * self.rate).min(limit).max(self.initial_rate());
             self.doubled = now;
@@ -150,7 +150,7 @@ impl Allowed {
             self.rate = (self.rate / 2.0).max(1.0 / SLOWEST);
             return;
         }
-        let calculated = response(self.loss, self.rtt);
+        let calculated = throughput(self.loss, self.rtt);
         let limit = match calculated > 2.0 * received {
             true => received,
             false => calculated / 2.0,
@@ -204,7 +204,7 @@ mod tests {
         let mut allowed = begun();
         let hundred = [100; 9];
         allowed.on_feedback(&report(2.0, 400.0, 20, &hundred), 1.0);
-        assert!((allowed.rate() - response(0.01, 0.1)).abs() < 1e-9);
+        assert!((allowed.rate() - throughput(0.01, 0.1)).abs() < 1e-9);
         let mut allowed = begun();
         allowed.on_feedback(&report(2.0, 20.0, 20, &hundred), 1.0);
         assert_eq!(allowed.rate(), 40.0);

@@ -1,25 +1,33 @@
 //! The response function of TCP: the rate that a loss event rate and a round-trip time allow.
 
+use crate::{SegmentRate, Span};
+
 /// Smallest and largest loss event rate in a search.
 const LEAST: f64 = 1e-15;
 const MOST: f64 = 1.0;
 
-/// `X(p)` in segments per second (RFC 5348 §3.1 with b = 1 and t_RTO = 4 R; Padhye et al. 1998; the
-/// form that Tse 2006, eq. 2.1 means, whose print has lost a fraction stroke). Infinite for `p` =
-/// 0.
-pub fn response(p: f64, rtt: f64) -> f64 {
+/// `X(p)`: the rate that a loss event rate `p` and a round-trip time allow (RFC 5348 §3.1 with b =
+/// 1 and t_RTO = 4 R; Padhye et al. 1998; the form that Tse 2006, eq. 2.1 means, whose print has
+/// lost a fraction stroke). Infinite for `p` = 0.
+pub fn response(p: f64, rtt: Span) -> SegmentRate {
+    SegmentRate(throughput(p, rtt.seconds()))
+}
+
+/// [`response`] in segments per second, with the round-trip time in seconds.
+pub(crate) fn throughput(p: f64, rtt: f64) -> f64 {
     let rto = 4.0 * rtt;
     let fast = rtt * libm::sqrt(2.0 * p / 3.0);
     let timeouts = rto * 3.0 * libm::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p);
     1.0 / (fast + timeouts)
 }
 
-/// The `p` with `X(p) = rate`, within the range in which there is one (RFC 5348 §6.3.1).
-pub fn loss_for(rate: f64, rtt: f64) -> f64 {
+/// The `p` with `X(p) = rate`, within the range in which there is one (RFC 5348 §6.3.1); in
+/// segments per second and seconds.
+pub(crate) fn loss_for(rate: f64, rtt: f64) -> f64 {
     let (mut low, mut high) = (libm::log(LEAST), libm::log(MOST));
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        match response(libm::exp(middle), rtt) > rate {
+        match throughput(libm::exp(middle), rtt) > rate {
             true => low = middle,
             false => high = middle,
         }
@@ -44,7 +52,7 @@ mod tests {
             (1.0, 61.6),
         ];
         for (p, bytes) in golden {
-            let rate = 1500.0 * response(p, 0.1);
+            let rate = 1500.0 * response(p, Span::millis(100)).0;
             assert!((rate / bytes - 1.0).abs() < 1e-3, "{p}: {rate}");
         }
     }
@@ -63,7 +71,7 @@ mod tests {
             (1.0, 243_315_981.0),
         ];
         for (p, millionths) in table {
-            let f = 1e6 / (0.1 * response(p, 0.1));
+            let f = 1e6 / (0.1 * response(p, Span::millis(100)).0);
             assert!((f - millionths).abs() <= 1.0, "{p}: {f}"); // the table has whole numbers
         }
     }
@@ -71,7 +79,7 @@ mod tests {
     #[test]
     fn the_inverse_gives_the_loss_back() {
         for p in [1e-9, 1e-6, 1e-3, 0.02, 0.3] {
-            assert!((loss_for(response(p, 0.07), 0.07) / p - 1.0).abs() < 1e-9);
+            assert!((loss_for(throughput(p, 0.07), 0.07) / p - 1.0).abs() < 1e-9);
         }
         assert!(loss_for(f64::INFINITY, 0.1) <= LEAST * 1.001);
         assert_eq!(loss_for(0.0, 0.1), MOST);

@@ -11,7 +11,8 @@ mod equation;
 mod intervals;
 
 pub(crate) use allowed::Allowed;
-pub use equation::{loss_for, response};
+pub use equation::response;
+pub(crate) use equation::{loss_for, throughput};
 pub use intervals::{INTERVALS, LossRate, loss_event_rate};
 
 use crate::{SegmentRate, Span, Time};
