@@ -39,7 +39,7 @@ enum Mode {
 
 /// BBR on one path.
 #[derive(Clone, Debug)]
-pub(crate) struct Bbr {
+pub(crate) struct BbrControl {
     settings: Settings,
     mode: Mode,
     cwnd: f64,
@@ -65,9 +65,9 @@ pub(crate) struct Bbr {
     phase: Phase,
 }
 
-impl Bbr {
+impl BbrControl {
     pub(crate) fn new(settings: Settings) -> Self {
-        Bbr {
+        BbrControl {
             cwnd: settings.initial_window,
             settings,
             mode: Mode::Startup,
@@ -269,8 +269,8 @@ impl Bbr {
     }
 }
 
-impl Single for Bbr {
-    /// Everything happens in [`Bbr::on_delivered`]; what is left is the end of the recovery from a
+impl Single for BbrControl {
+    /// Everything happens in [`BbrControl::on_delivered`], but the end of the recovery from a
     /// timeout.
     fn on_ack(&mut self, ack: &Acked) {
         if self.phase == Phase::Loss && ack.phase == Phase::Open {
@@ -333,9 +333,9 @@ impl Single for Bbr {
 
 /// BBR, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct Bbr;
 
-impl Kind for Options {
+impl Kind for Bbr {
     const DESCRIBED: Described = Described {
         names: &["bbr"],
         summary: "BBR version 1 on every path by itself; paced at the delivery rate, as a competitor.",
@@ -343,18 +343,18 @@ impl Kind for Options {
         source: "Cardwell et al. 2016; Internet-Draft of 2017",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(Bbr);
 }
 
-impl Scheme for Options {
-    type Control = Each<Bbr>;
+impl Scheme for Bbr {
+    type Control = Each<BbrControl>;
 
     fn needs(self) -> Needs {
         Needs { rates: true, rate_based: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Each<Bbr> {
-        Each::new(Bbr::new(settings), paths)
+    fn control(self, settings: Settings, paths: usize) -> Each<BbrControl> {
+        Each::new(BbrControl::new(settings), paths)
     }
 }
 
@@ -365,7 +365,7 @@ mod tests {
 
     /// A path of 1000 segments/s and 50 ms without a queue limit, in steps of one ACK; returns
     /// windows and rates at the end of each second.
-    fn run(bbr: &mut Bbr, seconds: f64) -> alloc::vec::Vec<(f64, f64)> {
+    fn run(bbr: &mut BbrControl, seconds: f64) -> alloc::vec::Vec<(f64, f64)> {
         let (rate, base) = (1000.0, 0.05);
         let (mut now, mut total, mut queue) = (0.0, 0.0, 0.0_f64);
         let mut seen = alloc::vec::Vec::new();
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn it_finds_the_rate_of_the_bottleneck_and_keeps_twice_the_bdp_as_its_window() {
-        let mut bbr = Bbr::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default());
         run(&mut bbr, 8.0);
         assert!((bbr.btl_bw.max() - 1000.0).abs() < 20.0, "{}", bbr.btl_bw.max());
         assert!((bbr.rtprop - 0.05).abs() < 0.002, "{}", bbr.rtprop);
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn it_probes_for_the_round_trip_after_ten_seconds_without_a_smaller_one() {
-        let mut bbr = Bbr::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default());
         run(&mut bbr, 5.0);
         bbr.rtprop_stamp = -20.0;
         let sample = Delivered {
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_loss_does_not_lower_the_window_for_longer_than_recovery() {
-        let mut bbr = Bbr::new(Settings::default());
+        let mut bbr = BbrControl::new(Settings::default());
         run(&mut bbr, 8.0);
         let before = bbr.window().cwnd;
         bbr.on_congestion(Cause::FastRetransmit);

@@ -57,7 +57,7 @@ struct Path {
 
 /// TCPs on all paths of a connection, paced together.
 #[derive(Clone, Debug)]
-pub(crate) struct BestPath {
+pub(crate) struct BestPathControl {
     settings: Settings,
     paths: Box<[Path]>,
 }
@@ -92,9 +92,9 @@ impl Path {
     }
 }
 
-impl BestPath {
+impl BestPathControl {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
-        BestPath { settings, paths: alloc::vec![Path::new(settings, true); paths].into() }
+        BestPathControl { settings, paths: alloc::vec![Path::new(settings, true); paths].into() }
     }
 
     /// What the best path carries, of what all of them do.
@@ -105,7 +105,7 @@ impl BestPath {
     }
 }
 
-impl CongestionController for BestPath {
+impl CongestionController for BestPathControl {
     /// While the path is held the window goes on as that of a TCP: it has its part of the growth as
     /// of the losses.
     fn on_ack(&mut self, path: usize, ack: &Acked) {
@@ -167,9 +167,9 @@ impl CongestionController for BestPath {
 
 /// `best-path`, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct BestPath;
 
-impl Kind for Options {
+impl Kind for BestPath {
     const DESCRIBED: Described = Described {
         names: &["best-path"],
         summary: "A TCP on every path, paced so that all together send what the best of them would.",
@@ -177,18 +177,18 @@ impl Kind for Options {
         source: "none: docs/explanation/air.md",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(BestPath);
 }
 
-impl Scheme for Options {
-    type Control = BestPath;
+impl Scheme for BestPath {
+    type Control = BestPathControl;
 
     fn needs(self) -> Needs {
         Needs { rates: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> BestPath {
-        BestPath::new(settings, paths)
+    fn control(self, settings: Settings, paths: usize) -> BestPathControl {
+        BestPathControl::new(settings, paths)
     }
 }
 
@@ -200,7 +200,7 @@ mod tests {
     /// Round trips of 50 ms on paths that carry so many segments/s; returns what each has in the
     /// last 40 of them.
     fn carried<const N: usize>(rates: [f64; N]) -> [f64; N] {
-        let mut control = BestPath::new(Settings::default(), N);
+        let mut control = BestPathControl::new(Settings::default(), N);
         let (mut total, mut late) = ([0.0; N], [0.0; N]);
         for round in 1..=200 {
             let now = f64::from(round) * 0.05;

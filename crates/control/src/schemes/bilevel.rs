@@ -35,7 +35,7 @@ struct Master {
 
 /// Bilevel TCP over all paths of a connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Bilevel {
+pub(crate) struct BilevelControl {
     settings: Settings,
     master: Master,
     paths: Box<[Path]>,
@@ -49,13 +49,13 @@ fn halve(window: &mut Window, floor: f64) {
     *window = Window { cwnd: half, ssthresh: half };
 }
 
-impl Bilevel {
+impl BilevelControl {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let master = Master { window, next_event: f64::NEG_INFINITY };
         let path = Path { window, before: window, srtt: 0.0, member: true };
         let paths = alloc::vec![path; paths].into();
-        Bilevel { settings, master, paths, before: (master, 0), now: 0.0 }
+        BilevelControl { settings, master, paths, before: (master, 0), now: 0.0 }
     }
 
     fn total(&self) -> f64 {
@@ -77,7 +77,7 @@ impl Bilevel {
     }
 }
 
-impl CongestionController for Bilevel {
+impl CongestionController for BilevelControl {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
         self.paths[path].srtt = ack.srtt.seconds();
@@ -150,9 +150,9 @@ impl CongestionController for Bilevel {
 
 /// Bilevel TCP, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct Bilevel;
 
-impl Kind for Options {
+impl Kind for Bilevel {
     const DESCRIBED: Described = Described {
         names: &["bilevel"],
         summary: "Bilevel TCP: a window for each path says how the paths divide a master window.",
@@ -160,18 +160,18 @@ impl Kind for Options {
         source: "Tse 2006, §2.3, eq. 2.2",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(Bilevel);
 }
 
-impl Scheme for Options {
-    type Control = Bilevel;
+impl Scheme for Bilevel {
+    type Control = BilevelControl;
 
     fn needs(self) -> Needs {
         Needs { rates: true, siblings: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Bilevel {
-        Bilevel::new(settings, paths)
+    fn control(self, settings: Settings, paths: usize) -> BilevelControl {
+        BilevelControl::new(settings, paths)
     }
 }
 
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
     use crate::{Span, Time};
 
-    fn avoiding(windows: [f64; 2], master: f64) -> Bilevel {
-        let mut bilevel = Bilevel::new(Settings::default(), 2);
+    fn avoiding(windows: [f64; 2], master: f64) -> BilevelControl {
+        let mut bilevel = BilevelControl::new(Settings::default(), 2);
         for (path, cwnd) in bilevel.paths.iter_mut().zip(windows) {
             let window = Window { cwnd, ssthresh: 1.0 };
             *path = Path { window, before: window, srtt: 0.1, member: true };

@@ -1,14 +1,14 @@
 //! Bilevel TFRC: a master rate, divided as the TFRCs of the paths have it. The rule is in
 //! `tfrc.rs`.
 
-use super::tfrc::{Division, NEEDS, Tfrc};
+use super::tfrc::{Division, NEEDS, TfrcControl};
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::{Needs, Settings};
 
 /// Whose loss history the master goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Options {
+pub enum BilevelTfrc {
     /// The mean of the paths'.
     Plain,
     /// The same, with discounting.
@@ -17,7 +17,7 @@ pub enum Options {
     Pooled,
 }
 
-impl Kind for Options {
+impl Kind for BilevelTfrc {
     const DESCRIBED: Described = Described {
         names: &["bilevel-tfrc"],
         summary: "Bilevel TFRC: a master rate of the paths' mean loss, divided as their own TFRCs have it.",
@@ -25,34 +25,34 @@ impl Kind for Options {
         source: "Tse 2006, §3.2, eq. 3.1 and 3.3",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options::Plain);
+    const PLAIN: Option<Self> = Some(BilevelTfrc::Plain);
     const CHOICES: &'static [Choice<Self>] = &[
         Choice::word(
             "discounting",
-            Options::Discounting,
+            BilevelTfrc::Discounting,
             "old loss intervals count less while the open one is long",
         ),
         Choice::word(
             "pooled",
-            Options::Pooled,
+            BilevelTfrc::Pooled,
             "with discounting, and one loss history of all paths for the master",
         ),
     ];
 }
 
-impl Scheme for Options {
-    type Control = Tfrc;
+impl Scheme for BilevelTfrc {
+    type Control = TfrcControl;
 
     fn needs(self) -> Needs {
         NEEDS
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Tfrc {
+    fn control(self, settings: Settings, paths: usize) -> TfrcControl {
         let (division, discounting) = match self {
-            Options::Plain => (Division::Bilevel, false),
-            Options::Discounting => (Division::Bilevel, true),
-            Options::Pooled => (Division::Pooled, true),
+            BilevelTfrc::Plain => (Division::Bilevel, false),
+            BilevelTfrc::Discounting => (Division::Bilevel, true),
+            BilevelTfrc::Pooled => (Division::Pooled, true),
         };
-        Tfrc::new(division, discounting, settings, paths)
+        TfrcControl::new(division, discounting, settings, paths)
     }
 }

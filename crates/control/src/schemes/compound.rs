@@ -35,7 +35,7 @@ const LOW_WINDOW: f64 = 38.0;
 
 /// Compound TCP on one path.
 #[derive(Clone, Debug)]
-pub(crate) struct Compound {
+pub(crate) struct CompoundControl {
     settings: Settings,
     state: State,
     /// The state before the last congestion event.
@@ -76,12 +76,12 @@ impl State {
     }
 }
 
-impl Compound {
+impl CompoundControl {
     pub(crate) fn new(settings: Settings) -> Self {
         let Settings { initial_window: cwnd, initial_ssthresh: ssthresh, .. } = settings;
         let state = State { cwnd, dwnd: 0.0, ssthresh };
         let base = f64::INFINITY;
-        Compound { settings, state, before: state, base, sum: 0.0, samples: 0, round_end: 0 }
+        CompoundControl { settings, state, before: state, base, sum: 0.0, samples: 0, round_end: 0 }
     }
 
     /// Reno's growth of `cwnd`, in what `win` is.
@@ -119,7 +119,7 @@ impl Compound {
     }
 }
 
-impl Single for Compound {
+impl Single for CompoundControl {
     fn on_ack(&mut self, ack: &Acked) {
         if ack.rtt > Span::ZERO {
             self.base = self.base.min(ack.rtt.seconds());
@@ -181,9 +181,9 @@ impl Single for Compound {
 
 /// Compound TCP, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct Compound;
 
-impl Kind for Options {
+impl Kind for Compound {
     const DESCRIBED: Described = Described {
         names: &["compound"],
         summary: "Compound TCP on every path by itself; a window of Reno's and one that grows while no queue does.",
@@ -191,14 +191,14 @@ impl Kind for Options {
         source: "Tan, Song, Zhang and Sridharan, INFOCOM 2006",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(Compound);
 }
 
-impl Scheme for Options {
-    type Control = Each<Compound>;
+impl Scheme for Compound {
+    type Control = Each<CompoundControl>;
 
-    fn control(self, settings: Settings, paths: usize) -> Each<Compound> {
-        Each::new(Compound::new(settings), paths)
+    fn control(self, settings: Settings, paths: usize) -> Each<CompoundControl> {
+        Each::new(CompoundControl::new(settings), paths)
     }
 }
 
@@ -206,8 +206,8 @@ impl Scheme for Options {
 mod tests {
     use super::*;
 
-    fn avoiding(cwnd: f64, dwnd: f64) -> Compound {
-        let mut compound = Compound::new(Settings::default());
+    fn avoiding(cwnd: f64, dwnd: f64) -> CompoundControl {
+        let mut compound = CompoundControl::new(Settings::default());
         compound.state = State { cwnd, dwnd, ssthresh: 2.0 };
         compound.base = 0.1;
         compound
@@ -219,7 +219,7 @@ mod tests {
     }
 
     /// A round trip in which the whole window is acknowledged.
-    fn round(compound: &mut Compound, rtt: f64) {
+    fn round(compound: &mut CompoundControl, rtt: f64) {
         let packets = compound.window().cwnd as u64;
         compound.round_end = packets;
         (1..=packets).for_each(|una| compound.on_ack(&acked(rtt, una, 2 * packets)));

@@ -28,7 +28,7 @@ const RTT_FACTOR: u64 = 2;
 
 /// What the paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum CouplePlus {
     /// Congestion is what is not decoded in time *and* has a long round trip (the detailed text of
     /// §IV-C).
     Published,
@@ -43,21 +43,21 @@ pub enum Reading {
     NineteenTwentieths,
 }
 
-impl Reading {
+impl CouplePlus {
     /// What "a little smaller" is: `twnd` over `cwnd` when the transient state begins.
     fn factor(self) -> f64 {
         match self {
-            Reading::Published | Reading::DecodeOnly | Reading::Counted => 0.875,
-            Reading::ThreeQuarters => 0.75,
-            Reading::NineteenTwentieths => 0.95,
+            CouplePlus::Published | CouplePlus::DecodeOnly | CouplePlus::Counted => 0.875,
+            CouplePlus::ThreeQuarters => 0.75,
+            CouplePlus::NineteenTwentieths => 0.95,
         }
     }
 }
 
 /// LIA over all paths, and for each what is asked about its losses.
 #[derive(Clone, Debug)]
-pub(crate) struct CouplePlus {
-    reading: Reading,
+pub(crate) struct CouplePlusControl {
+    reading: CouplePlus,
     min_window: f64,
     /// Has `twnd` for the window of a path in the transient state: it is the smaller one.
     lia: Shell<Lia>,
@@ -90,9 +90,9 @@ impl Default for Path {
     }
 }
 
-impl CouplePlus {
-    pub(crate) fn new(reading: Reading, settings: Settings, paths: usize) -> Self {
-        CouplePlus {
+impl CouplePlusControl {
+    pub(crate) fn new(reading: CouplePlus, settings: Settings, paths: usize) -> Self {
+        CouplePlusControl {
             reading,
             min_window: settings.min_window,
             lia: Shell::new(Lia::Capped, settings, paths),
@@ -130,7 +130,7 @@ impl CouplePlus {
     /// Whether what could not be decoded in time is congestion by its round trip too.
     fn late(&self, path: usize, rtt: Span) -> bool {
         let Span(least) = self.paths[path].min_rtt;
-        self.reading == Reading::DecodeOnly || rtt.0 >= least.saturating_mul(RTT_FACTOR)
+        self.reading == CouplePlus::DecodeOnly || rtt.0 >= least.saturating_mul(RTT_FACTOR)
     }
 }
 
@@ -143,7 +143,7 @@ fn burst(transient: Transient, cycle: u32) -> bool {
     f64::from(transient.lost) > expected + 2.0 * libm::sqrt(expected)
 }
 
-impl CongestionController for CouplePlus {
+impl CongestionController for CouplePlusControl {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         let side = &mut self.paths[path];
         if side.transient.is_none() && ack.rtt > Span::ZERO {
@@ -168,7 +168,7 @@ impl CongestionController for CouplePlus {
             transient.counter = transient.counter.saturating_add(1 + newly_lost);
         }
         transient.lost = transient.lost.saturating_add(newly_lost);
-        if self.reading == Reading::Counted {
+        if self.reading == CouplePlus::Counted {
             let burst = burst(*transient, cycle);
             return full || burst && self.late(path, rtt);
         }
@@ -215,7 +215,7 @@ impl CongestionController for CouplePlus {
     }
 }
 
-impl Kind for Reading {
+impl Kind for CouplePlus {
     const DESCRIBED: Described = Described {
         names: &["couple-plus"],
         summary: "Couple+: LIA that asks why a coded path lost packets before it backs off; plain LIA on other paths.",
@@ -223,36 +223,36 @@ impl Kind for Reading {
         source: "Xue et al., TVT 2017, §IV",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Reading::Published);
+    const PLAIN: Option<Self> = Some(CouplePlus::Published);
     const CHOICES: &'static [Choice<Self>] = &[
         Choice::word(
             "decode-only",
-            Reading::DecodeOnly,
+            CouplePlus::DecodeOnly,
             "what is not decoded within a cycle is congestion, however short the round trip",
         ),
         Choice::word(
             "counted",
-            Reading::Counted,
+            CouplePlus::Counted,
             "ours: congestion is what loses more than the redundancy is there for",
         ),
         Choice::word(
             "twnd-3/4",
-            Reading::ThreeQuarters,
+            CouplePlus::ThreeQuarters,
             "the transient window begins at 3/4 of the window",
         ),
         Choice::word(
             "twnd-19/20",
-            Reading::NineteenTwentieths,
+            CouplePlus::NineteenTwentieths,
             "the transient window begins at 19/20 of the window",
         ),
     ];
 }
 
-impl Scheme for Reading {
-    type Control = CouplePlus;
+impl Scheme for CouplePlus {
+    type Control = CouplePlusControl;
 
-    fn control(self, settings: Settings, paths: usize) -> CouplePlus {
-        CouplePlus::new(self, settings, paths)
+    fn control(self, settings: Settings, paths: usize) -> CouplePlusControl {
+        CouplePlusControl::new(self, settings, paths)
     }
 }
 
@@ -264,10 +264,10 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Two paths of `cwnd` segments in avoidance, with a round trip of 60 ms.
-    fn control(reading: Reading, cwnd: f64) -> CouplePlus {
+    fn control(reading: CouplePlus, cwnd: f64) -> CouplePlusControl {
         let settings =
             Settings { initial_window: cwnd, initial_ssthresh: 1.0, ..Settings::default() };
-        let mut control = CouplePlus::new(reading, settings, 2);
+        let mut control = CouplePlusControl::new(reading, settings, 2);
         for path in [0, 1] {
             control.on_ack(path, &Acked { segments: 0.0, ..acked(60) });
         }
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_loss_that_is_decoded_within_a_cycle_costs_nothing_in_the_end() {
-        let mut control = control(Reading::Published, 16.0);
+        let mut control = control(CouplePlus::Published, 16.0);
         assert!(!control.on_decoding(1, &flagged(1, 1, 60)));
         assert_eq!(control.window(1).cwnd, 14.0);
         assert!(!control.on_decoding(1, &flagged(1, 0, 200)));
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn both_windows_grow_by_the_increment_of_lia_while_it_is_asked() {
         let (mut control, mut plain) =
-            (control(Reading::Published, 16.0), control(Reading::Published, 16.0));
+            (control(CouplePlus::Published, 16.0), control(CouplePlus::Published, 16.0));
         control.on_decoding(1, &flagged(1, 1, 60));
         plain.restart(1, Window { cwnd: 14.0, ssthresh: 1.0 });
         for _ in 0..10 {
@@ -318,7 +318,7 @@ mod tests {
         // decode-only.
         for case in 0..16 {
             let [decoded, over, long, full] = [1, 2, 4, 8].map(|bit| case & bit != 0);
-            for reading in [Reading::Published, Reading::DecodeOnly] {
+            for reading in [CouplePlus::Published, CouplePlus::DecodeOnly] {
                 let mut control = control(reading, 16.0);
                 control.on_decoding(1, &flagged(1, 1, 60));
                 let last = Decoding {
@@ -327,7 +327,7 @@ mod tests {
                     rtt: Span(if long { 120 } else { 119 } * MS),
                     ..flagged(1, if over { 4 } else { 3 }, 60)
                 };
-                let late = over && (long || reading == Reading::DecodeOnly);
+                let late = over && (long || reading == CouplePlus::DecodeOnly);
                 let congestion = !decoded && (full || late);
                 assert_eq!(control.on_decoding(1, &last), congestion, "{case} {reading:?}");
                 let noise = decoded || over && !congestion;
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_counter_adds_one_for_an_acknowledgement_and_one_for_each_packet_that_it_reports_lost() {
-        let mut control = control(Reading::Published, 16.0);
+        let mut control = control(CouplePlus::Published, 16.0);
         control.on_decoding(1, &flagged(1, 1, 200));
         assert!(!control.on_decoding(1, &flagged(1, 0, 200))); // 1
         assert!(!control.on_decoding(1, &flagged(3, 2, 200))); // 4
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn congestion_halves_the_transient_window_once_and_so_do_duplicate_acks_and_timeouts() {
         for cause in [Cause::FastRetransmit, Cause::Timeout] {
-            let mut control = control(Reading::Published, 16.0);
+            let mut control = control(CouplePlus::Published, 16.0);
             control.on_decoding(1, &flagged(1, 1, 60));
             control.on_congestion(1, cause);
             let cwnd = if cause == Cause::Timeout { 1.0 } else { 7.0 };
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn counted_it_takes_what_the_redundancy_is_there_for_as_noise_and_a_burst_as_congestion() {
         let congestion = |first: u32, then: &[u32]| {
-            let mut control = control(Reading::Counted, 16.0);
+            let mut control = control(CouplePlus::Counted, 16.0);
             control.on_decoding(1, &flagged(first, first, 200));
             then.iter().any(|lost| control.on_decoding(1, &flagged(9, *lost, 200)))
         };
@@ -378,7 +378,7 @@ mod tests {
         assert!(!congestion(1, &[1, 0, 0, 0].repeat(40)));
         assert!(congestion(1, &[1, 0].repeat(60)));
         // With a short round trip it waits for more.
-        let mut control = control(Reading::Counted, 16.0);
+        let mut control = control(CouplePlus::Counted, 16.0);
         control.on_decoding(1, &flagged(4, 4, 60));
         assert!(!control.on_decoding(1, &flagged(4, 0, 60)));
         assert!(control.on_decoding(1, &flagged(4, 0, 120)));
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn without_coding_it_is_lia() {
-        let mut control = control(Reading::Published, 16.0);
+        let mut control = control(CouplePlus::Published, 16.0);
         let settings =
             Settings { initial_window: 16.0, initial_ssthresh: 1.0, ..Settings::default() };
         let mut lia = Shell::new(Lia::Capped, settings, 2);

@@ -20,7 +20,7 @@ const MIN_SSTHRESH: f64 = 2.0;
 
 /// CUBIC on one path.
 #[derive(Clone, Debug)]
-pub(crate) struct Cubic {
+pub(crate) struct CubicControl {
     settings: Settings,
     slow_start: AnySlowStart,
     state: State,
@@ -41,12 +41,12 @@ struct State {
     cwnd_prior: f64,
 }
 
-impl Cubic {
+impl CubicControl {
     pub(crate) fn new(settings: Settings, slow_start: AnySlowStart) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let (w_max, w_est, cwnd_prior) = (0.0, 0.0, 0.0);
         let state = State { window, w_max, epoch: None, k: 0.0, w_est, cwnd_prior };
-        Cubic { settings, slow_start, state, before: state, last: 0.0 }
+        CubicControl { settings, slow_start, state, before: state, last: 0.0 }
     }
 
     /// Slow start; returns the segments that are left over at its end.
@@ -121,7 +121,7 @@ impl Cubic {
     }
 }
 
-impl Single for Cubic {
+impl Single for CubicControl {
     fn on_ack(&mut self, ack: &Acked) {
         let since = ack.now.seconds() - self.last;
         self.last = ack.now.seconds();
@@ -176,11 +176,11 @@ impl Single for Cubic {
 
 /// How windows grow in slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct Cubic {
     slow_start: AnySlowStart,
 }
 
-impl Kind for Options {
+impl Kind for Cubic {
     const DESCRIBED: Described = Described {
         names: &["cubic"],
         summary: "CUBIC on every path by itself; a cubic function of the time since the last loss.",
@@ -188,23 +188,23 @@ impl Kind for Options {
         source: "RFC 9438; HyStart++: RFC 9406",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options { slow_start: AnySlowStart::STANDARD });
+    const PLAIN: Option<Self> = Some(Cubic { slow_start: AnySlowStart::STANDARD });
     const CHOICES: &'static [Choice<Self>] = &[Choice::word(
         "hystart",
-        Options { slow_start: AnySlowStart::HyStart(HyStart::NEW) },
+        Cubic { slow_start: AnySlowStart::HyStart(HyStart::NEW) },
         "HyStart++ in the first slow start",
     )];
 }
 
-impl Scheme for Options {
-    type Control = Each<Cubic>;
+impl Scheme for Cubic {
+    type Control = Each<CubicControl>;
 
-    fn control(self, settings: Settings, paths: usize) -> Each<Cubic> {
-        Each::new(Cubic::new(settings, self.slow_start), paths)
+    fn control(self, settings: Settings, paths: usize) -> Each<CubicControl> {
+        Each::new(CubicControl::new(settings, self.slow_start), paths)
     }
 
     fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
-        Some(Options { slow_start })
+        Some(Cubic { slow_start })
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
 
     /// Takes `cubic` in congestion avoidance through `seconds` with a full window and round trips
     /// of `rtt`.
-    fn run(cubic: &mut Cubic, from: f64, seconds: f64, rtt: f64) {
+    fn run(cubic: &mut CubicControl, from: f64, seconds: f64, rtt: f64) {
         let mut now = from;
         while now < from + seconds {
             let segments = 1.0;
@@ -231,10 +231,10 @@ mod tests {
         }
     }
 
-    fn reduced_at(cwnd: f64) -> Cubic {
+    fn reduced_at(cwnd: f64) -> CubicControl {
         let settings =
             Settings { initial_window: cwnd, initial_ssthresh: cwnd, ..Settings::default() };
-        let mut cubic = Cubic::new(settings, AnySlowStart::STANDARD);
+        let mut cubic = CubicControl::new(settings, AnySlowStart::STANDARD);
         cubic.on_congestion(Cause::FastRetransmit);
         cubic.on_recovered();
         cubic

@@ -71,7 +71,7 @@ struct Path {
 
 /// DWC over all paths of a connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Dwc {
+pub(crate) struct DwcControl {
     settings: Settings,
     /// Whether delays are signs as well as losses.
     delays: bool,
@@ -88,10 +88,17 @@ fn longest<'a>(paths: impl Iterator<Item = &'a Path>) -> f64 {
     paths.map(|path| path.delay.smoothed).fold(0.0, f64::max)
 }
 
-impl Dwc {
+impl DwcControl {
     pub(crate) fn new(settings: Settings, delays: bool, paths: usize) -> Self {
         let all = (0..paths).map(|me| Self::path(&settings, me, me, true)).collect();
-        Dwc { settings, delays, paths: all, observations: Vec::new(), groups: paths, now: 0.0 }
+        DwcControl {
+            settings,
+            delays,
+            paths: all,
+            observations: Vec::new(),
+            groups: paths,
+            now: 0.0,
+        }
     }
 
     fn path(settings: &Settings, me: usize, group: usize, member: bool) -> Path {
@@ -223,7 +230,7 @@ impl Dwc {
     }
 }
 
-impl CongestionController for Dwc {
+impl CongestionController for DwcControl {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
         self.paths[path].delay.sample(ack);
@@ -294,14 +301,14 @@ impl CongestionController for Dwc {
 
 /// What is a sign of a shared bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Options {
+pub enum Dwc {
     /// A loss on another path beside one's own, or a delay there.
     LossesAndDelays,
     /// Losses alone.
     Losses,
 }
 
-impl Kind for Options {
+impl Kind for Dwc {
     const DESCRIBED: Described = Described {
         names: &["dwc"],
         summary: "DWC as reconstructed: one TCP for each group of paths that are found to share a bottleneck.",
@@ -309,23 +316,23 @@ impl Kind for Options {
         source: "Hassayoun, Iyengar and Ros, ICNP 2011; details reconstructed",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options::LossesAndDelays);
+    const PLAIN: Option<Self> = Some(Dwc::LossesAndDelays);
     const CHOICES: &'static [Choice<Self>] = &[Choice::word(
         "losses",
-        Options::Losses,
+        Dwc::Losses,
         "losses alone are signs of a shared bottleneck, not delays",
     )];
 }
 
-impl Scheme for Options {
-    type Control = Dwc;
+impl Scheme for Dwc {
+    type Control = DwcControl;
 
     fn needs(self) -> Needs {
         Needs { siblings: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Dwc {
-        Dwc::new(settings, self == Options::LossesAndDelays, paths)
+    fn control(self, settings: Settings, paths: usize) -> DwcControl {
+        DwcControl::new(settings, self == Dwc::LossesAndDelays, paths)
     }
 }
 
@@ -335,10 +342,10 @@ mod tests {
     use crate::{Span, Time};
 
     /// Two paths of 100 ms with 8 segments each, in avoidance, that lose at these times.
-    fn lost(events: &[(f64, usize)]) -> Dwc {
+    fn lost(events: &[(f64, usize)]) -> DwcControl {
         let settings =
             Settings { initial_window: 8.0, initial_ssthresh: 1.0, ..Settings::default() };
-        let mut dwc = Dwc::new(settings, true, 2);
+        let mut dwc = DwcControl::new(settings, true, 2);
         (0..2).for_each(|path| heard(&mut dwc, path, 0.0, 0.0));
         for (seconds, path) in events {
             heard(&mut dwc, *path, *seconds, 0.0);
@@ -349,13 +356,13 @@ mod tests {
         dwc
     }
 
-    fn heard(dwc: &mut Dwc, path: usize, seconds: f64, segments: f64) {
+    fn heard(dwc: &mut DwcControl, path: usize, seconds: f64, segments: f64) {
         let (now_ns, cwnd_limited) = ((seconds * 1e9) as u64, true);
         let (srtt, now) = (Span::millis(100), Time(now_ns));
         dwc.on_ack(path, &Acked { segments, srtt, cwnd_limited, now, ..Acked::default() });
     }
 
-    fn together(dwc: &Dwc) -> bool {
+    fn together(dwc: &DwcControl) -> bool {
         dwc.paths[0].group == dwc.paths[1].group
     }
 

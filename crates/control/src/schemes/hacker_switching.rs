@@ -17,24 +17,24 @@ use crate::{Acked, Cause, CongestionController, Settings, Shell, Window};
 
 /// Reduced aggression over all paths of a connection; [`Settings::base`] begins as its TCP.
 #[derive(Clone, Debug)]
-pub(crate) struct HackerSwitching {
+pub(crate) struct HackerSwitchingControl {
     flows: Shell<Hacker>,
     base: usize,
     switching: Switching,
 }
 
-impl HackerSwitching {
+impl HackerSwitchingControl {
     /// # Panics
     /// If the base is not one of the paths.
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let base = settings.base;
         assert!(base < paths, "path {base} is the base, of {paths} paths");
         let flows = Shell::new(Hacker::On(base), settings, paths);
-        HackerSwitching { flows, base, switching: Switching::new(paths) }
+        HackerSwitchingControl { flows, base, switching: Switching::new(paths) }
     }
 }
 
-impl CongestionController for HackerSwitching {
+impl CongestionController for HackerSwitchingControl {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.flows.on_ack(path, ack);
         self.switching.on_ack(path, ack);
@@ -73,9 +73,9 @@ impl CongestionController for HackerSwitching {
 
 /// `hacker-switching`, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct HackerSwitching;
 
-impl Kind for Options {
+impl Kind for HackerSwitching {
     const DESCRIBED: Described = Described {
         names: &["hacker-switching"],
         summary: "Reduced aggression whose TCP moves to the path with the highest response-function rate.",
@@ -83,14 +83,14 @@ impl Kind for Options {
         source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §4.4",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(HackerSwitching);
 }
 
-impl Scheme for Options {
-    type Control = HackerSwitching;
+impl Scheme for HackerSwitching {
+    type Control = HackerSwitchingControl;
 
-    fn control(self, settings: Settings, paths: usize) -> HackerSwitching {
-        HackerSwitching::new(settings, paths)
+    fn control(self, settings: Settings, paths: usize) -> HackerSwitchingControl {
+        HackerSwitchingControl::new(settings, paths)
     }
 }
 
@@ -112,8 +112,8 @@ mod tests {
 
     /// Two paths in congestion avoidance with 8 segments each and loss intervals of 20 and 400
     /// segments.
-    fn measured(base: usize) -> HackerSwitching {
-        let mut ensemble = HackerSwitching::new(Settings { base, ..Settings::default() }, 2);
+    fn measured(base: usize) -> HackerSwitchingControl {
+        let mut ensemble = HackerSwitchingControl::new(Settings { base, ..Settings::default() }, 2);
         for (path, segments) in [(0, 20.0), (1, 400.0)] {
             for _ in 0..9 {
                 ensemble.on_ack(path, &acked(1.0, segments));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     /// What an ACK of one segment adds to `path`, in parts of `1/w`.
-    fn growth(ensemble: &mut HackerSwitching, path: usize, seconds: f64) -> f64 {
+    fn growth(ensemble: &mut HackerSwitchingControl, path: usize, seconds: f64) -> f64 {
         let before = ensemble.window(path).cwnd;
         ensemble.on_ack(path, &acked(seconds, 1.0));
         (ensemble.window(path).cwnd - before) * before

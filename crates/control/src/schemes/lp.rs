@@ -61,7 +61,7 @@ impl Delays {
 
 /// TCP-LP on one path.
 #[derive(Clone, Debug)]
-pub(crate) struct Lp {
+pub(crate) struct LpControl {
     settings: Settings,
     /// As Linux does it.
     resets: bool,
@@ -91,11 +91,11 @@ struct State {
     inference_until: f64,
 }
 
-impl Lp {
+impl LpControl {
     pub(crate) fn new(settings: Settings, resets: bool) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
         let state = State { window, inference_until: f64::NEG_INFINITY };
-        Lp {
+        LpControl {
             settings,
             resets,
             state,
@@ -138,9 +138,9 @@ impl Lp {
     }
 }
 
-impl Background for Lp {
+impl Background for LpControl {
     fn probing(settings: Settings) -> Self {
-        Lp::new(settings, false)
+        LpControl::new(settings, false)
     }
 
     fn listen(&mut self, ack: &Acked) {
@@ -157,7 +157,7 @@ impl Background for Lp {
     }
 }
 
-impl Single for Lp {
+impl Single for LpControl {
     fn on_ack(&mut self, ack: &Acked) {
         (self.now, self.srtt) = (ack.now.seconds(), ack.srtt.seconds());
         (self.una, self.nxt) = (ack.una, ack.nxt);
@@ -218,14 +218,14 @@ impl Single for Lp {
 
 /// What becomes of the extremes of the delay at an indication of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Options {
+pub enum Lp {
     /// They are kept.
     Kept,
     /// They are forgotten, as in Linux.
     Reset,
 }
 
-impl Kind for Options {
+impl Kind for Lp {
     const DESCRIBED: Described = Described {
         names: &["lp"],
         summary: "TCP-LP on every path by itself; a background transport that yields when a queue grows.",
@@ -233,23 +233,23 @@ impl Kind for Options {
         source: "Kuzmanovic and Knightly, ToN 2006; Tse 2006, §2.2",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options::Kept);
+    const PLAIN: Option<Self> = Some(Lp::Kept);
     const CHOICES: &'static [Choice<Self>] = &[Choice::word(
         "reset",
-        Options::Reset,
+        Lp::Reset,
         "extremes of the delay are forgotten at each indication, as in Linux",
     )];
 }
 
-impl Scheme for Options {
-    type Control = Each<Lp>;
+impl Scheme for Lp {
+    type Control = Each<LpControl>;
 
     fn needs(self) -> Needs {
         Needs { delays: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Each<Lp> {
-        Each::new(Lp::new(settings, self == Options::Reset), paths)
+    fn control(self, settings: Settings, paths: usize) -> Each<LpControl> {
+        Each::new(LpControl::new(settings, self == Lp::Reset), paths)
     }
 }
 
@@ -261,8 +261,9 @@ mod tests {
     const RTT: f64 = 0.05;
 
     /// A flow of TCP-LP that has found delays from 10 to 30 ms and has `cwnd` segments.
-    fn settled(cwnd: f64, resets: bool) -> (Lp, u64) {
-        let mut lp = Lp::new(Settings { initial_window: cwnd, ..Settings::default() }, resets);
+    fn settled(cwnd: f64, resets: bool) -> (LpControl, u64) {
+        let mut lp =
+            LpControl::new(Settings { initial_window: cwnd, ..Settings::default() }, resets);
         let mut round = 0;
         for delay in [0.03, 0.03, 0.01, 0.01, 0.01] {
             round += 1;
@@ -283,7 +284,7 @@ mod tests {
         Acked { segments, srtt, cwnd_limited, now: Time(now_ns), una, nxt, ..Acked::default() }
     }
 
-    fn hear(lp: &mut Lp, round: u64, delay: f64) {
+    fn hear(lp: &mut LpControl, round: u64, delay: f64) {
         lp.on_delay(Span::from_seconds(delay));
         lp.on_ack(&ack(round));
     }
@@ -367,7 +368,7 @@ mod tests {
 
     #[test]
     fn in_the_first_slow_start_delay_is_only_learned() {
-        let mut lp = Lp::new(Settings { initial_window: 2.0, ..Settings::default() }, false);
+        let mut lp = LpControl::new(Settings { initial_window: 2.0, ..Settings::default() }, false);
         for round in 1..5 {
             hear(&mut lp, round, 0.01 * round as f64);
         }

@@ -16,25 +16,25 @@ mod switching;
 mod trial;
 
 macro_rules! schemes {
-    ($($file:ident::$type:ident => $variant:ident,)*) => {
+    ($($file:ident::$type:ident,)*) => {
         $(mod $file;)*
 
         kinds! {
             /// Any of the shipped controllers that are not laws, with its option.
-            AnyScheme { $($file::$type => $variant,)* }
+            AnyScheme { $($file::$type => $type,)* }
         }
 
         impl AnyScheme {
             /// What it needs to be told.
             pub fn needs(self) -> Needs {
-                match self { $(AnyScheme::$variant(scheme) => scheme.needs(),)* }
+                match self { $(AnyScheme::$type(scheme) => scheme.needs(),)* }
             }
 
             /// The same with another slow start, if it can have one.
             pub(crate) fn with_slow_start(self, slow_start: AnySlowStart) -> Option<Self> {
                 match self {
-                    $(AnyScheme::$variant(scheme) => {
-                        scheme.with_slow_start(slow_start).map(AnyScheme::$variant)
+                    $(AnyScheme::$type(scheme) => {
+                        scheme.with_slow_start(slow_start).map(AnyScheme::$type)
                     })*
                 }
             }
@@ -43,38 +43,38 @@ macro_rules! schemes {
         /// Any of them at work on one connection.
         #[derive(Clone, Debug)]
         pub(crate) enum AnyControl {
-            $($variant(<$file::$type as Scheme>::Control),)*
+            $($type(<$file::$type as Scheme>::Control),)*
         }
 
         impl AnyControl {
             pub(crate) fn new(scheme: AnyScheme, settings: Settings, paths: usize) -> Self {
                 match scheme {
-                    $(AnyScheme::$variant(scheme) => {
-                        AnyControl::$variant(scheme.control(settings, paths))
+                    $(AnyScheme::$type(scheme) => {
+                        AnyControl::$type(scheme.control(settings, paths))
                     })*
                 }
             }
         }
 
         forward! {
-            impl CongestionController for AnyControl { $(AnyControl::$variant,)* }
+            impl CongestionController for AnyControl { $(AnyControl::$type,)* }
         }
     };
 }
 schemes! {
-    cubic::Options => Cubic,
-    wvegas::Options => Wvegas,
-    bbr::Options => Bbr,
-    lp::Options => Lp,
-    nice::Options => Nice,
-    multi_priority::Priorities => MultiPriority,
-    bilevel::Options => Bilevel,
-    hacker_switching::Options => HackerSwitching,
-    mtcp::Options => Mtcp,
-    tfrc::Options => Tfrc,
-    bilevel_tfrc::Options => BilevelTfrc,
-    best_path::Options => BestPath,
-    couple_plus::Reading => CouplePlus,
-    dwc::Options => Dwc,
-    compound::Options => Compound,
+    cubic::Cubic,
+    wvegas::Wvegas,
+    bbr::Bbr,
+    lp::Lp,
+    nice::Nice,
+    multi_priority::MultiPriority,
+    bilevel::Bilevel,
+    hacker_switching::HackerSwitching,
+    mtcp::Mtcp,
+    tfrc::Tfrc,
+    bilevel_tfrc::BilevelTfrc,
+    best_path::BestPath,
+    couple_plus::CouplePlus,
+    dwc::Dwc,
+    compound::Compound,
 }

@@ -44,7 +44,7 @@ struct Path {
 
 /// mTCP over all paths of a connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Mtcp {
+pub(crate) struct MtcpControl {
     tcp: Shell<Reno>,
     paths: Box<[Path]>,
     now: f64,
@@ -69,12 +69,12 @@ fn coincide(a: &[f64], b: &[f64], interval: f64) -> f64 {
     f64::from(found) / few.len().max(1) as f64
 }
 
-impl Mtcp {
+impl MtcpControl {
     pub(crate) fn new(settings: Settings, paths: usize) -> Self {
         let path = Path { member: true, ..Path::default() };
         let paths: Box<[Path]> = alloc::vec![path; paths].into();
         let (tcp, floor) = (Shell::new(Reno, settings, paths.len()), settings.min_window);
-        Mtcp { tcp, paths, now: 0.0, looks_at: LOOK, floor }
+        MtcpControl { tcp, paths, now: 0.0, looks_at: LOOK, floor }
     }
 
     /// Whether two paths are found to share a bottleneck.
@@ -135,7 +135,7 @@ impl Mtcp {
     }
 }
 
-impl CongestionController for Mtcp {
+impl CongestionController for MtcpControl {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
         self.paths[path].srtt = ack.srtt.seconds();
@@ -205,9 +205,9 @@ impl CongestionController for Mtcp {
 
 /// mTCP, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct Mtcp;
 
-impl Kind for Options {
+impl Kind for Mtcp {
     const DESCRIBED: Described = Described {
         names: &["mtcp"],
         summary: "A TCP on every path, but only on the better one of two that lose at the same times.",
@@ -215,18 +215,18 @@ impl Kind for Options {
         source: "Zhang et al., USENIX 2004; Tse 2006, §2.1",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(Mtcp);
 }
 
-impl Scheme for Options {
-    type Control = Mtcp;
+impl Scheme for Mtcp {
+    type Control = MtcpControl;
 
     fn needs(self) -> Needs {
         Needs { siblings: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Mtcp {
-        Mtcp::new(settings, paths)
+    fn control(self, settings: Settings, paths: usize) -> MtcpControl {
+        MtcpControl::new(settings, paths)
     }
 }
 
@@ -236,8 +236,8 @@ mod tests {
     use crate::Time;
 
     /// Two paths of 100 ms that retransmit at these times, and one look.
-    fn looked(a: &[f64], b: &[f64]) -> Mtcp {
-        let mut mtcp = Mtcp::new(Settings::default(), 2);
+    fn looked(a: &[f64], b: &[f64]) -> MtcpControl {
+        let mut mtcp = MtcpControl::new(Settings::default(), 2);
         for (path, events) in [(0, a), (1, b)] {
             mtcp.paths[path].srtt = 0.1;
             for at in events {

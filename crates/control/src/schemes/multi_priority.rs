@@ -14,8 +14,8 @@
 //! a probe then too, and is due in 1/w round trips.
 
 use super::background::Background;
-use super::lp::Lp;
-use super::nice::Nice;
+use super::lp::LpControl;
+use super::nice::NiceControl;
 use super::switching::Switching;
 use super::trial::Trial;
 use crate::controller::forward;
@@ -29,7 +29,7 @@ use alloc::boxed::Box;
 
 /// Which reading of the thesis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Priorities {
+pub enum MultiPriority {
     /// With borrowing and returning; a packet is borrowed until it is acknowledged.
     #[default]
     Borrowing,
@@ -47,8 +47,8 @@ pub enum Priorities {
 
 /// Multi-Priority TCP over all paths of a connection; [`Settings::base`] begins as its base.
 #[derive(Clone, Debug)]
-pub(crate) struct MultiPriority<B> {
-    priorities: Priorities,
+pub(crate) struct MultiPriorityControl<B> {
+    priorities: MultiPriority,
     settings: Settings,
     base: usize,
     /// The base flow: Reno over one path.
@@ -103,13 +103,13 @@ impl<B: Background> Path<B> {
     }
 }
 
-impl<B: Background> MultiPriority<B> {
+impl<B: Background> MultiPriorityControl<B> {
     /// # Panics
     /// If the base is not one of the paths.
-    pub(crate) fn new(priorities: Priorities, settings: Settings, paths: usize) -> Self {
+    pub(crate) fn new(priorities: MultiPriority, settings: Settings, paths: usize) -> Self {
         assert!(settings.base < paths, "path {} is the base, of {paths} paths", settings.base);
         let fresh = Path::new(settings, true);
-        MultiPriority {
+        MultiPriorityControl {
             priorities,
             settings,
             base: settings.base,
@@ -128,7 +128,7 @@ impl<B: Background> MultiPriority<B> {
     }
 
     fn borrows(&self) -> bool {
-        self.priorities != Priorities::Naive
+        self.priorities != MultiPriority::Naive
     }
 
     /// Whether background flows probe for themselves.
@@ -169,7 +169,7 @@ impl<B: Background> MultiPriority<B> {
         };
         (self.paths[me].may_send, self.paths[me].lent) = (true, true);
         match self.priorities {
-            Priorities::Literal => self.move_base(-1.0),
+            MultiPriority::Literal => self.move_base(-1.0),
             _ => self.paths[me].charged_until = self.now + CHARGED * self.base_srtt,
         }
         (self.turn, self.lends_at) = (me, self.now + self.base_srtt);
@@ -195,8 +195,8 @@ impl<B: Background> MultiPriority<B> {
             return None; // it would leave its recovery behind
         }
         let to = match self.priorities {
-            Priorities::Switching => self.switching.better(self.base, ack.now.seconds()),
-            Priorities::Trial => {
+            MultiPriority::Switching => self.switching.better(self.base, ack.now.seconds()),
+            MultiPriority::Trial => {
                 let backed_off = |me: usize| {
                     let path = &self.paths[me];
                     me != self.base && path.member && !path.failed && path.probes()
@@ -225,7 +225,7 @@ impl<B: Background> MultiPriority<B> {
     }
 }
 
-impl<B: Background> CongestionController for MultiPriority<B> {
+impl<B: Background> CongestionController for MultiPriorityControl<B> {
     fn on_ack(&mut self, path: usize, ack: &Acked) {
         self.now = ack.now.seconds();
         self.paths[path].failed = false;
@@ -337,16 +337,16 @@ impl<B: Background> CongestionController for MultiPriority<B> {
 #[derive(Clone, Debug)]
 pub(crate) enum Running {
     /// TCP-LP.
-    Lp(MultiPriority<Lp>),
+    Lp(MultiPriorityControl<LpControl>),
     /// TCP Nice.
-    Nice(MultiPriority<Nice>),
+    Nice(MultiPriorityControl<NiceControl>),
 }
 
 forward! {
     impl CongestionController for Running { Running::Lp, Running::Nice, }
 }
 
-impl Kind for Priorities {
+impl Kind for MultiPriority {
     const DESCRIBED: Described = Described {
         names: &["multi-priority"],
         summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes it pays for.",
@@ -354,46 +354,46 @@ impl Kind for Priorities {
         source: "Tse 2006, §2.2 and §3.1",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Priorities::Borrowing);
+    const PLAIN: Option<Self> = Some(MultiPriority::Borrowing);
     const CHOICES: &'static [Choice<Self>] = &[
-        Choice::word("naive", Priorities::Naive, "without borrowing and returning"),
-        Choice::word("literal", Priorities::Literal, "a borrowed packet does not come back"),
-        Choice::word("nice", Priorities::Nice, "TCP Nice in the background"),
+        Choice::word("naive", MultiPriority::Naive, "without borrowing and returning"),
+        Choice::word("literal", MultiPriority::Literal, "a borrowed packet does not come back"),
+        Choice::word("nice", MultiPriority::Nice, "TCP Nice in the background"),
         Choice::word(
             "switching",
-            Priorities::Switching,
+            MultiPriority::Switching,
             "the base moves to the path with the highest response-function rate",
         ),
         Choice::word(
             "trial",
-            Priorities::Trial,
+            MultiPriority::Trial,
             "the base moves where all paths together turn out to be faster",
         ),
     ];
 }
 
-impl Scheme for Priorities {
+impl Scheme for MultiPriority {
     type Control = Running;
 
     fn needs(self) -> Needs {
         match self {
-            Priorities::Nice => Needs { rates: true, siblings: true, ..Needs::NONE },
+            MultiPriority::Nice => Needs { rates: true, siblings: true, ..Needs::NONE },
             _ => Needs { delays: true, siblings: true, ..Needs::NONE },
         }
     }
 
     fn control(self, settings: Settings, paths: usize) -> Running {
         match self {
-            Priorities::Nice => Running::Nice(MultiPriority::new(self, settings, paths)),
-            _ => Running::Lp(MultiPriority::new(self, settings, paths)),
+            MultiPriority::Nice => Running::Nice(MultiPriorityControl::new(self, settings, paths)),
+            _ => Running::Lp(MultiPriorityControl::new(self, settings, paths)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lp::Lp;
-    use super::super::nice::Nice;
+    use super::super::lp::LpControl;
+    use super::super::nice::NiceControl;
     use super::*;
     use crate::Time;
     use crate::schemes::each::Single;
@@ -409,16 +409,20 @@ mod tests {
 
     /// A base flow in congestion avoidance with `cwnd` segments, and backed-off flows in the
     /// background.
-    fn backed_off(priorities: Priorities, cwnd: f64, paths: usize) -> MultiPriority<Lp> {
+    fn backed_off(
+        priorities: MultiPriority,
+        cwnd: f64,
+        paths: usize,
+    ) -> MultiPriorityControl<LpControl> {
         with_background(priorities, cwnd, paths)
     }
 
     fn with_background<B: Background>(
-        priorities: Priorities,
+        priorities: MultiPriority,
         cwnd: f64,
         paths: usize,
-    ) -> MultiPriority<B> {
-        let mut ensemble = MultiPriority::new(priorities, Settings::default(), paths);
+    ) -> MultiPriorityControl<B> {
+        let mut ensemble = MultiPriorityControl::new(priorities, Settings::default(), paths);
         ensemble.restart(0, Window { cwnd, ssthresh: 1.0 });
         ensemble.base_srtt = RTT;
         for path in 1..paths {
@@ -430,7 +434,7 @@ mod tests {
 
     #[test]
     fn each_probe_is_charged_to_the_base_window_by_one_until_it_is_answered() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 3);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 3);
         ensemble.on_ack(0, &ack(1.0, 1000));
         assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), (9.1, 1.0));
         assert_eq!(ensemble.window(2).cwnd, 0.0, "one in a round trip");
@@ -445,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_slow_answer_also_gives_what_the_packet_would_have_earned() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 2);
         ensemble.on_ack(0, &ack(1.0, 1000));
         let w_b = ensemble.tcp.window(0).cwnd;
         ensemble.paths[1].flow.listen(&ack(1.0, 1000));
@@ -458,7 +462,7 @@ mod tests {
 
     #[test]
     fn the_base_window_never_falls_below_one_and_lends_nothing_it_has_not() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 3.0, 9);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 3.0, 9);
         let mut most: f64 = 0.0;
         for round in 1..40 {
             let now = 0.1 * f64::from(round);
@@ -471,7 +475,7 @@ mod tests {
 
     #[test]
     fn sixteen_flows_send_one_probe_in_a_base_round_trip() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 20.0, 17);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 20.0, 17);
         let mut probes = 0;
         for step in 0..1000 {
             // ten seconds, ten ACKs of the base in a round trip
@@ -490,7 +494,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lent_while_the_base_flow_repairs_losses() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 2);
         ensemble.on_congestion(0, Cause::FastRetransmit);
         ensemble.on_ack(0, &Acked { phase: Phase::Recovery, ..ack(1.0, 1000) });
         assert_eq!((ensemble.window(0).cwnd, ensemble.window(1).cwnd), (5.0, 0.0));
@@ -498,7 +502,7 @@ mod tests {
 
     #[test]
     fn without_a_base_that_answers_background_flows_probe_for_themselves() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 3);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 3);
         ensemble.on_congestion(0, Cause::Timeout);
         assert_eq!((ensemble.window(1).cwnd, ensemble.window(2).cwnd), (1.0, 1.0));
         ensemble.set_member(0, false);
@@ -507,7 +511,7 @@ mod tests {
 
     #[test]
     fn what_another_path_s_tcp_had_reduced_is_not_taken_back_on_the_new_base() {
-        let mut ensemble = backed_off(Priorities::Switching, 80.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Switching, 80.0, 2);
         ensemble.on_congestion(0, Cause::FastRetransmit);
         ensemble.on_recovered(0);
         ensemble.paths[1].flow.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
@@ -520,7 +524,7 @@ mod tests {
 
     #[test]
     fn a_loss_of_its_own_returns_nothing_and_its_repair_waits_for_no_turn() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 2);
         ensemble.paths[1].flow.restart(Window { cwnd: 8.0, ssthresh: 8.0 });
         ensemble.lends_at = f64::INFINITY;
         ensemble.on_congestion(1, Cause::Timeout);
@@ -532,7 +536,7 @@ mod tests {
 
     #[test]
     fn a_loan_that_is_never_sent_is_not_charged_for_ever() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 2);
         let still = |seconds| Acked { cwnd_limited: false, ..ack(seconds, 1000) };
         ensemble.on_ack(0, &still(1.0));
         assert_eq!(ensemble.window(0).cwnd, 9.0);
@@ -542,7 +546,7 @@ mod tests {
 
     #[test]
     fn if_no_path_can_send_without_a_loan_background_flows_probe_freely() {
-        let mut ensemble = backed_off(Priorities::Borrowing, 10.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 2);
         assert_eq!(ensemble.window(1).cwnd, 0.0);
         ensemble.on_stalled();
         assert_eq!(ensemble.window(1).cwnd, 1.0);
@@ -552,7 +556,7 @@ mod tests {
 
     #[test]
     fn a_path_that_does_not_answer_never_becomes_the_base() {
-        let mut ensemble = backed_off(Priorities::Switching, 10.0, 3);
+        let mut ensemble = backed_off(MultiPriority::Switching, 10.0, 3);
         for path in 0..3 {
             ensemble.on_ack(path, &ack(1.0, 1000));
         }
@@ -563,15 +567,19 @@ mod tests {
 
     #[test]
     fn until_the_base_flow_is_answered_others_probe_for_themselves() {
-        let ensemble = MultiPriority::<Lp>::new(Priorities::Borrowing, Settings::default(), 3);
+        let ensemble = MultiPriorityControl::<LpControl>::new(
+            MultiPriority::Borrowing,
+            Settings::default(),
+            3,
+        );
         assert_eq!((ensemble.window(1).cwnd, ensemble.window(2).cwnd), (1.0, 1.0));
     }
 
     #[test]
     fn naive_flows_probe_whenever_they_like_and_a_literal_loan_is_for_good() {
-        let naive = backed_off(Priorities::Naive, 10.0, 3);
+        let naive = backed_off(MultiPriority::Naive, 10.0, 3);
         assert_eq!((naive.window(0).cwnd, naive.window(2).cwnd), (10.0, 1.0));
-        let mut literal = backed_off(Priorities::Literal, 10.0, 2);
+        let mut literal = backed_off(MultiPriority::Literal, 10.0, 2);
         literal.on_ack(0, &Acked { cwnd_limited: false, ..ack(1.0, 1000) });
         literal.lends_at = f64::INFINITY;
         literal.on_ack(1, &ack(9.0, 1000));
@@ -580,7 +588,7 @@ mod tests {
 
     #[test]
     fn the_base_moves_without_loss_or_burst() {
-        let mut ensemble = backed_off(Priorities::Switching, 12.0, 2);
+        let mut ensemble = backed_off(MultiPriority::Switching, 12.0, 2);
         ensemble.paths[1].flow.restart(Window { cwnd: 5.0, ssthresh: 5.0 });
         let before = (ensemble.window(0).cwnd, ensemble.window(1).cwnd);
         ensemble.switch(1);
@@ -590,7 +598,8 @@ mod tests {
 
     #[test]
     fn what_is_due_in_many_round_trips_is_lent_then_and_accounted_for_as_other_probes_are() {
-        let mut ensemble: MultiPriority<Nice> = with_background(Priorities::Nice, 10.0, 2);
+        let mut ensemble: MultiPriorityControl<NiceControl> =
+            with_background(MultiPriority::Nice, 10.0, 2);
         let late = |seconds, rtt_ns, una| Acked { rtt: Span(rtt_ns), ..ack(seconds, una) };
         for (una, rtt_ns) in (1..).zip([100_000_000, 200_000_000, 200_000_000]) {
             ensemble.paths[1].flow.on_ack(&late(1.0, rtt_ns, 1000 * una)); // 1.5, 0.75, 0.375

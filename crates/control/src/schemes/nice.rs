@@ -34,7 +34,7 @@ const GAMMA: f64 = 1.0;
 
 /// TCP Nice on one path.
 #[derive(Clone, Debug)]
-pub(crate) struct Nice {
+pub(crate) struct NiceControl {
     settings: Settings,
     /// May be less than one segment.
     window: Window,
@@ -62,10 +62,10 @@ struct Round {
     samples: f64,
 }
 
-impl Nice {
+impl NiceControl {
     pub(crate) fn new(settings: Settings) -> Self {
         let window = Window { cwnd: settings.initial_window, ssthresh: settings.initial_ssthresh };
-        Nice {
+        NiceControl {
             settings,
             window,
             before: window,
@@ -129,9 +129,9 @@ impl Nice {
     }
 }
 
-impl Background for Nice {
+impl Background for NiceControl {
     fn probing(settings: Settings) -> Self {
-        Nice::new(settings)
+        NiceControl::new(settings)
     }
 
     fn listen(&mut self, ack: &Acked) {
@@ -153,7 +153,7 @@ impl Background for Nice {
     }
 }
 
-impl Single for Nice {
+impl Single for NiceControl {
     fn on_ack(&mut self, ack: &Acked) {
         (self.now, self.srtt) = (ack.now.seconds(), ack.srtt.seconds());
         self.slow = false;
@@ -219,9 +219,9 @@ impl Single for Nice {
 
 /// TCP Nice, which has no options.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options;
+pub struct Nice;
 
-impl Kind for Options {
+impl Kind for Nice {
     const DESCRIBED: Described = Described {
         names: &["nice"],
         summary: "TCP Nice on every path by itself; a background transport that may send less than a packet in a round trip.",
@@ -229,18 +229,18 @@ impl Kind for Options {
         source: "Venkataramani, Kokku and Dahlin, OSDI 2002",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options);
+    const PLAIN: Option<Self> = Some(Nice);
 }
 
-impl Scheme for Options {
-    type Control = Each<Nice>;
+impl Scheme for Nice {
+    type Control = Each<NiceControl>;
 
     fn needs(self) -> Needs {
         Needs { rates: true, ..Needs::NONE }
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Each<Nice> {
-        Each::new(Nice::new(settings), paths)
+    fn control(self, settings: Settings, paths: usize) -> Each<NiceControl> {
+        Each::new(NiceControl::new(settings), paths)
     }
 }
 
@@ -250,15 +250,15 @@ mod tests {
 
     /// A flow in congestion avoidance with `cwnd` segments, which has seen round trips of 100 to
     /// 150 ms.
-    fn avoiding(cwnd: f64) -> Nice {
-        let mut nice = Nice::new(Settings::default());
+    fn avoiding(cwnd: f64) -> NiceControl {
+        let mut nice = NiceControl::new(Settings::default());
         nice.restart(Window { cwnd, ssthresh: 1.0 / 48.0 });
         (nice.min_rtt, nice.max_rtt, nice.srtt, nice.started) = (0.1, 0.15, 0.1, true);
         nice
     }
 
     /// The ACK of one segment after `rtt` seconds; the `last` one of its round, or not.
-    fn hear(nice: &mut Nice, rtt: f64, last: bool) {
+    fn hear(nice: &mut NiceControl, rtt: f64, last: bool) {
         nice.round_end = if last { 0 } else { u64::MAX };
         let ack = Acked {
             segments: 1.0,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     /// One round of ten ACKs of which so many are late.
-    fn round(nice: &mut Nice, late: u32) {
+    fn round(nice: &mut NiceControl, late: u32) {
         for me in 1..=10 {
             hear(nice, if me <= late { 0.106 } else { 0.104 }, me == 10);
         }
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_first_slow_start_only_learns_what_round_trips_there_are() {
-        let mut nice = Nice::new(Settings { initial_window: 2.0, ..Settings::default() });
+        let mut nice = NiceControl::new(Settings { initial_window: 2.0, ..Settings::default() });
         for rtt in [0.1, 0.12, 0.14, 0.16] {
             hear(&mut nice, rtt, true);
         }

@@ -43,7 +43,7 @@ pub(super) const NEEDS: Needs = Needs { reports: true, siblings: true, ..Needs::
 
 /// TFRC over all paths of a connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Tfrc {
+pub(crate) struct TfrcControl {
     division: Division,
     paths: Box<[Path]>,
     /// What a path begins with.
@@ -71,7 +71,7 @@ struct Master {
     doubled: f64,
 }
 
-impl Tfrc {
+impl TfrcControl {
     pub(crate) fn new(
         division: Division,
         discounting: bool,
@@ -84,7 +84,7 @@ impl Tfrc {
         let master = Master { rate: paths as f64, doubled: f64::NEG_INFINITY };
         let pooled = (division == Division::Pooled).then(|| Box::new(Pooled::new(initial, paths)));
         let paths = alloc::vec![path; paths].into();
-        let mut tfrc = Tfrc { division, paths, fresh, scale: 1.0, master, pooled, initial };
+        let mut tfrc = TfrcControl { division, paths, fresh, scale: 1.0, master, pooled, initial };
         tfrc.settle(0.0);
         tfrc
     }
@@ -156,7 +156,7 @@ impl Tfrc {
     }
 }
 
-impl CongestionController for Tfrc {
+impl CongestionController for TfrcControl {
     fn on_ack(&mut self, _path: usize, _ack: &Acked) {} // its receiver reports
 
     fn on_congestion(&mut self, _path: usize, _cause: Cause) {} // loss is in the reports
@@ -208,13 +208,13 @@ impl CongestionController for Tfrc {
 
 /// How TFRC is told to divide and to remember.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Options {
+pub struct Tfrc {
     division: Division,
     /// Whether old loss intervals count less while the open one is long (RFC 5348 §5.5).
     discounting: bool,
 }
 
-impl Kind for Options {
+impl Kind for Tfrc {
     const DESCRIBED: Described = Described {
         names: &["tfrc"],
         summary: "TFRC on every path by itself: a rate by TCP's response function, without a window.",
@@ -222,35 +222,35 @@ impl Kind for Options {
         source: "RFC 5348; fractional: Tse 2006, §2.1",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options { division: Division::Alone, discounting: false });
+    const PLAIN: Option<Self> = Some(Tfrc { division: Division::Alone, discounting: false });
     const CHOICES: &'static [Choice<Self>] = &[
         Choice::word(
             "discounting",
-            Options { division: Division::Alone, discounting: true },
+            Tfrc { division: Division::Alone, discounting: true },
             "old loss intervals count less while the open one is long",
         ),
         Choice::word(
             "fractional",
-            Options { division: Division::Fractional, discounting: false },
+            Tfrc { division: Division::Fractional, discounting: false },
             "each of N paths sends 1/N of what TFRC allows",
         ),
         Choice::word(
             "fractional-discounting",
-            Options { division: Division::Fractional, discounting: true },
+            Tfrc { division: Division::Fractional, discounting: true },
             "both",
         ),
     ];
 }
 
-impl Scheme for Options {
-    type Control = Tfrc;
+impl Scheme for Tfrc {
+    type Control = TfrcControl;
 
     fn needs(self) -> Needs {
         NEEDS
     }
 
-    fn control(self, settings: Settings, paths: usize) -> Tfrc {
-        Tfrc::new(self.division, self.discounting, settings, paths)
+    fn control(self, settings: Settings, paths: usize) -> TfrcControl {
+        TfrcControl::new(self.division, self.discounting, settings, paths)
     }
 }
 
@@ -263,12 +263,12 @@ mod tests {
         Time::ZERO + Span::from_seconds(seconds)
     }
 
-    fn tfrc(division: Division, paths: usize) -> Tfrc {
-        Tfrc::new(division, false, Settings::default(), paths)
+    fn tfrc(division: Division, paths: usize) -> TfrcControl {
+        TfrcControl::new(division, false, Settings::default(), paths)
     }
 
     /// A report of loss intervals that are all `interval` long, with more than enough arrived.
-    fn lossy(now: f64, interval: u64, rtt: f64) -> impl Fn(&mut Tfrc, usize) {
+    fn lossy(now: f64, interval: u64, rtt: f64) -> impl Fn(&mut TfrcControl, usize) {
         move |tfrc, path| {
             let intervals = [interval; 9];
             let report = Feedback {
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    fn rate(tfrc: &Tfrc, path: usize) -> f64 {
+    fn rate(tfrc: &TfrcControl, path: usize) -> f64 {
         tfrc.pacing(path).unwrap().0
     }
 

@@ -27,7 +27,7 @@ const FLOOR: f64 = 2.0;
 
 /// Weighted Vegas over all paths of a connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Wvegas {
+pub(crate) struct WvegasControl {
     settings: Settings,
     drains: bool,
     paths: Box<[Path]>,
@@ -94,9 +94,9 @@ impl Path {
     }
 }
 
-impl Wvegas {
+impl WvegasControl {
     pub(crate) fn new(settings: Settings, drains: bool, paths: usize) -> Self {
-        Wvegas { paths: alloc::vec![Path::new(&settings); paths].into(), drains, settings }
+        WvegasControl { paths: alloc::vec![Path::new(&settings); paths].into(), drains, settings }
     }
 
     /// A round of `me` is over, with mean round trip `rtt`.
@@ -132,7 +132,7 @@ impl Wvegas {
     }
 }
 
-impl CongestionController for Wvegas {
+impl CongestionController for WvegasControl {
     fn on_ack(&mut self, me: usize, ack: &Acked) {
         let path = &mut self.paths[me];
         path.base_rtt = path.base_rtt.min(ack.rtt.seconds());
@@ -199,14 +199,14 @@ impl CongestionController for Wvegas {
 
 /// What becomes of a queue that has doubled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Options {
+pub enum Wvegas {
     /// It is drained, as Linux' module has it.
     Drained,
     /// It is kept.
     Kept,
 }
 
-impl Kind for Options {
+impl Kind for Wvegas {
     const DESCRIBED: Described = Described {
         names: &["wvegas"],
         summary: "Weighted Vegas; delay-based, equalises queueing over the paths.",
@@ -214,16 +214,16 @@ impl Kind for Options {
         source: "Cao, Xu and Fu, ICNP 2012; Internet-Draft of Xu et al.",
         ..Described::DEFAULT
     };
-    const PLAIN: Option<Self> = Some(Options::Drained);
+    const PLAIN: Option<Self> = Some(Wvegas::Drained);
     const CHOICES: &'static [Choice<Self>] =
-        &[Choice::word("nodrain", Options::Kept, "without draining queues that have doubled")];
+        &[Choice::word("nodrain", Wvegas::Kept, "without draining queues that have doubled")];
 }
 
-impl Scheme for Options {
-    type Control = Wvegas;
+impl Scheme for Wvegas {
+    type Control = WvegasControl;
 
-    fn control(self, settings: Settings, paths: usize) -> Wvegas {
-        Wvegas::new(settings, self == Options::Drained, paths)
+    fn control(self, settings: Settings, paths: usize) -> WvegasControl {
+        WvegasControl::new(settings, self == Wvegas::Drained, paths)
     }
 }
 
@@ -232,8 +232,8 @@ mod tests {
     use super::*;
     use crate::Span;
 
-    fn avoiding(windows: &[f64]) -> Wvegas {
-        let mut wvegas = Wvegas::new(Settings::default(), true, windows.len());
+    fn avoiding(windows: &[f64]) -> WvegasControl {
+        let mut wvegas = WvegasControl::new(Settings::default(), true, windows.len());
         for (path, w) in wvegas.paths.iter_mut().zip(windows) {
             path.window = Window { cwnd: *w, ssthresh: 2.0 };
             (path.base_rtt, path.round_end) = (0.1, u64::MAX);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     /// One round of `me` in which every sample is what a queue of `queued` packets gives.
-    fn round(wvegas: &mut Wvegas, me: usize, queued: f64) {
+    fn round(wvegas: &mut WvegasControl, me: usize, queued: f64) {
         let w = wvegas.window(me).cwnd;
         let rtt = 0.1 / (1.0 - queued / w); // w (rtt − base) / rtt = queued
         let ack = Acked {
