@@ -5,8 +5,8 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use network::{
-    Change, GilbertElliott, Link, LinkSettings, Loss, LossModel, LossPlace, Offer, Opportunities,
-    Packet, Passage, Queue, Reorder, Rng,
+    Change, GilbertElliott, Link, LinkSettings, Loss, LossPlace, Offer, Opportunities, Packet,
+    Passage, Queue, Reorder, Rng,
 };
 use units::{Rate, Span, Time};
 
@@ -60,14 +60,14 @@ fn queue(bytes: &mut Unstructured<'_>) -> Result<Queue> {
 
 fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
     let share = |bytes: &mut Unstructured<'_>| Ok(f64::from(bytes.int_in_range(0..=9u8)?) / 10.0);
-    let model = match bool::arbitrary(bytes)? {
-        true => LossModel::Independent(share(bytes)?),
-        false => LossModel::GilbertElliott(GilbertElliott {
+    let probability = share(bytes)?;
+    let chain = match bool::arbitrary(bytes)? {
+        true => None,
+        false => Some(GilbertElliott {
             to_bad: share(bytes)?,
             to_good: share(bytes)?,
-            loss_good: 0.0,
-            loss_bad: share(bytes)?,
-            bad: false,
+            good: 0.0,
+            bad: share(bytes)?,
         }),
     };
     let place = *bytes.choose(&[LossPlace::Before, LossPlace::After])?;
@@ -77,7 +77,7 @@ fn settings(bytes: &mut Unstructured<'_>) -> Result<LinkSettings> {
         opportunities: if bool::arbitrary(bytes)? { opportunities(bytes)? } else { None },
         delay: Span::millis(u64::from(u8::arbitrary(bytes)?)),
         queue: queue(bytes)?,
-        loss: bool::arbitrary(bytes)?.then_some(Loss { model, place }),
+        loss: bool::arbitrary(bytes)?.then_some(Loss { probability, place, chain }),
         reorder: bool::arbitrary(bytes)?.then_some(reorder),
         duplicate: if bool::arbitrary(bytes)? { share(bytes)? } else { 0.0 },
         jitter: if bool::arbitrary(bytes)? { Span::millis(9) } else { Span::ZERO },

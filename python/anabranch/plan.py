@@ -136,7 +136,7 @@ LossPlace: TypeAlias = Literal["before", "after"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Chain(Record):
+class GilbertElliott(Record):
     """A chain of two states with loss in each (Gilbert and Elliott)."""
 
     to_bad: float
@@ -195,7 +195,7 @@ class Link(Record):
     """Probability that a packet is lost, in the long run."""
     loss_place: LossPlace | None
     """Where random loss strikes, if there is any."""
-    loss_chain: Chain | None
+    loss_chain: GilbertElliott | None
     """The chain of a good and a bad state, if there is one."""
     reorder: float
     """Probability that a packet is held back."""

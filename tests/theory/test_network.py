@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from plans import link, plan, red, scenario_a, users
 
-from anabranch.plan import Chain, Codel
+from anabranch.plan import Codel, GilbertElliott
 from anabranch.theory import Network, Queue, left_out, single_user
 
 
@@ -108,7 +108,7 @@ def test_a_queue_that_theory_does_not_know_is_named_with_its_link():
 
 
 def test_what_theory_does_not_see_of_a_link_is_said():
-    chain = Chain(to_bad=0.003, to_good=0.3, good=0.0, bad=1.0)
+    chain = GilbertElliott(to_bad=0.003, to_good=0.3, good=0.0, bad=1.0)
     links = [link("air", 5.0, loss=0.01, loss_chain=chain, reorder=0.1, duplicate=0.0)]
     said = left_out(plan("p", links, [users("a", 1, "reno", [[0]])]))
     assert "that random losses come in bursts" in said

@@ -21,7 +21,7 @@ mod shared;
 mod testing;
 
 pub use link::{Change, Counters, Link, LinkSettings, Offer, Opportunities, Passage, Reorder};
-pub use loss::{GilbertElliott, Loss, LossModel, LossPlace};
+pub use loss::{GilbertElliott, Loss, LossPlace};
 pub use media::bus::Bus;
 pub use media::cell::{Cell, CellUser, Direction, Fading, Scheduler};
 pub use media::wifi::{RateControl, Standard};

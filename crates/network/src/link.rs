@@ -10,7 +10,7 @@
 //! place of a rate (`opportunities.rs`), a queue that decides on departure (`departure.rs`). Their
 //! one event stands for the first of several things (`exit.rs`).
 
-use crate::loss::{Loss, LossModel, LossPlace};
+use crate::loss::{Loss, LossPlace};
 use crate::queue::{Arrival, ArrivalQueue, Backlog, Queue, State, Verdict};
 use crate::ring::Ring;
 use crate::{Packet, Rng};
@@ -391,7 +391,7 @@ impl<P: Packet> Link<P> {
 impl<P: Packet> Extras<P> {
     /// Those of a plain link that is about to be impaired.
     fn none() -> Self {
-        let none = Loss { model: LossModel::Independent(0.0), place: LossPlace::After };
+        let none = Loss { probability: 0.0, place: LossPlace::After, chain: None };
         let settings = LinkSettings { loss: Some(none), ..LinkSettings::default() };
         let impairments = Impairments::new(&settings, false);
         Extras { impairments, schedule: None, departure: None }

@@ -1,4 +1,8 @@
 //! Random loss: each packet by itself, or in bursts.
+//!
+//! Bursts are those of Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss.
+//! The stationary loss is `(r · good + p · bad) / (p + r)`, and packets spend `1 / r` in a row in
+//! the bad state. In the papers' letters `good` is `1 − k` and `bad` is `1 − h`.
 
 use crate::Rng;
 use schemars::JsonSchema;
@@ -15,56 +19,61 @@ pub enum LossPlace {
     After,
 }
 
-/// Random loss.
+/// Random loss of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss {
-    /// How losses follow one another.
-    pub model: LossModel,
+    /// Probability that a packet is lost, in the long run: with a chain, its stationary loss.
+    pub probability: f64,
     /// Where it strikes.
     pub place: LossPlace,
+    /// The chain of a good and a bad state, if there is one; otherwise losses are independent.
+    pub chain: Option<GilbertElliott>,
 }
 
-/// How losses follow one another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LossModel {
-    /// Each packet with this probability, independently.
-    Independent(f64),
-    /// By a chain of two states.
-    GilbertElliott(GilbertElliott),
-}
-
-/// Gilbert 1960 and Elliott 1963: a good and a bad state, each with its loss; the state may change
-/// with every packet. The stationary loss is `(r · loss_good + p · loss_bad) / (p + r)`, and
-/// packets spend `1 / r` in a row in the bad state.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A chain of two states with loss in each (Gilbert and Elliott).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GilbertElliott {
-    /// Probability of going from good to bad (`p`).
+    /// Probability of going from good to bad (p).
     pub to_bad: f64,
-    /// Probability of going from bad to good (`r`).
+    /// Probability of going from bad to good (r): one over the mean burst.
     pub to_good: f64,
-    /// Loss in the good state (`1 − k`).
-    pub loss_good: f64,
-    /// Loss in the bad state (`1 − h`).
-    pub loss_bad: f64,
-    /// Whether the present state is the bad one.
-    pub bad: bool,
+    /// Loss in the good state.
+    pub good: f64,
+    /// Loss in the bad state.
+    pub bad: f64,
 }
 
-impl LossModel {
-    /// Whether the next packet is lost.
-    pub(crate) fn strikes(&mut self, rng: &mut impl Rng) -> bool {
-        match self {
-            LossModel::Independent(probability) => rng.uniform() < *probability,
-            LossModel::GilbertElliott(chain) => chain.strikes(rng),
-        }
+/// Random loss of a link that runs.
+pub(crate) struct LossProcess {
+    settings: Loss,
+    /// Whether the present state of the chain is the bad one.
+    is_bad: bool,
+}
+
+impl LossProcess {
+    /// A chain begins in its good state.
+    pub(crate) fn new(settings: Loss) -> Self {
+        LossProcess { settings, is_bad: false }
     }
-}
 
-impl GilbertElliott {
-    fn strikes(&mut self, rng: &mut impl Rng) -> bool {
-        let leave = if self.bad { self.to_good } else { self.to_bad };
-        self.bad ^= rng.uniform() < leave;
-        let loss = if self.bad { self.loss_bad } else { self.loss_good };
+    /// Whether it strikes there.
+    pub(crate) fn is(&self, place: LossPlace) -> bool {
+        self.settings.place == place
+    }
+
+    /// From now on each packet is lost with this probability, independently.
+    pub(crate) fn set_probability(&mut self, probability: f64) {
+        (self.settings.probability, self.settings.chain) = (probability, None);
+    }
+
+    /// Whether the next packet is lost. The state of a chain may change with every packet.
+    pub(crate) fn strikes(&mut self, rng: &mut impl Rng) -> bool {
+        let Some(chain) = self.settings.chain else {
+            return rng.uniform() < self.settings.probability;
+        };
+        let leave = if self.is_bad { chain.to_good } else { chain.to_bad };
+        self.is_bad ^= rng.uniform() < leave;
+        let loss = if self.is_bad { chain.bad } else { chain.good };
         rng.uniform() < loss
     }
 }
@@ -77,13 +86,14 @@ mod tests {
     #[test]
     fn bursts_have_the_mean_length_and_losses_the_stationary_probability_of_the_chain() {
         let (to_bad, to_good) = (0.01, 0.25);
-        let mut chain =
-            GilbertElliott { to_bad, to_good, loss_good: 0.0, loss_bad: 1.0, bad: false };
+        let probability = to_bad / (to_bad + to_good);
+        let chain = Some(GilbertElliott { to_bad, to_good, good: 0.0, bad: 1.0 });
+        let mut process = LossProcess::new(Loss { probability, place: LossPlace::After, chain });
         let mut rng = Lcg(1);
-        let fates: Vec<bool> = (0..1_000_000).map(|_| chain.strikes(&mut rng)).collect();
+        let fates: Vec<bool> = (0..1_000_000).map(|_| process.strikes(&mut rng)).collect();
         let losses = fates.iter().filter(|lost| **lost).count() as f64;
         let bursts = fates.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        assert!((losses / 1e6 - to_bad / (to_bad + to_good)).abs() < 1e-3, "{losses}");
+        assert!((losses / 1e6 - probability).abs() < 1e-3, "{losses}");
         assert!((losses / bursts - 1.0 / to_good).abs() < 0.1, "{}", losses / bursts);
     }
 }

@@ -1,4 +1,7 @@
 //! Changes of a link while the run lasts.
+//!
+//! The table is not `network::Change`: it has a time, which the script of a world keeps, and serde
+//! loses the line of an error in a table that it flattens.
 
 use crate::report::WrongKey;
 use schemars::JsonSchema;

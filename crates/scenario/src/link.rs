@@ -1,7 +1,7 @@
 //! Validates links and expands them into the plan.
 
 use crate::change::LinkChange;
-use crate::loss::{Loss, LossKeys, PlanLoss};
+use crate::loss::{Loss, LossKeys};
 use crate::name::Name;
 use crate::node::Nodes;
 use crate::opportunities::{Opportunities, PlanOpportunities};
@@ -101,7 +101,7 @@ pub struct PlanLink {
     /// Random loss.
     #[serde(flatten, serialize_with = "LossKeys::write")]
     #[schemars(with = "LossKeys")]
-    pub loss: Option<PlanLoss>,
+    pub loss: Option<network::Loss>,
     /// Packets that are held back.
     #[serde(flatten, serialize_with = "ReorderKeys::write")]
     #[schemars(with = "ReorderKeys")]

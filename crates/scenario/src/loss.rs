@@ -1,7 +1,8 @@
-//! Random loss of a link.
+//! Random loss of a link. The table describes bursts by their length and the loss in the long run;
+//! the plan has `network::Loss`, whose chain gives both.
 
 use crate::report::WrongKey;
-use network::LossPlace;
+use network::{GilbertElliott, LossPlace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use units::{PROBABILITY, ValidRange};
@@ -38,17 +39,6 @@ fn certain() -> f64 {
     1.0
 }
 
-/// Random loss of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlanLoss {
-    /// In the long run.
-    pub probability: f64,
-    /// Where it strikes.
-    pub place: LossPlace,
-    /// The chain of a good and a bad state, if there is one.
-    pub chain: Option<Chain>,
-}
-
 /// Random loss as it is written, among the keys of its link.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct LossKeys {
@@ -57,12 +47,12 @@ pub(crate) struct LossKeys {
     /// Where random loss strikes, if there is any.
     loss_place: Option<LossPlace>,
     /// The chain of a good and a bad state, if there is one.
-    loss_chain: Option<Chain>,
+    loss_chain: Option<GilbertElliott>,
 }
 
 impl LossKeys {
     pub(crate) fn write<S: Serializer>(
-        loss: &Option<PlanLoss>,
+        loss: &Option<network::Loss>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let keys = LossKeys {
@@ -72,19 +62,6 @@ impl LossKeys {
         };
         keys.serialize(serializer)
     }
-}
-
-/// A chain of two states with loss in each (Gilbert and Elliott).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Chain {
-    /// Probability of going from good to bad (p).
-    pub to_bad: f64,
-    /// Probability of going from bad to good (r): one over the mean burst.
-    pub to_good: f64,
-    /// Loss in the good state.
-    pub good: f64,
-    /// Loss in the bad state.
-    pub bad: f64,
 }
 
 impl Loss {
@@ -121,12 +98,12 @@ impl Loss {
     }
 
     /// The chain whose stationary loss is `probability`.
-    pub(crate) fn expand(&self) -> PlanLoss {
+    pub(crate) fn expand(&self) -> network::Loss {
         let Loss { probability, burst, good, bad, place } = *self;
         let chain = burst.map(|burst| {
             let (share, to_good) = (self.share(), 1.0 / burst);
-            Chain { to_bad: to_good * share / (1.0 - share), to_good, good, bad }
+            GilbertElliott { to_bad: to_good * share / (1.0 - share), to_good, good, bad }
         });
-        PlanLoss { probability, place, chain }
+        network::Loss { probability, place, chain }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::LinkSettings;
 use crate::Rng;
-use crate::loss::{Loss, LossModel, LossPlace};
+use crate::loss::{Loss, LossPlace, LossProcess};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl Reorder {
 
 /// The impairments of a link, and the packets that are under one.
 pub(super) struct Impairments<P> {
-    loss: Option<Loss>,
+    loss: Option<LossProcess>,
     /// Whether loss on the line is drawn when a packet comes out. Otherwise it is drawn when the
     /// packet is offered; its ordinal is then known, because nothing inside is dropped, copied or
     /// overtaken.
@@ -78,7 +78,7 @@ impl<P: Copy> Impairments<P> {
     pub(super) fn new(settings: &LinkSettings, departure: bool) -> Self {
         let &LinkSettings { loss, reorder, duplicate, jitter, .. } = settings;
         Impairments {
-            loss,
+            loss: loss.map(LossProcess::new),
             late_loss: departure || reorder.is_some() || duplicate > 0.0,
             up: true,
             delivered: 0,
@@ -105,15 +105,15 @@ impl<P: Copy> Impairments<P> {
     /// A new loss probability, each packet by itself, and whether the link is up.
     pub(super) fn change(&mut self, loss: Option<f64>, up: Option<bool>) {
         if let Some(probability) = loss {
-            let model = LossModel::Independent(probability);
-            self.loss.get_or_insert(Loss { model, place: LossPlace::After }).model = model;
+            let new = Loss { probability, place: LossPlace::After, chain: None };
+            self.loss.get_or_insert(LossProcess::new(new)).set_probability(probability);
         }
         self.up = up.unwrap_or(self.up);
     }
 
     /// What becomes of a packet that is offered.
     pub(super) fn on_offer(&mut self, rng: &mut impl Rng) -> Fate {
-        let before = self.loss.is_some_and(|loss| loss.place == LossPlace::Before);
+        let before = self.strikes_at(LossPlace::Before);
         if self.up && ((self.late_loss && !before) || !self.strikes(rng)) {
             return Fate::Spared;
         }
@@ -149,7 +149,7 @@ impl<P: Copy> Impairments<P> {
         if doomed {
             self.doomed.pop_front();
         }
-        let late = self.late_loss && self.loss.is_some_and(|loss| loss.place == LossPlace::After);
+        let late = self.late_loss && self.strikes_at(LossPlace::After);
         if doomed || (late && self.strikes(rng)) {
             self.losses += 1;
             return Exit::Lost;
@@ -191,8 +191,13 @@ impl<P: Copy> Impairments<P> {
         self.late.len() + usize::from(self.original.is_some())
     }
 
+    /// Whether there is random loss at this place.
+    fn strikes_at(&self, place: LossPlace) -> bool {
+        self.loss.as_ref().is_some_and(|loss| loss.is(place))
+    }
+
     /// Whether random loss strikes the next packet.
     fn strikes(&mut self, rng: &mut impl Rng) -> bool {
-        self.loss.as_mut().is_some_and(|loss| loss.model.strikes(rng))
+        self.loss.as_mut().is_some_and(|loss| loss.strikes(rng))
     }
 }

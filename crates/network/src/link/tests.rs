@@ -134,7 +134,7 @@ fn loss_on_the_line_uses_capacity_and_loss_before_the_queue_does_not() {
     for (place, busy_until) in [(LossPlace::After, 1_200_000), (LossPlace::Before, 0)] {
         let mut link: Link<TestPacket> = Link::new(LinkSettings {
             rate: Some(Rate(10_000_000)),
-            loss: Some(Loss { model: LossModel::Independent(0.5), place }),
+            loss: Some(Loss { probability: 0.5, place, chain: None }),
             ..LinkSettings::default()
         });
         let (out, ..) =
@@ -274,7 +274,7 @@ fn jitter_makes_packets_late_by_no_more_than_it_says_on_average_by_half_and_in_o
 
 #[test]
 fn loss_before_the_queue_strikes_once_whatever_else_the_link_has() {
-    let loss = Loss { model: LossModel::Independent(0.2), place: LossPlace::Before };
+    let loss = Loss { probability: 0.2, place: LossPlace::Before, chain: None };
     let queue = Queue::Codel(Codel::default());
     let mut link = Link::new(LinkSettings { loss: Some(loss), queue, ..LinkSettings::default() });
     let arrivals = (0..100_000u64).map(|i| (Time(i * 1000), TestPacket::of(1000)));
@@ -285,9 +285,8 @@ fn loss_before_the_queue_strikes_once_whatever_else_the_link_has() {
 
 #[test]
 fn a_chain_of_two_states_loses_in_bursts_on_any_link() {
-    let chain =
-        GilbertElliott { to_bad: 0.02, to_good: 0.2, loss_good: 0.0, loss_bad: 1.0, bad: false };
-    let loss = Loss { model: LossModel::GilbertElliott(chain), place: LossPlace::Before };
+    let chain = GilbertElliott { to_bad: 0.02, to_good: 0.2, good: 0.0, bad: 1.0 };
+    let loss = Loss { probability: 1.0 / 11.0, place: LossPlace::Before, chain: Some(chain) };
     let mut link = Link::new(LinkSettings { loss: Some(loss), ..LinkSettings::default() });
     let mut rng = Lcg(3);
     let lost = (0..100_000u64)
@@ -345,7 +344,7 @@ proptest! {
             rate: Some(Rate(3_000_000)),
             delay: Span::millis(5),
             queue: queues.swap_remove(kind.index(queues.len())),
-            loss: Some(Loss { model: LossModel::Independent(loss), place }),
+            loss: Some(Loss { probability: loss, place, chain: None }),
             reorder: rearranged.then_some(Reorder { probability: 0.2, delay: Span(held) }),
             duplicate: if rearranged { duplicate } else { 0.0 },
             ..LinkSettings::default()

@@ -3,7 +3,7 @@ use crate::link::tests::run;
 use crate::link::{Change, Counters, LinkSettings};
 use crate::queue::{Codel, DropTail};
 use crate::testing::{Lcg, Never, TestPacket};
-use crate::{Loss, LossModel, LossPlace, Queue, Reorder};
+use crate::{Loss, LossPlace, Queue, Reorder};
 use proptest::prelude::*;
 use units::Packets;
 
@@ -214,7 +214,7 @@ proptest! {
             opportunities: Some(opportunities(&times, seed % 50)),
             delay: Span::millis(5),
             queue,
-            loss: Some(Loss { model: LossModel::Independent(loss), place: LossPlace::After }),
+            loss: Some(Loss { probability: loss, place: LossPlace::After, chain: None }),
             reorder: rearranged.then_some(Reorder { probability: 0.2, delay: Span::millis(3) }),
             duplicate: if rearranged { 0.1 } else { 0.0 },
             ..LinkSettings::default()
