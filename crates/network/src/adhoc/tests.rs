@@ -115,7 +115,7 @@ fn packets_go_along_a_chain_in_order_and_the_route_is_known() {
 }
 
 #[test]
-fn a_way_that_nobody_can_go_is_unreachable_and_not_merely_slow() {
+fn a_destination_out_of_range_is_unreachable() {
     let positions = [(0.0, 0.0), (NEAR, 0.0), (10.0 * NEAR, 0.0)];
     let mut run = Run::new(&positions, Routing::Oracle, vec![ends(&[0], &[2]), ends(&[0], &[1])]);
     run.offer(0, 1);
@@ -152,7 +152,7 @@ fn a_station_belongs_to_the_access_point_that_it_hears_best_and_waits_while_it_c
     positions[2].0 = 3.0 * NEAR - 10.0;
     run.set_positions(&positions);
     run.offer(0, 3);
-    run.offer(1, 4); // it belongs to nobody
+    run.offer(1, 4); // it has no access point
     run.run_until(at(149));
     assert_eq!((run.arrived.len(), run.refused), (2, 1));
     run.run_until(at(200));
@@ -191,7 +191,7 @@ proptest! {
         }
         let inside: u64 = (0..positions.len()).map(|station| u64::from(run.net.backlog(station))).sum();
         let arrived = run.arrived.len() as u64;
-        // A packet that has arrived is still in its last sender's queue until that is told so.
+        // A packet that has arrived stays in its last sender's queue until its acknowledgement.
         prop_assert!(arrived + run.lost + run.refused <= run.offered);
         prop_assert!(run.offered <= arrived + run.lost + run.refused + inside);
         run.run_until(at(60_000));

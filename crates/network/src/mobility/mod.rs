@@ -177,7 +177,7 @@ mod tests {
         is_at(&path, 2.0, 20.0, 0.0);
         is_at(&path, 3.0, 20.0, 5.0);
         is_at(&path, 9.0, 20.0, 10.0);
-        assert_eq!(path.0.len(), 3); // nothing is left of what was interrupted
+        assert_eq!(path.0.len(), 3); // no leg of an interrupted movement is left
     }
 
     #[test]

@@ -87,7 +87,8 @@ mod tests {
         Candidate { node, willingness, reaches: reaches.to_vec() }
     }
 
-    /// Neighbours 1 to 8 of a node 0; what they reach are neighbours and nodes beyond.
+    /// Neighbours 1 to 8 of a node 0, each with the neighbours and 2-hop neighbours that it
+    /// reaches.
     fn neighbourhood() -> impl Strategy<Value = Vec<Candidate>> {
         let reaches = proptest::collection::btree_set(1..20u16, 0..8);
         proptest::collection::vec((0..=7u8, reaches), 0..8).prop_map(|all| {
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_more_willing_is_preferred_then_who_reaches_more_then_the_greater_degree() {
+    fn higher_willingness_is_preferred_then_higher_reachability_then_higher_degree() {
         let pair = |a, b| select(vec![a, b]);
         assert_eq!(pair(candidate(1, 3, &[9]), candidate(2, 6, &[9])), [2]);
         assert_eq!(pair(candidate(1, 3, &[9]), candidate(2, 3, &[9, 8])), [2]);

@@ -1,4 +1,4 @@
-//! Many routers on a graph. What a single one answers is in `single`.
+//! Many routers on a graph. Tests of a single router are in `single`.
 
 mod single;
 
@@ -9,14 +9,14 @@ use proptest::prelude::*;
 
 type Links = Vec<(Node, Node)>;
 
-/// HELLOs: heard, symmetric, 2-hop neighbours, relays; then a TC. The rest is for messages under
+/// HELLOs: asymmetric, symmetric, 2-hop neighbours, MPRs; then a TC. The rest is for messages under
 /// way.
 const CONVERGED: Span = Span::millis(4 * 2_000 + 5_000 + 500);
-/// After both ends of a link know that it has broken: 2-hop neighbours, relays, a TC.
+/// After both ends of a link know that it has broken: 2-hop neighbours, MPRs, a TC.
 const REPORTED: Span = Span::millis(2 * 2_000 + 5_000 + 500);
-/// After a link has broken and nobody knows: it is over, and then as above.
+/// After a link broke without a report: it expires, then as above.
 const SILENT: Span = Span::millis(6_000 + 2 * 2_000 + 5_000 + 500);
-/// After the last report of many: the MAC's word is over, then one more HELLO tells the other end.
+/// After the last of many reports of the MAC: L_LOST_LINK_time is over, then one more HELLO.
 const STILL: Span = Span::millis(6_000 + 3 * 2_000 + 5_000 + 500);
 
 fn ms(ms: u64) -> Time {
@@ -36,7 +36,7 @@ fn clique(nodes: Node) -> Links {
     (0..nodes).flat_map(|b| (0..b).map(move |a| (a, b))).collect()
 }
 
-/// Columns and rows; who is next to each other is linked.
+/// Columns and rows; adjacent nodes are linked.
 fn grid(side: Node) -> Links {
     let right = (0..side * side).filter(|at| at % side + 1 < side).map(|at| (at, at + 1));
     let down = (0..side * (side - 1)).map(|at| (at, at + side));
@@ -91,7 +91,7 @@ fn wrong(ether: &Ether<impl RoutingProtocol>) -> Vec<(Node, Node)> {
     wrong
 }
 
-/// A packet from everybody to everybody; how many arrive.
+/// Sends a packet from each node to each other; returns how many arrive.
 fn send_all(ether: &mut Ether<Olsr>) -> usize {
     let nodes = 0..ether.routers.len() as Node;
     ether.delivered.clear();
@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_known_is_where_packets_go((nodes, links) in graph(), at in 0..20_000u64) {
+    fn packets_take_the_next_hop_of_the_table((nodes, links) in graph(), at in 0..20_000u64) {
         let mut ether = ether(nodes, links);
         wait(&mut ether, Span::millis(20_000));
         ether.relink([]);
@@ -232,7 +232,7 @@ fn two_hellos_are_enough_on_a_clique_and_a_grid_converges_within_the_bound() {
 }
 
 #[test]
-fn on_a_clique_there_are_no_relays_and_nobody_sends_tcs() {
+fn on_a_clique_there_are_no_mprs_and_no_tcs() {
     let routers = (0..8).map(|node| Counted::new(node, false)).collect();
     let mut ether = Ether::new(routers, clique(8));
     wait(&mut ether, Span::millis(60_000));
@@ -242,7 +242,7 @@ fn on_a_clique_there_are_no_relays_and_nobody_sends_tcs() {
 }
 
 #[test]
-fn on_a_chain_the_inner_nodes_are_the_relays() {
+fn on_a_chain_the_inner_nodes_are_the_mprs() {
     let mut ether = ether(5, chain(5));
     wait(&mut ether, CONVERGED);
     let all: Vec<Vec<Node>> = (0..5).map(|node| relays(&ether, node)).collect();
@@ -265,7 +265,7 @@ fn a_break_is_routed_around_at_once_where_another_way_is_known() {
     wait(&mut ether, Span::millis(20));
     let ways: Vec<&[Node]> = ether.delivered.iter().map(|(_, probe)| &probe.way[..]).collect();
     assert_eq!(ways, [[0, 2, 3]]);
-    // Of the way over 3 to 1 nobody has told: 1 had no need of 3 as relay.
+    // The route over 3 to 1 is not advertised: 1 had not selected 3 as MPR.
     assert_eq!(ether.routers[0].route_to(ether.now, 1), None);
     wait(&mut ether, SILENT);
     assert_eq!(wrong(&ether), []);
@@ -314,14 +314,14 @@ fn a_link_that_becomes_asymmetric_is_given_up_by_both_ends() {
     assert_eq!(ether.routers[2].route_to(ether.now, 0), Some(1));
     wait(&mut ether, Span::millis(2_100));
     assert_eq!(ether.routers[0].route_to(ether.now, 2), Some(1));
-    // And it comes back: heard, told, told back.
+    // The link becomes symmetric again: asymmetric, then symmetric at one end, then at both.
     ether.deafen([]);
     wait(&mut ether, Span::millis(4_100));
     assert_eq!(wrong(&ether), []);
 }
 
 #[test]
-fn who_is_gone_is_known_for_no_longer_than_the_hold_time() {
+fn a_node_that_left_is_known_for_no_longer_than_the_hold_time() {
     let mut ether = ether(3, chain(3));
     wait(&mut ether, CONVERGED);
     let router = ether.routers[0].clone();
@@ -338,7 +338,7 @@ fn sequence_numbers_wrap_around_without_notice() {
         (router.ansn, router.message_number, router.packet_number) = (65_533, 65_530, 65_530);
     }
     for round in 0..8 {
-        // Another link is missing each time, so that what is advertised changes.
+        // Another link is missing each time, so that TCs change.
         ether.relink(links.iter().copied().filter(|link| *link != links[round]));
         wait(&mut ether, SILENT);
         assert_eq!(wrong(&ether), [], "round {round}");
@@ -427,7 +427,7 @@ fn cost(floods: bool) -> (f64, f64) {
 }
 
 #[test]
-fn relays_make_a_tc_cheaper_than_flooding() {
+fn mprs_make_a_tc_cheaper_than_flooding() {
     let (flooded, flooded_bytes) = cost(true);
     let (relayed, relayed_bytes) = cost(false);
     // 49 times against 5 times; 1,162 bytes a second and node against 82, for fewer say less as

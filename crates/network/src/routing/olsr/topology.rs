@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_again_is_forgotten() {
+    fn tuples_expire_without_another_tc() {
         let mut topology = Topology::default();
         let end = Time::ZERO + HOLD;
         topology.on_tc(Time::ZERO, 1, &tc(9, &[2]), end);

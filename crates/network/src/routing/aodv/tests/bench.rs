@@ -1,4 +1,4 @@
-//! A router on a bench: calls at milliseconds, and what it answers.
+//! A test bench for one router: calls at milliseconds, and its answers.
 
 use crate::routing::aodv::{Aodv, AodvSettings, Message, Rerr, Rrep, Rreq};
 use crate::routing::{self, Action, NextHop, Node, PacketHeader, RoutingProtocol};
@@ -145,7 +145,7 @@ pub(super) fn answered(out: &[Action]) -> Option<(Node, Rrep)> {
 /// A router that mishears.
 pub(super) struct Altered {
     pub(super) router: Aodv,
-    /// What it takes a message for, and how many it has heard.
+    /// Replaces received messages; with the number of messages so far.
     pub(super) hear: fn(u32, &Message) -> Message,
     pub(super) heard: u32,
     /// Whether the MAC reports links that are broken.

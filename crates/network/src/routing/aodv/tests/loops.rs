@@ -83,9 +83,9 @@ fn way<P: RoutingProtocol>(ether: &Ether<P>, from: Node, destination: Node) -> (
     (way, false)
 }
 
-/// What was seen of a network in turmoil.
+/// Observations of a network whose links change all the time.
 #[derive(Debug, Default)]
-struct SeenRreqs {
+struct Observed {
     /// The first loop.
     looped: Option<(Time, Vec<Node>)>,
     /// Routes of two hops and more, counted after every event.
@@ -94,7 +94,7 @@ struct SeenRreqs {
 }
 
 impl Turmoil {
-    fn run<P: RoutingProtocol>(self, router: impl Fn(Node) -> P) -> SeenRreqs {
+    fn run<P: RoutingProtocol>(self, router: impl Fn(Node) -> P) -> Observed {
         let mut rng = Lcg(self.seed);
         let pairs: Vec<_> =
             (0..self.nodes).flat_map(|a| (a + 1..self.nodes).map(move |b| (a, b))).collect();
@@ -105,7 +105,7 @@ impl Turmoil {
         };
         let mut ether = Ether::new((0..self.nodes).map(router).collect(), chosen(&links));
         (ether.loss, ether.jitter) = (self.loss, self.jitter);
-        let mut seen = SeenRreqs::default();
+        let mut seen = Observed::default();
         let pick = |rng: &mut Lcg, of: usize| (rng.uniform() * of as f64) as usize;
         let gap = |rng: &mut Lcg, mean: Span| Span((2.0 * rng.uniform() * mean.0 as f64) as u64);
         let (mut change, mut packet) = (Time::ZERO, Time::ZERO);
@@ -135,8 +135,8 @@ impl Turmoil {
     }
 }
 
-/// What happened at `node` alone can have closed a loop.
-fn look<P: RoutingProtocol>(ether: &Ether<P>, node: Node, seen: &mut SeenRreqs) {
+/// Looks for a loop through `node`, the only node whose table has changed.
+fn look<P: RoutingProtocol>(ether: &Ether<P>, node: Node, seen: &mut Observed) {
     for destination in 0..ether.routers.len() as Node {
         if destination == node {
             let known = ether.routers[usize::from(node)].route_to(ether.now, node);

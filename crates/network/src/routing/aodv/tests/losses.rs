@@ -31,7 +31,7 @@ fn a_rerr_goes_to_precursors_alone() {
 }
 
 #[test]
-fn precursors_are_told_once() {
+fn precursors_receive_one_rerr() {
     let mut bench = with_precursors(&[2]);
     assert_eq!(bench.broken(10, 1).len(), 1);
     bench.update(20, 7, 1, 21, 4);

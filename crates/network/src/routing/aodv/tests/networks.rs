@@ -7,7 +7,7 @@ use crate::routing::{self, Action, Node, RoutingProtocol};
 use proptest::prelude::*;
 use units::{Span, Time};
 
-/// How long a destination is looked for in vain: rings of TTL 1, 3, 5 and 7, then three times
+/// Duration of a discovery that fails: rings of TTL 1, 3, 5 and 7, then three times
 /// everywhere.
 const IN_VAIN: Span = Span::millis(240 + 400 + 560 + 720 + 2800 * (1 + 2 + 4));
 

@@ -1,4 +1,4 @@
-//! One router: what it answers to a sequence of calls.
+//! One router: its answers to sequences of calls.
 
 use super::bench::*;
 use crate::routing::aodv::table::newer;
@@ -133,7 +133,7 @@ fn routes_are_taken_if_they_are_fresher_or_shorter() {
     }
     bench.broken(10, 3);
     assert_eq!((bench.route_to(10, 7), bench.sequence(10, 7)), (None, Some(22)));
-    // What is older than the loss would lead back here.
+    // A route from before the loss would lead back to this node.
     bench.update(20, 7, 2, 21, 1);
     assert_eq!(bench.route_to(20, 7), None);
     bench.update(20, 7, 2, 22, 5);

@@ -1,4 +1,4 @@
-//! One router that is told things by hand.
+//! One router that gets messages by hand.
 
 use super::*;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn relay(neighbours: &[Node], now: Time) -> Olsr {
     router
 }
 
-/// A message comes from a neighbour; what is sent then.
+/// Gives the router a message of a neighbour; returns its packets.
 fn tell(
     router: &mut Olsr,
     now: Time,
@@ -48,7 +48,7 @@ fn sent(out: Vec<Action>) -> Vec<OlsrMessage> {
     packets.flatten().collect()
 }
 
-/// What it sends by itself until a time, with when.
+/// Packets that it sends by its timer until a time, with their times.
 fn runs(router: &mut Olsr, end: Time) -> Vec<(Time, OlsrMessage)> {
     let mut all = Vec::new();
     while router.next_timer() <= end {
@@ -74,7 +74,7 @@ fn tc(ansn: u16, advertised: &[Node]) -> MessageBody {
 }
 
 #[test]
-fn a_lost_selector_is_told_at_once_and_a_lost_neighbour_that_is_none_is_not() {
+fn the_loss_of_a_selector_causes_a_tc_at_once_and_that_of_another_neighbour_none() {
     let now = ms(100);
     let mut router = relay(&[2, 3], now);
     let groups = vec![((LinkType::Symmetric, NeighbourType::Symmetric), vec![1])];
@@ -92,7 +92,7 @@ fn a_lost_selector_is_told_at_once_and_a_lost_neighbour_that_is_none_is_not() {
 }
 
 #[test]
-fn who_is_no_longer_a_relay_says_so_for_the_hold_time_and_then_nothing() {
+fn a_former_mpr_sends_empty_tcs_for_the_hold_time_and_then_none() {
     let mut router = relay(&[2], ms(3_000));
     let sent = runs(&mut router, ms(60_000));
     let sent: Vec<(Time, Tc)> = sent
@@ -118,7 +118,7 @@ fn a_tc_is_forwarded_once_for_a_selector_and_believed_only_of_a_symmetric_neighb
     assert_eq!((first.len(), first[0].originator, first[0].number), (1, 5, 77));
     assert_eq!((first[0].ttl, first[0].hops), (8, 247));
     assert_eq!(tell(&mut router, now, 3, 5, 9, tc(1, &[6])), []);
-    // Its hops are used up, it is this node's own, or nobody has this node as relay.
+    // Its TTL is used up, it is this node's own, or this node is no MPR.
     assert_eq!(tell(&mut router, now, 2, 7, 1, tc(1, &[6])), []);
     assert_eq!(tell(&mut router, now, 2, 1, 9, tc(1, &[6])), []);
     let groups = vec![((LinkType::Asymmetric, NeighbourType::Not), vec![1])];
@@ -131,7 +131,7 @@ fn a_tc_is_forwarded_once_for_a_selector_and_believed_only_of_a_symmetric_neighb
 }
 
 #[test]
-fn what_is_due_at_once_goes_in_one_packet() {
+fn messages_due_at_once_share_a_packet() {
     // Node 0 begins with both its HELLO and, if it has something to say, its TC.
     let mut router = Olsr::new(0, OlsrSettings::default());
     let groups = vec![((LinkType::Symmetric, NeighbourType::Mpr), vec![0])];
