@@ -57,15 +57,15 @@ enum Boost {
 pub struct Cs218Note {
     /// `DWND/α`, from 0 to 1.
     boost: f64,
-    /// `bestRTT` in nanoseconds: only its ratio to others means anything.
-    best: u64,
+    /// `bestRTT`: only its ratio to others means anything.
+    best: Span,
     /// `ackCount`.
     acks: u32,
 }
 
 impl Default for Cs218Note {
     fn default() -> Self {
-        Cs218Note { boost: 0.0, best: u64::MAX, acks: 0 }
+        Cs218Note { boost: 0.0, best: Span(u64::MAX), acks: 0 }
     }
 }
 
@@ -84,11 +84,11 @@ impl Law for Cs218 {
     }
 
     fn note_acked(&self, note: &mut Cs218Note, ack: &Acked) {
-        let Span(last) = ack.rtt;
+        let last = ack.rtt;
         note.acks = note.acks.saturating_add(1);
         note.boost = 0.0;
-        if last > 0 {
-            let ratio = (note.best as f64 / last as f64).min(1.0);
+        if last > Span::ZERO {
+            let ratio = (note.best.0 as f64 / last.0 as f64).min(1.0);
             note.best = note.best.min(last);
             if note.acks > self.threshold {
                 note.boost = ratio;
@@ -247,7 +247,7 @@ mod tests {
             note.boost
         });
         assert_eq!(boosts, [1.0, 0.8, 1.0, 0.5, 0.0]);
-        assert_eq!((note.best, note.acks), (50, 5));
+        assert_eq!((note.best, note.acks), (Span(50), 5));
     }
 
     #[test]
