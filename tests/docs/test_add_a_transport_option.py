@@ -4,14 +4,12 @@ holds there.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from pages import ROOT, blocks
-from test_worked_examples import Part, Worked, workspace
+from test_worked_examples import Part, Worked, passes, workspace
 
 PAGE = Worked(
     page="docs/how-to/add-a-transport-option.md",
@@ -37,11 +35,6 @@ def test_the_worked_example_of_a_transport_option_compiles_and_its_test_holds() 
     root = workspace(PAGE)
     for block in blocks(ROOT / PAGE.page, "diff"):
         apply(block.text, root)
-    command = ["cargo", "test", "--offline", "--package", PAGE.parts[0].crate, "--lib"]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(root / "target")}
     for name in (PAGE.test, "options::"):
-        done = subprocess.run(
-            [*command, name], cwd=root, capture_output=True, text=True, env=environment
-        )
-        assert done.returncode == 0, done.stderr + done.stdout
-        assert " 0 passed" not in done.stdout, done.stdout
+        output = passes(["--package", PAGE.parts[0].crate, "--lib", name], root)
+        assert " 0 passed" not in output, output

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -176,78 +173,6 @@ def test_the_unit_on_the_page_is_the_one_that_ships() -> None:
     shipped = read(ROOT / "packaging/anabranch-controller@.service")
     shipped = re.sub(r"^#.*\n", "", shipped, flags=re.MULTILINE)
     assert shipped in [block.text for block in blocks(page, "ini")]
-
-
-@dataclass(frozen=True)
-class Worked:
-    """A page whose example is a file of `crates/control`."""
-
-    page: str
-    file: str
-    """Of the example, in the sources of the crate."""
-    registry: str
-    shipped: str
-    """A file of the same kind."""
-
-    @property
-    def blocks(self) -> list[str]:
-        """The file, and the lines of registration."""
-        return [block.text for block in blocks(ROOT / "docs/how-to" / self.page, "rust")]
-
-
-WORKED = [
-    Worked("add-a-law.md", "laws/gentle.rs", "laws/mod.rs", "laws/semicoupled.rs"),
-    Worked("add-a-controller.md", "schemes/fixed.rs", "schemes/mod.rs", "schemes/compound.rs"),
-]
-
-
-@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.page)
-def test_a_worked_example_has_what_its_kind_must_have(worked: Worked) -> None:
-    """Where there is no compiler, this is what is looked at."""
-    example = worked.blocks[0]
-    shipped = (ROOT / "crates/control/src" / worked.shipped).read_text(encoding="utf-8")
-    for line in (
-        "Described, Kind};",
-        "const DESCRIBED: Described = Described {",
-        "..Described::DEFAULT",
-        "const PLAIN: Option<Self> = Some(",
-    ):
-        assert line in example and line in shipped
-
-
-def newest(crate: str) -> Path | None:
-    """The library of a crate as `cargo test` built it last, if it did."""
-    found = (ROOT / "target/debug/deps").glob(f"lib{crate}-*.rlib")
-    return max(found, key=os.path.getmtime, default=None)
-
-
-@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.page)
-def test_a_worked_example_compiles_and_its_test_holds(worked: Worked, tmp_path: Path) -> None:
-    """The compiler alone, on a copy of the crate with the page's file and its line of registration."""
-    built = [newest(name) for name in ("libm", "units")]
-    if not shutil.which("rustc") or None in built:
-        pytest.skip("there is no rustc, or `cargo test` has not built what `control` needs yet")
-    example, registration = worked.blocks
-    source = shutil.copytree(ROOT / "crates/control/src", tmp_path / "src")
-    (source / worked.file).write_text(example, encoding="utf-8")
-    before, added = registration.splitlines()[2:4]
-    registry = (source / worked.registry).read_text(encoding="utf-8")
-    assert registry.count(f"{before}\n") == 1
-    registry = registry.replace(f"{before}\n", f"{before}\n{added}\n")
-    (source / worked.registry).write_text(registry, encoding="utf-8")
-    compiler = ["rustc", "--edition=2024", "--test", "--crate-name=control", str(source / "lib.rs")]
-    linked = [f"--extern=libm={built[0]}", f"--extern=units={built[1]}"]
-    linked.append(f"-Ldependency={ROOT / 'target/debug/deps'}")
-    program = tmp_path / "control"
-    done = subprocess.run(
-        [*compiler, *linked, "-o", program], cwd=ROOT, capture_output=True, text=True
-    )
-    if "E0514" in done.stderr:
-        pytest.skip("what target/debug has is of another compiler")
-    assert done.returncode == 0, done.stderr
-    test = Path(worked.file).stem
-    done = subprocess.run([program, f"{test}::tests"], capture_output=True, text=True)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
 def test_what_is_generated_is_fresh() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -37,9 +37,31 @@ class Worked:
     parts: list[Part]
     test: str
     """A part of the name of the page's tests, of which each part has some."""
+    further: list[list[str]] = field(default_factory=list)
+    """Arguments of `cargo test` for tests in other files that iterate over the registry."""
 
+
+TRANSFERS = ["--package", "transport", "--test", "files", "every_controller"]
 
 PAGES = [
+    Worked(
+        page="docs/how-to/add-a-law.md",
+        parts=[Part("control", "laws/gentle.rs", "laws/mod.rs")],
+        test="gentle",
+        further=[["--package", "control", "--test", "properties", "--test", "operations"]],
+    ),
+    Worked(
+        page="docs/how-to/add-a-controller.md",
+        parts=[Part("control", "schemes/fixed.rs", "schemes/mod.rs")],
+        test="fixed",
+        further=[TRANSFERS],
+    ),
+    Worked(
+        page="docs/how-to/add-a-slow-start.md",
+        parts=[Part("control", "slow_start/early.rs", "slow_start/mod.rs")],
+        test="early",
+        further=[TRANSFERS],
+    ),
     Worked(
         page="docs/how-to/add-a-scheduler.md",
         parts=[Part("transport", "scheduler/emptiest.rs", "scheduler/mod.rs")],
@@ -99,11 +121,23 @@ def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(worked: Worked
     texts = [block.text for block in blocks(ROOT / worked.page, "rust")]
     for part, content, registration in zip(worked.parts, texts[::2], texts[1::2], strict=True):
         insert(part, content, registration, root)
-    environment = os.environ | {"CARGO_TARGET_DIR": str(root / "target")}
     for part in worked.parts:
         folder = part.registry.split("/")[0]
-        command = ["cargo", "test", "--offline", "--package", part.crate, "--lib", f"{folder}::"]
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True, env=environment)
-        assert done.returncode == 0, done.stderr + done.stdout
-        ran = [line for line in done.stdout.splitlines() if f"::{worked.test}::" in line]
-        assert ran and all(line.endswith("ok") for line in ran), done.stdout
+        output = passes(["--package", part.crate, "--lib", f"{folder}::"], root)
+        ran = [line for line in output.splitlines() if f"::{worked.test}::" in line]
+        assert ran and all(line.endswith("ok") for line in ran), output
+    for arguments in worked.further:
+        assert " 0 passed" not in passes(arguments, root)
+
+
+def passes(arguments: list[str], root: Path) -> str:
+    """The output of `cargo test` in a workspace of a page, whose tests must hold."""
+    done = subprocess.run(
+        ["cargo", "test", "--offline", *arguments],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"CARGO_TARGET_DIR": str(root / "target")},
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout

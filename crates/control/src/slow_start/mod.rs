@@ -66,3 +66,32 @@ impl AnySlowStart {
     /// The one that everybody has who does not ask for another.
     pub const STANDARD: AnySlowStart = AnySlowStart::Standard(Standard);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Span;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_slow_start_takes_window_away_whatever_round_trips_and_losses_come(
+            acks in prop::collection::vec((0_u64..500, prop::bool::weighted(0.02)), 1..300),
+        ) {
+            for kind in AnySlowStart::listed() {
+                let name = kind.described.names[0];
+                let mut slow_start = AnySlowStart::find(name, None).expect("it is registered");
+                for (una, (rtt, lost)) in (0..).zip(&acks) {
+                    if *lost {
+                        slow_start.on_congestion();
+                    }
+                    let ack = Acked { rtt: Span::millis(*rtt), una, nxt: una + 10, ..Acked::default() };
+                    let Step { limit, growth } = slow_start.on_ack(&ack);
+                    prop_assert!(limit > 0.0 && limit.is_finite(), "{name}: {limit}");
+                    let grows = growth.is_none_or(|growth| growth >= 0.0 && growth.is_finite());
+                    prop_assert!(grows, "{name}: {growth:?}");
+                }
+            }
+        }
+    }
+}
