@@ -83,16 +83,15 @@ PAGES = [
 ]
 
 
-def workspace(worked: Worked) -> Path:
-    """The workspace with copies of the page's crates; every other crate is a link. It has builds of
-    its own, which stay: cargo would take those of a copy for those of the crate.
+def workspace(page: str, copied: set[str]) -> Path:
+    """The workspace with copies of the crates that a page changes; every other crate is a link. It
+    has builds of its own, which stay: cargo would take those of a copy for those of the crate.
     """
-    root = TARGET / "worked-examples" / Path(worked.page).stem
+    root = TARGET / "worked-examples" / Path(page).stem
     shutil.rmtree(root / "crates", ignore_errors=True)
     (root / "crates").mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy2(ROOT / name, root / name)
-    copied = {part.crate for part in worked.parts}
     for crate in (ROOT / "crates").iterdir():
         if crate.name in copied:
             shutil.copytree(crate, root / "crates" / crate.name)
@@ -117,7 +116,7 @@ def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(worked: Worked
     """The tests of the whole registry run too: they find the new kind by themselves."""
     if not shutil.which("cargo"):
         pytest.skip("there is no cargo")
-    root = workspace(worked)
+    root = workspace(worked.page, {part.crate for part in worked.parts})
     texts = [block.text for block in blocks(ROOT / worked.page, "rust")]
     for part, content, registration in zip(worked.parts, texts[::2], texts[1::2], strict=True):
         insert(part, content, registration, root)

@@ -3,7 +3,7 @@
 //! `cargo run --release --example air -- [stations] [seconds]`; under callgrind it gives
 //! instructions per frame, as `benches/measure.py` reports them.
 
-use network::dot11::{AfterCollision, Channel, ChannelSettings, ModeChoice, Phy, PhyKind};
+use network::dot11::{Channel, ChannelSettings, ModeChoice, Phy, PhyKind};
 use network::{Outcome, Packet, Rng, SharedMedium, Station};
 use units::{Span, Time};
 
@@ -40,15 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seconds: f64 = arguments.next().map_or(Ok(100.0), |text| text.parse())?;
     let phy = PhyKind::G { protected: false };
     let mode = ModeChoice::Fixed(Phy::new(phy).modes.len() - 1);
-    let settings = ChannelSettings {
-        phy,
-        mode,
-        broadcast: 0,
-        attempts: 7,
-        ack_timeout: None,
-        after_collision: AfterCollision::Eifs,
-        radio: None,
-    };
+    let settings = ChannelSettings::new(phy, mode);
     let links: Vec<_> = (0..stations).map(|from| (from, Some(stations))).collect();
     let everybody = vec![Station::default(); stations + 1];
     let mut rng = Lcg(1);

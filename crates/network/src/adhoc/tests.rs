@@ -1,19 +1,12 @@
 use super::*;
-use crate::dot11::{AfterCollision, ModeChoice, PhyKind};
+use crate::dot11::{ModeChoice, PhyKind};
 use crate::testing::{Lcg, TestPacket as Sample};
 use crate::{DropTail, Radio};
 use proptest::prelude::*;
 
 fn settings() -> ChannelSettings {
-    ChannelSettings {
-        phy: PhyKind::G { protected: false },
-        mode: ModeChoice::Fixed(0),
-        broadcast: 0,
-        attempts: 7,
-        ack_timeout: None,
-        after_collision: AfterCollision::Eifs,
-        radio: Some(Radio::default()),
-    }
+    let plain = ChannelSettings::new(PhyKind::G { protected: false }, ModeChoice::Fixed(0));
+    ChannelSettings { radio: Some(Radio::default()), ..plain }
 }
 
 /// Metres at which a full packet is received with certainty, and at twice which it is not.

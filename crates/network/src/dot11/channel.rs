@@ -39,6 +39,22 @@ pub struct ChannelSettings {
     pub radio: Option<Radio>,
 }
 
+impl ChannelSettings {
+    /// A channel as the standard has it, without propagation: seven attempts, broadcasts in the
+    /// slowest mode.
+    pub const fn new(phy: PhyKind, mode: ModeChoice) -> Self {
+        ChannelSettings {
+            phy,
+            mode,
+            broadcast: 0,
+            attempts: 7,
+            ack_timeout: None,
+            after_collision: AfterCollision::Eifs,
+            radio: None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     /// The sender's data is on the air.

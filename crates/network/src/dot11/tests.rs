@@ -18,15 +18,7 @@ const N: PhyKind = PhyKind::N { five_ghz: true, wide: false, short_guard: false,
 
 fn fixed(standard: PhyKind) -> ChannelSettings {
     let mode = Phy::new(standard).modes.len() - 1;
-    ChannelSettings {
-        phy: standard,
-        mode: ModeChoice::Fixed(mode),
-        broadcast: 0,
-        attempts: 7,
-        ack_timeout: None,
-        after_collision: AfterCollision::Eifs,
-        radio: None,
-    }
+    ChannelSettings::new(standard, ModeChoice::Fixed(mode))
 }
 
 /// Senders that always have packets of 1500 bytes for a further station, which only receives.
