@@ -1,4 +1,5 @@
-"""The layer check: who may know whom, no circles, and the size of files and lines.
+"""The layer check: who may know whom, no circles, the size of files and lines, and
+files that comments name.
 
 Run it as a script, `python tests/layers.py`: it prints one line for each violation and exits
 with 1 if there is any. It needs nothing but the standard library.
@@ -264,6 +265,23 @@ def width_violations(root: Path) -> Iterator[str]:
                     yield f"{where}:{number}: a comment of {len(line)} columns"
 
 
+NAMED_FILE = re.compile(r"`([\w/.-]+\.rs)`")
+
+
+def named_file_violations(root: Path) -> Iterator[str]:
+    """Files that a comment names, and that neither its crate has nor the repository by that path."""
+    for crate in sorted((root / "crates").glob("*")):
+        sources = sorted(crate.rglob("*.rs"))
+        paths = [path.as_posix() for path in sources]
+        for source in sources:
+            for number, line in comments(source):
+                for name in NAMED_FILE.findall(line):
+                    bases = (root, root / "crates")
+                    there = any(path.endswith(f"/{name}") for path in paths)
+                    if not there and not any((base / name).is_file() for base in bases):
+                        yield f"{source.relative_to(root)}:{number}: there is no `{name}`"
+
+
 def violations(root: Path) -> list[str]:
     """All that is wrong in the repository at `root`, one line each."""
     checks = (
@@ -273,6 +291,7 @@ def violations(root: Path) -> list[str]:
         length_violations,
         function_violations,
         width_violations,
+        named_file_violations,
         circles,
     )
     return [line for check in checks for line in check(root)]

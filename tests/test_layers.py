@@ -133,3 +133,8 @@ def test_a_docstring_of_more_than_100_columns_is_found_and_a_string_is_not(tmp_p
     text = f'"""Module."""\n\nX = "{"x" * 120}"\n"""{"x" * 98}"""\n'
     (found,) = plant(tmp_path, "tools/wide.py", text)
     assert found == "tools/wide.py:4: a comment of 101 columns"
+
+
+def test_a_comment_that_names_a_file_that_is_gone_is_found(tmp_path: Path) -> None:
+    (found,) = plant(tmp_path, "crates/units/src/lib.rs", "//! See `lib.rs` and `medium.rs`.\n")
+    assert found == "crates/units/src/lib.rs:1: there is no `medium.rs`"
