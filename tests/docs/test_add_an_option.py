@@ -61,7 +61,7 @@ def apply(difference: str, root: Path) -> None:
 def test_the_option_of_a_page_compiles_and_its_tests_hold(option: Option) -> None:
     if not shutil.which("cargo"):
         pytest.skip("there is no cargo")
-    root = workspace(option.page, option.crates)
+    root = workspace(option.crates)
     for block in blocks(ROOT / option.page, "diff"):
         apply(block.text, root)
     for arguments in option.runs:

@@ -83,11 +83,12 @@ PAGES = [
 ]
 
 
-def workspace(page: str, copied: set[str]) -> Path:
+def workspace(copied: set[str]) -> Path:
     """The workspace with copies of the crates that a page changes; every other crate is a link. It
     has builds of its own, which stay: cargo would take those of a copy for those of the crate.
+    Pages that change the same crates share them: each writes files, so that cargo builds again.
     """
-    root = TARGET / "worked-examples" / Path(page).stem
+    root = TARGET / "worked-examples" / "-".join(sorted(copied))
     shutil.rmtree(root / "crates", ignore_errors=True)
     (root / "crates").mkdir(parents=True)
     for name in ("Cargo.toml", "Cargo.lock"):
@@ -116,7 +117,7 @@ def test_the_worked_example_of_a_page_compiles_and_its_tests_hold(worked: Worked
     """The tests of the whole registry run too: they find the new kind by themselves."""
     if not shutil.which("cargo"):
         pytest.skip("there is no cargo")
-    root = workspace(worked.page, {part.crate for part in worked.parts})
+    root = workspace({part.crate for part in worked.parts})
     texts = [block.text for block in blocks(ROOT / worked.page, "rust")]
     for part, content, registration in zip(worked.parts, texts[::2], texts[1::2], strict=True):
         insert(part, content, registration, root)
