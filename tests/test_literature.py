@@ -2,7 +2,7 @@
 docs/explanation/beside-the-literature.md.
 
 What the page says is held on the committed numbers of measurements/literature, and a few points are
-simulated anew, so that a CUBIC or BBR that is broken fails here.
+simulated again, so that a CUBIC or BBR that is broken fails here.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def test_mean_round_trips_with_queueing_are_the_drafts_150_ms_within_20(name: st
 def test_digests_of_the_shipped_scenarios_are_the_recorded_ones(name: str) -> None:
     """Recorded from a debug build: so they also say that a release build takes the same steps.
 
-    A change of behaviour changes them: record them anew with tools/record_digests.py and say why.
+    A change of behaviour changes them: record new ones with tools/record_digests.py and say why.
     """
     recorded = dict(line.split() for line in GOLDEN.read_text().splitlines())
     result = ab.run(name, seeds=(1,), threads=2)

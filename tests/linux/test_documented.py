@@ -170,7 +170,7 @@ class Machine:
         reader = threading.Thread(target=listen)
         reader.start()
         try:
-            heard.wait(MOMENT_S)  # a table that is drawn anew is only printed at the end
+            heard.wait(MOMENT_S)  # a table that is redrawn is only printed at the end
             with self.traffic():
                 time.sleep(MOMENT_S)
                 assert process.poll() is None, (line, said)

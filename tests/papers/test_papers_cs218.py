@@ -127,7 +127,7 @@ def moment(t_s: float, last_s: float, grown: float) -> logs.Moment:
     return logs.Moment(t_s, 0, 1, 0, 0, last_s, windows, 10 + grown, srtts, True)
 
 
-def test_a_replay_counts_to_five_and_begins_anew_after_a_loss() -> None:
+def test_a_replay_counts_to_five_and_from_zero_after_a_loss() -> None:
     moments = tuple(moment(i, 0.1, 0.025) for i in range(8))
     loss = logs.Loss(6.5, 0, 10.0, 5.0)
     steps = logs.replayed(logs.Log(moments, (loss,)), logs.twice)

@@ -114,7 +114,7 @@ def stopped(finished: int, wanted: int) -> typer.Exit:
 def writing(file: Path) -> Iterator[None]:
     """Shows that `file` is being written and says when it is; an interrupt does not stop it.
 
-    A pipe may have no reader and is waited for in vain: there an interrupt helps.
+    A pipe may have no reader, and opening it then blocks for ever: there an interrupt stops it.
     """
     before = signal.getsignal(signal.SIGINT)
     if not file.is_fifo():

@@ -59,8 +59,7 @@ class Emulation:
     def start(self, seconds: float | None = None) -> None:
         """Starts it, for `seconds` or until the end of the plan; returns when its clock runs.
 
-        Raises LinuxError if it does not start. Whoever starts it stops it, also after an interrupt
-        in here.
+        Raises LinuxError if it does not start. The caller stops it, even after an interrupt here.
         """
         self._seconds = seconds
         self._thread.start()

@@ -102,7 +102,7 @@ def flows(connections: Sequence[Connection], wire_bps: Numbers, goodput_bps: Num
         start_s=np.array([c.start_s for c in connections]),
         completed_s=np.array([c.completed_s for c in connections]),
         fct_s=np.array([c.completed_s - c.start_s for c in connections]),
-        # what waits for its order is inside the kernel
+        # out-of-order data is held inside the kernel
         held_bytes=np.full(len(connections), np.nan),
         held_max_bytes=np.full(len(connections), np.nan),
     )

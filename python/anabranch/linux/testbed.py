@@ -31,7 +31,7 @@ GRACE_S = 3.0
 """How long a path may take to open: its first packet may be lost, and then waits a second."""
 
 TESTBED = 2
-"""Raised by each change that moves what is measured: what an earlier one measured is measured anew.
+"""Raised by each change of the testbed that moves results; results of earlier ones are not used.
 2: users of MPTCP write whole packets."""
 
 
