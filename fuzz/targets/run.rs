@@ -78,7 +78,7 @@ fn choose_queues(plan: &mut Plan, bytes: &mut Unstructured<'_>) -> Result<()> {
         link.queue = choose_queue(bytes, |_| true)?;
     }
     for station in plan.media.iter_mut().flat_map(|medium| &mut medium.stations) {
-        station.queue = choose_queue(bytes, for_hosts)?;
+        station.settings.queue = choose_queue(bytes, for_hosts)?;
     }
     Ok(())
 }

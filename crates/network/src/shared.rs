@@ -6,6 +6,8 @@
 
 use crate::routing::Node;
 use crate::{DropTail, Packet, Position, Queue, Rng};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::vec::Drain;
 use units::{Rate, Span, Time};
 
@@ -98,31 +100,42 @@ impl Ends {
     }
 }
 
-/// A station of a medium. Only 802.11 uses the fields after `queue`.
-#[derive(Clone, Debug, PartialEq)]
+/// A station of a medium. Only 802.11 uses the fields after `queue`. A queue with early detection
+/// has no idle time here, and a burst of noise loses one packet.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Station {
-    /// Its first position.
-    pub position: Position,
-    /// The queueing discipline of its host; in a cell one for each user and direction. An early
-    /// detection has no idle time here.
+    /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
+    #[schemars(with = "Option<Queue>")]
     pub queue: Queue,
-    /// Packets that the driver takes from it, with those that are being sent.
+    /// Packets that the driver takes from it.
+    #[serde(rename = "ring_packets")]
     pub ring: u32,
     /// Rate at which it sends, if not that of the medium.
+    #[serde(rename = "rate_bps")]
     pub rate: Option<Rate>,
-    /// Probability that a packet is lost in spite of all attempts: a loss without congestion.
+    /// Where it is, in metres.
+    #[serde(rename = "place_m", serialize_with = "pair")]
+    #[schemars(with = "(f64, f64)")]
+    pub position: Position,
+    /// Probability that a packet is lost whatever the attempts.
     pub residual_loss: f64,
-    /// Mean time between bursts of noise, each of which loses one packet in spite of all attempts.
+    /// Mean time between bursts of noise.
+    #[serde(rename = "noise_s")]
     pub noise: Option<Span>,
+}
+
+/// A position as a plan has it.
+fn pair<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+    (position.x, position.y).serialize(serializer)
 }
 
 impl Default for Station {
     fn default() -> Self {
         Station {
-            position: Position::default(),
             queue: Queue::DropTail(DropTail::of(1000)),
             ring: 64,
             rate: None,
+            position: Position::default(),
             residual_loss: 0.0,
             noise: None,
         }

@@ -4,7 +4,7 @@ use crate::link::Links;
 use crate::name::Name;
 use crate::queue::check_host_queue;
 use crate::report::WrongKey;
-use network::Queue;
+use network::{Position, Queue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{PROBABILITY, Packets, Rate, Span, ValidRange};
@@ -67,23 +67,9 @@ pub struct PlanStation {
     /// Index among the plan's nodes, if the station is one of them; otherwise `place_m` is its
     /// position.
     pub node: Option<usize>,
-    /// The queueing discipline of its host, in a cell of each direction; null if it has no limit.
-    #[schemars(with = "Option<Queue>")]
-    pub queue: Queue,
-    /// Packets that the driver takes from it.
-    #[serde(rename = "ring_packets")]
-    pub ring: u32,
-    /// Rate at which it sends, if not that of the medium.
-    #[serde(rename = "rate_bps")]
-    pub rate: Option<Rate>,
-    /// Where it is, in metres.
-    #[serde(rename = "place_m")]
-    pub place: (f64, f64),
-    /// Probability that a packet is lost whatever the attempts.
-    pub residual_loss: f64,
-    /// Mean time between bursts of noise.
-    #[serde(rename = "noise_s")]
-    pub noise: Option<Span>,
+    /// Its settings on the medium.
+    #[serde(flatten)]
+    pub settings: network::Station,
 }
 
 impl PlanStation {
@@ -92,12 +78,7 @@ impl PlanStation {
         PlanStation {
             name: name.into(),
             node: links.nodes.position(name),
-            queue,
-            ring: 1,
-            rate: None,
-            place: (0.0, 0.0),
-            residual_loss: 0.0,
-            noise: None,
+            settings: network::Station { queue, ring: 1, ..network::Station::default() },
         }
     }
 }
@@ -121,7 +102,7 @@ impl Station {
     }
 
     /// Where it is, unless it is a node of the scenario's list.
-    pub(crate) fn place(&self) -> (f64, f64) {
-        (self.x.unwrap_or_default(), self.y.unwrap_or_default())
+    pub(crate) fn position(&self) -> Position {
+        Position { x: self.x.unwrap_or_default(), y: self.y.unwrap_or_default() }
     }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong in a medium is answered with the field, the value and what would be right.
 
-use network::{DropTail, MediumSettings, Queue, Standard, WifiSettings};
+use network::{DropTail, MediumSettings, Position, Queue, Standard, WifiSettings};
 use scenario::{Attachment, Override, Plan};
 use units::Rate;
 
@@ -74,10 +74,10 @@ fn stations_are_the_nodes_of_a_medium_s_links_with_what_the_file_says_of_them() 
     let plan = read(RIGHT, &[]).unwrap();
     let names: Vec<_> = plan.media[0].stations.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["client", "ap"]);
-    let ap = &plan.media[0].stations[1];
-    assert_eq!((ap.ring, ap.place), (1, (10.0, 0.0)));
+    let ap = &plan.media[0].stations[1].settings;
+    assert_eq!((ap.ring, ap.position), (1, Position { x: 10.0, y: 0.0 }));
     assert_eq!(ap.queue, Queue::DropTail(DropTail::of(49)));
-    assert_eq!(plan.media[0].stations[0].ring, 64);
+    assert_eq!(plan.media[0].stations[0].settings.ring, 64);
     assert_eq!(plan.links[1].attachments, [Attachment { medium: 0, from: vec![1], to: vec![0] }]);
     assert_eq!(wifi(&plan, 0).radio.unwrap().loss_at_1m_db, 40.0, "at 2.4 GHz");
     assert_eq!(wifi(&plan, 0).rate, Rate(24_000_000));

@@ -11,13 +11,9 @@ pub(crate) fn build<P: Packet>(
     nodes: &[Trajectory],
     rng: &mut dyn Rng,
 ) -> Box<dyn SharedMedium<P>> {
-    let station = |own: &PlanStation| Station {
-        position: position(own, nodes, Time::ZERO),
-        queue: own.queue.clone(),
-        ring: own.ring,
-        rate: own.rate,
-        residual_loss: own.residual_loss,
-        noise: own.noise,
+    let station = |own: &PlanStation| {
+        let position = position(own, nodes, Time::ZERO);
+        Station { position, ..own.settings.clone() }
     };
     let stations: Vec<_> = planned.stations.iter().map(station).collect();
     planned.kind.build(&stations, links, rng)
@@ -27,6 +23,6 @@ pub(crate) fn build<P: Packet>(
 pub(crate) fn position(station: &PlanStation, nodes: &[Trajectory], now: Time) -> Position {
     match station.node {
         Some(node) => nodes[node].at(now),
-        None => Position { x: station.place.0, y: station.place.1 },
+        None => station.settings.position,
     }
 }

@@ -220,19 +220,19 @@ impl MediumTable for Medium {
         let is_it =
             |own: &&Station| links.nodes.members(&own.name.text).iter().any(|it| it == name);
         let ring = if self.routing.is_some() { ROUTED_RING } else { DEFAULT_RING };
-        let plain = PlanStation { ring, ..PlanStation::bare(links, name, DEFAULT_QUEUE) };
-        let Some(own) = self.station.iter().find(is_it) else {
-            return plain;
-        };
-        PlanStation {
-            queue: own.queue.clone().unwrap_or(DEFAULT_QUEUE),
-            ring: own.ring.map_or(ring, |ring| ring.0 as u32),
-            rate: own.rate.and_then(|rate| self.meant(rate)),
-            place: own.place(),
-            residual_loss: own.residual_loss,
-            noise: own.noise,
-            ..plain
+        let mut station = PlanStation::bare(links, name, DEFAULT_QUEUE);
+        station.settings.ring = ring;
+        if let Some(own) = self.station.iter().find(is_it) {
+            station.settings = network::Station {
+                queue: own.queue.clone().unwrap_or(DEFAULT_QUEUE),
+                ring: own.ring.map_or(ring, |ring| ring.0 as u32),
+                rate: own.rate.and_then(|rate| self.meant(rate)),
+                position: own.position(),
+                residual_loss: own.residual_loss,
+                noise: own.noise,
+            };
         }
+        station
     }
 }
 
@@ -381,10 +381,9 @@ impl Medium {
             let stands = |node: &Option<Name>| {
                 self.place_of(links, node.as_ref().map_or("", |node| node.text.as_str()))
             };
-            let (Some((x1, y1)), Some((x2, y2))) = (stands(&link.from), stands(&link.to)) else {
+            let (Some(from), Some(to)) = (stands(&link.from), stands(&link.to)) else {
                 continue; // it moves, or will be put somewhere
             };
-            let (from, to) = (Position { x: x1, y: y1 }, Position { x: x2, y: y2 });
             let metres = from.distance(to).max(1.0);
             let dbm = radio.expand(self.standard.loss_at_1m_db()).received_dbm(from, to);
             if dbm < radio.noise_dbm || dbm < radio.sense_dbm {
@@ -401,7 +400,7 @@ impl Medium {
     }
 
     /// Where a station is, if that is known before a run.
-    fn place_of(&self, links: Links<'_>, name: &str) -> Option<(f64, f64)> {
+    fn place_of(&self, links: Links<'_>, name: &str) -> Option<Position> {
         let nodes = links.nodes;
         if nodes.all.iter().any(|node| node.count > 1 && node.name.text == name) {
             return None; // each has its own
@@ -409,10 +408,10 @@ impl Medium {
         for node in nodes.all {
             let members = nodes.members(&node.name.text);
             if let Some(member) = members.iter().position(|own| own == name) {
-                return node.place(member as u32);
+                return node.place(member as u32).map(|(x, y)| Position { x, y });
             }
         }
         let own = self.station.iter().find(|station| station.name.text == name);
-        Some(own.map_or((0.0, 0.0), Station::place))
+        Some(own.map_or(Position::default(), Station::position))
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -
         link.queue.clone_from(for_links.next().expect("it goes on for ever"));
     }
     for station in plan.media.iter_mut().flat_map(|medium| &mut medium.stations) {
-        station.queue.clone_from(for_hosts.next().expect("it goes on for ever"));
+        station.settings.queue.clone_from(for_hosts.next().expect("it goes on for ever"));
     }
     plan
 }
