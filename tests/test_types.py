@@ -123,6 +123,20 @@ def test_an_older_file_has_a_field_under_its_former_name() -> None:
     assert "air" not in link.to_json()
 
 
+def test_an_older_file_has_a_scheduler_by_its_name() -> None:
+    root = Path(__file__).parent.parent / "crates/scenario/tests"
+    raw = json.loads(ab._core.plan((root / "everything.toml").read_text(), "everything"))
+    kinds = set()
+    older = json.loads(json.dumps(raw))
+    for planned in older["classes"]:
+        kind = planned["scheduler"].pop("kind")
+        parameters = planned["scheduler"]
+        planned["scheduler"] = {kind: parameters} if parameters else kind
+        kinds.add(kind)
+    assert {"min-rtt", "weighted"} <= kinds
+    assert Plan.from_json(older) == Plan.from_json(raw)
+
+
 def test_a_queue_is_of_the_kind_that_it_says() -> None:
     content = {"kind": "droptail", "limit_packets": 5, "limit_bytes": None}
     base = {"name": "wire", "rate_bps": 1000, "delay_s": 0.1, "loss": 0.0}

@@ -93,17 +93,12 @@ class Module:
         return name
 
     def definition(self, name: str, schema: Schema) -> str:
-        """A class, or an alias of several words, tables below a word, or classes."""
+        """A class, or an alias of several words or classes."""
         options = schema.get("oneOf")
         if options is None:
             return self.record(name, schema, schema["properties"])
-        words = [option["const"] for option in options if "const" in option]
-        if words:
-            listed = ", ".join(f'"{word}"' for word in words)
-            tables = any("const" not in option for option in options)
-            if tables:
-                table = "dict[str, dict[str, object]]"
-                return f"{name}: TypeAlias = (\n    Literal[{listed}]\n    | {table}\n)\n"
+        if all("const" in option for option in options):
+            listed = ", ".join(f'"{option["const"]}"' for option in options)
             return f"{name}: TypeAlias = Literal[{listed}]\n"
         variants = [self.variant(option, schema.get("properties", {})) for option in options]
         return f"{name}: TypeAlias = {' | '.join(variants)}\n"

@@ -274,8 +274,10 @@ fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String
     for option in ["rack", "tlp", "dsack", "frto"] {
         options += &format!("{option} = {}, ", sack && bool::arbitrary(bytes)?);
     }
-    let scheduler =
-        toml::Value::try_from(bytes.choose(&Scheduler::examples())?).expect("it is a value");
+    let scheduler = bytes.choose(&Scheduler::examples())?.clone();
+    let mut parameters = toml::Table::try_from(scheduler).expect("it is a table");
+    let kind = parameters.remove("kind").expect("a plan names the kind");
+    let scheduler = format!("{{ {kind} = {} }}", toml::Value::Table(parameters));
     let end = *bytes.choose(&["", "transfer = '20 kB'\n", "app_rate = '1 Mb/s'\n"])?;
     let mut text = format!(
         "[[flow]]\nname = 'f{flow}'\ncontroller = '{controller}'\n{end}\

@@ -92,8 +92,16 @@ def controllers() -> list[Controller]:
 def slow_starts() -> list[Controller]:
     """The same of every slow start, which a law takes as `LAW+NAME`."""
 
-def schedulers() -> list[dict[str, Any]]:
-    """Name, aliases, summary and source of every packet scheduler."""
+class Scheduler(TypedDict):
+    """What is to be known of a packet scheduler; of the stub alone, at run time it is a dict."""
+
+    name: str
+    aliases: list[str]
+    summary: str
+    source: str
+
+def schedulers() -> list[Scheduler]:
+    """Every packet scheduler."""
 
 def drift(
     controller: str, windows: NDArray[float64], rtts_s: NDArray[float64], losses: NDArray[float64]

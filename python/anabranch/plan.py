@@ -558,10 +558,63 @@ Idle: TypeAlias = Literal["keep", "restart", "decay"]
 RtoFloor: TypeAlias = Literal["variance", "total"]
 
 
-Scheduler: TypeAlias = (
-    Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
-    | dict[str, dict[str, object]]
-)
+@dataclass(frozen=True, kw_only=True)
+class MinRtt(Record):
+    """The path of the smallest smoothed round-trip time with window space. Of equal ones the
+    first."""
+
+    kind: Literal["min-rtt"] = "min-rtt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRobin(Record):
+    """Each path with window space in turn, a segment each."""
+
+    kind: Literal["round-robin"] = "round-robin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redundant(Record):
+    """As min-rtt, and every other path sends the same data too."""
+
+    kind: Literal["redundant"] = "redundant"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighted(Record):
+    """Paths with window space in turn, each for as many segments as its weight."""
+
+    kind: Literal["weighted"] = "weighted"
+    weights: list[int]
+    """The weights of the paths in their order; further paths have weight 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blest(Record):
+    """As min-rtt, but it waits for the fastest path if a slower one would block the send
+    window."""
+
+    kind: Literal["blest"] = "blest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ecf(Record):
+    """As min-rtt, but it waits for the fastest path if a slower one would be through later."""
+
+    kind: Literal["ecf"] = "ecf"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linux(Record):
+    """The scheduler of Linux: the path whose queued data would be done soonest."""
+
+    kind: Literal["linux"] = "linux"
+    windows_ahead: float | None
+    """The application writes on demand: it keeps each path supplied with unsent data of so
+    many windows. By default it fills the send buffer."""
+
+
+Scheduler: TypeAlias = MinRtt | RoundRobin | Redundant | Weighted | Blest | Ecf | Linux
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -309,7 +309,7 @@ def reader(hint: Any) -> Read:
 
 def one_of(hints: list[Any]) -> Read:
     """A value of one of several types, or none: records are told apart by their `kind`. Where no
-    type is a record, a table stays one."""
+    type is a record, the value stays what it is."""
     if len(hints) == 1:
         only = reader(hints[0])
         return lambda value: None if value is None else only(value)
@@ -320,10 +320,22 @@ def one_of(hints: list[Any]) -> Read:
             kinds[kind] = hint.from_json
 
     def chosen(value: Any) -> Any:
-        if not isinstance(value, dict) or not kinds:
+        if value is None or not kinds:
             return value
+        value = tagged(value)
         if value.get("kind") not in kinds:
             raise ValueError(f"{value.get('kind')!r} is not one of {', '.join(kinds)}")
         return kinds[value["kind"]](value)
 
     return chosen
+
+
+def tagged(value: Any) -> dict[str, Any]:
+    """A table with its `kind`. In files of older versions a kind without parameters is its name,
+    and one with parameters a table below its name."""
+    if isinstance(value, str):
+        return {"kind": value}
+    if isinstance(value, dict) and "kind" not in value and len(value) == 1:
+        ((kind, parameters),) = value.items()
+        return {"kind": kind, **parameters}
+    return dict(value)

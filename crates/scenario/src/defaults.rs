@@ -47,7 +47,12 @@ fn text(schema: &Map<String, Value>, value: &Value) -> Option<Value> {
         "Rate" => Rate(value.as_u64()?).to_string(),
         "Bytes" => Bytes(value.as_u64()?).to_string(),
         "Packets" => Packets(value.as_f64()?).to_string(),
-        _ => return None,
+        _ => return name_alone(value),
     };
     Some(Value::String(text))
+}
+
+/// The name of a kind without parameters.
+fn name_alone(value: &Value) -> Option<Value> {
+    value.as_object().filter(|fields| fields.len() == 1)?.get("kind").cloned()
 }

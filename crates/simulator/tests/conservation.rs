@@ -89,7 +89,11 @@ fn change() -> impl Strategy<Value = String> {
 
 /// One of each kind of scheduler, as it is written in a scenario.
 fn schedulers() -> Vec<String> {
-    let written = |scheduler| toml::Value::try_from(&scheduler).expect("it is a value").to_string();
+    let written = |scheduler: Scheduler| {
+        let mut parameters = toml::Table::try_from(scheduler).expect("it is a table");
+        let kind = parameters.remove("kind").expect("a plan names the kind");
+        format!("{{ {kind} = {} }}", toml::Value::Table(parameters))
+    };
     Scheduler::examples().into_iter().map(written).collect()
 }
 

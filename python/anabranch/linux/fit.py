@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _core
-from ..plan import Class, Plan
+from ..plan import Class, Linux, MinRtt, Plan
 
 MOST_PATHS = 8
 """Subflows that the kernel's path manager allows in one connection."""
@@ -21,7 +21,7 @@ LOADABLE = tuple(
 )
 """Controllers that exist for the kernel, by the names of `anabranch list controllers`."""
 
-OWN_SCHEDULERS = ("min-rtt", "linux")
+OWN_SCHEDULERS = (MinRtt, Linux)
 """Schedulers that the kernel may run: its own, and the default, for which its own stands."""
 
 _DELAYED_ACK_S = 0.04
@@ -121,10 +121,8 @@ def refused_options(planned: Class) -> list[str]:
         found.append("the receive buffer has the size that is set")
     if planned.opportunistic:
         found.append("there is no opportunistic retransmission")
-    scheduler = planned.scheduler
-    name = scheduler if isinstance(scheduler, str) else next(iter(scheduler))
-    if name not in OWN_SCHEDULERS and len(planned.paths) > 1:
-        found.append(f"there is no scheduler {name}")
+    if not isinstance(planned.scheduler, OWN_SCHEDULERS) and len(planned.paths) > 1:
+        found.append(f"there is no scheduler {planned.scheduler.kind}")
     return found
 
 

@@ -1,14 +1,14 @@
-//! How a scheduler is written: its name alone, or a table of its name with its parameters.
+//! How a scheduler is written: by a user as its name alone, or as a table of its name with its
+//! parameters; in a plan as a table of its kind and its parameters.
 
 use super::{Kind, Scheduler};
-use schemars::SchemaGenerator;
-use serde::Serializer;
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// Reads a scheduler in either form.
+/// Reads a scheduler in either of the forms of a user.
 pub(super) struct Content;
 
 impl<'de> Visitor<'de> for Content {
@@ -46,27 +46,38 @@ impl<'de> DeserializeSeed<'de> for Parameters<'_> {
     }
 }
 
-/// Writes a scheduler: one without parameters is its name.
-pub(super) fn write<K: Kind, S: Serializer>(kind: &K, serializer: S) -> Result<S::Ok, S::Error> {
-    let name = K::DESCRIBED.names[0];
-    match size_of::<K>() {
-        0 => serializer.serialize_str(name),
-        _ => serializer.collect_map([(name, kind)]),
+/// Writes the parameters with the name of their kind among them.
+pub(super) fn write<K: Kind, S: Serializer>(own: &K, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Tagged<'a, K> {
+        kind: &'static str,
+        #[serde(flatten)]
+        own: &'a K,
     }
+    Tagged { kind: K::DESCRIBED.names[0], own }.serialize(serializer)
 }
 
-/// The forms of one scheduler: its name if every parameter has a default, and its table if it has
-/// parameters.
-pub(super) fn schema<K: Kind>(generator: &mut SchemaGenerator) -> Vec<Value> {
+/// The forms of one scheduler. A user writes its name, if every parameter has a default, or its
+/// table, if it has parameters; a plan has the parameters with their `kind`.
+pub(super) fn schema<K: Kind>(generator: &mut SchemaGenerator) -> Vec<Schema> {
     let (name, summary) = (K::DESCRIBED.names[0], K::DESCRIBED.summary);
+    if generator.contract().is_serialize() {
+        let mut parameters = generator.subschema_for::<K>();
+        parameters.insert("description".into(), summary.into());
+        parameters.insert("type".into(), "object".into());
+        let kind = json_schema!({ "kind": { "type": "string", "const": name } });
+        parameters.insert("properties".into(), kind.into());
+        parameters.insert("required".into(), vec!["kind"].into());
+        return vec![parameters];
+    }
     let mut forms = Vec::new();
     if Scheduler::read(name, MapDeserializer::<_, Unwritten>::new(std::iter::empty::<(&str, ())>()))
         .is_ok()
     {
-        forms.push(json!({ "description": summary, "type": "string", "const": name }));
+        forms.push(json_schema!({ "description": summary, "type": "string", "const": name }));
     }
     if size_of::<K>() > 0 {
-        forms.push(json!({
+        forms.push(json_schema!({
             "description": summary,
             "type": "object",
             "properties": { name: generator.subschema_for::<K>() },
