@@ -15,7 +15,7 @@ use crate::queue::{Arrival, ArrivalQueue, Backlog, Queue, State, Verdict};
 use crate::ring::Ring;
 use crate::{Packet, Rng};
 use departure::Departure;
-use impairments::{Fate, Impairments};
+use impairments::Impairments;
 use opportunities::Schedule;
 use rate::Transmitter;
 use units::{Rate, Span, Time};
@@ -224,9 +224,12 @@ impl<P: Packet> Link<P> {
     #[inline(never)]
     fn offer_extended(&mut self, now: Time, mut packet: P, rng: &mut impl Rng) -> Offer {
         self.pass_opportunities(now);
-        let fate = self.extras.as_mut().map_or(Fate::Spared, |it| it.impairments.on_offer(rng));
-        if let Fate::Lost = fate {
-            return Offer::Lost;
+        let mut doomed = false;
+        if let Some(Extras { impairments, .. }) = self.extras.as_deref_mut() {
+            if impairments.lose_before(rng) {
+                return Offer::Lost;
+            }
+            doomed = impairments.strikes_early(rng);
         }
         match self.judge(now, &packet, rng) {
             Verdict::Accept => {}
@@ -249,7 +252,7 @@ impl<P: Packet> Link<P> {
         let offer = self.carry_extended(now, packet);
         self.delay = delay;
         let inside = self.line.len();
-        if let (Fate::Doomed, Some(extras)) = (fate, &mut self.extras) {
+        if let (true, Some(extras)) = (doomed, &mut self.extras) {
             extras.impairments.doom(inside);
         }
         offer

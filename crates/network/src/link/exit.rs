@@ -1,6 +1,5 @@
 //! What comes out of a link of any kind, and when to wake it.
 
-use super::impairments::Exit;
 use super::{Link, Schedule};
 use crate::{Packet, Rng};
 use units::Time;
@@ -21,15 +20,20 @@ impl<P: Packet> Link<P> {
     /// then ask [`Link::due`]. Waking a link early is harmless.
     pub fn wake(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<P>> {
         self.serve(now);
-        loop {
-            let (exit, packet) = self.next_exit(now, rng)?;
-            match exit {
-                Exit::Out => return Some(Passage::Out(packet)),
-                Exit::Copy => return Some(Passage::Copy(packet)),
-                Exit::Lost => return Some(Passage::Lost(packet)),
-                Exit::HeldBack => {}
+        let impairments = self.extras.as_mut().map(|extras| &mut extras.impairments);
+        if let Some(original) = impairments.and_then(|own| own.pass_original(now, rng)) {
+            return Some(original);
+        }
+        while let Some(packet) = self.leave_line(now) {
+            let passage = match &mut self.extras {
+                None => Some(Passage::Out(packet)),
+                Some(extras) => extras.impairments.pass(now, packet, rng),
+            };
+            if passage.is_some() {
+                return passage;
             }
         }
+        self.extras.as_mut()?.impairments.take_late(now).map(Passage::Out)
     }
 
     /// When to wake the link; never if nothing is inside.
@@ -47,21 +51,10 @@ impl<P: Packet> Link<P> {
         self.schedule().map_or(self.transmitter.idle_at, Schedule::ready)
     }
 
-    /// The packet that is at the end of the line by `now`, whose copy came out, or that was held
-    /// back until then, and what becomes of it.
-    fn next_exit(&mut self, now: Time, rng: &mut impl Rng) -> Option<(Exit, P)> {
-        let original = self.extras.as_mut().and_then(|extras| extras.impairments.take_original());
-        if let (Some(packet), Some(extras)) = (original, &mut self.extras) {
-            return Some((extras.impairments.hold_back(now, packet, rng), packet));
-        }
-        if let Some(carried) = self.line.front().filter(|carried| carried.arrives <= now) {
-            let packet = carried.packet;
-            self.deliver();
-            let impairments = self.extras.as_mut().map(|extras| &mut extras.impairments);
-            let exit = impairments.map_or(Exit::Out, |own| own.on_exit(now, packet, rng));
-            return Some((exit, packet));
-        }
-        let packet = self.extras.as_mut()?.impairments.take_late(now)?;
-        Some((Exit::Out, packet))
+    /// The next packet that is at the end of the line by `now`.
+    fn leave_line(&mut self, now: Time) -> Option<P> {
+        let packet = self.line.front().filter(|carried| carried.arrives <= now)?.packet;
+        self.deliver();
+        Some(packet)
     }
 }

@@ -1,6 +1,6 @@
 //! What impairs a link: random loss, outages, jitter, reordering, copies.
 
-use super::LinkSettings;
+use super::{LinkSettings, Passage};
 use crate::Rng;
 use crate::loss::{Loss, LossPlace, LossProcess};
 use schemars::JsonSchema;
@@ -53,26 +53,6 @@ pub(super) struct Impairments<P> {
     original: Option<P>,
 }
 
-/// What random loss says of a packet that is offered.
-pub(super) enum Fate {
-    /// It is lost before the queue.
-    Lost,
-    /// It will be lost on the line.
-    Doomed,
-    /// It is not lost, as far as is known now.
-    Spared,
-}
-
-/// What becomes of a packet at the end of the line.
-pub(super) enum Exit {
-    Out,
-    /// It comes out, and comes out once more.
-    Copy,
-    Lost,
-    /// It comes out later.
-    HeldBack,
-}
-
 impl<P: Copy> Impairments<P> {
     /// Those of `settings`, with a queue that decides on departure if `departure`.
     pub(super) fn new(settings: &LinkSettings, departure: bool) -> Self {
@@ -111,17 +91,16 @@ impl<P: Copy> Impairments<P> {
         self.up = up.unwrap_or(self.up);
     }
 
-    /// What becomes of a packet that is offered.
-    pub(super) fn on_offer(&mut self, rng: &mut impl Rng) -> Fate {
-        let before = self.strikes_at(LossPlace::Before);
-        if self.up && ((self.late_loss && !before) || !self.strikes(rng)) {
-            return Fate::Spared;
-        }
-        if self.up && !before {
-            return Fate::Doomed;
-        }
-        self.losses += 1;
-        Fate::Lost
+    /// Whether the link loses a packet that is offered before its queue judges it.
+    pub(super) fn lose_before(&mut self, rng: &mut impl Rng) -> bool {
+        let lost = !self.up || (self.strikes_at(LossPlace::Before) && self.strikes(rng));
+        self.losses += u64::from(lost);
+        lost
+    }
+
+    /// Whether a packet that is offered will be lost on the line, if that is drawn now.
+    pub(super) fn strikes_early(&mut self, rng: &mut impl Rng) -> bool {
+        !self.late_loss && self.strikes_at(LossPlace::After) && self.strikes(rng)
     }
 
     /// The last packet that was offered will be lost on the line; `inside` of them are on it.
@@ -137,13 +116,14 @@ impl<P: Copy> Impairments<P> {
         }
     }
 
-    /// The packet whose copy has come out, which comes out now, at `now` or later.
-    pub(super) fn take_original(&mut self) -> Option<P> {
-        self.original.take()
+    /// The packet whose copy came out last, unless it is held back at `now`.
+    pub(super) fn pass_original(&mut self, now: Time, rng: &mut impl Rng) -> Option<Passage<P>> {
+        let original = self.original.take()?;
+        self.pass_once(now, original, rng)
     }
 
-    /// What becomes of `packet`, which is at the end of the line at `now`.
-    pub(super) fn on_exit(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Exit {
+    /// Passes `packet`, which is at the end of the line at `now`, unless it is held back.
+    pub(super) fn pass(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Option<Passage<P>> {
         self.delivered += 1;
         let doomed = self.doomed.front() == Some(&self.delivered);
         if doomed {
@@ -152,23 +132,23 @@ impl<P: Copy> Impairments<P> {
         let late = self.late_loss && self.strikes_at(LossPlace::After);
         if doomed || (late && self.strikes(rng)) {
             self.losses += 1;
-            return Exit::Lost;
+            return Some(Passage::Lost(packet));
         }
         if self.duplicate > 0.0 && rng.uniform() < self.duplicate {
             self.original = Some(packet);
-            return Exit::Copy;
+            return Some(Passage::Copy(packet));
         }
-        self.hold_back(now, packet, rng)
+        self.pass_once(now, packet, rng)
     }
 
-    /// Whether `packet`, which is not lost and comes out once, is overtaken.
-    pub(super) fn hold_back(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Exit {
+    /// Passes `packet`, which is not lost and comes out once, unless it is held back.
+    fn pass_once(&mut self, now: Time, packet: P, rng: &mut impl Rng) -> Option<Passage<P>> {
         match self.reorder.filter(|reorder| rng.uniform() < reorder.probability) {
             Some(reorder) => {
                 self.late.push_back((now + reorder.delay, packet));
-                Exit::HeldBack
+                None
             }
-            None => Exit::Out,
+            None => Some(Passage::Out(packet)),
         }
     }
 
