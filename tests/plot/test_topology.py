@@ -103,7 +103,7 @@ def test_a_route_is_not_there_before_its_first_packet(chain):
 def test_a_bus_is_a_line_below_the_ground_with_its_stations(mixed):
     of = ground(mixed, mixed.runs[0])
     (row,) = of.rows
-    assert (row.name, row.kind) == ("lan", "bus") and row.y_m < 0
+    assert (row.name, row.medium.kind) == ("lan", "bus") and row.y_m < 0
     assert set(names(of, row.sites)) == {"ap", "server", "printer"}
     for site in of.sites:
         assert (site.y_m[0] < row.y_m) == (site.name in ("server", "printer"))

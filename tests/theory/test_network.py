@@ -9,7 +9,7 @@ import pytest
 from plans import link, plan, red, scenario_a, users
 
 from anabranch.plan import Codel, GilbertElliott
-from anabranch.theory import Network, Queue, left_out, single_user
+from anabranch.theory import DropTail, Network, Queue, left_out, single_user
 
 
 def test_a_plan_becomes_capacities_counts_and_incidence():
@@ -69,11 +69,11 @@ def test_red_with_count_spacing_needs_half_the_marking_for_the_same_loss():
 
 
 def test_a_congested_droptail_queue_is_taken_as_full():
-    queue = Queue("droptail", limit_packets=50)
+    queue = DropTail(limit_packets=50)
     assert queue.length_packets(0.01, 1500) == 50
     assert queue.delay_s(0.01, 10e6, 1500) == pytest.approx(0.060)
-    assert Queue("droptail", limit_bytes=30_000).length_packets(0.01, 1500) == 20
-    assert Queue("droptail").length_packets(0.01, 1500) == 0
+    assert DropTail(limit_bytes=30_000).length_packets(0.01, 1500) == 20
+    assert DropTail().length_packets(0.01, 1500) == 0
 
 
 def test_numbers_out_of_range_are_refused_by_name():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..plan import Plan
+from ..plan import Bus, Cell, Medium, Plan, Wifi
 from ..result import Result
 from ..runs import Run
 
@@ -52,8 +52,8 @@ class Row:
     """A row of sites without a place; a line for a bus."""
 
     name: str
-    kind: str
-    """wifi, bus or cell."""
+    medium: Medium
+    """What its sites share."""
     y_m: float
     """Where the row is; of a bus the line."""
     x_m: tuple[float, float]
@@ -69,8 +69,8 @@ class Ground:
     sites: list[Site]
     stations: list[list[int]]
     """For each medium of the plan the sites of its stations."""
-    kinds: list[str]
-    """For each medium what it is."""
+    media: list[Medium]
+    """The media of the plan."""
     area: tuple[float, float, float, float] | None
     """West, south, east and north end of the ground in metres; None where nothing has a place."""
     box: tuple[float, float, float, float]
@@ -82,7 +82,7 @@ class Ground:
     def bus(self, medium: int) -> int:
         """Number of the row that is the bus of a medium; -1 if it is none."""
         for number, row in enumerate(self.rows):
-            on_it = self.kinds[medium] == "bus" and row.kind == "bus"
+            on_it = isinstance(self.media[medium], Bus) and isinstance(row.medium, Bus)
             if on_it and set(self.stations[medium]) == set(row.sites):
                 return number
         return -1
@@ -102,14 +102,13 @@ def ground(result: Result, run: Run) -> Ground:
     if not run.series.has("nodes"):
         raise ValueError("the result has no samples of nodes; run it again")
     sites, stations = all_sites(plan, run)
-    kinds: list[str] = [medium.kind for medium in plan.media]
     placed = [number for number, site in enumerate(sites) if site.placed]
     if placed:
         area = around(plan, [sites[number] for number in placed])
-        known = Ground(sites, stations, kinds, area, area, stretch_of(area))
+        known = Ground(sites, stations, plan.media, area, area, stretch_of(area))
         return in_rows(known, plan, set(placed))
     square = (0.0, 0.0, CIRCLE_M, CIRCLE_M)
-    bare = Ground(sites, stations, kinds, None, square, FLAT)
+    bare = Ground(sites, stations, plan.media, None, square, FLAT)
     on_it, order = on_circle(bare)
     return in_rows(on_it, plan, set(order))
 
@@ -128,7 +127,7 @@ def all_sites(plan: Plan, run: Run) -> tuple[list[Site], list[list[int]]]:
     known = {site.name: number for number, site in enumerate(sites)}
     stations = []
     for medium in plan.media:
-        radio = getattr(medium, "radio", None)  # some kinds have no propagation
+        radio = None if isinstance(medium, Bus) else medium.radio
         has_places = radio and len({station.place_m for station in medium.stations}) > 1
         for station in medium.stations:
             name = station.name
@@ -161,9 +160,9 @@ def roles_of(plan: Plan) -> dict[str, str]:
             ends.setdefault(here.medium, []).append({*here.from_, *here.to})
     for number, medium in enumerate(plan.media):
         names = [station.name for station in medium.stations]
-        if medium.kind == "cell":
+        if isinstance(medium, Cell):
             roles[names[0]] = "base"
-        elif medium.kind == "wifi" and not medium.routing:
+        elif isinstance(medium, Wifi) and not medium.routing:
             shared = set.intersection(*ends.get(number, [set()]))
             if len(shared) == 1:
                 roles.setdefault(names[shared.pop()], "access")
@@ -198,7 +197,7 @@ def on_circle(of: Ground) -> tuple[Ground, list[int]]:
     turn = [
         site
         for number, stations in enumerate(of.stations)
-        if of.kinds[number] != "bus"
+        if not isinstance(of.media[number], Bus)
         for site in stations
     ]
     sites = list(of.sites)
@@ -223,7 +222,7 @@ def in_rows(of: Ground, plan: Plan, done: set[int]) -> Ground:
     sites, rows, y_m = list(of.sites), [], south
     names = [medium.name.partition("/")[0] for medium in plan.media]
     for number, medium in enumerate(of.stations):
-        is_bus = of.kinds[number] == "bus"
+        is_bus = isinstance(of.media[number], Bus)
         new = [site for site in dict.fromkeys(medium) if site not in done]
         if not new and not is_bus:
             continue
@@ -235,7 +234,7 @@ def in_rows(of: Ground, plan: Plan, done: set[int]) -> Ground:
         done.update(new)
         shown = tuple(dict.fromkeys(medium)) if is_bus else tuple(new)
         ends = (west + 0.02 * (east - west), east - 0.02 * (east - west))
-        rows.append(Row(names[number], of.kinds[number], y_m, ends, shown))
+        rows.append(Row(names[number], of.media[number], y_m, ends, shown))
         y_m = below
     for node in (n for n in range(len(sites)) if n not in done):
         y_m -= ROW * unit  # nodes on no medium at all

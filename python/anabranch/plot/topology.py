@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Bus
 from ..runs import Run
 from . import style
 from .ground import Ground, Row, Site, ground
@@ -226,8 +227,8 @@ def draw_row(ax: Axes, of: Ground, row: Row, sample: int) -> None:
     """A row's name, and of a bus the line with a stem to each station."""
     look: dict[str, Any] = {"fontsize": 9, "color": style.INK, "ha": "left", "va": "bottom"}
     lift: dict[str, Any] = {"xytext": (0, 4), "textcoords": "offset points"}
-    ax.annotate(f"{row.name} ({row.kind})", (row.x_m[0], row.y_m), **lift, **look)
-    if row.kind != "bus":
+    ax.annotate(f"{row.name} ({row.medium.kind})", (row.x_m[0], row.y_m), **lift, **look)
+    if not isinstance(row.medium, Bus):
         return
     ax.plot(row.x_m, (row.y_m, row.y_m), color=style.INK, linewidth=3, zorder=2)
     for number in row.sites:

@@ -22,7 +22,7 @@ from .fluid import Fluid
 from .network import Link, Network, Path, UserClass, left_out, refusal, single_user
 from .optimum import Optimum, ParetoCheck, max_throughput_bps, optimum, pareto_check
 from .portrait import Portrait, portrait
-from .queueing import Queue
+from .queueing import DropTail, Queue, Red
 from .stability import Stability, stability
 from .throughput import (
     loss_at_rate,
@@ -47,6 +47,7 @@ __all__ = [
     "Allocation",
     "Axis",
     "Convergence",
+    "DropTail",
     "Equilibrium",
     "Fluid",
     "Link",
@@ -57,6 +58,7 @@ __all__ = [
     "Phy",
     "Portrait",
     "Queue",
+    "Red",
     "Saturation",
     "Stability",
     "TheoryError",

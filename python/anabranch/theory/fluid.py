@@ -33,7 +33,7 @@ from .balance import Law, check_law
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
 from .network import Floats, Link, Network
-from .queueing import BUSY_LOSS
+from .queueing import BUSY_LOSS, Red
 
 FLUID_MESH = 0.05
 """Lattice spacing for set-valued laws: states within 5 % are averaged over. The steps between the
@@ -115,7 +115,7 @@ class Fluid:
         """
         rates = np.full(len(self.links), math.inf)
         for k, link in enumerate(self._links):
-            if link.queue and link.queue.kind == "red" and link.queue.weight < 1.0:
+            if isinstance(link.queue, Red) and link.queue.weight < 1.0:
                 rates[k] = -math.log1p(-link.queue.weight) * self.capacities[k]
         return rates
 
@@ -247,7 +247,7 @@ class Fluid:
     def _check_curves(self) -> None:
         for link in self._links:
             loss = self.equilibrium.link_losses[link.name]
-            if loss > BUSY_LOSS and (link.queue is None or link.queue.kind != "red"):
+            if loss > BUSY_LOSS and not isinstance(link.queue, Red):
                 kind = link.queue.kind if link.queue else "none"
                 raise TheoryError(
                     f"link {link.name!r} is congested and its queue is {kind}: the fluid model needs a curve "

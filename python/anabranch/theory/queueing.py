@@ -2,13 +2,15 @@
 
 A fixed point has no queue process, only a loss probability. RED ties the two together: the queue
 is the place on the drop curve where the loss is what the equilibrium asks for. Drop-tail has no
-such curve; its assumption is stated at `_droptail_packets`.
+such curve; its assumption is stated at `DropTail`.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .. import _core
 from .. import plan as planned
@@ -21,24 +23,14 @@ replaced by a ramp over losses from 0 to `BUSY_LOSS`, so that the equilibrium st
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A link's queue. All sizes are in packets unless the name says bytes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue(ABC):
+    """A link's queue. All sizes are in packets unless the name says bytes."""
 
-    `kind` is "red" or "droptail". RED's curve (Floyd and Jacobson 1993) rises from 0 at
-    `min_packets` to `max_p` at `max_packets`; with `gentle` it goes on to 1 at `2 * max_packets`.
-    """
+    kind: ClassVar[str]
+    """Its name in a scenario."""
 
-    kind: str
     limit_packets: float | None = None
-    limit_bytes: float | None = None
-    min_packets: float = 0.0
-    max_packets: float = 0.0
-    max_p: float = 1.0
-    gentle: bool = False
-    spacing: str = "independent"
-    weight: float = 1.0
-    """Of a new sample in RED's average (w_q), in (0, 1]; 1 takes the queue of the moment."""
 
     @staticmethod
     def from_plan(queue: planned.Queue | None) -> Queue | None:
@@ -49,10 +41,9 @@ class Queue:
         if queue is None:
             return None
         if isinstance(queue, planned.DropTail):
-            return Queue(queue.kind, queue.limit_packets, queue.limit_bytes)
+            return DropTail(limit_packets=queue.limit_packets, limit_bytes=queue.limit_bytes)
         if isinstance(queue, planned.Red):
-            return Queue(
-                queue.kind,
+            return Red(
                 limit_packets=queue.limit_packets,
                 min_packets=queue.min_packets,
                 max_packets=queue.max_packets,
@@ -68,45 +59,75 @@ class Queue:
         if loss <= 0.0:
             return 0.0
         loss = min(loss, 1.0)
-        length = (
-            self._red_packets(loss) if self.kind == "red" else self._droptail_packets(packet_bytes)
-        )
+        length = self.dropping_packets(loss, packet_bytes)
         if self.limit_packets is not None:
             length = min(length, float(self.limit_packets))
         return length * min(1.0, loss / BUSY_LOSS)
 
-    def loss_at(self, average_packets: float) -> float:
-        """The drop probability at an average queue: what `length_packets` inverts.
+    @abstractmethod
+    def dropping_packets(self, loss: float, packet_bytes: float) -> float:
+        """The queue at which it drops with probability `loss`, above 0 and at most 1."""
 
-        RED's curve is the simulator's own. Drop-tail has none: 0 here, for what does not fit is no
-        function of the queue.
-        """
-        if self.kind != "red":
-            return 0.0
-        marked: float = _core.red_drop_probability(
-            average_packets,
-            min_th=self.min_packets,
-            max_th=self.max_packets,
-            max_p=self.max_p,
-            gentle=self.gentle,
-        )
-        return 2.0 * marked / (1.0 + marked) if self.spacing == "count" else marked
+    @abstractmethod
+    def loss_at(self, average_packets: float) -> float:
+        """The drop probability at an average queue: what `length_packets` inverts."""
 
     def most_packets(self, packet_bytes: float) -> float:
         """How many packets of `packet_bytes` fit at all; `inf` without a limit."""
-        limits = [math.inf]
-        if self.limit_packets is not None:
-            limits.append(float(self.limit_packets))
-        if self.limit_bytes is not None:
-            limits.append(float(self.limit_bytes) / packet_bytes)
-        return min(limits)
+        return math.inf if self.limit_packets is None else float(self.limit_packets)
 
     def delay_s(self, loss: float, rate_bps: float, packet_bytes: float) -> float:
         """Queueing delay in seconds behind `rate_bps`; serialisation of the own packet excluded."""
         return self.length_packets(loss, packet_bytes) * packet_bytes * 8.0 / rate_bps
 
-    def _red_packets(self, loss: float) -> float:
-        """The inverse of RED's drop curve."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTail(Queue):
+    """Drop-tail, which has no curve.
+
+    Assumption: a drop-tail queue that drops at all is full. That is an upper bound on its mean: the
+    true queue swings between full and what is left after the flows have halved. An unlimited queue
+    never drops and is taken as empty.
+    """
+
+    kind: ClassVar[str] = "droptail"
+
+    limit_bytes: float | None = None
+
+    def dropping_packets(self, loss: float, packet_bytes: float) -> float:
+        """All that fits."""
+        most = self.most_packets(packet_bytes)
+        return 0.0 if math.isinf(most) else most
+
+    def loss_at(self, average_packets: float) -> float:
+        """Zero: the loss of packets that do not fit is not a function of the queue."""
+        return 0.0
+
+    def most_packets(self, packet_bytes: float) -> float:
+        """By either limit."""
+        by_bytes = math.inf if self.limit_bytes is None else self.limit_bytes / packet_bytes
+        by_packets = math.inf if self.limit_packets is None else float(self.limit_packets)
+        return min(by_bytes, by_packets)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Red(Queue):
+    """RED. Its curve (Floyd and Jacobson 1993) rises from 0 at `min_packets` to `max_p` at
+    `max_packets`; with `gentle` it goes on to 1 at `2 * max_packets`.
+    """
+
+    kind: ClassVar[str] = "red"
+
+    min_packets: float
+    max_packets: float
+    max_p: float
+    gentle: bool
+    spacing: planned.Spacing
+    weight: float
+    """Of a new sample in the average (w_q), in (0, 1]; 1 takes the queue of the moment."""
+
+    def dropping_packets(self, loss: float, packet_bytes: float) -> float:
+        """The inverse of the drop curve."""
         # Count spacing drops 2 p_b / (1 + p_b) in the long run, so p_b = p / (2 - p).
         marked = loss / (2.0 - loss) if self.spacing == "count" else loss
         if marked <= self.max_p:
@@ -116,11 +137,13 @@ class Queue:
         beyond = (marked - self.max_p) / (1.0 - self.max_p)
         return self.max_packets * (1.0 + min(beyond, 1.0))
 
-    def _droptail_packets(self, packet_bytes: float) -> float:
-        """Assumption: a drop-tail queue that drops at all is full.
-
-        That is an upper bound on its mean: the true queue swings between full and what is left
-        after the flows have halved. An unlimited queue never drops and is taken as empty.
-        """
-        most = self.most_packets(packet_bytes)
-        return 0.0 if math.isinf(most) else most
+    def loss_at(self, average_packets: float) -> float:
+        """The drop curve, which is the simulator's own."""
+        marked: float = _core.red_drop_probability(
+            average_packets,
+            min_th=self.min_packets,
+            max_th=self.max_packets,
+            max_p=self.max_p,
+            gentle=self.gentle,
+        )
+        return 2.0 * marked / (1.0 + marked) if self.spacing == "count" else marked

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...plan import Bus, Medium, Plan, Wifi
 from ...plan import Cell as LteCell
-from ...plan import Plan, Wifi
 from ...result import Result
 from ...statistics import interval
 from ..findings import Check, Finding, finding, holds, measured, within
@@ -155,12 +155,9 @@ def csma(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-def capacity(result: Result, kinds: tuple[str, ...]) -> float:
-    """Nominal Mb/s of all media of some kinds."""
-    rates = (
-        m.rate_bps for m in result.plan.media if not isinstance(m, LteCell) and m.kind in kinds
-    )
-    return sum(rates) / 1e6
+def capacity(result: Result, kind: type[Bus] | type[Wifi]) -> float:
+    """Nominal Mb/s of all media of a kind."""
+    return sum(m.rate_bps for m in result.plan.media if isinstance(m, kind)) / 1e6
 
 
 def sane(lab: Laboratory, sweep: Sweep) -> list[Check]:
@@ -170,7 +167,7 @@ def sane(lab: Laboratory, sweep: Sweep) -> list[Check]:
     checks = []
     for c in sweep.controllers:
         result = lab[under(sweep.network, c)]
-        bus, air = capacity(result, ("bus",)), capacity(result, ("wifi",))
+        bus, air = capacity(result, Bus), capacity(result, Wifi)
         each = {name: mbps(result, name) for name in connections(result)}
         radio = np.sum([rate for name, rate in each.items() if name.startswith("wifi")], axis=0)
         total = np.sum(list(each.values()), axis=0)
@@ -316,12 +313,20 @@ def fix_mixed(claim: Claim, lab: Laboratory) -> Finding:
 
 def technologies(plan: Plan) -> set[str]:
     """Kinds of subnets: a MANET is another one than a network of access points."""
-    return {
-        f"Wi-Fi, {'ad hoc' if isinstance(m, Wifi) and m.routing in ('aodv', 'olsr', 'oracle') else 'access points'}"
-        if m.kind == "wifi"
-        else {"bus": "CSMA bus", "cell": "LTE cell"}[m.kind]
-        for m in plan.media
-    }
+    return {technology(medium) for medium in plan.media}
+
+
+def technology(medium: Medium) -> str:
+    """What a medium is called in evidence."""
+    match medium:
+        case Wifi(routing="aodv" | "olsr" | "oracle"):
+            return "Wi-Fi, ad hoc"
+        case Wifi():
+            return "Wi-Fi, access points"
+        case Bus():
+            return "CSMA bus"
+        case LteCell():
+            return "LTE cell"
 
 
 @PAPER.claim("wish.large_topologies", *Sweep(LARGE).configurations)

@@ -65,8 +65,8 @@ def contents(result: Result, run: Run) -> dict[str, Any]:
         "stretch": of.stretch,
         "groups": [[name, GROUPS[n % len(GROUPS)]] for n, name in enumerate(of.groups())],
         "sites": [site(one, of.groups(), unit_m) for one in of.sites],
-        "rows": [[row.name, row.kind, row.y_m, *row.x_m, row.sites] for row in of.rows],
-        "buses": [of.bus(medium) for medium in range(len(of.kinds))],
+        "rows": [[row.name, row.medium.kind, row.y_m, *row.x_m, row.sites] for row in of.rows],
+        "buses": [of.bus(medium) for medium in range(len(of.media))],
         "media": [medium.name for medium in result.plan.media],
         "streams": [
             stream(result, run, one, tone) for one, tone in zip(known, colours(known), strict=True)
