@@ -1,11 +1,13 @@
 # Everything a person types. `make` alone shows this list.
-# The demo and the tests install what they need: on a bare Debian 12, as root or with sudo, also from apt.
+# The demo and the tests install what they need: on a bare Debian 12, as root or with sudo, also
+# from apt.
 
 PYTHON ?= python3
 VENV := .venv
 BUILT := $(VENV)/.built
 RUST := $(shell git ls-files 'bpf/**' 'crates/**.rs' 'crates/**.c' 'crates/**/Cargo.toml' Cargo.toml Cargo.lock pyproject.toml 2>/dev/null)
-# The controllers for the kernel are an optional part, for they need clang and libelf where they are built.
+# The controllers for the kernel are an optional part: they need clang and libelf where they are
+# built.
 ifeq ($(shell uname -s),Linux)
 export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
 KERNEL := --features bindings/kernel

@@ -18,7 +18,8 @@ static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
 	if (AB_COUPLED && ab_gather(tp, &v) > 1) {
 		v.path[v.me & (AB_PATHS - 1)].cwnd = cwnd;
 		s64 after = ab_backoff(&v);
-		ssthresh = after > (s64)ab_settings.min_ssthresh ? (u32)after : ab_settings.min_ssthresh;
+		ssthresh = after > (s64)ab_settings.min_ssthresh ? (u32)after
+								 : ab_settings.min_ssthresh;
 	}
 	if (p->since_loss) {
 		p->between_losses = p->since_loss;

@@ -54,9 +54,12 @@ static inline void ab_guard_threshold(struct tcp_sock *tp, struct ab_path *p, u8
 		ab_repaired(p);
 	} else if (!p->ssthresh && (ssthresh < AB_PLAUSIBLE || ssthresh == TCP_INFINITE_SSTHRESH)) {
 		p->ssthresh = ssthresh;
-	} else if (state >= TCP_CA_CWR ? ssthresh != p->ssthresh
-				       : ssthresh >= AB_PLAUSIBLE && ssthresh != TCP_INFINITE_SSTHRESH) {
-		tp->snd_ssthresh = p->ssthresh && p->ssthresh < AB_PLAUSIBLE ? p->ssthresh : ab_max(p->cwnd / 2, 2);
+	} else if (state >= TCP_CA_CWR
+			   ? ssthresh != p->ssthresh
+			   : ssthresh >= AB_PLAUSIBLE && ssthresh != TCP_INFINITE_SSTHRESH) {
+		tp->snd_ssthresh = p->ssthresh && p->ssthresh < AB_PLAUSIBLE
+					   ? p->ssthresh
+					   : ab_max(p->cwnd / 2, 2);
 		p->ssthresh = tp->snd_ssthresh;
 		ab_repaired(p);
 	}

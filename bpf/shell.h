@@ -70,7 +70,8 @@ static inline void ab_plant(struct ab_views *v, struct ab_path *p, struct ab_win
 }
 
 /* Congestion avoidance under the law. */
-static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_path *p, struct ab_views *v, u32 acked)
+static __attribute__((noinline)) void ab_avoid(struct tcp_sock *tp, struct ab_path *p,
+					       struct ab_views *v, u32 acked)
 {
 	struct ab_window before, w;
 
@@ -133,7 +134,8 @@ static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 }
 
 /* Proportional rate reduction (RFC 6937) as in tcp_cwnd_reduction. */
-static inline void ab_reduce(struct tcp_sock *tp, struct ab_path *p, int flag, int losses, u32 acked)
+static inline void ab_reduce(struct tcp_sock *tp, struct ab_path *p, int flag, int losses,
+			     u32 acked)
 {
 	s32 pipe = ab_pipe(tp);
 	s32 delta = (s32)tp->snd_ssthresh - pipe, out = tp->prr_out, send;
@@ -239,7 +241,8 @@ static inline void ab_idle(struct tcp_sock *tp)
 	u32 rto = tp->inet_conn.icsk_rto, cwnd = tp->snd_cwnd, floor = ab_min(cwnd, TCP_INIT_CWND);
 	s32 idle = (u32)bpf_jiffies64() - tp->lsndtime;
 
-	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4.sysctl_tcp_slow_start_after_idle)
+	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4
+		     .sysctl_tcp_slow_start_after_idle)
 		return;
 	/* with segments out, this is a retransmission */
 	if (tp->packets_out || !rto || idle <= (s32)rto)

@@ -84,7 +84,8 @@ __attribute__((noinline, weak)) int ab_visit(struct ab_walk *w, struct ab_view *
 	if (BPF_CORE_READ_BITFIELD_PROBED(context, backup))
 		return 0;
 	reducing = path.state == TCP_CA_CWR || path.state == TCP_CA_RECOVERY;
-	view->cwnd = reducing && path.ssthresh && path.ssthresh < AB_PLAUSIBLE ? path.ssthresh : path.cwnd;
+	view->cwnd = reducing && path.ssthresh && path.ssthresh < AB_PLAUSIBLE ? path.ssthresh
+									       : path.cwnd;
 	view->srtt = ssk->srtt_us >> 3;
 	view->since_loss = path.since_loss;
 	view->between_losses = path.between_losses;

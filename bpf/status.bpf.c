@@ -62,7 +62,8 @@ int ab_status(struct bpf_iter__tcp *ctx)
 	tp = bpf_skc_to_tcp_sock(sk);
 	if (!tp)
 		return 0;
-	bpf_probe_read_kernel(row.controller, sizeof(row.controller), tp->inet_conn.icsk_ca_ops->name);
+	bpf_probe_read_kernel(row.controller, sizeof(row.controller),
+			      tp->inet_conn.icsk_ca_ops->name);
 	if (row.controller[0] != 'a' || row.controller[1] != 'b')
 		return 0;
 	bpf_probe_read_kernel(&row.path, sizeof(row.path), tp->inet_conn.icsk_ca_priv);

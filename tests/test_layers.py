@@ -117,22 +117,28 @@ def test_a_function_of_more_than_60_lines_of_code_is_found(tmp_path: Path) -> No
     [
         ("crates/units/src/lib.rs", "fn f() {}"),
         ("bpf/lia.h", "int w; \t"),
+        ("Makefile", ""),
         ("tests/test_wide.py", "x = 1"),
     ],
 )
 def test_a_comment_of_more_than_100_columns_is_found(tmp_path: Path, file: str, code: str) -> None:
-    mark, end = {"rs": ("// ", ""), "h": ("/* ", " */"), "py": ("# ", "")}[file.split(".")[-1]]
+    mark, end = {"rs": ("// ", ""), "h": ("/* ", " */")}.get(file.split(".")[-1], ("# ", ""))
     code = f"{code} {mark}"
     room = 100 - len(f"{code}{end}".expandtabs(8))
     assert plant(tmp_path, file, f"{code}{'x' * room}{end}\n") == []
     (found,) = plant(tmp_path, file, f"{code}{'x' * (room + 1)}{end}\n")
-    assert found == f"{file}:1: a comment of 101 columns"
+    assert found == f"{file}:1: a line of 101 columns"
+
+
+def test_a_line_of_c_of_more_than_100_columns_is_found(tmp_path: Path) -> None:
+    (found,) = plant(tmp_path, "bpf/lia.h", f"\tint {'w' * 88};\n")
+    assert found == "bpf/lia.h:1: a line of 101 columns"
 
 
 def test_a_docstring_of_more_than_100_columns_is_found_and_a_string_is_not(tmp_path: Path) -> None:
     text = f'"""Module."""\n\nX = "{"x" * 120}"\n"""{"x" * 98}"""\n'
     (found,) = plant(tmp_path, "tools/wide.py", text)
-    assert found == "tools/wide.py:4: a comment of 101 columns"
+    assert found == "tools/wide.py:4: a line of 101 columns"
 
 
 def test_a_comment_that_names_a_file_that_is_gone_is_found(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what building needs and is missing: a C compiler, Python's venv, Rust, and on Linux what compiles
-# and loads the controllers for the kernel. With the word `tests` also what only tests need, with the word
-# `check` clippy and rustfmt.
+# Installs what building needs and is missing: a C compiler, Python's venv, Rust, and on Linux what
+# compiles and loads the controllers for the kernel. With the word `tests` also what only tests
+# need, with the word `check` clippy and rustfmt.
 # An existing Rust toolchain that is new enough is used and left alone.
 set -eu
 
