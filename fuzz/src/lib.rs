@@ -12,6 +12,8 @@ use transport::{
 use units::{Bytes, Span, Time};
 use wire::Segment;
 
+pub mod whole;
+
 /// Payload bytes of a segment.
 pub const SEGMENT: u32 = 1000;
 

@@ -5,6 +5,7 @@ mod common;
 
 use common::{plan, run, with_queues};
 use proptest::prelude::*;
+use scenario::{MediumExample, medium_examples};
 use simulator::{Observe, Outcome, Progress, Series, replicate};
 
 const BASE: &str = "
@@ -45,78 +46,18 @@ fn moves(first: usize, count: usize) -> impl Strategy<Value = String> {
     ]
 }
 
-/// A medium, its links `up` and `down` between the nodes `n` and the base or access points, and
-/// what stations have.
-fn medium() -> impl Strategy<Value = String> {
-    let routing = prop::sample::select(vec!["", "oracle", "aodv", "olsr", "association"]);
-    let rate = prop::sample::select(vec![
-        "rate = '6 Mb/s'",
-        "rate = '24 Mb/s'",
-        "control = 'arf'",
-        "control = 'ideal'",
-    ]);
-    let loss = prop::sample::select(vec!["", "residual_loss = 0.05", "noise = '100 ms'"]);
-    (routing, rate, loss, 1..4_u32, 1..7_u32, any::<bool>()).prop_map(
-        |(routing, rate, loss, channels, attempts, points)| {
-            let access = match routing {
-                "association" | "oracle" if points => "access = 'p'",
-                "association" => "access = 'base'",
-                _ => "",
-            };
-            let end = if access == "access = 'p'" { "p" } else { "base" };
-            let routing = match routing {
-                "" => String::new(),
-                _ => format!("routing = '{routing}'\nnodes = ['p']"),
-            };
-            format!(
-                "[[medium]]\nname = 'air'\nstandard = 'g'\nradio = {{}}\n{rate}\nattempts = {attempts}\n\
-                 channels = {channels}\n{routing}\n{access}\n\
-                 [[medium.station]]\nname = 'n'\n{loss}\n\
-                 [[link]]\nname = 'up'\nmedium = 'air'\nfrom = 'n'\nto = '{end}'\n\
-                 [[link]]\nname = 'down'\nmedium = 'air'\nfrom = '{end}'\nto = 'n'\n"
-            )
-        },
-    )
-}
-
-/// A bus and a cell with their links.
-fn others() -> impl Strategy<Value = String> {
-    let signal = prop::sample::select(vec!["snr_db = 10.0", "snr_db = -20.0", "radio = {}"]);
-    let fading =
-        prop::sample::select(vec!["", "fading = { deviation_db = 8.0, coherence = '30 ms' }"]);
-    let scheduler = prop::sample::select(vec!["proportional-fair", "round-robin", "max-rate"]);
-    (1..20_u32, 0..500_u32, 1..60_u32, signal, fading, scheduler).prop_map(
-        |(rate, delay, limit, signal, fading, scheduler)| {
-            let mut text = format!(
-                "[[bus]]\nname = 'wire'\nrate = '{rate} Mb/s'\ndelay = '{delay} us'\n\
-                 queue = {{ droptail = {{ packets = '{limit} packets' }} }}\n\
-                 [[cell]]\nname = 'tower'\nbase = 'base'\nblocks = {limit}\n{signal}\n{fading}\nscheduler = '{scheduler}'\n"
-            );
-            for (name, medium, from, to) in [
-                ("call", "tower", "n", "base"),
-                ("answer", "tower", "base", "n"),
-                ("forth", "wire", "base", "server"),
-                ("home", "wire", "server", "base"),
-            ] {
-                text += &format!(
-                    "[[link]]\nname = '{name}'\nmedium = '{medium}'\nfrom = '{from}'\nto = '{to}'\n"
-                );
-            }
-            text
-        },
-    )
+/// A medium of every kind of the registry, with its links.
+fn media() -> impl Strategy<Value = String> {
+    let all = medium_examples();
+    let numbers = prop::collection::vec(any::<u64>(), all.len());
+    numbers.prop_map(move |numbers| {
+        all.iter().zip(numbers).map(|(medium, number)| medium.text(number)).collect()
+    })
 }
 
 /// A flow of each node over one or several of these.
 fn flow(number: usize, nodes: u32) -> impl Strategy<Value = String> {
-    let way = prop::sample::select(vec![
-        ("'up'", "'down'"),
-        ("'call'", "'answer'"),
-        ("'call', 'forth'", "'home', 'answer'"),
-        ("'forth'", "'home'"),
-        ("'home', 'answer'", "'call', 'forth'"),
-        ("'down'", "'up'"),
-    ]);
+    let way = prop::sample::select(MediumExample::paths(&medium_examples()));
     let ways = prop::collection::vec(way, 1..4);
     let channel =
         prop::sample::select(vec!["", "channel = 'each'", "channel = 'turn'", "channel = 1"]);
@@ -138,7 +79,7 @@ fn flow(number: usize, nodes: u32) -> impl Strategy<Value = String> {
         let channel = if udp && channel.contains("each") { "" } else { channel };
         let mut text = format!("[[flow]]\nname = 'f{number}'\n{kind}\n{users}\n");
         for (links, back) in ways {
-            text += &format!("[[flow.path]]\nlinks = [{links}]\nback = [{back}]\n{channel}\n");
+            text += &format!("[[flow.path]]\nlinks = {links}\nback = {back}\n{channel}\n");
         }
         text
     })
@@ -148,13 +89,14 @@ fn scenario() -> impl Strategy<Value = String> {
     let flows = (1..=4_u32).prop_flat_map(|nodes| {
         (Just(nodes), moves(1, nodes as usize), flow(0, nodes), flow(1, nodes))
     });
-    (flows, 2..4_u32, medium(), others(), any::<u8>()).prop_map(
-        |((nodes, moves, one, two), points, medium, others, step)| {
+    (flows, 2..4_u32, media(), any::<u8>()).prop_map(
+        |((nodes, moves, one, two), points, media, step)| {
             let step = 20 + u32::from(step);
             let base = BASE.replace("height", &format!("step = '{step} ms'\nheight"));
             format!(
-                "{base}[[node]]\nname = 'n'\ncount = {nodes}\n{moves}\n[[node]]\nname = 'p'\ncount = {points}\n\
-                 {medium}{others}{one}{two}"
+                "{base}[[node]]\nname = 'n'\ncount = {nodes}\n{moves}\n\
+                 [[node]]\nname = 'points'\ncount = {points}\n\
+                 [[node]]\nname = 'server'\nx = 125.0\ny = 100.0\n{media}{one}{two}"
             )
         },
     )

@@ -1,5 +1,6 @@
 //! Buses that stations share.
 
+use super::example::Alternatives;
 use super::{MOST_STATIONS, MediumTable};
 use crate::error::Error;
 use crate::link::Links;
@@ -36,6 +37,17 @@ pub struct Bus {
 const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
 
 impl MediumTable for Bus {
+    fn examples() -> &'static [(&'static str, Alternatives)] {
+        &[(
+            "base",
+            &[
+                &["rate = '1 Mb/s'", "rate = '10 Mb/s'", "rate = '100 Mb/s'"],
+                &["", "delay = '9 us'", "delay = '450 us'"],
+                &["", "nodes = ['points']"],
+            ],
+        )]
+    }
+
     fn name(&self) -> &Name {
         &self.name
     }

@@ -1,6 +1,7 @@
 //! Cells of base stations.
 
 use super::MediumTable;
+use super::example::Alternatives;
 use crate::error::{Error, list};
 use crate::link::Links;
 use crate::name::Name;
@@ -114,6 +115,28 @@ const LOSS_AT_1M_DB: f64 = 38.5;
 const MOST_USERS: usize = 1000;
 
 impl MediumTable for Cell {
+    fn examples() -> &'static [(&'static str, Alternatives)] {
+        &[(
+            "base",
+            &[
+                &["base = 'base'"],
+                &["", "blocks = 6", "blocks = 25\nblocks_up = 1"],
+                &[
+                    "scheduler = 'proportional-fair'",
+                    "scheduler = 'round-robin'",
+                    "scheduler = 'max-rate'",
+                ],
+                &[
+                    "snr_db = 12.0",
+                    "snr_db = -20.0",
+                    "radio = {}",
+                    "radio = {}\nuser = [{ name = 'server', snr_db = -9.0 }]",
+                ],
+                &["", "fading = { deviation_db = 6.0, coherence = '20 ms' }"],
+            ],
+        )]
+    }
+
     fn name(&self) -> &Name {
         &self.name
     }

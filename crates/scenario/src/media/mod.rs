@@ -3,15 +3,26 @@
 //! A table is a file here, with its checks and its part of the plan. Parameters, as the plan holds
 //! them, and the element that they build are in `network::media`.
 
+mod example;
+
+pub use example::MediumExample;
+
 use crate::link::Links;
 use crate::name::Name;
 use crate::report::{Located, WrongKey};
 use crate::station::PlanStation;
+use example::Alternatives;
 use network::MediumSettings;
 use std::iter;
 
 /// What the file of a table provides.
 pub(crate) trait MediumTable {
+    /// Tables for tests and fuzz targets, one or several: the other end of links from the nodes
+    /// `n`, and alternatives for lines of the table. See [`MediumExample`].
+    fn examples() -> &'static [(&'static str, Alternatives)]
+    where
+        Self: Sized;
+
     /// Name by which links refer to it.
     fn name(&self) -> &Name;
 
@@ -95,6 +106,14 @@ macro_rules! tables {
                 $(MediumTable::check_all(self.$key, links)?;)*
                 Ok(())
             }
+        }
+
+        /// Examples of every kind, in the order of the registry.
+        pub fn medium_examples() -> Vec<MediumExample> {
+            let all = iter::empty()
+                $(.chain($table::examples().iter().map(|own| (stringify!($key), *own))))*;
+            let example = |(number, (key, own))| MediumExample::new(key, number, own);
+            all.enumerate().map(example).collect()
         }
     };
 }

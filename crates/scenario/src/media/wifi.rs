@@ -1,5 +1,6 @@
 //! Channels of IEEE 802.11.
 
+use super::example::Alternatives;
 use super::{MOST_STATIONS, MediumTable};
 use crate::error::{Error, list};
 use crate::link::Links;
@@ -116,7 +117,64 @@ const ROUTED_RING: u32 = 2;
 /// B together.
 const MOST_PAIRS: usize = 16_000_000;
 
+/// Alternatives of standards and rates for tests.
+const RATES: &[&str] = &[
+    "standard = 'g'\nrate = '6 Mb/s'\nradio = {}",
+    "standard = 'g'\nrate = '24 Mb/s'\nradio = {}",
+    "standard = 'g-protected'\ncontrol = 'arf'\nradio = {}",
+    "standard = 'a'\ncontrol = 'ideal'\nradio = {}",
+    "standard = 'n-5'\ncontrol = 'arf'\nradio = {}",
+    "standard = 'n-2.4'\nstreams = 2",
+    "standard = 'b'\ncontrol = 'arf'",
+    "standard = 'b-short'",
+];
+
+const COLLISIONS: &[&str] = &["after_collision = 'eifs'", "after_collision = 'difs'"];
+
+const STATIONS: &[&str] = &[
+    "",
+    "[[medium.station]]\nname = 'n'\nring = '1 packets'",
+    "[[medium.station]]\nname = 'n'\nresidual_loss = 0.05",
+    "[[medium.station]]\nname = 'n'\nnoise = '50 ms'",
+];
+
 impl MediumTable for Medium {
+    fn examples() -> &'static [(&'static str, Alternatives)] {
+        &[
+            (
+                "base",
+                &[
+                    RATES,
+                    COLLISIONS,
+                    &["", "attempts = 1", "attempts = 4"],
+                    &["", "channels = 2", "channels = 3"],
+                    &[
+                        "",
+                        "routing = 'oracle'\nnodes = ['points']",
+                        "routing = 'oracle'\naccess = 'base'\nnodes = ['points']",
+                        "routing = 'association'\naccess = 'base'",
+                        "routing = 'aodv'\nnodes = ['points']",
+                        "routing = 'olsr'\nnodes = ['points']",
+                    ],
+                    STATIONS,
+                ],
+            ),
+            (
+                "points",
+                &[
+                    RATES,
+                    COLLISIONS,
+                    &["", "channels = 2"],
+                    &[
+                        "routing = 'oracle'\naccess = 'points'",
+                        "routing = 'association'\naccess = 'points'",
+                    ],
+                    STATIONS,
+                ],
+            ),
+        ]
+    }
+
     fn name(&self) -> &Name {
         &self.name
     }
