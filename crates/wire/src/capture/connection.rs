@@ -139,8 +139,12 @@ fn acknowledged(subflows: &[usize], openings: &[Opening], who: usize) -> Option<
     let begun = first.keys[1 - who]
         .map(|key| initial_data_sequence(Hash::of_version(first.version), key).wrapping_add(1));
     let known = acks.iter().find(|acks| acks.whole).or(acks.first())?;
-    let newest = known.first.wrapping_add_signed(known.high);
-    let from = begun.unwrap_or(known.first);
+    let known_first = match begun {
+        Some(begun) if !known.whole => unwrap(begun, known.first as u32),
+        _ => known.first,
+    };
+    let newest = known_first.wrapping_add_signed(known.high);
+    let from = begun.unwrap_or(known_first);
     let place = |acks: &Acks, by: i64| {
         let first = if acks.whole { acks.first } else { unwrap(newest, acks.first as u32) };
         (first.wrapping_sub(from) as i64).saturating_add(by)
@@ -276,5 +280,18 @@ mod tests {
             assert_eq!(acknowledged(&subflows, &openings, 1), Some(100_000), "{subflows:?}");
         }
         assert_eq!(acknowledged(&[2], &openings, 1), Some(50_000));
+    }
+
+    #[test]
+    fn a_data_ack_of_32_bits_that_is_alone_has_its_upper_half_from_the_key() {
+        let key = 0x1234_5678_9abc_def0;
+        let mut first = Opening::default();
+        first.keys[0] = Some(key);
+        let begun = initial_data_sequence(Hash::of_version(first.version), key).wrapping_add(1);
+        let mut join = Opening::default();
+        join.add(&acked(begun), 1);
+        assert_eq!(acknowledged(&[0, 1], &[first.clone(), join.clone()], 1), Some(0));
+        join.add(&acked(begun + 3000), 1);
+        assert_eq!(acknowledged(&[0, 1], &[first, join], 1), Some(3000));
     }
 }
