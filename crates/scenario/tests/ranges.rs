@@ -7,7 +7,7 @@ use std::fs;
 use toml::{Table, Value};
 
 /// Values that hardly any key takes, of every type.
-const WRONG: &str = r#"wrong = [-1, 0, -1.0, 0.0, 1e12, "0 s", "1000000 s", "0 B", "0 packets",
+const WRONG: &str = r#"wrong = [-1, 0, 1000000, -1.0, 0.0, 1e12, "0 s", "1000000 s", "0 B", "0 packets",
     "1000000 packets", [0], [0.0, 0.0], ["2 s", "1 s"], [[-1.0, -1.0]]]"#;
 
 /// A key of a table in a scenario, with the range that the schema declares.
