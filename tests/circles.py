@@ -105,7 +105,7 @@ class Module:
 
 
 def without_tests(code: str) -> tuple[str, set[str]]:
-    """The code without its test modules, and the names of those that are files."""
+    """The code without its test modules, and the names of test modules that are files."""
     files = set()
     while match := TEST.search(code):
         end = match.end()

@@ -33,4 +33,4 @@ METRICS = [
     for name, meaning in meanings(table).items()
     if meaning.unit  # names and numbers of rows have none
 ]
-"""Every column of a result; those that begin with "linux:" have only runs on the kernel."""
+"""Every column of a result; only runs on the kernel have columns that begin with "linux:"."""

@@ -102,7 +102,7 @@ def _set(document: dict[str, Any], override: str) -> None:
 
 
 def without_none(value: Any) -> Any:
-    """Nested dataclass fields without those that were not given; TOML has no null."""
+    """Nested dataclass fields that were given; TOML has no null for the others."""
     if isinstance(value, dict):
         return {key: without_none(item) for key, item in value.items() if item is not None}
     if isinstance(value, list | tuple):

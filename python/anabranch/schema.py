@@ -450,7 +450,7 @@ are the nodes at the ends of its links and those of `nodes`."""
     ) | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
-    """Nodes on it beside those that links name."""
+    """Further nodes on it that no link names."""
 
 
 @dataclass(frozen=True)
@@ -678,8 +678,7 @@ each other."""
     station: Sequence[Station] | None = None
     """Stations that differ from the default."""
     nodes: Sequence[str] | None = None
-    """Nodes that are stations beside those that links name: those that only pass on packets of
-others."""
+    """Further stations that no link names: nodes that only pass on packets of others."""
     routing: Literal["oracle", "association", "aodv", "olsr"] | None = None
     """How packets find their way from station to station; without it a link is one hop."""
     access: str | None = None

@@ -177,7 +177,7 @@ class Coding(Table):
     )
     innovative_packets: Numbers = column(
         "packets",
-        "those that brought a degree of freedom",
+        "combinations that brought a degree of freedom",
     )
     decoded_segments: Numbers = column(
         "segments",
@@ -287,7 +287,7 @@ class Stations(Table):
     )
     unanswered: Numbers = column(
         "transmissions",
-        "those that were not acknowledged",
+        "transmissions that were not acknowledged",
     )
     failed_packets: Numbers = column(
         "packets",

@@ -67,7 +67,7 @@ def blocks(file: Path) -> list[Block]:
 
 
 def packets(found: Iterable[Block]) -> list[Block]:
-    """Those that hold a packet."""
+    """The blocks that hold a packet."""
     return [block for block in found if block.kind == PACKET]
 
 

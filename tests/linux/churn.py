@@ -185,7 +185,7 @@ class Sender:
         self.there: dict[socket.socket, float] = {}
         """When each is to end."""
         self.bulk: set[socket.socket] = set()
-        """Those that send all they can; the others a little now and then."""
+        """Connections that send all they can; the others send a little now and then."""
         self.opened = self.refused = self.broken = self.written = 0
 
     def open(self) -> None:

@@ -74,7 +74,7 @@ class KernelLog:
 
 
 def alarming(lines: list[tuple[int, str]]) -> tuple[list[str], list[str]]:
-    """Those that tell of trouble, a report of the kernel as one; and the reports that are excused."""
+    """Lines that tell of trouble, a report of the kernel as one; and the reports that are excused."""
     found, excused, block = [], [], None
     for level, text in lines:
         if "[ cut here ]" in text:
@@ -153,7 +153,7 @@ def unheld() -> set[tuple[str, int]]:
 
 
 def controls() -> set[str]:
-    """Congestion controls, without those that belong to another living process."""
+    """Congestion controls that do not belong to another living process."""
     return {name for name in available() if not foreign(name)}
 
 

@@ -185,7 +185,7 @@ class Relay:
         return self._released(data, gone)
 
     def _released(self, data: Data, gone: list[bytes]) -> list[bytes]:
-        """`gone` with those that waited for this packet."""
+        """`gone` with the packets that waited for this one."""
         for row in list(self._alone):
             held, fate, packet = row
             if fate is Fate.OVERTAKEN:

@@ -213,7 +213,7 @@ tables! {
         indices path "" = row.path;
         /// combinations that arrived
         numbers arrived_packets "packets" = row.arrived_packets;
-        /// those that brought a degree of freedom
+        /// combinations that brought a degree of freedom
         numbers innovative_packets "packets" = row.innovative_packets;
         /// segments decoded
         numbers decoded_segments "segments" = row.decoded_segments;
@@ -270,7 +270,7 @@ tables! {
         numbers dropped_packets "packets" = row.dropped_packets;
         /// transmissions; an aggregate is one
         numbers attempts "transmissions" = row.attempts;
-        /// those that were not acknowledged
+        /// transmissions that were not acknowledged
         numbers unanswered "transmissions" = row.unanswered;
         /// packets given up after the last attempt
         numbers failed_packets "packets" = row.failed_packets;

@@ -392,7 +392,7 @@ impl<P: Packet> Link<P> {
 }
 
 impl<P: Packet> Extras<P> {
-    /// Those of a plain link that is about to be impaired.
+    /// The extras of a plain link that is about to be impaired.
     fn none() -> Self {
         let none = Loss { probability: 0.0, place: LossPlace::After, chain: None };
         let settings = LinkSettings { loss: Some(none), ..LinkSettings::default() };

@@ -32,7 +32,7 @@ pub trait SharedMedium<P: Packet>: Send {
     /// The counters of a station's interface since the start.
     fn counters(&self, station: usize) -> Counters;
 
-    /// Packets in the queue of a station, with those that it is sending.
+    /// Packets in the queue of a station, including packets that it is sending.
     fn backlog(&self, station: usize) -> u32;
 
     /// Moves the stations to these positions. Kinds without propagation ignore it.

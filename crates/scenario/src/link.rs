@@ -141,7 +141,7 @@ impl PlanLink {
     }
 
     /// Mean rate from `start` to `end`, changes included, in bit/s; `NaN` without a rate or a time.
-    /// With opportunities, what those within that time carry.
+    /// With opportunities, the rate of the opportunities within that time.
     pub fn mean_rate_bps(&self, start: Span, end: Span) -> f64 {
         if let Some(opportunities) = &self.opportunities {
             return opportunities.rate_bps(start, end);

@@ -140,7 +140,7 @@ impl Opportunities {
         }
     }
 
-    /// Those of a link that has been checked.
+    /// Expands the opportunities of a link that has been checked.
     pub(crate) fn expand(&self) -> Option<PlanOpportunities> {
         let times_ms = parse(self.times.as_deref()?).ok()?.into();
         Some(PlanOpportunities { times_ms, start: self.start })

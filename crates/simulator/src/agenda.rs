@@ -48,7 +48,7 @@ struct Level {
 /// integer, because integers sort without branches.
 type Rank = u64;
 
-/// The place of `source` at `when` among those of the tick of `when`.
+/// The place of `source` at `when` among the events of its tick.
 fn rank(when: Time, source: EventSource) -> Rank {
     (when.0 & ((1 << TICK_BITS) - 1)) << 32 | u64::from(source.0)
 }
@@ -238,7 +238,7 @@ impl Agenda {
         }
     }
 
-    /// In the current tick: among those that are due.
+    /// Inserts an event of the current tick among the due ones.
     #[cold]
     fn insert_due(&mut self, source: EventSource, when: Time) {
         debug_assert_eq!(when.0 >> TICK_BITS, self.tick, "in the past");

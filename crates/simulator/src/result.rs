@@ -113,7 +113,7 @@ pub struct CodingResult {
     pub path: u32,
     /// Combinations that arrived.
     pub arrived_packets: u64,
-    /// Those of them that brought a degree of freedom.
+    /// Combinations that brought a degree of freedom.
     pub innovative_packets: u64,
     /// Segments decoded.
     pub decoded_segments: u64,

@@ -94,7 +94,7 @@ fn what_always_waits_gets_every_opportunity_at_its_very_millisecond() {
         assert_eq!(seen, expected, "{queue}");
         let link = &outcome.links[0];
         assert!((link.throughput_bps * 10.0 - 12e3 * expected.len() as f64).abs() < 1.0);
-        // Offered are those of the last 10 ms as well.
+        // The opportunities of the last 10 ms count as offered too.
         assert!(link.utilisation <= 1.0 && link.utilisation > 0.98, "{}", link.utilisation);
     }
 }

@@ -40,7 +40,7 @@ pub fn ensure(
     }
 }
 
-/// The values that a parameter takes, of those that its type has.
+/// The values of its type that a parameter takes.
 #[derive(Debug)]
 pub struct ValidRange<T> {
     /// Whether it takes a value.

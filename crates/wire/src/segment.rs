@@ -34,8 +34,8 @@ impl Range {
     }
 }
 
-/// Single bits: those of explicit congestion notification (RFC 3168), two of the IP header and two
-/// of TCP's, and those of a handshake.
+/// Single bits: the two ECN bits of the IP header, two of TCP's header (RFC 3168), and the bits of
+/// a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
 

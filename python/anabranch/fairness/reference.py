@@ -121,7 +121,7 @@ def reference(
 
 
 def ways(plan: Plan, flow: str) -> list[tuple[str, ...]]:
-    """The links of each path of a flow; those that a striped one takes in turn are its paths too."""
+    """The links of each path of a flow; a striped flow has a path for each of its turns."""
     (planned,) = (one for one in plan.classes if one.name == flow)
     found = [
         links for path in planned.paths for links in (path.links, *(turn[0] for turn in path.turns))

@@ -147,6 +147,6 @@ def protocol_counters(namespace: Namespace) -> dict[str, int]:
 
 
 def grown(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
-    """By how much counters grew; those that stood still are left out."""
+    """By how much counters grew; counters that did not grow are left out."""
     grown_by = {name: value - before.get(name, 0) for name, value in after.items()}
     return {name: value for name, value in grown_by.items() if value}

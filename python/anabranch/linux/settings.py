@@ -35,7 +35,7 @@ FIXED = {
     "net.mptcp.blackhole_timeout": "0",  # lost SYNs do not turn MPTCP off
     "net.mptcp.syn_retrans_before_tcp_fallback": "32",
 }
-"""Settings that are the same in every run; those that a kernel lacks are left out."""
+"""Settings that are the same in every run; settings that a kernel lacks are left out."""
 
 EACH_ACK = {
     "net.ipv4.tcp_comp_sack_nr": "0",

@@ -30,7 +30,7 @@ queues, all paths summed: one is in flight, one makes up for reordering between 
 be sent."""
 
 SPARE_FILES = 64
-"""Open files beside those that stay open: sockets of a moment, controllers, the result."""
+"""Files that are open for a moment, beside the lasting ones: sockets, controllers, the result."""
 
 _AF_UNSPEC = struct.pack("=H14x", socket.AF_UNSPEC)
 _libc = ctypes.CDLL(None, use_errno=True)

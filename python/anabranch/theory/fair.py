@@ -5,8 +5,8 @@ Rates are per user and count bits on the wire; a class's rate is the sum over it
 probing are in `anabranch.theory.optimum`, which has α = 1 (`log`) and α = 2 weighted by round trips
 (`tcp`).
 
-Class rates are unique, path rates need not be: among those that give every class its rate, the ones
-are returned that load the links least.
+Class rates are unique, path rates need not be: of the path rates that give every class its rate,
+those are returned that load the links least.
 """
 
 from __future__ import annotations

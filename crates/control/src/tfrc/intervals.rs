@@ -12,8 +12,8 @@ const LEAST_DISCOUNT: f64 = 0.25;
 
 /// The loss event rate of intervals in segments, the open one first; zero if none is closed.
 ///
-/// The open interval counts only if that lowers the rate. `discounts` weigh the closed ones
-/// (`DF_i`), and `general` those of them that stand beside the open one (`DF`).
+/// The open interval counts only if that lowers the rate. `discounts` (`DF_i`) weigh the closed
+/// intervals; if the open one counts, `general` (`DF`) weighs them too.
 fn rate(intervals: &[f64], discounts: &[f64; INTERVALS], general: f64) -> f64 {
     let closed = (intervals.len().max(1) - 1).min(INTERVALS);
     if closed == 0 {
@@ -50,7 +50,7 @@ pub struct LossRate {
     first: f64,
     /// `DF_i` of the closed intervals.
     discounts: [f64; INTERVALS],
-    /// `DF`: of those that stand beside the open one.
+    /// `DF` of the closed intervals, where the open one counts.
     general: f64,
 }
 

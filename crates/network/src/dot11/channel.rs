@@ -664,8 +664,7 @@ impl<P: Packet> SharedMedium<P> for Channel<P> {
         self.stations[station].counters
     }
 
-    /// Packets that wait in the host of a station and in its driver, with those that are being
-    /// sent.
+    /// Packets in the host of a station and in its driver, including packets that are being sent.
     fn backlog(&self, station: usize) -> u32 {
         let station = &self.stations[station];
         station.waiting + station.host.len() as u32

@@ -41,7 +41,7 @@ pub(super) struct Station<P> {
     pub(super) hearers: Vec<u16>,
     /// Whether places have changed since.
     pub(super) moved: bool,
-    /// Packets in its links: those that the driver has.
+    /// Packets in its links, which the driver holds.
     pub(super) waiting: u32,
     /// Transmissions that it senses now.
     busy: u32,

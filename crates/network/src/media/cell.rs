@@ -359,7 +359,7 @@ impl<P: Packet> SharedMedium<P> for Cell<P> {
         self.counters[station]
     }
 
-    /// Packets that wait in a station, with those that are being sent: of the base, for all users.
+    /// Packets that wait or are being sent at a station; at the base, for all users together.
     fn backlog(&self, station: usize) -> u32 {
         let side = |direction: Direction| &self.sides[direction as usize].bearers;
         match station.checked_sub(1) {

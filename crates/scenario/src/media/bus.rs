@@ -28,7 +28,7 @@ pub struct Bus {
     /// The queue of each station; by default drop-tail of 100 packets.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// Nodes on it beside those that links name.
+    /// Further nodes on it that no link names.
     #[serde(default)]
     pub nodes: Vec<Name>,
 }

@@ -67,8 +67,7 @@ pub struct Medium {
     /// Stations that differ from the default.
     #[serde(default)]
     pub station: Vec<Station>,
-    /// Nodes that are stations beside those that links name: those that only pass on packets of
-    /// others.
+    /// Further stations that no link names: nodes that only pass on packets of others.
     #[serde(default)]
     pub nodes: Vec<Name>,
     /// How packets find their way from station to station; without it a link is one hop.
@@ -329,7 +328,8 @@ impl Medium {
             && 10 * a.abs_diff(b) < width(self) + width(other)
     }
 
-    /// The pairs of its stations, of all channels. Those of the media before it are `others`.
+    /// The pairs of its stations, of all channels. `others` is the number of pairs of the media
+    /// before it.
     fn check_pairs(&self, links: Links<'_>, others: usize) -> Result<usize, Located> {
         let stations = self.stations(links).len();
         let pairs = stations * stations * self.channels as usize;

@@ -1,4 +1,4 @@
-//! The log of events: those that are noted as they happen, and those that a sender counts.
+//! The log of events: some are noted as they happen, others are found in counts of a sender.
 
 use crate::trace::{Event, EventKind, Trace};
 use transport::PathReport;

@@ -14,7 +14,7 @@ const LIMIT: usize = 1 << 16;
 pub struct Heard {
     /// Combinations that arrived.
     pub arrived: u64,
-    /// Those of them that brought a degree of freedom.
+    /// Combinations that brought a degree of freedom.
     pub innovative: u64,
     /// Segments decoded.
     pub decoded: u64,

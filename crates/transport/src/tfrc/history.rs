@@ -1,4 +1,4 @@
-//! Which packets of a path have arrived, and the loss intervals between those that have not.
+//! Packets of a path that have arrived, and the loss intervals between lost ones.
 //!
 //! Source: RFC 5348 §5.1 to §5.3 (symbols `T_loss`, `S_loss`, NDUPACK). Packets are numbered from 0
 //! in 64 bits and nothing is kept by number modulo a size, so that no run is long enough for an old

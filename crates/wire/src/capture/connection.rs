@@ -16,7 +16,7 @@ pub struct Connection {
     /// Payload that the connection has acknowledged, each byte once: of data acks where it has
     /// several paths, both ways together.
     pub acked_bytes: u64,
-    /// Joins whose proofs are right, and those whose proofs are wrong; only where all was seen.
+    /// Joins with right proofs and joins with wrong proofs; only joins that were captured whole.
     pub proofs: (u64, u64),
     /// Addresses that were announced, each once.
     pub announced: u64,

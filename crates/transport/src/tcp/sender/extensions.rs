@@ -48,8 +48,8 @@ pub(super) struct Helper {
 }
 
 impl Extensions {
-    /// Those of a connection; `None` if it has none, its paths track nothing and its controller
-    /// asks for nothing.
+    /// The extensions of a connection; `None` if it has none, its paths track nothing and its
+    /// controller asks for nothing.
     pub(super) fn new(
         settings: &SenderSettings,
         control: &impl CongestionController,

@@ -23,11 +23,12 @@ struct Event {
     first: Option<Time>,
     /// Whether the first ACK of new data has come since: Eifel judges that one only.
     judged: bool,
-    /// What was sent again.
+    /// Data that was retransmitted.
     resent: RangeSet,
-    /// Its bytes, each time that they were sent, and those that were reported to have arrived
-    /// twice: what was sent again two times over a real loss is reported once.
+    /// Bytes of all retransmissions. A byte that was retransmitted twice counts twice.
     sent: u64,
+    /// Bytes that were reported to have arrived twice. Of two retransmissions of a lost byte only
+    /// one is.
     duplicated: u64,
 }
 
