@@ -1,7 +1,7 @@
 //! What the targets share: transports to be fuzzed, and any choice among a few things.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use control::{ControllerSpec, Settings};
+use control::{ControllerSpec, Needs, Settings};
 use simulator::Controller;
 use transport::coded::{self, Coding};
 use transport::tcp;
@@ -41,19 +41,17 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
 }
 
 /// Any options of a sender that go together.
-pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<SenderSettings> {
+fn options(bytes: &mut Unstructured<'_>) -> Result<Options> {
     let sack = bool::arbitrary(bytes)?;
     let rack = sack && bool::arbitrary(bytes)?;
     let tlp = sack && bool::arbitrary(bytes)?;
     let eifel = bool::arbitrary(bytes)?;
     let dsack = sack && bool::arbitrary(bytes)?;
     let frto = sack && bool::arbitrary(bytes)?;
-    let rate = bool::arbitrary(bytes)?;
     let ecn = bool::arbitrary(bytes)?;
     let opportunistic = bool::arbitrary(bytes)?;
     let limited_transmit = bool::arbitrary(bytes)?;
-    let prr = bool::arbitrary(bytes)?;
-    let options = Options {
+    Ok(Options {
         payload: Bytes(SEGMENT.into()),
         sack,
         rack,
@@ -73,8 +71,7 @@ pub fn sender_settings(bytes: &mut Unstructured<'_>, source: Source) -> Result<S
         small_queue: *bytes.choose(&[None, Some(Bytes(3_000))])?,
         small_queue_time: *bytes.choose(&[None, Some(Span::millis(1))])?,
         ..Options::default()
-    };
-    Ok(SenderSettings { options, rate, prr, source })
+    })
 }
 
 /// A sender of any protocol that control drives.
@@ -164,13 +161,16 @@ pub struct Chosen {
 /// Any sender over `paths` paths.
 pub fn sender(bytes: &mut Unstructured<'_>, paths: usize, transfer: Option<u64>) -> Result<Chosen> {
     let source = transfer.map_or(Source::Bulk, |bytes| Source::Transfer(Bytes(bytes)));
-    let mut settings = sender_settings(bytes, source)?;
-    let windows = windows(bytes)?;
-    settings.options.initial_window = windows.initial_window;
+    let (mut options, windows) = (options(bytes)?, windows(bytes)?);
+    options.initial_window = windows.initial_window;
     let controller = controller(bytes)?;
     let needs = controller.needs();
-    settings.rate |= needs.rates;
-    settings.prr &= !needs.rate_based;
+    let more = Needs {
+        rates: needs.rates | bool::arbitrary(bytes)?,
+        rate_based: needs.rate_based | bool::arbitrary(bytes)?,
+        ..needs
+    };
+    let settings = SenderSettings::new(options, more, source);
     let control = Controller::new(&controller, windows, paths);
     if needs.reports {
         let SenderSettings { ref options, ref source, .. } = settings;

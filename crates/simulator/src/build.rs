@@ -213,10 +213,12 @@ fn protocol(class: &Class, source: Source) -> Protocol {
                 (class.transport.segment(), class.transport.first_buffer());
             Protocol::Tfrc(Arc::new(tfrc::Settings { segment, source, receive_buffer }))
         }
-        schema::Protocol::Tcp => Protocol::Tcp(
-            Arc::new(sender_settings(class, source)),
-            Arc::new(receiver_settings(class)),
-        ),
+        schema::Protocol::Tcp => {
+            let (options, needs) = (class.transport.clone(), class.controller.needs());
+            let receiving = ReceiverSettings { options: options.clone(), transit: needs.delays };
+            let sending = SenderSettings::new(options, needs, source);
+            Protocol::Tcp(Arc::new(sending), Arc::new(receiving))
+        }
     }
 }
 
@@ -231,15 +233,4 @@ fn control(class: &Class) -> Controller {
         base: class.base,
     };
     Controller::new(&class.controller, settings, class.paths.len())
-}
-
-fn sender_settings(class: &Class, source: Source) -> SenderSettings {
-    let needs = class.controller.needs();
-    let options = class.transport.clone();
-    SenderSettings { options, rate: needs.rates, prr: !needs.rate_based, source }
-}
-
-fn receiver_settings(class: &Class) -> ReceiverSettings {
-    let transit = class.controller.needs().delays;
-    ReceiverSettings { options: class.transport.clone(), transit }
 }

@@ -2,6 +2,7 @@
 
 use crate::options::Options;
 use crate::source::Source;
+use control::Needs;
 
 /// What all connections of a class have in common.
 #[derive(Clone, Debug)]
@@ -18,9 +19,9 @@ pub struct SenderSettings {
 }
 
 impl SenderSettings {
-    /// Settings of a controller that needs no rates.
-    pub fn new(options: Options, source: Source) -> Self {
-        SenderSettings { options, rate: false, prr: true, source }
+    /// Settings for a controller with these needs.
+    pub fn new(options: Options, needs: Needs, source: Source) -> Self {
+        SenderSettings { options, rate: needs.rates, prr: !needs.rate_based, source }
     }
 
     /// Payload bytes of a full segment.

@@ -212,7 +212,7 @@ fn settings(name: &str, length: usize) -> SenderSettings {
         ..Options::default()
     };
     let source = Source::Transfer(Bytes(length as u64));
-    SenderSettings { options, rate: needs.rates, prr: !needs.rate_based, source }
+    SenderSettings::new(options, needs, source)
 }
 
 /// What is combined of a segment: where it belongs, how long it is, and its bytes.

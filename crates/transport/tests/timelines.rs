@@ -18,7 +18,7 @@
 //!
 //! An ACK echoes the time `rtt` (100 ms) ago unless it says otherwise.
 
-use control::{AnyController, Settings};
+use control::{AnyController, Needs, Settings};
 use std::fmt::Write;
 use std::sync::Arc;
 use transport::tcp::Sender;
@@ -50,7 +50,7 @@ impl Options {
             receive_buffer: Bytes(1 << 30),
             ..transport::Options::default()
         };
-        let sender = SenderSettings::new(options, Source::Bulk);
+        let sender = SenderSettings::new(options, Needs::NONE, Source::Bulk);
         let (law, ssthresh) = ("reno".to_owned(), f64::INFINITY);
         Options { sender, law, ssthresh, paths: 1, backup: None, rtt: 100, deaf: false }
     }

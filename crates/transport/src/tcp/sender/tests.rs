@@ -5,7 +5,7 @@ use crate::endpoint::ReceivingEndpoint;
 use crate::options::Options;
 use crate::source::Source;
 use crate::tcp::{Receiver, ReceiverSettings};
-use control::{AnyController, Phase, Settings};
+use control::{AnyController, Needs, Phase, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Span};
 use wire::{Flags, Sacks};
@@ -15,6 +15,11 @@ const MSS: u32 = 1000;
 /// Options of the tests.
 fn options() -> Options {
     Options { payload: Bytes(MSS.into()), receive_buffer: Bytes(1 << 20), ..Options::default() }
+}
+
+/// Settings for a controller that needs only ACKs and losses.
+fn settings(options: Options, source: Source) -> SenderSettings {
+    SenderSettings::new(options, Needs::NONE, source)
 }
 
 fn sender(settings: SenderSettings, law: &str, paths: usize) -> Sender<AnyController> {
@@ -104,7 +109,7 @@ fn transfer(segments: u64) -> Source {
 #[test]
 fn one_loss_costs_one_retransmission_and_half_the_window() {
     for sack in [true, false] {
-        let settings = SenderSettings::new(Options { sack, ..options() }, transfer(200));
+        let settings = settings(Options { sack, ..options() }, transfer(200));
         let mut pair = Pair::new(settings, "reno", vec![Span::millis(50)]);
         let mut lost = false;
         pair.run(MINUTES, |_, data| {
@@ -121,8 +126,7 @@ fn one_loss_costs_one_retransmission_and_half_the_window() {
 
 #[test]
 fn losing_a_whole_window_ends_in_a_timeout_and_the_transfer_completes() {
-    let mut pair =
-        Pair::new(SenderSettings::new(options(), transfer(100)), "reno", vec![Span::millis(50)]);
+    let mut pair = Pair::new(settings(options(), transfer(100)), "reno", vec![Span::millis(50)]);
     let mut losses = 10;
     pair.run(MINUTES, |_, _| {
         losses -= 1;
@@ -138,8 +142,7 @@ fn losing_a_whole_window_ends_in_a_timeout_and_the_transfer_completes() {
 #[test]
 fn a_paced_source_never_builds_up_a_window_it_does_not_use() {
     let source = Source::Paced(Rate(800_000)); // 100 segments a second, 10 in a round trip
-    let mut pair =
-        Pair::new(SenderSettings::new(options(), source), "reno", vec![Span::millis(50)]);
+    let mut pair = Pair::new(settings(options(), source), "reno", vec![Span::millis(50)]);
     pair.run(Time(20_000_000_000), |_, _| Some(Span::ZERO));
     let delivered = pair.receiver.delivered() / u64::from(MSS);
     assert!((1_990..=2_000).contains(&delivered), "{delivered}");
@@ -149,7 +152,7 @@ fn a_paced_source_never_builds_up_a_window_it_does_not_use() {
 #[test]
 fn the_receive_window_is_never_exceeded() {
     let options = Options { receive_buffer: Bytes(7_500), ..options() };
-    let settings = SenderSettings::new(options, transfer(50));
+    let settings = settings(options, transfer(50));
     let mut pair = Pair::new(settings, "reno", vec![Span::millis(50)]);
     pair.run(Time(1), |_, _| Some(Span::ZERO));
     assert_eq!(pair.sent.len(), 7);
@@ -160,7 +163,7 @@ fn the_receive_window_is_never_exceeded() {
 #[test]
 fn the_host_limit_holds_back_what_has_not_left_the_host() {
     let options = Options { small_queue: Some(Bytes(3_000)), ..options() };
-    let settings = SenderSettings::new(options, Source::Bulk);
+    let settings = settings(options, Source::Bulk);
     let mut sender = sender(settings, "reno", 1);
     let burst = std::iter::from_fn(|| sender.poll_transmit(Time::ZERO)).count();
     assert_eq!(burst, 3);
@@ -172,7 +175,7 @@ fn the_host_limit_holds_back_what_has_not_left_the_host() {
 #[test]
 fn a_dead_path_loses_no_byte_and_stalls_for_about_one_timeout() {
     let delays = vec![Span::millis(20), Span::millis(40)];
-    let mut pair = Pair::new(SenderSettings::new(options(), transfer(20_000)), "lia", delays);
+    let mut pair = Pair::new(settings(options(), transfer(20_000)), "lia", delays);
     let cut = Time(500_000_000);
     let mut now_sent = 0;
     pair.run(cut, |_, _| Some(Span::ZERO));
@@ -195,7 +198,7 @@ fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
     for again in (1_100..1_700).step_by(10) {
         let delays = vec![Span::millis(20), Span::millis(40)];
         let options = Options { receive_buffer: Bytes(1 << 17), ..options() };
-        let settings = SenderSettings::new(options, transfer(6_000));
+        let settings = settings(options, transfer(6_000));
         let mut pair = Pair::new(settings, "lia", delays);
         let (first, back, last) =
             (Time(500_000_000), Time(1_100_000_000), Time::ZERO + Span::millis(again));
@@ -214,7 +217,7 @@ fn a_path_that_dies_again_soon_after_it_came_back_loses_no_byte_either() {
 fn limited_transmit_sends_two_new_segments_on_two_duplicate_acks_and_none_when_off() {
     for (sack, limited_transmit) in [(true, true), (true, false), (false, true), (false, false)] {
         let options = Options { sack, limited_transmit, ..options() };
-        let settings = SenderSettings::new(options, Source::Bulk);
+        let settings = settings(options, Source::Bulk);
         let mut sender = sender(settings, "reno", 1);
         let now = Time(100_000_000);
         let burst = std::iter::from_fn(|| sender.poll_transmit(now)).count() as u64;
@@ -235,7 +238,7 @@ fn limited_transmit_sends_two_new_segments_on_two_duplicate_acks_and_none_when_o
 
 #[test]
 fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segments() {
-    let settings = SenderSettings::new(Options { sack: false, ..options() }, Source::Bulk);
+    let settings = settings(Options { sack: false, ..options() }, Source::Bulk);
     let mut sender = sender(settings, "reno", 1);
     let now = Time(100_000_000);
     let poll = |sender: &mut Sender<AnyController>| {
@@ -258,7 +261,7 @@ fn without_sack_duplicate_acks_after_a_recovery_release_no_more_than_two_segment
 
 #[test]
 fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
-    let mut sender = sender(SenderSettings::new(options(), Source::Bulk), "reno", 1);
+    let mut sender = sender(settings(options(), Source::Bulk), "reno", 1);
     let send =
         |sender: &mut Sender<AnyController>, now| while sender.poll_transmit(now).is_some() {};
     send(&mut sender, Time::ZERO);
@@ -279,8 +282,7 @@ fn timeouts_double_and_lower_ssthresh_once_until_an_ack_brings_progress() {
 
 #[test]
 fn recovery_ends_with_no_more_in_flight_than_ssthresh() {
-    let mut pair =
-        Pair::new(SenderSettings::new(options(), transfer(400)), "reno", vec![Span::millis(50)]);
+    let mut pair = Pair::new(settings(options(), transfer(400)), "reno", vec![Span::millis(50)]);
     let mut lost = false;
     pair.run(Time(320_000_000), |_, data| {
         let first = data.seq == 40_000 && !lost;
@@ -300,7 +302,7 @@ fn recovery_ends_with_no_more_in_flight_than_ssthresh() {
 #[test]
 fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
     let delays = vec![Span::millis(20), Span::millis(40)];
-    let mut pair = Pair::new(SenderSettings::new(options(), transfer(30_000)), "olia", delays);
+    let mut pair = Pair::new(settings(options(), transfer(30_000)), "olia", delays);
     pair.run(Time(300_000_000), |_, _| Some(Span::ZERO));
     pair.sender.leave(0);
     pair.moving.retain(|(_, moving)| !matches!(moving, Moving::Data(0, _)));
@@ -319,7 +321,7 @@ fn a_path_that_leaves_hands_its_data_over_and_may_join_again() {
 fn a_path_that_joins_again_carries_what_it_had_when_it_left_if_no_other_path_can() {
     let delays = vec![Span::millis(20), Span::millis(40)];
     let options = Options { receive_buffer: Bytes(1 << 17), ..options() };
-    let settings = SenderSettings::new(options, transfer(3_000));
+    let settings = settings(options, transfer(3_000));
     let mut pair = Pair::new(settings, "lia", delays);
     pair.run(Time(300_000_000), |_, _| Some(Span::ZERO));
     pair.sender.leave(1);
@@ -364,7 +366,7 @@ impl CongestionController for Slow {
 
 #[test]
 fn pacing_does_not_delay_what_has_waited_for_a_timeout() {
-    let settings = SenderSettings { rate: true, ..SenderSettings::new(options(), transfer(3_000)) };
+    let settings = SenderSettings { rate: true, ..settings(options(), transfer(3_000)) };
     let reno = AnyController::new(&"reno".parse().unwrap(), Settings::default(), 1);
     let control = Slow(reno.unwrap());
     let mut sender = Sender::new(Arc::new(settings), control, 1, Time::ZERO);
@@ -409,7 +411,7 @@ impl Tracked {
         let [rack, tlp, eifel, dsack, frto, rate, ecn] = self.0;
         let [rack, tlp, dsack, frto] = [rack, tlp, dsack, frto].map(|on| on && sack);
         let options = Options { sack, rack, tlp, eifel, dsack, frto, ecn, ..options() };
-        SenderSettings { rate, ..SenderSettings::new(options, source) }
+        SenderSettings { rate, ..settings(options, source) }
     }
 }
 
