@@ -39,6 +39,7 @@ test: test-rust test-python ## build and run every test
 test-rust: install
 	cargo test --quiet --workspace --exclude bindings --exclude kernel
 	cargo test --quiet --package kernel -- --nocapture # says which tests it skipped, and why
+	cargo test --quiet --manifest-path fuzz/Cargo.toml --lib # fuzz targets reach every kind
 
 test-python: build
 	@sh tools/install.sh tests

@@ -212,3 +212,48 @@ fn codings(
     }
     Ok(codings)
 }
+
+#[cfg(test)]
+#[path = "../../crates/simulator/tests/common/kinds.rs"]
+mod kinds;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Inputs of noise: bytes of a linear congruential generator (Knuth, MMIX).
+    fn inputs(count: u64) -> impl Iterator<Item = Vec<u8>> {
+        (0..count).map(|seed| {
+            let mut state = seed;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 56) as u8
+            };
+            (0..1000).map(|_| next()).collect()
+        })
+    }
+
+    #[test]
+    fn whole_runs_have_every_controller_queue_scheduler_and_medium() {
+        let all = [kinds::controllers(), kinds::queues(), kinds::schedulers(), kinds::media()];
+        let plan = |input: Vec<u8>| Some(whole::plan(&mut Unstructured::new(&input))?.1);
+        let missing =
+            kinds::unreached(all.into_iter().flatten().collect(), inputs(10_000).filter_map(plan));
+        assert!(missing.is_empty(), "no whole run has {missing:?}");
+    }
+
+    #[test]
+    fn senders_have_every_controller_and_every_scheduler() {
+        let mut missing: BTreeSet<String> =
+            ControllerSpec::all().iter().map(ControllerSpec::to_string).collect();
+        missing.extend(Scheduler::examples().iter().map(|kind| format!("{kind:?}")));
+        for input in inputs(10_000) {
+            if let Ok(chosen) = sender(&mut Unstructured::new(&input), 2, None) {
+                missing.remove(&chosen.controller.to_string());
+                missing.remove(&format!("{:?}", chosen.settings.options.scheduler));
+            }
+        }
+        assert!(missing.is_empty(), "no sender has {missing:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{PACKET, PAYLOAD, plan, run, with_queues};
+use common::{PACKET, PAYLOAD, drawn, kinds, plan, run, with_queues};
 use control::ControllerSpec;
 use proptest::prelude::*;
 use simulator::Outcome;
@@ -199,6 +199,17 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
         );
     }
     Ok(())
+}
+
+#[test]
+fn random_scenarios_have_every_controller_queue_and_scheduler() {
+    let all = &(&kinds::controllers() | &kinds::queues()) | &kinds::schedulers();
+    let plans = drawn((scenario(), 0..100_usize), 5_000);
+    let missing = kinds::unreached(
+        all,
+        plans.map(|(text, first)| with_queues(plan(&text, &[]), first, 9, true)),
+    );
+    assert!(missing.is_empty(), "no scenario has {missing:?}");
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{plan, run, with_queues};
+use common::{drawn, kinds, plan, run, with_queues};
 use proptest::prelude::*;
 use scenario::{MediumExample, medium_examples};
 use simulator::{Observe, Outcome, Progress, Series, replicate};
@@ -124,6 +124,13 @@ fn check(outcome: &Outcome) -> Result<(), TestCaseError> {
         prop_assert!(nodes.len() > 1 && route.first_s <= route.last_s, "{:?}", route);
     }
     Ok(())
+}
+
+#[test]
+fn random_scenarios_have_every_medium() {
+    let plans = drawn(scenario(), 100).map(|text| plan(&text, &[]));
+    let missing = kinds::unreached(kinds::media(), plans);
+    assert!(missing.is_empty(), "no scenario has {missing:?}");
 }
 
 proptest! {

@@ -1,7 +1,11 @@
 //! What the scenarios of these tests share.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
+pub(crate) mod kinds;
+
 use network::Queue;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
 use scenario::{Override, Plan};
 use simulator::{Observe, Outcome, Progress, replicate};
 
@@ -32,6 +36,18 @@ pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -
         station.settings.queue.clone_from(for_hosts.next().expect("it goes on for ever"));
     }
     plan
+}
+
+/// Values of a strategy of proptest, the same ones each time.
+pub(crate) fn drawn<T: std::fmt::Debug>(
+    strategy: impl Strategy<Value = T>,
+    count: usize,
+) -> impl Iterator<Item = T> {
+    let mut runner = TestRunner::deterministic();
+    (0..count).map(move |_| {
+        let tree = strategy.new_tree(&mut runner).expect("no strategy here rejects");
+        tree.current()
+    })
 }
 
 /// One run without series or events.
