@@ -164,9 +164,9 @@ impl Forwarder {
 
     /// Changes a link; when it is to be woken may have moved.
     fn change(&mut self, link: u32, now: Time, change: Change) {
-        let element = &mut self.links[link as usize];
-        element.change(now, change);
-        let due = element.due().max(now);
+        let changed = &mut self.links[link as usize];
+        changed.change(now, change);
+        let due = changed.due().max(now);
         self.agenda.retain(|Reverse((_, pending))| *pending != Wake::Link(link));
         self.pending[link as usize] = due;
         if due != Time::NEVER {

@@ -94,9 +94,9 @@ enum Line {
     Nothing,
 }
 
-/// What is known of a node while a file is read.
+/// The start and the legs of a node, as far as a file has been read.
 #[derive(Default)]
-struct Known {
+struct PartialMoves {
     /// X and Y of its start in metres, each with its line.
     start: [Option<(f64, usize)>; 2],
     legs: Vec<Move>,
@@ -111,7 +111,7 @@ struct Known {
 /// The first line that is wrong, or else a start that has no other coordinate.
 pub fn parse(text: &str) -> Result<Vec<Moves>, Malformed> {
     let text = text.trim_start_matches('\u{feff}'); // what some programs begin a file with
-    let mut nodes: BTreeMap<usize, Known> = BTreeMap::new();
+    let mut nodes: BTreeMap<usize, PartialMoves> = BTreeMap::new();
     for (line, row) in (1..).zip(text.lines()) {
         let words: Vec<&str> = row.split('#').next().unwrap_or("").split_whitespace().collect();
         match read(&words.join(" ")).map_err(|what| Malformed { line, what })? {
@@ -130,10 +130,10 @@ pub fn parse(text: &str) -> Result<Vec<Moves>, Malformed> {
             Line::Nothing => (),
         }
     }
-    nodes.into_iter().map(|(node, known)| known.moves(node)).collect()
+    nodes.into_iter().map(|(node, partial)| partial.moves(node)).collect()
 }
 
-impl Known {
+impl PartialMoves {
     fn moves(mut self, node: usize) -> Result<Moves, Malformed> {
         let lone = |line, has, lacks| {
             let what = format!("node {node} has {has} and no {lacks}; a start has both");

@@ -9,7 +9,7 @@ use topology::{LinkResult, LinkSeries, NodeSeries, RouteResult, StationResult, W
 pub struct Outcome {
     /// The seed of the run.
     pub seed: u64,
-    /// Hash of every event's time and element, in order.
+    /// Hash of every event's time and source, in order.
     pub digest: u64,
     /// Events handled since the start.
     pub events: u64,

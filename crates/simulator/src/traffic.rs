@@ -4,7 +4,7 @@ use network::Rng;
 use scenario::{Class, schema};
 use std::sync::Arc;
 use topology::Stream;
-use transport::{Source, Turns};
+use transport::{Source, WritePeriods};
 use units::{Bytes, Span};
 
 /// What `user` of `class` has to send in a run of `duration` with `seed`.
@@ -18,7 +18,7 @@ pub(crate) fn source(class: &Class, user: u32, seed: u64, duration: Span) -> Sou
         (None, Some(rate)) => match class.pauses {
             None => Source::Paced(rate),
             Some(pauses) => {
-                Source::Intermittent(rate, Arc::new(turns(pauses, duration, &mut stream)))
+                Source::Intermittent(rate, Arc::new(write_periods(pauses, duration, &mut stream)))
             }
         },
         (None, None) => Source::Bulk,
@@ -55,8 +55,8 @@ fn normal(rng: &mut impl Rng) -> f64 {
     radius * libm::cos(2.0 * core::f64::consts::PI * rng.uniform())
 }
 
-/// Turns of writing and pausing that last at least for `duration`.
-fn turns(pauses: schema::Pauses, duration: Span, rng: &mut impl Rng) -> Turns {
+/// Periods of writing, with pauses between them, that last at least for `duration`.
+fn write_periods(pauses: schema::Pauses, duration: Span, rng: &mut impl Rng) -> WritePeriods {
     let mut length = |mean: Span| match pauses.random {
         true => Span::from_seconds(exponential(mean.seconds(), rng)).max(Span(1)),
         false => mean,
@@ -67,7 +67,7 @@ fn turns(pauses: schema::Pauses, duration: Span, rng: &mut impl Rng) -> Turns {
         at = at + on + off;
         lengths.push((on, off));
     }
-    Turns::new(lengths)
+    WritePeriods::new(lengths)
 }
 
 #[cfg(test)]

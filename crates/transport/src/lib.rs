@@ -25,4 +25,4 @@ pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
 pub use options::{Idle, OptionTable, Options, RtoFloor};
 pub use scheduler::Scheduler;
 pub use settings::SenderSettings;
-pub use source::{Source, Turns};
+pub use source::{Source, WritePeriods};

@@ -14,17 +14,17 @@ pub enum Source {
     /// Writes of one segment at a constant rate of payload.
     Paced(Rate),
     /// The same with pauses.
-    Intermittent(Rate, Arc<Turns>),
+    Intermittent(Rate, Arc<WritePeriods>),
 }
 
 /// When an application writes: periods since the start of the connection, in order and disjoint.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turns {
+pub struct WritePeriods {
     /// Beginning, end, and the time spent writing before.
     periods: Vec<(Span, Span, Span)>,
 }
 
-impl Turns {
+impl WritePeriods {
     /// Writing and pausing in turn, for so long each.
     pub fn new(lengths: impl IntoIterator<Item = (Span, Span)>) -> Self {
         let (mut at, mut written) = (Span::ZERO, Span::ZERO);
@@ -33,7 +33,7 @@ impl Turns {
             (at, written) = (at + on + off, written + on);
             period
         });
-        Turns { periods: periods.collect() }
+        WritePeriods { periods: periods.collect() }
     }
 
     /// Time spent writing in the first `since_start`.
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_source_that_pauses_writes_only_while_it_does_not() {
         let (on, off) = (Span::millis(10), Span::millis(30));
-        let turns = Arc::new(Turns::new([(on, off), (on, off)]));
+        let turns = Arc::new(WritePeriods::new([(on, off), (on, off)]));
         let source = Source::Intermittent(Rate(8_000_000), turns); // 1000 B each ms of writing
         let written = |ms| source.written(Span::millis(ms), 1000) / 1000;
         assert_eq!([0, 5, 10, 39, 40, 45, 50, 90].map(written), [1, 6, 11, 11, 11, 16, 21, 21]);

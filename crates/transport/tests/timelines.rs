@@ -23,7 +23,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use transport::tcp::Sender;
 use transport::{
-    Idle, RtoFloor, Scheduler, SenderSettings, SendingEndpoint, Source, Transmit, Turns,
+    Idle, RtoFloor, Scheduler, SenderSettings, SendingEndpoint, Source, Transmit, WritePeriods,
 };
 use units::{Bytes, Rate, Span, Time};
 use wire::{Ack, Data, Flags, Range, Sacks};
@@ -79,7 +79,7 @@ impl Options {
             // So many segments are written at the start, and as many again after five seconds.
             "bursts" => {
                 let on = Span((number() as u64 - 1) * 1_000); // a segment each µs, and one at once
-                let turns = Turns::new([(on, Span::millis(5_000) - on), (on, on)]);
+                let turns = WritePeriods::new([(on, Span::millis(5_000) - on), (on, on)]);
                 sender.source = Source::Intermittent(Rate(8_000_000_000), Arc::new(turns));
             }
             "window" => options.receive_buffer = Bytes(number() as u64 * u64::from(MSS)),

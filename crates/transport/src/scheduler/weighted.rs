@@ -34,7 +34,7 @@ impl Kind for Weighted {
         source: "Shreedhar and Varghese, SIGCOMM 1995, §3",
     };
 
-    type State = Box<Turns>;
+    type State = Box<DeficitRoundRobin>;
 
     fn example() -> Self {
         Weighted { weights: vec![2, 1] }
@@ -44,23 +44,23 @@ impl Kind for Weighted {
         self.weights.iter().try_for_each(|weight| WEIGHT.check("weights", weight))
     }
 
-    fn start(&self, paths: usize) -> Box<Turns> {
+    fn start(&self, paths: usize) -> Box<DeficitRoundRobin> {
         let mut weights = self.weights.clone();
         weights.resize(paths, 1);
-        Box::new(Turns { weights, deficits: vec![0; paths], turn: 0 })
+        Box::new(DeficitRoundRobin { weights, deficits: vec![0; paths], turn: 0 })
     }
 }
 
-/// Whose turn it is.
+/// The deficit counters of a connection, and the path whose turn it is.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct DeficitRoundRobin {
     weights: Vec<u32>,
     /// What each path may still send, in bytes.
     deficits: Vec<u64>,
     turn: usize,
 }
 
-impl Schedule for Turns {
+impl Schedule for DeficitRoundRobin {
     #[inline(never)] // keeps the common case small
     fn choose(&mut self, view: &mut impl View) -> Option<Choice> {
         for _ in 0..=view.paths() {
