@@ -48,8 +48,11 @@ class Missing(AttributeError, KeyError):
 class Record:
     """A dataclass that can be read from JSON and written as JSON.
 
-    A field that is a keyword in Python has an underscore behind its name. Fields can also be read
-    by subscript, as the JSON has them: `run["flows"]["throughput_bps"]`.
+    A field that is a keyword in Python has an underscore behind its name.
+
+    Runs were dictionaries in 0.1.0. For scripts of that time fields can also be read as the JSON
+    has them, by subscript (`run["flows"]["throughput_bps"]`), `get`, `in` and `keys`. Type checkers
+    do not see these, and the package does not use them.
     """
 
     @classmethod
@@ -73,7 +76,7 @@ class Record:
         """Whether the world that made the record knows the field."""
         return identifier(name) in vars(self)
 
-    if not TYPE_CHECKING:  # readers of the package use attributes, which have types
+    if not TYPE_CHECKING:  # attributes have types
 
         def __getitem__(self, key: str) -> Any:
             try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 from .. import _core
 from .errors import LinuxError
@@ -41,7 +40,7 @@ def names() -> dict[str, str]:
 
 def sources() -> str:
     """Digest of the sources of the controllers in this build; nothing where none was built."""
-    return str(_core.kernel_sources()) if built() else ""
+    return _core.kernel_sources() if built() else ""
 
 
 class Attached:
@@ -49,7 +48,7 @@ class Attached:
 
     def __init__(self) -> None:
         """None yet."""
-        self.loaded: dict[str, Any] = {}
+        self.loaded: dict[str, _core.KernelController] = {}
 
     def kernel_name(self, controller: str) -> str:
         """The name under which the kernel knows a controller; plain Reno is the kernel's own.
@@ -60,7 +59,7 @@ class Attached:
             return "reno"
         law = plain(controller)
         if law in self.loaded:
-            return str(self.loaded[law].kernel_name)
+            return self.loaded[law].kernel_name
         raise LinuxError(f"the controller {controller} is not loaded")
 
     def counters(self) -> dict[str, dict[str, int]]:
@@ -73,7 +72,7 @@ class Attached:
 
     def judge(self, law: str, steps: list[str]) -> dict[str, int]:
         """How many steps are wrong, and in what: see `KernelController.judge`."""
-        return dict(self.loaded[law].judge(steps))
+        return self.loaded[law].judge(steps)
 
     def cost(self) -> dict[str, dict[str, tuple[int, int]]]:
         """Calls and nanoseconds of the callbacks of each; zero unless the kernel keeps statistics."""
@@ -118,17 +117,32 @@ def attached(
         yield found
 
 
-def load(law: str, **settings: Any) -> Any:
-    """A controller in the kernel. Raises LinuxError saying what to do about what went wrong."""
+def load(
+    law: str,
+    *,
+    kernel_name: str | None = None,
+    min_ssthresh: int = 1,
+    skips: float = 0.0,
+    record: bool = False,
+) -> _core.KernelController:
+    """A controller in the kernel: see `KernelController`. Raises LinuxError saying what to do about
+    what went wrong.
+    """
     known = names()
     if law not in known:
         raise LinuxError(
             f"the kernel has no controller `{law}`; there are {', '.join(sorted(known))}"
         )
     try:
-        return _core.KernelController(law, **settings)
+        return _core.KernelController(
+            law,
+            kernel_name=kernel_name,
+            min_ssthresh=min_ssthresh,
+            skips=skips,
+            record=record,
+        )
     except FileExistsError:
-        name = settings.get("kernel_name", known[law])
+        name = kernel_name or known[law]
         raise LinuxError(f"the kernel has a controller {name} already") from None
     except PermissionError:
         raise LinuxError(NEEDS_ROOT.format("load")) from None
