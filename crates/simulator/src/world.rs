@@ -28,7 +28,7 @@ pub(crate) struct Flow {
     pub(crate) first_path: u32,
     /// Header bytes of its packets.
     pub(crate) header: u16,
-    /// Whether its sender wants to know what has left the host: what waits there is limited.
+    /// Whether its sender limits its packets in the host, and must know when one has left.
     pub(crate) small_queue: bool,
 }
 
