@@ -92,16 +92,22 @@ def controllers() -> list[Controller]:
 def slow_starts() -> list[Controller]:
     """The same of every slow start, which a law takes as `LAW+NAME`."""
 
-class Scheduler(TypedDict):
-    """What is to be known of a packet scheduler; of the stub alone, at run time it is a dict."""
+class Kind(TypedDict):
+    """What is to be known of a scheduler, queue or medium; of the stub alone, at run time it is a dict."""
 
     name: str
     aliases: list[str]
     summary: str
     source: str
 
-def schedulers() -> list[Scheduler]:
+def schedulers() -> list[Kind]:
     """Every packet scheduler."""
+
+def queues() -> list[Kind]:
+    """Every queue that has parameters."""
+
+def media() -> list[Kind]:
+    """Every shared medium, by the key of its tables."""
 
 def drift(
     controller: str, windows: NDArray[float64], rtts_s: NDArray[float64], losses: NDArray[float64]

@@ -1,4 +1,4 @@
-//! The laws and RED's curve, for theory; and the schedulers, for lists.
+//! The laws and RED's curve, for theory; and other kinds, for lists.
 
 use control::{
     Acked, AnyLaw, AnyScheme, AnySlowStart, Cause, CongestionController, Law, LawVisitor, Listed,
@@ -8,7 +8,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use units::Packets;
+use units::{Described, Packets};
 
 type Vector<'py> = PyReadonlyArray1<'py, f64>;
 
@@ -41,15 +41,31 @@ fn describe<'py>(py: Python<'py>, kind: &Listed, law: bool) -> PyResult<Bound<'p
 
 #[pyfunction]
 pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let describe = |scheduler: &transport::scheduler::Described| {
-        let row = PyDict::new(py);
-        row.set_item("name", scheduler.names[0])?;
-        row.set_item("aliases", &scheduler.names[1..])?;
-        row.set_item("summary", scheduler.summary)?;
-        row.set_item("source", scheduler.source)?;
-        Ok(row)
+    transport::Scheduler::DESCRIBED.iter().map(|kind| shown(py, kind)).collect()
+}
+
+#[pyfunction]
+pub(crate) fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let described = |kind: &'static network::queue::Described| Described {
+        names: std::slice::from_ref(&kind.name),
+        summary: kind.summary,
+        source: kind.source,
     };
-    transport::Scheduler::DESCRIBED.iter().map(describe).collect()
+    network::Queue::KINDS.iter().map(|kind| shown(py, &described(kind))).collect()
+}
+
+#[pyfunction]
+pub(crate) fn media(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    scenario::described_media().iter().map(|kind| shown(py, kind)).collect()
+}
+
+fn shown<'py>(py: Python<'py>, kind: &Described) -> PyResult<Bound<'py, PyDict>> {
+    let row = PyDict::new(py);
+    row.set_item("name", kind.names[0])?;
+    row.set_item("aliases", &kind.names[1..])?;
+    row.set_item("summary", kind.summary)?;
+    row.set_item("source", kind.source)?;
+    Ok(row)
 }
 
 #[pyfunction]

@@ -39,6 +39,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::schedulers, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::queues, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::media, module)?)?;
     module.add_function(wrap_pyfunction!(laws::slow_starts, module)?)?;
     module.add_function(wrap_pyfunction!(laws::drift, module)?)?;
     module.add_function(wrap_pyfunction!(laws::growth, module)?)?;

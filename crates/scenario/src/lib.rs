@@ -43,7 +43,7 @@ pub use error::Error;
 pub use files::with_traces;
 pub use flow::Class;
 pub use link::{Attachment, PlanLink};
-pub use media::{MediumExample, medium_examples};
+pub use media::{MediumExample, described_media, medium_examples};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
 pub use node::{PlanMoves, PlanNode};
 pub use opportunities::PlanOpportunities;

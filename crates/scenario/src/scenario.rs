@@ -4,7 +4,7 @@ use crate::area::{Area, PlanArea};
 use crate::error::Error;
 use crate::flow::{Class, Flow, check_options};
 use crate::link::{Link, Links, PlanLink};
-use crate::media::{self, Media, media};
+use crate::media::{self, Media, MediumTable, media};
 use crate::node::{Node, Nodes, PlanNode};
 use crate::path::LaidLinks;
 use crate::report::{Located, WrongKey, unique};
@@ -23,13 +23,14 @@ macro_rules! scenario {
             ..media,
             $($(#[$after_attribute:meta])* pub $after:ident: $after_type:ty,)*
         }
-        $($key:ident: $file:ident::$table:ident = $about:tt,)*
+        $($key:ident: $file:ident::$table:ident,)*
     ) => {
         $(#[$attribute])*
         pub struct Scenario {
             $($(#[$before_attribute])* pub $before: $before_type,)*
             $(
-                #[doc = $about]
+                #[doc = concat!("See `media/", stringify!($file), ".rs`.")]
+                #[schemars(description = media::$table::described().summary)]
                 #[serde(default)]
                 pub $key: Vec<media::$table>,
             )*

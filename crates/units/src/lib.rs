@@ -12,7 +12,7 @@ mod parameter;
 mod text;
 
 #[cfg(feature = "text")]
-pub use parameter::{InvalidParameter, PROBABILITY, ValidRange, ensure};
+pub use parameter::{Described, InvalidParameter, PROBABILITY, ValidRange, ensure};
 #[cfg(feature = "text")]
 pub use text::{QuantityError, WholePackets};
 

@@ -1,6 +1,17 @@
-//! Parameters that a user gives, and what is wrong with one.
+//! Kinds and parameters that a user names, and what is wrong with one.
 
 use core::fmt;
+
+/// How a kind of queue, scheduler or medium is named and described to people.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// The names it answers to, the first one preferred.
+    pub names: &'static [&'static str],
+    /// One sentence.
+    pub summary: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+}
 
 /// A parameter whose value cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -381,7 +381,10 @@ def animate(
 @app.command("list", cls=Command, epilog="Example: anabranch list controllers")
 def list_(
     what: Annotated[
-        str, typer.Argument(help="controllers, schedulers, scenarios, papers, plots or metrics.")
+        str,
+        typer.Argument(
+            help="controllers, schedulers, queues, media, scenarios, papers, plots or metrics."
+        ),
     ],
 ) -> None:
     """List what there is."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from .terminal import console, table
+
+if TYPE_CHECKING:
+    from .. import _core
 
 
 def controllers() -> None:
@@ -33,11 +37,29 @@ def schedulers() -> None:
     """The packet schedulers of `transport.scheduler`."""
     from .. import _core
 
+    kinds("Schedulers", _core.schedulers())
+
+
+def queues() -> None:
+    """The kinds of `queue`, of links and hosts."""
+    from .. import _core
+
+    kinds("Queues", _core.queues())
+
+
+def media() -> None:
+    """The shared media, by the key of their tables."""
+    from .. import _core
+
+    kinds("Media", _core.media())
+
+
+def kinds(title: str, listed: list[_core.Kind]) -> None:
+    """The kinds of one registry."""
     rows = [
-        [", ".join([one["name"], *one["aliases"]]), one["summary"], one["source"]]
-        for one in _core.schedulers()
+        [", ".join([one["name"], *one["aliases"]]), one["summary"], one["source"]] for one in listed
     ]
-    console().print(table("Schedulers", ["name", "what it is", "source"], rows, left=3))
+    console().print(table(title, ["name", "what it is", "source"], rows, left=3))
 
 
 def scenarios() -> None:
@@ -75,6 +97,8 @@ def metrics() -> None:
 LISTS: dict[str, Callable[[], None]] = {
     "controllers": controllers,
     "schedulers": schedulers,
+    "queues": queues,
+    "media": media,
     "scenarios": scenarios,
     "papers": papers,
     "plots": plots,

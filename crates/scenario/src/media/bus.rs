@@ -11,7 +11,7 @@ use crate::station::PlanStation;
 use network::{BusSettings, DropTail, MediumSettings, Queue};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use units::{Rate, Span};
+use units::{Described, Rate, Span};
 
 /// A shared Ethernet: one frame at a time on the whole bus (CSMA as ns-3 models it). Its stations
 /// are the nodes at the ends of its links and those of `nodes`.
@@ -37,6 +37,14 @@ pub struct Bus {
 const BUS_QUEUE: Queue = Queue::DropTail(DropTail::of(100));
 
 impl MediumTable for Bus {
+    fn described() -> Described {
+        Described {
+            names: &["bus"],
+            summary: "Buses that stations share.",
+            source: "ns-3, module csma (CsmaChannel, CsmaNetDevice)",
+        }
+    }
+
     fn examples() -> &'static [(&'static str, Alternatives)] {
         &[(
             "base",

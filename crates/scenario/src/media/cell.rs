@@ -12,7 +12,7 @@ use crate::station::PlanStation;
 use network::{CellSettings, DropTail, Fading, MediumSettings, Queue, Scheduler};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use units::{InvalidParameter, Span, ValidRange};
+use units::{Described, InvalidParameter, Span, ValidRange};
 
 /// A cellular network of one base station: in each direction a scheduler hands out resource blocks
 /// every millisecond, as LTE does, to users with a queue each. Its stations are the nodes at the
@@ -115,6 +115,14 @@ const LOSS_AT_1M_DB: f64 = 38.5;
 const MOST_USERS: usize = 1000;
 
 impl MediumTable for Cell {
+    fn described() -> Described {
+        Described {
+            names: &["cell"],
+            summary: "Cells of base stations.",
+            source: "3GPP TS 36.211 and TS 36.213",
+        }
+    }
+
     fn examples() -> &'static [(&'static str, Alternatives)] {
         &[(
             "base",

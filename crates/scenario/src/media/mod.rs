@@ -14,9 +14,15 @@ use crate::station::PlanStation;
 use example::Alternatives;
 use network::MediumSettings;
 use std::iter;
+use units::Described;
 
 /// What the file of a table provides.
 pub(crate) trait MediumTable {
+    /// The key of its tables, what they are, and where the model is published.
+    fn described() -> Described
+    where
+        Self: Sized;
+
     /// Tables for tests and fuzz targets, one or several: the other end of links from the nodes
     /// `n`, and alternatives for lines of the table. See [`MediumExample`].
     fn examples() -> &'static [(&'static str, Alternatives)]
@@ -71,14 +77,14 @@ pub(crate) trait MediumTable {
 const MOST_STATIONS: usize = 1000;
 
 /// Hands the registry to `$with!`, behind what is `$given`: of each table its key in the scenario
-/// file, its file here, its struct there, and what the key means.
+/// file, its file here and its struct there.
 macro_rules! media {
     ($with:ident! { $($given:tt)* }) => {
         $with! {
             $($given)*
-            medium: wifi::Medium = "Channels of IEEE 802.11 that stations share.",
-            bus: bus::Bus = "Buses that stations share.",
-            cell: cell::Cell = "Cells of base stations.",
+            medium: wifi::Medium,
+            bus: bus::Bus,
+            cell: cell::Cell,
         }
     };
 }
@@ -86,7 +92,7 @@ pub(crate) use media;
 
 /// Declares the files, and what all tables together can do.
 macro_rules! tables {
-    ($($key:ident: $file:ident::$table:ident = $about:tt,)*) => {
+    ($($key:ident: $file:ident::$table:ident,)*) => {
         $(mod $file; pub use $file::*;)*
 
         /// The tables of a scenario, by kind.
@@ -108,6 +114,11 @@ macro_rules! tables {
             }
         }
 
+        /// Every kind in the order of the registry.
+        pub fn described_media() -> Vec<Described> {
+            vec![$($table::described()),*]
+        }
+
         /// Examples of every kind, in the order of the registry.
         pub fn medium_examples() -> Vec<MediumExample> {
             let all = iter::empty()
@@ -118,3 +129,16 @@ macro_rules! tables {
     };
 }
 media!(tables! {});
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_table_is_called_by_its_key() {
+        macro_rules! keys {
+            ($($key:ident: $file:ident::$table:ident,)*) => { [$(stringify!($key)),*] };
+        }
+        let keys = media!(keys! {});
+        let names = super::described_media().into_iter().map(|described| described.names[0]);
+        assert!(names.eq(keys));
+    }
+}

@@ -14,7 +14,7 @@ use network::dot11::AfterCollision;
 use network::{MediumSettings, Position, RateControl, Standard, WifiSettings};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use units::{Rate, Span, ValidRange};
+use units::{Described, Rate, Span, ValidRange};
 
 /// A channel of IEEE 802.11 and its stations, which are the nodes at the ends of its links and
 /// those of `nodes`: each has one queue.
@@ -138,6 +138,14 @@ const STATIONS: &[&str] = &[
 ];
 
 impl MediumTable for Medium {
+    fn described() -> Described {
+        Described {
+            names: &["medium"],
+            summary: "Channels of IEEE 802.11 that stations share.",
+            source: "IEEE 802.11-2012",
+        }
+    }
+
     fn examples() -> &'static [(&'static str, Alternatives)] {
         &[
             (

@@ -11,18 +11,8 @@ use wire::Range;
 mod form;
 mod view;
 
+pub use units::Described;
 pub(crate) use view::{Choice, PathState, View};
-
-/// How a scheduler is named and described to people.
-#[derive(Clone, Copy, Debug)]
-pub struct Described {
-    /// The names it answers to, the first one preferred.
-    pub names: &'static [&'static str],
-    /// One sentence.
-    pub summary: &'static str,
-    /// Where it is published.
-    pub source: &'static str,
-}
 
 /// What a scheduler's file provides: a struct of its parameters, as they stand in a scenario.
 pub(crate) trait Kind:
