@@ -94,7 +94,7 @@ def values_in_use(plan: Plan) -> dict[str, str]:
     }
     if multipath:
         words["ssthresh floor of coupled paths"] = f"{user.min_ssthresh:g} segment"
-        words["scheduler"] = user.scheduler
+        words["scheduler"] = user.scheduler.kind
     if any(len(c.paths) == 1 for c in plan.classes):
         words["single-path TCP"] = "NewReno"
     for link in plan.links:
