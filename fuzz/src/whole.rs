@@ -15,7 +15,7 @@ pub fn plan(bytes: &mut Unstructured<'_>) -> Option<(String, Plan)> {
 
 /// Gives each link with a transmitter, and each host before a medium, a queue of any kind.
 fn choose_queues(plan: &mut Plan, bytes: &mut Unstructured<'_>) -> Result<()> {
-    let for_hosts = |queue: &Queue| queue.kind().is_none_or(|kind| kind.for_hosts);
+    let for_hosts = |queue: &Queue| queue.fits_host();
     let wired = |link: &&mut PlanLink| link.rate.is_some() && link.attachments.is_empty();
     for link in plan.links.iter_mut().filter(wired) {
         link.queue = choose_queue(bytes, |_| true)?;

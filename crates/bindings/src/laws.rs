@@ -46,12 +46,7 @@ pub(crate) fn schedulers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 
 #[pyfunction]
 pub(crate) fn queues(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let described = |kind: &'static network::queue::Described| Described {
-        names: std::slice::from_ref(&kind.name),
-        summary: kind.summary,
-        source: kind.source,
-    };
-    network::Queue::KINDS.iter().map(|kind| shown(py, &described(kind))).collect()
+    network::Queue::KINDS.iter().map(|kind| shown(py, kind)).collect()
 }
 
 #[pyfunction]

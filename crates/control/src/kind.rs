@@ -5,7 +5,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How a kind is named and described to people.
+/// How a kind is named and described to people: what `units::Described` has, and what only
+/// controllers have.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
     /// The names it answers to, the first one preferred.

@@ -64,7 +64,7 @@ impl Rng for Lcg {
 
 /// Queues that a host may have, short ones.
 pub(crate) fn queues() -> impl Strategy<Value = Queue> {
-    let hosts = |queue: &Queue| queue.kind().is_some_and(|kind| kind.for_hosts);
+    let hosts = |queue: &Queue| queue.fits_host() && *queue != Queue::Unlimited;
     let queues = move |limit| Queue::short(limit, true).into_iter().filter(hosts);
     (1..30u64).prop_flat_map(move |limit| prop::sample::select(queues(limit).collect::<Vec<_>>()))
 }

@@ -15,10 +15,8 @@ pub(crate) fn check_queue(queue: &Queue) -> Result<(), WrongKey> {
 /// Checks the queue of a host.
 pub(crate) fn check_host_queue(queue: &Queue) -> Result<(), WrongKey> {
     check_queue(queue)?;
-    match queue.kind() {
-        Some(kind) if !kind.for_hosts => {
-            Err(WrongKey::value("queue", "one of a router", Queue::for_hosts()))
-        }
-        _ => Ok(()),
+    match queue.fits_host() {
+        true => Ok(()),
+        false => Err(WrongKey::value("queue", "one of a router", Queue::for_hosts())),
     }
 }

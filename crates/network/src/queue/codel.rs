@@ -4,11 +4,11 @@
 //! `first_above_time`, `drop_next`, `count`, `lastcount`, `dropping`). It decides when a packet
 //! departs.
 
-use super::{DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ROOM};
+use super::{DepartureKind, Dropped, Fifo, HoldPackets, Kind, ROOM};
 use crate::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Span, Time, ValidRange, WholePackets};
+use units::{Described, InvalidParameter, Packets, Span, Time, ValidRange, WholePackets};
 
 /// CoDel (RFC 8289), with the parameters that it recommends.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -44,12 +44,8 @@ impl Default for Codel {
 }
 
 impl Kind for Codel {
-    const DESCRIBED: Described = Described {
-        name: "codel",
-        summary: "Controlled delay.",
-        source: "RFC 8289",
-        for_hosts: true,
-    };
+    const DESCRIBED: Described =
+        Described { names: &["codel"], summary: "Controlled delay.", source: "RFC 8289" };
 
     fn check(&self) -> Result<(), InvalidParameter> {
         INTERVAL.check("interval", &self.interval)?;

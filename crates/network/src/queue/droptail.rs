@@ -1,10 +1,10 @@
 //! Drop-tail: drops what does not fit.
 
-use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, Verdict};
+use super::{Arrival, ArrivalKind, JudgeArrival, Kind, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use units::{Bytes, InvalidParameter, Packets, Rate, WholePackets, ensure};
+use units::{Bytes, Described, InvalidParameter, Packets, Rate, WholePackets, ensure};
 
 /// Drop-tail; with both limits, the first that is reached counts.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -33,10 +33,9 @@ impl DropTail {
 
 impl Kind for DropTail {
     const DESCRIBED: Described = Described {
-        name: "droptail",
+        names: &["droptail"],
         summary: "Drops what does not fit.",
         source: "RFC 7567 §2",
-        for_hosts: true,
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {

@@ -6,12 +6,12 @@
 //! does.
 
 use super::codel::{Control, INTERVAL, Law};
-use super::{Codel, DepartureKind, Described, Dropped, Fifo, HoldPackets, Kind, ROOM};
+use super::{Codel, DepartureKind, Dropped, Fifo, HoldPackets, Kind, ROOM};
 use crate::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use units::{Bytes, InvalidParameter, Packets, Span, Time, ValidRange, WholePackets};
+use units::{Bytes, Described, InvalidParameter, Packets, Span, Time, ValidRange, WholePackets};
 
 /// FQ-CoDel (RFC 8290), with the parameters that it recommends. Each path of each user is a flow.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -59,10 +59,9 @@ impl Default for FqCodel {
 
 impl Kind for FqCodel {
     const DESCRIBED: Described = Described {
-        name: "fq-codel",
+        names: &["fq-codel"],
         summary: "A queue with controlled delay for each flow.",
         source: "RFC 8290",
-        for_hosts: true,
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {

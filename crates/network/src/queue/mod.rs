@@ -12,31 +12,21 @@ use serde::de::{self, DeserializeOwned, EnumAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
-use units::{InvalidParameter, Packets, Rate, Time, ValidRange};
+use units::{Described, InvalidParameter, Packets, Rate, Time, ValidRange};
 
 mod fifo;
 
 pub(crate) use fifo::{Dropped, Fifo};
-
-/// How a kind of queue is named and described to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Described {
-    /// Its name in a scenario.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: &'static str,
-    /// Where it is published.
-    pub source: &'static str,
-    /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it
-    /// takes to send its backlog.
-    pub for_hosts: bool,
-}
 
 /// What the file of every kind provides: its parameters, as a scenario has them.
 pub(crate) trait Kind:
     Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema
 {
     const DESCRIBED: Described;
+
+    /// Whether a host may have it. A host does not know when its driver falls idle, nor how long it
+    /// takes to send its backlog.
+    const FOR_HOSTS: bool = true;
 
     /// Whether the parameters can be used.
     fn check(&self) -> Result<(), InvalidParameter>;
@@ -155,18 +145,36 @@ macro_rules! queues {
 
         /// The names of all kinds.
         const NAMES: &[&str] =
-            &[UNLIMITED, $($akind::DESCRIBED.name,)+ $($dkind::DESCRIBED.name,)+];
+            &[UNLIMITED, $($akind::DESCRIBED.names[0],)+ $($dkind::DESCRIBED.names[0],)+];
 
         impl Queue {
             /// Every kind that has parameters, in the order of the registry.
             pub const KINDS: &[Described] = &[$($akind::DESCRIBED,)+ $($dkind::DESCRIBED,)+];
 
-            /// Its kind; none without a limit.
-            pub fn kind(&self) -> Option<Described> {
+            /// The name of its kind.
+            pub fn name(&self) -> &'static str {
                 match self {
-                    Queue::Unlimited => None,
-                    $(Queue::$akind(_) => Some($akind::DESCRIBED),)+
-                    $(Queue::$dkind(_) => Some($dkind::DESCRIBED),)+
+                    Queue::Unlimited => UNLIMITED,
+                    $(Queue::$akind(_) => $akind::DESCRIBED.names[0],)+
+                    $(Queue::$dkind(_) => $dkind::DESCRIBED.names[0],)+
+                }
+            }
+
+            /// The names of the kinds that a host may have.
+            fn names_for_hosts() -> Vec<&'static str> {
+                let kinds = [
+                    $(($akind::DESCRIBED, $akind::FOR_HOSTS),)+
+                    $(($dkind::DESCRIBED, $dkind::FOR_HOSTS),)+
+                ];
+                kinds.iter().filter(|(_, fits)| *fits).map(|(kind, _)| kind.names[0]).collect()
+            }
+
+            /// Whether a host may have it.
+            pub fn fits_host(&self) -> bool {
+                match self {
+                    Queue::Unlimited => true,
+                    $(Queue::$akind(_) => $akind::FOR_HOSTS,)+
+                    $(Queue::$dkind(_) => $dkind::FOR_HOSTS,)+
                 }
             }
 
@@ -185,7 +193,7 @@ macro_rules! queues {
                     $(Queue::$akind(own) => own.check(),)+
                     $(Queue::$dkind(own) => own.check(),)+
                 }
-                .map_err(|error| error.inside(self.kind().map_or(UNLIMITED, |kind| kind.name)))
+                .map_err(|error| error.inside(self.name()))
             }
 
             /// A short queue of every kind, for tests: it holds `limit` packets at most and acts
@@ -244,13 +252,12 @@ macro_rules! queues {
             }
         }
 
-        /// The queue called `NAMES[index]` from what stands behind its name.
-        fn read<'de, A: VariantAccess<'de>>(index: usize, content: A) -> Result<Queue, A::Error> {
-            let name = NAMES[index];
-            $(if name == $akind::DESCRIBED.name {
+        /// The queue called `name` from what stands behind its name.
+        fn read<'de, A: VariantAccess<'de>>(name: &str, content: A) -> Result<Queue, A::Error> {
+            $(if $akind::DESCRIBED.names.contains(&name) {
                 return content.newtype_variant().map(Queue::$akind);
             })+
-            $(if name == $dkind::DESCRIBED.name {
+            $(if $dkind::DESCRIBED.names.contains(&name) {
                 return content.newtype_variant().map(Queue::$dkind);
             })+
             content.unit_variant().map(|()| Queue::Unlimited)
@@ -291,9 +298,7 @@ pub use red::Spacing;
 impl Queue {
     /// The kinds that a host may have, as they are offered to users.
     pub fn for_hosts() -> String {
-        let kinds = Queue::KINDS.iter().filter(|kind| kind.for_hosts);
-        let names: Vec<&str> = kinds.map(|kind| kind.name).collect();
-        format!("a host has {} or \"{UNLIMITED}\"", names.join(", "))
+        format!("a host has {} or \"{UNLIMITED}\"", Queue::names_for_hosts().join(", "))
     }
 }
 
@@ -307,16 +312,16 @@ impl<'de> Deserialize<'de> for Queue {
                 f.write_str("a queue")
             }
             fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<Queue, A::Error> {
-                let (Named(index), content) = data.variant()?;
-                read(index, content)
+                let (Named(name), content) = data.variant()?;
+                read(&name, content)
             }
         }
         deserializer.deserialize_enum("Queue", NAMES, Whole)
     }
 }
 
-/// The place of a kind's name among [`NAMES`].
-struct Named(usize);
+/// A name to which a kind answers.
+struct Named(String);
 
 impl<'de> Deserialize<'de> for Named {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -327,8 +332,11 @@ impl<'de> Deserialize<'de> for Named {
                 f.write_str("the name of a kind of queue")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Named, E> {
-                let index = NAMES.iter().position(|name| *name == text);
-                index.map(Named).ok_or_else(|| E::unknown_variant(text, NAMES))
+                let known = |kind: &Described| kind.names.contains(&text);
+                match text == UNLIMITED || Queue::KINDS.iter().any(known) {
+                    true => Ok(Named(text.into())),
+                    false => Err(E::unknown_variant(text, NAMES)),
+                }
             }
         }
         deserializer.deserialize_identifier(Name)
@@ -343,7 +351,7 @@ fn tagged<K: Kind, S: Serializer>(own: &K, serializer: S) -> Result<S::Ok, S::Er
         #[serde(flatten)]
         own: &'a K,
     }
-    Tagged { kind: K::DESCRIBED.name, own }.serialize(serializer)
+    Tagged { kind: K::DESCRIBED.names[0], own }.serialize(serializer)
 }
 
 impl JsonSchema for Queue {
@@ -368,7 +376,8 @@ impl JsonSchema for Queue {
 /// As a user writes it, a table with the kind's name as its key; as a plan has it, the parameters
 /// with their `kind`.
 fn schema_of<K: Kind>(generator: &mut SchemaGenerator) -> Schema {
-    let Described { name, summary, .. } = K::DESCRIBED;
+    let Described { names, summary, .. } = K::DESCRIBED;
+    let name = names[0];
     let mut parameters = generator.subschema_for::<K>();
     if generator.contract().is_serialize() {
         parameters.insert("description".into(), summary.into());

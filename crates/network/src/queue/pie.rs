@@ -6,11 +6,11 @@
 //! arrivals that moment stands still, so the updates of a timer can be made up for at the next
 //! arrival, exactly. Derandomisation (§5.4) is left out.
 
-use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, ROOM, Verdict};
+use super::{Arrival, ArrivalKind, JudgeArrival, Kind, ROOM, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, Span, Time, ValidRange, WholePackets};
+use units::{Described, InvalidParameter, Packets, Rate, Span, Time, ValidRange, WholePackets};
 
 /// PIE (RFC 8033), with the parameters that it recommends.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -65,11 +65,12 @@ impl Default for Pie {
 
 impl Kind for Pie {
     const DESCRIBED: Described = Described {
-        name: "pie",
+        names: &["pie"],
         summary: "Proportional integral controller enhanced.",
         source: "RFC 8033",
-        for_hosts: false,
     };
+
+    const FOR_HOSTS: bool = false;
 
     fn check(&self) -> Result<(), InvalidParameter> {
         UPDATE.check("update", &self.update)?;

@@ -6,11 +6,11 @@
 //! queue. htsim counts bytes and has the packet in transmission among them; here packets that wait
 //! are counted. There the probability is fixed, 0.1 in csg-htsim; here it may be given.
 
-use super::{Arrival, ArrivalKind, Described, JudgeArrival, Kind, ROOM, Verdict};
+use super::{Arrival, ArrivalKind, JudgeArrival, Kind, ROOM, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, PROBABILITY, Packets, Rate, WholePackets, ensure};
+use units::{Described, InvalidParameter, PROBABILITY, Packets, Rate, WholePackets, ensure};
 
 /// Drops with one probability while at least `threshold` packets wait (htsim's RandomQueue).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -38,10 +38,9 @@ fn probability() -> f64 {
 
 impl Kind for Random {
     const DESCRIBED: Described = Described {
-        name: "random",
+        names: &["random"],
         summary: "Drops with one probability in the upper part of its room.",
         source: "htsim, RandomQueue",
-        for_hosts: true,
     };
 
     fn check(&self) -> Result<(), InvalidParameter> {

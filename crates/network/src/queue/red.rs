@@ -4,11 +4,11 @@
 //! the gentle form as in Floyd 2000. With `gentle`, (25, 50, 0.1) is exactly the two-slope curve of
 //! Khalili draft-04 §3. The queue length excludes the packet in transmission and the arriving one.
 
-use super::{Arrival, ArrivalKind, Backlog, Described, JudgeArrival, Kind, Verdict};
+use super::{Arrival, ArrivalKind, Backlog, JudgeArrival, Kind, Verdict};
 use crate::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, Packets, Rate, Time, ValidRange, WholePackets, ensure};
+use units::{Described, InvalidParameter, Packets, Rate, Time, ValidRange, WholePackets, ensure};
 
 /// RED (Floyd and Jacobson 1993).
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -89,11 +89,12 @@ impl Red {
 
 impl Kind for Red {
     const DESCRIBED: Described = Described {
-        name: "red",
+        names: &["red"],
         summary: "Random early detection.",
         source: "Floyd and Jacobson 1993; Floyd 2000",
-        for_hosts: false,
     };
+
+    const FOR_HOSTS: bool = false;
 
     fn check(&self) -> Result<(), InvalidParameter> {
         let Red { min: Packets(min), max: Packets(max), max_p, weight, limit, .. } = *self;

@@ -27,7 +27,7 @@ fn the_short_queue_of_every_kind_can_be() {
     let queues = Queue::short(20, true);
     assert_eq!(queues.len(), NAMES.len());
     for (queue, name) in queues.iter().zip(NAMES) {
-        assert_eq!(queue.kind().map_or(UNLIMITED, |kind| kind.name), *name);
+        assert_eq!(queue.name(), *name);
         assert_eq!(queue.check(), Ok(()));
     }
 }

@@ -57,7 +57,7 @@ fn controller(spec: &ControllerSpec) -> String {
 }
 
 fn queue(queue: &Queue) -> String {
-    format!("queue {}", queue.kind().map_or("unlimited", |kind| kind.name))
+    format!("queue {}", queue.name())
 }
 
 /// By its parameters: a scheduler does not give its name, and an example is the same each time.

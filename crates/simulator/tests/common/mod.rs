@@ -24,7 +24,7 @@ pub(crate) fn plan(text: &str, overrides: &[&str]) -> Plan {
 /// from number `first` of the registry on.
 pub(crate) fn with_queues(mut plan: Plan, first: usize, limit: u64, ecn: bool) -> Plan {
     let queues = Queue::short(limit, ecn);
-    let for_hosts = |queue: &&Queue| queue.kind().is_none_or(|kind| kind.for_hosts);
+    let for_hosts = |queue: &&Queue| queue.fits_host();
     let mut for_hosts = queues.iter().filter(for_hosts).cycle().skip(first);
     let mut for_links = queues.iter().cycle().skip(first);
     for link in
