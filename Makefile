@@ -12,6 +12,8 @@ ifeq ($(shell uname -s),Linux)
 export MATURIN_PEP517_ARGS := --features kernel,pyo3/extension-module
 KERNEL := --features bindings/kernel
 endif
+# The fuzz targets without libFuzzer, built beside the workspace.
+FUZZ := --manifest-path fuzz/Cargo.toml --no-default-features --target-dir target
 # The reference pages come last: they document the modules that the others write.
 LAST := tools/generate_reference.py
 GENERATORS := $(filter-out $(LAST),$(wildcard tools/generate_*.py)) $(LAST)
@@ -39,7 +41,7 @@ test: test-rust test-python ## build and run every test
 test-rust: install
 	cargo test --quiet --workspace --exclude bindings --exclude kernel
 	cargo test --quiet --package kernel -- --nocapture # says which tests it skipped, and why
-	cargo test --quiet --manifest-path fuzz/Cargo.toml --lib # fuzz targets reach every kind
+	cargo test --quiet $(FUZZ) --lib # fuzz targets reach every kind
 
 test-python: build
 	@sh tools/install.sh tests
@@ -54,7 +56,7 @@ check: build ## formatting, lints, types, layers (as CI does)
 	@sh tools/install.sh check
 	rustfmt --check --edition 2024 $$(git ls-files '*.rs')
 	cargo clippy --quiet --workspace --all-targets $(KERNEL) -- -D warnings
-	cargo check --quiet --manifest-path fuzz/Cargo.toml
+	cargo clippy --quiet $(FUZZ) -- -D warnings
 	$(VENV)/bin/ruff check python tests tools docs benches
 	$(VENV)/bin/ruff format --quiet --check python tests tools docs benches
 	$(VENV)/bin/mypy

@@ -23,7 +23,7 @@ impl Packet for Plain {
     }
 
     fn ecn_capable(&self) -> bool {
-        self.1 % 2 == 0
+        self.1.is_multiple_of(2)
     }
 
     fn mark(&mut self) {}
