@@ -166,14 +166,14 @@ impl World {
     // A plain link has no function of its own: an `Option` of a packet goes through memory, which
     // costs a hop twelve instructions.
     fn wake_link(&mut self, link: u32) {
-        let plain = &mut self.links[link as usize];
+        let own = &mut self.links[link as usize];
         let packet;
-        if plain.is_plain() {
-            let Some(&front) = plain.front() else {
+        if own.is_plain() {
+            let Some(&front) = own.front() else {
                 return;
             };
             packet = front;
-            if let Some(next) = plain.deliver() {
+            if let Some(next) = own.deliver() {
                 self.agenda.schedule(self.sources.source(Wake::Link(link)), next);
             }
         } else {

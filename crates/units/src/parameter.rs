@@ -1,6 +1,7 @@
 //! Kinds and parameters that a user names, and what is wrong with one.
 
 use core::fmt;
+use serde::{Serialize, Serializer};
 
 /// How a kind of queue, scheduler or medium is named and described to people.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +12,22 @@ pub struct Described {
     pub summary: &'static str,
     /// Where it is published.
     pub source: &'static str,
+}
+
+impl Described {
+    /// Writes the parameters of this kind with its name among them, as `kind`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn write<K: Serialize, S: Serializer>(self, own: &K, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Tagged<'a, K> {
+            kind: &'static str,
+            #[serde(flatten)]
+            own: &'a K,
+        }
+        Tagged { kind: self.names[0], own }.serialize(to)
+    }
 }
 
 /// A parameter whose value cannot be used.

@@ -268,8 +268,8 @@ macro_rules! queues {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self {
                     Queue::Unlimited => serializer.serialize_none(),
-                    $(Queue::$akind(own) => tagged(own, serializer),)+
-                    $(Queue::$dkind(own) => tagged(own, serializer),)+
+                    $(Queue::$akind(own) => $akind::DESCRIBED.write(own, serializer),)+
+                    $(Queue::$dkind(own) => $dkind::DESCRIBED.write(own, serializer),)+
                 }
             }
         }
@@ -341,17 +341,6 @@ impl<'de> Deserialize<'de> for Named {
         }
         deserializer.deserialize_identifier(Name)
     }
-}
-
-/// The parameters with the name of their kind among them.
-fn tagged<K: Kind, S: Serializer>(own: &K, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Tagged<'a, K> {
-        kind: &'static str,
-        #[serde(flatten)]
-        own: &'a K,
-    }
-    Tagged { kind: K::DESCRIBED.names[0], own }.serialize(serializer)
 }
 
 impl JsonSchema for Queue {

@@ -5,7 +5,6 @@ use super::{Kind, Scheduler};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
-use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Reads a scheduler in either of the forms of a user.
@@ -44,17 +43,6 @@ impl<'de> DeserializeSeed<'de> for Parameters<'_> {
     fn deserialize<D: Deserializer<'de>>(self, content: D) -> Result<Scheduler, D::Error> {
         Scheduler::read(self.0, content)
     }
-}
-
-/// Writes the parameters with the name of their kind among them.
-pub(super) fn write<K: Kind, S: Serializer>(own: &K, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Tagged<'a, K> {
-        kind: &'static str,
-        #[serde(flatten)]
-        own: &'a K,
-    }
-    Tagged { kind: K::DESCRIBED.names[0], own }.serialize(serializer)
 }
 
 /// The forms of one scheduler. A user writes its name, if every parameter has a default, or its

@@ -135,7 +135,7 @@ macro_rules! schedulers {
 
         impl Serialize for Scheduler {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self { $(Scheduler::$type(kind) => form::write(kind, serializer),)* }
+                match self { $(Scheduler::$type(kind) => $type::DESCRIBED.write(kind, serializer),)* }
             }
         }
 
