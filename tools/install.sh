@@ -34,10 +34,16 @@ if [ "$(uname -s)" = Linux ]; then
   [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
 fi
 # Tests whose program cannot be installed are skipped.
-if [ "${1:-}" = tests ] && ! command -v tshark >/dev/null; then
-  if [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; then missing="$missing tshark"
-  else echo "tshark is missing, and so is root to install it: its tests are skipped"
+# Wants program $1 of package $2 for the tests.
+for_tests() {
+  if command -v "$1" >/dev/null; then return; fi
+  if [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; then missing="$missing $2"
+  else echo "$1 is missing, and so is root to install it: its tests are skipped"
   fi
+}
+if [ "${1:-}" = tests ]; then
+  for_tests tshark tshark
+  for_tests pdffonts poppler-utils
 fi
 # Debian 12's own cargo is too old; its cargo-web and rustc-web are not.
 rust_is_there || missing="$missing cargo-web rustc-web"
