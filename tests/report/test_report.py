@@ -2,6 +2,8 @@
 
 import base64
 import re
+import shlex
+from html import unescape
 
 import pytest
 from matplotlib.figure import Figure as Drawing
@@ -140,3 +142,10 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(OSError):
         write(report(), tmp_path / "none" / "report.html")
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_command_is_quoted_so_that_a_shell_reads_its_words_again():
+    words = ["anabranch", "run", "x", "--set", 'flow.a.path=[{ links = ["it\'s"] }]']
+    html = render(Report("", sections=[Section("", command=words)]))
+    (shown,) = re.findall(r"<pre><code>(.*?)</code></pre>", html)
+    assert shlex.split(unescape(shown)) == words

@@ -9,7 +9,7 @@ import typer
 
 from .. import _core
 from ..fairness import Audit, Entry
-from ..fairness.audit import registered
+from ..fairness.audit import Network, registered
 from ..files import check_writable, write_json
 from ..plot import verdicts
 from ..records import plain
@@ -148,6 +148,18 @@ def network_section(audit: Audit, name: str) -> Section:
         for one in audit.entries
         if one.network == name
     ]
-    set_ = "".join(f' --set "{override}"' for override in network.overrides)
-    text = f"{network.meaning}.\n\nThe scenario is {network.source}{set_}."
-    return Section(name, text[0].upper() + text[1:], [Table("Means over replications", head, rows)])
+    first = audit.controllers[0]
+    text = f"{network.meaning}.\n\nThis command repeats the runs of {first}; -c takes another controller."
+    return Section(
+        name,
+        text[0].upper() + text[1:],
+        [Table("Means over replications", head, rows)],
+        command=run_command(audit, network, first),
+    )
+
+
+def run_command(audit: Audit, network: Network, controller: str) -> list[str]:
+    """The words of the command that runs a controller in a network, with the seeds of the audit."""
+    words = ["anabranch", "run", network.source, "-c", controller]
+    words += ["--seed", str(audit.seeds[0]), "--repeat", str(len(audit.seeds))]
+    return words + [word for override in network.overrides for word in ("--set", override)]

@@ -186,13 +186,14 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
             )
             for label, of in _marks(own)
         ]
-        names = [next(iter(group.values())).controller.upper() for group in by_configuration]
+        names = [next(iter(group.values())).controller for group in by_configuration]
         figure = plot.shares(
             [lab[configuration] for configuration in configurations],
             references=marks,
             names=names,
             setting=setting,
         )
+        figure.axes[0].set_xlabel("Controller")
         figures.append(
             Figure(
                 f"{setting}: mean rate per user of each class, with published and predicted values",
@@ -260,7 +261,7 @@ def _moving_pictures(paper: Paper, lab: Laboratory) -> list[Section]:
             overrides=configuration.overrides,
             series=True,
         )
-        title = f"Over time: {result.plan.title} ({str(configuration.controller).upper()})"
+        title = f"Over time: {result.plan.title} ({configuration.controller})"
         sections.append(Section(title, "", [], _over_time(result, lab[name])))
     return sections
 

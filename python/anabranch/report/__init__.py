@@ -102,6 +102,8 @@ class Section:
     text: str = ""
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
+    command: Sequence[str] = ()
+    """The words of a command that repeats what the section shows; the page quotes them for a shell."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import shlex
 from importlib import resources
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ def page(report: Report) -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters.update(
-        paragraphs=paragraphs, address=address, placed=placed, numeric=numeric
+        paragraphs=paragraphs, address=address, placed=placed, numeric=numeric, shell=shlex.join
     )
     environment.tests["value"] = lambda cell: bool(VALUE.fullmatch(cell.text))
     facts: dict[str, Any] = {

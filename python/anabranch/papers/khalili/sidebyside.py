@@ -112,7 +112,7 @@ def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
     """What open parameters move: for each variant the rate of the harmed class in each
     configuration.
 
-    Type 2 users in scenario A, single-path users in C; configurations are called "A 10 LIA" with
+    Type 2 users in scenario A, single-path users in C; configurations are called "A 10 lia" with
     N1.
     """
     table: dict[str, dict[str, Interval]] = {}
@@ -122,7 +122,7 @@ def sensitivity(lab: Laboratory) -> list[tuple[str, dict[str, Interval]]]:
         variant, scenario, law, n1 = name.split(" | ")
         harmed = {"a": "type2", "c": "single-path"}[scenario]
         value = lab[name].mean(harmed)
-        configuration = f"{scenario.upper()} {n1} {law.upper()}"
+        configuration = f"{scenario.upper()} {n1} {law}"
         table.setdefault(variant, {})[configuration] = Interval(
             value.mean / 1e6, value.half / 1e6, value.n
         )
