@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from hypothesis import strategies as st
 import anabranch as ab
 from anabranch.result import Result
 from anabranch.schema import DropTail, Flow, Link, Path
+from anabranch.seeds import checked_seeds
 from anabranch.statistics import Interval, interval, judge, paired, ratio_of_means
 
 SHORT = ("duration=20 s", "warmup=5 s")
@@ -119,6 +124,114 @@ def test_what_is_not_a_result_is_refused_with_a_reason(content: bytes, tmp_path)
 def test_an_unknown_class_names_those_that_exist(result: Result) -> None:
     with pytest.raises(KeyError, match="multipath"):
         result.rate("nobody")
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        (lambda r: r.rate("mutipath"), KeyError, "did you mean multipath? The classes are"),
+        (lambda r: r.path("mutipath", 0, "loss"), KeyError, "did you mean multipath?"),
+        (lambda r: r.path("multipath", 2, "loss"), IndexError, "has 2 paths, numbered from 0"),
+        (lambda r: r.path("multipath", -1, "loss"), IndexError, "there is no path -1"),
+        (lambda r: r.path("multipath", True, "loss"), IndexError, "there is no path True"),
+        (lambda r: r.path("single-path", 1, "loss"), IndexError, "has one path, number 0"),
+        (lambda r: r.coding("multipath", 7, "noise"), IndexError, "there is no path 7"),
+        (lambda r: r.path("multipath", 0, "cwnd"), KeyError, "did you mean cwnd_segments?"),
+        (lambda r: r.users("multipath", "srtt_s"), KeyError, "paths and series.paths have it"),
+        (lambda r: r.users("multipath", "class"), KeyError, "is not a column of numbers"),
+        (lambda r: r.link("ap3", "loss"), KeyError, "did you mean ap2 or ap1?"),
+        (lambda r: r.link("ap1", "los"), KeyError, "did you mean loss?"),
+        (
+            lambda r: r.station("air", "client", "airtime"),
+            KeyError,
+            "The stations are none".lower(),
+        ),
+    ],
+)
+def test_a_name_that_a_result_does_not_have_is_an_error_that_offers_those_it_has(
+    result: Result, ask: Callable[[Result], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error) as raised:
+        ask(result)
+    assert message in str(raised.value)
+    assert not str(raised.value).startswith(("'", '"'))  # as KeyError alone would show it
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [
+        ([1, 1], "the seed 1 is there twice"),
+        ([1.5, 1.9], "the seed 1.5 is not a whole number"),
+        ([True], "the seed True is not a whole number"),
+        (["1"], "the seed '1' is not a whole number"),
+        ([-1], "not from 0 to"),
+        ([2**64], "not from 0 to"),
+        ([], "at least one seed"),
+        (0, "1 or more"),
+        (True, "give how many"),
+        (2.0, "give how many"),
+        ("12", "give how many"),
+        (None, "give how many"),
+    ],
+)
+def test_seeds_that_are_no_distinct_integers_are_refused_wherever_they_are_taken(
+    seeds: Any, message: str
+) -> None:
+    from anabranch import linux
+    from anabranch.fairness import Audit, judge, reference
+
+    for take in (
+        lambda: ab.run("khalili/scenario-c", seeds),
+        lambda: linux.run("khalili/scenario-c", seeds),
+        lambda: judge("tse/two-paths", seeds),
+        lambda: reference(ab.load("tse/two-paths"), "ensemble", seeds),
+        lambda: Audit(["lia"], seeds),
+    ):
+        with pytest.raises(ValueError, match=message):
+            take()
+
+
+def test_a_number_of_seeds_counts_from_one() -> None:
+    assert checked_seeds(3) == [1, 2, 3] == checked_seeds(np.int64(3))
+    assert checked_seeds(np.array([7, 2])) == [7, 2] == checked_seeds(iter((7, 2)))
+    assert ab.run("khalili/scenario-c", 2, overrides=SHORT).seeds == [1, 2]
+
+
+def test_overrides_that_are_one_text_are_refused_in_words() -> None:
+    with pytest.raises(ab.ScenarioError, match="give a list of texts"):
+        ab.run("khalili/scenario-c", overrides="duration=20 s")
+    with pytest.raises(ab.ScenarioError, match="give a list of texts"):
+        ab.load("khalili/scenario-c").document(overrides="duration=20 s")
+
+
+def test_the_short_form_of_a_result_is_one_line_and_of_many_classes_as_well(result: Result) -> None:
+    assert repr(result).startswith(
+        "<Result of scenario-c: simulation, seeds 1 to 2; multipath (lia)"
+    )
+    many = ab.run("tse/independent", overrides=SHORT)
+    for one in (result, many, replace(result, runs=result.runs[:1])):
+        assert len(repr(one)) < 250 and "\n" not in repr(one)
+
+
+def test_notebooks_show_a_result_and_a_scenario_as_tables_whose_text_is_escaped(
+    result: Result,
+) -> None:
+    hostile = ab.load("khalili/scenario-c").document()
+    hostile["title"] = "<script>alert(1)</script> & more"
+    scenario = ab.Scenario.written(hostile, "x")
+    shown = replace(result, scenario=scenario, plan=scenario.plan())
+    for page in (shown._repr_html_(), scenario._repr_html_()):
+        assert page is not None and "&lt;script&gt;" in page and "<script" not in page
+        ElementTree.fromstring(f"<page>{page}</page>")
+    for cell in ("multipath", "lia", *result.table().splitlines()[1].split()[3:4]):
+        assert f">{cell}" in result._repr_html_()
+    assert repr(scenario) == "<Scenario x: <script>alert(1)</script> & more>"
+
+
+def test_a_scenario_that_was_not_checked_has_a_short_form_all_the_same() -> None:
+    for text in ("nonsense [", "name = 1"):
+        assert repr(ab.Scenario(text, "x")) == "<Scenario x>"
+        assert ab.Scenario(text, "x")._repr_html_() is None
 
 
 def test_an_interrupt_keeps_the_replications_that_had_finished() -> None:

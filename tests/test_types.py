@@ -32,6 +32,7 @@ OPEN = {
     "fairness/ensemble.py": "a judgement as JSON",
     "fairness/judge.py": "a judgement as JSON",
     "fairness/reference.py": "a scenario's text as nested data, which is changed",
+    "frames.py": "coordinates of a dataset, as xarray takes them",
     "linux/running.py": "provenance, as JSON",
     "papers/cs218/logs.py": "events of a qlog",
     "papers/findings.py": "findings as JSON",
@@ -163,7 +164,7 @@ def test_tables_can_be_read_as_the_json_has_them() -> None:
 def test_a_column_that_a_world_does_not_know_is_absent() -> None:
     run = Run(flows=Flows(class_=["a"]), paths=Paths(), classes=Classes())
     assert not run.flows.has("goodput_bps") and not run.has("seed")
-    with pytest.raises(Missing, match="Flows has no 'goodput_bps'; it has class_"):
+    with pytest.raises(Missing, match="Flows has no 'goodput_bps'; it has class"):
         run.flows.goodput_bps  # noqa: B018 the access is what is tested
     with pytest.raises(KeyError, match="goodput_bps"):
         run.flows.column("goodput_bps")

@@ -25,6 +25,8 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
+from .offers import UnknownName, offering
+
 Numbers: TypeAlias = NDArray[np.float64]
 """A column of measured values, or a matrix of them with one row for each sample; NaN where a world
 has none. Counts are whole numbers, and stored as such where the world counts them."""
@@ -41,8 +43,10 @@ Flags: TypeAlias = NDArray[np.bool_]
 Read: TypeAlias = Callable[..., Any]
 
 
-class Missing(AttributeError, KeyError):
+class Missing(AttributeError, UnknownName):
     """A record has no such field, or its world does not know it."""
+
+    __str__ = UnknownName.__str__
 
 
 class Record:
@@ -130,10 +134,12 @@ class Table(Partial):
                 vars(self)[name] = COLUMNS[hint](vars(self)[name])
 
     def column(self, name: str) -> Numbers:
-        """A column of numbers by its name. Raises KeyError if there is none."""
+        """A column of numbers by its name. Raises KeyError if there is none, or it has names."""
         if identifier(name) not in vars(self):
             raise Missing(missing(self, name))
         column: Numbers = vars(self)[identifier(name)]
+        if not isinstance(column, np.ndarray):
+            raise Missing(f"{name} of {type(self).__name__} is not a column of numbers")
         return column
 
 
@@ -209,7 +215,8 @@ def identifier(key: str) -> str:
 
 def missing(record: Record, key: str) -> str:
     """Says that a record has no such field, and which it has."""
-    return f"{type(record).__name__} has no {key!r}; it has {', '.join(vars(record))}"
+    known = [name.rstrip("_") for name in vars(record)]
+    return offering(f"{type(record).__name__} has no {key!r}", key, known, "it has")
 
 
 def hints(cls: type[Any]) -> dict[str, Any]:

@@ -7,34 +7,43 @@ as columns. Metrics are defined in docs/reference/metrics.md.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import platform
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
 from .files import beside, check_writable, write_json
-from .plan import Plan
-from .records import plain, restored
+from .frames import dataset, frame, places_of
+from .markup import html_table
+from .offers import UnknownName, unknown
+from .plan import Class, Plan
+from .records import Missing, Numbers, Table, plain, restored
 from .runs import JudgedFlow, Run
 from .scenario import Scenario
+from .seeds import Seeds, checked_seeds
 from .statistics import Interval, interval, jain
 from .tables import Coding, Paths
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 FORMAT = 1
 """Version of the file format; readers of a newer one refuse older readers' guesses."""
 
-LAST_SEED = 2**64 - 1
-"""Seeds are 64 bits wide."""
+MOST_CLASSES = 4
+"""Classes that the short form of a result names."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a world gave for one scenario under one controller.
 
@@ -71,11 +80,10 @@ class Result:
 
         Raises KeyError for an unknown class or metric.
         """
-        if name not in self.classes:
-            raise KeyError(f"there is no class {name!r}; the classes are {', '.join(self.classes)}")
+        self._class(name)
         rows = [np.asarray(run.flows.class_) == name for run in self.runs]
         return np.array(
-            [run.flows.column(metric)[row] for run, row in zip(self.runs, rows, strict=True)]
+            [_numbers(run.flows, metric)[row] for run, row in zip(self.runs, rows, strict=True)]
         )
 
     def rate(self, name: str, metric: str = "throughput_bps") -> NDArray[np.float64]:
@@ -86,9 +94,9 @@ class Result:
         """A link metric, shape (replications,). Raises KeyError for an unknown link or metric."""
         names = [link.name for link in self.plan.links]
         if name not in names:
-            raise KeyError(f"there is no link {name!r}; the links are {', '.join(names)}")
+            raise unknown("link", name, names, "the links are")
         return np.array(
-            [run.links.column(metric)[names.index(name)] for run in self.runs], dtype=float
+            [_numbers(run.links, metric)[names.index(name)] for run in self.runs], dtype=float
         )
 
     def station(self, medium: str, name: str, metric: str) -> NDArray[np.float64]:
@@ -97,29 +105,46 @@ class Result:
         """
         known = [(m.name, station.name) for m in self.plan.media for station in m.stations]
         if (medium, name) not in known:
-            listed = ", ".join(f"{m}/{s}" for m, s in known) or "none"
-            raise KeyError(f"there is no station {medium}/{name}; the stations are {listed}")
+            stations = ["/".join(names) for names in known]
+            raise unknown("station", f"{medium}/{name}", stations, "the stations are")
         place = known.index((medium, name))
-        return np.array([run.stations.column(metric)[place] for run in self.runs], dtype=float)
+        return np.array([_numbers(run.stations, metric)[place] for run in self.runs], dtype=float)
 
     def path(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
-        """A path metric of every user of a class, shape (replications, users)."""
+        """A path metric of every user of a class, shape (replications, users).
+
+        Paths count from 0. Raises KeyError for an unknown class or metric and IndexError for a path
+        that the class does not have.
+        """
         return self._of_paths([run.paths for run in self.runs], name, path, metric)
 
     def coding(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
         """A metric of a coded path of every user of a class, shape (replications, users);
-        (replications, 0) if the path is not coded."""
+        (replications, 0) if the path is not coded.
+
+        Raises KeyError and IndexError as `path` does.
+        """
         return self._of_paths([run.coding for run in self.runs], name, path, metric)
 
     def _of_paths(
         self, tables: Sequence[Paths | Coding], name: str, path: int, metric: str
     ) -> NDArray[np.float64]:
+        count = len(self._class(name).paths)
+        if isinstance(path, bool) or path not in range(count):
+            paths = "one path, number 0" if count == 1 else f"{count} paths, numbered from 0"
+            raise IndexError(f"class {name!r} has {paths}; there is no path {path!r}")
         columns = []
         for run, rows in zip(self.runs, tables, strict=True):
             flows = np.asarray(run.flows.class_)[rows.flow]
             row = (flows == name) & (rows.path == path)
-            columns.append(rows.column(metric).astype(float)[row])
+            columns.append(_numbers(rows, metric).astype(float)[row])
         return np.array(columns)
+
+    def _class(self, name: str) -> Class:
+        """A class of the plan. Raises KeyError."""
+        if name not in self.classes:
+            raise unknown("class", name, self.classes, "the classes are")
+        return self.plan.classes[self.classes.index(name)]
 
     def mean(self, name: str, metric: str = "throughput_bps") -> Interval:
         """Mean of a flow metric over the users of a class, with its interval over replications."""
@@ -140,7 +165,7 @@ class Result:
         return ClassSummary(
             name=c.name,
             users=c.count,
-            controller=c.controller,
+            controller="–" if c.protocol == "udp" else c.controller,
             throughput_bps=self.mean(c.name),
             jain=interval(jain(self.users(c.name))),
             goodput_bps=known(lambda: self.rate(c.name, "goodput_bps")),
@@ -151,6 +176,16 @@ class Result:
 
     def table(self) -> str:
         """The summary as text."""
+        head, rows = self._cells()
+        widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
+        lines = [
+            "  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True))
+            for r in [head, *rows]
+        ]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Head and rows of the summary."""
         head = ["class", "users", "controller", "Mb/s per user", "goodput", "RTT ms", "loss %"]
         rows = [
             [
@@ -164,12 +199,64 @@ class Result:
             ]
             for row in self.summary()
         ]
-        widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True))
-            for r in [head, *rows]
+        return head, rows
+
+    def __repr__(self) -> str:
+        """World, seeds and the rates of the first classes, in one line."""
+        rates = [
+            f"{row.name} ({row.controller}) {scaled(row.throughput_bps, 1e-6)} Mb/s"
+            for row in self.summary()
         ]
-        return "\n".join(line.rstrip() for line in lines)
+        more = len(rates) - MOST_CLASSES
+        rates = [*rates[:MOST_CLASSES], f"{more} more"] if more > 0 else rates
+        return f"<Result of {self.plan.name}: {self._origin()}; {', '.join(rates)}>"
+
+    def _repr_html_(self) -> str:
+        """The summary as a table, for notebooks."""
+        plan = self.plan
+        measured = (
+            ""
+            if self.world == "theory"
+            else f", {plan.duration_s - plan.warmup_s:g} s measured after {plan.warmup_s:g} s"
+        )
+        notes = [f"{plan.name}: {self._origin()}{measured}", *plan.warnings]
+        return html_table(*self._cells(), title=plan.title or plan.name, notes=notes)
+
+    def _origin(self) -> str:
+        """World and seeds in a few words."""
+        return ", ".join(words for words in (self.world, _counted(self.seeds)) if words)
+
+    def to_frame(self, table: str = "classes") -> pandas.DataFrame:
+        """A table of all replications as a tidy frame: one row for each observation.
+
+        `table` is a table of docs/reference/metrics.md, such as "flows", "paths", "links" or
+        "series.paths"; those of series have one row for each sample of each path, link or the like,
+        with its time `t_s`. Columns have their units in their names and in `attrs["units"]`; before
+        them stand the seed and the names of what the row belongs to. Rows of classes also have the
+        means of their users' rates.
+
+        Raises KeyError for an unknown table, ValueError for one that the result does not have, and
+        ImportError without pandas.
+        """
+        return frame(self.plan, self.runs, table)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The series of all replications, with dimensions seed, t_s (seconds) and path, flow, link,
+        station or node.
+
+        Variables are columns of the series with what they belong to before their names, such as
+        `path_cwnd_segments`, and have `units` and `long_name`. Paths, flows and stations have
+        labels such as "multipath.0.1", and coordinates with the parts of these: `path_class`,
+        `path_user`, `path_number`.
+
+        Raises ValueError for a result without series, or with replications that were sampled at
+        different times, and ImportError without xarray.
+        """
+        about = {"title": self.plan.title, "scenario": self.plan.name, "world": self.world}
+        controller = self.provenance.get("controller")
+        return dataset(
+            self.plan, self.runs, about | ({"controller": controller} if controller else {})
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The whole result as plain data; NaN becomes null, infinity the string "inf"."""
@@ -224,6 +311,7 @@ class ClassSummary:
     name: str
     users: int
     controller: str
+    """A dash for UDP, which has none."""
     throughput_bps: Interval
     jain: Interval
     """Jain's index of its users' throughputs."""
@@ -274,7 +362,7 @@ LEAST_KEPT = 80
 
 def run(
     scenario: Scenario | str,
-    seeds: Iterable[int] = (1,),
+    seeds: Seeds = (1,),
     *,
     controller: str | None = None,
     overrides: Sequence[str] = (),
@@ -286,25 +374,21 @@ def run(
 ) -> Result:
     """Simulates `scenario` once for each seed, on every core.
 
+    `seeds` are distinct integers, or how many: 20 stands for 1 to 20.
     `controller` replaces that of all flows with several paths (of all flows, if none has);
     `overrides` are texts like "link.ap1.rate=5 Mb/s". `series` keeps samples over time, `events`
     every drop, loss, recovery and timeout. `recording` has packets of the only run written down.
     `progress` is told simulated seconds done and in all.
 
-    Raises ScenarioError, ValueError for a seed or a number of threads out of range and for a
-    recording of several runs, and OSError if a recording cannot be written. After an interrupt the
-    replications that had finished are returned.
+    Raises ScenarioError, ValueError for seeds that are not distinct integers from 0 to 2^64 − 1,
+    for a number of threads below zero and for a recording of several runs, and OSError if a
+    recording cannot be written. After an interrupt the replications that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
 
         scenario = load(scenario)
-    wanted = [int(seed) for seed in seeds]
-    if not wanted:
-        raise ValueError("at least one seed is needed")
-    for seed in (min(wanted), max(wanted)):
-        if not 0 <= seed <= LAST_SEED:
-            raise ValueError(f"the seed {seed} is not from 0 to {LAST_SEED}")
+    wanted = checked_seeds(seeds)
     if threads < 0:
         raise ValueError(f"{threads} threads; write 0 for every core, or how many")
     recording = recording or Recording()
@@ -367,6 +451,28 @@ def known(values: Callable[[], NDArray[np.float64]]) -> Interval:
         return interval(values())
     except KeyError:
         return Interval(float("nan"), float("inf"), 0)
+
+
+def _numbers(table: Table, metric: str) -> Numbers:
+    """A column of a table. Raises KeyError that names the tables which have the column."""
+    try:
+        return table.column(metric)
+    except Missing as error:
+        others = [place for place in places_of(metric) if place != table.PLACE]
+        if table.has(metric) or not others:
+            raise
+        raise UnknownName(
+            f"{table.PLACE} has no {metric!r}; {' and '.join(others)} "
+            f"{'has' if len(others) == 1 else 'have'} it\n{error}"
+        ) from None
+
+
+def _counted(seeds: Sequence[int]) -> str:
+    """Seeds in a few words; empty where there is none."""
+    if len(seeds) < 2:
+        return f"seed {seeds[0]}" if seeds else ""
+    runs = all(after == seed + 1 for seed, after in itertools.pairwise(seeds))
+    return f"seeds {seeds[0]} to {seeds[-1]}" if runs else f"{len(seeds)} seeds"
 
 
 def scaled(value: Interval, factor: float) -> str:

@@ -17,10 +17,11 @@ from typing import Any
 
 from . import _core
 from ._core import ScenarioError
+from .markup import html_table
 from .plan import Plan
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scenario:
     """A scenario's text, checked, and the name by which errors refer to it."""
 
@@ -49,10 +50,9 @@ class Scenario:
 
     def plan(self, *, controller: str | None = None, overrides: Sequence[str] = ()) -> Plan:
         """The plan: every default filled in, SI units. Raises ScenarioError for a wrong override."""
+        given = listed(overrides)
         return Plan.from_json(
-            json.loads(
-                _core.plan(self.text, self.name, overrides=list(overrides), controller=controller)
-            )
+            json.loads(_core.plan(self.text, self.name, overrides=given, controller=controller))
         )
 
     def document(
@@ -62,7 +62,7 @@ class Scenario:
 
         Raises ScenarioError for what is wrong, as `plan` does.
         """
-        plan = self.plan(overrides=list(overrides), controller=controller)
+        plan = self.plan(overrides=overrides, controller=controller)
         document = tomllib.loads(self.text)
         for text in overrides:
             _set(document, text)
@@ -82,6 +82,59 @@ class Scenario:
         import tomli_w
 
         return cls.parse(tomli_w.dumps(document), name)
+
+    def __repr__(self) -> str:
+        """The name and what the text says that it is about, in one line."""
+        title = f": {self._title()}" if self._title() else ""
+        return f"<Scenario {self.name}{title}>"
+
+    def _repr_html_(self) -> str | None:
+        """Links and classes of users as tables, for notebooks."""
+        try:
+            plan = self.plan()
+        except ScenarioError:
+            return None  # a text that was not checked: notebooks show the short form
+        links = [
+            [
+                link.name,
+                f"{link.rate_bps / 1e6:g}" if link.rate_bps else "–",
+                f"{link.delay_s * 1e3:g}",
+            ]
+            for link in plan.links
+        ]
+        classes = [
+            [
+                one.name,
+                str(one.count),
+                one.controller if one.protocol == "tcp" else one.protocol,
+                "; ".join(" → ".join(plan.links[n].name for n in path.links) for path in one.paths),
+            ]
+            for one in plan.classes
+        ]
+        notes = [f"{self.name}: {plan.duration_s:g} s, the first {plan.warmup_s:g} s discarded"]
+        return html_table(
+            ["link", "rate Mb/s", "delay ms"], links, title=plan.title or plan.name
+        ) + (
+            html_table(
+                ["class", "users", "controller", "paths"], classes, notes=[*notes, *plan.warnings]
+            )
+        )
+
+    def _title(self) -> str:
+        """The title; empty for a text that was not checked."""
+        try:
+            return str(tomllib.loads(self.text).get("title", ""))
+        except tomllib.TOMLDecodeError:
+            return ""
+
+
+def listed(overrides: Sequence[str]) -> list[str]:
+    """Overrides as a list. Raises ScenarioError for a single text, whose letters would be read."""
+    if isinstance(overrides, str):
+        raise ScenarioError(
+            f"overrides is the text {overrides!r}; give a list of texts: overrides=[{overrides!r}]"
+        )
+    return list(overrides)
 
 
 def _set(document: dict[str, Any], override: str) -> None:

@@ -75,7 +75,7 @@ def show(audit: Audit) -> None:
     for network in audit.networks:
         out.print(f"{network.name}: {network.meaning}", style="dim", highlight=False, markup=False)
     out.print(
-        f"{len(audit.seeds)} replications; utilisation is the mean over networks", style="dim"
+        f"{len(audit.seed_list)} replications; utilisation is the mean over networks", style="dim"
     )
 
 
@@ -126,9 +126,9 @@ def page(audit: Audit) -> Report:
     sections = [Section("Verdicts", MEANING, [matrix], figures)]
     return Report(
         "TCP-fairness by definition" + " – interrupted" * audit.interrupted,
-        f"{len(audit.controllers)} controllers in {len(names)} networks, with {len(audit.seeds)} seeds.",
+        f"{len(audit.controllers)} controllers in {len(names)} networks, with {len(audit.seed_list)} seeds.",
         [*sections, *(network_section(audit, name) for name in names)],
-        {"version": _core.__version__, "seeds": ", ".join(map(str, audit.seeds))},
+        {"version": _core.__version__, "seeds": ", ".join(map(str, audit.seed_list))},
     )
 
 
@@ -161,5 +161,5 @@ def network_section(audit: Audit, name: str) -> Section:
 def run_command(audit: Audit, network: Network, controller: str) -> list[str]:
     """The words of the command that runs a controller in a network, with the seeds of the audit."""
     words = ["anabranch", "run", network.source, "-c", controller]
-    words += ["--seed", str(audit.seeds[0]), "--repeat", str(len(audit.seeds))]
+    words += ["--seed", str(audit.seed_list[0]), "--repeat", str(len(audit.seed_list))]
     return words + [word for override in network.overrides for word in ("--set", override)]

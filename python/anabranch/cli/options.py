@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from .._core import ScenarioError
-from ..result import LAST_SEED, Recording
+from ..result import Recording
 from ..scenario import Scenario, load
+from ..seeds import LAST_SEED
 
 MOST_THREADS = 1024
 MOST_REPLICATIONS = 1_000_000

@@ -14,6 +14,7 @@ from .. import _core
 from .._core import ScenarioError
 from ..result import Result, run
 from ..scenario import Scenario, load
+from ..seeds import Seeds, checked_seeds
 from ..statistics import Interval, interval
 from .ensemble import Fairness
 from .reference import Reference, reference, tcp_fairness, twins, ways
@@ -168,15 +169,19 @@ class Audit:
     """Controllers in networks. References are made once for each network and serve all controllers."""
 
     controllers: Sequence[str] = field(default_factory=registered)
-    seeds: Sequence[int] = range(1, 11)
+    seeds: Seeds = range(1, 11)
+    """Distinct seeds, or how many."""
     networks: Sequence[Network] = NETWORKS
     threads: int = 0
     entries: list[Entry] = field(default_factory=list)
     interrupted: bool = False
     """Whether an interrupt left controllers or networks out."""
+    seed_list: list[int] = field(init=False)
+    """The seeds, one by one."""
 
     def __post_init__(self) -> None:
-        """Raises ScenarioError for a controller that there is not."""
+        """Raises ScenarioError for an unknown controller, ValueError for wrong seeds."""
+        self.seed_list = checked_seeds(self.seeds)
         for network in self.networks:
             for controller in self.controllers:
                 overrides = list(network.overrides)
@@ -195,7 +200,7 @@ class Audit:
     def _judge(self, network: Network, work: _Work) -> None:
         """Judges every controller in a network. Raises KeyboardInterrupt."""
         scenario = load(network.source)
-        seeds, overrides = list(self.seeds), network.overrides
+        seeds, overrides = self.seed_list, network.overrides
 
         def beside(twin: Scenario, seeds: list[int]) -> Result:
             return work.run(f"{network.name}: TCP", twin, seeds)
@@ -220,7 +225,7 @@ class Audit:
         return {
             "kind": "anabranch audit",
             "anabranch": _core.__version__,
-            "seeds": list(self.seeds),
+            "seeds": self.seed_list,
             "complete": not self.interrupted,
             "networks": [
                 {

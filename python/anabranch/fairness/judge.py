@@ -4,7 +4,7 @@ demands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from ..plan import Plan
 from ..result import Result, run
 from ..runs import JudgedFlow, JudgedLink
 from ..scenario import Scenario, load
+from ..seeds import Seeds, checked_seeds
 from .ensemble import Fairness
 from .reference import Runs, reference, tcp_fairness, twins
 
@@ -112,16 +113,17 @@ def judgements(result: Result, *, runs: Runs | None = None) -> list[Judgement]:
 
 def judge(
     scenario: Scenario | str,
-    seeds: Iterable[int] = (1,),
+    seeds: Seeds = (1,),
     *,
     controller: str | None = None,
     overrides: Sequence[str] = (),
 ) -> list[Judgement]:
     """Simulates a scenario and judges each of its flows that has `fair`.
 
-    Arguments are those of `anabranch.run`. Raises ValueError if no flow has `fair`, and as
-    `reference` does.
+    Arguments are those of `anabranch.run`. Raises ValueError if no flow has `fair` and for seeds
+    that are not distinct integers, and as `reference` does.
     """
+    chosen = checked_seeds(seeds)
     if isinstance(scenario, str):
         scenario = load(scenario)
     if not check_demands(scenario, controller=controller, overrides=overrides):
@@ -129,4 +131,4 @@ def judge(
             f"no flow of {scenario.name} is to be TCP-fair: give one "
             'fair = { definition = "stringent" }, or ask fairness.reference and fairness.tcp_fairness'
         )
-    return judgements(run(scenario, seeds, controller=controller, overrides=overrides))
+    return judgements(run(scenario, chosen, controller=controller, overrides=overrides))

@@ -3,7 +3,7 @@ place of the ensemble on each of its paths in turn, and without it (Tse 2006, §
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..plan import Plan
 from ..result import Result, run
 from ..scenario import Scenario
+from ..seeds import Seeds, checked_seeds
 from .ensemble import Fairness, ensemble_fairness
 
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ def twins(
 def reference(
     scenario: Scenario,
     flow: str,
-    seeds: Iterable[int] = (1,),
+    seeds: Seeds = (1,),
     *,
     controller: str | None = None,
     overrides: Sequence[str] = (),
@@ -92,7 +93,7 @@ def reference(
     `runs` produces results, by simulation unless told; paths that are alike are run once. Raises
     what `twins` raises, and KeyboardInterrupt after an interrupt.
     """
-    chosen = list(seeds)
+    chosen = checked_seeds(seeds)
     with_tcp, without = twins(scenario, flow, controller=controller, overrides=overrides)
     found: dict[str, Result] = {}
     for one in (*with_tcp, *([without] if without else [])):

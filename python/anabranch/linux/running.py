@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..files import beside
 from ..plan import Plan
 from ..records import Record, plain
-from ..result import LAST_SEED, Recording, Result, provenance
+from ..result import Recording, Result, provenance
 from ..runs import Run
 from ..scenario import Scenario, load
+from ..seeds import Seeds, checked_seeds
 from . import fit
 from .controllers import Attached, attached, sources
 from .errors import LinuxError, NotCalibrated, NotValid
@@ -53,7 +54,7 @@ def loaded(plan: Plan, skips_per_million: int, record: bool) -> Iterator[Attache
 
 def run(
     scenario: Scenario | str,
-    seeds: Iterable[int] = (1,),
+    seeds: Seeds = (1,),
     *,
     controller: str | None = None,
     overrides: Sequence[str] = (),
@@ -78,12 +79,7 @@ def run(
     """
     if isinstance(scenario, str):
         scenario = load(scenario)
-    wanted = [int(seed) for seed in seeds]
-    if not wanted:
-        raise ValueError("at least one seed is needed")
-    for seed in (min(wanted), max(wanted)):
-        if not 0 <= seed <= LAST_SEED:
-            raise ValueError(f"the seed {seed} is not from 0 to {LAST_SEED}")
+    wanted = checked_seeds(seeds)
     plan = scenario.plan(overrides=list(overrides), controller=controller)
     if refused := fit.refusals(plan):
         raise LinuxError(f"{scenario.name} cannot run on the kernel:\n  " + "\n  ".join(refused))

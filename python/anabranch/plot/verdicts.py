@@ -28,7 +28,7 @@ def verdicts(audit: Audit) -> Figure:
     if not audit.entries:
         raise ValueError("there is nothing to draw: no controller was judged in any network")
     margin = audit.entries[0].fairness.margin
-    title = f"What the ensemble takes, of what is stringently fair ({len(audit.seeds)} seeds)"
+    title = f"What the ensemble takes, of what is stringently fair ({len(audit.seed_list)} seeds)"
     figure, (ax,) = style.panels(1, 1.0 + ROW_INCHES * len(audit.controllers), title)
     ax.axvspan(0, 1 + margin, color="#ededed", zorder=0, linewidth=0)
     ax.axvline(1, color=style.INK, linewidth=1.2, linestyle="--")
