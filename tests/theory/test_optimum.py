@@ -75,7 +75,7 @@ def test_log_prices_are_the_inverse_of_rates():
     found = optimum(Network.from_plan(scenario_b(True)))
     for name in ("X", "T"):
         assert 1.0 / found.link_prices[name] == pytest.approx(2.1 * MEGA, rel=1e-4)
-    assert found.link_prices["Y"] < 1e-3 * found.link_prices["X"]
+    assert found.link_prices["Y"] == found.link_prices["Z"] == 0.0
 
 
 def test_tcp_prices_are_the_losses_at_which_tcp_has_these_rates():
@@ -205,6 +205,18 @@ def test_the_optimum_fits_its_links_and_satisfies_the_kkt_conditions(network, ut
         rate_bps = found.class_rates_bps[c.name]
         wanted = 1 / least if utility == "log" else np.sqrt(2 / least) / 0.1 * 12_000
         assert rate_bps == pytest.approx(wanted, rel=1e-3)
+
+
+@given(networks(), st.sampled_from(["log", "tcp"]))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_a_link_has_a_price_just_where_it_is_full(network, utility):
+    best = optimum(network, utility=utility, rtt=0.1)
+    found = equilibrium(network.with_controller("lia"), rtt=0.1)
+    for link_, capacity_bps in zip(network.links, network.capacities_bps, strict=True):
+        idle = best.link_loads_bps[link_.name] < (1 - 1e-6) * capacity_bps
+        assert (best.link_prices[link_.name] == 0.0) == idle
+        idle = found.link_loads_bps[link_.name] < (1 - 1e-6) * capacity_bps
+        assert (found.link_losses[link_.name] == 0.0) == idle
 
 
 @given(networks())

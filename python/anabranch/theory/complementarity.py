@@ -81,8 +81,10 @@ class Problem:
         """The quantities at `z`; losses of paths are sums along them (small-loss convention)."""
         n = self.path_count
         link_losses = np.zeros(len(self.network.links))
-        # The bound is taken off, so that a link at its bound adds exactly nothing.
-        link_losses[self.finite] = np.maximum(np.exp(z[n:]) - self.zero_loss, 0.0)
+        # The bound is taken off, so that losses grow from zero; at the bound itself the difference
+        # would be a rounding error and the link's queue would not count as empty.
+        above = z[n:] > self.lower[n:]
+        link_losses[self.finite] = np.where(above, np.exp(z[n:]) - self.zero_loss, 0.0)
         losses = self.network.random_losses + self.network.incidence.T @ link_losses
         losses = np.maximum(losses, self.zero_loss)
         return State(np.exp(z[:n]), link_losses, losses, self._rtts_s(link_losses))

@@ -39,9 +39,10 @@ SPREAD_COST = 1e-8
 class Optimum:
     """Rates per user (bit/s on the wire) and prices of links.
 
-    `link_prices`: for "tcp" a loss probability, to be compared with an equilibrium's losses; for
-    "log" such that the rates of a user who pays no floor are `1 / price` in bit/s, price being the
-    least sum of prices along its paths. A class that is held up by floors pays more than that.
+    `link_prices`: zero on a link that is not full. For "tcp" a loss probability, to be compared
+    with an equilibrium's losses; for "log" such that the rates of a user who pays no floor are
+    `1 / price` in bit/s, price being the least sum of prices along its paths. A class that is held
+    up by floors pays more than that.
     """
 
     class_rates_bps: dict[str, float]
@@ -203,8 +204,18 @@ class _Program:
         prices = np.maximum(np.asarray(limits[0].dual_value), 0.0)
         rates = self._settle(np.asarray(x.value))
         everywhere = np.zeros(len(self.network.links))
-        everywhere[finite_links(self.network)] = prices * self._price_unit()
-        return rates * self.unit, everywhere
+        everywhere[finite_links(self.network)] = self._complementary(rates, prices)
+        return rates * self.unit, everywhere * self._price_unit()
+
+    def _complementary(self, x: Floats, prices: Floats) -> Floats:
+        """(K,) prices, zero on links that are not full.
+
+        At the optimum a link has room or a price. The interior-point method leaves a little of the
+        smaller one: room as a part of the capacity, price as a part of what all capacity costs.
+        """
+        room = 1.0 - (self.used @ x) / (self.capacity / self.unit)
+        cost = prices * self.capacity
+        return np.where(room > cost / cost.sum(), 0.0, prices)
 
     def _utility(self, x: Any) -> Any:
         cp = cvxpy()
