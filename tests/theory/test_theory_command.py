@@ -74,6 +74,36 @@ def test_an_optimal_equilibrium_is_said_to_be_one(theory):
     assert "is Pareto-optimal" in out and "dominating" not in out
 
 
+def test_a_law_with_several_steady_states_is_answered_with_a_stable_one(theory, tmp_path):
+    file = tmp_path / "a.json"
+    words = ["khalili/shared-bottleneck", "--controller", "balia"]
+    status, out, err = theory(*words, "--all", "--json", file)
+    assert status == 0, err
+    assert "3 steady states found, 2 stable, 1 unstable" in out
+    assert "Steady states, per user" in out and out.count("unstable") == 3
+    kept = json.loads(file.read_text())["theory"]
+    answer, *others = kept["steady_states"]
+    assert answer["windows_segments"] == kept["equilibrium"]["windows_segments"]
+    assert [each["stability"] for each in others] == ["stable", "unstable"]
+    assert "; --all shows each" in theory(*words)[1]
+
+
+def test_a_law_with_one_steady_state_says_so(theory):
+    _, out, _ = theory("khalili/scenario-c")
+    assert "one steady state found; it is stable" in out and "--all" not in out
+
+
+def test_a_link_with_room_has_neither_a_loss_nor_a_price(theory):
+    _, out, _ = theory("khalili/scenario-b-before", "--utility", "tcp")
+    rows = [line.replace("│", " ").split() for line in out.splitlines()]
+    assert ["z", "38.301", "0", "0", "0"] in rows
+
+
+def test_max_min_says_where_each_class_is_limited(theory):
+    _, out, _ = theory("khalili/scenario-a", "--maxmin")
+    assert "max-min, limited by: type2 at ap, type1 at server" in out
+
+
 def test_a_portrait_is_drawn_into_its_file(theory, tmp_path):
     file = tmp_path / "phase.png"
     words = ["--portrait", file, "--axes", "multipath.1,queue:ap2"]

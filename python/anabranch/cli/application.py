@@ -142,6 +142,12 @@ def theory(
     rtt: Annotated[
         str, typer.Option("--rtt", help='base, queueing, or a time such as "150 ms" for all paths.')
     ] = "queueing",
+    all_: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Show every steady state that is found, where a law has several."
+        ),
+    ] = False,
     utility: Annotated[
         str,
         typer.Option(
@@ -160,13 +166,17 @@ def theory(
     out: OutOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Equilibrium of the shipped laws, and the optimum without and with probing cost."""
+    """Equilibrium of the shipped laws, and the optimum without and with probing cost.
+
+    Probing cost is what it takes to keep every path in use: one segment per round trip on each.
+    """
     from .predict import TheoryOptions, theory_command
 
     options = TheoryOptions(
         controller=controller,
         overrides=set_ or [],
         rtt=rtt,
+        all=all_,
         utility=utility,
         alpha=alpha,
         maxmin=maxmin,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from ..result import Result, provenance
 from ..runs import Run
 from ..scenario import Scenario
 from ..tables import Classes, Flows, Paths
+from ..theory.network import Floats
 from . import dynamics, maps
 from .dynamics import axes_from
 from .fair import tell_not_judged
@@ -24,6 +26,11 @@ from .options import scenario_from, time_from
 from .terminal import console, named, table, writing
 
 OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}
+STABILITY = {
+    "stable": "small deviations of windows decay",
+    "neutral": "some deviations of windows neither decay nor grow",
+    "unstable": "small deviations of windows grow",
+}
 PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
 
 
@@ -42,7 +49,8 @@ class Prediction:
     """What theory says about a plan."""
 
     plan: Plan
-    equilibrium: theory.Equilibrium
+    states: tuple[theory.Equilibrium, ...]
+    """All steady states that were found; the first is the answer."""
     optimum: theory.Optimum
     probing: theory.Optimum | None
     """None where one segment per round trip on every path is more than the links carry."""
@@ -50,6 +58,11 @@ class Prediction:
     """The α-fair and max-min allocations that were asked for."""
     pareto: tuple[theory.ParetoCheck, theory.Allocation | None] | None = None
     """Whether the equilibrium is Pareto-optimal, and what dominates it, if that was asked."""
+
+    @property
+    def equilibrium(self) -> theory.Equilibrium:
+        """The steady state that is the answer: a stable one, if there is one."""
+        return self.states[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +72,7 @@ class TheoryOptions:
     controller: str | None = None
     overrides: Sequence[str] = ()
     rtt: str = "queueing"
+    all: bool = False
     utility: str = "log"
     alpha: float | None = None
     maxmin: bool = False
@@ -80,7 +94,8 @@ def predicted(
     `asked` says which fair allocations come with them.
     """
     network = theory.Network.from_plan(plan)
-    found = theory.equilibrium(network, rtt=rtt, floor=0.0)
+    states = theory.steady_states(network, rtt=rtt, floor=0.0)
+    found = states[0]
     best = theory.optimum(network, utility=utility, rtt=found.rtts_s)
     try:
         probing = theory.optimum(network, utility=utility, rtt=found.rtts_s, floor=1.0)
@@ -93,7 +108,7 @@ def predicted(
     if asked.pareto:
         rates_bps = found.class_rates_bps
         pareto = theory.pareto_check(network, rates_bps), theory.improvement(network, rates_bps)
-    return Prediction(plan, found, best, probing, tuple(fair), pareto)
+    return Prediction(plan, states, best, probing, tuple(fair), pareto)
 
 
 def theory_command(source: str, asked: TheoryOptions) -> None:
@@ -157,18 +172,69 @@ def _show(what: Prediction, asked: TheoryOptions) -> None:
     out = console()
     out.print(_classes(what))
     out.print(_links(what))
+    if asked.all:
+        out.print(_steady_states(what))
+    out.print(found_states(what.states, told=asked.all), markup=False)
     rtts = np.concatenate(list(what.equilibrium.rtts_s.values())) * 1e3
     out.print(
-        f"round trips: {asked.rtt} ({rtts.min():.0f} to {rtts.max():.0f} ms); "
-        f"optimum: {OPTIMA[asked.utility]}",
+        f"round trips: {asked.rtt} ({rtts.min():.0f} to {rtts.max():.0f} ms); optimum: {OPTIMA[asked.utility]}",
+        style="dim",
+    )
+    out.print(
+        "with probing cost: the optimum where every path carries at least one segment per round trip",
         style="dim",
     )
     for each in what.fair:
-        held = [f"{name} by {' and '.join(links)}" for name, links in each.bottlenecks.items()]
-        if held:
-            out.print(f"{each.criterion}: held are {', '.join(held)}", style="dim", markup=False)
+        limits = [f"{name} at {' and '.join(links)}" for name, links in each.bottlenecks.items()]
+        if limits:
+            text = f"{each.criterion}, limited by: {', '.join(limits)}"
+            out.print(text, style="dim", markup=False)
     if what.pareto:
         out.print(_pareto(what.pareto[0]), markup=False)
+
+
+def found_states(states: Sequence[theory.Equilibrium], *, told: bool = False) -> str:
+    """How many steady states were found, and which of them is the answer, in words.
+
+    `told` leaves out how to see them all.
+    """
+    answer, count = states[0].stability, len(states)
+    if count == 1:
+        return f"one steady state found; it is {answer}: {STABILITY[answer]}"
+    verdicts = Counter(each.stability for each in states)
+    numbers = ", ".join(f"{number} {word}" for word, number in verdicts.items())
+    which = f"the {answer} one" + (" whose traffic loses least" if verdicts[answer] > 1 else "")
+    see = "" if told else "; --all shows each"
+    return f"{count} steady states found, {numbers}; the rates are those of {which}{see}"
+
+
+def _steady_states(what: Prediction) -> Table:
+    """Every steady state, class by class."""
+    rows = [
+        [
+            str(number),
+            state.stability,
+            f"{state.rightmost_per_s:.3g}" if np.isfinite(state.rightmost_per_s) else "–",
+            named(c.name),
+            f"{state.class_rates_bps[c.name] / 1e6:.4f}",
+            _split(state.rates_bps[c.name]),
+            _windows(state.windows[c.name]),
+        ]
+        for number, state in enumerate(what.states, start=1)
+        for c in what.plan.classes
+    ]
+    head = ["state", "deviations", "exponent 1/s", "class", "Mb/s", "by path Mb/s"]
+    return table("Steady states, per user", [*head, "windows, segments"], rows, left=2)
+
+
+def _split(rates_bps: Floats) -> str:
+    """Rates of several paths in Mb/s."""
+    return " + ".join(f"{rate / 1e6:.3f}" for rate in rates_bps) if len(rates_bps) > 1 else ""
+
+
+def _windows(windows: Floats) -> str:
+    """Windows of the paths in segments."""
+    return ", ".join(f"{w:.2f}" for w in windows)
 
 
 def _pareto(check: theory.ParetoCheck) -> str:
@@ -195,25 +261,26 @@ def _classes(what: Prediction) -> Table:
     rows = []
     for c in what.plan.classes:
         name = c.name
-        split = " + ".join(f"{rate / 1e6:.3f}" for rate in found.rates_bps[name])
         rows.append(
             [
                 named(name),
                 c.controller,
                 str(c.count),
                 f"{found.class_rates_bps[name] / 1e6:.4f}",
-                split if len(c.paths) > 1 else "",
-                ", ".join(f"{w:.2f}" for w in found.windows[name]),
+                _split(found.rates_bps[name]),
+                _windows(found.windows[name]),
                 f"{best.class_rates_bps[name] / 1e6:.4f}",
                 f"{probing.class_rates_bps[name] / 1e6:.4f}" if probing else "–",
                 *(f"{each.class_rates_bps[name] / 1e6:.4f}" for each in _beside(what)),
             ]
         )
-    head = ["class", "controller", "users", "equilibrium Mb/s", "by path", "windows", "optimum"]
+    head = ["class", "controller", "users", "equilibrium Mb/s", "by path Mb/s"]
+    head += ["windows, segments", "optimum Mb/s", "with probing cost Mb/s"]
     more = [
-        "dominating" if each.criterion == "Pareto" else each.criterion for each in _beside(what)
+        ("dominating" if each.criterion == "Pareto" else each.criterion) + " Mb/s"
+        for each in _beside(what)
     ]
-    return table("Per user, wire bytes", [*head, "with probing cost", *more], rows, left=2)
+    return table("Per user, wire bytes", [*head, *more], rows, left=2)
 
 
 def _beside(what: Prediction) -> list[theory.Allocation]:
@@ -231,7 +298,7 @@ def _links(what: Prediction) -> Table:
         [
             named(name),
             f"{load_bps / 1e6:.3f}",
-            f"{found.link_losses[name]:.5f}",
+            f"{found.link_losses[name]:.5f}" if found.link_losses[name] else "0",
             f"{best.link_prices[name]:.3g}",
             f"{probing.link_prices[name]:.3g}" if probing else "–",
         ]
@@ -239,8 +306,9 @@ def _links(what: Prediction) -> Table:
         if name in limited
     ]
     head = ["link", "load Mb/s", "loss at equilibrium"]
-    price = f"price at the optimum ({PRICE_UNITS[best.utility]})"
-    return table("Links", [*head, price, "with probing cost"], rows)
+    unit = PRICE_UNITS[best.utility]
+    prices = [f"price at the optimum, {unit}", f"with probing cost, {unit}"]
+    return table("Links", [*head, *prices], rows)
 
 
 def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> Result:
@@ -255,6 +323,7 @@ def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> R
             "mesh": found.mesh,
             "residual": found.residual,
         },
+        "steady_states": [_state(each) for each in what.states],
         "optimum": _plain(what.optimum),
         "optimum_with_probing": what.probing and _plain(what.probing),
         "left_out": theory.left_out(what.plan),
@@ -270,6 +339,18 @@ def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> R
             "dominating": better and _allocated(better),
         }
     return Result(scenario, what.plan, [_tables(what)], "theory", origin, parts)
+
+
+def _state(state: theory.Equilibrium) -> dict[str, Any]:
+    """A steady state as data."""
+    return {
+        "stability": state.stability,
+        "rightmost_per_s": state.rightmost_per_s,
+        "throughput_bps": state.class_rates_bps,
+        "path_throughput_bps": state.rates_bps,
+        "windows_segments": state.windows,
+        "path_losses": state.path_losses,
+    }
 
 
 def _allocated(given: theory.Allocation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Theory sees plans and laws, never simulation results: an oracle must not know wh
 
     >>> network = Network.from_plan(load("khalili/scenario-c").plan())
     >>> equilibrium(network).class_rates_bps          # fixed point of the shipped laws
+    >>> steady_states(network)                        # all of them, where a law has several
     >>> optimum(network, floor=1.0, rtt=0.150)        # what an optimal algorithm would give
     >>> stability(Fluid(network)).verdict             # whether it comes back there
     >>> saturation(10, phy("g", 54)).throughput_bps   # what ten stations get out of one channel
@@ -15,7 +16,7 @@ SciPy and CVXPY are imported when a function needs them, not with this package.
 
 from . import closed_forms, coding, dcf, khalili, throughput
 from .dcf import Phy, Saturation, phy, saturation
-from .equilibrium import Equilibrium, equilibrium
+from .equilibrium import Equilibrium, equilibrium, steady_states
 from .errors import TheoryError
 from .fair import Allocation, alpha_fair, improvement, max_min
 from .fluid import Fluid
@@ -92,6 +93,7 @@ __all__ = [
     "sqrt_window",
     "stability",
     "starts",
+    "steady_states",
     "tfrc_rate_bps",
     "throughput",
     "trajectory",

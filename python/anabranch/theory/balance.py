@@ -95,7 +95,7 @@ class Law:
         which stays linear where the interpolation is. Neither changes a root or a sign.
         """
         w, p, rtt = np.exp(place).reshape(3, self.paths)
-        loss_term = np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300)
+        loss_term = self.loss_term(w, rtt, p)
         if self.mesh > 0.0:
             growth, _ = self._interpolated(place)
             return (loss_term - growth) / loss_term
@@ -113,6 +113,10 @@ class Law:
         expected: Floats = growth - p * (w - self._backoff(w, rtt, p))
         return expected
 
+    def loss_term(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
+        """(n,) segments that losses take from each window per segment sent, above 0."""
+        return np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300)
+
     def slopes(self, place: Floats) -> Floats:
         """(n, 3n) derivatives of `imbalance`: exact in the interpolation, else by differences.
 
@@ -121,7 +125,7 @@ class Law:
         if self.mesh <= 0.0:
             return self._differences(self.imbalance, place)
         w, p, rtt = np.exp(place).reshape(3, self.paths)
-        loss_term = np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300)
+        loss_term = self.loss_term(w, rtt, p)
         growth, by_corner = self._interpolated(place)
         by_loss_term = self._differences(self._log_loss_term, place) * growth[:, None]
         return (by_loss_term - by_corner) / loss_term[:, None]
@@ -134,7 +138,7 @@ class Law:
 
     def _log_loss_term(self, place: Floats) -> Floats:
         w, p, rtt = np.exp(place).reshape(3, self.paths)
-        return np.log(np.maximum(p * (w - self._backoff(w, rtt, p)), 1e-300))
+        return np.log(self.loss_term(w, rtt, p))
 
     def _growth(self, w: Floats, rtt: Floats, p: Floats) -> Floats:
         """The growth inside the law's drift: what is left when its loss term is added back."""

@@ -8,17 +8,25 @@ laws are never copied here: they are asked, through `anabranch._core.drift`, at 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from .balance import check_law, is_set_valued
 from .complementarity import Problem, State
 from .errors import TheoryError
+from .motion import Motion, motion
 from .network import Floats, Network
-from .solver import Solution, solve
+from .solver import Solution, alike, between, others, solve
 
 MESH = 0.002
 TOLERANCE = 1e-8
+
+RANKS = ("stable", "neutral", "unstable")
+"""Verdicts in the order in which steady states are given."""
+
+MOST_PAIRS = 6
+"""Pairs of stable states between which an unstable one is looked for."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,10 @@ class Equilibrium:
     be regularised (see `anabranch.theory.balance`), else class rates are within about `mesh` of
     the limit. Totals of a class are determined; how a class with equally good paths splits its
     traffic need not be.
+
+    `stability` says whether small deviations of windows decay (`stable`), grow (`unstable`) or
+    stay (`neutral`), and `rightmost_per_s` how fast in the slowest direction, as an exponent in
+    1/s that is negative where they decay: see `anabranch.theory.motion`.
     """
 
     windows: dict[str, Floats]
@@ -47,7 +59,8 @@ class Equilibrium:
     mesh: float
     residual: float
     steps: int
-    converged: bool
+    stability: str
+    rightmost_per_s: float
 
 
 def equilibrium(
@@ -59,6 +72,27 @@ def equilibrium(
     mesh: float = MESH,
 ) -> Equilibrium:
     """The fixed point of `network` under the controllers that its classes name.
+
+    Where a law has several, it is the first of `steady_states`, which has the same arguments and
+    raises the same errors.
+    """
+    return steady_states(network, rtt=rtt, floor=floor, tolerance=tolerance, mesh=mesh)[0]
+
+
+def steady_states(
+    network: Network,
+    *,
+    rtt: str | float = "base",
+    floor: float = 0.0,
+    tolerance: float = TOLERANCE,
+    mesh: float = MESH,
+) -> tuple[Equilibrium, ...]:
+    """The fixed points of `network` that a search finds, at least one.
+
+    Stable ones come first, then neutral ones, then unstable ones; among those alike the one whose
+    traffic meets the least loss, then the one with the larger window on the first path. The search
+    begins with even windows, then with one path ahead of the others, and then looks between stable
+    points for the unstable ones that part them. Points that a line of others joins count once.
 
     `rtt` is "base" (propagation only), "queueing" (plus the delay of each congested queue, see
     `anabranch.theory.queueing`), or seconds for every path alike. `floor` is the least window of
@@ -80,7 +114,29 @@ def equilibrium(
     solution = solve(problem, tolerance)
     if solution.residual > tolerance:
         raise TheoryError(_what_failed(problem, solution, tolerance))
-    return _result(problem, solution)
+    states = [_result(problem, each) for each in _searched(problem, solution, tolerance)]
+    return tuple(sorted(states, key=_order))
+
+
+def _searched(problem: Problem, first: Solution, tolerance: float) -> list[Solution]:
+    """`first`, what other starts lead to, and what lies between those that are stable."""
+    found = [first, *others(problem, first, tolerance)]
+    stable = [each for each in found if motion(problem, each.z).verdict == "stable"]
+    for one, other in list(combinations(stable, 2))[:MOST_PAIRS]:
+        new = between(problem, one, other, tolerance)
+        if new is not None and not any(alike(problem, new, old) for old in found):
+            found.append(new)
+    return found
+
+
+def _order(state: Equilibrium) -> tuple[float, ...]:
+    """Sorts as `steady_states` says. Losses that differ by a rounding error are equal."""
+    rates, losses, windows = (
+        np.concatenate(list(parts.values()))
+        for parts in (state.rates_bps, state.path_losses, state.windows)
+    )
+    met = float(rates @ losses / rates.sum())
+    return RANKS.index(state.stability), *(float(f"{x:.5g}") for x in (met, *-windows))
 
 
 def _fixed_rtts_s(network: Network, rtt: str | float) -> Floats | None:
@@ -141,6 +197,7 @@ def _result(problem: Problem, solution: Solution) -> Equilibrium:
     windows = state.windows.copy()
     if not problem.floored:
         windows[(z <= problem.lower)[: problem.path_count]] = 0.0
+    moved: Motion = motion(problem, z)
     rates = windows / state.rtts_s * network.packet_bits
     loads = network.incidence @ (network.counts * rates)
     parts = dict(zip((c.name for c in network.classes), network.slices, strict=True))
@@ -158,5 +215,6 @@ def _result(problem: Problem, solution: Solution) -> Equilibrium:
         mesh=problem.mesh if set_valued else 0.0,
         residual=solution.residual,
         steps=solution.steps,
-        converged=True,
+        stability=moved.verdict,
+        rightmost_per_s=moved.rightmost_per_s,
     )

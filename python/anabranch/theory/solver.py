@@ -23,12 +23,26 @@ MESHES = (0.3, 0.1, 0.03, 0.01, 0.005)
 LONGEST_STEP = 2.0
 """No unknown moves further than this in one step: a factor e² in a window or loss."""
 
-
 LONGEST_TIME = 1e7
 """Bound on dt. Newton steps need no more, and the split that COUPLED leaves open stays put."""
 
 PATIENCE = 25
 """Steps without progress after which dt is held down, so that jumps from cell to cell die out."""
+
+FURTHER_STEPS = 100
+"""Steps from a start that looks for further solutions."""
+
+MOST_STARTS = 16
+"""Starts that look for further solutions."""
+
+AHEAD = 1.5
+"""Log of the factor by which a window is ahead of where it was, in those starts."""
+
+BISECTIONS = 10
+"""Halvings of the way between two solutions: what is left is a thousandth of it."""
+
+SAME = 1e-4
+"""Difference of windows, as a part of the largest, within which two solutions are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,90 @@ def solve(problem: Problem, tolerance: float) -> Solution:
         problem.refine(mesh)
         best = _multi_start(problem, tolerance, 1)
     return best
+
+
+def others(problem: Problem, first: Solution, tolerance: float) -> list[Solution]:
+    """Further solutions, from starts at which a class has most of its window on one path.
+
+    They differ from `first` and from each other, beyond `alike`; there may be more.
+    """
+    found = [first]
+    for start in _one_path_ahead(problem, first.z):
+        _keep(problem, found, _from(problem, start, tolerance, FURTHER_STEPS), tolerance)
+    return found[1:]
+
+
+def between(problem: Problem, one: Solution, other: Solution, tolerance: float) -> Solution | None:
+    """A solution on the border of the regions from which `one` and `other` are reached, if any.
+
+    The way between them is bisected until a start ends at neither, for on the border the solver
+    follows the dynamics to a point that is unstable across it; else Newton's steps go on from the
+    border.
+    """
+    near, far = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        part = (near + far) / 2.0
+        end = _from(problem, _along(one, other, part), tolerance, FURTHER_STEPS)
+        if end.residual > tolerance:
+            break
+        if alike(problem, end, one):
+            near = part
+        elif alike(problem, end, other):
+            far = part
+        else:
+            return end
+    border = _along(one, other, (near + far) / 2.0)
+    end = _follow(problem, border, tolerance, FURTHER_STEPS, LONGEST_TIME)
+    fits = end.residual <= tolerance
+    return end if fits and not any(alike(problem, end, old) for old in (one, other)) else None
+
+
+def alike(problem: Problem, one: Solution, other: Solution) -> bool:
+    """Whether two solutions are one: by their windows, or joined by solutions, as any split of a
+    window over equal paths is one under COUPLED."""
+    a, b = problem.state(one.z), problem.state(other.z)
+    tolerance = max(SAME, 10.0 * problem.mesh if problem.set_valued else 0.0)
+    scale = max(float(a.windows.max()), float(b.windows.max()))
+    if float(np.abs(a.windows - b.windows).max()) <= tolerance * scale:
+        return True
+    # Not the middle, where solutions that mirror each other have a third one between them.
+    on_the_way = 0.7 * one.z + 0.3 * other.z
+    on_the_way[: problem.path_count] = np.log(0.7 * a.windows + 0.3 * b.windows)
+    return _Point(problem, on_the_way).size <= SAME
+
+
+def _along(one: Solution, other: Solution, part: float) -> Floats:
+    """A point on the way from `one` to `other`."""
+    point: Floats = (1.0 - part) * one.z + part * other.z
+    return point
+
+
+def _keep(problem: Problem, found: list[Solution], new: Solution, tolerance: float) -> None:
+    """Adds a solution that is not there yet."""
+    if new.residual <= tolerance and not any(alike(problem, new, old) for old in found):
+        found.append(new)
+
+
+def _one_path_ahead(problem: Problem, z: Floats) -> list[Floats]:
+    """Starts around the solution `z`: all classes with path 0 ahead, path 1, and so on, then each
+    class by itself. At most `MOST_STARTS`."""
+    parts = [part for part in problem.network.slices if part.stop - part.start > 1]
+    most = max((part.stop - part.start for part in parts), default=0)
+    groups = [(parts, path) for path in range(most)]
+    if len(parts) > 1:
+        groups += [([part], path) for part in parts for path in range(part.stop - part.start)]
+    begin = z.copy()
+    paths = slice(0, problem.path_count)
+    begin[paths] = np.maximum(z[paths], problem.guess[paths] - AHEAD)
+    starts = []
+    for together, path in groups[:MOST_STARTS]:
+        start = begin.copy()
+        for part in together:
+            ahead = part.start + min(path, part.stop - part.start - 1)
+            start[part] -= AHEAD / 2.0
+            start[ahead] += AHEAD
+        starts.append(np.clip(start, problem.lower, problem.upper))
+    return starts
 
 
 def _multi_start(problem: Problem, tolerance: float, starts: int, steps: int = 400) -> Solution:
@@ -103,10 +201,10 @@ def _from(problem: Problem, z: Floats, tolerance: float, steps: int) -> Solution
     return Solution(end.z, end.residual, taken + end.steps)
 
 
-def _follow(problem: Problem, z: Floats, tolerance: float, steps: int) -> Solution:
+def _follow(problem: Problem, z: Floats, tolerance: float, steps: int, dt: float = 1.0) -> Solution:
     """Pseudo-transient continuation from `z` on one mesh; returns the best point on the way."""
     point = _Point(problem, z)
-    best, dt, longest, since = point, 1.0, LONGEST_TIME, 0
+    best, longest, since = point, LONGEST_TIME, 0
     for step in range(steps):
         if best.size <= tolerance:
             return Solution(best.z, best.size, step)

@@ -31,17 +31,11 @@ from numpy.typing import NDArray
 
 from .errors import TheoryError
 from .fluid import Fluid
+from .motion import NEUTRAL, Complexes, verdict
 from .network import Floats
-
-Complexes = NDArray[np.complex128]
 
 DIFFERENCE = 1e-6
 """Relative step of central differences."""
-
-NEUTRAL = 1e-4
-"""Change in a round trip below which something neither grows nor decays: half of it is left after
-an hour or two at 100 ms. Windows under OLIA that end at zero fall as 1/t, which has no exponent at
-all."""
 
 NEAR = 0.02
 """Relative distance that the refinement of a delayed root may go."""
@@ -71,12 +65,12 @@ class Stability:
         """`stable`, `unstable`, or `neutral` where something neither grows nor decays: without
         delay.
         """
-        return _verdict(self.eigenvalues, self.neutral_per_s)
+        return verdict(self.eigenvalues, self.neutral_per_s)
 
     @property
     def delayed_verdict(self) -> str:
         """The same with delay."""
-        return _verdict(self.delayed, self.neutral_per_s)
+        return verdict(self.delayed, self.neutral_per_s)
 
     @property
     def time_constant_s(self) -> float:
@@ -186,13 +180,6 @@ def delayed_roots(system: Linearised, count: int) -> tuple[Complexes, float]:
         )
     found = np.array(roots, dtype=np.complex128)
     return found[_rightmost_first(found)], max(_error(system, complex(root)) for root in found)
-
-
-def _verdict(values: Complexes, threshold: float) -> str:
-    rightmost = float(values.real.max())
-    if rightmost > threshold:
-        return "unstable"
-    return "stable" if rightmost < -threshold else "neutral"
 
 
 def _rightmost_first(values: Complexes) -> NDArray[np.intp]:
