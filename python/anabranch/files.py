@@ -5,20 +5,32 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+STANDARD_OUTPUT = "-"
+"""What stands for standard output in place of a file; `./-` is a file of that name."""
+
+
+def is_standard_output(path: object) -> bool:
+    """Whether `path` stands for standard output."""
+    return str(path) == STANDARD_OUTPUT
+
 
 def atomic_write(path: str | Path, data: bytes | str) -> None:
     """Writes `data` beside `path` and then moves it there. Raises OSError; then nothing is left.
 
-    A link is followed. A device or a pipe is written to: it must not be replaced by a file.
+    A link is followed. A device or a pipe is written to: it must not be replaced by a file. `-` is
+    standard output.
     """
     content = data.encode() if isinstance(data, str) else data
     with _named(path):
-        if _is_special(path):
+        if is_standard_output(path):
+            _print(content)
+        elif _is_special(path):
             Path(path).write_bytes(content)
         else:
             _write_beside(Path(os.path.realpath(path)), content)
@@ -47,13 +59,19 @@ def beside(path: str | Path | None) -> Iterator[Path | None]:
 
 
 def write_json(path: str | Path, content: object) -> None:
-    """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
+    """Writes JSON, compressed when the name ends in .gz; never leaves half a file. `-` is standard
+    output.
+    """
     data = json.dumps(content, separators=(",", ":")).encode()
+    if is_standard_output(path):
+        data += b"\n"
     atomic_write(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
 
 def check_writable(path: str | Path) -> None:
     """Raises OSError now rather than after a long run if `path` cannot be written."""
+    if is_standard_output(path):
+        return
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a directory; name a file")
@@ -64,6 +82,17 @@ def check_writable(path: str | Path) -> None:
         raise FileNotFoundError(f"{folder} does not exist; make the directory first")
     with _named(target), tempfile.TemporaryFile(dir=folder):
         pass
+
+
+def _print(content: bytes) -> None:
+    """Writes to standard output, which may be that of a notebook and take text only."""
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(content.decode())
+    else:
+        sys.stdout.flush()
+        buffer.write(content)
+    sys.stdout.flush()
 
 
 def _write_beside(target: Path, content: bytes) -> None:

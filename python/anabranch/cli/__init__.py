@@ -13,20 +13,42 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs a command; what a user can cause is one clear message, never a traceback."""
+    status = _status()
     try:
+        from . import streams
+
+        streams.finish()
+    except OSError as error:
+        if not status:
+            print(f"error: standard output: {message(error)}", file=sys.stderr)
+        status = status or 2
+    sys.exit(status)
+
+
+def _status() -> int | str | None:
+    """Runs a command; its exit status."""
+    try:
+        from . import streams
+
+        streams.prepare()
         from .application import app  # takes long enough to be interrupted
 
         app(prog_name="anabranch")
+    except SystemExit as ended:
+        return ended.code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except (ValueError, OSError) as error:  # ScenarioError and TheoryError are ValueErrors
         print(f"error: {message(error)}", file=sys.stderr)
-        sys.exit(2)
+        return 2
+    return 0
 
 
 def message(error: Exception) -> str:
     """What to tell; an operating system's error names its file."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return str(error)

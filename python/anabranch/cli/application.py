@@ -105,7 +105,8 @@ def run(
 def capture(
     file: Annotated[Path, typer.Argument(help="pcapng or pcap, captured here or anywhere.")],
     json: Annotated[
-        Path | None, typer.Option("--json", help="Write tables and series here.")
+        Path | None,
+        typer.Option("--json", help="Write tables and series here; - is standard output."),
     ] = None,
     plot: Annotated[
         Path | None,
@@ -286,7 +287,8 @@ def reproduce(
         ),
     ] = None,
     json: Annotated[
-        Path | None, typer.Option("--json", help="Write one object for each claim here.")
+        Path | None,
+        typer.Option("--json", help="Write one object for each claim here; - is standard output."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write an HTML report into this directory.")
@@ -326,7 +328,10 @@ def audit(
     repeat: RepeatOption = 10,
     json: Annotated[
         Path | None,
-        typer.Option("--json", help="Write one object for each controller in each network here."),
+        typer.Option(
+            "--json",
+            help="Write one object for each controller in each network here; - is standard output.",
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="Write an HTML report into this directory.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,15 +11,42 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from . import INTERRUPTED
+from ..files import STANDARD_OUTPUT, is_standard_output
+from . import INTERRUPTED, terminal
+from .streams import writable
 
 
 class Command(TyperCommand):
-    """A command whose help shows flags without a value, for they take none."""
+    """A command. Its help shows flags without a value, for they take none. Where an option that
+    names a file is `-`, standard output takes that file alone.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters."""
-        return without_values(super().get_params(ctx))
+        return readable(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command."""
+        terminal.reserve_output(
+            any(
+                parameter.param_type_name == "option"
+                and is_standard_output(ctx.params.get(parameter.name))
+                for parameter in self.get_params(ctx)
+            )
+        )
+        return super().invoke(ctx)
+
+
+class JsonAloneCommand(Command):
+    """A command without arguments, whose `--json` without a file writes to standard output."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the words of the command line."""
+        words: list[str] = []
+        for word, following in zip(args, [*args, "--"][1:], strict=True):
+            alone = word == "--json" and following.startswith("-") and following != "-"
+            words += [word, STANDARD_OUTPUT] if alone else [word]
+        return super().parse_args(ctx, words)
 
 
 class Commands(TyperGroup):
@@ -26,7 +54,7 @@ class Commands(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """All parameters."""
-        return without_values(super().get_params(ctx))
+        return readable(super().get_params(ctx))
 
     def make_context(self, *words: Any, **options: Any) -> Any:
         """Reads the command line."""
@@ -49,11 +77,15 @@ def interruptible() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def without_values(parameters: list[Any]) -> list[Any]:
-    """The parameters, flags among them marked as taking no value."""
+def readable(parameters: list[Any]) -> list[Any]:
+    """The parameters as help shows them: flags take no value, and their texts have only letters
+    that standard output has.
+    """
     for parameter in parameters:
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
+        if getattr(parameter, "help", None):
+            parameter.help = writable(parameter.help, sys.stdout)
     return parameters
 
 
@@ -81,7 +113,10 @@ RepeatOption = Annotated[
 ]
 JsonOption = Annotated[
     Path | None,
-    typer.Option("--json", help="Write the result here (compressed if it ends in .gz)."),
+    typer.Option(
+        "--json",
+        help="Write the result here: compressed if it ends in .gz; - is standard output.",
+    ),
 ]
 ThreadsOption = Annotated[
     int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")

@@ -4,6 +4,7 @@ one.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from .arguments import (
     Command,
     Commands,
     ControllerOption,
+    JsonAloneCommand,
     JsonOption,
     PcapKeepOption,
     PcapOption,
@@ -31,7 +33,10 @@ linux_app = typer.Typer(
 NameArgument = Annotated[
     str, typer.Argument(help="A law: lia, olia, balia, ewtcp, semicoupled, fully-coupled or reno.")
 ]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+JsonAloneOption = Annotated[
+    Path | None,
+    typer.Option("--json", help="Write JSON here; --json alone, or -, is standard output."),
+]
 
 
 @linux_app.command(
@@ -73,8 +78,8 @@ def run(
     run_command(scenario, options)
 
 
-@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux check")
-def check(json: JsonFlag = False) -> None:
+@linux_app.command(cls=JsonAloneCommand, epilog="Example: sudo .venv/bin/anabranch linux check")
+def check(json: JsonAloneOption = None) -> None:
     """Show what this kernel offers and what that allows; status 1 when something is missing."""
     from .operate import check_command
 
@@ -121,9 +126,11 @@ def unload(
     unload_command(name, force)
 
 
-@linux_app.command(cls=Command, epilog="Example: sudo .venv/bin/anabranch linux status --watch 1")
+@linux_app.command(
+    cls=JsonAloneCommand, epilog="Example: sudo .venv/bin/anabranch linux status --watch 1"
+)
 def status(
-    json: JsonFlag = False,
+    json: JsonAloneOption = None,
     watch: Annotated[
         float | None,
         typer.Option("--watch", "-w", help="Refresh every so many seconds, from 0.1 to 3600."),

@@ -6,17 +6,20 @@ import json as text
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Group
 from rich.live import Live
 
+from ..files import atomic_write
 from ..linux.check import Fact, State, allows, facts
 from ..linux.controllers import names
 from ..linux.observe import ConnectionStatus, Status, SubflowStatus, choose_reno
 from ..linux.observe import status as observed
 from ..linux.pinned import known_name, load_for_good, unload_for_good
+from .streams import deserted
 from .terminal import console, named, table
 
 STYLES = {"yes": "green", "no": "red", "unknown": "yellow"}
@@ -48,16 +51,21 @@ HEAD = [
 ]
 
 
-def check_command(json: bool) -> None:
-    """Prints what there is; the status is 1 when something is missing."""
+def check_command(json: Path | None) -> None:
+    """Prints what there is, or writes it into a file; the status is 1 when something is missing."""
     found = facts()
-    if json:
-        content = {"facts": [asdict(fact) for fact in found]}
-        typer.echo(text.dumps(content | {use: allows(found, use) for use in USES}, indent=1))
-    else:
+    if json is None:
         _print_facts(found)
+    else:
+        content = {"facts": [asdict(fact) for fact in found]}
+        _write(json, content | {use: allows(found, use) for use in USES})
     if any(allows(found, use) == "no" for use in USES):
         raise typer.Exit(1)
+
+
+def _write(file: Path, content: object, indent: int | None = 1) -> None:
+    """Writes JSON for people and programs."""
+    atomic_write(file, text.dumps(content, indent=indent) + "\n")
 
 
 def _print_facts(found: list[Fact]) -> None:
@@ -110,8 +118,9 @@ def unload_command(name: str, force: bool) -> None:
         )
 
 
-def status_command(json: bool, watch: float | None) -> None:
-    """Prints controllers and connections, again and again if `watch` says how often.
+def status_command(json: Path | None, watch: float | None) -> None:
+    """Prints controllers and connections, or writes them into a file, again and again if `watch`
+    says how often.
 
     Raises ValueError when `watch` is out of range, and LinuxError as `observe.status` does.
     """
@@ -120,7 +129,7 @@ def status_command(json: bool, watch: float | None) -> None:
         raise ValueError(f"--watch is {watch:g}; it is from {least:g} to {most:g} seconds")
     if json:
         for content in _looks(watch):
-            typer.echo(text.dumps(_finite(asdict(content)), indent=1 if watch is None else None))
+            _write(json, _finite(asdict(content)), 1 if watch is None else None)
     elif watch is None:
         console().print(_tables(observed()))
     else:
@@ -133,7 +142,7 @@ def status_command(json: bool, watch: float | None) -> None:
 def _looks(watch: float | None) -> Iterator[Status]:
     """The status once, or every `watch` seconds."""
     yield observed()
-    while watch is not None:
+    while watch is not None and not deserted():
         time.sleep(watch)
         yield observed()
 

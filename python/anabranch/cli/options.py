@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from .._core import ScenarioError
+from ..files import is_standard_output
 from ..result import Recording
 from ..scenario import Scenario, load
 from ..seeds import LAST_SEED
@@ -80,6 +81,9 @@ def recording_from(
         raise ValueError(f"--record-until is {until!r}; say what to record with --pcap or --qlog")
     if keep_bytes is not None and not pcap:
         raise ValueError(f"--pcap-keep is {keep_bytes}; say where to with --pcap")
+    for option, file in (("--pcap", pcap), ("--qlog", qlog)):
+        if file is not None and is_standard_output(file):
+            raise ValueError(f"{option} is -, standard output, which takes JSON alone; name a file")
     if pcap and qlog and os.path.realpath(pcap) == os.path.realpath(qlog):
         raise ValueError(f"--pcap and --qlog are both {pcap}; name two files")
     until_s = time_from("--record-until", until) if until is not None else None

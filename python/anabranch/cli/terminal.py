@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +19,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from ..files import is_standard_output
 from . import INTERRUPTED
+from .streams import writable
 
 VERDICT_STYLES = {
     "reproduced": "green",
@@ -28,12 +31,24 @@ VERDICT_STYLES = {
 }
 
 
+def reserve_output(reserved: bool) -> None:
+    """Says whether standard output is for a file alone: then tables and notes go to standard error."""
+    global _reserved
+    _reserved = reserved
+
+
+_reserved = False
+
+
 def console() -> Console:
-    """Standard output; wide enough for tables when neither a terminal nor COLUMNS limits it."""
+    """Standard output, or error where the output is a file's; wide enough for tables when neither
+    a terminal nor COLUMNS limits it.
+    """
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
-        return Console(width=int(columns))
-    return Console() if sys.stdout.isatty() else Console(width=160)
+        return Console(width=int(columns), stderr=_reserved)
+    stream = sys.stderr if _reserved else sys.stdout
+    return Console(width=None if stream.isatty() else 160, stderr=_reserved)
 
 
 def table(
@@ -44,6 +59,8 @@ def table(
     Lines break between words only, numbers last. Where the terminal is too narrow for the words
     side by side, every cell has a line of its own.
     """
+    spelled = partial(writable, stream=console().file)  # first, for it may be longer
+    title, head, rows = spelled(title), [*map(spelled, head)], [[*map(spelled, r)] for r in rows]
     columns = [
         [Text.from_markup(cell) for cell in cells] for cells in zip(head, *rows, strict=True)
     ]
@@ -124,7 +141,8 @@ def writing(file: Path) -> Iterator[None]:
             yield
     finally:
         signal.signal(signal.SIGINT, before)
-    console().print(f"written to {file}", highlight=False, markup=False)
+    if not is_standard_output(file):
+        console().print(f"written to {file}", highlight=False, markup=False)
 
 
 class ReportProgress(Protocol):
