@@ -10,6 +10,7 @@ from pathlib import Path
 import anabranch as ab
 from anabranch.papers import evaluate
 from anabranch.papers.khalili import sidebyside
+from anabranch.papers.row import band_text, rate_text
 
 CELLS = ["c-lia-10", "c-olia-10", "c-lia-30", "c-olia-30"]
 NAMES = ["LIA, N1 = 10", "OLIA, N1 = 10", "LIA, N1 = 30", "OLIA, N1 = 30"]
@@ -41,14 +42,16 @@ def main() -> None:
         [laboratory[cell] for cell in CELLS], references=references, names=NAMES
     )
     ab.plot.save(figure, Path(__file__).with_suffix(".png"))
-    columns = "published | fixed point | optimum | with probing cost"
+    columns = "published | band | fixed point | optimum | with probing cost"
     print(f"| setting | law | users | {columns} | simulated, 95 % | verdict |")
-    print("|---" * 9 + "|")
+    print("|---" * 10 + "|")
     for r in rows:
         theory = f"{r.fixed_point:.3f} | {r.optimum:.3f} | {r.probing_optimum:.3f}"
-        simulated = f"{r.simulated.mean:.3f} ± {r.simulated.half:.3f}"
-        words = [r.setting, r.controller.upper(), r.users, f"{r.published:.2f}", theory, simulated]
-        print("| " + " | ".join([*words, r.verdict.replace("_", " ")]) + " |")
+        simulated = rate_text(r.rates["simulation"])
+        band = band_text(r.band, "{:.2f}".format)
+        verdict = r.verdict.replace("_", " ") + (f", *{r.remark}*" if r.remark else "")
+        words = [r.setting, r.controller.upper(), r.users, f"{r.published:.2f}", band, theory]
+        print("| " + " | ".join([*words, simulated, verdict]) + " |")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import pytest
 
 from anabranch.papers import PAPERS, Laboratory
 from anabranch.papers.findings import finding, prose, within, words
-from anabranch.papers.pages import _band, _moved, interruption, number
+from anabranch.papers.pages import _moved, interruption, number, plain
+from anabranch.papers.row import band_text
 from anabranch.statistics import Interval
 
 CLAIM = PAPERS["khalili"].claims["khalili.table1.n10"]
@@ -64,7 +65,7 @@ def test_values_are_plain_digits_and_words(value, shown):
     ],
 )
 def test_bands_name_the_ends_that_they_have(low, high, shown):
-    assert _band(within("x", "", Interval(1.0, 0.0, 1), low, high)) == shown
+    assert band_text((low, high), plain) == shown
 
 
 def test_the_explanation_names_what_decides_and_the_evidence_does_not():

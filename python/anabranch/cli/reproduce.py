@@ -137,8 +137,10 @@ def _sensitivity(key: str, lab: Laboratory, configuration: Progress) -> None:
 def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
     """The side-by-side table, the verdicts, and what did not come out."""
     out = console()
+    remarks: dict[str, str] = {}
     for key, lab in laboratories.items():
         rows = PAPERS[key].side_by_side(lab)
+        remarks |= {row.claim: f",\n{row.remark}" for row in rows if row.remark}
         if rows:
             out.print(_side_by_side(rows))
         if how := conditions(lab):
@@ -148,7 +150,10 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
             out.print(_moved(moved))
     measured = any(lab.beside for lab in laboratories.values())
     listed = [f for f in findings if not measured or f.verdict != "not_run"]
-    claims = [[f.claim.id, f.claim.source, f.world, worded(f.verdict)] for f in listed]
+    claims = [
+        [f.claim.id, f.claim.source, f.world, worded(f.verdict) + remarks.get(f.claim.id, "")]
+        for f in listed
+    ]
     if claims:
         out.print(table("Claims", ["claim", "source", "world", "verdict"], claims, left=4))
     if measured:
@@ -176,10 +181,14 @@ def _print_unmeasured(findings: list[Finding]) -> None:
 
 def _side_by_side(rows: Sequence[Row]) -> Table:
     """Published, theory and the worlds in which the configurations were run."""
-    body = [
-        [row.scenario, *_marked(row), worded(row.verdict) if row.verdict else ""] for row in rows
-    ]
+    body = [[row.scenario, *_marked(row), _judged(row)] for row in rows]
     return table(caption(rows), ["scenario", *head(rows), "verdict"], body, left=4)
+
+
+def _judged(row: Row) -> str:
+    """The verdict of a row, and what its band does not tell."""
+    verdict = worded(row.verdict) if row.verdict else ""
+    return f"{verdict},\n{row.remark}" if row.remark else verdict
 
 
 def _marked(row: Row) -> list[str]:

@@ -16,9 +16,9 @@ from ..scenario import load
 from ..statistics import Interval
 from .beside import conditions, together
 from .document import Paper
-from .findings import Check, Finding, prose, words
+from .findings import Finding, prose, words
 from .laboratory import SIMULATION, Laboratory
-from .row import Row, caption, head, rate_text
+from .row import REMARK, Row, band_text, caption, head, rate_text
 
 LEAST = 1e-6
 """Smaller numbers are shown as smaller than this one."""
@@ -34,7 +34,7 @@ def write_report(
         *paper.sections(lab),
         *_measured(lab),
         *_moving_pictures(paper, lab),
-        _claims(own),
+        _claims(own, paper.side_by_side(lab)),
         *_sensitivity(paper, lab),
         _choices(lab),
     ]
@@ -119,16 +119,9 @@ def number(value: object) -> str:
             return prose(str(value))
 
 
-def _band(check: Check) -> str:
-    low, high = check.band or (None, None)
-    if low is not None and high is not None:
-        return plain(low) if low == high else f"{plain(low)} … {plain(high)}"
-    ends = (("≥", low), ("≤", high))
-    return "".join(f"{sign} {plain(edge)}" for sign, edge in ends if edge is not None)
-
-
-def _claims(findings: Sequence[Finding]) -> Section:
+def _claims(findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
     """Every claim with its checks, and the explanation below them."""
+    remarks = {(row.claim, row.key): row.remark for row in rows_beside}
     rows: list[list[str | Cell]] = []
     for f in findings:
         statement = Cell(prose(f.claim.statement), columns=3)
@@ -138,8 +131,11 @@ def _claims(findings: Sequence[Finding]) -> Section:
                 words(check.name, f.claim.id),
                 number(check.published),
                 number(check.obtained),
-                _band(check),
-                Cell(check.verdict, check.verdict),
+                band_text(check.band, plain) if check.band else "",
+                Cell(
+                    remarks.get((f.claim.id, check.name)) or check.verdict,
+                    check.verdict,
+                ),
             ]
             for check in f.checks
         ]
@@ -148,7 +144,7 @@ def _claims(findings: Sequence[Finding]) -> Section:
     head = ["claim / expectation", "published", "obtained", "band", "verdict"]
     return Section(
         "Claims",
-        "A claim is reproduced when every one of its expectations is.",
+        f"A claim is reproduced when every one of its expectations is. {REMARK}",
         [Table("Claims and evidence", head, rows)],
         [],
     )
@@ -160,7 +156,9 @@ def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
     sections = []
     for scenario in dict.fromkeys(row.scenario for row in rows):
         own = [row for row in rows if row.scenario == scenario]
-        body: list[list[str | Cell]] = [[*r.texts(), Cell(r.verdict or "", r.verdict)] for r in own]
+        body: list[list[str | Cell]] = [
+            [*r.texts(), Cell(r.remark or r.verdict or "", r.verdict)] for r in own
+        ]
         table = Table(caption(own), [*head(own), "verdict"], body)
         sections.append(Section(f"Scenario {scenario}", "", [table], _bars(own, lab)))
     return sections

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..statistics import Interval, Verdict, apart, difference
@@ -14,6 +14,20 @@ WORLDS = {"simulation": "simulated", "linux": "on Linux"}
 BEYOND = "≠"
 """Marks a difference that the intervals do not explain."""
 
+
+NEAR_THEORY = 0.05
+"""Part of the fixed point within which a rate is as theory."""
+
+FAR_FROM_MEASURED = 0.10
+"""Part of the published rate beyond which a rate is not as measured."""
+
+AS_THEORY = "as theory, not as measured"
+
+REMARK = (
+    f"A rate within {100 * NEAR_THEORY:.0f} % of the fixed point and more than {100 * FAR_FROM_MEASURED:.0f} % "
+    f"from the published one is marked: {AS_THEORY}."
+)
+"""What the mark means, for people."""
 
 UNKNOWN = Interval(math.nan, math.inf, 0)
 """The rate in a world in which the configuration has not been run."""
@@ -38,6 +52,24 @@ class Row:
     """In the world that is judged."""
     verdict: Verdict | None
     configuration: str
+    claim: str = ""
+    """Id of the claim that expects the rate; empty for a rate that the document does not print."""
+    key: str = ""
+    """The expectation of that claim."""
+    band: tuple[float | None, float | None] | None = None
+    """Least and largest rate of that expectation."""
+
+    @property
+    def remark(self) -> str:
+        """`AS_THEORY` where a rate is near the fixed point and far from the published one; else
+        nothing. A band that spans both does not tell them apart.
+        """
+        *_, judged = self.rates.values()
+        if self.published is None:
+            return ""
+        near = abs(judged.mean - self.fixed_point) <= NEAR_THEORY * self.fixed_point
+        far = abs(judged.mean - self.published) > FAR_FROM_MEASURED * self.published
+        return AS_THEORY if near and far else ""
 
     @property
     def difference(self) -> Interval | None:
@@ -64,6 +96,7 @@ class Row:
             self.controller,
             self.users,
             "–" if self.published is None else f"{self.published:.2f}",
+            "–" if self.band is None else band_text(self.band, "{:.2f}".format),
             *(f"{rate:.3f}" for rate in theory),
             *(rate_text(rate) for rate in self.rates.values()),
             *between,
@@ -79,6 +112,7 @@ def head(rows: Sequence[Row]) -> list[str]:
         "controller",
         "users",
         "published",
+        "band",
         "fixed point",
         "optimum",
         "with probing",
@@ -91,16 +125,26 @@ def head(rows: Sequence[Row]) -> list[str]:
 def caption(rows: Sequence[Row]) -> str:
     """What the numbers of rows are."""
     text = "Mb/s per user: published measurement, theory, simulation"
+    marked = f" {REMARK}" if any(row.remark for row in rows) else ""
     if len(rows[0].rates) > 1:
         return (
             f"{text}, the real kernel. Wire bytes, held against the published rates on the kernel; {BEYOND} "
             "marks where it differs from the simulation beyond what their 95 % intervals explain. Goodput is "
-            "payload in order on the kernel."
+            f"payload in order on the kernel.{marked}"
         )
     return (
         f"{text}. Simulated rates are wire bytes and held against the published ones; goodput is payload in "
-        "order."
+        f"order.{marked}"
     )
+
+
+def band_text(band: tuple[float | None, float | None], number: Callable[[float], str]) -> str:
+    """A band in words: "0.31 … 0.52", or one end with its sign; `number` writes an end."""
+    low, high = band
+    if low is not None and high is not None:
+        return number(low) if low == high else f"{number(low)} … {number(high)}"
+    ends = (("≥", low), ("≤", high))
+    return "".join(f"{sign} {number(edge)}" for sign, edge in ends if edge is not None)
 
 
 def rate_text(value: Interval) -> str:

@@ -105,6 +105,9 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
         goodput=interval(mbps(lab, entry.configuration, entry.users, "goodput_bps")),
         verdict=judge(judged, *claim.band(entry.key)) if claim else None,
         configuration=entry.configuration,
+        claim=claim.id if claim else "",
+        key=entry.key,
+        band=claim.band(entry.key) if claim else None,
     )
 
 
