@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import capture, fairness, papers, plot, report, theory
     from ._core import ScenarioError, __version__
-    from .result import Recording, Result, run
-    from .scenario import Scenario, load
+    from .result import Recording, Result
+    from .scenario import Scenario
+    from .sources import load, run
 
 __all__ = [
     "Recording",
@@ -41,8 +42,8 @@ _HOMES = {
     "Scenario": "scenario",
     "ScenarioError": "_core",
     "__version__": "_core",
-    "load": "scenario",
-    "run": "result",
+    "load": "sources",
+    "run": "sources",
 }
 _MODULES = ("capture", "fairness", "papers", "plot", "report", "theory")
 

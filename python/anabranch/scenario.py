@@ -76,12 +76,24 @@ class Scenario:
             )
         return document
 
+    def changed(
+        self, *, controller: str | None = None, overrides: Sequence[str] = (), **fields: str
+    ) -> Scenario:
+        """The scenario with what `run` takes beside it, and fields such as `name`, written into it.
+
+        Comments at its head say from what it was made; those of its text are lost. Raises
+        ScenarioError as `document` does.
+        """
+        document = self.document(controller=controller, overrides=overrides) | fields
+        under = f" under {controller}" if controller else ""
+        head = [f"{self.name}{under}{' with' if overrides else ''}", *(f"  {o}" for o in overrides)]
+        comments = "".join(f"# {line}\n" for text in head for line in text.splitlines())
+        return Scenario.parse(comments + _text(document), self.name)
+
     @classmethod
     def written(cls, document: dict[str, Any], name: str = "<scenario>") -> Scenario:
         """A scenario from nested data. Raises ScenarioError."""
-        import tomli_w
-
-        return cls.parse(tomli_w.dumps(document), name)
+        return cls.parse(_text(document), name)
 
     def __repr__(self) -> str:
         """The name and what the text says that it is about, in one line."""
@@ -126,6 +138,13 @@ class Scenario:
             return str(tomllib.loads(self.text).get("title", ""))
         except tomllib.TOMLDecodeError:
             return ""
+
+
+def _text(document: dict[str, Any]) -> str:
+    """Nested data as TOML; tables of numbers in texts stay lines."""
+    import tomli_w
+
+    return tomli_w.dumps(document, multiline_strings=True)
 
 
 def listed(overrides: Sequence[str]) -> list[str]:
@@ -186,9 +205,13 @@ def load(source: str | Path) -> Scenario:
         if name not in known:
             near = difflib.get_close_matches(name, known, 3, 0.4)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            help_ = (
+                "`anabranch.load` finds cells of documents"
+                if ":" in name
+                else "`anabranch list scenarios` shows those that are shipped"
+            )
             raise ScenarioError(
-                f"there is no file or shipped scenario {name!r}{hint}\n"
-                "help: `anabranch list scenarios` shows those that are shipped"
+                f"there is no file or shipped scenario {name!r}{hint}\nhelp: {help_}"
             )
         path = known[name]
     try:

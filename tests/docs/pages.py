@@ -166,6 +166,15 @@ def of_the_program(words: list[str]) -> list[str] | None:
     return rest[1:] if rest and rest[0].split("/")[-1] == "anabranch" else None
 
 
+def redirected(words: list[str]) -> tuple[list[str], str | None]:
+    """A command without its redirection, and the file that its output goes to."""
+    if ">" not in words:
+        return words, None
+    place = words.index(">")
+    (file,) = words[place + 1 :]
+    return words[:place], file
+
+
 def shortened(words: list[str]) -> list[str]:
     """A command of the program in the form in which it is run here."""
     more = [] if "--from" in words else SHORT.get(words[0], [])

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from pages import (
     of_the_program,
     prose,
     read,
+    redirected,
     script,
     shortened,
 )
@@ -67,7 +69,8 @@ def run_commands(block: Block) -> None:
     """The program's commands in this process, which saves its start; others as they are."""
     from anabranch.cli.application import app
 
-    for words in block.commands:
+    for command in block.commands:
+        words, file = redirected(command)
         ours = of_the_program(words)
         assert words[0] != "sudo", f"{block.place}: what needs root is run by {LINUX}"
         if ours is None:
@@ -76,7 +79,11 @@ def run_commands(block: Block) -> None:
             )
             subprocess.run(theirs, check=True, capture_output=True)
         else:
-            status = app(shortened(ours), standalone_mode=False)
+            with (
+                Path(file).open("w") if file else nullcontext(sys.stdout) as out,
+                redirect_stdout(out),
+            ):
+                status = app(shortened(ours), standalone_mode=False)
             assert status in (None, 0), f"{block.place}: {words} ended with {status}"
 
 
@@ -90,7 +97,7 @@ def test_what_a_command_names_is_there_whether_it_is_run_or_not(block: Block) ->
     for words in block.commands:
         words = words[1:] if words[0] == "sudo" else words
         if of_the_program(words) is not None:
-            parse(of_the_program(words) or [])
+            parse(of_the_program(redirected(words)[0]) or [])
         elif words[0] == "make":
             assert set(words[1:]) <= set(targets), block.place
         elif words[:1] == [".venv/bin/python"] and not words[1].startswith("-"):

@@ -393,16 +393,39 @@ def animate(
     animate_command(result, output, seed)
 
 
-@app.command("list", cls=Command, epilog="Example: anabranch list controllers")
+@app.command(
+    cls=Command,
+    epilog="Example: anabranch show khalili/scenario-c > mine.toml\n\n"
+    'Example: anabranch show khalili:c-lia-30 --set "duration=60 s" > mine.toml',
+)
+def show(
+    scenario: ScenarioArgument,
+    controller: ControllerOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Print the text of a scenario, to begin one of your own with."""
+    from .listing import show_command
+
+    show_command(scenario, controller, set_ or [])
+
+
+@app.command(
+    "list",
+    cls=Command,
+    epilog="Example: anabranch list controllers\n\nExample: anabranch list cells khalili",
+)
 def list_(
     what: Annotated[
         str,
         typer.Argument(
-            help="controllers, schedulers, queues, media, scenarios, papers, plots or metrics."
+            help="controllers, schedulers, queues, media, scenarios, papers, cells, plots or metrics."
         ),
     ],
+    of: Annotated[
+        str | None, typer.Argument(help="With cells: the document, such as khalili.")
+    ] = None,
 ) -> None:
     """List what there is."""
     from .listing import list_command
 
-    list_command(what)
+    list_command(what, of)

@@ -90,7 +90,11 @@ def readable(parameters: list[Any]) -> list[Any]:
 
 
 ScenarioArgument = Annotated[
-    str, typer.Argument(help="A TOML file, or a shipped scenario such as khalili/scenario-c.")
+    str,
+    typer.Argument(
+        help="A TOML file, a shipped scenario such as khalili/scenario-c, or a cell of a document such as "
+        "khalili:c-lia-30.",
+    ),
 ]
 ControllerOption = Annotated[
     str | None,
@@ -104,7 +108,7 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        help='Override, such as link.ap1.rate="5 Mb/s" or flow.multipath.count=30. Repeatable.',
+        help='Override, such as link.ap1.rate="5 Mb/s" or duration="60 s". Repeatable.',
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="First seed.")]

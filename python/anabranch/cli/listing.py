@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import typer
+
+from .options import scenario_from
 from .terminal import console, table
 
 if TYPE_CHECKING:
@@ -78,6 +81,37 @@ def papers() -> None:
     console().print(table("Documents", ["key", "title", "claims"], rows, left=2))
 
 
+def cells() -> None:
+    """How many cells each document has, and one of them."""
+    from ..papers import PAPERS
+    from ..papers.cells import cells
+
+    rows = []
+    for key in PAPERS:
+        known = cells(key)
+        rows.append([key, str(len(known)), f"{key}:{next(iter(known))}"])
+    out = console()
+    out.print(table("Cells of documents", ["document", "cells", "such as"], rows, left=3))
+    out.print("anabranch list cells DOCUMENT shows all of one", style="dim", highlight=False)
+
+
+def cells_of(key: str) -> None:
+    """The cells of a document."""
+    from ..papers.cells import cells
+
+    rows = [
+        [f"{key}:{name}", one.scenario, one.controller or "as there"]
+        for name, one in cells(key).items()
+    ]
+    out = console()
+    out.print(table(f"Cells of {key}", ["cell", "scenario", "controller"], rows, left=3))
+    out.print(
+        "anabranch show CELL shows what one overrides, and its whole text",
+        style="dim",
+        highlight=False,
+    )
+
+
 def plots() -> None:
     """The kinds of plot."""
     from ..plot import KINDS
@@ -101,13 +135,33 @@ LISTS: dict[str, Callable[[], None]] = {
     "media": media,
     "scenarios": scenarios,
     "papers": papers,
+    "cells": cells,
     "plots": plots,
     "metrics": metrics,
 }
 
 
-def list_command(what: str) -> None:
-    """Prints one of the lists. Raises ValueError for another word."""
+def list_command(what: str, of: str | None = None) -> None:
+    """Prints one of the lists; of cells those of the document `of`. Raises ValueError for another
+    word.
+    """
     if what not in LISTS:
         raise ValueError(f"there is no list of {what!r}; the lists are {', '.join(LISTS)}")
-    LISTS[what]()
+    if of is not None and what != "cells":
+        raise ValueError(f"the list of {what} takes no other word, and {of!r} is one")
+    if of is None:
+        LISTS[what]()
+        return
+    try:
+        cells_of(of)
+    except KeyError as error:
+        raise ValueError(str(error)) from None
+
+
+def show_command(source: str, controller: str | None, overrides: list[str]) -> None:
+    """Prints the text of a scenario as it is, or with a controller and overrides written into it."""
+    scenario = scenario_from(source)
+    if controller or overrides:
+        scenario = scenario.changed(controller=controller, overrides=overrides)
+    text = scenario.text if scenario.text.endswith("\n") else f"{scenario.text}\n"
+    typer.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal's encoding

@@ -8,8 +8,9 @@ from pathlib import Path
 from .._core import ScenarioError
 from ..files import is_standard_output
 from ..result import Recording
-from ..scenario import Scenario, load
+from ..scenario import Scenario
 from ..seeds import LAST_SEED
+from ..sources import load
 
 MOST_THREADS = 1024
 MOST_REPLICATIONS = 1_000_000
