@@ -9,8 +9,9 @@
 #include "counters.h"
 #include "siblings.h"
 
-/* The threshold after a congestion event at window `cwnd`. */
-static u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
+/* The threshold after a congestion event at window `cwnd`. Not inlined: the views of two callers in
+ * one chain of calls do not fit BPF's stack of 512 bytes together. */
+static __attribute__((noinline)) u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
 {
 	struct ab_views v = {};
 	u32 ssthresh = ab_max(cwnd / 2, 2);

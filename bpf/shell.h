@@ -106,8 +106,9 @@ static inline bool ab_may_grow(struct tcp_sock *tp, int flag)
 	return flag & (tp->reordering > (u32)most ? FLAG_FORWARD_PROGRESS : FLAG_DATA_ACKED);
 }
 
-/* Slow start up to the threshold, then avoidance for what is left of the acknowledged segments. */
-static inline void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
+/* Slow start up to the threshold, then avoidance for what is left of the acknowledged segments. Not
+ * inlined, as ab_event is not: their views do not fit BPF's stack together. */
+static __attribute__((noinline)) void ab_raise(struct tcp_sock *tp, struct ab_path *p, u32 acked)
 {
 	struct ab_views v = {};
 
@@ -259,8 +260,11 @@ static inline void ab_idle(struct tcp_sock *tp)
 static inline int ab_replayed(struct ab_step *step)
 {
 	struct ab_window w = { .credit = step->before_credit, .cwnd = step->before_cwnd };
-	struct ab_views v = step->views;
+	struct ab_views v;
 
+	/* an assignment takes a second copy's room on the stack */
+	if (bpf_probe_read_kernel(&v, sizeof(v), &step->views))
+		return 1;
 	step->growth = ab_growth(&v);
 	step->backoff = ab_backoff(&v);
 	ab_grow(&w, step->growth, step->acked);

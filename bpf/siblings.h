@@ -108,7 +108,7 @@ static inline u32 ab_gather(struct tcp_sock *tp, struct ab_views *v)
 	if (!own->connection)
 		return 1;
 	w.node = (u64)ab_cast(mptcp_sock, own->connection)->conn_list.next;
-	for (u32 i = 0; i < AB_PATHS; i++)
+	for (u32 i = 0; i < AB_PATHS && w.node; i++)
 		ab_visit(&w, &v->path[i], i);
 	v->paths = w.paths;
 	v->me = w.me & (AB_PATHS - 1);

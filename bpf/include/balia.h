@@ -2,7 +2,7 @@
 /* BALIA: growth x_r/(rtt_r (sum x_s)^2) (1+a)/2 (4+a)/5, backoff w_r - w_r/2 min(a, 3/2),
  * a = max_s x_s / x_r (draft-walid-mptcp-congestion-control-04; Peng et al. 2016).
  *
- * Error of growth: too large by at most 18u, 16u from two divisions by a sum that is low by 8u, and
+ * Error of growth: too large by at most 34u, 32u from two divisions by a sum that is low by 16u and
  * u from a in either factor; too small by at most 13u: 4u as in LIA, 4u for each factor (2u of a,
  * the sum, the product), and the last division. Backoff is rounded down. */
 #ifndef AB_BALIA_H
@@ -11,7 +11,7 @@
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
-#define AB_RELATIVE 19 /* of growth, in 2^-31 */
+#define AB_RELATIVE 35 /* of growth, in 2^-31 */
 #define AB_OF_RENO 0 /* of 1/w, in 2^-31 */
 #define AB_ABSOLUTE 1 /* 2^-32 segments */
 

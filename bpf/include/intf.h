@@ -19,8 +19,9 @@
 #define AB_FIELD(type, field, offset) \
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 
-/* Most subflows of a connection that is coupled. */
-#define AB_PATHS 8
+/* Most subflows of a connection that is coupled; a power of two, as masks bound places by it. The
+ * kernel's path manager opens 9 at most. */
+#define AB_PATHS 16
 
 /* What a law sees of one subflow. Zero `srtt` marks a place without a usable subflow. */
 struct ab_view {
@@ -43,7 +44,7 @@ struct ab_views {
 	struct ab_view path[AB_PATHS];
 };
 
-AB_SIZE(ab_views, 136);
+AB_SIZE(ab_views, 264);
 AB_FIELD(ab_views, paths, 0);
 AB_FIELD(ab_views, me, 4);
 AB_FIELD(ab_views, path, 8);
@@ -72,18 +73,18 @@ struct ab_step {
 	ab_s64 backoff; /* segments, not floored; only a replay sets it, a record has zero */
 };
 
-AB_SIZE(ab_step, 192);
+AB_SIZE(ab_step, 320);
 AB_FIELD(ab_step, views, 0);
-AB_FIELD(ab_step, acked, 136);
-AB_FIELD(ab_step, before_cwnd, 140);
-AB_FIELD(ab_step, after_cwnd, 144);
-AB_FIELD(ab_step, srtt, 148);
-AB_FIELD(ab_step, socket, 152);
-AB_FIELD(ab_step, breaks, 156);
-AB_FIELD(ab_step, before_credit, 160);
-AB_FIELD(ab_step, after_credit, 168);
-AB_FIELD(ab_step, growth, 176);
-AB_FIELD(ab_step, backoff, 184);
+AB_FIELD(ab_step, acked, 264);
+AB_FIELD(ab_step, before_cwnd, 268);
+AB_FIELD(ab_step, after_cwnd, 272);
+AB_FIELD(ab_step, srtt, 276);
+AB_FIELD(ab_step, socket, 280);
+AB_FIELD(ab_step, breaks, 284);
+AB_FIELD(ab_step, before_credit, 288);
+AB_FIELD(ab_step, after_credit, 296);
+AB_FIELD(ab_step, growth, 304);
+AB_FIELD(ab_step, backoff, 312);
 
 /* Settings of a controller, written before it is loaded. */
 struct ab_settings {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* LIA: growth min(max_s(w_s/rtt_s^2) / (sum x_s)^2, 1/w_r), backoff w_r/2
  * (RFC 6356 section 3, eq. 2).
- * Error of growth: too large by at most 16u, as it is divided twice by a sum that is low by 8u; too
+ * Error of growth: too large by at most 32u, being divided twice by a sum that is low by 16u; too
  * small by at most 4u, from rate, quality and two divisions. */
 #ifndef AB_LIA_H
 #define AB_LIA_H
@@ -9,7 +9,7 @@
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
-#define AB_RELATIVE 17 /* of growth, in 2^-31 */
+#define AB_RELATIVE 33 /* of growth, in 2^-31 */
 #define AB_OF_RENO 0 /* of 1/w, in 2^-31 */
 #define AB_ABSOLUTE 1 /* 2^-32 segments */
 

@@ -4,17 +4,17 @@
  * largest window; B: the best ones by l/rtt^2; l: segments between losses. Ties as in the
  * readable law.
  *
- * Error of growth g = P + alpha/w: the pooled term P is too large by at most 16u or too small by at
+ * Error of growth g = P + alpha/w: the pooled term P is too large by at most 32u or too small by at
  * most 4u, as in LIA, and alpha/w too small by 2u. Where alpha is negative, the terms cancel and
- * P = g + |alpha|/w: 16u |g| + 18u |alpha|/w, with |alpha| at most 1/2. Two terms are fixed. */
+ * P = g + |alpha|/w: 32u |g| + 34u |alpha|/w, with |alpha| at most 1/2. Two terms are fixed. */
 #ifndef AB_OLIA_H
 #define AB_OLIA_H
 
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
-#define AB_RELATIVE 17 /* of growth, in 2^-31 */
-#define AB_OF_RENO 10 /* of 1/w, in 2^-31 */
+#define AB_RELATIVE 33 /* of growth, in 2^-31 */
+#define AB_OF_RENO 18 /* of 1/w, in 2^-31 */
 #define AB_ABSOLUTE 2 /* 2^-32 segments */
 
 /* 1 - 10^-6: windows and qualities within this fraction of the largest count as largest. */
@@ -84,7 +84,8 @@ AB_FUNCTION int ab_alpha(const struct ab_views *v, struct ab_alpha *alpha)
 	alpha->sign = 0;
 	ab_bar(v, &bar);
 	for (int i = 0; i < AB_PATHS; i++) {
-		ab_u32 set = ab_set_of(&v->path[i], bar.window, bar.quality);
+		ab_u32 set = v->path[i].srtt ? ab_set_of(&v->path[i], bar.window, bar.quality)
+					     : AB_NEITHER;
 
 		largest += set & AB_IN_M;
 		collected += set >> 1;

@@ -16,7 +16,7 @@
  * result away, and whole numbers below 2^32 are exact. Errors of factors add up; a quotient is too
  * large by the error of its divisor; a sum of positive numbers has the larger error of the two, and
  * the addition's own. So ab_rate is low by at most u, and ab_total_rate, which adds up to AB_PATHS
- * rates, by at most 8u. One u more stands for products of errors and for the rounding of the
+ * rates, by at most 16u. One u more stands for products of errors and for the rounding of the
  * readable law, which are below 2^-45 together. ab_fixed takes away less than 2^-32 segments.
  *
  * Domain: windows from 1 to 2^24 segments, round-trip times from 1 us to 2^31 us, up to AB_PATHS
@@ -42,7 +42,8 @@ AB_FUNCTION ab_number ab_total_rate(const struct ab_views *v)
 	if (!v)
 		return 0;
 	for (int i = 0; i < AB_PATHS; i++)
-		x = ab_plus(x, ab_rate(&v->path[i]));
+		if (v->path[i].srtt) /* most places are empty: no calls for those */
+			x = ab_plus(x, ab_rate(&v->path[i]));
 	return x;
 }
 

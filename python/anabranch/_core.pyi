@@ -8,6 +8,8 @@ from numpy import float64
 from numpy.typing import NDArray
 
 __version__: str
+COUPLED_PATHS: int
+"""Most subflows of a connection that the laws of the kernel couple."""
 
 class ScenarioError(ValueError):
     """A scenario or its overrides are wrong; the text names the field, shows the line and helps."""

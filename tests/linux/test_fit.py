@@ -94,8 +94,8 @@ def test_a_path_that_nothing_slows_down_is_refused() -> None:
 
 
 def test_too_many_paths_and_users_are_refused() -> None:
-    more = '[[flow.path]]\nlinks = ["wire"]\n' * 8
-    assert any("9 paths" in text for text in fit.refusals(plan(path=more)))
+    more = '[[flow.path]]\nlinks = ["wire"]\n' * fit.MOST_PATHS
+    assert any("10 paths" in text for text in fit.refusals(plan(path=more)))
     assert any("2000 users" in text for text in fit.refusals(plan(flow="count = 2000")))
 
 

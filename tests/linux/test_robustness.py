@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import random
 import socket
+from contextlib import ExitStack
 from typing import Any
 
 import left
@@ -13,9 +14,10 @@ import numpy as np
 import pytest
 from churn import MOST_JOINED, SUBFLOW, Stage
 from opening import open_and_close
-from pairs import feed, pairs
+from pairs import Pair, feed, pairs
 from process_pool import ProcessPool, churn
 from soak import PLANTED, fits, largest_window
+from user_space import choose_user_space, listening_manager, open_subflow
 
 from anabranch import _core
 from anabranch.linux import run
@@ -178,30 +180,57 @@ def test_paths_that_join_and_leave_are_coupled_as_long_as_they_are_there() -> No
             assert made[0].received > 0.7 * 8e6 / 8 * 12
 
 
-def test_a_connection_of_more_paths_than_a_law_sees_is_reno_until_one_leaves() -> None:
+def test_all_subflows_that_the_kernels_path_manager_opens_are_coupled() -> None:
     both, paths = (IPPROTO_MPTCP, IPPROTO_MPTCP), 1 + MOST_JOINED
     with attached(["lia"]) as there:
         name = there.kernel_name("lia")
         with pairs(name, both, rate_bps=2e6, paths=paths) as (stage, made):
-
-            def settled(subflows: int) -> bool:
-                feed(made, 0.2)
-                (row,) = shown(stage, name)
-                return len(row.subflows) == subflows
-
-            def grown(subflows: int) -> tuple[int, int]:
-                """ACKs under the law, and of too many paths, once there are so many subflows."""
-                assert left.eventually(lambda: settled(subflows))
-                before = there.counters()["lia"]
-                feed(made, 1.2)
-                after = there.counters()["lia"]
-                return after["coupled"] - before["coupled"], after["crowded"] - before["crowded"]
-
             feed(made, 0.5)  # paths join once data was acknowledged
             for path in range(1, paths):
                 stage.set_endpoint(path, SUBFLOW)
-            coupled, crowded = grown(paths)
-            assert coupled == 0 < crowded
-            stage.set_endpoint(paths - 1, None)
-            coupled, crowded = grown(paths - 1)
-            assert crowded == 0 < coupled
+            assert left.eventually(lambda: opened(stage, made, name) == paths)
+            feed(made, 2)
+            (row,) = shown(stage, name)
+            assert max(subflow.paths for subflow in row.subflows) == paths
+            growths = [subflow.of_reno for subflow in row.subflows if subflow.growth > 0]
+            assert growths and all(one is not None and one < 0.5 for one in growths)
+            assert there.counters()["lia"]["crowded"] == 0 < there.counters()["lia"]["coupled"]
+
+
+def opened(stage: Stage, made: list[Pair], name: str) -> int:
+    """How many subflows the one connection under a controller has after some time."""
+    feed(made, 0.2)
+    (row,) = shown(stage, name)
+    return len(row.subflows)
+
+
+def test_a_connection_of_more_paths_than_a_law_sees_is_reno_on_each() -> None:
+    with attached(["lia"]) as there, ExitStack() as stack:
+        name = there.kernel_name("lia")
+        stage = Stage(8e6, paths=2)
+        stack.callback(stage.close)
+        for side in (stage.sender, stage.receiver):
+            with side.inside():
+                choose_user_space()
+        with stage.receiver.inside():
+            stack.enter_context(listening_manager())
+        pair = Pair(stage, 9000, name, (IPPROTO_MPTCP, IPPROTO_MPTCP))
+        stack.callback(pair.close)
+        made, most = [pair], _core.COUPLED_PATHS
+        feed(made, 0.5)
+
+        def grown(new: int, subflows: int) -> tuple[int, int]:
+            """ACKs under the law, and of too many paths, once there are so many subflows."""
+            with stage.sender.inside():
+                for _ in range(new):
+                    open_subflow(pair.sender, ("10.9.1.1", 1), ("10.9.0.2", 9000))
+            assert left.eventually(lambda: opened(stage, made, name) == subflows)
+            before = there.counters()["lia"]
+            feed(made, 1.2)
+            after = there.counters()["lia"]
+            return after["coupled"] - before["coupled"], after["crowded"] - before["crowded"]
+
+        coupled, crowded = grown(most - 1, most)
+        assert crowded == 0 < coupled
+        coupled, crowded = grown(1, most + 1)
+        assert coupled == 0 < crowded

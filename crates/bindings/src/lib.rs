@@ -30,6 +30,7 @@ pyo3::create_exception!(
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("COUPLED_PATHS", ports::PATHS)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(with_traces, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

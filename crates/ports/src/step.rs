@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 include!(env!("AB_LAYOUT"));
 
 /// Most paths of a connection that is coupled.
-pub const PATHS: usize = 8;
+pub const PATHS: usize = 16;
 layout!(AB_PATHS, PATHS);
 
 /// What a law sees of one path; a round-trip time of zero marks a place without a path.

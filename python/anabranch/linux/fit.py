@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import _core
 from ..plan import Class, Linux, MinRtt, Plan
 
-MOST_PATHS = 8
-"""Subflows that the kernel's path manager allows in one connection."""
+MOST_PATHS = 9
+"""Subflows that the kernel's path manager allows in one connection: the first, and 8 that join."""
 
 MOST_CLASSES = 250
 MOST_USERS = 1000

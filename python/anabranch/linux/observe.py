@@ -17,7 +17,6 @@ from .. import _core
 from ..records import Record
 from .controllers import NEEDS_ROOT, names
 from .errors import LinuxError
-from .fit import MOST_PATHS
 from .namespace import Namespace, read_setting, write_setting
 
 T = TypeVar("T")
@@ -312,7 +311,7 @@ def coupling(members: list[ControlledSocket]) -> list[Coupling]:
     """The terms of the laws for each subflow."""
     there = [i for i, row in enumerate(members) if row.takes_part]
     terms = [Coupling(share=1.0 if [i] == there else None) for i in range(len(members))]
-    if not 2 <= len(there) <= MOST_PATHS:
+    if not 2 <= len(there) <= _core.COUPLED_PATHS:
         return terms
     rows = [members[i] for i in there]
     w = np.array([row.window for row in rows])
