@@ -153,6 +153,7 @@ def differences(plan: Plan) -> list[str]:
             "the kernel hands data to paths before they can send it; users write no more than keeps "
             "every path supplied"
         )
+        found.append("users of several paths write one segment until their server has accepted")
     reno = [planned for planned in several if planned.controller in KERNEL_RENO]
     if any(planned.min_ssthresh != 2 for planned in reno):
         found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")

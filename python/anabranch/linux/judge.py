@@ -51,6 +51,19 @@ NOTED = (
 )
 """Counters that tell more about a run."""
 
+FALLBACKS = (
+    "MPCapableFallbackACK",
+    "MPCapableFallbackSYNACK",
+    "MPCapableSYNTXDrop",
+    "MPCapableDataFallback",
+    "MPFallbackTokenInit",
+    "DSSCorruptionFallback",
+    "DssFallback",
+    "MD5SigFallback",
+    "SimultConnectFallback",
+)
+"""Counters of connections that fell back to plain TCP, each for a reason of its own."""
+
 
 def wrong_emulation(plan: Plan, report: EmulatorReport) -> list[str]:
     """What of the emulator's own error would falsify a result."""
@@ -86,13 +99,15 @@ def wrong_emulation(plan: Plan, report: EmulatorReport) -> list[str]:
 
 
 def wrong_network(network: Network, host: dict[str, int]) -> list[str]:
-    """Packets that were lost where the scenario has no link."""
+    """Packets that were lost where the scenario has no link, and connections that fell back."""
     found = []
     if dropped := network.dropped():
         found.append(f"the kernel dropped {dropped} packets at the devices")
     for name in HOST_DROPS:
         if host.get(name):
             found.append(f"the kernel dropped {host[name]} packets for itself ({name})")
+    if counts := [f"{name} {host[name]}" for name in FALLBACKS if host.get(name)]:
+        found.append(f"the kernel counted fallbacks to plain TCP: {', '.join(counts)}")
     return found
 
 
@@ -141,7 +156,7 @@ def protocol_counters(namespace: Namespace) -> dict[str, int]:
     found = {}
     for head, row in zip(lines[::2], lines[1::2], strict=True):
         for name, value in zip(head.split()[1:], row.split()[1:], strict=True):
-            if name in HOST_DROPS + NOTED:
+            if name in HOST_DROPS + NOTED + FALLBACKS:
                 found[name] = int(value)
     return found
 

@@ -6,7 +6,7 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..files import beside
@@ -107,6 +107,8 @@ class Rejected(Record):
     seed: int
     attempt: int
     because: list[str]
+    counters: dict[str, int] = field(default_factory=dict)
+    """Counters of the kernel that grew; empty if the attempt ended at its calibration."""
 
 
 class Session:
@@ -159,14 +161,19 @@ class Session:
             try:
                 run = self._attempt(number, seed, controllers, insist)
             except NotCalibrated as error:
-                because = [str(error)]
+                rejected = Rejected(seed=seed, attempt=attempt + 1, because=[str(error)])
             else:
                 if run.valid or insist:
                     self.runs.append(run)
                 if run.valid:
                     return
-                because = run.invalid_because
-            self.rejected.append(Rejected(seed=seed, attempt=attempt + 1, because=because))
+                rejected = Rejected(
+                    seed=seed,
+                    attempt=attempt + 1,
+                    because=run.invalid_because,
+                    counters=run.kernel.counters,
+                )
+            self.rejected.append(rejected)
         self.failed.append(seed)
 
     def _attempt(self, number: int, seed: int, controllers: Attached, insist: bool) -> Run:

@@ -30,9 +30,10 @@ from .wiring import FIRST_PORT, Network, present, receiver_address, sender_addre
 GRACE_S = 3.0
 """How long a path may take to open: its first packet may be lost, and then waits a second."""
 
-TESTBED = 2
+TESTBED = 3
 """Raised by each change of the testbed that moves results; results of earlier ones are not used.
-2: users of MPTCP write whole packets."""
+2: users of MPTCP write whole packets. 3: they write one segment until their server has accepted.
+"""
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,18 @@ not know.
 """
 
 
+def whole_segment(tcp: TcpInfo) -> int:
+    """Bytes of data that fill a packet of a path."""
+    return tcp.mss_bytes - DSS_BYTES
+
+
 def supply(tcp: TcpInfo) -> int:
     """Bytes that a path wants to be given now: whole segments.
 
     Whatever else the kernel's scheduler hands to a path ends in a packet that is not full, for data
     of another path cannot fill it up.
     """
-    segment = tcp.mss_bytes - DSS_BYTES
+    segment = whole_segment(tcp)
     unsent = -(-tcp.unsent_bytes // segment)
     return segment * max(0, WINDOWS_AHEAD * tcp.cwnd_segments - unsent)
 
@@ -172,6 +177,7 @@ class Traffic:
         with suppress(BlockingIOError):
             connection.receiver, _ = connection.listener.accept()
             connection.receiver.setblocking(False)
+            connection.refill_s = 0.0
             self._watch(connection.receiver, connection, "receiver", select.EPOLLIN)
 
     def _receive(self, connection: Connection) -> None:
@@ -212,6 +218,10 @@ class Traffic:
     def _supply(self, connection: Connection, now: float) -> int | None:
         """Bytes that the paths of an MPTCP connection want now; None for plain TCP, which wants
         all.
+
+        One segment until the server has accepted. The last packet of the handshake and the first
+        segment carry the server's key. Were both lost and a later segment arrived, the server would
+        fall back to plain TCP (RFC 8684 section 3.7), as Linux does.
         """
         paths = connection.planned.paths
         if len(paths) == 1:
@@ -223,6 +233,8 @@ class Traffic:
         # One that has sent nothing may not send yet: the kernel does not tell when its handshake
         # ends.
         using = [tcp for tcp in states if tcp.segments_out] or states[:1]
+        if connection.receiver is None:
+            return 0 if connection.written else sum(whole_segment(tcp) for tcp in using)
         return sum(supply(tcp) for tcp in using)
 
     def _complete(self, connection: Connection, now: float) -> None:
