@@ -309,6 +309,12 @@ static inline int ab_replayed(struct ab_step *step)
 		if (event == CA_EVENT_TX_START && !ab_skip())			\
 			ab_idle(tcp_sk(sk));					\
 	}									\
+	SEC("struct_ops")							\
+	void BPF_PROG(ab_on_tx_start, struct sock *sk)				\
+	{									\
+		if (!ab_skip())							\
+			ab_idle(tcp_sk(sk));					\
+	}									\
 	SEC(".struct_ops.link")							\
 	struct tcp_congestion_ops ab_controller = {				\
 		.init = (void *)ab_on_init,					\
@@ -317,6 +323,7 @@ static inline int ab_replayed(struct ab_step *step)
 		.set_state = (void *)ab_on_set_state,				\
 		.undo_cwnd = (void *)ab_on_undo_cwnd,				\
 		.cwnd_event = (void *)ab_on_event,				\
+		.cwnd_event_tx_start = (void *)ab_on_tx_start,			\
 		.flags = TCP_CONG_NON_RESTRICTED,				\
 		.name = name_,							\
 	};									\

@@ -1,7 +1,9 @@
 //! A controller that is loaded and attached.
 
+use crate::operations::{Members, OPERATIONS};
 use crate::programs::Program;
 use crate::{Counters, Settings};
+use libbpf_rs::btf::Btf;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{
     Error, ErrorKind, Link, MapCore, MapFlags, MapType, Object, ObjectBuilder, OpenObject,
@@ -36,6 +38,9 @@ const REPLAY: &str = "ab_replay";
 
 /// Bytes of the smallest ring buffer: a page.
 const LEAST_RING: u32 = 4096;
+
+/// Bytes of a controller's name in the kernel, with the zero at its end.
+const NAME_BYTES: usize = 16;
 
 /// What libbpf said while it loaded, to be part of the error.
 static SAID: Mutex<String> = Mutex::new(String::new());
@@ -132,7 +137,7 @@ fn id_of(program: &Loaded<'_>) -> Option<u32> {
 }
 
 /// An error of our own making: the object is not what this crate expects.
-fn failed(text: impl Into<String>) -> Error {
+pub(crate) fn failed(text: impl Into<String>) -> Error {
     Error::from(io::Error::other(text.into()))
 }
 
@@ -143,7 +148,7 @@ fn attach(program: &'static Program, settings: &Settings) -> Result<Controller, 
         trim(&mut open)?;
     }
     let name = settings.name.clone().unwrap_or_else(|| program.kernel_name.into());
-    rename(&mut open, &name)?;
+    fit(&mut open, program, &name)?;
     let mut object = open.load()?;
     let mut found = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let map = found.as_mut().ok_or_else(|| failed("the object has no controller"))?;
@@ -175,24 +180,30 @@ fn trim(open: &mut OpenObject) -> Result<(), Error> {
     Ok(())
 }
 
-/// Where `name` stands in `struct tcp_congestion_ops` of `bpf/kernel.h`: after six functions.
-const NAME: std::ops::Range<usize> = 48..64;
-
-fn rename(open: &mut OpenObject, name: &str) -> Result<(), Error> {
+/// Fits the structure of callbacks to this kernel: its name, and one callback for the beginning of
+/// a transmission.
+fn fit(open: &mut OpenObject, program: &Program, name: &str) -> Result<(), Error> {
+    let types = Btf::from_raw(program.kernel_name, program.object)?;
+    let types = types.ok_or_else(|| failed("the object has no BTF"))?;
+    let own = Members::of(&types, OPERATIONS)?;
+    let kernel = Members::of(&Btf::from_vmlinux()?, OPERATIONS)?;
     let mut found = open.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let operations = found.as_mut().and_then(|map| map.initial_value_mut());
-    match operations.and_then(|operations| operations.get_mut(NAME)) {
-        Some(place) if !place.starts_with(b"ab_") => {
-            Err(failed("the name stands elsewhere in struct tcp_congestion_ops of bpf/kernel.h"))
-        }
-        Some(place) if name.len() < place.len() => {
-            place.fill(0);
-            place[..name.len()].copy_from_slice(name.as_bytes());
-            Ok(())
-        }
-        Some(_) => Err(failed(format!("`{name}` has more than 15 characters"))),
-        None => Err(failed("the object has no controller")),
+    let operations = operations.ok_or_else(|| failed("the object has no controller"))?;
+    let mut put = |member: &str, value: &[u8]| {
+        let place = own.offset(member)?;
+        let room = operations.get_mut(place..place + value.len());
+        room.ok_or_else(|| failed("BTF of the object is not that of its controller"))?
+            .copy_from_slice(value);
+        Ok(())
+    };
+    put(kernel.unused(), &[0; size_of::<usize>()])?;
+    let mut text = [0; NAME_BYTES];
+    if name.len() >= NAME_BYTES {
+        return Err(failed(format!("`{name}` has more than {} characters", NAME_BYTES - 1)));
     }
+    text[..name.len()].copy_from_slice(name.as_bytes());
+    put("name", &text)
 }
 
 /// The map whose name ends so; libbpf puts the object's name before those of sections.

@@ -9,6 +9,7 @@ include!(env!("AB_LAYOUT"));
 
 mod controller;
 mod counters;
+mod operations;
 mod pins;
 mod programs;
 mod settings;
