@@ -241,14 +241,21 @@ def kernel_programs() -> list[tuple[str, str]]:
 def kernel_sources() -> str:
     """Digest of the sources that the controllers were compiled from."""
 
-def kernel_pinned(name: str) -> bool:
-    """Whether a controller is loaded for good."""
+def kernel_loaded() -> dict[str, int]:
+    """Laws whose controllers are in the kernel under their own names, whoever has loaded them: for each the
+    number of its BPF link. Asked from the kernel; without CAP_SYS_ADMIN, which that takes, those that are
+    pinned in /sys/fs/bpf/anabranch. Raises OSError.
+    """
 
 def kernel_counters(name: str) -> dict[str, int]:
-    """What a pinned controller has counted. Raises FileNotFoundError if it is not pinned."""
+    """What a loaded controller has counted. Raises FileNotFoundError if it is not loaded, OSError, and so
+    without CAP_SYS_ADMIN.
+    """
 
 def kernel_unload(name: str) -> None:
-    """Takes a pinned controller out. Raises FileNotFoundError if it is not pinned."""
+    """Takes a pinned controller out. Raises FileNotFoundError if it is not pinned, and OSError where a directory
+    of its pin is not root's alone.
+    """
 
 def kernel_subflows() -> list[dict[str, Any]]:
     """Every TCP socket in this network namespace that is under one of our controllers, in any state; what it

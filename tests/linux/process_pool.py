@@ -100,7 +100,7 @@ class ProcessPool:
     def __post_init__(self) -> None:
         self.there: list[Stage] = []
         self.cast: dict[str, Child] = {}
-        self.free = [law for law in FOR_GOOD if not _core.kernel_pinned(law)]
+        self.free = [law for law in FOR_GOOD if law not in _core.kernel_loaded()]
         """What no operator has loaded."""
         self.loaded: set[str] = set()
         self.directory = tempfile.TemporaryDirectory()

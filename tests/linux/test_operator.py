@@ -61,7 +61,7 @@ def clean(controllers: None) -> Iterator[None]:
 
 
 def loaded() -> list[str]:
-    return [law for law in names() if _core.kernel_pinned(law)]
+    return list(_core.kernel_loaded())
 
 
 def linux(*words: str) -> subprocess.CompletedProcess[str]:
@@ -92,7 +92,7 @@ def controller(law: str) -> Iterator[str]:
     try:
         yield names()[law]
     finally:
-        if _core.kernel_pinned(law):
+        if law in loaded():
             _core.kernel_unload(law)
 
 

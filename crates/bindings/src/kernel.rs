@@ -146,14 +146,23 @@ pub(crate) fn kernel_sources() -> &'static str {
     kernel::SOURCES
 }
 
+/// See `kernel_loaded` in `_core.pyi`.
 #[pyfunction]
-pub(crate) fn kernel_pinned(name: &str) -> PyResult<bool> {
-    Ok(kernel::pinned(known(name)?))
+pub(crate) fn kernel_loaded(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let table = PyDict::new(py);
+    for controller in kernel::loaded().map_err(raised)? {
+        table.set_item(controller.program.port.name(), controller.link)?;
+    }
+    Ok(table)
 }
 
 #[pyfunction]
 pub(crate) fn kernel_counters<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-    counted(py, &kernel::pinned_counters(known(name)?).map_err(raised)?)
+    let program = known(name)?;
+    let mut loaded = kernel::loaded().map_err(raised)?.into_iter();
+    let own = loaded.find(|controller| controller.program.kernel_name == program.kernel_name);
+    let own = own.ok_or_else(|| PyFileNotFoundError::new_err(format!("{name} is not loaded")))?;
+    counted(py, &own.counters().map_err(raised)?)
 }
 
 #[pyfunction]

@@ -62,7 +62,7 @@ fn add_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<kernel::KernelController>()?;
     module.add_function(wrap_pyfunction!(kernel::kernel_programs, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_sources, module)?)?;
-    module.add_function(wrap_pyfunction!(kernel::kernel_pinned, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel::kernel_loaded, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_counters, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_unload, module)?)?;
     module.add_function(wrap_pyfunction!(kernel::kernel_subflows, module)?)

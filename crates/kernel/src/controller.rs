@@ -1,6 +1,6 @@
 //! A controller that is loaded and attached.
 
-use crate::operations::{Members, OPERATIONS};
+use crate::operations::{Members, OPERATIONS, failed};
 use crate::programs::Program;
 use crate::{Counters, Settings};
 use libbpf_rs::btf::Btf;
@@ -11,7 +11,6 @@ use libbpf_rs::{
 };
 use ports::Step;
 use std::collections::BTreeMap;
-use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use zerocopy::{FromBytes, IntoBytes};
@@ -134,11 +133,6 @@ impl Controller {
 
 fn id_of(program: &Loaded<'_>) -> Option<u32> {
     Loaded::id_from_fd(program.as_fd()).ok()
-}
-
-/// An error of our own making: the object is not what this crate expects.
-pub(crate) fn failed(text: impl Into<String>) -> Error {
-    Error::from(io::Error::other(text.into()))
 }
 
 fn attach(program: &'static Program, settings: &Settings) -> Result<Controller, Error> {

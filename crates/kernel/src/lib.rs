@@ -9,6 +9,7 @@ include!(env!("AB_LAYOUT"));
 
 mod controller;
 mod counters;
+mod loaded;
 mod operations;
 mod pins;
 mod programs;
@@ -18,7 +19,8 @@ mod subflow;
 pub use controller::{Controller, Cost};
 pub use counters::Counters;
 pub use libbpf_rs::{Error, ErrorKind};
-pub use pins::{DIRECTORY, pinned, pinned_counters, unload};
+pub use loaded::{Loaded, loaded};
+pub use pins::unload;
 pub use programs::{PROGRAMS, Program, SOURCES, program};
 pub use settings::{Fault, Settings};
 pub use subflow::{Subflow, subflows};

@@ -1,11 +1,11 @@
 //! `struct tcp_congestion_ops`, whose members differ between kernels, and between a kernel and
 //! `bpf/kernel.h`: they are found by name in BTF.
 
-use crate::controller::failed;
 use libbpf_rs::Error;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 use std::collections::BTreeMap;
+use std::io;
 
 /// The structure of a congestion control.
 pub(crate) const OPERATIONS: &str = "tcp_congestion_ops";
@@ -45,6 +45,11 @@ impl Members {
     pub(crate) fn unused(&self) -> &'static str {
         if self.0.contains_key(START) { EVENT } else { START }
     }
+}
+
+/// An error of our own making: the object is not what this crate expects.
+pub(crate) fn failed(text: impl Into<String>) -> Error {
+    Error::from(io::Error::other(text.into()))
 }
 
 #[cfg(test)]

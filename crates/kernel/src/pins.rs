@@ -1,84 +1,222 @@
 //! Controllers that outlive the process: pinned in the kernel's file system for BPF.
+//!
+//! Where that is mounted with the kernel's default mode, 1777, any user may have made directories
+//! there. Whoever owns the directory of a pin can take the controller out of the kernel, hide it,
+//! or lead root elsewhere by a symbolic link. So directories are opened one below the other without
+//! following links, and used only if they belong to root and nobody else may write to them. From
+//! then on no other user can exchange them.
 
-use crate::controller::{COUNTS, Controller, map, read_counters};
-use crate::{Counters, Program};
-use libbpf_rs::{Error, MapHandle};
+use crate::{Controller, Program};
+use libbpf_rs::{Error, ErrorExt, ErrorKind, Link};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, fstatfs, mkdirat, openat, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
-use std::fs;
-use std::io::{self, ErrorKind};
+use std::ffi::CString;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Where controllers are pinned: a directory for each, by its name in the kernel.
-pub const DIRECTORY: &str = "/sys/fs/bpf/anabranch";
+/// Where bpffs is mounted.
+const MOUNT: &str = "/sys/fs/bpf";
 
-fn place(program: &Program) -> PathBuf {
-    Path::new(DIRECTORY).join(program.kernel_name)
-}
+/// The directory of the controllers there: it has one for each, by its name in the kernel.
+const OURS: &str = "anabranch";
+
+/// The pin in a controller's directory.
+const LINK: &str = "link";
+
+/// `f_type` of bpffs (linux/magic.h).
+const BPF_FS_MAGIC: i64 = 0xcafe_4a11;
+
+/// Of a directory that others may write to.
+const WRITABLE: Mode = Mode::WGRP.union(Mode::WOTH);
+
+/// How often the directories are made again that another command takes away meanwhile.
+const ATTEMPTS: usize = 10;
 
 impl Controller {
     /// Pins it, so that it stays when this process ends.
     ///
     /// # Errors
-    /// What the kernel answers; nothing is left behind then.
+    /// What the kernel answers, or which directory is not root's alone. Nothing is left behind
+    /// then, or the error says what.
     pub fn pin(mut self, program: &Program) -> Result<(), Error> {
-        mounted()?;
-        let place = place(program);
-        remove(&place).ok(); // what a loader that was killed has left
-        fs::create_dir_all(&place)?;
-        let pinned = map(&self.object, COUNTS)
-            .and_then(|counters| MapHandle::try_from(&counters))
-            .and_then(|mut counters| counters.pin(place.join("counters")))
-            .and_then(|()| self.link.pin(place.join("link")));
-        if pinned.is_err() {
-            remove(&place).ok(); // the first error is the one to tell
-        }
-        pinned
+        let place = made(program)?;
+        place.clear()?; // what a loader that was killed has left
+        self.link.pin(place.path.join(LINK)).map_err(|error| match remove(program) {
+            Ok(()) => error,
+            Err(also) => error.context(format!("{also}")),
+        })
     }
-}
-
-/// The file system that holds pins is not mounted everywhere.
-fn mounted() -> Result<(), Error> {
-    let parent = "/sys/fs/bpf";
-    let mounts = fs::read_to_string("/proc/self/mounts")?;
-    if mounts.lines().any(|line| line.split(' ').nth(1) == Some(parent)) {
-        return Ok(());
-    }
-    Ok(mount("bpf", parent, "bpf", MountFlags::empty(), None).map_err(io::Error::from)?)
-}
-
-fn remove(place: &Path) -> Result<(), Error> {
-    for name in ["link", "counters"] {
-        match fs::remove_file(place.join(name)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-    }
-    fs::remove_dir(place)?;
-    fs::remove_dir(DIRECTORY).ok(); // if it was the last one
-    Ok(())
-}
-
-/// Whether a controller is pinned.
-pub fn pinned(program: &Program) -> bool {
-    place(program).join("link").exists()
-}
-
-/// What a pinned controller has counted.
-///
-/// # Errors
-/// `NotFound` if it is not pinned; otherwise what the kernel answers.
-pub fn pinned_counters(program: &Program) -> Result<Counters, Error> {
-    let path = place(program).join("counters");
-    fs::metadata(&path)?;
-    read_counters(&MapHandle::from_pinned_path(&path)?)
 }
 
 /// Takes a pinned controller out; connections that use it keep it until they end.
 ///
 /// # Errors
-/// `NotFound` if it is not pinned; otherwise what the kernel answers.
+/// `NotFound` if it is not pinned; otherwise what the kernel answers, or which directory is not
+/// root's alone.
 pub fn unload(program: &Program) -> Result<(), Error> {
-    let place = place(program);
-    fs::metadata(&place)?;
-    remove(&place)
+    let place = Directory::of(program)?;
+    let link = Link::open(place.path.join(LINK))?;
+    // Without this the kernel unregisters it some time after the pin is gone. Before Linux 6.11
+    // such links cannot be detached.
+    match link.detach() {
+        Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
+        _ => {}
+    }
+    drop(link);
+    Ok(remove(program)?)
+}
+
+/// The link of a pinned controller. What lies in a directory that is not root's alone is not ours:
+/// nothing is pinned there.
+pub(crate) fn pinned(program: &Program) -> Option<Link> {
+    Link::open(Directory::of(program).ok()?.path.join(LINK)).ok()
+}
+
+/// The directory of a controller, made if need be.
+fn made(program: &Program) -> io::Result<Directory> {
+    mounted()?;
+    let mut attempts = 1..ATTEMPTS;
+    loop {
+        match Directory::root()?.make(OURS).and_then(|ours| ours.make(program.kernel_name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempts.next().is_some() => {}
+            found => return found,
+        }
+    }
+}
+
+/// Removes the directory of a controller and what is in it, and the one above if it was the last.
+fn remove(program: &Program) -> io::Result<()> {
+    Directory::of(program)?.clear()?;
+    let root = Directory::root()?;
+    root.open(OURS)?.remove(program.kernel_name)?;
+    match root.remove(OURS) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // by another command
+        done => done,
+    }
+}
+
+/// Mounts the file system that holds pins, where there is none yet, for root alone.
+fn mounted() -> io::Result<()> {
+    if Directory::root().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        mount("bpf", MOUNT, "bpf", flags, Some(c"mode=0700")).map_err(|error| {
+            told(format!(
+                "bpffs cannot be mounted at {MOUNT}: {error}\n\
+                 help: sudo mount -t bpf -o mode=0700 bpf {MOUNT}"
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+/// A directory that is root's alone, open: a name in it is of what it was when it was opened.
+struct Directory {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Directory {
+    /// The root of bpffs. `NotFound` where it is not mounted.
+    fn root() -> io::Result<Self> {
+        let path = Path::new(MOUNT);
+        let fd = openat(CWD, path, flags(), Mode::empty())?;
+        if fstatfs(&fd)?.f_type != BPF_FS_MAGIC {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "bpffs is not mounted"));
+        }
+        let of = fstat(&fd)?;
+        let mode = Mode::from_raw_mode(of.st_mode);
+        let remedy = if of.st_uid != 0 {
+            format!("sudo chown root:root {MOUNT}")
+        } else if mode.intersects(WRITABLE) && !mode.contains(Mode::SVTX) {
+            format!("sudo chmod 0700 {MOUNT}")
+        } else {
+            return Ok(Directory { fd, path: path.to_owned() });
+        };
+        Err(refused(path, &of, &remedy))
+    }
+
+    /// The directory of a controller. `NotFound` if it is not there.
+    fn of(program: &Program) -> io::Result<Self> {
+        Directory::root()?.open(OURS)?.open(program.kernel_name)
+    }
+
+    /// A directory in this one.
+    fn open(&self, name: &str) -> io::Result<Self> {
+        let path = self.path.join(name);
+        let remedy = format!("sudo rm -r {}", path.display());
+        let fd = match openat(&self.fd, name, flags(), Mode::empty()) {
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                let of = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                return Err(refused(&path, &of, &remedy));
+            }
+            opened => opened?,
+        };
+        let of = fstat(&fd)?;
+        if of.st_uid != 0 || Mode::from_raw_mode(of.st_mode).intersects(WRITABLE) {
+            return Err(refused(&path, &of, &remedy));
+        }
+        Ok(Directory { fd, path })
+    }
+
+    /// A directory in this one, made if it is not there.
+    fn make(&self, name: &str) -> io::Result<Self> {
+        match mkdirat(&self.fd, name, Mode::RWXU) {
+            Err(Errno::EXIST) | Ok(()) => self.open(name),
+            Err(error) => Err(about(&self.path.join(name), error)),
+        }
+    }
+
+    /// Removes every file in it.
+    fn clear(&self) -> io::Result<()> {
+        let entries: Vec<CString> = Dir::read_from(&self.fd)?
+            .map(|entry| entry.map(|entry| entry.file_name().to_owned()))
+            .collect::<Result<_, _>>()?;
+        for name in entries.iter().filter(|name| !matches!(name.to_bytes(), b"." | b"..")) {
+            let path = self.path.join(name.to_string_lossy().as_ref());
+            unlinkat(&self.fd, name, AtFlags::empty()).map_err(|error| about(&path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Removes an empty directory in this one.
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let removed = unlinkat(&self.fd, name, AtFlags::REMOVEDIR);
+        removed.map_err(|error| about(&self.path.join(name), error))
+    }
+}
+
+fn flags() -> OFlags {
+    OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+/// The kernel's answer, of its kind, with what it is about.
+fn about(path: &Path, error: Errno) -> io::Error {
+    let error = io::Error::from(error);
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+fn told(text: String) -> io::Error {
+    io::Error::other(text)
+}
+
+/// Why nothing is pinned below `path`.
+fn refused(path: &Path, of: &Stat, remedy: &str) -> io::Error {
+    let why = match FileType::from_raw_mode(of.st_mode) {
+        FileType::Directory if of.st_uid != 0 => format!("belongs to user {}", of.st_uid),
+        FileType::Directory => {
+            format!("may be written by others than root (mode {:04o})", of.st_mode & 0o7777)
+        }
+        FileType::Symlink => format!("is a symbolic link, of user {}", of.st_uid),
+        _ => format!("is not a directory, and belongs to user {}", of.st_uid),
+    };
+    told(format!(
+        "{} {why}: who can write there can take a controller out\nhelp: {remedy}",
+        path.display()
+    ))
 }

@@ -180,18 +180,18 @@ def status() -> Status:
         raise LinuxError(NEEDS_ROOT.format("status"))
     rows = sockets()
     loaded = []
-    for law, name in names().items():
-        if _core.kernel_pinned(law):
-            use = used(rows, name)
-            loaded.append(
-                ControllerStatus(
-                    law=law,
-                    name=name,
-                    sockets=use.sockets,
-                    listening=use.listening,
-                    counters=_core.kernel_counters(law),
-                )
+    for law in _core.kernel_loaded():
+        name = names()[law]
+        use = used(rows, name)
+        loaded.append(
+            ControllerStatus(
+                law=law,
+                name=name,
+                sockets=use.sockets,
+                listening=use.listening,
+                counters=_core.kernel_counters(law),
             )
+        )
     working = [row for row in rows if row.at_work]
     return Status(controllers=loaded, connections=list(connections(working)))
 

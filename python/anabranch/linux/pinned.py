@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 import os
+import time
 
 from .. import _core
 from .controllers import NEEDS_ROOT, available, load, names
 from .errors import LinuxError
 from .observe import chosen_in, using
+
+MOST_WAIT_S = 10.0
+"""How long the kernel may take to let go of a controller's name: it waits for readers of the list."""
 
 
 def known_name(name: str) -> str:
@@ -35,7 +39,7 @@ def load_for_good(name: str, min_ssthresh: int = 1) -> str:
     kernel_name = names()[law]
     if not os.geteuid() == 0:
         raise LinuxError(NEEDS_ROOT.format("load"))
-    if kernel_name in available():
+    if law in _core.kernel_loaded():
         raise LinuxError(f"{kernel_name} is loaded already; `anabranch linux status` shows it")
     controller = load(law, min_ssthresh=min_ssthresh)
     try:
@@ -58,13 +62,36 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
     kernel_name = names()[law]
     if not os.geteuid() == 0:
         raise LinuxError(NEEDS_ROOT.format("unload"))
-    if not _core.kernel_pinned(law):
-        loaded = [known for known_law, known in names().items() if _core.kernel_pinned(known_law)]
-        rest = f"loaded are {', '.join(loaded)}" if loaded else "none is loaded"
+    loaded = _core.kernel_loaded()
+    if law not in loaded:
+        there = [names()[other] for other in loaded]
+        rest = f"loaded are {', '.join(there)}" if there else "none is loaded"
         raise LinuxError(f"{kernel_name} is not loaded; {rest}")
     count = kept(kernel_name, force)
-    _core.kernel_unload(law)
+    try:
+        _core.kernel_unload(law)
+    except FileNotFoundError:
+        raise LinuxError(
+            f"{kernel_name} is in the kernel as BPF link {loaded[law]}, which is not pinned in "
+            f"/sys/fs/bpf/anabranch: another process may hold it\n"
+            f"help: sudo bpftool link detach id {loaded[law]}"
+        ) from None
+    except OSError as error:
+        raise LinuxError(f"{kernel_name} could not be taken out: {error}") from None
+    wait_until_gone(kernel_name)
     return count
+
+
+def wait_until_gone(kernel_name: str) -> None:
+    """Waits until the kernel has no control of this name. Raises LinuxError if it keeps one."""
+    limit_s = time.monotonic() + MOST_WAIT_S
+    while kernel_name in available():
+        if time.monotonic() > limit_s:
+            raise LinuxError(
+                f"{kernel_name} was unpinned, and is still in the kernel after {MOST_WAIT_S:g} s: "
+                "another process holds it\nhelp: `sudo bpftool link` shows which"
+            )
+        time.sleep(0.005)
 
 
 def kept(kernel_name: str, force: bool) -> int | None:

@@ -1,0 +1,121 @@
+//! Which controllers are in the kernel: by what the kernel says, and not by what lies in a
+//! directory.
+
+use crate::controller::{COUNTS, read_counters};
+use crate::operations::{Members, OPERATIONS, failed};
+use crate::{Counters, PROGRAMS, Program, pins};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::query::{LinkInfo, LinkInfoIter, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{Error, ErrorKind, MapCore, MapFlags, MapHandle};
+
+/// A controller that is in the kernel under its own name.
+#[derive(Clone, Copy, Debug)]
+pub struct Loaded {
+    /// Which one.
+    pub program: &'static Program,
+    /// The kernel's number of the BPF link that registers it.
+    pub link: u32,
+    map: u32,
+}
+
+/// The controllers that are in the kernel, whoever has loaded them, and wherever they are pinned.
+///
+/// Without `CAP_SYS_ADMIN` links cannot be listed: then those that [`Controller::pin`] has pinned.
+///
+/// [`Controller::pin`]: crate::Controller::pin
+///
+/// # Errors
+/// What the kernel answers.
+pub fn loaded() -> Result<Vec<Loaded>, Error> {
+    let registered: Vec<(u32, u32)> =
+        LinkInfoIter::default().filter_map(|link| registration(&link)).collect();
+    if registered.is_empty() {
+        return Ok(PROGRAMS.iter().filter_map(pinned).collect());
+    }
+    let value = Value::of_this_kernel()?;
+    let mut found = Vec::new();
+    for (link, map) in registered {
+        let name = match MapHandle::from_map_id(map) {
+            Ok(map) => value.name(&map)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue, // unloaded meanwhile
+            Err(error) => return Err(error),
+        };
+        let program = PROGRAMS.iter().find(|program| program.kernel_name.as_bytes() == name);
+        found.extend(program.map(|program| Loaded { program, link, map }));
+    }
+    Ok(found)
+}
+
+impl Loaded {
+    /// What it has counted.
+    ///
+    /// # Errors
+    /// What the kernel answers, such as that only `CAP_SYS_ADMIN` may look.
+    pub fn counters(&self) -> Result<Counters, Error> {
+        let map = MapHandle::from_map_id(self.map)?;
+        let callback = Value::of_this_kernel()?.callback(&map)?;
+        let options = ProgInfoQueryOptions::default().include_map_ids(true);
+        let program = ProgInfoIter::with_query_opts(options).find(|info| info.id == callback);
+        for id in program.map(|info| info.map_ids).unwrap_or_default() {
+            let map = MapHandle::from_map_id(id)?;
+            if map.name() == COUNTS {
+                return read_counters(&map);
+            }
+        }
+        Err(failed(format!("the map {COUNTS} of {} is not there", self.program.kernel_name)))
+    }
+}
+
+/// A controller whose pinned link still registers it.
+fn pinned(program: &'static Program) -> Option<Loaded> {
+    let (link, map) = registration(&pins::pinned(program)?.info().ok()?)?;
+    Some(Loaded { program, link, map })
+}
+
+/// The numbers of a link and of the structure of callbacks that it registers.
+fn registration(link: &LinkInfo) -> Option<(u32, u32)> {
+    match &link.info {
+        // a link that was detached has no map
+        LinkTypeInfo::StructOps(of) if of.map_id != 0 => Some((link.id, of.map_id)),
+        _ => None,
+    }
+}
+
+/// Where things stand in the value of a map of struct_ops: callbacks are numbers of programs there.
+struct Value {
+    name: usize,
+    callback: usize,
+}
+
+impl Value {
+    fn of_this_kernel() -> Result<Self, Error> {
+        let types = Btf::from_vmlinux()?;
+        let operations = Members::of(&types, OPERATIONS)?;
+        let data = Members::of(&types, &format!("bpf_struct_ops_{OPERATIONS}"))?.offset("data")?;
+        Ok(Value {
+            name: data + operations.offset("name")?,
+            callback: data + operations.offset("cong_control")?,
+        })
+    }
+
+    fn read(map: &MapHandle, place: usize, size: usize) -> Result<Vec<u8>, Error> {
+        let value = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
+        let bytes = value.get(place..place + size);
+        bytes.map(<[u8]>::to_vec).ok_or_else(|| failed("struct_ops are shorter than BTF says"))
+    }
+
+    /// The name, without the zeros at its end; of something else than a congestion control any.
+    fn name(&self, map: &MapHandle) -> Result<Vec<u8>, Error> {
+        if (map.value_size() as usize) < self.name + 16 {
+            return Ok(Vec::new());
+        }
+        let bytes = Self::read(map, self.name, 16)?;
+        Ok(bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec())
+    }
+
+    /// The number of the program that answers ACKs.
+    fn callback(&self, map: &MapHandle) -> Result<u32, Error> {
+        let bytes = Self::read(map, self.callback, 4)?;
+        Ok(bytes.try_into().map_or(0, u32::from_ne_bytes))
+    }
+}
