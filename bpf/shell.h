@@ -243,7 +243,7 @@ static inline void ab_idle(struct tcp_sock *tp)
 	s32 idle = (u32)bpf_jiffies64() - tp->lsndtime;
 
 	if (!tp->inet_conn.icsk_inet.sk.__sk_common.skc_net.net->ipv4
-		     .sysctl_tcp_slow_start_after_idle)
+		     .sysctl_tcp_slow_start_after_idle || ab_settings.fault == AB_IDLE_IGNORED)
 		return;
 	/* with segments out, this is a retransmission */
 	if (tp->packets_out || !rto || idle <= (s32)rto)

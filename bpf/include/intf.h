@@ -106,6 +106,7 @@ enum ab_fault {
 	AB_REMAINDER_DROPPED = 1, /* the fraction that a step leaves beside whole segments */
 	AB_TRIPS_SWAPPED = 2, /* the round-trip times of two paths */
 	AB_CREDIT_RESET = 3,
+	AB_IDLE_IGNORED = 4, /* no decay of a window in idle time */
 };
 
 /* Counts of a controller over all sockets since it was loaded. */

@@ -193,7 +193,8 @@ class KernelController:
     `name` is a law of `kernel_programs`; `kernel_name` another name than its usual one, of at most 15
     characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
     segments; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
-    `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped` or `credit-reset`.
+    `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped`,
+    `credit-reset` or `idle-ignored`.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
     OSError with what the kernel said.
     """

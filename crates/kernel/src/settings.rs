@@ -31,6 +31,8 @@ pub enum Fault {
     TripsSwapped = 2,
     /// The fraction of the window is reset between two steps.
     CreditReset = 3,
+    /// A window does not decay in idle time.
+    IdleIgnored = 4,
 }
 layout!(ab_fault, Fault);
 
@@ -85,7 +87,7 @@ mod tests {
     fn a_fault_is_read_by_its_name_in_the_header() {
         assert_eq!("trips-swapped".parse(), Ok(Fault::TripsSwapped));
         let text = "there is no fault `sound`; there are remainder-dropped, trips-swapped, \
-                    credit-reset";
+                    credit-reset, idle-ignored";
         assert_eq!("sound".parse::<Fault>(), Err(text.to_owned()));
     }
 }

@@ -14,6 +14,7 @@ from typing import Literal
 
 from .controllers import NOT_BUILT, attached, built
 from .errors import LinuxError
+from .idle import SETTING, Restart, decays, restarts
 from .namespace import Namespace, read_setting
 from .tcp_info import IPPROTO_MPTCP
 
@@ -67,6 +68,7 @@ def facts() -> list[Fact]:
         connection,
         compiler,
         writable,
+        idle_restart,
         pins,
         namespaces,
         tunnels,
@@ -165,6 +167,39 @@ def writable() -> Fact:
             return Fact("fields", "yes", fields, "", ("load",))
     except LinuxError as error:
         return Fact("fields", "no", str(error).splitlines()[-1], remedy, ("load",))
+
+
+def idle_restart() -> Fact:
+    """What idle time does to a window: shown by leaving connections idle, one of them under a
+    controller that is loaded and taken out again.
+    """
+    if not built() or not is_root():
+        remedy = rights().remedy if built() else NOT_BUILT
+        return Fact("idle restart", "unknown", "tried as root", remedy, ("load",))
+    try:
+        with attached(["olia"]) as there:
+            own, ours = restarts(["reno", there.kernel_name("olia")])
+    except (LinuxError, OSError) as error:
+        remedy = "see the row above; the loopback device must be up"
+        return Fact("idle restart", "unknown", str(error).splitlines()[0], remedy, ("load",))
+    return restarted(own, ours, decays())
+
+
+def restarted(own: Restart, ours: Restart, asked: bool) -> Fact:
+    """What idle time did to a window under the kernel's Reno and under a controller of ours, where
+    the setting asks for decay or not.
+    """
+    windows = ", ".join(
+        f"{name} {row.before_segments} → {row.after_segments}"
+        for name, row in (("reno", own), ("olia", ours))
+    )
+    detail = f"windows before and after: {windows}; {SETTING} = {int(asked)}"
+    if not own.grown or not ours.grown:
+        return Fact("idle restart", "unknown", detail, "too small to decay: try again", ("load",))
+    remedy = "this kernel does not tell controllers of idle time: windows stay as they were"
+    return Fact(
+        "idle restart", yes(own.decayed == ours.decayed == asked), detail, remedy, ("load",)
+    )
 
 
 def pins() -> Fact:
