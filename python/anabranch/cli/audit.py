@@ -23,8 +23,8 @@ PAGE = "audit.html"
 
 MEANING = (
     "The strictest definition of TCP-fairness that a controller meets, and its total over the stringent bound. "
-    "lenient: on no bottleneck more than one TCP in its place; stringent: besides, all together no more than a TCP on "
-    "the best path and what nobody else uses on the others."
+    "lenient: on each bottleneck it takes at most what one TCP would; stringent: it is lenient, and its total is at "
+    "most one TCP's share on its best path plus what nobody else uses on its other paths."
 )
 
 

@@ -1,9 +1,10 @@
 """The two definitions of multipath TCP-fairness, over rates of any world (Tse 2006, §1.3).
 
-*Lenient* (Definition 1, eq. 1.2 and 1.3): on no link does an ensemble take more than one TCP in its
-place would. *Stringent* (Definition 2, eq. 1.4): besides, all together no more than a TCP on the
-best path and what nobody else uses on the others, `M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis
-prints `arg max` and `M_p` where `max` and the share of a TCP are meant.
+*Lenient* (Definition 1, eq. 1.2 and 1.3): on each link the ensemble takes at most the rate of one
+TCP. *Stringent* (Definition 2, eq. 1.4): the ensemble is lenient, and its total is at most one
+TCP's share on its best path plus what nobody else uses on its other paths,
+`M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis prints `arg max` and `M_p` where `max` and the share of
+a TCP are meant.
 
 Links are the bottlenecks of the paths: on a link that does not limit any of them, flows over
 several bottlenecks may add up.

@@ -23,8 +23,8 @@ class Paper:
     key: str
     title: str
     experiments: dict[str, dict[str, Configuration]]
-    """Configurations of each experiment of the ledger; none where theory answers it, or nothing can
-    yet.
+    """Configurations of each experiment of the ledger; none where theory answers it, or where the
+    document gives none.
     """
     auxiliary: dict[str, Configuration] = field(default_factory=dict)
     """Configurations that claims need besides those of an experiment."""

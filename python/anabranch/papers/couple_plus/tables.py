@@ -138,10 +138,9 @@ def where(lab: Laboratory) -> list[Table]:
     head = ["loss", "redundancy", *(f"{CALLED[c]}, W = {w}" for c, w in columns)]
     caption = (
         "Where it fails: subflow 1 over the TCP, and below it the part of the seeds in which subflow 1 takes no more "
-        "than a TCP would "
-        "in its place on the shared link without wireless loss (do no harm) / in which no path has more than a TCP and what "
-        "nobody else uses (lenient) / in which besides all together have no more than a TCP on the best path and what is "
-        f"free (stringent); margin {MARGIN:g}. “counted” is ours"
+        "than a TCP would in its place on the shared link without wireless loss (do no harm) / in which each path has at "
+        "most a TCP's rate and what nobody else uses (lenient) / in which the total is also at most a TCP's rate on the best "
+        f"path and what nobody else uses on the others (stringent); margin {MARGIN:g}. “counted” is ours"
     )
     return _table(caption, head, rows)
 

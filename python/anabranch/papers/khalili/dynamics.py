@@ -266,8 +266,9 @@ def mptcp_benefits(claim: Claim, lab: Laboratory) -> Finding:
 
 @PAPER.claim("sec7.wireless_followups")
 def wireless(claim: Claim, lab: Laboratory) -> Finding:
-    """Needs a radio."""
+    """Has no configurations."""
     return not_run(
         claim,
-        "an optional claim of other papers; it needs an 802.11 medium and bursty loss, which are not built yet",
+        "an optional claim of studies by others, whose networks the document does not give; no configurations stand for "
+        "them",
     )

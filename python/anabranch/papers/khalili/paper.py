@@ -229,7 +229,7 @@ PAPER = Paper(
         "khalili-c-theory": {},
         "khalili-phi": _phi(),
         "khalili-flap": _flap(),
-        "khalili-wireless-optional": {},  # needs a radio, which is not built yet
+        "khalili-wireless-optional": {},  # networks of other studies, not given
         "khalili-baseline": _baseline(),
     },
     auxiliary=_auxiliary(),
