@@ -27,7 +27,7 @@ from .offers import UnknownName, unknown
 from .plan import Class, Plan
 from .records import Missing, Numbers, Table, plain, restored
 from .runs import JudgedFlow, Run
-from .scenario import Scenario
+from .scenario import Scenario, shipped
 from .seeds import Seeds, checked_seeds
 from .statistics import Interval, interval, jain
 from .tables import Coding, Paths
@@ -200,6 +200,20 @@ class Result:
             for row in self.summary()
         ]
         return head, rows
+
+    def command(self) -> list[str]:
+        """The words of the command that repeats the run; SCENARIO stands for a file of the user's."""
+        files = shipped().items()
+        own = (name for name, file in files if file.read_text("utf-8") == self.scenario.text)
+        words = ["anabranch", *(["linux"] if self.world == "linux" else []), "run"]
+        words.append(next(own, "SCENARIO"))
+        if self.provenance.get("controller"):
+            words += ["--controller", str(self.provenance["controller"])]
+        for override in self.provenance.get("overrides", ()):
+            words += ["--set", override]
+        if self.seeds and self.world != "linux":
+            words += ["--seed", str(min(self.seeds)), "--repeat", str(len(self.seeds))]
+        return words
 
     def __repr__(self) -> str:
         """World, seeds and the rates of the first classes, in one line."""

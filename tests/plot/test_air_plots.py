@@ -271,7 +271,7 @@ def test_over_time_a_result_has_its_line_style_and_a_class_its_colour(air):
 
 def test_a_distribution_over_time_needs_series():
     bare = ab.run(ab.Scenario.parse(UPLINK))
-    with pytest.raises(ValueError, match="series=True, or `anabranch run --series`"):
+    with pytest.raises(ValueError, match=r"series=True, or `anabranch run .* --series --json"):
         plot.cdf(bare, sample_s=1)
 
 

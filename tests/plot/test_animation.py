@@ -12,6 +12,7 @@ from air import UPLINK
 
 import anabranch as ab
 from anabranch import plot
+from anabranch.plot.streams import class_colours, dashes, streams
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +26,12 @@ def mixed():
 
 
 def data(page):
-    """What the page knows."""
+    """What the page knows, that of the map beside the rest."""
     (text,) = re.findall(
         r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL
     )
-    return json.loads(text)
+    content = json.loads(text)
+    return {**content, **(content["map"] or {})}
 
 
 def tracks(content, column):
@@ -167,9 +169,56 @@ def test_without_series_the_command_says_how_to_get_them(tmp_path):
     assert "--series" in done.stderr and not (tmp_path / "bare.html").exists()
 
 
-def test_wires_alone_and_unknown_seeds_are_explained(chain):
-    wired = ab.run("khalili/scenario-c", series=True, overrides=["duration=7 s", "warmup=1 s"])
-    with pytest.raises(ValueError, match="neither nodes nor media"):
-        plot.animation(wired)
+def test_unknown_seeds_are_explained(chain):
     with pytest.raises(ValueError, match="the seeds are 1"):
         plot.animation(chain, seed=3)
+
+
+@pytest.fixture(scope="module")
+def wired():
+    return ab.run("khalili/scenario-c", series=True, overrides=["duration=12 s", "warmup=6 s"])
+
+
+def test_wires_are_played_as_pipes_from_users_to_receivers(wired):
+    content = data(plot.animation(wired))
+    assert content["map"] is None
+    assert content["pipes"]["classes"] == [["multipath", 10, "lia"], ["single-path", 10, "reno"]]
+    assert [pipe["name"] for pipe in content["pipes"]["pipes"]] == ["ap1", "ap2"]
+    kinds = [slot[0] for slot in content["pipes"]["slots"]]
+    assert kinds == ["class", "class", "pipe", "pipe", "end", "end"]
+    ways = [[kinds[slot] for slot in course[2]] for course in content["pipes"]["courses"]]
+    assert ways == [["class", "pipe", "end"]] * 3
+
+
+def test_flows_of_pipes_are_rates_of_the_last_second_and_queues_those_of_the_result(wired):
+    pipes = data(plot.animation(wired))["pipes"]
+    series = wired.runs[0].series
+    late = int(np.searchsorted(series.t_s, 9.0))
+    before = int(np.argmin(np.abs(series.t_s - (series.t_s[late] - 1))))
+    arrived = series.paths.arrived_bytes
+    for stream, columns in enumerate((range(0, 20, 2), range(1, 20, 2), range(20, 30))):
+        grown = (arrived[late] - arrived[before])[list(columns)].sum()
+        seconds = series.t_s[late] - series.t_s[before]
+        assert pipes["flows"][stream][late] == pytest.approx(8e-6 * grown / seconds, rel=5e-3)
+    for pipe, link in zip(pipes["pipes"], (0, 1), strict=True):
+        np.testing.assert_allclose(pipe["queue"], series.links.queue_packets[:, link], rtol=5e-3)
+        dropped = series.links.dropped_packets[:, link]
+        assert (sum(pipe["drops"]) > 0) == (dropped[-1] > 0)
+
+
+def test_wires_beside_a_medium_are_a_view_of_their_own(mixed):
+    assert data(plot.animation(mixed))["pipes"] is None
+    wire = MIXED + '[[link]]\nname = "wire"\nrate = "5 Mb/s"\n'
+    both = wire.replace('["wlan-up", "lan-up"]', '["wlan-up", "lan-up", "wire"]')
+    content = data(plot.animation(ab.run(ab.Scenario.parse(both), series=True)))
+    assert content["map"] and content["pipes"]
+    names = [pipe["name"] for pipe in content["pipes"]["pipes"]]
+    assert names == ["wlan", "lan", "wire", "lte"]
+
+
+def test_streams_of_one_colour_have_dashes_of_their_own():
+    plan = ab.load("tse/independent").plan()
+    known = streams(plan)
+    tones = class_colours(known)
+    looks = list(zip(tones, dashes(known, tones), strict=True))
+    assert len(set(looks)) == len(looks) > len(set(tones))

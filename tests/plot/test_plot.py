@@ -94,7 +94,7 @@ def test_legends_do_not_cover_the_data(kind, suited):
 
 @pytest.mark.parametrize("kind", [kind for kind, facts in plot.KINDS.items() if facts.series])
 def test_without_series_the_error_says_how_to_get_them(kind, bare):
-    with pytest.raises(ValueError, match="series=True, or `anabranch run --series`"):
+    with pytest.raises(ValueError, match=r"series=True, or `anabranch run .* --series --json"):
         plot.draw(kind, bare)
 
 

@@ -1,5 +1,7 @@
 """Maps of nodes, with the routes of packets, and the four panels of subflows."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from adhoc import CHAIN, MIXED
@@ -8,8 +10,13 @@ from air import UPLINK
 import anabranch as ab
 from anabranch import plot
 from anabranch.cli.draw import plot_command
+from anabranch.plot.flows import carried, measured
 from anabranch.plot.ground import ground
+from anabranch.plot.names import crosses
+from anabranch.plot.pipes import pipes, ranks
+from anabranch.plot.streams import streams
 from anabranch.plot.topology import hops_until
+from anabranch.scenario import shipped
 
 
 def simulated(text, routing="oracle", **options):
@@ -156,10 +163,70 @@ def test_wrong_options_of_a_map_are_explained(options, message, chain):
         plot.topology(chain, **options)
 
 
-def test_a_scenario_of_wires_has_no_map():
-    wired = ab.run("khalili/scenario-c", series=True, overrides=["duration=7 s", "warmup=1 s"])
-    with pytest.raises(ValueError, match="neither nodes nor media"):
-        plot.topology(wired)
+@pytest.fixture(scope="module")
+def wired():
+    """Scenario C, without samples over time."""
+    return ab.run("khalili/scenario-c", [1, 2], overrides=["duration=12 s", "warmup=6 s"])
+
+
+def test_wires_are_drawn_as_pipes_without_series(wired):
+    found = texts(plot.topology(wired))
+    rate = wired.mean("multipath").mean / 1e6
+    assert {"ap1", "ap2", "multipath", "single-path", "10 users, lia", f"{rate:#.3g} Mb/s"} <= found
+
+
+def test_what_flows_through_a_pipe_is_the_sum_of_its_paths(wired):
+    known = streams(wired.plan)
+    now = measured(wired, wired.runs, known)
+    of = pipes(wired.plan, known, now.rates_bps[None, :])
+    for slot in (one for one in of.slots if one.kind == "pipe"):
+        link = of.pipes[slot.number].link
+        expected = np.mean([run.links.throughput_bps[link] for run in wired.runs])
+        assert carried(of, slot, now) == pytest.approx(expected, rel=0.01)
+        assert of.per_mbps * carried(of, slot, now) / 1e6 <= slot.height * 1.001
+
+
+def test_pipes_stand_behind_those_that_any_path_crosses_before_them():
+    assert ranks(4, [[0, 1, 3], [2, 3]]) == [1, 2, 1, 3]
+    assert ranks(2, [[0, 1], [1, 0]]) == [1, 2]
+
+
+def test_every_shipped_scenario_has_places_for_all_its_pipes():
+    for name in shipped():
+        plan = ab.load(name).plan()
+        known = streams(plan)
+        of = pipes(plan, known, np.full((1, len(known)), 1e6))
+        for column in {slot.column for slot in of.slots}:
+            own = sorted((s for s in of.slots if s.column == column), key=lambda s: s.y)
+            for upper, lower in pairwise(own):
+                assert upper.y + upper.height / 2 < lower.y - lower.height / 2
+        assert all(0 <= slot.x[0] < slot.x[1] <= 1 for slot in of.slots)
+        assert all(slot.courses for slot in of.slots)
+
+
+def test_a_time_of_wires_needs_series_and_says_so(wired):
+    with pytest.raises(ValueError, match="--series"):
+        plot.topology(wired, at_s=9.0)
+
+
+def test_a_path_over_a_wire_is_drawn_below_the_map():
+    wire = MIXED + '[[link]]\nname = "cellular"\nrate = "5 Mb/s"\n'
+    text = wire.replace('["lte-up"], back = ["lte-down"]', '["cellular"]')
+    figure = plot.topology(simulated(text))
+    assert len(figure.axes) == 2
+    assert "cellular" in {one.get_text() for one in figure.axes[1].texts}
+
+
+def test_a_name_keeps_clear_of_lines_where_it_can():
+    text = UPLINK
+    figure = plot.topology(simulated(text))
+    figure.draw_without_rendering()
+    ax = figure.axes[0]
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    ends = [ax.transData.transform(line.get_xydata()) for line in lines]
+    for name in (one for one in ax.texts if one.get_text()):
+        box = name.get_window_extent().extents
+        assert not any(crosses(tuple(box), start, end) for start, end in ends)
 
 
 def test_the_time_of_a_map_is_an_option_of_the_command(chain, tmp_path):
@@ -204,3 +271,11 @@ def test_results_of_several_controllers_are_columns_on_one_scale(mixed):
 def test_wrong_options_of_the_four_panels_are_explained(options, message, mixed):
     with pytest.raises(ValueError, match=message):
         plot.subflows(mixed, **options)
+
+
+def test_the_command_that_a_result_names_repeats_it(wired):
+    words = wired.command()
+    assert words[:3] == ["anabranch", "run", "khalili/scenario-c"]
+    assert words[words.index("--repeat") + 1] == "2"
+    assert [w for flag, w in pairwise(words) if flag == "--set"] == ["duration=12 s", "warmup=6 s"]
+    assert simulated(UPLINK).command()[2] == "SCENARIO"

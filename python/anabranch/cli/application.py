@@ -366,7 +366,10 @@ def plot(
     ] = None,
     at: Annotated[
         str | None,
-        typer.Option("--at", help="With --kind topology: the time of the map. Default the end."),
+        typer.Option(
+            "--at",
+            help="With --kind topology: the time of the picture. Default: the end of the run for nodes, means for wires.",
+        ),
     ] = None,
 ) -> None:
     """Draw results."""
@@ -387,7 +390,7 @@ def animate(
         int | None, typer.Option("--seed", min=0, help="Which replication. Default the first.")
     ] = None,
 ) -> None:
-    """Write a page that plays a run: nodes, hops in use, routes, windows and throughput."""
+    """Write a page that plays a run: links with their queues, nodes, flows, windows and drops."""
     from .animate import animate_command
 
     animate_command(result, output, seed)

@@ -107,7 +107,10 @@ KINDS: dict[str, Kind] = {
         stations, True, False, "queue, unanswered transmissions and losses of stations of media"
     ),
     "topology": Kind(
-        topology, True, False, "map of the nodes: places, trails, and routes of each path's packets"
+        topology,
+        False,
+        False,
+        "links as pipes with flows and queues; with --series a map of nodes, trails and routes",
     ),
     "subflows": Kind(
         subflows, True, True, "windows, packets, RTTs and timeouts of each path of one user"

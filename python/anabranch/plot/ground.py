@@ -92,12 +92,17 @@ class Ground:
         return list(dict.fromkeys(site.group for site in self.sites))
 
 
+def has_ground(plan: Plan) -> bool:
+    """Whether a plan has nodes or media, and not wires alone."""
+    return bool(plan.media or plan.nodes)
+
+
 def ground(result: Result, run: Run) -> Ground:
     """The sites of a run with series. Raises ValueError when there is none, or the run has no
     places.
     """
     plan = result.plan
-    if not plan.media and not plan.nodes:
+    if not has_ground(plan):
         raise ValueError(f"{plan.name} has neither nodes nor media; there is no map of it")
     if not run.series.has("nodes"):
         raise ValueError("the result has no samples of nodes; run it again")

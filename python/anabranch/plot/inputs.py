@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -17,8 +18,6 @@ Results = Result | Sequence[Result]
 
 MOST_PANELS = 8
 """A figure has more only when they are asked for by name."""
-
-NO_SERIES = "the result has no samples over time; run with series=True, or `anabranch run --series`"
 
 
 def several(results: Results) -> list[Result]:
@@ -40,22 +39,34 @@ def single(results: Results, kind: str) -> Result:
     return given[0]
 
 
-def replication(result: Result, seed: int | None) -> Run:
-    """The run with `seed`, by default the first. Raises ValueError without it or its series."""
+def with_seed(result: Result, seed: int | None) -> Run:
+    """The run with `seed`, by default the first. Raises ValueError where there is no such run."""
     found = [run for run in result.runs if seed is None or run.seed == seed]
     if not found:
         seeds = ", ".join(str(known) for known in result.seeds)
         raise ValueError(f"there is no replication with seed {seed}; the seeds are {seeds}")
-    if not found[0].has("series"):
-        raise ValueError(NO_SERIES)
     return found[0]
+
+
+def replication(result: Result, seed: int | None) -> Run:
+    """The run with `seed`, by default the first. Raises ValueError without it or its series."""
+    run = with_seed(result, seed)
+    if not run.has("series"):
+        raise ValueError(no_series(result))
+    return run
 
 
 def with_series(result: Result) -> list[Run]:
     """All replications. Raises ValueError when one of them has no series."""
     if not all(run.has("series") for run in result.runs):
-        raise ValueError(NO_SERIES)
+        raise ValueError(no_series(result))
     return result.runs
+
+
+def no_series(result: Result) -> str:
+    """What is missing, and the command that runs the same with it."""
+    command = shlex.join([*result.command(), "--series", "--json", "FILE"])
+    return f"the result has no samples over time; run with series=True, or `{command}`"
 
 
 def span(t_s: NDArray[np.float64], start_s: float, end_s: float | None) -> slice:

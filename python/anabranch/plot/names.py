@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import style
 
@@ -25,9 +27,15 @@ Box = tuple[float, float, float, float]
 class Names:
     """Puts names beside points so that no two overlap and none covers another point."""
 
-    def __init__(self, ax: Axes, points: list[tuple[float, float]], radii_pt: list[float]) -> None:
+    def __init__(
+        self,
+        ax: Axes,
+        points: list[tuple[float, float]],
+        radii_pt: list[float],
+        lines: list[list[tuple[float, float]]],
+    ) -> None:
         """The axes must have their final size; `points` are in data coordinates, with their
-        markers' radii.
+        markers' radii, and `lines` are what names avoid if they can.
         """
         self.ax = ax
         self.points = points
@@ -36,6 +44,8 @@ class Names:
         self.room = ax.get_window_extent()
         self.radii = [0.8 * radius * self.scale for radius in radii_pt]
         self.taken: list[Box] = []
+        ends = [pair for line in lines for pair in pairwise(line)]
+        self.lines = [ax.transData.transform(np.array(pair, dtype=float)) for pair in ends]
         self.markers: list[Box] = [
             (x - radius, y - radius, x + radius, y + radius)
             for (x, y), radius in zip(self.pixels, self.radii, strict=True)
@@ -48,11 +58,12 @@ class Names:
         weight = "bold" if bold else "normal"
         width = style.inches(text, size=size_pt, weight=weight) * 72 * self.scale
         height = HEIGHT * size_pt * self.scale
-        for side, covers in [(one, False) for one in SIDES] + [
-            (one, bold) for one in SIDES if bold
-        ]:
-            box = self.box(number, side, width, height)
-            if self.free(box, number, covers):
+        rules = [(False, False), (False, True), *([(True, True)] if bold else [])]
+        for covers, crosses in rules:
+            for side in SIDES:
+                box = self.box(number, side, width, height)
+                if not self.free(box, number, covers) or not (crosses or self.clear(box)):
+                    continue
                 self.taken.append(box)
                 self.write(number, side, text, {"fontsize": size_pt, "fontweight": weight})
                 return True
@@ -75,6 +86,10 @@ class Names:
         inside = box[0] >= self.room.x0 - 20 and box[2] <= self.room.x1 + 20
         others = [marker for n, marker in enumerate(self.markers) if n != number and not covers]
         return inside and not any(overlap(box, other) for other in self.taken + others)
+
+    def clear(self, box: Box) -> bool:
+        """Whether no line passes through a box."""
+        return not any(crosses(box, start, end) for start, end in self.lines)
 
     def write(self, number: int, side: tuple[int, int], text: str, look: dict[str, Any]) -> None:
         """Writes a name with a pale edge, that lines may pass below it."""
@@ -100,3 +115,17 @@ class Names:
 def overlap(one: Box, other: Box) -> bool:
     """Whether two boxes have a point in common."""
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def crosses(box: Box, start: NDArray[np.float64], end: NDArray[np.float64]) -> bool:
+    """Whether a straight line has a part in a box: of its length what lies within both ranges."""
+    low, high = 0.0, 1.0
+    for axis in (0, 1):
+        span, first = float(end[axis] - start[axis]), float(start[axis])
+        if span == 0:
+            if not box[axis] < first < box[axis + 2]:
+                return False
+            continue
+        enters, leaves = sorted(((box[axis] - first) / span, (box[axis + 2] - first) / span))
+        low, high = max(low, enters), min(high, leaves)
+    return low < high

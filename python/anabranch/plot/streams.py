@@ -4,6 +4,7 @@ carried.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ import numpy as np
 from ..plan import Plan, Wifi
 from ..result import Result
 from ..runs import Run
+from . import style
 from .ground import Ground
 from .inputs import path_columns
 
@@ -94,7 +96,22 @@ def colours(known: Sequence[Stream]) -> list[str]:
     ]
 
 
-def users_of_links(plan: Plan, known: list[Stream]) -> dict[int, tuple[int, bool]]:
+def class_colours(known: Sequence[Stream]) -> list[str]:
+    """The colour of each stream as other figures have them: one for a class, its paths shades."""
+    from matplotlib.colors import to_hex
+
+    paths = Counter(one.index for one in known)
+    return [
+        to_hex(style.shade(style.colour(one.index), one.path, paths[one.index])) for one in known
+    ]
+
+
+def dashes(known: Sequence[Stream], tones: Sequence[str]) -> list[int]:
+    """For each stream how many before it have the same colour: lines are told apart by that."""
+    return [tones[:number].count(tones[number]) for number in range(len(known))]
+
+
+def users_of_links(plan: Plan, known: Sequence[Stream]) -> dict[int, tuple[int, bool]]:
     """For each link the first stream that has it on its way, and whether data goes there."""
     uses: dict[int, tuple[int, bool]] = {}
     for forward in (True, False):
@@ -105,7 +122,7 @@ def users_of_links(plan: Plan, known: list[Stream]) -> dict[int, tuple[int, bool
     return uses
 
 
-def routes(result: Result, run: Run, of: Ground, known: list[Stream]) -> list[Route]:
+def routes(result: Result, run: Run, of: Ground, known: Sequence[Stream]) -> list[Route]:
     """The routes that routing found, and the links of media without routing as routes of one hop.
 
     A link that several streams share counts for the first of them.
@@ -113,7 +130,7 @@ def routes(result: Result, run: Run, of: Ground, known: list[Stream]) -> list[Ro
     return [*found(result, run, of, known), *direct(result, run, of, known)]
 
 
-def found(result: Result, run: Run, of: Ground, known: list[Stream]) -> Iterator[Route]:
+def found(result: Result, run: Run, of: Ground, known: Sequence[Stream]) -> Iterator[Route]:
     """Routes over media with routing."""
     uses = users_of_links(result.plan, known)
     links = [link.name for link in result.plan.links]
@@ -131,7 +148,7 @@ def found(result: Result, run: Run, of: Ground, known: list[Stream]) -> Iterator
         yield Route(stream, forward, int(ways.user[way]), medium, sites, *numbers)
 
 
-def direct(result: Result, run: Run, of: Ground, known: list[Stream]) -> Iterator[Route]:
+def direct(result: Result, run: Run, of: Ground, known: Sequence[Stream]) -> Iterator[Route]:
     """One hop for each link over a medium without routing that a stream has on its way."""
     plan = result.plan
     t_s, sent = run.series.t_s, run.series.paths.sent_packets

@@ -1,4 +1,4 @@
-"""A map of a network: nodes, their ways, and the routes of packets."""
+"""A map of a network: nodes, their ways, and the routes of packets; wires as pipes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from ..plan import Bus
 from ..runs import Run
 from . import style
-from .ground import Ground, Row, Site, ground
-from .inputs import Results, replication, shortened, single
+from .flows import Flowing, draw_flows, inches, measured, queue_key, sampled
+from .ground import Ground, Row, Site, ground, has_ground
+from .inputs import Results, replication, shortened, single, with_seed
 from .names import Names
-from .streams import LATELY_S, Stream, colours, routes, streams
+from .pipes import has_pipes
+from .streams import LATELY_S, Stream, class_colours, colours, dashes, routes, streams
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -52,6 +54,8 @@ MOST_ENTRIES = 24
 """Of the legend."""
 ACROSS_INCHES = 7.0
 """Of the ground in the picture."""
+PALE = "#d4d8dc"
+"""Of flows of classes that are not chosen."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class Hop:
     lately: bool
     """Whether the route is in use at the time of the picture."""
     colour: str
+    dash: int
+    """How many streams before its own have the same colour."""
     above: bool
     """Whether it is drawn above others: that of a class with several paths."""
 
@@ -79,26 +85,37 @@ def topology(
     classes: Sequence[str] | None = None,
     trails: bool = True,
 ) -> Figure:
-    """The ground in metres at `at_s` seconds, by default at the end: nodes, trails, routes of data
-    packets.
+    """Nodes on their ground, and links as pipes, with what flows in them.
 
-    The width of a route goes with the root of the packets of the whole run; a route is there from
-    its first packet, and pale when none has taken it in the last second. `trails` are where nodes
-    have been in the whole run. `classes` chooses whose routes are drawn. Bus stations and others
-    without a place stand in rows below the ground, or on a circle where nothing has a place. Names
-    that would overlap are left out, those of the flows' ends last.
+    A scenario with nodes or media has the ground in metres at `at_s` seconds, by default at the
+    end: nodes, trails, routes of data packets. The width of a route goes with the root of the
+    packets of the whole run; a route is there from its first packet, and pale when none has taken
+    it in the last second. `trails` are where nodes have been in the whole run. `classes` chooses
+    whose routes are drawn. Bus stations and others without a place stand in rows below the ground,
+    or on a circle where nothing has a place. Names that would overlap are left out, those of the
+    flows' ends last.
 
-    Raises ValueError without series, nodes and media, for an unknown seed or class, and for a time
-    that is not in the run.
+    Wires are drawn as pipes from users to receivers, below the ground if there is one: pipes and
+    flows are as high as their rates, levels are queues. They show means over the time that is
+    measured and over replications, and need no series; with `at_s` or `seed` they show one
+    replication, at a time the second before it.
+
+    Raises ValueError for an unknown seed or class, and for a time that is not in the run; for the
+    ground and for a time also without series.
     """
     result = single(results, "topology")
+    if not has_ground(result.plan):
+        return network(result, at_s, seed, classes)
     run = replication(result, seed)
     of = ground(result, run)
     sample = sample_at(run.series.t_s, at_s)
-    known = chosen(streams(result.plan), result.classes, classes)
+    every = streams(result.plan)
+    known = chosen(every, result.classes, classes)
     hops = hops_until(result, run, of, sample)
     hops = [hop for hop in hops if known[hop.stream] is not None]
-    figure, ax = canvas(of, f"{result.plan.name}: {moment(run, sample)}")
+    wires = now_flowing(result, every, at_s, seed) if has_pipes(result.plan) else None
+    below = inches(result, every, wires[0]) if wires else 0.0
+    figure, ax, more = canvas(of, f"{result.plan.name}: {moment(run, sample)}", below)
     if trails and of.area:
         draw_trails(ax, of)
     for row in of.rows:
@@ -108,9 +125,64 @@ def topology(
     entries = [*stream_entries(known, hops, widths), *group_entries(of)]
     if trails and any(site.moves for site in of.sites):
         entries.append(style.entry("trail", color=style.FAINT, linewidth=0.7))
+    if wires and more:
+        now, when = wires
+        tones = colours(every)
+        draw_flows(more, result, every, now, paler(tones, known))
+        more.set_title(f"Links and paths, {when}", pad=14)
+        labels = [one.label for one in every]
+        lines = [style.entry(one, color=t, lw=3) for one, t in zip(labels, tones, strict=True)]
+        others = [entry for entry in entries if entry.get_label() not in labels]
+        entries = [*lines, *others, *queue_key()]
     style.legend(figure, entries, MOST_ENTRIES)
     name_sites(figure, ax, of, sample, hops)
     return figure
+
+
+def network(
+    result: Result, at_s: float | None, seed: int | None, classes: Sequence[str] | None
+) -> Figure:
+    """A scenario of wires alone: links as pipes."""
+    from matplotlib.figure import Figure
+
+    every = streams(result.plan)
+    known = chosen(every, result.classes, classes)
+    now, when = now_flowing(result, every, at_s, seed)
+    tones = class_colours(every)
+    high = inches(result, every, now)
+    figure = Figure(figsize=(style.WIDTH_INCHES, high + 1.2), layout="constrained")
+    title = f"{result.plan.name}: links and paths, {when}"
+    size = style.STYLE["figure.titlesize"]
+    figure.suptitle(style.wrapped(title, style.ACROSS_FIGURE, size=size), x=0.01, ha="left")
+    draw_flows(figure.subplots(), result, every, now, paler(tones, known))
+    lines = [
+        style.entry(one.label, color=tone, linewidth=5)
+        for one, tone in zip(every, tones, strict=True)
+    ]
+    style.legend(figure, [*lines, *queue_key()], MOST_ENTRIES)
+    return figure
+
+
+def now_flowing(
+    result: Result, every: Sequence[Stream], at_s: float | None, seed: int | None
+) -> tuple[Flowing, str]:
+    """What flows at a time, or in the mean over the measured time, and when that is in words."""
+    if at_s is not None:
+        run = replication(result, seed)
+        sample = sample_at(run.series.t_s, at_s)
+        when = f"at {run.series.t_s[sample]:.4g} s, rates of the second before, seed {run.seed}"
+        return sampled(result, run, every, sample), when
+    if result.world == "theory":
+        return measured(result, result.runs, every), "the fixed point of theory"
+    runs = result.runs if seed is None else [with_seed(result, seed)]
+    span = f"means from {result.plan.warmup_s:g} s to {result.plan.duration_s:g} s"
+    several = f"{len(runs)} replications" if len(runs) > 1 else f"seed {runs[0].seed}"
+    return measured(result, runs, every), f"{span}, {several}"
+
+
+def paler(tones: Sequence[str], known: Sequence[Stream | None]) -> list[str]:
+    """The colours, pale for streams that are not among the chosen ones."""
+    return [t if one is not None else PALE for t, one in zip(tones, known, strict=True)]
 
 
 def sample_at(t_s: NDArray[np.float64], at_s: float | None) -> int:
@@ -149,30 +221,38 @@ def hops_until(result: Result, run: Run, of: Ground, sample: int) -> list[Hop]:
     sums: dict[tuple[int, int, tuple[int, int]], Hop] = {}
     known = streams(result.plan)
     tones = colours(known)
+    repeated = dashes(known, tones)
     for route in routes(result, run, of, known):
         if route.stream < 0 or not route.forward or route.first_s > at_s:
             continue
         lately = route.last_s >= at_s - LATELY_S
         for ends in zip(route.sites, route.sites[1:], strict=False):
             key = (route.stream, of.bus(route.medium), ends)
-            tone, above = tones[route.stream], known[route.stream].multipath
-            empty = Hop(route.stream, route.medium, ends, 0, False, tone, above)
+            tone, dash = tones[route.stream], repeated[route.stream]
+            above = known[route.stream].multipath
+            empty = Hop(route.stream, route.medium, ends, 0, False, tone, dash, above)
             hop = sums.setdefault(key, empty)
             packets = hop.packets + route.packets
             sums[key] = replace(hop, packets=packets, lately=hop.lately or lately)
     return list(sums.values())
 
 
-def canvas(of: Ground, title: str) -> tuple[Figure, Axes]:
-    """A figure as high as the ground needs, with axes in metres where there is one."""
+def canvas(of: Ground, title: str, below: float) -> tuple[Figure, Axes, Axes | None]:
+    """A figure as high as the ground needs, with axes in metres where there is one; and on request
+    axes of `below` inches below it.
+    """
     from matplotlib.figure import Figure
 
     west, south, east, north = of.box
     height = ACROSS_INCHES * (north - south) * of.stretch / (east - west)
-    figure = Figure(figsize=(style.WIDTH_INCHES, height + 1.7), layout="constrained")
+    whole = height + 1.7 + (below and below + 0.4)
+    figure = Figure(figsize=(style.WIDTH_INCHES, whole), layout="constrained")
     size = style.STYLE["figure.titlesize"]
     figure.suptitle(style.wrapped(title, style.ACROSS_FIGURE, size=size), x=0.01, ha="left")
-    ax = figure.subplots()
+    if below:
+        ax, more = figure.subplots(2, 1, height_ratios=(height + 0.6, below))
+    else:
+        ax, more = figure.subplots(), None
     ax.set_aspect(of.stretch)
     margin = 0.03 * (east - west)
     ax.set_xlim(west - margin, east + margin)
@@ -187,7 +267,7 @@ def canvas(of: Ground, title: str) -> tuple[Figure, Axes]:
             xticks=[], yticks=[], xlabel="Stations on a circle, as they have no places", ylabel=""
         )
     ax.spines[:].set_visible(False)
-    return figure, ax
+    return figure, ax, more
 
 
 def frame(ax: Axes, area: tuple[float, float, float, float]) -> None:
@@ -291,6 +371,7 @@ def draw_line(
     assert figure is not None
     transform = ax.transData + ScaledTranslation(dx, dy, figure.dpi_scale_trans)
     look: dict[str, Any] = {"linewidth": width_pt, "solid_capstyle": "round"}
+    look["linestyle"] = style.line(hop.dash)
     fade = 0.9 if hop.lately else 0.22
     x_m, y_m = zip(*points, strict=True)
     above = 4 if hop.above else 3
@@ -351,9 +432,9 @@ def stream_entries(
 ) -> list[Artist]:
     """Streams in the legend, with the packets that the widest line stands for."""
     used = {hop.stream for hop in hops}
-    tones = {hop.stream: hop.colour for hop in hops}
+    looks = {hop.stream: (hop.colour, style.line(hop.dash)) for hop in hops}
     entries = [
-        style.entry(one.label, color=tones[number], linewidth=3)
+        style.entry(one.label, color=looks[number][0], linestyle=looks[number][1], linewidth=3)
         for number, one in enumerate(known)
         if one is not None and number in used
     ]
@@ -377,7 +458,8 @@ def name_sites(figure: Figure, ax: Axes, of: Ground, sample: int, hops: Sequence
         ),
     )
     radii = [marker(of, site.role, 0)["markersize"] / 2 for site in of.sites]
-    names = Names(ax, [place(site, sample) for site in of.sites], radii)
+    lines = [corners(of, hop, sample) for hop in hops]
+    names = Names(ax, [place(site, sample) for site in of.sites], radii, lines)
     for number in order:
         site = of.sites[number]
         small = len(of.sites) > 80 and site.name != site.group

@@ -1,8 +1,8 @@
 """A run as a film: one HTML file that plays what nodes do and what flows send.
 
 The file needs nothing else, neither a network nor a library: data, style and script are in it. What
-it knows is in `data.py`; the page is `page.html` with `page.css`, and `map.js` draws the ground,
-`page.js` the rest.
+it knows is in `data.py`; the page is `page.html` with `page.css`; `map.js` draws the ground,
+`pipes.js` wires, and `page.js` the rest.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from .data import contents
 
 
 def animation(results: Results, *, seed: int | None = None) -> str:
-    """HTML that plays a run: nodes that move, hops in use, routes, windows and throughput of each
-    path.
+    """HTML that plays a run: the network with what flows in it, and windows, throughput, queues and
+    drops over time.
 
-    Of hops it shows the bytes between two samples, as wide as their root, in the colour of the
-    class or path whose route has the hop; where several share a hop, parts are as what of each
-    arrives. Grey are messages of routers, and rings are those to all. Numbers are rounded to three
-    digits. A class of several users has one row: windows are means, throughput is in all. With
-    `#t=12` after its name the file opens at 12 s.
+    Wires are pipes from users to receivers: flows are as high as their rates in the last second,
+    levels are queues, and dots that fall are drops. Where there are nodes or media the page has a
+    map of them: nodes that move, hops in use, and routes. A hop shows the bytes between two
+    samples, as wide as their root, in the colour of the class or path whose route has the hop;
+    where several share a hop, parts are as what of each arrives. Grey are messages of routers, and
+    rings are those to all. Numbers are rounded to three digits. A class of several users has one
+    row: windows are means, throughput is in all. With `#t=12` after its name the file opens at
+    12 s, otherwise at the end of the warm-up.
 
-    Raises ValueError without series or with one sample, for an unknown seed, and when the result
-    has neither nodes nor media.
+    Raises ValueError without series or with one sample, and for an unknown seed.
     """
     result = single(results, "animation")
     run = replication(result, seed)
@@ -38,6 +40,7 @@ def animation(results: Results, *, seed: int | None = None) -> str:
         "TITLE": html.escape(title),
         "STYLE": part("page.css"),
         "MAP": part("map.js"),
+        "PIPES": part("pipes.js"),
         "PAGE": part("page.js"),
         "DATA": data.replace("<", "\\u003c"),  # no name can end the script
     }

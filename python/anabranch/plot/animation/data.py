@@ -11,11 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...plan import Class, Path, Plan
 from ...result import Result
 from ...runs import Run
-from ..ground import Ground, Site, ground
+from .. import style
+from ..ground import Ground, Site, ground, has_ground
 from ..inputs import controllers, path_columns, present
-from ..streams import Route, Stream, colours, routes, streams
+from ..pipes import has_pipes, pipes, ways
+from ..streams import (
+    LATELY_S,
+    Route,
+    Stream,
+    class_colours,
+    colours,
+    dashes,
+    routes,
+    streams,
+)
 from ..topology import GROUPS
 
 STEPS = 4000
@@ -45,20 +57,34 @@ Pair = tuple[int, int, int]
 
 def contents(result: Result, run: Run) -> dict[str, Any]:
     """The data of a run, as plain lists. Raises what `ground` raises."""
+    plan, known = result.plan, streams(result.plan)
+    has_map = has_ground(plan)
+    with_pipes = has_pipes(plan) or not has_map
+    tones = colours(known) if has_map else class_colours(known)
+    return {
+        "name": plan.name,
+        "title": plan.title or plan.name,
+        "controller": controllers(result),
+        "seed": run.seed,
+        "warmup": plan.warmup_s,
+        "t": [float(f"{value:.6g}") for value in run.series.t_s],
+        "streams": [
+            stream(result, run, one, (tone, dash))
+            for one, tone, dash in zip(known, tones, dashes(known, tones), strict=True)
+        ],
+        "map": mapped(result, run, known) if has_map else None,
+        "pipes": piped(result, run, known) if with_pipes else None,
+    }
+
+
+def mapped(result: Result, run: Run, known: Sequence[Stream]) -> dict[str, Any]:
+    """Nodes and stations, the hops between them, and routes. Raises what `ground` raises."""
     of = ground(result, run)
-    known = streams(result.plan)
-    t_s = run.series.t_s
     all_routes = routes(result, run, of, known)
     sent, arrived = (lately(result, run, known, name) for name in ("sent_packets", "arrived_bytes"))
     hops = Hops(run, of, all_routes, (sent, arrived))
     unit_m = unit(of)
     return {
-        "name": result.plan.name,
-        "title": result.plan.title or result.plan.name,
-        "controller": controllers(result),
-        "seed": run.seed,
-        "warmup": result.plan.warmup_s,
-        "t": [float(f"{value:.6g}") for value in t_s],
         "unit": unit_m,
         "area": of.area,
         "box": of.box,
@@ -68,9 +94,6 @@ def contents(result: Result, run: Run) -> dict[str, Any]:
         "rows": [[row.name, row.medium.kind, row.y_m, *row.x_m, row.sites] for row in of.rows],
         "buses": [of.bus(medium) for medium in range(len(of.media))],
         "media": [medium.name for medium in result.plan.media],
-        "streams": [
-            stream(result, run, one, tone) for one, tone in zip(known, colours(known), strict=True)
-        ],
         "edges": hops.edges,
         "hops": hops.rows,
         "routes": [
@@ -79,6 +102,58 @@ def contents(result: Result, run: Run) -> dict[str, Any]:
             if shown(route, known) and (times := hops.current(route))
         ],
     }
+
+
+def piped(result: Result, run: Run, known: Sequence[Stream]) -> dict[str, Any]:
+    """Links and media as pipes; flows in Mb/s and drops per second are means of the last second."""
+    plan, series = result.plan, run.series
+    arrived = np.array(
+        [
+            series.paths.arrived_bytes[:, path_columns(result, run, one.name)[:, one.path]].sum(1)
+            for one in known
+        ]
+    )
+    flows = np.array([growth(series.t_s, row, LATELY_S) for row in 8e-6 * arrived])
+    of = pipes(plan, known, 1e6 * flows.T)
+    dropped = series.links.dropped_packets
+    return {
+        "height": of.height,
+        "per_mbps": of.per_mbps,
+        "flows": [rounded(row) for row in flows],
+        "classes": [[one.name, one.count, controller_of(one)] for one in plan.classes],
+        "pipes": [
+            {
+                "name": one.name,
+                "of": one.rate_text,
+                "room": one.room_packets,
+                "marks": one.marks_packets,
+                "rate": one.rate_bps and one.rate_bps / 1e6,
+                "queue": rounded(series.links.queue_packets[:, one.link]) if one.link >= 0 else [],
+                "drops": rounded(growth(series.t_s, dropped[:, one.link], LATELY_S))
+                if one.link >= 0
+                else [],
+            }
+            for one in of.pipes
+        ],
+        "slots": [[s.kind, s.number, *s.x, s.y, s.height, s.courses] for s in of.slots],
+        "courses": [[course.stream, course.part, course.slots] for course in of.courses],
+    }
+
+
+def growth(
+    t_s: NDArray[np.float64], counted: NDArray[np.float64], span_s: float
+) -> NDArray[np.float64]:
+    """By how much a count has grown per second over the last `span_s`; at the first sample zero."""
+    before = np.minimum(np.searchsorted(t_s, t_s - span_s * 1.001), np.arange(len(t_s)))
+    before[1:] = np.minimum(before[1:], np.arange(len(t_s) - 1))
+    since = t_s - t_s[before]
+    grown = counted - counted[before]
+    return np.divide(grown, since, out=np.zeros(len(t_s)), where=since > 0)
+
+
+def controller_of(planned: Class) -> str:
+    """The congestion control of a class; of UDP its name, as it has none."""
+    return "UDP" if planned.protocol == "udp" else planned.controller
 
 
 def unit(of: Ground) -> float:
@@ -98,8 +173,11 @@ def site(one: Site, groups: Sequence[str], unit_m: float) -> list[Any]:
     return [one.name, groups.index(one.group), one.role, int(one.placed), east, north]
 
 
-def stream(result: Result, run: Run, one: Stream, tone: str) -> dict[str, Any]:
-    """A path of a class: mean window of its users in segments, and their throughput in all in Mb/s."""
+def stream(result: Result, run: Run, one: Stream, look: tuple[str, int]) -> dict[str, Any]:
+    """A path of a class: mean window of its users in segments, and their throughput in all in Mb/s;
+    `look` is its colour and how many streams before it have the same.
+    """
+    tone, dash = look
     series, t_s = run.series, run.series.t_s
     columns = path_columns(result, run, one.name)[:, one.path]
     in_use = present(result, run, one.name)[:, :, one.path]
@@ -111,12 +189,29 @@ def stream(result: Result, run: Run, one: Stream, tone: str) -> dict[str, Any]:
     return {
         "name": one.label,
         "users": one.users,
+        "class": one.name,
+        "first": one.path == 0,
         "several": one.multipath,
         "windows": planned.protocol != "udp",
-        "colours": [tone, DARK.get(tone, tone)],
+        "colours": [tone, DARK.get(tone.upper()) or lighter(tone)],
+        "dash": dash,
+        "via": way_text(result.plan, planned.paths[one.path]),
         "cwnd": rounded(cwnd / np.maximum(count, 1)),
         "mbps": rounded(mbps),
     }
+
+
+def lighter(tone: str) -> str:
+    """A colour for a dark page: half way to white."""
+    from matplotlib.colors import to_hex
+
+    return to_hex(style.shade(tone, 1, 2))
+
+
+def way_text(plan: Plan, path: Path) -> str:
+    """The pipes of a path, and the round trip without queues."""
+    names = " › ".join(dict.fromkeys(pipe.name for pipe in ways(plan, path.links)))
+    return f"{names or 'nothing but delay'}, {1e3 * path.base_rtt_s:.4g} ms and queues"
 
 
 def rounded(values: NDArray[np.float64] | Iterable[float]) -> list[float]:

@@ -2,13 +2,14 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const LAST = DATA.t.length - 1;
+const GROUND = DATA.map || { hops: [], routes: [], sites: [], groups: [], rows: [], buses: [], edges: [], media: [] };
 const JUMP = 0.4; // part of the ground in one sample: left it and came in elsewhere
-const MOST_BYTES = DATA.hops.reduce((most, row) => row.reduce((m, v, i) => (i % 3 === 1 ? Math.max(m, v) : m), most), 1);
-const ENDS = new Set(DATA.routes.flatMap(([, , , sites]) => [sites[0], sites[sites.length - 1]]));
-const sums = (steps) => { let at = 0; return Float64Array.from(steps, (step) => (at += step) * DATA.unit); };
-const SITES = DATA.sites.map(([name, group, role, placed, east, north], index) => ({
+const MOST_BYTES = GROUND.hops.reduce((most, row) => row.reduce((m, v, i) => (i % 3 === 1 ? Math.max(m, v) : m), most), 1);
+const ENDS = new Set(GROUND.routes.flatMap(([, , , sites]) => [sites[0], sites[sites.length - 1]]));
+const sums = (steps) => { let at = 0; return Float64Array.from(steps, (step) => (at += step) * GROUND.unit); };
+const SITES = GROUND.sites.map(([name, group, role, placed, east, north], index) => ({
   name, group, role, placed, index, x: sums(east), y: sums(north),
-  bold: role !== "node" || DATA.groups[group][0] === name, end: ENDS.has(index),
+  bold: role !== "node" || GROUND.groups[group][0] === name, end: ENDS.has(index),
 }));
 const MARK = SITES.length <= 40 ? 6.5 : SITES.length <= 80 ? 5 : 3.5; // radius in pixels
 const SIZE = { node: 1, access: 1.4, base: 1.7 };
@@ -22,16 +23,16 @@ function along(track, at, reach) {
 
 // Pixels of a place, for a canvas of that size: the same scale in both directions but for the stretch.
 function view(width, height) {
-  const [west, south, east, north] = DATA.box, tall = (north - south) * DATA.stretch;
-  const room = { left: DATA.area ? 46 : 16, right: 30, top: 18, below: DATA.area ? 34 : 16 };
+  const [west, south, east, north] = GROUND.box, tall = (north - south) * GROUND.stretch;
+  const room = { left: GROUND.area ? 46 : 16, right: 30, top: 18, below: GROUND.area ? 34 : 16 };
   const w = Math.max(width - room.left - room.right, 10), h = Math.max(height - room.top - room.below, 10);
   const scale = Math.min(w / (east - west), h / tall);
   const left = room.left + (w - scale * (east - west)) / 2, top = room.top + (h - scale * tall) / 2;
-  return { x: (x) => left + (x - west) * scale, y: (y) => top + (north - y) * DATA.stretch * scale, width, height };
+  return { x: (x) => left + (x - west) * scale, y: (y) => top + (north - y) * GROUND.stretch * scale, width, height };
 }
 
 function places(at, to) {
-  const [west, south, east, north] = DATA.area || DATA.box;
+  const [west, south, east, north] = GROUND.area || GROUND.box;
   return SITES.map((site) => [to.x(along(site.x, at, east - west)), to.y(along(site.y, at, north - south))]);
 }
 
@@ -41,8 +42,8 @@ function niceStep(span) {
 }
 
 function drawGround(pen, to, look) {
-  if (!DATA.area) return;
-  const [west, south, east, north] = DATA.area;
+  if (!GROUND.area) return;
+  const [west, south, east, north] = GROUND.area;
   pen.fillStyle = look.ground; pen.strokeStyle = look.rule; pen.lineWidth = 1;
   const box = [to.x(west), to.y(north), to.x(east) - to.x(west), to.y(south) - to.y(north)];
   pen.fillRect(...box); pen.strokeRect(...box);
@@ -69,7 +70,7 @@ function foot(row, x, to) {
 }
 
 function drawRows(pen, to, at, look) {
-  for (const row of DATA.rows) {
+  for (const row of GROUND.rows) {
     const [name, kind, y, from, until, sites] = row;
     pen.fillStyle = look.ink; pen.font = "12px " + look.font; pen.textAlign = "left"; pen.textBaseline = "bottom";
     pen.fillText(name + " (" + kind + ")", to.x(from), to.y(y) - 4);
@@ -86,9 +87,9 @@ function drawRows(pen, to, at, look) {
 }
 
 function corners(medium, from, end, at, to) {
-  const bus = DATA.buses[medium];
+  const bus = GROUND.buses[medium];
   if (bus < 0) return [at[from], at[end]];
-  const row = DATA.rows[bus];
+  const row = GROUND.rows[bus];
   return [at[from], foot(row, at[from][0], to), foot(row, at[end][0], to), at[end]];
 }
 
@@ -109,12 +110,16 @@ function isCurrent(times, sample) {
 }
 
 function currentRoutes(sample) {
-  return DATA.routes.filter((route) => isCurrent(route[4], sample));
+  return GROUND.routes.filter((route) => isCurrent(route[4], sample));
 }
 
 function tone(stream, look) {
   return stream < 0 ? look.router : DATA.streams[stream].colours[look.dark];
 }
+
+// Streams of the same colour are told apart by dashes.
+const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+const dashOf = (stream) => (stream < 0 ? [] : DASHES[DATA.streams[stream].dash % DASHES.length]);
 
 function drawRoutes(pen, at, to, sample, look) {
   const seen = new Set();
@@ -133,9 +138,9 @@ const widthOf = (bytes) => 1 + 6 * Math.sqrt(bytes / MOST_BYTES);
 
 // The hops of a sample, side by side between the same sites, those of paths of several above the rest.
 function drawHops(pen, at, to, sample, look) {
-  const row = DATA.hops[sample], beside = new Map(), lines = [];
+  const row = GROUND.hops[sample], beside = new Map(), lines = [];
   for (let i = 0; i < row.length; i += 3) {
-    const [medium, from, end, stream] = DATA.edges[row[i]];
+    const [medium, from, end, stream] = GROUND.edges[row[i]];
     if (end < 0) continue;
     const pair = Math.min(from, end) + "-" + Math.max(from, end);
     if (!beside.has(pair)) beside.set(pair, new Map());
@@ -153,17 +158,17 @@ function drawHops(pen, at, to, sample, look) {
     const shift = (mates.indexOf(line) - (mates.length - 1) / 2) * gap;
     pen.strokeStyle = tone(line.bytes ? line.stream : -1, look);
     pen.lineWidth = mates.length > 1 ? Math.min(widthOf(line.bytes), gap * 0.85) : widthOf(line.bytes);
-    pen.setLineDash(line.bytes ? [] : [3, 5]);
+    pen.setLineDash(line.bytes ? dashOf(line.stream) : [3, 5]);
     polyline(pen, corners(line.medium, line.from, line.end, at, to), shift);
   }
   pen.setLineDash([]);
 }
 
 function drawRings(pen, at, sample, part, look) {
-  const row = DATA.hops[sample];
+  const row = GROUND.hops[sample];
   pen.strokeStyle = look.router; pen.lineWidth = 1.3; pen.globalAlpha = Math.max(0, 0.9 - 0.75 * part);
   for (let i = 0; i < row.length; i += 3) {
-    const [, from, end] = DATA.edges[row[i]];
+    const [, from, end] = GROUND.edges[row[i]];
     if (end >= 0) continue;
     pen.beginPath(); pen.arc(at[from][0], at[from][1], MARK * (1.4 + 2.4 * part), 0, 7); pen.stroke();
   }
@@ -184,7 +189,7 @@ function shape(pen, role, x, y, r) {
 function drawSites(pen, at, look) {
   pen.strokeStyle = look.edge; pen.lineWidth = 1.2;
   for (const site of [...SITES].sort((one, other) => one.bold - other.bold)) {
-    pen.fillStyle = DATA.groups[site.group][1];
+    pen.fillStyle = GROUND.groups[site.group][1];
     shape(pen, site.role, ...at[site.index], MARK * SIZE[site.role]);
   }
 }
