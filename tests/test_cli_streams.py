@@ -165,3 +165,20 @@ def test_every_table_fits_80_columns_without_unicode(words: list[str], place: Pa
 )
 def test_characters_that_an_encoding_lacks_are_spelled(text: str, spelled: str) -> None:
     assert text.encode("ascii", ERRORS).decode() == spelled
+
+
+def test_every_command_that_prints_tables_has_their_formats() -> None:
+    having = {
+        name
+        for name, command in EVERY.items()
+        if any("--format" in parameter.opts for parameter in command.params)
+    }
+    assert set(WORDS) | {"list", "linux run", "linux check"} <= having
+
+
+def test_tables_for_a_program_stand_on_standard_output_alone(place: Path) -> None:
+    done = anabranch(*WORDS["run"], "--format", "latex", place=place)
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert text.count(r"\begin{tabular}") == text.count("\n\n") == 2
+    assert b"2 replications" in done.stderr and "replications" not in text

@@ -29,7 +29,7 @@ from .records import Missing, Numbers, Table, plain, restored
 from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
 from .seeds import Seeds, checked_seeds
-from .statistics import Interval, interval, jain
+from .statistics import DELAY, PERCENT, RATE, Interval, column, interval, jain
 from .tables import Coding, Paths
 
 if TYPE_CHECKING:
@@ -187,18 +187,17 @@ class Result:
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of the summary."""
         head = ["class", "users", "controller", "Mb/s per user", "goodput", "RTT ms", "loss %"]
-        rows = [
-            [
-                row.name,
-                str(row.users),
-                row.controller,
-                scaled(row.throughput_bps, 1e-6),
-                scaled(row.goodput_bps, 1e-6),
-                scaled(row.rtt_s, 1e3),
-                scaled(row.loss, 1e2),
-            ]
-            for row in self.summary()
+        found = self.summary()
+        columns = [
+            [row.name for row in found],
+            [str(row.users) for row in found],
+            [row.controller for row in found],
+            column([row.throughput_bps for row in found], RATE),
+            column([row.goodput_bps for row in found], RATE),
+            column([row.rtt_s for row in found], DELAY),
+            column([row.loss for row in found], PERCENT),
         ]
+        rows = [list(row) for row in zip(*columns, strict=True)]
         return head, rows
 
     def command(self) -> list[str]:
@@ -217,9 +216,10 @@ class Result:
 
     def __repr__(self) -> str:
         """World, seeds and the rates of the first classes, in one line."""
+        rows = self.summary()
         rates = [
-            f"{row.name} ({row.controller}) {scaled(row.throughput_bps, 1e-6)} Mb/s"
-            for row in self.summary()
+            f"{row.name} ({row.controller}) {rate} Mb/s"
+            for row, rate in zip(rows, column([r.throughput_bps for r in rows], RATE), strict=True)
         ]
         more = len(rates) - MOST_CLASSES
         rates = [*rates[:MOST_CLASSES], f"{more} more"] if more > 0 else rates
@@ -487,11 +487,6 @@ def _counted(seeds: Sequence[int]) -> str:
         return f"seed {seeds[0]}" if seeds else ""
     runs = all(after == seed + 1 for seed, after in itertools.pairwise(seeds))
     return f"seeds {seeds[0]} to {seeds[-1]}" if runs else f"{len(seeds)} seeds"
-
-
-def scaled(value: Interval, factor: float) -> str:
-    """An interval in another unit, to three significant digits."""
-    return str(Interval(value.mean * factor, value.half * factor, value.n, value.confidence))
 
 
 def columns(value: Any) -> Any:

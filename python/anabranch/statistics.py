@@ -34,16 +34,22 @@ class Interval:
         return self.mean + self.half
 
     def __str__(self) -> str:
-        """The half-width to two digits and the mean to the same place; alone, the mean to three."""
+        """The half-width to two digits and the mean to the same place; alone, the mean to three.
+
+        A half-width below the seventh digit of the mean and below 1e-6 is noise, and left out.
+        """
         short = f"{self.mean:.3g}" if abs(self.mean) < 999.5 else f"{self.mean:.0f}"
-        if not math.isfinite(self.half):
+        if not 0 < self.half < math.inf:
             return short
-        place = 1 - math.floor(math.log10(self.half)) if self.half > 0 else math.inf
-        if place > 6:  # nothing, or noise in the last bits
-            return f"{short} ± {self.half:.2g}"
-        mean, half = (round(value, int(place)) + 0.0 for value in (self.mean, self.half))
-        decimals = max(int(place), 0)
-        return f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+        finest = 6 if self.mean == 0 else min(6, 6 - _magnitude(self.mean))
+        place = min(1 - _magnitude(self.half), finest)
+        mean, half = (round(value, place) + 0.0 for value in (self.mean, self.half))
+        decimals = max(place, 0)
+        return f"{mean:.{decimals}f} ± {half:.{decimals}f}" if half else short
+
+    def times(self, factor: float) -> Interval:
+        """The interval in another unit."""
+        return Interval(self.mean * factor, self.half * factor, self.n, self.confidence)
 
     def to_json(self) -> dict[str, Any]:
         """Mean, ends of the interval, repetitions."""
@@ -71,6 +77,77 @@ def interval(values: ArrayLike, confidence: float = 0.95) -> Interval:
 
     half = t.ppf(0.5 + confidence / 2, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size)
     return Interval(float(x.mean()), float(half), int(x.size), confidence)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How numbers of one kind are written: in one unit, and no finer than they are resolved."""
+
+    factor: float = 1.0
+    """From the unit of results to the unit that is shown."""
+    decimals: int = 3
+    """Of the resolution in that unit: what lies below it is not shown."""
+    always: bool = False
+    """Whether all decimals are shown, whatever the intervals support."""
+
+
+RATE = Quantity(1e-6, 3)
+"""Shown in Mb/s."""
+DELAY = Quantity(1e3, 2)
+"""Shown in ms."""
+PERCENT = Quantity(1e2, 4)
+COUNT = Quantity(1.0, 2)
+INDEX = Quantity(1.0, 3, always=True)
+"""Jain's index, utilisation."""
+
+
+def column(values: Sequence[Interval | float | None], quantity: Quantity) -> list[str]:
+    """The cells of a column: one unit and the same decimals in all, a dash for None and NaN.
+
+    The least half-width has two digits; one if the widest has two at least two places before. A
+    half-width that vanishes at these decimals is left out. Without half-widths the largest number
+    has three digits and the smallest two.
+    """
+    found = [_interval(value).times(quantity.factor) for value in values]
+    known = [value for value in found if math.isfinite(value.mean)]
+    decimals = quantity.decimals if quantity.always else _decimals(known, quantity.decimals)
+    return [_cell(value, decimals) for value in found]
+
+
+def _interval(value: Interval | float | None) -> Interval:
+    """A value with or without an interval; NaN for None."""
+    if isinstance(value, Interval):
+        return value
+    return Interval(math.nan if value is None else float(value), math.inf, 1)
+
+
+def _cell(value: Interval, decimals: int) -> str:
+    """A mean with its half-width where that is not too small to be seen."""
+    if not math.isfinite(value.mean):
+        return "–"
+    half = round(value.half, decimals) if math.isfinite(value.half) else 0.0
+    mean = f"{round(value.mean, decimals) + 0.0:.{decimals}f}"
+    return f"{mean} ± {half:.{decimals}f}" if half else mean
+
+
+def _decimals(values: Sequence[Interval], most: int) -> int:
+    """The decimals of a column; `most` is its resolution."""
+    least = 0.5 * 10.0**-most
+    halves = [value.half for value in values if least <= value.half < math.inf]
+    if halves:
+        fine, coarse = (1 - _magnitude(half) for half in (min(halves), max(halves)))
+        wanted = fine if fine - coarse < 2 else fine - 1
+    else:
+        means = [abs(value.mean) for value in values if abs(value.mean) >= least]
+        if not means or all(mean == round(mean) for mean in means):
+            return 0
+        wanted = max(2 - _magnitude(max(means)), 1 - _magnitude(min(means)))
+    return min(max(wanted, 0), most)
+
+
+def _magnitude(value: float) -> int:
+    """The place of the first digit: 0 for units, -1 for tenths."""
+    return math.floor(math.log10(abs(value)))
 
 
 def paired(after: ArrayLike, before: ArrayLike) -> Interval:

@@ -14,6 +14,7 @@ from .arguments import (
     Commands,
     ControllerOption,
     FluidOption,
+    FormatOption,
     JsonOption,
     MapOption,
     MaxminOption,
@@ -31,6 +32,7 @@ from .arguments import (
     SetOption,
     ThreadsOption,
 )
+from .formats import TEXT
 from .linux import linux_app
 
 app = typer.Typer(
@@ -79,6 +81,7 @@ def run(
     record_until: RecordUntilOption = None,
     pcap_keep: PcapKeepOption = None,
     threads: ThreadsOption = 0,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Simulate a scenario packet by packet and print what each class of users gets."""
     from .options import checked_threads, recording_from, seeds_from
@@ -118,6 +121,7 @@ def capture(
     partial: Annotated[
         bool, typer.Option("--partial", help="Take what can be read of a broken capture.")
     ] = False,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Read a capture: throughput, shares of subflows, what was sent again, round-trip times."""
     from .capture import capture_command
@@ -166,6 +170,7 @@ def theory(
     of: OfOption = "rate",
     out: OutOption = None,
     json: JsonOption = None,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Equilibrium of the shipped laws, and the optimum without and with probing cost.
 
@@ -224,6 +229,7 @@ def compare(
     ] = 0.1,
     json: JsonOption = None,
     threads: ThreadsOption = 0,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Theory, simulation and the real kernel side by side; status 1 when a class differs."""
     from .compare import CompareOptions, compare_command
@@ -296,6 +302,7 @@ def reproduce(
     strict: Annotated[
         bool, typer.Option("--strict", help="Status 1 unless every claim that ran is reproduced.")
     ] = False,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Run a document's experiments and judge its claims against the published bands."""
     from .options import checked_replications
@@ -337,6 +344,7 @@ def audit(
         Path | None, typer.Option("--report", help="Write an HTML report into this directory.")
     ] = None,
     threads: ThreadsOption = 0,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Judge controllers by two definitions of TCP-fairness, each in the same small networks."""
     from .audit import audit_command
@@ -427,6 +435,7 @@ def list_(
     of: Annotated[
         str | None, typer.Argument(help="With cells: the document, such as khalili.")
     ] = None,
+    format_: FormatOption = TEXT,
 ) -> None:
     """List what there is."""
     from .listing import list_command

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..files import STANDARD_OUTPUT, is_standard_output
 from . import INTERRUPTED, terminal
+from .formats import FORMATS, TEXT, checked_format
 from .streams import writable
 
 
@@ -27,12 +28,11 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Runs the command."""
-        terminal.reserve_output(
-            any(
-                parameter.param_type_name == "option"
-                and is_standard_output(ctx.params.get(parameter.name))
-                for parameter in self.get_params(ctx)
-            )
+        terminal.output.format = checked_format(ctx.params.get(FORMAT, TEXT))
+        terminal.output.reserved = any(
+            parameter.param_type_name == "option"
+            and is_standard_output(ctx.params.get(parameter.name))
+            for parameter in self.get_params(ctx)
         )
         return super().invoke(ctx)
 
@@ -121,6 +121,12 @@ JsonOption = Annotated[
         "--json",
         help="Write the result here: compressed if it ends in .gz; - is standard output.",
     ),
+]
+FORMAT = "format_"
+"""Parameter of commands that print tables; `Command` reads it for all of them."""
+FormatOption = Annotated[
+    str,
+    typer.Option("--format", help=f"Form of the tables: {', '.join((TEXT, *FORMATS))}."),
 ]
 ThreadsOption = Annotated[
     int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")

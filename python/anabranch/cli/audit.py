@@ -14,7 +14,7 @@ from ..files import check_writable, write_json
 from ..plot import verdicts
 from ..records import plain
 from ..report import Cell, Figure, Report, Section, Table, write
-from ..result import scaled
+from ..statistics import RATE, column
 from . import INTERRUPTED
 from .terminal import console, named, progress, table, writing
 
@@ -136,17 +136,17 @@ def network_section(audit: Audit, name: str) -> Section:
     """What each controller takes in a network, and where it takes too much."""
     (network,) = (one for one in audit.networks if one.name == name)
     head = ["controller", "verdict", "takes Mb/s", "bound Mb/s", "violates on", "utilisation"]
+    own = [one for one in audit.entries if one.network == name]
     rows: list[list[str | Cell]] = [
         [
             one.controller,
             one.word,
-            scaled(one.total_bps, 1e-6),
+            total,
             f"{one.fairness.bound_bps / 1e6:.3f}",
             ", ".join(one.fairness.violated) or "–",
             str(one.utilisation),
         ]
-        for one in audit.entries
-        if one.network == name
+        for one, total in zip(own, column([one.total_bps for one in own], RATE), strict=True)
     ]
     first = audit.controllers[0]
     text = f"{network.meaning}.\n\nThis command repeats the runs of {first}; -c takes another controller."

@@ -14,14 +14,14 @@ import typer
 from .. import theory
 from ..files import check_writable, write_json
 from ..plan import Plan
-from ..result import FORMAT, Result, provenance, scaled
+from ..result import FORMAT, Result, provenance
 from ..scenario import Scenario
-from ..statistics import Interval, apart, difference
+from ..statistics import RATE, Interval, apart, column, difference
 from .fair import tell_not_judged
 from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out
 from .simulate import simulated
-from .terminal import console, named, stopped, table, writing
+from .terminal import columns, console, named, stopped, writing
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
 WORLDS = (THEORY, SIMULATION, LINUX)
@@ -260,25 +260,28 @@ def show(results: dict[str, Result], tolerance: float) -> None:
     found = differences(results, tolerance)
     pairs = list(combinations(results, 2))
     one = next(iter(results.values()))
-    rows = []
-    for c in one.plan.classes:
-        name = c.name
-        row = [named(name), c.controller]
-        row += [rate(world, result.mean(name)) for world, result in results.items()]
-        for own in (d for d in found if d.users == name):
-            row += [f"{own.relative:+.1%}", f"[{COLOURS[own.word]}]{own.word}[/]"]
-        rows.append(row)
-    head = ["class", "controller", *(f"{world} Mb/s" for world in results)]
+    classes = one.plan.classes
+    cells = {
+        "class": [named(c.name) for c in classes],
+        "controller": [c.controller for c in classes],
+    }
+    for world, result in results.items():
+        own = [result.mean(c.name) for c in classes]
+        rates = [value.mean for value in own] if world == THEORY else own
+        cells[f"{world} Mb/s"] = column(rates, RATE)
     for pair in pairs:
+        of_pair = [difference for difference in found if difference.worlds == pair]
         within = f"within {tolerance:.0%}" if pair[0] == THEORY else "by intervals"
-        head += ["difference", within] if len(pairs) == 1 else [f"{pair[1]} to {pair[0]}", within]
-    title = "Per user, wire bytes; theory with queueing round trips"
-    console().print(table(title, head, rows, left=2))
-
-
-def rate(world: str, value: Interval) -> str:
-    """A rate in Mb/s; theory's has no interval."""
-    return f"{value.mean / 1e6:.3f}" if world == THEORY else scaled(value, 1e-6)
+        name, word = (
+            ("difference", within)
+            if len(pairs) == 1
+            else (f"{pair[1]} to {pair[0]}", f"{pair[1]} to {pair[0]}: {within}")
+        )
+        cells[name] = [f"{own.relative:+.1%}" for own in of_pair]
+        cells[word] = [f"[{COLOURS[own.word]}]{own.word}[/]" for own in of_pair]
+    console().print(
+        columns("Per user, wire bytes; theory with queueing round trips", cells, left=2)
+    )
 
 
 def comparison(results: dict[str, Result], tolerance: float) -> dict[str, object]:

@@ -13,6 +13,7 @@ from .arguments import (
     Command,
     Commands,
     ControllerOption,
+    FormatOption,
     JsonAloneCommand,
     JsonOption,
     PcapKeepOption,
@@ -22,6 +23,7 @@ from .arguments import (
     SeedOption,
     SetOption,
 )
+from .formats import TEXT
 
 linux_app = typer.Typer(
     cls=Commands,
@@ -61,6 +63,7 @@ def run(
     ] = False,
     pcap: PcapOption = None,
     pcap_keep: PcapKeepOption = None,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Run a scenario on the real kernel, in real time, and print what each class of users gets."""
     from .options import recording_from, seeds_from
@@ -79,7 +82,7 @@ def run(
 
 
 @linux_app.command(cls=JsonAloneCommand, epilog="Example: sudo .venv/bin/anabranch linux check")
-def check(json: JsonAloneOption = None) -> None:
+def check(json: JsonAloneOption = None, format_: FormatOption = TEXT) -> None:
     """Show what this kernel offers and what that allows; status 1 when something is missing."""
     from .operate import check_command
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from ..plan import Plan, Station
 from ..records import Indices, Numbers
-from ..result import Result, scaled
+from ..result import Result
 from ..runs import Run
-from ..statistics import Interval, interval
-from .terminal import named
+from ..statistics import COUNT, PERCENT, Quantity, column, interval
+from .tables import Table
+from .terminal import columns, named
 
 MOST_ROWS = 24
 """Stations that are listed one by one; more are summed up by groups of nodes and media of several
@@ -45,57 +46,68 @@ def grouped(plan: Plan) -> dict[tuple[str, str], list[tuple[str, str]]]:
     return rows
 
 
-def stations(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of the stations of media; means of a group's stations."""
-    rows, plan = [], result.plan
+def stations(result: Result) -> Table:
+    """The stations of media; means of a group's stations."""
+    plan = result.plan
     measured = plan.duration_s - plan.warmup_s
-    for (medium, group), own in grouped(plan).items():
+    places = grouped(plan)
 
-        def each(metric: str, own: list[tuple[str, str]] = own) -> Numbers:
-            return np.asarray(np.mean([result.station(*place, metric) for place in own], axis=0))
+    def each(metric: str) -> list[Numbers]:
+        return [
+            np.asarray(np.mean([result.station(*place, metric) for place in own], axis=0))
+            for own in places.values()
+        ]
 
-        attempts = each("attempts")
-        unanswered = each("unanswered") / np.maximum(attempts, 1e-9)
-        rows.append(
-            [
-                named(medium),
-                named(group),
-                str(len(own)) if len(own) > 1 else "",
-                f"{interval(attempts / measured).mean:.3g}",
-                scaled(interval(unanswered), 1e2),
-                scaled(interval(each("failed_packets")), 1.0),
-                scaled(interval(each("airtime")), 1e2),
-                str(interval(each("queue_packets"))),
-            ]
-        )
-    head = "medium,station,of,sent 1/s,unanswered %,given up,airtime %,queue packets"
-    return head.split(","), rows
+    def cells(values: list[Numbers], quantity: Quantity) -> list[str]:
+        return column([interval(of_group) for of_group in values], quantity)
+
+    attempts = each("attempts")
+    unanswered = [
+        of_group / np.maximum(tried, 1e-9)
+        for of_group, tried in zip(each("unanswered"), attempts, strict=True)
+    ]
+    return columns(
+        "Stations",
+        {
+            "medium": [named(medium) for medium, _ in places],
+            "station": [named(group) for _, group in places],
+            "of": [str(len(own)) if len(own) > 1 else "" for own in places.values()],
+            "sent 1/s": cells([tried / measured for tried in attempts], COUNT),
+            "unanswered %": cells(unanswered, PERCENT),
+            "given up": cells(each("failed_packets"), COUNT),
+            "airtime %": cells(each("airtime"), PERCENT),
+            "in queue": cells(each("queue_packets"), COUNT),
+        },
+        left=2,
+    )
 
 
-def ways(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of links over media with routing: means over replications of what
-    all users of a link have together."""
-    rows = []
-    for link, where in of_links(result):
-        runs = list(zip(result.runs, where, strict=True))
+def ways(result: Result) -> Table:
+    """Links over media with routing: means over replications of what all users of a link have
+    together.
+    """
+    found = [(link, list(zip(result.runs, where, strict=True))) for link, where in of_links(result)]
 
-        def each(metric: str, how: Any, runs: list[Rows] = runs) -> Interval:
-            return interval([how(run.ways.column(metric)[rows]) for run, rows in runs])
+    def each(metric: str, how: Any, quantity: Quantity) -> list[str]:
+        values = [
+            interval([how(run.ways.column(metric)[rows]) for run, rows in runs])
+            for _, runs in found
+        ]
+        return column(values, quantity)
 
-        hops, route = travelled(runs)
-        rows.append(
-            [
-                named(link),
-                str(len(where[0])),
-                scaled(each("connected", np.mean), 1e2),
-                str(each("unreachable_packets", np.sum)),
-                str(each("route_changes", np.sum)),
-                "–" if hops != hops else f"{hops:.2f}",
-                route,
-            ]
-        )
-    head = "link,of,in reach %,no route packets,route changes,hops,most used route"
-    return head.split(","), rows
+    routes = [travelled(runs) for _, runs in found]
+    return columns(
+        "Links over media with routing, of all users together",
+        {
+            "link": [named(link) for link, _ in found],
+            "of": [str(len(runs[0][1])) for _, runs in found],
+            "in reach %": each("connected", np.mean, PERCENT),
+            "no route packets": each("unreachable_packets", np.sum, COUNT),
+            "route changes": each("route_changes", np.sum, COUNT),
+            "hops": column([hops for hops, _ in routes], COUNT),
+            "most used route": [named(route) for _, route in routes],
+        },
+    )
 
 
 Rows: TypeAlias = tuple[Run, Indices]

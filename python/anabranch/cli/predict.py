@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from .. import plot, theory
 from ..files import check_writable
@@ -23,6 +22,7 @@ from . import dynamics, maps
 from .dynamics import axes_from
 from .fair import tell_not_judged
 from .options import scenario_from, time_from
+from .tables import Table
 from .terminal import console, named, table, writing
 
 OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import typer
-from rich.table import Table
 
 from ..files import check_writable, write_json
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
@@ -18,6 +17,7 @@ from ..papers.measurements import LINUX, Measurements
 from ..papers.pages import interruption, write_report
 from ..papers.row import BEYOND, Row, caption, head
 from ..statistics import Interval, Verdict
+from .tables import Table
 from .terminal import console, progress, table, worded, writing
 
 WORLDS = (SIMULATION, LINUX)

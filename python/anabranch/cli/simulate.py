@@ -13,14 +13,26 @@ import typer
 
 from ..fairness import check_demands, demands
 from ..files import check_writable
-from ..plan import Wifi
-from ..result import Recording, Result, run, scaled
+from ..plan import DropTail, Link, Wifi
+from ..result import Recording, Result, run
 from ..scenario import Scenario
+from ..statistics import (
+    COUNT,
+    DELAY,
+    INDEX,
+    PERCENT,
+    RATE,
+    Interval,
+    Quantity,
+    column,
+    interval,
+)
 from . import INTERRUPTED
 from .fair import judged, show_fairness, tell_not_judged
 from .media import stations, unreachable, ways
 from .options import scenario_from
-from .terminal import console, named, progress, stopped, table, writing
+from .tables import Table
+from .terminal import columns, console, named, progress, stopped, writing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,136 +133,131 @@ def show(result: Result) -> None:
         out.print(plan.title, style="bold", highlight=False, markup=False)
     for warning in plan.warnings:
         out.print(f"warning: {warning}", style="yellow", highlight=False, markup=False)
-    datagrams = [c.protocol == "udp" for c in plan.classes]
-    head = [
-        "class",
-        "controller",
-        "users",
-        "throughput Mb/s",
-        "goodput Mb/s",
-        "RTT ms",
-        "loss %",
-        "timeouts",
-        "Jain",
-    ]
-    rows = [
-        [
-            named(row.name),
-            "–" if udp else row.controller,
-            str(row.users),
-            scaled(row.throughput_bps, 1e-6),
-            scaled(row.goodput_bps, 1e-6),
-            scaled(row.rtt_s, 1e3),
-            scaled(row.loss, 1e2),
-            scaled(row.timeouts, 1.0),
-            scaled(row.jain, 1.0) if row.users > 1 else "",
-        ]
-        for row, udp in zip(result.summary(), datagrams, strict=True)
-    ]
-    out.print(
-        table("Per user (throughput counts IP bytes, goodput payload in order)", head, rows, left=2)
-    )
+    out.print(classes(result))
     if any(link.rate_bps is not None for link in plan.links):
-        out.print(table("Links", *links(result)))
+        out.print(links(result))
     if any(path.coding for c in plan.classes for path in c.paths) and result.runs[0].has("coding"):
-        out.print(table("Coded paths", *coded(result), left=2))
+        out.print(coded(result))
     if plan.media:
-        out.print(table("Stations", *stations(result), left=2))
+        out.print(stations(result))
     if any(run.has("ways") and run.ways.link for run in result.runs):
         if any(isinstance(medium, Wifi) and medium.routing for medium in plan.media):
-            out.print(table("Links over media with routing, of all users together", *ways(result)))
+            out.print(ways(result))
         for what in unreachable(result):
             out.print(f"unreachable: {what}", style="yellow", highlight=False, markup=False)
     if result.fairness:
         show_fairness(result.fairness)
-    measured = plan.duration_s - plan.warmup_s
-    runs = f"{len(result.runs)} replication{'s' * (len(result.runs) > 1)}"
-    out.print(
-        f"{runs}, {measured:g} s measured after {plan.warmup_s:g} s; means with 95 % intervals",
-        style="dim",
-    )
+    out.print(extent(result), style="dim", highlight=False)
     if not all(run.has("digest") for run in result.runs):  # only a simulation repeats exactly
         return
     digests = ", ".join(f"{run.seed}: {run.digest}" for run in result.runs[:3])
     out.print(f"digests {digests}{' …' * (len(result.runs) > 3)}", style="dim", highlight=False)
 
 
-def links(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of links that have a rate."""
-    from ..statistics import interval
+def extent(result: Result) -> str:
+    """How many replications there are, what they cover, and what their numbers are."""
+    plan, number = result.plan, len(result.runs)
+    measured = f"{plan.duration_s - plan.warmup_s:g} s measured after {plan.warmup_s:g} s"
+    if number == 1:
+        return f"1 replication, {measured}; without intervals, which need --repeat 2 or more"
+    wide = "; those of two replications are wide, --repeat 5 narrows them" * (number == 2)
+    return f"{number} replications, {measured}; means with 95 % intervals{wide}"
 
-    head = [
-        "link",
-        "rate Mb/s",
-        "utilisation",
-        "loss %",
-        "queue packets",
-        "queueing delay ms p50 / p95 / p99",
+
+def classes(result: Result) -> Table:
+    """What the users of each class get."""
+    rows, kinds = result.summary(), result.plan.classes
+    controllers = [
+        "–" if kind.protocol == "udp" else row.controller
+        for row, kind in zip(rows, kinds, strict=True)
     ]
-    rows = []
-    for link in result.plan.links:
-        if link.rate_bps is None:
-            continue
-        name = link.name
-        delays = [
-            interval(result.link(name, f"queue_delay_p{p}_s")).mean * 1e3 for p in (50, 95, 99)
-        ]
-        queue = interval(result.link(name, "queue_packets"))
-        rows.append(
-            [
-                named(name) + (" (per user)" if link.per_user else ""),
-                f"{link.rate_bps / 1e6:g}",
-                f"{interval(result.link(name, 'utilisation')).mean:.4f}",
-                scaled(interval(result.link(name, "loss")), 1e2),
-                str(queue) if queue.mean == queue.mean else "–",
-                " / ".join(f"{d:.1f}" for d in delays) if queue.mean == queue.mean else "–",
-            ]
+    fairness = column([row.jain for row in rows], INDEX)
+    return columns(
+        "Per user (throughput counts IP bytes, goodput payload in order)",
+        {
+            "class": [named(row.name) for row in rows],
+            "controller": controllers,
+            "users": [str(row.users) for row in rows],
+            "throughput Mb/s": column([row.throughput_bps for row in rows], RATE),
+            "goodput Mb/s": column([row.goodput_bps for row in rows], RATE),
+            "RTT ms": column([row.rtt_s for row in rows], DELAY),
+            "loss %": column([row.loss for row in rows], PERCENT),
+            "timeouts": column([row.timeouts for row in rows], COUNT),
+            "Jain": [
+                cell if row.users > 1 else "" for row, cell in zip(rows, fairness, strict=True)
+            ],
+        },
+        left=2,
+        spare=("timeouts", "Jain"),
+    )
+
+
+def links(result: Result) -> Table:
+    """The links that have a rate."""
+    limited = [link for link in result.plan.links if link.rate_bps is not None]
+    names = [link.name for link in limited]
+
+    def each(metric: str, quantity: Quantity) -> list[str]:
+        return column([interval(result.link(name, metric)) for name in names], quantity)
+
+    return columns(
+        "Links",
+        {
+            "link": [named(link.name) + " (per user)" * link.per_user for link in limited],
+            "queue, at most": [queue_of(link) for link in limited],
+            "rate Mb/s": column([link.rate_bps for link in limited], RATE),
+            "utilisation": each("utilisation", INDEX),
+            "loss %": each("loss", PERCENT),
+            "in queue": each("queue_packets", COUNT),
+            **{f"delay p{p} ms": each(f"queue_delay_p{p}_s", DELAY) for p in (50, 95, 99)},
+        },
+        left=2,
+        spare=("delay p99 ms", "delay p95 ms"),
+    )
+
+
+def queue_of(link: Link) -> str:
+    """The kind of a link's queue, and how much it holds."""
+    if link.queue is None:
+        return "no limit"
+    limits = [f"{link.queue.limit_packets} packets"] if link.queue.limit_packets else []
+    if isinstance(link.queue, DropTail) and link.queue.limit_bytes:
+        limits.append(f"{link.queue.limit_bytes} bytes")
+    return ", ".join([link.queue.kind, *limits])
+
+
+def coded(result: Result) -> Table:
+    """The paths with network coding."""
+    own = [
+        (c.name, number, path.coding)
+        for c in result.plan.classes
+        for number, path in enumerate(c.paths)
+        if path.coding is not None
+    ]
+
+    def each(metric: str, quantity: Quantity) -> list[str]:
+        values = [result.coding(name, number, metric).mean(axis=1) for name, number, _ in own]
+        return column([interval(of_path) for of_path in values], quantity)
+
+    def redundant(name: str, number: int) -> Interval:
+        arrived, innovative = (
+            result.coding(name, number, f"{kind}_packets").sum(axis=1)
+            for kind in ("arrived", "innovative")
         )
-    return head, rows
+        return interval(1 - innovative / np.maximum(arrived, 1))
 
-
-def coded(result: Result) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the table of coded paths."""
-    from ..statistics import interval
-
-    head = [
-        "class",
-        "path",
-        "R",
-        "W",
-        "goodput Mb/s",
-        "redundant %",
-        "decoding delay ms",
-        "asked",
-        "noise",
-        "congestion",
-    ]
-    rows = []
-    for c in result.plan.classes:
-        for number, path in enumerate(c.paths):
-            if path.coding is None:
-                continue
-            arrived, innovative = (
-                result.coding(c.name, number, f"{kind}_packets").sum(axis=1)
-                for kind in ("arrived", "innovative")
-            )
-            rows.append(
-                [
-                    named(c.name),
-                    str(number),
-                    f"{path.coding.redundancy:g}",
-                    str(path.coding.window),
-                    scaled(interval(result.path(c.name, number, "goodput_bps").mean(axis=1)), 1e-6),
-                    scaled(interval(1 - innovative / np.maximum(arrived, 1)), 1e2),
-                    *(
-                        scaled(interval(result.coding(c.name, number, metric).mean(axis=1)), scale)
-                        for metric, scale in [
-                            ("decoding_delay_s", 1e3),
-                            ("asked", 1.0),
-                            ("noise", 1.0),
-                            ("congestion", 1.0),
-                        ]
-                    ),
-                ]
-            )
-    return head, rows
+    goodputs = [result.path(name, number, "goodput_bps").mean(axis=1) for name, number, _ in own]
+    return columns(
+        "Coded paths",
+        {
+            "class": [named(name) for name, _, _ in own],
+            "path": [str(number) for _, number, _ in own],
+            "R": [f"{coding.redundancy:g}" for _, _, coding in own],
+            "W": [str(coding.window) for _, _, coding in own],
+            "goodput Mb/s": column([interval(values) for values in goodputs], RATE),
+            "redundant %": column([redundant(name, number) for name, number, _ in own], PERCENT),
+            "decoding delay ms": each("decoding_delay_s", DELAY),
+            **{metric: each(metric, COUNT) for metric in ("asked", "noise", "congestion")},
+        },
+        left=2,
+    )

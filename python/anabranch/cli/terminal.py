@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
-from itertools import product
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import typer
-from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
+from rich.console import Console, Group
 from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from ..files import is_standard_output
 from . import INTERRUPTED
-from .streams import writable
+from .formats import FORMATS, TEXT
+from .tables import Table
 
 VERDICT_STYLES = {
     "reproduced": "green",
@@ -31,84 +28,65 @@ VERDICT_STYLES = {
 }
 
 
-def reserve_output(reserved: bool) -> None:
-    """Says whether standard output is for a file alone: then tables and notes go to standard error."""
-    global _reserved
-    _reserved = reserved
+@dataclass
+class Output:
+    """Where tables go and how they are written, as the options of the command at work say."""
+
+    reserved: bool = False
+    """Whether standard output is for a file alone: then tables and notes go to standard error."""
+    format: str = TEXT
+    """A name of `--format`; but for text, standard output has the tables and nothing else."""
 
 
-_reserved = False
+output = Output()
 
 
-def console() -> Console:
+class Printer(Console):
+    """A console that writes tables in the form that was asked for."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints; notes go to standard error where tables are for a program."""
+        if output.format == TEXT:
+            super().print(*objects, **options)
+            return
+        for each in objects:
+            if isinstance(each, Group):
+                self.print(*each.renderables)
+            elif isinstance(each, Table):
+                text = FORMATS[output.format](each.title, each.head, each.plain(), each.left)
+                self.file.write(f"{text}\n")
+            else:
+                Console(stderr=True, width=self.width).print(each, **options)
+
+
+def console() -> Printer:
     """Standard output, or error where the output is a file's; wide enough for tables when neither
     a terminal nor COLUMNS limits it.
     """
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
-        return Console(width=int(columns), stderr=_reserved)
-    stream = sys.stderr if _reserved else sys.stdout
-    return Console(width=None if stream.isatty() else 160, stderr=_reserved)
+        return Printer(width=int(columns), stderr=output.reserved)
+    stream = sys.stderr if output.reserved else sys.stdout
+    return Printer(width=None if stream.isatty() else 160, stderr=output.reserved)
 
 
 def table(
-    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
+    title: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: int = 1,
+    spare: Sequence[str] = (),
 ) -> Table:
-    """A table whose first `left` columns are text and whose others are numbers.
-
-    Lines break between words only, numbers last. Where the terminal is too narrow for the words
-    side by side, every cell has a line of its own.
-    """
-    spelled = partial(writable, stream=console().file)  # first, for it may be longer
-    title, head, rows = spelled(title), [*map(spelled, head)], [[*map(spelled, r)] for r in rows]
-    columns = [
-        [Text.from_markup(cell) for cell in cells] for cells in zip(head, *rows, strict=True)
-    ]
-    for broken, padding in product((left, len(head)), (1, 0)):
-        least = [_least(column, index < broken) for index, column in enumerate(columns)]
-        room = console().width - (2 * padding + 1) * len(head) - 1  # a line beside each column
-        if sum(least) <= room:
-            break
-    else:
-        return _upright(title, head, rows)
-    longest = [max(text.cell_len for text in column) for column in columns]
-    result = Table(title=title, title_justify="left", padding=(0, padding))
-    for index, (name, width) in enumerate(zip(head, _narrowed(longest, least, room), strict=True)):
-        justify: JustifyMethod = "left" if index < left else "right"
-        result.add_column(name, justify=justify, overflow="fold", width=width)
-    for row in rows:
-        result.add_row(*row)
-    return result
+    """A table whose first `left` columns are text; those that `spare` names may be left out."""
+    return Table(title, head, rows, left, spare)
 
 
-def _least(column: Sequence[Text], broken: bool) -> int:
-    """The least width of a column: headings break between words, cells only if `broken`."""
-    head, *cells = column
-    parts = [part for text in (column if broken else [head]) for part in text.plain.split()]
-    whole = [] if broken else [text.plain for text in cells]
-    return max((cell_len(part) for part in parts + whole), default=0)
-
-
-def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Widths that fit into `room`: the widest columns give way, none below its least."""
-    result = list(widths)
-    while sum(result) > room:
-        spare = [i for i, width in enumerate(result) if width > least[i]]
-        result[max(spare, key=lambda i: result[i])] -= 1
-    return result
-
-
-def _upright(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """The cells of each row one below the other, with their headings beside them."""
-    result = Table(title=title, title_justify="left", show_header=False)
-    result.add_column(style="bold")
-    result.add_column(overflow="fold")
-    for row in rows:
-        for name, cell in zip(head, row, strict=True):
-            if cell:
-                result.add_row(name, cell)
-        result.add_section()
-    return result
+def columns(
+    title: str, cells: Mapping[str, Sequence[str]], *, left: int = 1, spare: Sequence[str] = ()
+) -> Table:
+    """A table of columns, each with its heading."""
+    return Table(title, list(cells), list(zip(*cells.values(), strict=True)), left, spare)
 
 
 def named(text: str) -> str:
