@@ -83,7 +83,7 @@ def test_a_wrong_override_cannot_be_written_into_a_scenario() -> None:
     for wrong in ("link.third.rate=1 Mb/s", "link.first.delay=-5 ms", "nonsense"):
         with pytest.raises(ab.ScenarioError):
             scenario.document(overrides=[wrong])
-    with pytest.raises(ab.ScenarioError, match="the nearest are"):
+    with pytest.raises(ab.ScenarioError, match="there is no controller"):
         scenario.document(controller="oila")
 
 

@@ -69,6 +69,20 @@ def read_capture(path: str | PathLike[str], bin_s: float) -> dict[str, Any]:
     `broken` says where it breaks off, if it does. Raises OSError, and ValueError if it is no capture.
     """
 
+def find_name(text: str, known: Sequence[str]) -> str | None:
+    """The known name that `text` spells: case, hyphens, underscores and spaces do not matter. None if
+    it spells none, or several.
+    """
+
+def near_names(text: str, known: Sequence[str]) -> list[str]:
+    """The known names that `text` probably means, nearest first; at most three, none if none is near."""
+
+def controller_name(text: str) -> str:
+    """The name by which results call a controller. Raises ScenarioError for an unknown one."""
+
+def seconds(text: str) -> float:
+    """A time with its unit, as scenario files have it. Raises ValueError."""
+
 class Controller(TypedDict):
     """What is to be known of a controller; of the stub alone, at run time it is a dict."""
 

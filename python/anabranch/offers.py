@@ -1,12 +1,13 @@
-"""Unknown names: errors that offer the known ones."""
+"""Names that people write, of plots, documents, metrics and so on; errors that offer known ones.
+
+Case, hyphens, underscores and spaces do not matter. The rule itself is in `units::name` of Rust.
+"""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
-NEAR = 0.6
-"""Least similarity of a name that is offered (difflib's ratio)."""
+from . import _core
 
 MOST_OFFERED = 3
 
@@ -17,6 +18,11 @@ class UnknownName(KeyError):
     def __str__(self) -> str:
         """The message as it is; KeyError shows it as Python would write it."""
         return str(self.args[0]) if self.args else ""
+
+
+def find(text: str, known: Iterable[str]) -> str | None:
+    """The known name that `text` spells; None if it spells none of them, or several."""
+    return _core.find_name(text, list(known))
 
 
 def unknown(what: str, name: object, known: Iterable[str], those: str) -> UnknownName:
@@ -31,16 +37,20 @@ def unknown(what: str, name: object, known: Iterable[str], those: str) -> Unknow
 def offering(fault: str, name: object, known: Iterable[str], those: str) -> str:
     """`fault`, the nearest of the known names if any is near, and all of them."""
     names = list(known)
-    near = nearest(name, names)
     all_ = f"{those} {', '.join(names) or 'none'}"
-    if not near:
-        return f"{fault}; {all_}"
-    return f"{fault}; did you mean {' or '.join(near)}? {all_[0].upper()}{all_[1:]}"
+    near = offer(name, names)
+    return f"{fault}{near} {all_[0].upper()}{all_[1:]}" if near else f"{fault}; {all_}"
+
+
+def offer(name: object, known: Iterable[str]) -> str:
+    """What follows an unknown name: "; did you mean reds or blue?", or nothing if none is near."""
+    near = nearest(name, known)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def nearest(name: object, known: Iterable[str]) -> list[str]:
     """The names that continue `name` after an underscore, and those that are spelled alike."""
     names, text = list(known), str(name)
     near = [one for one in names if text and one.startswith(f"{text}_")]
-    alike = difflib.get_close_matches(text, names, MOST_OFFERED, NEAR)
+    alike = _core.near_names(text, names)
     return [*near, *(one for one in alike if one not in near)][:MOST_OFFERED]

@@ -439,7 +439,7 @@ def provenance(
     return {
         "anabranch": _core.__version__,
         "machine": platform.machine(),
-        "controller": controller,
+        "controller": _core.controller_name(controller) if controller else controller,
         "overrides": list(overrides),
         "seeds": list(seeds),
         "complete": complete,

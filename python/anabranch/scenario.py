@@ -6,7 +6,6 @@ Rust owns the rules. Whatever is made here is checked there, and errors come fro
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import tomllib
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from typing import Any
 from . import _core
 from ._core import ScenarioError
 from .markup import html_table
+from .offers import find, offer
 from .plan import Plan
 
 
@@ -66,10 +66,11 @@ class Scenario:
         document = tomllib.loads(self.text)
         for text in overrides:
             _set(document, text)
-        for planned in plan.classes if controller else ():
+        chosen = _core.controller_name(controller) if controller else None
+        for planned in plan.classes if chosen else ():
             flow = next(one for one in document["flow"] if one["name"] == planned.name)
-            if planned.controller == controller:
-                flow["controller"] = controller
+            if planned.controller == chosen:
+                flow["controller"] = chosen
         if (overrides or controller) and Scenario.written(document, self.name).plan() != plan:
             raise ScenarioError(
                 f"{', '.join(overrides)}: this cannot be written into {self.name}; change its file instead"
@@ -188,6 +189,26 @@ def shipped() -> dict[str, Path]:
     return {str(f.relative_to(root).with_suffix("")): f for f in sorted(root.rglob("*.toml"))}
 
 
+def shipped_name(text: str) -> str:
+    """The shipped scenario that `text` names, with its folder, or without if there is but one of
+    that name. Raises ScenarioError.
+    """
+    known = list(shipped())
+    alone = [name.split("/")[-1] for name in known]
+    if name := find(text, known):
+        return name
+    if (last := find(text, alone)) and alone.count(last) == 1:
+        return known[alone.index(last)]
+    # In another folder, or in none, the last part may be right.
+    hint = offer(text, known) or offer(text.split("/")[-1], alone)
+    help_ = (
+        "`anabranch.load` finds cells of documents"
+        if ":" in text
+        else "`anabranch list scenarios` shows those that are shipped"
+    )
+    raise ScenarioError(f"there is no file or shipped scenario {text!r}{hint}\nhelp: {help_}")
+
+
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, or one that comes with the package by its name.
 
@@ -198,22 +219,7 @@ def load(source: str | Path) -> Scenario:
     """
     path = Path(source)
     if not path.is_file():
-        known = shipped()
-        name = str(source)
-        alone = [full for full in known if full.split("/")[-1] == name]
-        name = alone[0] if len(alone) == 1 else name
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 3, 0.4)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            help_ = (
-                "`anabranch.load` finds cells of documents"
-                if ":" in name
-                else "`anabranch list scenarios` shows those that are shipped"
-            )
-            raise ScenarioError(
-                f"there is no file or shipped scenario {name!r}{hint}\nhelp: {help_}"
-            )
-        path = known[name]
+        path = shipped()[shipped_name(str(source))]
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -58,7 +58,9 @@ def test_every_controller_is_registered_and_one_that_is_not_is_refused() -> None
     names = module.registered()
     assert [name.split(":")[0] for name in names] == [law["name"] for law in ab._core.controllers()]
     assert Audit().controllers == names
-    with pytest.raises(ab.ScenarioError, match="there is no controller `oila`; the nearest are"):
+    with pytest.raises(
+        ab.ScenarioError, match="there is no controller `oila`; did you mean `olia`"
+    ):
         Audit(["olia", "oila"])
 
 

@@ -121,9 +121,9 @@ def passes(sender: socket.socket, receiver: socket.socket, size: int = 1 << 20) 
     return size == 0
 
 
-def test_an_unknown_controller_is_refused_with_the_nearest_names() -> None:
+def test_an_unknown_controller_is_answered_with_the_name_that_is_near() -> None:
     text = refused("load", "oliva")
-    assert "no controller `oliva`" in text and "nearest are olia" in text
+    assert "no controller `oliva`" in text and "did you mean `olia`?" in text
     assert loaded() == []
 
 

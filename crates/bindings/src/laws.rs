@@ -27,7 +27,7 @@ fn describe<'py>(py: Python<'py>, kind: &Listed, law: bool) -> PyResult<Bound<'p
     let described = kind.described;
     let row = PyDict::new(py);
     row.set_item("name", described.names[0])?;
-    row.set_item("aliases", &described.names[1..])?;
+    row.set_item("aliases", [&described.names[1..], described.aliases].concat())?;
     row.set_item("options", &kind.options)?;
     row.set_item("examples", kind.texts().collect::<Vec<_>>())?;
     row.set_item("summary", described.summary)?;

@@ -8,6 +8,7 @@ mod emulate;
 #[cfg(all(target_os = "linux", feature = "kernel"))]
 mod kernel;
 mod laws;
+mod names;
 mod outcome;
 mod simulate;
 mod tables;
@@ -38,6 +39,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tables::tables, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(names::find_name, module)?)?;
+    module.add_function(wrap_pyfunction!(names::near_names, module)?)?;
+    module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
+    module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::schedulers, module)?)?;
     module.add_function(wrap_pyfunction!(laws::queues, module)?)?;

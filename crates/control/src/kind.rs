@@ -4,13 +4,17 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use units::name::{find, same, strip};
 
 /// How a kind is named and described to people: what `units::Described` has, and what only
 /// controllers have.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
-    /// The names it answers to, the first one preferred.
+    /// The names that results call it by, the first one preferred.
     pub names: &'static [&'static str],
+    /// What papers and other programs call it. A name that two kinds have here is refused with both
+    /// of them named.
+    pub aliases: &'static [&'static str],
     /// One sentence.
     pub summary: &'static str,
     /// Its rule in symbols: of a law, growth per acknowledged segment and window after a congestion
@@ -29,6 +33,7 @@ impl Described {
     /// What most kinds leave as it is.
     pub const DEFAULT: Described = Described {
         names: &[],
+        aliases: &[],
         summary: "",
         formula: "",
         source: "",
@@ -48,13 +53,53 @@ pub trait Kind: Copy + 'static {
 
     /// What may follow its name after a colon.
     const CHOICES: &'static [Choice<Self>] = &[];
+}
 
-    /// The kind with what followed the colon; `None` if that is not one of its options.
-    fn with_option(option: Option<&str>) -> Option<Self> {
-        match option {
-            None => Self::PLAIN,
-            Some(text) => Self::CHOICES.iter().find_map(|choice| choice.read(text)),
+/// A kind that answers to a name.
+pub(crate) struct Called<K> {
+    /// Its first name.
+    pub(crate) name: &'static str,
+    /// The kind, and how results call it; `None` if it has no such option.
+    pub(crate) kind: Option<(K, String)>,
+}
+
+impl<K: Kind> Called<K> {
+    /// What `name`, with this option, says of the kind; `None` if it is not called so.
+    pub(crate) fn of(name: &str, option: Option<&str>) -> Option<Self> {
+        let Described { names, aliases, .. } = K::DESCRIBED;
+        let of = |name: &str, option| {
+            let kind = Self::with_option(option).map(|(kind, option)| match option {
+                Some(option) => (kind, format!("{name}:{option}")),
+                None => (kind, name.to_owned()),
+            });
+            Called { name: names[0], kind }
+        };
+        if let Some(name) = find(name, names.iter().copied()) {
+            return Some(of(name, option));
         }
+        if find(name, aliases.iter().copied()).is_some() {
+            return Some(of(names[0], option));
+        }
+        let mut choices = K::CHOICES.iter().filter(|_| option.is_none());
+        let choice = choices.find(|choice| find(name, choice.aliases.iter().copied()).is_some())?;
+        Some(of(names[0], Some(choice.text)))
+    }
+
+    /// The kind with what followed the colon, and the option as lists show it; `None` if that is
+    /// not one of its options.
+    fn with_option(option: Option<&str>) -> Option<(K, Option<String>)> {
+        let Some(text) = option else {
+            return K::PLAIN.map(|kind| (kind, None));
+        };
+        let found = K::CHOICES.iter().find_map(|choice| choice.read(text));
+        found.map(|(kind, option)| (kind, Some(option)))
+    }
+}
+
+impl<K> Called<K> {
+    /// The same of an enum in which the kind is a variant.
+    pub(crate) fn map<T>(self, of: impl FnOnce(K) -> T) -> Called<T> {
+        Called { name: self.name, kind: self.kind.map(|(kind, text)| (of(kind), text)) }
     }
 }
 
@@ -63,6 +108,8 @@ pub struct Choice<K: 'static> {
     /// The word, or what stands before the number.
     text: &'static str,
     meaning: &'static str,
+    /// What papers call the kind with this option.
+    aliases: &'static [&'static str],
     value: Value<K>,
 }
 
@@ -75,7 +122,7 @@ enum Value<K: 'static> {
 impl<K: Copy> Choice<K> {
     /// The word `text`.
     pub const fn word(text: &'static str, kind: K, meaning: &'static str) -> Self {
-        Choice { text, meaning, value: Value::Word(kind) }
+        Choice { text, meaning, aliases: &[], value: Value::Word(kind) }
     }
 
     /// `text` and a whole number in `range`. The examples stand for all in tests and lists.
@@ -87,7 +134,7 @@ impl<K: Copy> Choice<K> {
         meaning: &'static str,
     ) -> Self {
         let (least, most) = (*range.start(), *range.end());
-        Choice { text, meaning, value: Value::Count { least, most, examples, kind } }
+        Choice { text, meaning, aliases: &[], value: Value::Count { least, most, examples, kind } }
     }
 
     /// `text` and a number above `above` and at most `most`. The examples stand for all in tests
@@ -99,21 +146,31 @@ impl<K: Copy> Choice<K> {
         kind: fn(f64) -> K,
         meaning: &'static str,
     ) -> Self {
-        Choice { text, meaning, value: Value::Number { above, most, examples, kind } }
+        Choice { text, meaning, aliases: &[], value: Value::Number { above, most, examples, kind } }
     }
 
-    fn read(&self, text: &str) -> Option<K> {
-        let after = text.strip_prefix(self.text)?;
+    /// The same with names of its own, beside `NAME:OPTION`: those of papers.
+    pub const fn aliased(self, aliases: &'static [&'static str]) -> Self {
+        Choice { aliases, ..self }
+    }
+
+    /// The kind, and the option as lists show it.
+    fn read(&self, text: &str) -> Option<(K, String)> {
+        let own = self.text;
+        if let Value::Word(kind) = self.value {
+            return same(own, text).then(|| (kind, own.to_owned()));
+        }
+        let after = strip(own, text)?;
         match self.value {
-            Value::Word(kind) => after.is_empty().then_some(kind),
+            Value::Word(_) => None,
             Value::Count { least, most, kind, .. } => {
                 let digits = after.bytes().all(|byte| byte.is_ascii_digit());
                 let count = digits.then(|| after.parse().ok()).flatten()?;
-                (least <= count && count <= most).then(|| kind(count))
+                (least <= count && count <= most).then(|| (kind(count), format!("{own}{count}")))
             }
             Value::Number { above, most, kind, .. } => {
                 let number = after.parse().ok()?;
-                (above < number && number <= most).then(|| kind(number))
+                (above < number && number <= most).then(|| (kind(number), format!("{own}{number}")))
             }
         }
     }
@@ -131,6 +188,14 @@ impl<K: Copy> Choice<K> {
     }
 
     fn meaning(&self) -> String {
+        let meaning = self.own_meaning();
+        match self.aliases.is_empty() {
+            true => meaning,
+            false => format!("{meaning}, also called {}", self.aliases.join(", ")),
+        }
+    }
+
+    fn own_meaning(&self) -> String {
         match self.value {
             Value::Word(_) => self.meaning.to_owned(),
             Value::Count { least, most, .. } => {
@@ -154,6 +219,8 @@ pub struct Listed {
     pub plain: bool,
     /// All options that stand for the kind in tests.
     examples: Vec<String>,
+    /// What the kind with one of its options is called by itself.
+    option_aliases: Vec<&'static str>,
 }
 
 impl Listed {
@@ -165,7 +232,14 @@ impl Listed {
             options: options.collect(),
             plain: K::PLAIN.is_some(),
             examples: K::CHOICES.iter().flat_map(Choice::texts).collect(),
+            option_aliases: K::CHOICES.iter().flat_map(|choice| choice.aliases).copied().collect(),
         }
+    }
+
+    /// Everything that it is called.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        let Described { names, aliases, .. } = self.described;
+        names.iter().chain(aliases).copied().chain(self.option_aliases.iter().copied())
     }
 
     /// Its name with each of its options.
@@ -201,15 +275,16 @@ macro_rules! kinds {
                 }
             }
 
-            /// The kind of this name, with this option.
-            pub(crate) fn find(name: &str, option: Option<&str>) -> Option<Self> {
-                $(
-                    if <$file::$type as $crate::kind::Kind>::DESCRIBED.names.contains(&name) {
-                        return <$file::$type as $crate::kind::Kind>::with_option(option)
-                            .map($any::$variant);
-                    }
-                )*
-                None
+            /// The kinds that are called `name`, with this option.
+            pub(crate) fn called(
+                name: &str,
+                option: Option<&str>,
+            ) -> alloc::vec::Vec<$crate::kind::Called<Self>> {
+                let all = [$(
+                    $crate::kind::Called::<$file::$type>::of(name, option)
+                        .map(|called| called.map($any::$variant)),
+                )*];
+                all.into_iter().flatten().collect()
             }
         }
     };

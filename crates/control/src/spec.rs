@@ -1,6 +1,6 @@
 //! Which congestion control a flow has: the one place where its name is parsed.
 
-use crate::kind::Listed;
+use crate::kind::{Called, Listed};
 use crate::slow_start::AnySlowStart;
 use crate::{AnyLaw, AnyScheme, Needs};
 use alloc::format;
@@ -9,11 +9,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use units::name::{offer, strip};
 
 /// Before the name of a law that is to run as the kernel runs it.
 const KERNEL: &str = "kernel:";
 
-/// A controller as a scenario names it, parsed; `Display` gives the name back as it was written.
+/// A controller as a scenario names it, parsed; `Display` gives the name by which results call it,
+/// however it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerSpec {
     text: Arc<str>,
@@ -84,9 +86,10 @@ fn ported() -> Vec<&'static str> {
 impl FromStr for ControllerSpec {
     type Err = UnknownController;
 
-    /// Reads `NAME`, `NAME:OPTION`, either with `+SLOW_START` behind it, or `kernel:NAME`.
+    /// Reads `NAME`, `NAME:OPTION`, either with `+SLOW_START` behind it, or `kernel:NAME`. Case,
+    /// hyphens, underscores and spaces do not matter.
     fn from_str(text: &str) -> Result<Self, UnknownController> {
-        let kind = match text.strip_prefix(KERNEL) {
+        let (kind, text) = match strip(KERNEL, text) {
             Some(law) => kernel(law)?,
             None => readable(text)?,
         };
@@ -106,20 +109,28 @@ impl FromStr for AnyLaw {
     }
 }
 
-fn kernel(name: &str) -> Result<ControllerKind, UnknownController> {
-    match ported().contains(&name).then(|| AnyLaw::find(name, None)).flatten() {
-        Some(law) => Ok(ControllerKind::Kernel(law)),
-        None => {
-            let all: Vec<String> = ported().iter().map(|law| format!("{KERNEL}{law}")).collect();
-            let all = all.join(", ");
-            Err(UnknownController(format!(
-                "there is no controller `{KERNEL}{name}`; there are {all}"
-            )))
-        }
+/// A controller, and how results call it.
+type Read = Result<(ControllerKind, String), UnknownController>;
+
+fn kernel(name: &str) -> Read {
+    let mut laws = AnyLaw::called(name, None);
+    if laws.len() == 1
+        && let Some(Called { kind: Some((law, text)), .. }) = laws.pop()
+        && law.described().ported
+        && !text.contains(':')
+    {
+        return Ok((ControllerKind::Kernel(law), format!("{KERNEL}{text}")));
     }
+    let all: Vec<String> = ported().iter().map(|law| format!("{KERNEL}{law}")).collect();
+    let all = all.join(", ");
+    Err(UnknownController(format!("there is no controller `{KERNEL}{name}`; there are {all}")))
 }
 
-fn readable(text: &str) -> Result<ControllerKind, UnknownController> {
+fn readable(text: &str) -> Read {
+    // A name may have a plus itself: Couple+.
+    if let Some(read) = called(text, text, None, None) {
+        return read;
+    }
     let (controller, slow_start) = match text.split_once('+') {
         Some((controller, name)) => (controller, Some(slow_start(text, name)?)),
         None => (text, None),
@@ -128,23 +139,52 @@ fn readable(text: &str) -> Result<ControllerKind, UnknownController> {
         Some((name, option)) => (name, Some(option)),
         None => (controller, None),
     };
-    if let Some(law) = AnyLaw::find(name, option) {
-        return Ok(ControllerKind::Law(law, slow_start.unwrap_or(AnySlowStart::STANDARD)));
+    called(text, name, option, slow_start).unwrap_or_else(|| Err(unknown(text)))
+}
+
+/// What `name`, with this option and slow start, says; `None` if nothing is called so.
+fn called(
+    text: &str,
+    name: &str,
+    option: Option<&str>,
+    slow_start: Option<(AnySlowStart, String)>,
+) -> Option<Read> {
+    let law = |law| ControllerKind::Law(law, AnySlowStart::STANDARD);
+    let laws = AnyLaw::called(name, option).into_iter().map(|called| called.map(law));
+    let schemes = AnyScheme::called(name, option).into_iter();
+    let mut all: Vec<_> = laws.chain(schemes.map(|own| own.map(ControllerKind::Scheme))).collect();
+    let first = all.pop()?;
+    if !all.is_empty() {
+        return Some(Err(ambiguous(name, all.iter().chain([&first]))));
     }
-    let scheme = AnyScheme::find(name, option).ok_or_else(|| unknown(text, name))?;
-    match slow_start {
-        None => Some(scheme),
-        Some(slow_start) => scheme.with_slow_start(slow_start),
-    }
-    .map(ControllerKind::Scheme)
-    .ok_or_else(|| {
-        let problem = format!("`{controller}` has a slow start of its own");
-        UnknownController(format!("`{text}`: {problem}; laws take another one, as in lia+hystart"))
+    let Some((kind, own)) = first.kind else {
+        return Some(Err(wrong_option(text, first.name)));
+    };
+    Some(match slow_start {
+        None => Ok((kind, own)),
+        Some((slow_start, name)) => {
+            let kind = with_slow_start(&kind, slow_start).ok_or_else(|| {
+                let problem = format!("`{own}` has a slow start of its own");
+                let right = "laws take another one, as in lia+hystart";
+                UnknownController(format!("`{text}`: {problem}; {right}"))
+            });
+            kind.map(|kind| (kind, format!("{own}+{name}")))
+        }
     })
 }
 
-fn slow_start(text: &str, name: &str) -> Result<AnySlowStart, UnknownController> {
-    AnySlowStart::find(name, None).ok_or_else(|| {
+fn with_slow_start(kind: &ControllerKind, slow_start: AnySlowStart) -> Option<ControllerKind> {
+    match kind {
+        ControllerKind::Law(law, _) => Some(ControllerKind::Law(*law, slow_start)),
+        ControllerKind::Scheme(own) => own.with_slow_start(slow_start).map(ControllerKind::Scheme),
+        ControllerKind::Kernel(_) => None,
+    }
+}
+
+/// The slow start called `name`, and how results call it.
+fn slow_start(text: &str, name: &str) -> Result<(AnySlowStart, String), UnknownController> {
+    let found = AnySlowStart::called(name, None).pop();
+    found.and_then(|called| called.kind).ok_or_else(|| {
         let all = AnySlowStart::listed().into_iter().flat_map(|kind| kind.described.names);
         let all: Vec<&str> = all.copied().collect();
         let all = all.join(", ");
@@ -162,27 +202,41 @@ impl fmt::Display for ControllerSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownController(String);
 
-/// What to say of `text`, whose `name` is unknown, or has another option.
-fn unknown(text: &str, name: &str) -> UnknownController {
+/// What to say of `text`, which is no name.
+fn unknown(text: &str) -> UnknownController {
     let all = listed();
-    let Some(known) = all.iter().find(|kind| kind.described.names.contains(&name)) else {
-        let mut nearest: Vec<&str> =
-            all.iter().flat_map(|kind| kind.described.names).copied().collect();
-        nearest.sort_by_key(|known| distance(known, name));
-        nearest.truncate(3);
-        let nearest = nearest.join(", ");
-        return UnknownController(format!(
-            "there is no controller `{text}`; the nearest are {nearest}"
-        ));
-    };
-    let options =
-        known.options.iter().map(|(option, meaning)| format!("{name}:{option} ({meaning})"));
-    let options = match known.options.is_empty() {
+    let name = text.split([':', '+']).next().unwrap_or(text);
+    let offer = offer(name, all.iter().flat_map(Listed::names));
+    UnknownController(format!("there is no controller `{text}`{offer}"))
+}
+
+/// What to say of `text`, if the option of the kind `name` is missing or unknown.
+fn wrong_option(text: &str, name: &str) -> UnknownController {
+    let known = listed().into_iter().find(|kind| kind.described.names[0] == name);
+    let options = known.map(|kind| kind.options).unwrap_or_default();
+    let all = options.iter().map(|(option, meaning)| format!("{name}:{option} ({meaning})"));
+    let all = match options.is_empty() {
         true => format!("none: write {name}"),
-        false => options.collect::<Vec<_>>().join(" "),
+        false => all.collect::<Vec<_>>().join(" "),
     };
     let problem = "is not complete or its option is unknown; the options are";
-    UnknownController(format!("`{text}` {problem} {options}"))
+    UnknownController(format!("`{text}` {problem} {all}"))
+}
+
+/// What to say of a name that several kinds have in the papers.
+fn ambiguous<'a>(
+    name: &str,
+    all: impl Iterator<Item = &'a Called<ControllerKind>>,
+) -> UnknownController {
+    let listed = listed();
+    let meaning = |called: &Called<ControllerKind>| {
+        let own = listed.iter().find(|kind| kind.described.names[0] == called.name);
+        let summary = own.map_or("", |kind| kind.described.summary);
+        format!("`{}` ({summary})", called.name)
+    };
+    let all: Vec<String> = all.map(meaning).collect();
+    let all = all.join(" or ");
+    UnknownController(format!("`{name}` has more than one meaning: write {all}"))
 }
 
 impl fmt::Display for UnknownController {
@@ -192,20 +246,6 @@ impl fmt::Display for UnknownController {
 }
 
 impl core::error::Error for UnknownController {}
-
-/// Levenshtein distance, to offer the names that were probably meant.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = core::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.chars().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j].min(diagonal) + 1);
-        }
-    }
-    row[row.len() - 1]
-}
 
 #[cfg(test)]
 mod tests {
@@ -217,11 +257,46 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_prints_as_it_was_written() {
-        for text in
-            ["lia", "rtt-compensator", "phi:0.50", "kernel:olia", "cubic:hystart", "lia+hystart"]
-        {
-            assert_eq!(text.parse::<ControllerSpec>().unwrap().to_string(), text);
+    fn a_controller_prints_as_results_call_it_however_it_is_written() {
+        for (text, name) in [
+            ("lia", "lia"),
+            ("OLIA", "olia"),
+            ("Uncoupled", "uncoupled"),
+            ("RTT Compensator", "lia"),
+            ("Linked Increases", "lia:uncapped"),
+            ("SEMI-COUPLED", "semicoupled"),
+            ("tcp", "reno"),
+            ("NewReno", "reno"),
+            ("Couple+", "couple-plus"),
+            ("phi:0.50", "phi:0.5"),
+            ("EWTCP:Literal", "ewtcp:literal"),
+            ("cs218:ACKS 7", "cs218:acks-7"),
+            ("Kernel:TCP", "kernel:reno"),
+            ("Cubic:HyStart", "cubic:hystart"),
+            ("rtt-compensator+HYSTART", "lia+hystart"),
+        ] {
+            assert_eq!(text.parse::<ControllerSpec>().expect(text).to_string(), name);
+        }
+    }
+
+    #[test]
+    fn every_name_of_the_registry_is_found_and_what_it_prints_is_read_as_the_same() {
+        for name in listed().iter().flat_map(Listed::names) {
+            match name.parse::<ControllerSpec>() {
+                Ok(spec) => assert_eq!(spec.to_string().parse(), Ok(spec)),
+                Err(UnknownController(why)) => assert!(
+                    why.contains("more than one meaning") || why.contains("the options are"),
+                    "{why}"
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_papers_give_to_two_laws_is_refused_with_both() {
+        for text in ["COUPLED", "coupled", "coupled+hystart"] {
+            let why = error(text);
+            assert!(why.contains("`fully-coupled` (") && why.contains("`lia` ("), "{why}");
         }
     }
 
@@ -256,8 +331,9 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_controller_is_answered_with_the_nearest_names() {
-        assert!(error("oila").contains("nearest are") && error("oila").contains("olia"));
+    fn a_misspelt_controller_is_answered_with_the_name_that_is_near() {
+        assert_eq!(error("oila"), "there is no controller `oila`; did you mean `olia`?");
+        assert_eq!(error("quick"), "there is no controller `quick`");
         assert!(error("olia:nonsense").contains("olia:draft (path quality"));
         assert!(error("reno:1").contains("none: write reno"));
         assert!(

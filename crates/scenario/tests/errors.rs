@@ -152,8 +152,8 @@ fn a_flow_without_paths_and_a_path_without_links_are_refused() {
 }
 
 #[test]
-fn an_unknown_controller_is_answered_with_the_nearest_names() {
-    let words = ["flow `users`", "controller", "`lai`", "nearest are", "lia", "list controllers"];
+fn an_unknown_controller_is_answered_with_the_name_that_is_near() {
+    let words = ["flow `users`", "controller", "`lai`", "did you mean `lia`", "list controllers"];
     refused("\"lia\"", "\"lai\"", "33:14", &words);
 }
 

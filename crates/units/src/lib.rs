@@ -6,6 +6,9 @@
 
 #![cfg_attr(not(feature = "text"), no_std)]
 
+extern crate alloc;
+
+pub mod name;
 #[cfg(feature = "text")]
 mod parameter;
 #[cfg(feature = "text")]

@@ -33,8 +33,10 @@ impl std::error::Error for QuantityError {}
 struct Kind {
     noun: &'static str,
     example: &'static str,
-    /// Unit and its worth; the first of a worth is the one that is printed, largest first.
-    units: &'static [(&'static str, u64)],
+    /// Values are printed in the first one that gives a whole number.
+    units: &'static [Unit],
+    /// Units of another kind that are written for these, and what is wrong with them.
+    foreign: &'static [(&'static str, &'static str)],
     zero_allowed: bool,
     /// The unit of a printed zero.
     zero: &'static str,
@@ -44,23 +46,64 @@ struct Kind {
     most: u64,
 }
 
+/// A unit and its spellings.
+#[derive(Debug, PartialEq, Eq)]
+struct Unit {
+    worth: u64,
+    /// Spellings in which case tells bits from bytes or milli from mega; the first one is printed.
+    exact: &'static [&'static str],
+    /// Spellings whose case does not matter.
+    words: &'static [&'static str],
+}
+
+impl Unit {
+    const fn new(
+        worth: u64,
+        exact: &'static [&'static str],
+        words: &'static [&'static str],
+    ) -> Self {
+        Unit { worth, exact, words }
+    }
+
+    /// The spelling that is printed.
+    fn name(&self) -> &'static str {
+        self.spellings().next().unwrap_or("")
+    }
+
+    fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        self.exact.iter().chain(self.words).copied()
+    }
+
+    fn is(&self, text: &str) -> bool {
+        self.exact.contains(&text) || self.words.iter().any(|word| word.eq_ignore_ascii_case(text))
+    }
+}
+
+const BYTES_A_SECOND: &str = "a capital B is a byte: a rate is in bits, eight times as many";
+const BITS: &str = "a small b is a bit: a size is in bytes";
+
 static RATE: Kind = Kind {
     noun: "rate",
     example: "10 Mb/s",
     units: &[
-        ("Gb/s", 1_000_000_000),
-        ("Gbit/s", 1_000_000_000),
-        ("Gbps", 1_000_000_000),
-        ("Mb/s", 1_000_000),
-        ("Mbit/s", 1_000_000),
-        ("Mbps", 1_000_000),
-        ("kb/s", 1_000),
-        ("kbit/s", 1_000),
-        ("kbps", 1_000),
-        ("b/s", 1),
-        ("bit/s", 1),
-        ("bps", 1),
+        Unit::new(
+            1_000_000_000,
+            &["Gb/s", "gb/s", "Gbps", "gbps"],
+            &["Gbit/s", "Gbit", "Gbits/s", "Gbit/sec"],
+        ),
+        Unit::new(
+            1_000_000,
+            &["Mb/s", "mb/s", "Mbps", "mbps"],
+            &["Mbit/s", "Mbit", "Mbits/s", "Mbit/sec"],
+        ),
+        Unit::new(
+            1_000,
+            &["kb/s", "Kb/s", "kbps", "Kbps"],
+            &["kbit/s", "kbit", "kbits/s", "kbit/sec"],
+        ),
+        Unit::new(1, &["b/s", "bps"], &["bit/s", "bit", "bits/s", "bit/sec"]),
     ],
+    foreign: &[("B/s", BYTES_A_SECOND), ("Bps", BYTES_A_SECOND), ("BPS", BYTES_A_SECOND)],
     zero_allowed: false,
     zero: "b/s",
     number: ("bit/s", "integer"),
@@ -70,7 +113,21 @@ static RATE: Kind = Kind {
 static SPAN: Kind = Kind {
     noun: "time",
     example: "40 ms",
-    units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("µs", 1_000), ("ns", 1)],
+    units: &[
+        Unit::new(1_000_000_000, &["s"], &["sec", "secs", "second", "seconds"]),
+        Unit::new(1_000_000, &["ms"], &["msec", "msecs", "millisecond", "milliseconds"]),
+        Unit::new(
+            1_000,
+            &["us", "\u{b5}s", "\u{3bc}s"],
+            &["usec", "usecs", "microsecond", "microseconds"],
+        ),
+        Unit::new(1, &["ns"], &["nsec", "nsecs", "nanosecond", "nanoseconds"]),
+        // Whatever is printed is printed in one of those above.
+        Unit::new(60_000_000_000, &[], &["min", "mins", "minute", "minutes"]),
+        Unit::new(3_600_000_000_000, &["h"], &["hour", "hours"]),
+        Unit::new(86_400_000_000_000, &["d"], &["day", "days"]),
+    ],
+    foreign: &[],
     zero_allowed: true,
     zero: "s",
     number: ("seconds", "number"),
@@ -81,15 +138,15 @@ static BYTES: Kind = Kind {
     noun: "size",
     example: "1500 B",
     units: &[
-        ("GiB", 1 << 30),
-        ("GB", 1_000_000_000),
-        ("MiB", 1 << 20),
-        ("MB", 1_000_000),
-        ("KiB", 1 << 10),
-        ("kB", 1_000),
-        ("B", 1),
-        ("bytes", 1),
+        Unit::new(1 << 30, &["GiB"], &[]),
+        Unit::new(1_000_000_000, &["GB"], &["gigabytes"]),
+        Unit::new(1 << 20, &["MiB"], &[]),
+        Unit::new(1_000_000, &["MB"], &["megabytes"]),
+        Unit::new(1 << 10, &["KiB"], &[]),
+        Unit::new(1_000, &["kB"], &["kilobytes"]),
+        Unit::new(1, &["B"], &["bytes", "byte"]),
     ],
+    foreign: &[("b", BITS), ("bit", BITS), ("bits", BITS)],
     zero_allowed: true,
     zero: "B",
     number: ("bytes", "integer"),
@@ -99,7 +156,8 @@ static BYTES: Kind = Kind {
 static PACKETS: Kind = Kind {
     noun: "number of packets",
     example: "200 packets",
-    units: &[("packets", 1), ("packet", 1)],
+    units: &[Unit::new(1, &[], &["packets", "packet", "pkts", "pkt"])],
+    foreign: &[],
     zero_allowed: true,
     zero: "packets",
     number: ("packets", "number"),
@@ -123,7 +181,7 @@ impl Kind {
     /// The schema of the text that is read: with the units, and the range if there is one.
     fn text(&self) -> schemars::Schema {
         let Kind { noun, example, .. } = self;
-        let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        let units: Vec<_> = self.units.iter().map(Unit::name).collect();
         let mut schema = schemars::json_schema!({
             "type": "string",
             "description": format!("a {noun} with its unit, for example \"{example}\""),
@@ -153,10 +211,8 @@ impl Kind {
         if unit.is_empty() {
             return Err(self.error(text, "its unit is missing"));
         }
-        let Some(&(_, worth)) = self.units.iter().find(|(name, _)| *name == unit) else {
-            let known: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
-            return Err(self
-                .error(text, format!("`{unit}` is not one of its units ({})", known.join(", "))));
+        let Some(&Unit { worth, .. }) = self.units.iter().find(|known| known.is(unit)) else {
+            return Err(self.error(text, self.unknown(unit)));
         };
         if value < 0.0 {
             return Err(self.error(text, "it is negative"));
@@ -165,6 +221,15 @@ impl Kind {
             return Err(self.error(text, "it is zero"));
         }
         Ok((value, worth))
+    }
+
+    /// What is wrong with a unit that it does not have.
+    fn unknown(&self, unit: &str) -> String {
+        let known: Vec<_> = self.units.iter().map(Unit::name).collect();
+        let known = known.join(", ");
+        let foreign = self.foreign.iter().find(|(name, _)| unit.ends_with(name));
+        let why = foreign.map_or(String::new(), |(_, why)| format!(", as {why}"));
+        format!("`{unit}` is not one of its units ({known}){why}")
     }
 
     /// The quantity in base units, which must be a whole number of them within 64 bits.
@@ -186,9 +251,11 @@ impl Kind {
         if base == 0 {
             return write!(f, "0 {}", self.zero);
         }
-        let fits = |worth: u64| base.is_multiple_of(worth);
-        let (unit, worth) = self.units.iter().find(|(_, worth)| fits(*worth)).unwrap_or(&("", 1));
-        write!(f, "{} {unit}", base / worth)
+        let fits = |unit: &&Unit| base.is_multiple_of(unit.worth);
+        match self.units.iter().find(fits) {
+            Some(unit) => write!(f, "{} {}", base / unit.worth, unit.name()),
+            None => write!(f, "{base}"), // each kind has a unit that is worth 1
+        }
     }
 }
 
@@ -329,5 +396,90 @@ impl Visitor<'_> for TextVisitor {
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<String, E> {
         Ok(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_case(text: &str, upper: u64) -> String {
+        let cased = |(i, c): (usize, char)| match upper >> (i % 64) & 1 {
+            1 => c.to_ascii_uppercase(),
+            _ => c.to_ascii_lowercase(),
+        };
+        text.chars().enumerate().map(cased).collect()
+    }
+
+    #[test]
+    fn no_spelling_stands_for_two_units() {
+        for kind in [&RATE, &SPAN, &BYTES, &PACKETS] {
+            for unit in kind.units {
+                for text in unit.spellings() {
+                    let units = kind.units.iter().filter(|other| other.is(text));
+                    assert_eq!(units.count(), 1, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_people_and_tc_write_is_read() {
+        let rate = |text: &str| text.parse::<Rate>().map(|rate| rate.0);
+        for text in ["10 Mb/s", "10 mb/s", "10Mbit", "10mbit", "10 MBIT/S", "10Mbps", "1e7 b/s"] {
+            assert_eq!(rate(text), Ok(10_000_000), "{text}");
+        }
+        let time = |text: &str| text.parse::<Span>().map(Span::seconds);
+        for (text, seconds) in
+            [("1 min", 60.0), ("1.5 Minutes", 90.0), ("2 h", 7200.0), ("1d", 86_400.0)]
+        {
+            assert_eq!(time(text), Ok(seconds), "{text}");
+        }
+        assert_eq!("60 s".parse::<Span>().unwrap().to_string(), "60 s");
+    }
+
+    #[test]
+    fn where_case_changes_the_meaning_it_is_kept() {
+        for text in ["10 MB/s", "10 MBps", "10 GBPS", "10 B/s"] {
+            let error = text.parse::<Rate>().unwrap_err().to_string();
+            assert!(error.contains("a capital B is a byte"), "{error}");
+        }
+        for text in ["10 Mb", "10 kb", "10 Mbit"] {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains("a small b is a bit"), "{error}");
+        }
+        for text in ["1 Ms", "1 MS", "1 m"] {
+            assert!(text.parse::<Span>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_accepted_spelling_of_a_unit_gives_the_same_value(
+            number in 1u32..300, upper: u64, spaces in "[ ]{0,2}",
+        ) {
+            for kind in [&RATE, &SPAN, &BYTES, &PACKETS] {
+                for unit in kind.units {
+                    let right = kind.parse(&format!("{number} {}", unit.name()));
+                    prop_assert_eq!(&right, &Ok(u64::from(number) * unit.worth));
+                    for text in unit.exact {
+                        prop_assert_eq!(&kind.parse(&format!("{number}{spaces}{text}")), &right);
+                    }
+                    for text in unit.words {
+                        let text = any_case(text, upper);
+                        prop_assert_eq!(&kind.parse(&format!("{number}{spaces}{text}")), &right);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn a_spelling_that_is_not_listed_is_never_guessed(unit in "[a-zA-Z/]{1,6}") {
+            for kind in [&RATE, &SPAN, &BYTES, &PACKETS] {
+                let known = kind.units.iter().any(|known| known.is(&unit));
+                prop_assert_eq!(kind.parse(&format!("7{unit}")).is_ok(), known);
+            }
+        }
     }
 }

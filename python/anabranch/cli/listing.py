@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ..offers import find, offering
 from .options import scenario_from
 from .terminal import console, table
 
@@ -145,12 +146,13 @@ def list_command(what: str, of: str | None = None) -> None:
     """Prints one of the lists; of cells those of the document `of`. Raises ValueError for another
     word.
     """
-    if what not in LISTS:
-        raise ValueError(f"there is no list of {what!r}; the lists are {', '.join(LISTS)}")
-    if of is not None and what != "cells":
-        raise ValueError(f"the list of {what} takes no other word, and {of!r} is one")
+    name = find(what, LISTS)
+    if name is None:
+        raise ValueError(offering(f"there is no list of {what!r}", what, LISTS, "the lists are"))
+    if of is not None and name != "cells":
+        raise ValueError(f"the list of {name} takes no other word, and {of!r} is one")
     if of is None:
-        LISTS[what]()
+        LISTS[name]()
         return
     try:
         cells_of(of)

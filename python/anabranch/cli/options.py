@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from .. import _core
 from .._core import ScenarioError
 from ..files import is_standard_output
 from ..result import Recording
@@ -58,20 +59,12 @@ def checked_threads(threads: int) -> int:
     return threads
 
 
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
-
-
 def time_from(option: str, text: str, hint: str = 'a time such as "150 ms"') -> float:
     """Seconds of a time with its unit. Raises ValueError that names the option."""
-    number = text.strip().rstrip("mus").strip()
-    unit = text.strip()[len(number) :].strip()
     try:
-        seconds = float(number) * UNITS[unit]
-    except (ValueError, KeyError):
-        raise ValueError(f"{option} is {text!r}; write {hint}") from None
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(f"{option} is {text!r}; it is not below zero")
-    return seconds
+        return _core.seconds(text)
+    except ValueError as error:
+        raise ValueError(f"{option} is {text!r}; write {hint} ({error})") from None
 
 
 def recording_from(

@@ -180,7 +180,10 @@ class Audit:
     """The seeds, one by one."""
 
     def __post_init__(self) -> None:
-        """Raises ScenarioError for an unknown controller, ValueError for wrong seeds."""
+        """Takes controllers by the names that results have. Raises ScenarioError for an unknown
+        controller, ValueError for wrong seeds.
+        """
+        self.controllers = list(dict.fromkeys(map(_core.controller_name, self.controllers)))
         self.seed_list = checked_seeds(self.seeds)
         for network in self.networks:
             for controller in self.controllers:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import time
 
 from .. import _core
+from ..offers import find, offer
 from .controllers import NEEDS_ROOT, available, load, names
 from .errors import LinuxError
 from .observe import chosen_in, using
@@ -16,16 +16,23 @@ MOST_WAIT_S = 10.0
 
 
 def known_name(name: str) -> str:
-    """The law that is meant by its own name or the kernel's. Raises LinuxError with the nearest
-    names.
+    """The law that is meant by its own name or the kernel's. Raises LinuxError that offers what is
+    near and names all of them.
     """
     known = names()
-    for law, kernel_name in known.items():
-        if name in (law, kernel_name):
-            return law
-    nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.0)
+    if law := find(name, known):
+        return law
+    if own := find(name, known.values()):
+        return next(law for law, kernel_name in known.items() if kernel_name == own)
+    try:
+        meant = _core.controller_name(name).removeprefix("kernel:")
+    except _core.ScenarioError:
+        meant = ""
+    if meant in known:
+        return meant
     raise LinuxError(
-        f"there is no controller `{name}` for the kernel; the nearest are {', '.join(nearest)}"
+        f"there is no controller `{name}` for the kernel{offer(name, known)}\n"
+        f"help: those that it can run are {', '.join(known)}"
     )
 
 

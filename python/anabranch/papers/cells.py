@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..offers import UnknownName, nearest, unknown
+from ..offers import UnknownName, find, offer, unknown
 from ..scenario import Scenario, load
 from .laboratory import SIMULATION, Configuration
 from .registry import PAPERS
@@ -15,9 +15,10 @@ def cells(key: str) -> dict[str, Configuration]:
 
     Raises KeyError for an unknown document.
     """
-    if key not in PAPERS:
+    paper = find(key, PAPERS)
+    if paper is None:
         raise unknown("document", key, PAPERS, "the documents are")
-    found: dict[str, Configuration] = PAPERS[key].configurations_of(SIMULATION)
+    found: dict[str, Configuration] = PAPERS[paper].configurations_of(SIMULATION)
     return found
 
 
@@ -27,12 +28,12 @@ def cell(key: str, name: str) -> Scenario:
     Raises KeyError for an unknown document or cell.
     """
     known = cells(key)
-    if name not in known:
-        near = nearest(name, known)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    named = find(name, known)
+    if named is None:
         raise UnknownName(
-            f"{key} has no cell {name!r}{hint}\nhelp: `anabranch list cells {key}` shows its {len(known)} cells"
+            f"{key} has no cell {name!r}{offer(name, known)}\nhelp: `anabranch list cells {key}` shows its {len(known)} cells"
         )
+    key, name = find(key, PAPERS) or key, named
     found = known[name]
     whole = load(found.scenario)
     scenario = whole.changed(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..offers import find, offer
 from . import couple_plus, cs218, khalili, tse, wifi
 from .beside import explained
 from .document import Paper
@@ -25,20 +25,23 @@ SEEDS_BESIDE = 5
 def select(names: Sequence[str]) -> dict[str, list[str]]:
     """Claim ids by document for what a user named: documents, claims, or nothing for everything.
 
-    Raises KeyError for a name that is neither, offering those that are near.
+    Raises KeyError for a name that is neither, with those that there are.
     """
     if not names:
         return {key: list(paper.claims) for key, paper in PAPERS.items()}
     chosen: dict[str, list[str]] = {}
     for name in names:
         keys = {id: key for key, paper in PAPERS.items() for id in (key, *paper.claims)}
-        if name not in keys:
-            near = difflib.get_close_matches(name, keys, 3, 0.4)
+        found = find(name, keys)
+        if found is None:
+            of = find(name.split(".")[0], PAPERS)
+            known = ", ".join(PAPERS[of].claims if of else PAPERS)
             raise KeyError(
-                f"there is no document or claim {name!r}; near: {', '.join(near) or ', '.join(PAPERS)}"
+                f"there is no document or claim {name!r}{offer(name, keys)}\n"
+                f"help: the {f'claims of {of}' if of else 'documents'} are {known}"
             )
-        key = keys[name]
-        ids = list(PAPERS[key].claims) if name == key else [name]
+        key = keys[found]
+        ids = list(PAPERS[key].claims) if found == key else [found]
         chosen.setdefault(key, []).extend(id for id in ids if id not in chosen.get(key, []))
     return chosen
 

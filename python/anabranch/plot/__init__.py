@@ -14,12 +14,12 @@ no figure but a page that plays a run.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..offers import find, offering
 from .animation import animation
 from .capture import capture
 from .cdf import cdf
@@ -129,11 +129,10 @@ def draw(kind: str, results: Results, **options: Any) -> Figure:
 
     Raises ValueError for an unknown kind or option, and what the kind's function raises.
     """
-    if kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ValueError(f"there is no plot {kind!r}{hint} The kinds are {', '.join(KINDS)}")
-    chosen = KINDS[kind]
+    name = find(kind, KINDS)
+    if name is None:
+        raise ValueError(offering(f"there is no plot {kind!r}", kind, KINDS, "the kinds are"))
+    chosen = KINDS[name]
     for name in options:
         if name not in chosen.options:
             known = ", ".join(chosen.options)

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from .. import plan as planned
 from .queueing import Queue
 
@@ -88,7 +89,7 @@ class Network:
     def with_controller(self, controller: str, classes: Iterable[str] | None = None) -> Network:
         """The same network with `controller` in the named classes (all multipath ones if None).
 
-        Raises ValueError for a class that does not exist.
+        Raises ValueError for a class or a controller that does not exist.
         """
         if classes is None:
             chosen = {c.name for c in self.classes if len(c.paths) > 1}
@@ -98,6 +99,7 @@ class Network:
             if unknown:
                 known = ", ".join(c.name for c in self.classes)
                 raise ValueError(f"no class {sorted(unknown)[0]!r}; the classes are {known}")
+        controller = _core.controller_name(controller)
         return replace(
             self,
             classes=tuple(

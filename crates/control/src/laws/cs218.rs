@@ -120,6 +120,7 @@ impl Law for Cs218 {
 impl Kind for Cs218 {
     const DESCRIBED: Described = Described {
         names: &["cs218"],
+        aliases: &["cs218-algo"],
         summary: "CS218_ALGO: LIA, up to twice as fast on a path without a loss for five ACKs and without a queue.",
         formula: "growth min(α/w_tot, 1/w_r) (1 + bestRTT/lastRTT) after five ACKs since a loss, backoff w_r/2",
         source: "CS 218 project report, 2017, §3.2.3",

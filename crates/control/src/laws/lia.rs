@@ -36,7 +36,8 @@ impl Law for Lia {
 
 impl Kind for Lia {
     const DESCRIBED: Described = Described {
-        names: &["lia", "rtt-compensator"],
+        names: &["lia"],
+        aliases: &["rtt-compensator", "coupled"],
         summary: "linked increases: MPTCP's standard control",
         formula: "growth min(max_s(w_s/rtt_s²)/(Σ x_s)², 1/w_r), backoff w_r/2",
         source: "RFC 6356 §3",
@@ -45,7 +46,8 @@ impl Kind for Lia {
     };
     const PLAIN: Option<Self> = Some(Lia::Capped);
     const CHOICES: &'static [Choice<Self>] =
-        &[Choice::word("uncapped", Lia::Uncapped, "without the cap 1/w_r")];
+        &[Choice::word("uncapped", Lia::Uncapped, "without the cap 1/w_r")
+            .aliased(&["linked-increases"])];
 }
 
 #[cfg(test)]

@@ -93,6 +93,7 @@ impl Kind for Olia {
         source: "draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012",
         set_valued: true,
         ported: true,
+        ..Described::DEFAULT
     };
     const PLAIN: Option<Self> = Some(Olia::Paper);
     const CHOICES: &'static [Choice<Self>] =

@@ -218,6 +218,7 @@ impl CongestionController for CouplePlusControl {
 impl Kind for CouplePlus {
     const DESCRIBED: Described = Described {
         names: &["couple-plus"],
+        aliases: &["couple+"],
         summary: "Couple+: LIA that asks why a coded path lost packets before it backs off; plain LIA on other paths.",
         formula: "loss flag: twnd = 7/8 w; decoded within r/(r − 1) packets: w; if not, and rtt ≥ 2 minRTT: min(w, twnd)/2",
         source: "Xue et al., TVT 2017, §IV",

@@ -228,6 +228,7 @@ pub enum Lp {
 impl Kind for Lp {
     const DESCRIBED: Described = Described {
         names: &["lp"],
+        aliases: &["tcp-lp"],
         summary: "TCP-LP on every path by itself; a background transport that yields when a queue grows.",
         formula: "Reno; one-way delay above d_min + 0.15 (d_max − d_min): w/2, within 3 round trips again: 1",
         source: "Kuzmanovic and Knightly, ToN 2006; Tse 2006, §2.2",

@@ -349,6 +349,7 @@ forward! {
 impl Kind for MultiPriority {
     const DESCRIBED: Described = Described {
         names: &["multi-priority"],
+        aliases: &["multi-priority-tcp"],
         summary: "Multi-Priority TCP: TCP on the first path, TCP-LP on the others, whose probes it pays for.",
         formula: "base: Reno, window less probes outstanding, + 1/w_B for a slow one; others: TCP-LP",
         source: "Tse 2006, §2.2 and §3.1",

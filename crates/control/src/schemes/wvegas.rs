@@ -209,6 +209,7 @@ pub enum Wvegas {
 impl Kind for Wvegas {
     const DESCRIBED: Described = Described {
         names: &["wvegas"],
+        aliases: &["weighted-vegas"],
         summary: "Weighted Vegas; delay-based, equalises queueing over the paths.",
         formula: "once a round trip: ±1 towards alpha_r = 10 x_r / Σx queued packets; decrease to w/2",
         source: "Cao, Xu and Fu, ICNP 2012; Internet-Draft of Xu et al.",

@@ -80,7 +80,8 @@ mod tests {
         ) {
             for kind in AnySlowStart::listed() {
                 let name = kind.described.names[0];
-                let mut slow_start = AnySlowStart::find(name, None).expect("it is registered");
+                let called = AnySlowStart::called(name, None).pop().expect("it is registered");
+                let (mut slow_start, _) = called.kind.expect("it needs no option");
                 for (una, (rtt, lost)) in (0..).zip(&acks) {
                     if *lost {
                         slow_start.on_congestion();

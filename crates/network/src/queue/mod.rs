@@ -12,7 +12,7 @@ use serde::de::{self, DeserializeOwned, EnumAccess, VariantAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
-use units::{Described, InvalidParameter, Packets, Rate, Time, ValidRange};
+use units::{Described, InvalidParameter, Packets, Rate, Time, ValidRange, name};
 
 mod fifo;
 
@@ -332,11 +332,9 @@ impl<'de> Deserialize<'de> for Named {
                 f.write_str("the name of a kind of queue")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Named, E> {
-                let known = |kind: &Described| kind.names.contains(&text);
-                match text == UNLIMITED || Queue::KINDS.iter().any(known) {
-                    true => Ok(Named(text.into())),
-                    false => Err(E::unknown_variant(text, NAMES)),
-                }
+                let all = Queue::KINDS.iter().flat_map(|kind| kind.names).copied();
+                let found = name::find(text, all.chain([UNLIMITED]));
+                found.map(|name| Named(name.into())).ok_or_else(|| E::unknown_variant(text, NAMES))
             }
         }
         deserializer.deserialize_identifier(Name)

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use units::InvalidParameter;
+use units::name::find;
 use wire::Range;
 
 mod form;
@@ -125,7 +126,7 @@ macro_rules! schedulers {
             /// The scheduler called `name` with the parameters in `content`.
             fn read<'de, D: Deserializer<'de>>(name: &str, content: D) -> Result<Self, D::Error> {
                 $(
-                    if <$type as Kind>::DESCRIBED.names.contains(&name) {
+                    if find(name, <$type as Kind>::DESCRIBED.names.iter().copied()).is_some() {
                         return $type::deserialize(content).map(Scheduler::$type);
                     }
                 )*

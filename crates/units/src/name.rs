@@ -1,0 +1,191 @@
+//! Names as people write them: case, hyphens, underscores and spaces do not matter.
+//!
+//! This is the one place that compares a name with those that are known, and that says which of
+//! them were probably meant.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Most names that are offered for one that is unknown.
+const MOST_OFFERED: usize = 3;
+
+/// Characters from which on the beginning of a name is taken for it.
+const LEAST_BEGINNING: usize = 3;
+
+/// Whether a character between letters does not matter.
+fn separates(c: char) -> bool {
+    matches!(c, '-' | '_' | ' ')
+}
+
+/// What matters of a name.
+fn letters(name: &str) -> impl Iterator<Item = char> + Clone {
+    name.chars().filter(|c| !separates(*c)).flat_map(char::to_lowercase)
+}
+
+/// Whether two spellings are the same name.
+pub fn same(a: &str, b: &str) -> bool {
+    a == b || letters(a).eq(letters(b))
+}
+
+/// The known name that `text` spells. A name that is written as it is known goes before others, and
+/// a text that could be two of them is neither.
+pub fn find<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut found = None;
+    let mut several = false;
+    for name in known {
+        if name == text {
+            return Some(name);
+        }
+        if same(name, text) {
+            several |= found.is_some_and(|other| other != name);
+            found = Some(name);
+        }
+    }
+    found.filter(|_| !several)
+}
+
+/// What follows `name` at the beginning of `text`, and at most one separator behind it.
+pub fn strip<'a>(name: &str, text: &'a str) -> Option<&'a str> {
+    let mut rest = text;
+    for letter in letters(name) {
+        let mut chars = rest.trim_start_matches(separates).chars();
+        if !chars.next().is_some_and(|c| c.to_lowercase().eq([letter])) {
+            return None;
+        }
+        rest = chars.as_str();
+    }
+    match name.ends_with(separates) {
+        true => Some(rest.strip_prefix(separates).unwrap_or(rest)),
+        false => Some(rest),
+    }
+}
+
+/// The known names that `text` probably means, nearest first; none if nothing is near.
+pub fn near<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let written: Vec<char> = letters(text).collect();
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for name in known {
+        let name_letters: Vec<char> = letters(name).collect();
+        if let Some(far) = distance(&written, &name_letters)
+            && !found.iter().any(|(_, other)| *other == name)
+        {
+            found.push((far, name));
+        }
+    }
+    found.sort_by_key(|(far, _)| *far);
+    let best = found.first().map_or(0, |(far, _)| *far);
+    found
+        .into_iter()
+        .filter(|(far, _)| *far <= best + 1)
+        .map(|(_, name)| name)
+        .take(MOST_OFFERED)
+        .collect()
+}
+
+/// "; did you mean `a` or `b`?", or nothing if nothing is near.
+pub fn offer<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = near(text, known).iter().map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("; did you mean {one}?"),
+        [most @ .., last] => format!("; did you mean {} or {last}?", most.join(", ")),
+    }
+}
+
+/// How many letters are wrong, missing, too many or exchanged with their neighbour; `None` if
+/// `written` is not near `name`: one wrong letter, and one more for every six, is.
+fn distance(written: &[char], name: &[char]) -> Option<usize> {
+    let most = 1 + name.len() / 6;
+    if written.len() >= LEAST_BEGINNING && name.starts_with(written) {
+        return Some(most.min(name.len() - written.len()));
+    }
+    if written.len().abs_diff(name.len()) > most || written.is_empty() {
+        return None;
+    }
+    let width = name.len() + 1;
+    let mut rows: [Vec<usize>; 3] = [Vec::new(), (0..width).collect(), (0..width).collect()];
+    for (i, letter) in written.iter().enumerate() {
+        rows.rotate_left(1);
+        rows[2] = Vec::with_capacity(width);
+        rows[2].push(i + 1);
+        for (j, other) in name.iter().enumerate() {
+            let replaced = rows[1][j] + usize::from(letter != other);
+            let mut least = replaced.min(rows[1][j + 1] + 1).min(rows[2][j] + 1);
+            if i > 0 && j > 0 && *letter == name[j - 1] && written[i - 1] == *other {
+                least = least.min(rows[0][j - 1] + 1);
+            }
+            rows[2].push(least);
+        }
+    }
+    Some(rows[2][name.len()]).filter(|far| *far <= most && *far < name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn case_hyphens_underscores_and_spaces_do_not_matter() {
+        for text in ["fully-coupled", "Fully Coupled", "FULLY_COUPLED", "fullycoupled"] {
+            assert_eq!(find(text, ["lia", "fully-coupled"]), Some("fully-coupled"), "{text}");
+        }
+        assert_eq!(find("fully-coupledx", ["fully-coupled"]), None);
+        assert_eq!(find("fully:coupled", ["fully-coupled"]), None);
+    }
+
+    #[test]
+    fn a_name_that_is_written_as_it_is_known_goes_before_one_of_another_spelling() {
+        assert_eq!(find("a-1", ["A1", "a-1"]), Some("a-1"));
+        assert_eq!(find("A-1", ["A1", "a-1"]), None);
+    }
+
+    #[test]
+    fn what_follows_a_name_is_left_as_it_is_written() {
+        assert_eq!(strip("acks-", "ACKS 7"), Some("7"));
+        assert_eq!(strip("acks-", "acks7"), Some("7"));
+        assert_eq!(strip("acks-", "acks--1"), Some("-1"));
+        assert_eq!(strip("", "0.5"), Some("0.5"));
+        assert_eq!(strip("acks-", "ack"), None);
+    }
+
+    #[test]
+    fn what_is_near_is_offered_and_nothing_else() {
+        let known = ["reno", "phi", "lia", "olia", "balia", "lp", "mtcp", "fully-coupled"];
+        assert_eq!(near("oila", known), ["olia"]);
+        assert_eq!(near("lai", known), ["lia"]);
+        assert_eq!(near("full", known), ["fully-coupled"]);
+        for text in ["cubic", "semantics", "", "x", "a name that is nothing like any other"] {
+            assert_eq!(near(text, known), [""; 0], "{text}");
+        }
+        assert_eq!(offer("oila", known), "; did you mean `olia`?");
+        assert_eq!(offer("cubic", known), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_found_however_it_is_cased_and_separated(
+            name in "[a-z]{1,8}(-[a-z]{1,4}){0,3}", seps in prop::collection::vec("[-_ ]?", 20), upper: [bool; 20],
+        ) {
+            let letters = name.chars().filter(|c| *c != '-').enumerate();
+            let text: String = letters.map(|(i, c)| {
+                let c = if upper[i % 20] { c.to_ascii_uppercase() } else { c };
+                format!("{}{c}", seps[i % 20])
+            }).collect();
+            prop_assert_eq!(find(&text, [name.as_str()]), Some(name.as_str()));
+        }
+
+        #[test]
+        fn one_wrong_letter_is_near(name in "[a-z]{2,12}", at in 0_usize..12, letter in "[a-z]") {
+            let mut text = name.clone();
+            text.insert_str(at.min(name.len()), &letter);
+            prop_assert_eq!(near(&text, [name.as_str()]), [name.as_str()]);
+        }
+
+        #[test]
+        fn no_text_makes_the_comparison_panic(text in "\\PC*", name in "\\PC{0,8}") {
+            let _ = (near(&text, [name.as_str()]), strip(&name, &text), find(&text, [name.as_str()]));
+        }
+    }
+}
