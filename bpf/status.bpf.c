@@ -21,6 +21,14 @@ struct bpf_iter__tcp {
 struct seq_file {
 };
 
+struct list_head___prev {
+	struct list_head___prev *prev;
+};
+
+struct tcp_congestion_ops___listed {
+	struct list_head___prev list;
+};
+
 #pragma clang attribute pop
 
 #define AF_INET6 10
@@ -50,6 +58,16 @@ static inline bool ab_backup(struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD_PROBED(context, backup);
 }
 
+/* Whether a control is no longer in the kernel's list: removing it leaves there a pointer that
+ * cannot be read (LIST_POISON2). Another one of the same name may be in the list meanwhile. */
+static inline bool ab_departed(const struct tcp_congestion_ops *ops)
+{
+	const struct tcp_congestion_ops___listed *entry = (const void *)ops;
+	u64 node;
+
+	return bpf_probe_read_kernel(&node, sizeof(node), entry->list.prev) < 0;
+}
+
 SEC("iter/tcp")
 int ab_status(struct bpf_iter__tcp *ctx)
 {
@@ -73,6 +91,8 @@ int ab_status(struct bpf_iter__tcp *ctx)
 		__builtin_memset(&row.path, 0, sizeof(row.path));
 	if (ab_backup(tp))
 		row.flags |= AB_BACKUP;
+	if (ab_departed(tp->inet_conn.icsk_ca_ops))
+		row.flags |= AB_DEPARTED;
 	ab_addresses(&row, sk);
 	row.state = sk->skc_state;
 	row.ca_state = BPF_CORE_READ_BITFIELD_PROBED(&tp->inet_conn, icsk_ca_state);

@@ -209,6 +209,7 @@ enum ab_flag {
 	AB_IPV6 = 1,
 	AB_BEGUN = 2, /* the controller has begun on the socket */
 	AB_BACKUP = 4, /* the path manager keeps the subflow in reserve */
+	AB_DEPARTED = 8, /* its controller was taken out of the kernel */
 };
 
 #endif

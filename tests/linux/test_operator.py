@@ -171,6 +171,36 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
             assert passes(*others) and passes(sender, receiver)
 
 
+def test_sockets_of_an_earlier_load_are_counted_apart_and_hold_no_later_one() -> None:
+    def counted() -> list[int]:
+        (row,) = json.loads(done("status", "--json"))["controllers"]
+        return [row[key] for key in ("sockets", "listening", "earlier")]
+
+    tcp = socket.IPPROTO_TCP
+    with (
+        controller("lia") as name,
+        connection(name, tcp) as old,
+        socket.socket() as server,
+    ):
+        server.bind(("127.0.0.1", 0))
+        server.setsockopt(tcp, socket.TCP_CONGESTION, name.encode())
+        server.listen(1)
+        assert passes(*old) and counted() == [2, 1, 0]
+        done("unload", "lia", "--force")
+        (row,) = json.loads(done("status", "--json"))["connections"]
+        assert row["controller"] == name and row["departed"]
+        done("load", "lia")
+        assert counted() == [0, 0, 2]
+        with connection(name, tcp) as new:
+            assert passes(*new) and passes(*old) and counted() == [1, 0, 2]
+            rows = json.loads(done("status", "--json"))["connections"]
+            assert sorted(row["departed"] for row in rows) == [False, True]
+            assert "sockets: 1, of which listen: 0" in refused("unload", "lia")
+            new[0].setsockopt(tcp, socket.TCP_CONGESTION, b"reno")
+        assert done("unload", "lia") == "unloaded\n"
+        assert passes(*old)
+
+
 @pytest.mark.parametrize("protocol", [IPPROTO_MPTCP, socket.IPPROTO_TCP], ids=["mptcp", "tcp"])
 def test_a_socket_that_listens_is_in_use_and_hands_the_controller_on_after_it_is_forced_out(
     protocol: int,

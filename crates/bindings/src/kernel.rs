@@ -179,6 +179,7 @@ pub(crate) fn kernel_subflows(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>
         table.set_item("controller", row.controller)?;
         table.set_item("begun", row.begun)?;
         table.set_item("backup", row.backup)?;
+        table.set_item("departed", row.departed)?;
         table.set_item("local", row.local.to_string())?;
         table.set_item("remote", row.remote.to_string())?;
         table.set_item("connection", row.connection)?;

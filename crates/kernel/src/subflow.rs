@@ -15,6 +15,8 @@ pub struct Subflow {
     pub begun: bool,
     /// Whether the path manager keeps it in reserve.
     pub backup: bool,
+    /// Whether its controller was taken out of the kernel; another one may have the name now.
+    pub departed: bool,
     /// Its own address.
     pub local: SocketAddr,
     /// Its peer's address.
@@ -79,6 +81,7 @@ impl From<Row> for Subflow {
             controller: String::from_utf8_lossy(name).into_owned(),
             begun: has(Flag::Begun),
             backup: has(Flag::Backup),
+            departed: has(Flag::Departed),
             local: SocketAddr::new(address(row.local, ipv6), row.local_port),
             remote: SocketAddr::new(address(row.remote, ipv6), row.remote_port),
             state: row.state,
@@ -137,6 +140,8 @@ enum Flag {
     Begun = 2,
     /// The path manager keeps the subflow in reserve.
     Backup = 4,
+    /// The controller was taken out of the kernel.
+    Departed = 8,
 }
 layout!(ab_flag, Flag);
 

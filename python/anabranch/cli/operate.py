@@ -29,7 +29,7 @@ WATCH_S = 0.1, 3600.0
 
 USES = {"load": "controllers in the kernel", "run": "scenarios on the kernel"}
 
-HELD = ("sockets", "listening")
+HELD = ("sockets", "listening", "earlier")
 COUNTERS = ("acks", "coupled", "losses", "missed", "repairs")
 
 HEAD = [
@@ -159,7 +159,7 @@ def _finite(value: Any) -> Any:
 def _tables(content: Status) -> Group:
     """The status as tables."""
     controllers = [
-        [row.name, row.law, f"{row.sockets:,}", f"{row.listening:,}"]
+        [row.name, row.law, f"{row.sockets:,}", f"{row.listening:,}", f"{row.earlier:,}"]
         + [f"{row.counters[key]:,}" for key in COUNTERS]
         for row in content.controllers
     ]
@@ -185,7 +185,7 @@ def _row(number: int, connection: ConnectionStatus, subflow: SubflowStatus) -> l
 
     return [
         f"{number} {connection.protocol}",
-        connection.controller,
+        connection.controller + ", taken out" * connection.departed,
         subflow.local,
         subflow.remote,
         shown(subflow.cwnd_segments),

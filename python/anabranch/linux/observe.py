@@ -47,6 +47,8 @@ class ControlledSocket(Record):
     controller: str
     begun: bool
     backup: bool
+    departed: bool = False
+    """Whether its controller was taken out of the kernel; another may have been loaded since."""
     local: str
     remote: str
     connection: int
@@ -136,6 +138,8 @@ class ConnectionStatus(Record):
 
     namespace: int
     controller: str
+    departed: bool
+    """Whether that controller was taken out since; the connection keeps it until it closes."""
     protocol: str
     subflows: list[SubflowStatus]
 
@@ -148,6 +152,8 @@ class ControllerStatus(Record):
     name: str
     sockets: int
     listening: int
+    earlier: int
+    """Sockets of a controller of this name that was taken out; they keep that one until they close."""
     counters: dict[str, int]
 
 
@@ -161,13 +167,15 @@ class Status(Record):
 
 @dataclass(frozen=True)
 class Use:
-    """How many sockets have a controller, in whatever state of TCP."""
+    """How many sockets have the controller that is loaded, in whatever state of TCP."""
 
     sockets: int
     listening: int
     """Of those. If one chose the controller itself, and not its namespace, what it accepts has it
     too.
     """
+    earlier: int
+    """Sockets that have a controller of the same name that was taken out; not among the others."""
 
 
 def status() -> Status:
@@ -189,6 +197,7 @@ def status() -> Status:
                 name=name,
                 sockets=use.sockets,
                 listening=use.listening,
+                earlier=use.earlier,
                 counters=_core.kernel_counters(law),
             )
         )
@@ -224,8 +233,9 @@ def using(kernel_name: str) -> Use:
 
 def used(rows: Iterable[ControlledSocket], kernel_name: str) -> Use:
     """Those of `rows` that have a controller."""
-    states = [row.state for row in rows if row.controller == kernel_name]
-    return Use(len(states), states.count(LISTEN))
+    own = [row for row in rows if row.controller == kernel_name]
+    states = [row.state for row in own if not row.departed]
+    return Use(len(states), states.count(LISTEN), len(own) - len(states))
 
 
 def chosen_in(kernel_name: str) -> int:
@@ -286,16 +296,17 @@ def namespaces() -> Iterator[Namespace]:
 
 def connections(rows: Iterable[ControlledSocket]) -> Iterator[ConnectionStatus]:
     """Subflows gathered by connection, each with its coupling terms."""
-    groups: dict[tuple[int, str, int, str, str], list[ControlledSocket]] = {}
+    groups: dict[tuple[int, str, bool, int, str, str], list[ControlledSocket]] = {}
     for row in rows:
         alone = (row.local, row.remote) if row.connection == 0 else ("", "")
-        key = (row.namespace, row.controller, row.connection, *alone)
+        key = (row.namespace, row.controller, row.departed, row.connection, *alone)
         groups.setdefault(key, []).append(row)
-    for (namespace, controller, connection, *_), members in sorted(groups.items()):
+    for (namespace, controller, departed, connection, *_), members in sorted(groups.items()):
         terms = zip(members, coupling(members), strict=True)
         yield ConnectionStatus(
             namespace=namespace,
             controller=controller,
+            departed=departed,
             protocol="MPTCP" if connection else "TCP",
             subflows=[shown(row, coupled) for row, coupled in terms],
         )

@@ -58,8 +58,8 @@ def load_for_good(name: str, min_ssthresh: int = 1) -> str:
 
 def unload_for_good(name: str, force: bool = False) -> int | None:
     """Takes a loaded controller out; how many sockets keep it until they close, None where that
-    cannot be known. Where it is what new connections get it stays so: `observe.choose_reno` changes
-    that.
+    cannot be known. Sockets that keep an earlier one of the same name are not among them. Where it
+    is what new connections get it stays so: `observe.choose_reno` changes that.
 
     Raises LinuxError for an unknown name, a controller that is not loaded, without root, and,
     unless `force` is set, while sockets have it or it is what new ones get, or if that cannot be
