@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 
@@ -135,7 +136,9 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["reproduce", "khalili", "--world", "moon"], "moon"),
         (["reproduce", "khalili", "--keep", "out"], "--keep is for measurements"),
         (["reproduce", "khalili", "--world", "linux", "--from", "no/such"], "no/such"),
-        (["compare", "khalili/scenario-c", "-c", "phi:1", "--worlds", "theory,linux"], "phi:1"),
+        (["compare", "khalili/scenario-c", "--controllers", "lia"], "two or more names"),
+        (["compare", "khalili/scenario-c", "--controllers", "lia,oila"], "olia"),
+        (["compare", "khalili/scenario-c", "--controllers", "lia,olia", "-c", "lia"], "leave"),
         (["reproduce", "khalili", "--seeds", "1000001"], "--seeds is 1000001; it is from 1 to"),
         (["plot", "README.md"], "not a result"),
         (["list", "wishes"], "controllers"),
@@ -293,6 +296,25 @@ def test_theory_and_simulation_agree_differ_or_are_undecided(
     mean: float, half: float, word: str
 ) -> None:
     assert agreement(Interval(mean * 1e6, half * 1e6, 5), 1e6, 0.1) == word
+
+
+def test_controllers_are_compared_seed_by_seed(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    words = ("--controllers", "lia,olia", "-n", "3", *SHORT, "--json", str(file))
+    done = anabranch("compare", "khalili/scenario-c", *words)
+    assert done.returncode == 0, done.stderr
+    content = json.loads(file.read_text())
+    assert list(content["controllers"]) == ["lia", "olia"]
+    lia, olia = (
+        np.array([np.mean(run["flows"]["throughput_bps"][:10]) for run in one["runs"]])
+        for one in content["controllers"].values()
+    )
+    (own,) = (one for one in content["differences"] if one["class"] == "multipath")
+    assert own["controller"] == "olia"
+    assert own["difference_bps"]["mean"] == pytest.approx(np.mean(olia - lia))
+    assert own["difference_bps"]["repetitions"] == 3
+    low, high = own["difference_bps"]["interval95"]
+    assert own["word"] == ("less" if high < 0 else "more" if low > 0 else "undecided")
 
 
 def test_one_replication_decides_nothing() -> None:

@@ -360,41 +360,58 @@ def test_two_measured_worlds_differ_when_their_intervals_do_not_explain_it() -> 
     assert agreement(a, 1.03, 0.1) == "agrees"
 
 
-def test_the_kernel_is_compared_with_only_as_root_and_where_it_can_run_the_scenario(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_kernel_is_compared_with_only_where_it_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anabranch.cli.compare.TUN", tmp_path)
-    monkeypatch.setattr("anabranch.linux.controllers.built", lambda: True)
-    plan = ab.load("khalili/scenario-c").plan()
-    assert compare.usual(plan, lambda: 1000) == ["theory", "simulation"]
-    assert "linux is left out: that needs root" in capsys.readouterr().out
-    assert compare.usual(plan, lambda: 0) == ["theory", "simulation", "linux"]
-    lossless = ab.load("khalili/scenario-c").plan(controller="phi:0.5")
-    assert compare.usual(lossless, lambda: 0) == ["theory", "simulation"]
-    assert "linux is left out" in capsys.readouterr().out
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(compare, "measured", lambda *words, **options: pytest.fail("was run"))
+    options = compare.CompareOptions(repeat=2, overrides=SHORT, tolerance=9)
+    compare.compare_command("khalili/scenario-c", options)
+    out = capsys.readouterr().out
+    assert "theory" in out and "simulation" in out and "linux" not in out
 
 
-def test_over_a_medium_theory_is_left_out_and_two_worlds_must_remain(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_machine_that_cannot_run_the_kernels_part_says_so_before_anything_is_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("anabranch.cli.compare.TUN", tmp_path)
-    monkeypatch.setattr("anabranch.linux.controllers.built", lambda: True)
-    way = {"medium": "air", "from": "a", "to": "b"}
-    back = {"medium": "air", "from": "b", "to": "a"}
-    plan = ab.Scenario.written(
-        {
-            "name": "x",
-            "duration": "1 s",
-            "medium": [{"name": "air", "standard": "g"}],
-            "link": [{"name": "up", **way}, {"name": "down", **back}],
-            "flow": [{"name": "f", "path": [{"links": ["up"], "back": ["down"]}]}],
-        },
-        "x",
-    ).plan()
-    assert compare.usual(plan, lambda: 0) == ["simulation", "linux"]
-    assert "theory is left out: link 'up' is a part of medium 'air'" in capsys.readouterr().out
-    with pytest.raises(ValueError, match="only simulation can run this scenario"):
-        compare.usual(plan, lambda: 1000)
+    with pytest.raises(ValueError, match="needs root"):
+        compare.check_machine(lambda: 1000)
+    monkeypatch.setattr(compare, "TUN", tmp_path / "tun")
+    with pytest.raises(ValueError, match="tun is missing"):
+        compare.check_machine(lambda: 0)
+    monkeypatch.setattr(compare, "of_world", lambda *words: pytest.fail("was run"))
+    options = compare.CompareOptions(worlds="theory,simulation,linux", overrides=SHORT)
+    with pytest.raises(ValueError, match=r"needs root|is missing"):
+        compare.compare_command("khalili/scenario-c", options)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "said", "left"),
+    [
+        (
+            "khalili/scenario-c",
+            {"worlds": "theory,linux", "controller": "phi:0.5"},
+            "linux",
+            "theory",
+        ),
+        ("wifi/up", {}, "theory", "simulation"),
+    ],
+)
+def test_a_world_without_an_answer_is_named_and_the_others_are_shown(
+    words: str,
+    options: dict[str, str],
+    said: str,
+    left: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "x.json"
+    short = ["duration=8 s", "warmup=2 s"]
+    wanted = compare.CompareOptions(repeat=2, overrides=short, json=file, **options)
+    compare.compare_command(words, wanted)
+    out = capsys.readouterr().out
+    assert f"{said} has no answer: " in out
+    assert list(json.loads(file.read_text())["worlds"]) == [left]
 
 
 def test_compare_sets_three_worlds_side_by_side(
@@ -405,6 +422,7 @@ def test_compare_sets_three_worlds_side_by_side(
         return replace(parts[0], runs=[part.runs[0] for part in parts])
 
     monkeypatch.setattr(compare, "measured", on_linux)
+    monkeypatch.setattr(compare, "check_machine", lambda: None)
     file = tmp_path / "x.json"
     words = ["duration=40 s", "warmup=5 s"]
     options = compare.CompareOptions(
@@ -433,6 +451,7 @@ def test_an_interrupt_on_the_kernel_keeps_the_worlds_that_had_finished(
         raise compare.stopped(0, 3)
 
     monkeypatch.setattr(compare, "measured", stopped)
+    monkeypatch.setattr(compare, "check_machine", lambda: None)
     file = tmp_path / "x.json"
     options = compare.CompareOptions(
         worlds="simulation,theory,linux", repeat=2, overrides=SHORT, tolerance=9, json=file

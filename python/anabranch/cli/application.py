@@ -199,19 +199,29 @@ def theory(
 
 
 @app.command(
-    cls=Command, epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10"
+    cls=Command,
+    epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10\n\n"
+    "Example: anabranch compare khalili/scenario-c --controllers lia,olia\n\n"
+    "Example: sudo .venv/bin/anabranch compare khalili/scenario-c --worlds theory,simulation,linux",
 )
 def compare(
     scenario: ScenarioArgument,
     controller: ControllerOption = None,
-    worlds: Annotated[
+    controllers: Annotated[
         str | None,
         typer.Option(
-            "--worlds",
-            help="Worlds to compare, of theory, simulation, linux. Default theory,simulation; as root all three "
-            "where the kernel can run the scenario.",
+            "--controllers",
+            help="Compare controllers instead of worlds, in simulation and seed by seed: two or more names, such as "
+            "lia,olia.",
         ),
     ] = None,
+    worlds: Annotated[
+        str,
+        typer.Option(
+            "--worlds",
+            help="Worlds to compare: two or three of theory, simulation and linux. The last needs root and real time.",
+        ),
+    ] = "theory,simulation",
     seed: SeedOption = 1,
     repeat: Annotated[
         int | None,
@@ -231,12 +241,15 @@ def compare(
     threads: ThreadsOption = 0,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Theory, simulation and the real kernel side by side; status 1 when a class differs."""
+    """Theory, simulation and the real kernel side by side, or controllers; status 1 when a class
+    differs between worlds.
+    """
     from .compare import CompareOptions, compare_command
     from .options import checked_threads
 
     options = CompareOptions(
         controller=controller,
+        controllers=controllers,
         worlds=worlds,
         first_seed=seed,
         repeat=repeat,
@@ -256,7 +269,7 @@ def reproduce(
     what: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Documents or claims, such as khalili or khalili.table3.n10; nothing for all."
+            help="Documents or claims, such as khalili or khalili.table3.n10. Default: all."
         ),
     ] = None,
     quick: Annotated[
@@ -329,7 +342,7 @@ def reproduce(
 def audit(
     controllers: Annotated[
         list[str] | None,
-        typer.Argument(help="Controllers, such as olia or phi:0.5; nothing for all."),
+        typer.Argument(help="Controllers, such as olia or phi:0.5. Default: all."),
     ] = None,
     seed: SeedOption = 1,
     repeat: RepeatOption = 10,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from ..plan import Plan
 from ..result import FORMAT, Result, provenance
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference
+from . import paired
 from .fair import tell_not_judged
 from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out
@@ -25,9 +26,14 @@ from .terminal import columns, console, named, stopped, writing
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
 WORLDS = (THEORY, SIMULATION, LINUX)
+USUAL = f"{THEORY},{SIMULATION}"
+"""The worlds where none is asked for: the kernel takes real time."""
 REPEAT = {SIMULATION: 10, LINUX: 3}
 """Replications where nothing is said: those on the kernel take real time."""
 TUN = Path("/dev/net/tun")
+
+EXACT_RATE = replace(RATE, always=True)
+"""Theory's rates have no interval that would say how many decimals they support."""
 
 Agreement = Literal["agrees", "differs", "undecided"]
 COLOURS = {"agrees": "green", "differs": "red", "undecided": "yellow"}
@@ -86,7 +92,9 @@ class CompareOptions:
     """The options of `anabranch compare`."""
 
     controller: str | None = None
-    worlds: str | None = None
+    controllers: str | None = None
+    """Controllers to compare instead of worlds."""
+    worlds: str = USUAL
     first_seed: int = 1
     repeat: int | None = None
     """How many seeds; None is the number of each world."""
@@ -99,48 +107,71 @@ class CompareOptions:
 def compare_command(source: str, asked: CompareOptions) -> None:
     """Prints worlds side by side; exit status 1 when a class differs by more than it may.
 
-    Raises LinuxError before anything is run if the kernel is asked for and cannot run the scenario.
+    A world that has no answer for the scenario is named, and the others are shown. Raises
+    LinuxError before anything is run if the kernel is asked for and this machine cannot.
     """
-    controller, overrides, json = asked.controller, asked.overrides, asked.json
-    wanted = None if asked.worlds is None else checked_worlds(asked.worlds)
+    if asked.controllers is not None:
+        names = paired.controllers_from(asked.controllers)
+        if asked.controller is not None or asked.worlds != USUAL:
+            raise ValueError(
+                "--controllers compares controllers in simulation: leave --controller and --worlds out"
+            )
+        seeds = seeds_from(asked.first_seed, asked.repeat or REPEAT[SIMULATION])
+        paired.paired_command(scenario_from(source), names, seeds, asked)
+        return
+    wanted = checked_worlds(asked.worlds)
     chosen = {
         world: seeds_from(asked.first_seed, asked.repeat or number)
         for world, number in REPEAT.items()
     }
     scenario = scenario_from(source)
-    if json:
-        check_writable(json)
-    plan = scenario.plan(overrides=overrides, controller=controller)
-    names = usual(plan) if wanted is None else wanted
-    if LINUX in names:
-        tell_time(plan, len(chosen[LINUX]))
-    options: dict[str, Any] = {"controller": controller, "overrides": overrides}
+    if asked.json:
+        check_writable(asked.json)
+    plan = scenario.plan(overrides=asked.overrides, controller=asked.controller)
+    if LINUX in wanted:
+        if kernel_answers(plan, len(chosen[LINUX])):
+            check_machine()
+        else:
+            wanted.remove(LINUX)
     results: dict[str, Result] = {}
     ended: typer.Exit | None = None
-    for world in names:
+    for world in wanted:
         try:
-            if world == THEORY:
-                origin = provenance(controller, overrides, rtt="queueing", utility="log")
-                results[world] = as_result(scenario, predicted(plan, "queueing"), origin)
-            elif world == SIMULATION:
-                results[world] = simulated(
-                    scenario, chosen[world], threads=asked.threads, **options
-                )
-            else:
-                results[world] = measured(scenario, chosen[world], **options)
+            results[world] = of_world(world, scenario, plan, chosen, asked)
+        except theory.TheoryError as error:
+            tell_no_answer(THEORY, str(error))
+            continue
         except typer.Exit as interrupt:  # before any replication had finished
             ended = interrupt
             break
         if not results[world].provenance["complete"]:
             ended = stopped(len(results[world].runs), len(chosen[world]))
             break
-    if ended and len(results) < 2:
-        raise ended
-    finish(results, asked.tolerance, json)
+    if not results or (ended and len(results) < 2):
+        raise ended or ValueError(f"no world of {', '.join(wanted)} has an answer")
+    finish(results, asked.tolerance, asked.json)
     if ended:
         raise ended
     if "differs" in words(results, asked.tolerance).values():
         raise typer.Exit(1)
+
+
+def of_world(
+    world: str, scenario: Scenario, plan: Plan, seeds: dict[str, range], asked: CompareOptions
+) -> Result:
+    """What a world gives for a scenario. Raises TheoryError where theory has no answer."""
+    options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
+    if world == THEORY:
+        origin = provenance(**options, rtt="queueing", utility="log")
+        return as_result(scenario, predicted(plan, "queueing"), origin)
+    if world == SIMULATION:
+        return simulated(scenario, seeds[world], threads=asked.threads, **options)
+    return measured(scenario, seeds[world], **options)
+
+
+def tell_no_answer(world: str, why: str) -> None:
+    """Says that a world has no answer for the scenario."""
+    console().print(f"{world} has no answer: {why}", style="yellow", markup=False, highlight=False)
 
 
 def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> None:
@@ -180,47 +211,34 @@ def checked_worlds(worlds: str) -> list[str]:
     return [world for world in WORLDS if world in wanted]
 
 
-def usual(plan: Plan, root: Callable[[], int] = os.geteuid) -> list[str]:
-    """The worlds where none is asked for: the kernel among them where it can run the scenario.
-
-    Says why where one is left out. Raises ValueError if fewer than two are left.
+def kernel_answers(plan: Plan, replications: int) -> bool:
+    """Whether the kernel has an answer for a scenario; says why not, or how long it takes if that
+    is more than a minute.
     """
-    why_not = theory.refusal(plan)
-    reasons = {THEORY: [why_not] if why_not else [], LINUX: hindrances(plan, root)}
-    for world, whys in reasons.items():
-        for why in whys:
-            console().print(f"{world} is left out: {why}", style="yellow", markup=False)
-    left = [world for world in WORLDS if not reasons.get(world)]
-    if len(left) < 2:
-        raise ValueError(f"compare needs two worlds, and only {left[0]} can run this scenario")
-    return left
+    from ..linux import fit
 
-
-def hindrances(plan: Plan, root: Callable[[], int]) -> list[str]:
-    """Why the kernel cannot run a scenario: root, a TUN device, its controllers, parts of the
-    scenario.
-    """
-    from ..linux import controllers, fit
-
-    if root() != 0:
-        return ["that needs root: sudo .venv/bin/anabranch compare …"]
-    if not TUN.exists():
-        return [f"{TUN} is missing; `anabranch linux check` shows what to do"]
-    if not controllers.built():
-        return [controllers.NOT_BUILT]
-    return fit.refusals(plan)
-
-
-def tell_time(plan: Plan, replications: int) -> None:
-    """Says how long the kernel takes if that is more than a minute. Raises LinuxError if it cannot."""
-    from ..linux import LinuxError, fit
-
-    if refused := fit.refusals(plan):
-        raise LinuxError(f"{plan.name} cannot run on the kernel:\n  " + "\n  ".join(refused))
+    refused = fit.refusals(plan)
+    for why in refused:
+        tell_no_answer(LINUX, why)
     seconds = replications * plan.duration_s
-    if seconds > 60:
+    if not refused and seconds > 60:
         runs = f"{replications} replication{'s' * (replications > 1)} of {plan.duration_s:g} s"
         console().print(f"linux runs in real time: {runs}, about {seconds / 60:.0f} min")
+    return not refused
+
+
+def check_machine(root: Callable[[], int] = os.geteuid) -> None:
+    """Raises LinuxError where this machine cannot run the kernel's part: without root, a TUN device
+    or the controllers.
+    """
+    from ..linux import LinuxError, controllers
+
+    if root() != 0:
+        raise LinuxError("--worlds with linux needs root: sudo .venv/bin/anabranch compare …")
+    if not TUN.exists():
+        raise LinuxError(f"{TUN} is missing; `anabranch linux check` shows what to do")
+    if not controllers.built():
+        raise LinuxError(controllers.NOT_BUILT)
 
 
 def differences(results: dict[str, Result], tolerance: float) -> list[Difference]:
@@ -267,8 +285,7 @@ def show(results: dict[str, Result], tolerance: float) -> None:
     }
     for world, result in results.items():
         own = [result.mean(c.name) for c in classes]
-        rates = [value.mean for value in own] if world == THEORY else own
-        cells[f"{world} Mb/s"] = column(rates, RATE)
+        cells[f"{world} Mb/s"] = column(own, EXACT_RATE if world == THEORY else RATE)
     for pair in pairs:
         of_pair = [difference for difference in found if difference.worlds == pair]
         within = f"within {tolerance:.0%}" if pair[0] == THEORY else "by intervals"

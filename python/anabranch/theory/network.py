@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .. import plan as planned
+from .errors import TheoryError
 from .queueing import Queue
 
 Floats = NDArray[np.float64]
@@ -213,7 +214,7 @@ class _Expansion:
 
     def network(self) -> Network:
         if why := refusal(self.plan):
-            raise ValueError(why)
+            raise TheoryError(why)
         for index, link in enumerate(self.plan.links):
             if not link.per_user:
                 self._add(index, None, 1)

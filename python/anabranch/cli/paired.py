@@ -1,0 +1,133 @@
+"""`anabranch compare --controllers`: controllers over the same scenario, seed by seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from ..files import check_writable, write_json
+from ..result import FORMAT, Result
+from ..scenario import Scenario
+from ..statistics import RATE, Interval, column, paired
+from .simulate import simulated
+from .tables import Table
+from .terminal import columns, console, named, stopped, writing
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a class gets under a controller less what it gets under the first one."""
+
+    users: str
+    controller: str
+    bps: Interval
+    """Of the differences, seed by seed."""
+    relative: float
+    """Of the first controller's rate."""
+
+    @property
+    def word(self) -> str:
+        """Whether the interval tells which of the two gives more."""
+        if self.bps.low > 0:
+            return "more"
+        return "less" if self.bps.high < 0 else "undecided"
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as plain data."""
+        return {
+            "class": self.users,
+            "controller": self.controller,
+            "difference_bps": self.bps.to_json(),
+            "relative": self.relative,
+            "word": self.word,
+        }
+
+
+def controllers_from(text: str) -> list[str]:
+    """The controllers of `--controllers`. Raises ValueError unless there are two different ones."""
+    names = [name.strip() for name in text.split(",")]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(f"--controllers is {text!r}; write two or more names, such as lia,olia")
+    return names
+
+
+def paired_command(scenario: Scenario, names: list[str], seeds: range, asked: Any) -> None:
+    """Simulates a scenario under each controller with the same seeds, and prints what changes.
+
+    Raises ScenarioError before anything is run where one of the controllers is wrong.
+    """
+    for name in names:
+        scenario.plan(overrides=asked.overrides, controller=name)
+    if asked.json:
+        check_writable(asked.json)
+    results: dict[str, Result] = {}
+    for name in names:
+        options = {"controller": name, "overrides": asked.overrides, "threads": asked.threads}
+        results[name] = simulated(scenario, seeds, **options)
+        if not results[name].provenance["complete"]:
+            raise stopped(len(results[name].runs), len(seeds))
+    found = changes(results)
+    if asked.json:
+        with writing(asked.json):
+            write_json(asked.json, as_data(results, found))
+    out = console()
+    out.print(table_of(results, found))
+    first = next(iter(results))
+    out.print(
+        f"{len(seeds)} replications of each; differences to {first} are means over pairs of the same seed, with "
+        "95 % intervals",
+        style="dim",
+        highlight=False,
+    )
+
+
+def changes(results: dict[str, Result]) -> list[Change]:
+    """For each class, each controller beside the first one."""
+    (_, before), *others = results.items()
+    return [
+        Change(
+            name,
+            controller,
+            paired(after.rate(name), before.rate(name)),
+            after.mean(name).mean / before.mean(name).mean - 1,
+        )
+        for name in before.classes
+        for controller, after in others
+    ]
+
+
+def table_of(results: dict[str, Result], found: list[Change]) -> Table:
+    """A row for each class and controller."""
+    classes = next(iter(results.values())).classes
+    rows = [(users, name) for users in classes for name in results]
+    of_row = {(change.users, change.controller): change for change in found}
+    changed = [of_row.get(row) for row in rows]
+    differences = column([change.bps if change else None for change in changed], RATE)
+    new = [True, *(before[0] != after[0] for before, after in pairwise(rows))]
+    return columns(
+        "Per user, wire bytes",
+        {
+            "class": [
+                named(users) if first else "" for (users, _), first in zip(rows, new, strict=True)
+            ],
+            "controller": [name for _, name in rows],
+            "Mb/s": column([results[name].mean(users) for users, name in rows], RATE),
+            "difference Mb/s": [
+                cell if change else "" for cell, change in zip(differences, changed, strict=True)
+            ],
+            "relative": [f"{change.relative:+.1%}" if change else "" for change in changed],
+            "which is": [change.word if change else "" for change in changed],
+        },
+        left=2,
+    )
+
+
+def as_data(results: dict[str, Result], found: list[Change]) -> dict[str, Any]:
+    """All results and what changes, as plain data."""
+    return {
+        "format": FORMAT,
+        "kind": "anabranch comparison of controllers",
+        "differences": [change.to_json() for change in found],
+        "controllers": {name: result.to_json() for name, result in results.items()},
+    }
