@@ -228,6 +228,13 @@ def test_notebooks_show_a_result_and_a_scenario_as_tables_whose_text_is_escaped(
     assert repr(scenario) == "<Scenario x: <script>alert(1)</script> & more>"
 
 
+def test_a_notebook_shows_the_first_rows_of_a_long_table_and_how_many_there_are() -> None:
+    scenario = ab.load("cs218/large")
+    page = str(scenario._repr_html_())
+    assert page.count("<tr>") == 2 + 20 + len(scenario.plan().classes)
+    assert f"and {len(scenario.plan().links) - 20} more" in page
+
+
 def test_a_scenario_that_was_not_checked_has_a_short_form_all_the_same() -> None:
     for text in ("nonsense [", "name = 1"):
         assert repr(ab.Scenario(text, "x")) == "<Scenario x>"

@@ -234,7 +234,8 @@ class Result:
             else f", {plan.duration_s - plan.warmup_s:g} s measured after {plan.warmup_s:g} s"
         )
         notes = [f"{plan.name}: {self._origin()}{measured}", *plan.warnings]
-        return html_table(*self._cells(), title=plan.title or plan.name, notes=notes)
+        title, words = plan.title or plan.name, ("class", "controller")
+        return html_table(*self._cells(), words=words, title=title, notes=notes)
 
     def _origin(self) -> str:
         """World and seeds in a few words."""

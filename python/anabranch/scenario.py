@@ -112,6 +112,7 @@ class Scenario:
                 link.name,
                 f"{link.rate_bps / 1e6:g}" if link.rate_bps else "–",
                 f"{link.delay_s * 1e3:g}",
+                ", ".join(sorted({plan.media[at.medium].name for at in link.attachments})) or "–",
             ]
             for link in plan.links
         ]
@@ -124,14 +125,13 @@ class Scenario:
             ]
             for one in plan.classes
         ]
-        notes = [f"{self.name}: {plan.duration_s:g} s, the first {plan.warmup_s:g} s discarded"]
-        return html_table(
-            ["link", "rate Mb/s", "delay ms"], links, title=plan.title or plan.name
-        ) + (
-            html_table(
-                ["class", "users", "controller", "paths"], classes, notes=[*notes, *plan.warnings]
-            )
-        )
+        discarded = f", the first {plan.warmup_s:g} s discarded" if plan.warmup_s else ""
+        span = f"{self.name}: {plan.duration_s:g} s{discarded}"
+        words = ("link", "medium", "class", "controller", "paths")
+        head = ["link", "rate Mb/s", "delay ms", "medium"]
+        above = html_table(head, links, words=words, title=plan.title or plan.name)
+        head = ["class", "users", "controller", "paths"]
+        return above + html_table(head, classes, words=words, notes=[span, *plan.warnings])
 
     def _title(self) -> str:
         """The title; empty for a text that was not checked."""
