@@ -44,18 +44,21 @@ def clean() -> Iterator[None]:
 class Machine:
     """A mount namespace that stands for a machine."""
 
-    def __init__(self, setup: str) -> None:
-        """`setup` is a line of a shell that mounts what is to be mounted."""
+    def __init__(self, setup: str, alone: bool) -> None:
+        """`setup` is a line of a shell that mounts what is to be mounted. With `alone` it has a
+        network namespace of its own.
+        """
+        spaces = ["--mount", "--net"] if alone else ["--mount"]
         script = f"umount /sys/fs/bpf 2>/dev/null; {setup} && echo ready && exec sleep 600"
         self._holder = subprocess.Popen(
-            ["unshare", "--mount", "--propagation", "private", "sh", "-c", script],
+            ["unshare", *spaces, "--propagation", "private", "sh", "-c", script],
             stdout=subprocess.PIPE,
             text=True,
             env=left.environment(),
         )
         assert self._holder.stdout is not None
         assert self._holder.stdout.readline() == "ready\n", setup
-        self._inside = ["nsenter", "--target", str(self._holder.pid), "--mount"]
+        self._inside = ["nsenter", "--target", str(self._holder.pid), *spaces]
 
     def run(self, *words: str, as_nobody: bool = False) -> subprocess.CompletedProcess[str]:
         """Runs a command there."""
@@ -87,9 +90,11 @@ class Machine:
 
 
 @contextmanager
-def machine(setup: str = "mount -t bpf bpf /sys/fs/bpf") -> Iterator[Machine]:
+def machine(
+    setup: str = "mount -t bpf bpf /sys/fs/bpf", *, alone: bool = False
+) -> Iterator[Machine]:
     """A machine whose bpffs has the kernel's default mode; nothing is loaded in the end."""
-    made = Machine(setup)
+    made = Machine(setup, alone)
     try:
         yield made
     finally:

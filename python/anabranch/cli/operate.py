@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Group
+from rich.console import Console, Group
 from rich.live import Live
 
 from ..files import atomic_write
 from ..linux.check import Fact, State, allows, facts
 from ..linux.controllers import names
-from ..linux.observe import ConnectionStatus, Status, SubflowStatus, choose_reno
+from ..linux.observe import ConnectionStatus, Status, SubflowStatus, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
 from ..linux.pinned import known_name, load_for_good, unload_for_good
 from .streams import deserted
@@ -112,9 +112,26 @@ def unload_command(name: str, force: bool) -> None:
             "one that listens may hand it on to what it accepts",
             highlight=False,
         )
-    if force and (changed := choose_reno(names()[known_name(name)])):
+    if force:
+        _choose_reno(names()[known_name(name)], out)
+
+
+def _choose_reno(kernel_name: str, out: Console) -> None:
+    """Changes the defaults that name a controller, and says where."""
+    whole = True
+    try:
+        changed = choose_reno(kernel_name)
+    except PermissionError:
+        changed, whole = int(choose_reno_here(kernel_name)), False
+    if changed:
         out.print(
             f"new connections got it, and get reno now, in namespaces: {changed}", highlight=False
+        )
+    if not whole:
+        out.print(
+            "other network namespaces were not looked at: that needs CAP_SYS_ADMIN and "
+            "CAP_SYS_PTRACE",
+            highlight=False,
         )
 
 

@@ -247,14 +247,17 @@ def choose_reno(kernel_name: str) -> int:
     """Has new connections get Reno where they get a controller; in how many namespaces. Raises
     OSError.
     """
+    return sum(chosen for _, chosen in everywhere(lambda: choose_reno_here(kernel_name)))
 
-    def replaced() -> bool:
-        chosen = read_setting(CHOICE) == kernel_name
-        if chosen:
-            write_setting(CHOICE, "reno")
-        return chosen
 
-    return sum(chosen for _, chosen in everywhere(replaced))
+def choose_reno_here(kernel_name: str) -> bool:
+    """Has new connections get Reno in the namespace of the calling thread; whether they got a
+    controller there. Raises OSError.
+    """
+    chosen = read_setting(CHOICE) == kernel_name
+    if chosen:
+        write_setting(CHOICE, "reno")
+    return chosen
 
 
 def everywhere(look: Callable[[], T]) -> Iterator[tuple[int, T]]:
