@@ -133,8 +133,9 @@ def _claims(findings: Sequence[Finding], rows_beside: Sequence[Row]) -> Section:
                 number(check.obtained),
                 band_text(check.band, plain) if check.band else "",
                 Cell(
-                    remarks.get((f.claim.id, check.name)) or check.verdict,
                     check.verdict,
+                    check.verdict,
+                    note=remarks.get((f.claim.id, check.name)) or None,
                 ),
             ]
             for check in f.checks
@@ -157,7 +158,7 @@ def _side_by_side(paper: Paper, lab: Laboratory) -> list[Section]:
     for scenario in dict.fromkeys(row.scenario for row in rows):
         own = [row for row in rows if row.scenario == scenario]
         body: list[list[str | Cell]] = [
-            [*r.texts(), Cell(r.remark or r.verdict or "", r.verdict)] for r in own
+            [*r.texts(), Cell(r.verdict or "", r.verdict, note=r.remark or None)] for r in own
         ]
         table = Table(caption(own), [*head(own), "verdict"], body)
         sections.append(Section(f"Scenario {scenario}", "", [table], _bars(own, lab)))
