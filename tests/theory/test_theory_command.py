@@ -88,6 +88,16 @@ def test_a_law_with_several_steady_states_is_answered_with_a_stable_one(theory, 
     assert "; --all shows each" in theory(*words)[1]
 
 
+def test_compare_says_where_theory_has_several_answers(monkeypatch, capsys):
+    words = ["khalili/shared-bottleneck", "--controller", "balia", "--repeat", "2"]
+    short = ["--set", "duration=12 s", "--set", "warmup=4 s", "--tolerance", "9"]
+    monkeypatch.setattr(sys, "argv", ["anabranch", "compare", *words, *short])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert "theory: 3 steady states found, 2 stable" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_law_with_one_steady_state_says_so(theory):
     _, out, _ = theory("khalili/scenario-c")
     assert "one steady state found; it is stable" in out and "--all" not in out

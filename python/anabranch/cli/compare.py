@@ -20,7 +20,7 @@ from ..statistics import RATE, Interval, apart, column, difference
 from . import paired
 from .fair import tell_not_judged
 from .options import scenario_from, seeds_from
-from .predict import as_result, predicted, tell_left_out
+from .predict import as_result, predicted, tell_left_out, tell_several_states
 from .simulate import simulated
 from .terminal import columns, console, named, stopped, writing
 
@@ -181,6 +181,7 @@ def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> N
             write_json(json, comparison(results, tolerance))
     show(results, tolerance)
     if THEORY in results:
+        tell_several_states(results[THEORY])
         tell_left_out(results[THEORY].plan)
     tell_not_judged(
         next(iter(results.values())).plan, "for worlds are compared; `anabranch run` judges it"

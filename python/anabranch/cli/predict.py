@@ -174,7 +174,8 @@ def _show(what: Prediction, asked: TheoryOptions) -> None:
     out.print(_links(what))
     if asked.all:
         out.print(_steady_states(what))
-    out.print(found_states(what.states, told=asked.all), markup=False)
+    verdicts = [state.stability for state in what.states]
+    out.print(found_states(verdicts, "" if asked.all else "; --all shows each"), markup=False)
     rtts = np.concatenate(list(what.equilibrium.rtts_s.values())) * 1e3
     out.print(
         f"round trips: {asked.rtt} ({rtts.min():.0f} to {rtts.max():.0f} ms); optimum: {OPTIMA[asked.utility]}",
@@ -193,19 +194,26 @@ def _show(what: Prediction, asked: TheoryOptions) -> None:
         out.print(_pareto(what.pareto[0]), markup=False)
 
 
-def found_states(states: Sequence[theory.Equilibrium], *, told: bool = False) -> str:
+def found_states(verdicts: Sequence[str], see: str = "") -> str:
     """How many steady states were found, and which of them is the answer, in words.
 
-    `told` leaves out how to see them all.
+    `verdicts` are those of the states in their order; `see` says how to see them all.
     """
-    answer, count = states[0].stability, len(states)
+    answer, count = verdicts[0], len(verdicts)
     if count == 1:
         return f"one steady state found; it is {answer}: {STABILITY[answer]}"
-    verdicts = Counter(each.stability for each in states)
-    numbers = ", ".join(f"{number} {word}" for word, number in verdicts.items())
-    which = f"the {answer} one" + (" whose traffic loses least" if verdicts[answer] > 1 else "")
-    see = "" if told else "; --all shows each"
-    return f"{count} steady states found, {numbers}; the rates are those of {which}{see}"
+    numbers = Counter(verdicts)
+    parts = ", ".join(f"{number} {word}" for word, number in numbers.items())
+    which = f"the {answer} one" + (" whose traffic loses least" if numbers[answer] > 1 else "")
+    return f"{count} steady states found, {parts}; the rates are those of {which}{see}"
+
+
+def tell_several_states(result: Result) -> None:
+    """Says of a prediction that it is one of several."""
+    verdicts = [state["stability"] for state in result.theory["steady_states"]]
+    if len(verdicts) > 1:
+        text = found_states(verdicts, "; anabranch theory --all shows each")
+        console().print(f"theory: {text}", style="dim", markup=False, highlight=False)
 
 
 def _steady_states(what: Prediction) -> Table:
