@@ -205,7 +205,27 @@ function nameBox(site, side, [x, y], width, height) {
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
+// Hops that are ever used, which names keep clear of; where there are many there is no room to do so.
+const MOST_CHECKS = 4000;
+const USED = [...new Map(GROUND.edges.filter(([, , end]) => end >= 0).map(([medium, from, end]) => [from + "-" + end, [medium, from, end]])).values()];
+const AVOIDED = USED.length * SITES.length <= MOST_CHECKS ? USED : [];
+
+// Whether a straight line has a part in a box.
+function crosses(box, [x0, y0], [x1, y1]) {
+  let low = 0, high = 1;
+  for (const [first, span, from, until] of [[x0, x1 - x0, box[0], box[2]], [y0, y1 - y0, box[1], box[3]]]) {
+    if (span === 0) { if (first <= from || first >= until) return false; continue; }
+    const ends = [(from - first) / span, (until - first) / span];
+    low = Math.max(low, Math.min(...ends)); high = Math.min(high, Math.max(...ends));
+  }
+  return low < high;
+}
+
 function drawNames(pen, at, to, look) {
+  const lines = AVOIDED.flatMap(([medium, from, end]) => {
+    const points = corners(medium, from, end, at, to);
+    return points.slice(1).map((point, n) => [points[n], point]);
+  });
   const taken = [], r = MARK * 0.8, marks = at.map(([x, y]) => [x - r, y - r, x + r, y + r]);
   const weight = (site) => 4 * site.bold + 2 * site.end + held.has(site.index);
   pen.textAlign = "left"; pen.textBaseline = "top"; pen.lineJoin = "round";
@@ -218,7 +238,9 @@ function drawNames(pen, at, to, look) {
     const inside = boxes.filter(([, b]) => b[0] > 0 && b[2] < to.width && b[1] > 0 && b[3] < to.height);
     const free = inside.filter(([, box]) => !taken.some((other) => overlap(box, other)));
     const clear = free.find(([, box]) => !marks.some((mark, n) => n !== site.index && overlap(box, mark)));
-    const found = clear || (site.bold && free[0]);
+    const open = free.find(([, box]) => !marks.some((mark, n) => n !== site.index && overlap(box, mark)) &&
+      !lines.some(([start, end]) => crosses(box, start, end)));
+    const found = open || clear || (site.bold && free[0]);
     if (!found) { held.delete(site.index); continue; }
     const [side, box] = found;
     held.set(site.index, side); taken.push(box);

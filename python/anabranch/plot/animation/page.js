@@ -3,7 +3,8 @@
 const byId = (id) => document.getElementById(id);
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 60];
 const VIEWS = { map: DATA.map && drawMap, pipes: DATA.pipes && drawPipes };
-const state = { time: 0, playing: false, speed: SPEEDS.indexOf(1), last: 0, view: DATA.map ? "map" : "pipes" };
+const state = { time: 0, playing: false, speed: SPEEDS.indexOf(1), last: 0, view: "map" };
+if (DATA.pipes && !(DATA.map && DATA.map.area)) state.view = "pipes"; // a map without places shows less
 const dark = matchMedia("(prefers-color-scheme: dark)");
 // The most after the warm-up: slow start would make everything else flat.
 function after(values) {
@@ -312,6 +313,7 @@ function start() {
   const views = Object.keys(VIEWS).filter((view) => VIEWS[view]);
   views.forEach((view) => byId("view").append(new Option({ map: "map", pipes: "links and paths" }[view], view)));
   byId("viewing").hidden = views.length < 2;
+  byId("view").value = state.view;
   byId("view").onchange = (event) => { state.view = event.target.value; refresh(); };
   byId("time").max = LAST;
   SPEEDS.forEach((value) => byId("speed").append(new Option(value + " ×", value)));
