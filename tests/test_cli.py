@@ -221,7 +221,7 @@ def test_worlds_without_a_reference_say_that_they_do_not_judge(
     ):
         assert "to be TCP-fair by the stringent definition: not judged" in done.stdout, done.stderr
     result = ab.run("tse/two-paths", overrides=[*short, "flow.ensemble.fair.margin=0.1"])
-    monkeypatch.setattr(realtime, "perform", lambda *words, **options: result)
+    monkeypatch.setattr(realtime, "measured", lambda *words, **options: result)
     monkeypatch.setattr(realtime, "show_error", lambda result: None)
     realtime.run_command("tse/two-paths", realtime.KernelRunOptions())
     assert "not judged, for there is no reference TCP on the kernel" in capsys.readouterr().out

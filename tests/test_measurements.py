@@ -264,7 +264,7 @@ def test_the_simulation_of_the_same_configurations_stands_beside_and_differences
     assert multipath.differs and any(text.endswith(BEYOND) for text in multipath.texts())
     if table.verdict != "reproduced":
         assert "c-lia-10 multipath" in table.why
-    page = write_report(paper, [table], lab, tmp_path).read_text()
+    page = write_report(paper, [table], lab, tmp_path / "page.html").read_text()
     assert "How it was measured" in page and "on Linux" in page and "Over time" not in page
     (configuration,) = conditions(lab)
     assert configuration.counted["acks"] == 300 and configuration.counted["missed"] == 3

@@ -168,7 +168,7 @@ def test_a_tables_rates_have_goodput_beside_them(
     assert 0.95 < beside["mean"] / wire < 0.97  # 1448 of 1500 B, less copies
     row = next(r for r in PAPERS["khalili"].side_by_side(lab) if r.users == "multipath")
     assert row.goodput.mean == beside["mean"]
-    page = write_report(PAPERS["khalili"], [finding], lab, tmp_path).read_text()
+    page = write_report(PAPERS["khalili"], [finding], lab, tmp_path / "page.html").read_text()
     assert f">{row.goodput.mean:.3f} ± {row.goodput.half:.3f}<" in page
 
 

@@ -186,7 +186,7 @@ def test_claims_without_configurations_are_judged_and_have_evidence(tmp_path: Pa
     found, lab = evaluate("tse", ids, seeds=2)
     assert [f.verdict for f in found] == ["reproduced"] * 3
     assert all(f.to_json()["obtained"] for f in found)
-    page = write_report(PAPER, found, lab, tmp_path).read_text()
+    page = write_report(PAPER, found, lab, tmp_path / "page.html").read_text()
     assert "tse.fig4-5.optimal" in page
 
 

@@ -15,6 +15,10 @@ STANDARD_OUTPUT = "-"
 """What stands for standard output in place of a file; `./-` is a file of that name."""
 
 
+PROBE_BYTES = 1 << 16
+"""What a disk must have room for before a run begins whose result is to be written."""
+
+
 def is_standard_output(path: object) -> bool:
     """Whether `path` stands for standard output."""
     return str(path) == STANDARD_OUTPUT
@@ -69,7 +73,9 @@ def write_json(path: str | Path, content: object) -> None:
 
 
 def check_writable(path: str | Path) -> None:
-    """Raises OSError now rather than after a long run if `path` cannot be written."""
+    """Raises OSError now rather than after a long run if `path` cannot be written, as where the
+    directory is missing, the rights are, or the disk is full.
+    """
     if is_standard_output(path):
         return
     target = Path(path)
@@ -80,8 +86,10 @@ def check_writable(path: str | Path) -> None:
     folder = Path(os.path.realpath(target)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder} does not exist; make the directory first")
-    with _named(target), tempfile.TemporaryFile(dir=folder):
-        pass
+    with _named(target), tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(PROBE_BYTES))  # a full disk still takes empty files
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _print(content: bytes) -> None:

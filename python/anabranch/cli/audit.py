@@ -16,7 +16,8 @@ from ..records import plain
 from ..report import Cell, Figure, Report, Section, Table, write
 from ..statistics import RATE, column
 from . import INTERRUPTED
-from .terminal import console, named, progress, table, writing
+from .keeping import show_and_write
+from .terminal import console, named, progress, table
 
 STYLES = {"stringent": "green", "lenient": "yellow", "neither": "red"}
 PAGE = "audit.html"
@@ -35,7 +36,7 @@ def audit_command(
     report: Path | None,
     threads: int,
 ) -> None:
-    """Judges controllers in the standard networks, writes what is asked, and prints one table."""
+    """Judges controllers in the standard networks, prints one table, and writes what is asked."""
     chosen = list(dict.fromkeys(controllers)) or registered()
     audit = Audit(chosen, list(seeds), threads=threads)
     if json:
@@ -45,13 +46,11 @@ def audit_command(
         check_writable(report / PAGE)
     with progress("preparing") as tell:
         audit.run(tell)
-    if json:
-        with writing(json):
-            write_json(json, plain(audit.to_json()))
-    show(audit)
-    if report:
-        write(page(audit), report / PAGE)
-        console().print(f"report: {report / PAGE}", highlight=False)
+    show_and_write(
+        lambda: show(audit),
+        (json, lambda file: write_json(file, plain(audit.to_json()))),
+        (report / PAGE if report else None, lambda file: write(page(audit), file)),
+    )
     if audit.interrupted:
         console().print("interrupted: what is missing was not run", style="bold")
         raise typer.Exit(INTERRUPTED)

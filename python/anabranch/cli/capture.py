@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ..capture import Capture, read
 from ..files import check_writable
-from .terminal import console, named, table, writing
+from .keeping import show_and_write
+from .terminal import console, named, table
 
 MOST_ROWS = 40
 """Subflows that are shown; all are in the file that `--json` writes."""
@@ -25,16 +26,13 @@ def capture_command(
         if target:
             check_writable(target)
     capture = read(file, bin_s=bin_s, start_s=span_s[0], end_s=span_s[1], partial=partial)
-    if json:
-        with writing(json):
-            capture.save(json)
-    if plot:
-        from ..plot import capture as draw
-        from ..plot import save
 
-        with writing(plot):
-            save(draw(capture), plot)
-    show(capture)
+    def draw(file: Path) -> None:
+        from .. import plot as plots
+
+        plots.save(plots.capture(capture), file)
+
+    show_and_write(lambda: show(capture), (json, capture.save), (plot, draw))
 
 
 def show(capture: Capture) -> None:

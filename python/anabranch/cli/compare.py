@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
@@ -19,10 +20,11 @@ from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference
 from . import paired
 from .fair import tell_not_judged
+from .keeping import show_and_write
 from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out, tell_several_states
 from .simulate import simulated
-from .terminal import columns, console, named, stopped, writing
+from .terminal import columns, console, named, stopped
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
 WORLDS = (THEORY, SIMULATION, LINUX)
@@ -175,10 +177,16 @@ def tell_no_answer(world: str, why: str) -> None:
 
 
 def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> None:
-    """Writes and shows the worlds that there are; an interrupt may have left some out."""
-    if json:
-        with writing(json):
-            write_json(json, comparison(results, tolerance))
+    """Shows and writes the worlds that there are; an interrupt may have left some out."""
+
+    def write(file: Path) -> None:
+        write_json(file, comparison(results, tolerance))
+
+    show_and_write(partial(show_all, results, tolerance), (json, write))
+
+
+def show_all(results: dict[str, Result], tolerance: float) -> None:
+    """Prints the comparison, and what is to be known about each world."""
     show(results, tolerance)
     if THEORY in results:
         tell_several_states(results[THEORY])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,10 @@ from rich.console import Console
 
 from .. import plot, theory
 from ..plan import Plan
-from .terminal import named, progress, table, writing
+from .terminal import named, progress, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_ROWS = 10
 """Of a table of eigenvalues; those further to the left decay faster."""
@@ -55,17 +57,15 @@ def dynamics(plan: Plan, *, follow: bool) -> Dynamics:
     return Dynamics(fluid, found, settled)
 
 
-def draw_portrait(what: Dynamics, file: Path, axes: tuple[str, str] | None) -> None:
-    """Draws trajectories in the plane of two unknowns."""
+def portrait(what: Dynamics, axes: tuple[str, str] | None) -> Figure:
+    """Trajectories in the plane of two unknowns."""
     watched_s = min(theory.watch_s(what.fluid, what.stability), LONGEST_PORTRAIT_S)
     with progress("following trajectories") as tell:
         seen = theory.portrait(what.fluid, axes=axes, duration_s=watched_s, tell=tell)
     network = what.fluid.network
     laws = "+".join(dict.fromkeys(c.controller for c in network.classes))
     title = f"{network.name}: fluid model of {laws}, {watched_s:.0f} s from each start, no delay of feedback"
-    figure = plot.phase_portrait(seen.curves, seen.rest, labels=seen.labels, title=title)
-    with writing(file):
-        plot.save(figure, file)
+    return plot.phase_portrait(seen.curves, seen.rest, labels=seen.labels, title=title)
 
 
 def show(out: Console, what: Dynamics) -> None:

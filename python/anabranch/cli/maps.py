@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from .. import plot, theory
 from ..plot.map import split_unit
 from ..scenario import Scenario
 from ..theory.whatif import QUANTITIES
-from .terminal import named, progress, table, writing
+from .terminal import named, progress, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_COLUMNS = 12
 """Of a printed table; the picture and the file have all."""
@@ -74,12 +77,12 @@ def show(out: Console, found: theory.WhatIf, of: str) -> None:
         out.print(f"and in {len(found.failures) - 3} more cells", style="yellow")
 
 
-def draw(found: theory.WhatIf, of: str, title: str, file: Path) -> None:
-    """Draws the map, or lines over a single axis."""
+def figure(found: theory.WhatIf, of: str, title: str) -> Figure:
+    """The map, or lines over a single axis."""
     words, unit = QUANTITIES[of]
     axes = found.axes
     labels = [_label(axis) for axis in axes]
-    figure = plot.heat_map(
+    return plot.heat_map(
         found.quantity(of),
         columns=axes[0].values,
         rows=axes[1].values if len(axes) == 2 else None,
@@ -89,8 +92,6 @@ def draw(found: theory.WhatIf, of: str, title: str, file: Path) -> None:
         if of == "rate"
         else f"{title}: {words}",
     )
-    with writing(file):
-        plot.save(figure, file)
 
 
 def as_data(found: theory.WhatIf) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from ..theory.network import Floats
 from . import dynamics, maps
 from .dynamics import axes_from
 from .fair import tell_not_judged
+from .keeping import Write, show_and_write
 from .options import scenario_from, time_from
 from .tables import Table
-from .terminal import console, named, table, writing
+from .terminal import console, named, table
 
 OPTIMA = {"log": "proportional fairness", "tcp": "minimum potential delay, TCP's utility"}
 STABILITY = {
@@ -112,7 +114,7 @@ def predicted(
 
 
 def theory_command(source: str, asked: TheoryOptions) -> None:
-    """Writes the equilibrium, the optima and what else was asked for, and prints them."""
+    """Prints the equilibrium, the optima and what else was asked for, and writes them."""
     controller, overrides, json = asked.controller, asked.overrides, asked.json
     round_trips = _checked(asked)
     axes, grid_axes = axes_from(asked.axes), maps.axes_of([*asked.map], asked.of, asked.out)
@@ -123,6 +125,7 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
     what = predicted(plan, round_trips, asked.utility, asked)
     moving = dynamics.dynamics(plan, follow=asked.fluid) if asked.fluid or asked.portrait else None
     grid = maps.grid(scenario, grid_axes, controller, overrides, round_trips) if grid_axes else None
+    files: list[tuple[Path | None, Write]] = []
     if json:
         origin = provenance(controller, overrides, rtt=round_trips, utility=asked.utility)
         result = as_result(scenario, what, origin)
@@ -130,21 +133,25 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
             result.theory["fluid"] = dynamics.as_data(moving)
         if grid:
             result.theory["what_if"] = maps.as_data(grid)
-        with writing(json):
-            result.save(json)
+        files.append((json, result.save))
     if moving and asked.portrait:
-        dynamics.draw_portrait(moving, asked.portrait, axes)
-    if grid and asked.out:
-        maps.draw(grid, asked.of, plan.name, asked.out)
-    _show(what, asked)
-    if moving and asked.fluid:
-        dynamics.show(console(), moving)
+        portrait = dynamics.portrait(moving, axes)
+        files.append((asked.portrait, partial(plot.save, portrait)))
     if grid:
-        maps.show(console(), grid, asked.of)
-    tell_left_out(plan)
-    tell_not_judged(
-        plan, "for theory has no reference TCP; `anabranch run` judges it in simulation"
-    )
+        files.append((asked.out, partial(plot.save, maps.figure(grid, asked.of, plan.name))))
+
+    def show() -> None:
+        _show(what, asked)
+        if moving and asked.fluid:
+            dynamics.show(console(), moving)
+        if grid:
+            maps.show(console(), grid, asked.of)
+        tell_left_out(plan)
+        tell_not_judged(
+            plan, "for theory has no reference TCP; `anabranch run` judges it in simulation"
+        )
+
+    show_and_write(show, *files)
 
 
 def _checked(asked: TheoryOptions) -> str | float:

@@ -29,7 +29,7 @@ class KernelRunOptions:
 
 
 def run_command(source: str, options: KernelRunOptions) -> None:
-    """Runs on the real kernel, writes the result if asked, and prints it with the emulator's error."""
+    """Runs on the real kernel, prints the result with the emulator's error, and writes it if asked."""
     produce = partial(
         measured,
         seeds=options.seeds,
@@ -39,14 +39,17 @@ def run_command(source: str, options: KernelRunOptions) -> None:
         keep_invalid=options.keep_invalid,
         recording=options.recording,
     )
-    result = perform(produce, source, options.json)
-    if options.recording.pcap:
-        console().print(f"written to {options.recording.pcap}", highlight=False, markup=False)
-    show_error(result)
-    tell_not_judged(
-        result.plan,
-        "for there is no reference TCP on the kernel; `anabranch run` judges it in simulation",
-    )
+
+    def tell(result: Result) -> None:
+        if options.recording.pcap:
+            console().print(f"written to {options.recording.pcap}", highlight=False, markup=False)
+        show_error(result)
+        tell_not_judged(
+            result.plan,
+            "for there is no reference TCP on the kernel; `anabranch run` judges it in simulation",
+        )
+
+    result = perform(produce, source, options.json, tell)
     check_complete(result, options.seeds)
 
 

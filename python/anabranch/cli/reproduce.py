@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -17,8 +18,9 @@ from ..papers.measurements import LINUX, Measurements
 from ..papers.pages import interruption, write_report
 from ..papers.row import BEYOND, Row, caption, head
 from ..statistics import Interval, Verdict
+from .keeping import show_and_write
 from .tables import Table
-from .terminal import console, progress, table, worded, writing
+from .terminal import console, progress, table, worded
 
 WORLDS = (SIMULATION, LINUX)
 SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
@@ -92,6 +94,8 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
         check_writable(json)
     if report:
         report.mkdir(parents=True, exist_ok=True)
+        for key in chosen:
+            check_writable(page_of(key, report))
     repetitions = options.seeds or SEEDS[where.world][quick]
     findings: list[Finding] = []
     laboratories: dict[str, Laboratory] = {}
@@ -114,18 +118,25 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
                 break
             if not quick and where.world == SIMULATION and len(ids) == len(PAPERS[key].claims):
                 _sensitivity(key, laboratories[key], configuration)
-    if json:
-        with writing(json):
-            write_json(json, [finding.to_json() for finding in findings])
-    _print(findings, laboratories)
-    for key, lab in laboratories.items():
-        if report:
-            target = write_report(PAPERS[key], findings, lab, report)
-            console().print(f"report: {target}", highlight=False)
+    pages = [
+        (page_of(key, report), partial(write_report, PAPERS[key], findings, lab))
+        for key, lab in laboratories.items()
+        if report
+    ]
+    show_and_write(
+        lambda: _print(findings, laboratories),
+        (json, lambda file: write_json(file, [finding.to_json() for finding in findings])),
+        *pages,
+    )
     if any(lab.interrupted for lab in laboratories.values()):
         raise KeyboardInterrupt
     if options.strict and any(f.verdict not in ("reproduced", "not_run") for f in findings):
         raise typer.Exit(1)
+
+
+def page_of(key: str, directory: Path) -> Path:
+    """The report on a document."""
+    return directory / f"{key}.html"
 
 
 def _sensitivity(key: str, lab: Laboratory, configuration: Progress) -> None:

@@ -29,10 +29,11 @@ from ..statistics import (
 )
 from . import INTERRUPTED
 from .fair import judged, show_fairness, tell_not_judged
+from .keeping import show_and_write
 from .media import stations, unreachable, ways
 from .options import scenario_from
 from .tables import Table
-from .terminal import columns, console, named, progress, stopped, writing
+from .terminal import columns, console, named, progress, stopped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +54,15 @@ def run_command(source: str, options: RunOptions) -> None:
     """Simulates, writes the result if asked, and prints it; status 1 if a flow is less fair than it
     is to be.
     """
-    result = perform(partial(judged_too, options=options), source, options.json)
-    for file in (options.recording.pcap, options.recording.qlog):
-        if file:
-            console().print(f"written to {file}", highlight=False, markup=False)
-    if not result.fairness:
-        tell_not_judged(result.plan, "for the command was interrupted")
+
+    def tell(result: Result) -> None:
+        for file in (options.recording.pcap, options.recording.qlog):
+            if file:
+                console().print(f"written to {file}", highlight=False, markup=False)
+        if not result.fairness:
+            tell_not_judged(result.plan, "for the command was interrupted")
+
+    result = perform(partial(judged_too, options=options), source, options.json, tell)
     check_complete(result, options.seeds)
     if demands(result.plan) and not result.fairness:
         raise typer.Exit(INTERRUPTED)
@@ -87,16 +91,23 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
     return judged(result, options.threads)
 
 
-def perform(produce: Callable[[Scenario], Result], source: str, json: Path | None) -> Result:
-    """What a world gives for a scenario, written before it is shown: so it can no longer be lost."""
+def perform(
+    produce: Callable[[Scenario], Result],
+    source: str,
+    json: Path | None,
+    tell: Callable[[Result], object],
+) -> Result:
+    """What a world gives for a scenario: shown, with what `tell` has to say, and written."""
     scenario = scenario_from(source)
     if json:
         check_writable(json)
     result = produce(scenario)
-    if json:
-        with writing(json):
-            result.save(json)
-    show(result)
+
+    def told() -> None:
+        show(result)
+        tell(result)
+
+    show_and_write(told, (json, result.save))
     return result
 
 

@@ -24,10 +24,8 @@ LEAST = 1e-6
 """Smaller numbers are shown as smaller than this one."""
 
 
-def write_report(
-    paper: Paper, findings: Sequence[Finding], lab: Laboratory, directory: Path
-) -> Path:
-    """Writes `directory`/KEY.html and returns its path."""
+def write_report(paper: Paper, findings: Sequence[Finding], lab: Laboratory, file: Path) -> Path:
+    """Writes a page on a document to `file`, and returns that."""
     own = [finding for finding in findings if finding.claim.id in paper.claims]
     sections = [
         *_side_by_side(paper, lab),
@@ -53,9 +51,8 @@ def write_report(
             **({} if lab.beside else {"packets carried": f"{_packets(lab):,} hops"}),
         },
     )
-    target = directory / f"{paper.key}.html"
-    write(page, target)
-    return target
+    write(page, file)
+    return file
 
 
 def interruption(paper: Paper, findings: Sequence[Finding], lab: Laboratory) -> str:
