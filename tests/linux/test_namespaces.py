@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from left import eventually
 from pyroute2 import MPTCP, IPRoute
 
 from anabranch.linux.namespace import Namespace, read_setting, write_setting
+from anabranch.linux.observe import namespaces, status
 from anabranch.linux.settings import FIXED
 from anabranch.linux.wiring import Network
 from anabranch.scenario import Scenario
@@ -178,3 +180,32 @@ def adopted(fd: int) -> Namespace:
     namespace = Namespace.__new__(Namespace)
     namespace._fd = fd
     return namespace
+
+
+def test_a_namespace_that_only_an_open_file_holds_is_found_by_its_number() -> None:
+    namespace = Namespace()
+    try:
+        assert namespace.number in [found.number for found in namespaces()]
+    finally:
+        namespace.close()
+
+
+def test_connections_of_a_running_scenario_are_observed(controllers: None) -> None:
+    program = "from anabranch.linux import run; import sys; run(sys.argv[1], controller='olia')"
+    text = TWO_PATHS.replace('"6 s"', '"30 s"')
+    code = program.replace(
+        "run(sys.argv[1]",
+        "from anabranch.scenario import Scenario; run(Scenario.parse(sys.argv[1])",
+    )
+    running = subprocess.Popen([sys.executable, "-c", code, text])
+    try:
+        name = f"ab{running.pid}_olia"[:15]
+
+        def seen() -> bool:
+            found = [row for row in status().connections if row.controller == name]
+            return [len(row.subflows) for row in found] == [2]
+
+        assert eventually(seen, 20)
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.wait(20)

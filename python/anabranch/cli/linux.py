@@ -138,8 +138,11 @@ def status(
         float | None,
         typer.Option("--watch", "-w", help="Refresh every so many seconds, from 0.1 to 3600."),
     ] = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Show every connection, and all columns.")
+    ] = False,
 ) -> None:
     """Show loaded controllers, the connections under them, and what couples their subflows."""
     from .operate import status_command
 
-    status_command(json, watch)
+    status_command(json, watch, wide)

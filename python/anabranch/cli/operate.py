@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
 
 from ..files import atomic_write
 from ..linux.check import Fact, State, allows, facts
 from ..linux.controllers import names
-from ..linux.observe import ConnectionStatus, Status, SubflowStatus, choose_reno, choose_reno_here
+from ..linux.observe import Status, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
 from ..linux.pinned import known_name, load_for_good, unload_for_good
+from .connections import tables
 from .streams import deserted
 from .terminal import console, named, table
 
@@ -28,27 +29,6 @@ WATCH_S = 0.1, 3600.0
 """Seconds between two looks, from and to."""
 
 USES = {"load": "controllers in the kernel", "run": "scenarios on the kernel"}
-
-HELD = ("sockets", "listening", "earlier")
-COUNTERS = ("acks", "coupled", "losses", "missed", "repairs")
-
-HEAD = [
-    "connection",
-    "controller",
-    "local",
-    "remote",
-    "cwnd",
-    "ssthresh",
-    "srtt ms",
-    "state",
-    "growth of Reno's",
-    "alpha",
-    "sets",
-    "l",
-    "losses",
-    "missed",
-    "repairs",
-]
 
 
 def check_command(json: Path | None) -> None:
@@ -135,9 +115,9 @@ def _choose_reno(kernel_name: str, out: Console) -> None:
         )
 
 
-def status_command(json: Path | None, watch: float | None) -> None:
-    """Prints controllers and connections, or writes them into a file, again and again if `watch`
-    says how often.
+def status_command(json: Path | None, watch: float | None, wide: bool) -> None:
+    """Prints controllers and connections, all that is known of them if `wide`, or writes that into
+    a file, again and again if `watch` says how often.
 
     Raises ValueError when `watch` is out of range, and LinuxError as `observe.status` does.
     """
@@ -148,12 +128,12 @@ def status_command(json: Path | None, watch: float | None) -> None:
         for content in _looks(watch):
             _write(json, _finite(asdict(content)), 1 if watch is None else None)
     elif watch is None:
-        console().print(_tables(observed()))
+        console().print(tables(observed(), wide))
     else:
         looks = _looks(watch)
-        with Live(_tables(next(looks)), console=console(), auto_refresh=False) as live:
+        with Live(tables(next(looks), wide), console=console(), auto_refresh=False) as live:
             for content in looks:
-                live.update(_tables(content), refresh=True)
+                live.update(tables(content, wide), refresh=True)
 
 
 def _looks(watch: float | None) -> Iterator[Status]:
@@ -171,49 +151,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return None if value == float("inf") else value
-
-
-def _tables(content: Status) -> Group:
-    """The status as tables."""
-    controllers = [
-        [row.name, row.law, f"{row.sockets:,}", f"{row.listening:,}", f"{row.earlier:,}"]
-        + [f"{row.counters[key]:,}" for key in COUNTERS]
-        for row in content.controllers
-    ]
-    head = ["name", "law", *HELD, *COUNTERS]
-    parts: list[Any] = [table("Controllers", head, controllers, left=2)]
-    if not controllers:
-        parts = ["no controller is loaded for good"]
-    rows = [
-        _row(number, connection, subflow)
-        for number, connection in enumerate(content.connections, 1)
-        for subflow in connection.subflows
-    ]
-    if rows:
-        parts.append(table("Subflows", HEAD, rows, left=4))
-    else:
-        parts.append("no connection is under a controller of ours")
-    return Group(*parts)
-
-
-def _row(number: int, connection: ConnectionStatus, subflow: SubflowStatus) -> list[str]:
-    def shown(value: float | None, digits: str = ".2f") -> str:
-        return "–" if value is None else "∞" if value == float("inf") else f"{value:{digits}}"
-
-    return [
-        f"{number} {connection.protocol}",
-        connection.controller + ", taken out" * connection.departed,
-        subflow.local,
-        subflow.remote,
-        shown(subflow.cwnd_segments),
-        shown(subflow.ssthresh_segments, ".0f"),
-        shown(1e3 * subflow.srtt_s, ".1f"),
-        subflow.ca_state + ", backup" * subflow.backup,
-        shown(subflow.of_reno),
-        shown(subflow.alpha),
-        subflow.sets,
-        str(max(subflow.since_loss, subflow.between_losses)),
-        str(subflow.losses),
-        str(subflow.missed),
-        str(subflow.repairs),
-    ]

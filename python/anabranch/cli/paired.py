@@ -10,9 +10,10 @@ from ..files import check_writable, write_json
 from ..result import FORMAT, Result
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, column, paired
+from .keeping import show_and_write
 from .simulate import simulated
 from .tables import Table
-from .terminal import columns, console, named, stopped, writing
+from .terminal import columns, console, named, stopped
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,19 @@ def paired_command(scenario: Scenario, names: list[str], seeds: range, asked: An
         if not results[name].provenance["complete"]:
             raise stopped(len(results[name].runs), len(seeds))
     found = changes(results)
-    if asked.json:
-        with writing(asked.json):
-            write_json(asked.json, as_data(results, found))
-    out = console()
-    out.print(table_of(results, found))
-    first = next(iter(results))
-    out.print(
-        f"{len(seeds)} replications of each; differences to {first} are means over pairs of the same seed, with "
-        "95 % intervals",
-        style="dim",
-        highlight=False,
-    )
+
+    def show() -> None:
+        out = console()
+        out.print(table_of(results, found))
+        first = next(iter(results))
+        out.print(
+            f"{len(seeds)} replications of each; differences to {first} are means over pairs of the same seed, with "
+            "95 % intervals",
+            style="dim",
+            highlight=False,
+        )
+
+    show_and_write(show, (asked.json, lambda file: write_json(file, as_data(results, found))))
 
 
 def changes(results: dict[str, Result]) -> list[Change]:

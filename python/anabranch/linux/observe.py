@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from itertools import chain
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -31,6 +32,9 @@ LISTEN = 10
 
 PLAUSIBLE = 2**24
 """Segments; above this a threshold is none."""
+
+OPEN_NAMESPACE = re.compile(r"net:\[(\d+)\]")
+"""What a link of /proc to a network namespace says, with its number."""
 
 UNSEEN = (
     "the sockets under the controllers cannot be read: {}\n"
@@ -278,15 +282,22 @@ def everywhere(look: Callable[[], T]) -> Iterator[tuple[int, T]]:
 
 
 def namespaces() -> Iterator[Namespace]:
-    """Each network namespace that a thread is in or that has a name, open until the next is asked
-    for.
+    """Each network namespace that a thread is in, that a process has open, as one that runs a
+    scenario has, or that has a name; open until the next is asked for.
     """
-    seen = set()
-    own = Path("/proc/thread-self/ns/net")
-    tasks = Path("/proc").glob("[0-9]*/task/*/ns/net")
-    for path in chain([own], tasks, Path("/run/netns").glob("*")):
+    seen: set[int] = set()
+    for path in chain(
+        ["/proc/thread-self/ns/net"],
+        glob.iglob("/proc/[0-9]*/task/*/ns/net"),
+        glob.iglob("/proc/[0-9]*/fd/*"),
+        glob.iglob("/run/netns/*"),
+    ):
         try:
-            namespace = Namespace.at(str(path))
+            if path.startswith("/proc/"):
+                found = OPEN_NAMESPACE.fullmatch(os.readlink(path))
+                if not found or int(found[1]) in seen:
+                    continue
+            namespace = Namespace.at(path)
         except OSError:  # threads end, and some hide; another file may stand for the same one
             continue
         try:

@@ -1,0 +1,110 @@
+"""What `anabranch linux status` prints of connections: readable on 80 columns, however many."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Group
+
+from anabranch import _core
+from anabranch.cli.connections import MOST_CONNECTIONS, tables
+from anabranch.cli.terminal import console
+from anabranch.linux.observe import (
+    ConnectionStatus,
+    ControlledSocket,
+    ControllerStatus,
+    Status,
+    connections,
+)
+
+SOCKET = ControlledSocket(
+    controller="ab_olia",
+    begun=True,
+    backup=False,
+    local="203.0.113.101:40001",
+    remote="198.51.100.102:50001",
+    connection=7,
+    state=1,
+    ca_state=0,
+    cwnd_segments=12.5,
+    ssthresh_segments=8,
+    srtt_s=0.045,
+    growth=0.02,
+    since_loss=100,
+    between_losses=50,
+    delivered=1000,
+    losses=4,
+    missed=0,
+    repairs=0,
+    paths=2,
+)
+COUNTERS = dict.fromkeys(("acks", "coupled", "losses", "missed", "repairs", "crowded"), 0)
+
+
+def of_two_subflows(number: int) -> ConnectionStatus:
+    first = replace(SOCKET, connection=number)
+    second = replace(first, local="203.0.113.202:40002", cwnd_segments=2.25, losses=7)
+    (found,) = connections([first, second])
+    return found
+
+
+def printed(status: Status, wide: bool, monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> str:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = console()
+    out.file = io.StringIO()
+    out.print(tables(status, wide))
+    return out.file.getvalue()
+
+
+def test_eighty_columns_hold_a_line_for_each_connection_and_each_subflow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    status = Status(controllers=[], connections=[of_two_subflows(1), of_two_subflows(2)])
+    lines = printed(status, False, monkeypatch).splitlines()
+    assert max(map(len, lines)) <= 80
+    first = [line for line in lines if "1 ab_olia" in line]
+    assert len(first) == 1 and "2 subflows" in first[0]
+    assert "14.75" in first[0] and " 11" in first[0], "the sums of windows and losses"
+    rows = [line for line in lines if "198.51.100.102:50001" in line]
+    assert len(rows) == 4
+    assert all("45.0" in row and "0.24" in row for row in rows[::2])
+
+
+def test_columns_that_say_the_same_of_all_are_named_below(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = Status(controllers=[], connections=[of_two_subflows(1)])
+    shown = printed(status, True, monkeypatch, columns=160)
+    (below,) = [line for line in shown.splitlines() if line.startswith("of all: ")]
+    assert "ssthresh 8" in below and "state open" in below and "missed 0" in below
+    head = shown.split("1 ab_olia")[0]
+    assert "sets" in head and "missed" not in head
+
+
+def test_of_many_connections_the_first_are_shown_and_the_rest_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = [of_two_subflows(1 + number) for number in range(MOST_CONNECTIONS + 5)]
+    status = Status(controllers=[], connections=many)
+    shown = printed(status, False, monkeypatch)
+    assert shown.count("ab_olia") == MOST_CONNECTIONS
+    assert "5 connections more; --wide and --json have all" in shown
+    assert printed(status, True, monkeypatch, columns=160).count("ab_olia") == len(many)
+
+
+@pytest.mark.parametrize(("crowded", "said"), [(0, False), (3704, True)])
+def test_connections_of_too_many_subflows_are_hinted_at(
+    crowded: int, said: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = ControllerStatus(
+        law="lia",
+        name="ab_lia",
+        sockets=9,
+        listening=0,
+        earlier=0,
+        counters=COUNTERS | {"crowded": crowded},
+    )
+    shown = printed(Status(controllers=[loaded], connections=[]), False, monkeypatch)
+    hint = f"3,704 ACKs came on connections of more than {_core.COUPLED_PATHS} subflows"
+    assert (hint in " ".join(shown.split())) == said
+    assert isinstance(tables(Status(controllers=[], connections=[]), False), Group)
