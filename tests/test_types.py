@@ -86,6 +86,16 @@ def test_data_without_types_has_a_reason() -> None:
     print(f"dict[str, Any]: {untyped.total()} in {len([n for n in untyped.values() if n])} files")
 
 
+def test_the_short_form_of_a_plan_counts_what_it_lists() -> None:
+    shown = repr(ab.load("cs218/large").plan())
+    assert (
+        shown.startswith("Plan(name='large', title='212 nodes") and "classes=[12 of Class]" in shown
+    )
+    assert len(shown) < 1000
+    (link, *_) = ab.load("khalili/scenario-c").plan().links
+    assert repr(link).startswith("Link(name='ap1', rate_bps=10000000")
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_a_plan_becomes_json_and_comes_back(name: str) -> None:
     found = ab.load(name).plan()

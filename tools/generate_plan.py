@@ -117,7 +117,8 @@ class Module:
 
     def record(self, name: str, schema: Schema, fields: Schema) -> str:
         """A frozen dataclass."""
-        lines = ["@dataclass(frozen=True, kw_only=True)", f"class {name}(Record):"]
+        short = ", repr=False" if name == "Plan" else ""  # `Record` has a form without its lists
+        lines = [f"@dataclass(frozen=True{short}, kw_only=True)", f"class {name}(Record):"]
         lines += [*quoted(schema.get("description", f"The {name.lower()}.")), ""]
         for key, value in fields.items():
             name = f"{key}_" if keyword.iskeyword(key) else key

@@ -728,7 +728,7 @@ class Choice(Record):
     """The reason."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Plan(Record):
     """A validated scenario. Links and paths are indices; classes stand for `count` identical
     users. It is written in SI units, which stand in the names."""

@@ -76,6 +76,10 @@ class Record:
         """All fields that it has, as plain data; NaN becomes null, infinity the string "inf"."""
         return {name.rstrip("_"): plain(value) for name, value in vars(self).items()}
 
+    def __repr__(self) -> str:
+        """The fields; of lists of records only how many there are. Most records are shown whole."""
+        return f"{type(self).__name__}({', '.join(map(counted, vars(self).items()))})"
+
     def has(self, name: str) -> bool:
         """Whether the world that made the record knows the field."""
         return identifier(name) in vars(self)
@@ -217,6 +221,14 @@ def missing(record: Record, key: str) -> str:
     """Says that a record has no such field, and which it has."""
     known = [name.rstrip("_") for name in vars(record)]
     return offering(f"{type(record).__name__} has no {key!r}", key, known, "it has")
+
+
+def counted(field: tuple[str, Any]) -> str:
+    """A field and its value; of a list of records their number."""
+    name, value = field
+    if isinstance(value, list) and value and isinstance(value[0], Record):
+        return f"{name}=[{len(value)} of {type(value[0]).__name__}]"
+    return f"{name}={value!r}"
 
 
 def hints(cls: type[Any]) -> dict[str, Any]:
