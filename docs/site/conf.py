@@ -14,7 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 project = "Anabranch"
 html_title = "Anabranch"
-extensions = ["myst_parser"]
+extensions = ["myst_nb"]  # MyST's Markdown, and notebooks, which are run for their outputs
+nb_execution_mode = "force"
+nb_execution_timeout = 300  # seconds for a cell
+nb_execution_raise_on_error = True
+nb_merge_streams = True
 root_doc = "docs/README"
 include_patterns = ["*.md", "docs/**"]
 exclude_patterns = [path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "docs"]
@@ -35,8 +39,15 @@ SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOT
 ENTRY = re.compile(r"^\* \[(.+?)\]\((.+?)\.md\)", flags=re.MULTILINE)
 
 
+NOTEBOOKS = "docs/notebooks/README"
+BELOW = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+"""Puts the notebooks below their page in the sidebar."""
+
+
 def navigation(_app: Any, page: str, source: list[str]) -> None:
     """Adds to the landing page what the sidebar is made of: its own sections with their links."""
+    if page == NOTEBOOKS:
+        source[0] += BELOW
     if page != root_doc:
         return
     for kind, text in SECTION.findall(source[0]):
