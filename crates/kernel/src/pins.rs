@@ -216,7 +216,7 @@ fn refused(path: &Path, of: &Stat, remedy: &str) -> io::Error {
         _ => format!("is not a directory, and belongs to user {}", of.st_uid),
     };
     told(format!(
-        "{} {why}: who can write there can take a controller out\nhelp: {remedy}",
+        "{} {why}, and whoever can write there can take a controller out\nhelp: {remedy}",
         path.display()
     ))
 }
