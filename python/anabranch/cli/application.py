@@ -115,15 +115,22 @@ def capture(
         Path | None,
         typer.Option("--plot", help="Draw throughput over time here: .png, .svg or .pdf."),
     ] = None,
-    from_: Annotated[str, typer.Option("--from", help="Take rates from this time on.")] = "0s",
-    to: Annotated[str | None, typer.Option("--to", help="Take rates up to this time.")] = None,
-    bin_: Annotated[str, typer.Option("--bin", help="Length of the bins over time.")] = "100ms",
+    from_: Annotated[
+        str,
+        typer.Option("--from", help="Count from this time on, such as 5s after the first packet."),
+    ] = "0s",
+    to: Annotated[
+        str | None, typer.Option("--to", help="Count up to this time. Default: the end.")
+    ] = None,
+    bin_: Annotated[
+        str, typer.Option("--bin", help="Width of the time bins of series and plots.")
+    ] = "100ms",
     partial: Annotated[
-        bool, typer.Option("--partial", help="Take what can be read of a broken capture.")
+        bool, typer.Option("--partial", help="Read a capture that breaks off up to that point.")
     ] = False,
     format_: FormatOption = TEXT,
 ) -> None:
-    """Read a capture: throughput, shares of subflows, what was sent again, round-trip times."""
+    """Read a capture: throughput, shares of subflows, retransmissions, round-trip times."""
     from .capture import capture_command
     from .options import time_from
 
@@ -448,9 +455,13 @@ def list_(
     of: Annotated[
         str | None, typer.Argument(help="With cells: the document, such as khalili.")
     ] = None,
+    long: Annotated[
+        bool,
+        typer.Option("--long", help="Formulas, sources and options, or meanings of metrics."),
+    ] = False,
     format_: FormatOption = TEXT,
 ) -> None:
-    """List what there is."""
+    """List what the program knows by name; --long shows all that it knows of each."""
     from .listing import list_command
 
-    list_command(what, of)
+    list_command(what, of, long)

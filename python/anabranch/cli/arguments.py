@@ -101,7 +101,7 @@ ControllerOption = Annotated[
     typer.Option(
         "--controller",
         "-c",
-        help="Controller of all flows with several paths (of all flows, if none has).",
+        help="Controller of all flows with several paths, or of all flows where none has several.",
     ),
 ]
 SetOption = Annotated[
@@ -129,7 +129,7 @@ FormatOption = Annotated[
     typer.Option("--format", help=f"Form of the tables: {', '.join((TEXT, *FORMATS))}."),
 ]
 ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, help="Threads; 0 takes every core.")
+    int, typer.Option("--threads", min=0, help="Threads; 0 is one for each core.")
 ]
 
 # Of `run`: what is written down while it goes on.
@@ -146,7 +146,7 @@ RecordUntilOption = Annotated[
 PcapKeepOption = Annotated[
     int | None,
     typer.Option(
-        "--pcap-keep", help="Bytes of each packet that are kept, at least 80; all if none."
+        "--pcap-keep", help="Keep this many bytes of each packet, at least 80. Default: all."
     ),
 ]
 

@@ -102,7 +102,7 @@ def load(
             "--min-ssthresh",
             min=1,
             max=2**20,
-            help="Least threshold of coupled paths, segments.",
+            help="Lower limit of ssthresh on coupled subflows, in segments.",
         ),
     ] = 1,
 ) -> None:

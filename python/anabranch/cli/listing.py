@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .. import _core
 
 
-def controllers() -> None:
-    """The controllers with their formulas, and the slow starts that laws take."""
+def controllers(long: bool) -> None:
+    """The controllers, and the slow starts that laws take; formulas, sources and options if `long`."""
     from .. import _core
 
     rows = []
@@ -27,46 +27,55 @@ def controllers() -> None:
             + [f"kernel:{law['name']} as the kernel runs it, in integers"] * law["kernel"]
         )
         rows.append([names, law["summary"], law["formula"], law["source"], options])
-    console().print(
-        table("Controllers", ["name", "what it is", "formula", "source", "options"], rows, left=5)
-    )
+    show("Controllers", ["name", "what it is", "formula", "source", "options"], rows, long)
     rows = [
         [f"LAW+{one['name']}", one["summary"], one["formula"], one["source"]]
         for one in _core.slow_starts()
     ]
-    console().print(table("Slow starts", ["name", "what it is", "formula", "source"], rows, left=4))
+    show("Slow starts", ["name", "what it is", "formula", "source"], rows, long)
+    if not long:
+        console().print(MORE, style="dim", highlight=False)
 
 
-def schedulers() -> None:
+MORE = "--long shows formulas, sources and options"
+
+
+def show(title: str, head: list[str], rows: list[list[str]], long: bool) -> None:
+    """A table of texts; of the short form the first two columns."""
+    shown = len(head) if long else 2
+    console().print(table(title, head[:shown], [row[:shown] for row in rows], left=shown))
+
+
+def schedulers(long: bool) -> None:
     """The packet schedulers of `transport.scheduler`."""
     from .. import _core
 
-    kinds("Schedulers", _core.schedulers())
+    kinds("Schedulers", _core.schedulers(), long)
 
 
-def queues() -> None:
+def queues(long: bool) -> None:
     """The kinds of `queue`, of links and hosts."""
     from .. import _core
 
-    kinds("Queues", _core.queues())
+    kinds("Queues", _core.queues(), long)
 
 
-def media() -> None:
+def media(long: bool) -> None:
     """The shared media, by the key of their tables."""
     from .. import _core
 
-    kinds("Media", _core.media())
+    kinds("Media", _core.media(), long)
 
 
-def kinds(title: str, listed: list[_core.Kind]) -> None:
-    """The kinds of one registry."""
+def kinds(title: str, listed: list[_core.Kind], long: bool) -> None:
+    """The kinds of one registry; sources if `long`."""
     rows = [
         [", ".join([one["name"], *one["aliases"]]), one["summary"], one["source"]] for one in listed
     ]
-    console().print(table(title, ["name", "what it is", "source"], rows, left=3))
+    show(title, ["name", "what it is", "source"], rows, long)
 
 
-def scenarios() -> None:
+def scenarios(_long: bool) -> None:
     """The shipped scenarios with their titles."""
     from ..scenario import load, shipped
 
@@ -74,7 +83,7 @@ def scenarios() -> None:
     console().print(table("Scenarios", ["name", "title"], rows, left=2))
 
 
-def papers() -> None:
+def papers(_long: bool) -> None:
     """The documents and how many claims each has."""
     from ..papers import PAPERS
 
@@ -82,7 +91,7 @@ def papers() -> None:
     console().print(table("Documents", ["key", "title", "claims"], rows, left=2))
 
 
-def cells() -> None:
+def cells(_long: bool) -> None:
     """How many cells each document has, and one of them."""
     from ..papers import PAPERS
     from ..papers.cells import cells
@@ -113,7 +122,7 @@ def cells_of(key: str) -> None:
     )
 
 
-def plots() -> None:
+def plots(_long: bool) -> None:
     """The kinds of plot."""
     from ..plot import KINDS
 
@@ -121,15 +130,23 @@ def plots() -> None:
     console().print(table("Plots", ["kind", "what it shows", "needs --series"], rows, left=2))
 
 
-def metrics() -> None:
-    """The columns of a result."""
+def metrics(long: bool) -> None:
+    """The columns of a result: each with its meaning if `long`, else the names in each table."""
     from ..metrics import METRICS
 
-    rows = [[m.table, m.name, m.unit, m.meaning] for m in METRICS]
-    console().print(table("Metrics", ["table", "name", "unit", "meaning"], rows, left=4))
+    if long:
+        rows = [[m.table, m.name, m.unit, m.meaning] for m in METRICS]
+        console().print(table("Metrics", ["table", "name", "unit", "meaning"], rows, left=4))
+        return
+    names: dict[str, list[str]] = {}
+    for metric in METRICS:
+        names.setdefault(metric.table, []).append(metric.name)
+    rows = [[name, ", ".join(columns)] for name, columns in names.items()]
+    console().print(table("Metrics", ["table", "columns"], rows, left=2))
+    console().print("--long shows units and meanings", style="dim", highlight=False)
 
 
-LISTS: dict[str, Callable[[], None]] = {
+LISTS: dict[str, Callable[[bool], None]] = {
     "controllers": controllers,
     "schedulers": schedulers,
     "queues": queues,
@@ -142,7 +159,7 @@ LISTS: dict[str, Callable[[], None]] = {
 }
 
 
-def list_command(what: str, of: str | None = None) -> None:
+def list_command(what: str, of: str | None = None, long: bool = False) -> None:
     """Prints one of the lists; of cells those of the document `of`. Raises ValueError for another
     word.
     """
@@ -152,7 +169,7 @@ def list_command(what: str, of: str | None = None) -> None:
     if of is not None and name != "cells":
         raise ValueError(f"the list of {name} takes no other word, and {of!r} is one")
     if of is None:
-        LISTS[name]()
+        LISTS[name](long)
         return
     try:
         cells_of(of)

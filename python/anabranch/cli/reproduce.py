@@ -13,6 +13,7 @@ import typer
 from ..files import check_writable, write_json
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
 from ..papers.beside import conditions, together
+from ..papers.explanations import explanations
 from ..papers.laboratory import SIMULATION, Progress, Simulation, World
 from ..papers.measurements import LINUX, Measurements
 from ..papers.pages import interruption, write_report
@@ -28,6 +29,8 @@ SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
 SENSITIVITY_SEEDS = 10
 KEPT = Path("out/measurements")
 """Where measured replications are kept by default, a directory for each document."""
+SPARE = ("goodput", "with probing", "optimum", "setting")
+"""Columns of the side-by-side table that a narrow terminal does without, the first one first."""
 QUICK = "quick"
 """Short replications lie in a directory of their own: they never replace long ones."""
 
@@ -169,9 +172,8 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
         out.print(table("Claims", ["claim", "source", "world", "verdict"], claims, left=4))
     if measured:
         _print_unmeasured(findings)
-    for finding in findings:
-        if finding.verdict in ("not_reproduced", "undecided") and finding.why:
-            out.print(f"[bold]{finding.claim.id}[/]: {finding.why}\n", highlight=False)
+    for ids, text in explanations(findings):
+        out.print(f"[bold]{', '.join(ids)}[/]: {text}\n", highlight=False)
     counts = Counter(f.verdict for f in findings)
     order: tuple[Verdict, ...] = ("reproduced", "not_reproduced", "undecided", "not_run")
     out.print(", ".join(f"{counts[v]} {v.replace('_', ' ')}" for v in order if counts[v]))
@@ -193,7 +195,7 @@ def _print_unmeasured(findings: list[Finding]) -> None:
 def _side_by_side(rows: Sequence[Row]) -> Table:
     """Published, theory and the worlds in which the configurations were run."""
     body = [[row.scenario, *_marked(row), _judged(row)] for row in rows]
-    return table(caption(rows), ["scenario", *head(rows), "verdict"], body, left=4)
+    return table(caption(rows), ["scenario", *head(rows), "verdict"], body, left=4, spare=SPARE)
 
 
 def _judged(row: Row) -> str:
