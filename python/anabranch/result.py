@@ -26,6 +26,7 @@ from .markup import html_table
 from .offers import UnknownName, unknown
 from .plan import Class, Plan
 from .records import Missing, Numbers, Table, plain, restored
+from .remarks import ShortPath, late_text, short_paths, short_text
 from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
 from .seeds import Seeds, checked_seeds
@@ -233,7 +234,7 @@ class Result:
             if self.world == "theory"
             else f", {plan.duration_s - plan.warmup_s:g} s measured after {plan.warmup_s:g} s"
         )
-        notes = [f"{plan.name}: {self._origin()}{measured}", *plan.warnings]
+        notes = [f"{plan.name}: {self._origin()}{measured}", *plan.warnings, *self.remarks()]
         title, words = plan.title or plan.name, ("class", "controller")
         return html_table(*self._cells(), words=words, title=title, notes=notes)
 
@@ -273,6 +274,21 @@ class Result:
             self.plan, self.runs, about | ({"controller": controller} if controller else {})
         )
 
+    def short_paths(self) -> list[ShortPath]:
+        """The paths with fewer than ten congestion events in what is measured: rates of their class
+        depend on where the run ends.
+        """
+        return short_paths(self.plan, self.runs)
+
+    def remarks(self) -> list[str]:
+        """Sentences on what the numbers do not tell by themselves."""
+        short = self.short_paths()
+        late = [
+            late_text(self.plan, c, row.throughput_bps.mean, row.goodput_bps.mean)
+            for c, row in zip(self.plan.classes, self.summary(), strict=True)
+        ]
+        return [*([short_text(short)] if short else []), *filter(None, late)]
+
     def to_json(self) -> dict[str, Any]:
         """The whole result as plain data; NaN becomes null, infinity the string "inf"."""
         content = {
@@ -284,7 +300,11 @@ class Result:
             "plan": self.plan.to_json(),
             "runs": [run.to_json() for run in self.runs],
         }
-        more = {"theory": self.theory, "fairness": self.fairness}
+        more = {
+            "theory": self.theory,
+            "fairness": self.fairness,
+            "too_short": [path.to_json() for path in self.short_paths()],
+        }
         return content | {key: plain(value) for key, value in more.items() if value}
 
     def save(self, path: str | Path) -> None:

@@ -158,6 +158,8 @@ def show(result: Result) -> None:
             out.print(f"unreachable: {what}", style="yellow", highlight=False, markup=False)
     if result.fairness:
         show_fairness(result.fairness)
+    for remark in result.remarks():
+        out.print(remark, style="yellow", highlight=False, markup=False)
     out.print(extent(result), style="dim", highlight=False)
     if not all(run.has("digest") for run in result.runs):  # only a simulation repeats exactly
         return

@@ -1,0 +1,89 @@
+"""What numbers of a result do not tell by themselves: too few events, data of the warm-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from .plan import Class, Plan
+from .records import Numbers
+from .runs import Run
+
+FEWEST_EVENTS = 10
+"""Congestion events of a path below which a run is too short: its mean rate still depends on where
+in a sawtooth the run begins and ends."""
+
+
+@dataclass(frozen=True)
+class ShortPath:
+    """A path with fewer than `FEWEST_EVENTS` congestion events in what is measured."""
+
+    class_: str
+    path: int
+    events: float
+    """Fast recoveries, timeouts and reductions for marks, mean over users and replications."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The path as plain data."""
+        return {key.rstrip("_"): value for key, value in asdict(self).items()}
+
+
+def short_paths(plan: Plan, runs: Sequence[Run]) -> list[ShortPath]:
+    """The paths that are too short to judge: of flows of TCP that always have data.
+
+    A path without any event counts only under a law, which backs off for losses and marks alone.
+    """
+    if not runs or not all(run.has("paths") and run.paths.has("recoveries") for run in runs):
+        return []
+    found = []
+    for c in plan.classes:
+        if c.protocol != "tcp" or c.transfer_bytes is not None or c.app_rate_bps is not None:
+            continue
+        for path in range(len(c.paths)):
+            events = float(np.mean([_events(run, c.name, path) for run in runs]))
+            if events < FEWEST_EVENTS and (events > 0 or _is_law(c.controller)):
+                found.append(ShortPath(c.name, path, events))
+    return found
+
+
+def short_text(paths: Sequence[ShortPath]) -> str:
+    """A sentence on paths that are too short to judge."""
+    listed = ", ".join(f"{one.class_} path {one.path} ({one.events:.1f})" for one in paths)
+    return (
+        f"too short to judge: fewer than {FEWEST_EVENTS} congestion events per user on {listed}; a longer duration, "
+        "not more replications, makes rates less dependent on where a run ends"
+    )
+
+
+def late_text(plan: Plan, c: Class, throughput_bps: float, goodput_bps: float) -> str:
+    """Why a class has more goodput than throughput; empty where it has not.
+
+    Throughput counts packets that arrive in what is measured, goodput payload that the application
+    gets in it: what arrived before and waited for a hole counts for goodput alone.
+    """
+    if not goodput_bps > throughput_bps:
+        return ""
+    arrived_bps = throughput_bps * c.payload_bytes / c.packet_bytes
+    late_bytes = (goodput_bps - arrived_bps) * (plan.duration_s - plan.warmup_s) / 8
+    return (
+        f"{c.name}: goodput is above throughput, as about {late_bytes / 1e6:.3g} MB per user had arrived during the "
+        "warm-up and waited in the reordering buffer at its end; a longer duration makes them matter less"
+    )
+
+
+def _events(run: Run, name: str, path: int) -> Numbers:
+    """Congestion events of each user of a class on a path."""
+    rows = run.paths
+    own = (np.asarray(run.flows.class_)[rows.flow] == name) & (rows.path == path)
+    kinds = [kind for kind in ("recoveries", "timeouts", "marks") if rows.has(kind)]
+    return np.asarray(sum(rows.column(kind)[own] for kind in kinds), dtype=float)
+
+
+def _is_law(controller: str) -> bool:
+    """Whether a controller is a law."""
+    name = controller.removeprefix("kernel:").partition(":")[0].partition("+")[0]
+    return any(one["law"] for one in _core.controllers() if name in (one["name"], *one["aliases"]))
