@@ -172,6 +172,20 @@ def test_a_replication_that_is_not_valid_is_left_out_and_said(tmp_path: Path) ->
     assert not (tmp_path / "c-lia-10/2.json.gz").exists()
 
 
+def test_the_right_to_measure_is_asked_for_before_a_duration_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse() -> None:
+        raise LinuxError("needs root")
+
+    monkeypatch.setattr("anabranch.linux.testbed.checked_rights", refuse)
+    told: list[str] = []
+    world = Measurements(tmp_path, say=told.append)
+    with pytest.raises(LinuxError, match="needs root"):
+        world.begin(120.0)
+    assert told == []
+
+
 def test_a_kernel_that_cannot_run_ends_a_measurement_but_not_one_that_has_run(
     tmp_path: Path,
 ) -> None:

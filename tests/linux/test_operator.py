@@ -381,7 +381,7 @@ def test_check_says_without_root_what_it_knows_and_what_it_does_not() -> None:
     facts = {fact["name"]: fact for fact in content["facts"]}
     states = {name: fact["state"] for name, fact in facts.items()}
     assert states["root"] == "no" and facts["root"]["detail"] == "user 65534"
-    for name in ("fields", "namespaces", "TUN", "network"):
+    for name in ("capabilities", "fields", "namespaces", "TUN", "network"):
         assert states[name] == "unknown", name
     for name in ("kernel", "controllers", "MPTCP", "BTF", "struct_ops", "siblings"):
         assert states[name] == "yes", name

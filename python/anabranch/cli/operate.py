@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 
 from ..files import atomic_write
-from ..linux.check import Fact, State, allows, facts
+from ..linux.check import ROOT, Fact, State, allows, facts
 from ..linux.controllers import names
 from ..linux.observe import Status, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
@@ -64,7 +64,16 @@ def _print_facts(found: list[Fact]) -> None:
     out = console()
     out.print(table("This kernel", ["part", "there", "what", "what to do"], rows, left=4))
     for use, what in USES.items():
-        out.print(f"linux {use} ({what}): {state(allows(found, use))}", highlight=False)
+        out.print(f"linux {use} ({what}): {_answer(found, use)}", highlight=False)
+
+
+def _answer(found: list[Fact], use: str) -> str:
+    """Whether the kernel allows it, as far as this user may ask."""
+    there = allows(found, use)
+    others = allows([fact for fact in found if fact.name != ROOT], use)
+    if there == "no" and others != "no":
+        return "[yellow]not as this user[/]; what was looked at without root is there"
+    return f"[{STYLES[there]}]{there}[/]"
 
 
 def load_command(name: str, min_ssthresh: int) -> None:

@@ -16,6 +16,7 @@ from .controllers import NOT_BUILT, attached, built
 from .errors import LinuxError
 from .idle import SETTING, Restart, decays, restarts
 from .namespace import Namespace, read_setting
+from .rights import TO_LOAD, TO_RUN, is_root, lacking
 from .tcp_info import IPPROTO_MPTCP
 
 LEAST_KERNEL = (6, 10)
@@ -41,6 +42,9 @@ links = ["link"]
 links = ["link"]
 """
 
+ROOT = "root"
+"""The row that asks for the user, and not for the kernel."""
+
 State = Literal["yes", "no", "unknown"]
 
 
@@ -61,6 +65,7 @@ def facts() -> list[Fact]:
     looks: tuple[Callable[[], Fact], ...] = (
         kernel,
         rights,
+        capabilities,
         build,
         mptcp,
         types,
@@ -83,11 +88,6 @@ def allows(found: list[Fact], use: str) -> State:
     return "no" if "no" in states else "unknown" if "unknown" in states else "yes"
 
 
-def is_root() -> bool:
-    """Whether this process may do what root may."""
-    return os.geteuid() == 0
-
-
 def kernel() -> Fact:
     """The kernel's version."""
     release = platform.release()
@@ -100,7 +100,24 @@ def kernel() -> Fact:
 def rights() -> Fact:
     """Root."""
     remedy = "run it with sudo: sudo .venv/bin/anabranch linux …"
-    return Fact("root", yes(is_root()), f"user {os.geteuid()}", remedy)
+    return Fact(ROOT, yes(is_root()), f"user {os.geteuid()}", remedy)
+
+
+def capabilities() -> Fact:
+    """Rights that root may be without."""
+    if not is_root():
+        return Fact("capabilities", "unknown", "of root", rights().remedy, ("load",))
+    if why := lacking():
+        detail, _, remedy = why.partition("; ")
+        return Fact("capabilities", "no", detail, remedy, ("load",))
+    return Fact("capabilities", "yes", ", ".join(TO_LOAD), "", ("load",))
+
+
+def hindered() -> str:
+    """What to do before a controller can be tried; empty where it can."""
+    if not is_root():
+        return rights().remedy
+    return "see capabilities" if lacking() else ""
 
 
 def build() -> Fact:
@@ -160,22 +177,22 @@ def writable() -> Fact:
     remedy = "see what the kernel said; docs/reference/linux.md lists what is used"
     if not built():
         return Fact("fields", "unknown", fields, NOT_BUILT, ("load",))
-    if not is_root():
-        return Fact("fields", "unknown", f"{fields}: tried as root", rights().remedy, ("load",))
+    if why := hindered():
+        return Fact("fields", "unknown", f"{fields}: tried as root", why, ("load",))
     try:
         with attached(["olia"]):
             return Fact("fields", "yes", fields, "", ("load",))
     except LinuxError as error:
-        return Fact("fields", "no", str(error).splitlines()[-1], remedy, ("load",))
+        said = str(error).splitlines()
+        return Fact("fields", "no", said[0], remedy, ("load",))
 
 
 def idle_restart() -> Fact:
     """What idle time does to a window: shown by leaving connections idle, one of them under a
     controller that is loaded and taken out again.
     """
-    if not built() or not is_root():
-        remedy = rights().remedy if built() else NOT_BUILT
-        return Fact("idle restart", "unknown", "tried as root", remedy, ("load",))
+    if why := hindered() if built() else NOT_BUILT:
+        return Fact("idle restart", "unknown", "tried as root", why, ("load",))
     try:
         with attached(["olia"]) as there:
             own, ours = restarts(["reno", there.kernel_name("olia")])
@@ -259,7 +276,7 @@ def network() -> Fact:
             side.close()
     except (OSError, LinuxError, NetlinkError) as error:
         if isinstance(error, OSError) and error.errno in (errno.EPERM, errno.EACCES, errno.EROFS):
-            remedy = "this root may not do what root may; in a container: --privileged"
+            remedy = lacking(TO_RUN) or "in a container: --privileged"
         return Fact("network", "no", str(error), remedy, ("run",))
     return Fact("network", "yes", parts, "", ("run",))
 

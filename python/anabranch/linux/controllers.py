@@ -15,13 +15,12 @@ from .. import _core
 from .errors import LinuxError
 from .fit import KERNEL_RENO
 from .namespace import read_setting
+from .rights import check_root
 
 NOT_BUILT = (
     "this build has no controllers for the kernel: install clang, libelf-dev and zlib1g-dev, "
     "then run `make build` again"
 )
-
-NEEDS_ROOT = "that needs root: sudo .venv/bin/anabranch linux {} …"
 
 LONGEST_NAME = 15
 
@@ -144,9 +143,9 @@ def load(
     except FileExistsError:
         name = kernel_name or known[law]
         raise LinuxError(f"the kernel has a controller {name} already") from None
-    except PermissionError:
-        raise LinuxError(NEEDS_ROOT.format("load")) from None
     except OSError as error:
+        if isinstance(error, PermissionError):
+            check_root("load")  # else the kernel refused the program, and says why
         raise LinuxError(
             f"this kernel cannot run the controller {law}: {error}\n"
             "help: `anabranch linux check` shows what is missing; Linux 6.10 with BTF is the least"

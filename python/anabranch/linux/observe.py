@@ -16,9 +16,10 @@ import numpy as np
 
 from .. import _core
 from ..records import Record
-from .controllers import NEEDS_ROOT, names
+from .controllers import names
 from .errors import LinuxError
 from .namespace import Namespace, read_setting, write_setting
+from .rights import check_root
 
 T = TypeVar("T")
 
@@ -188,8 +189,7 @@ def status() -> Status:
 
     Raises LinuxError where no controller was built, where sockets cannot be read, and without root.
     """
-    if os.geteuid() != 0:
-        raise LinuxError(NEEDS_ROOT.format("status"))
+    check_root("status")
     rows = sockets()
     loaded = []
     for law in _core.kernel_loaded():

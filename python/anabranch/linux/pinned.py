@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 from .. import _core
 from ..offers import find, offer
-from .controllers import NEEDS_ROOT, available, load, names
+from .controllers import available, load, names
 from .errors import LinuxError
 from .observe import chosen_in, using
+from .rights import check_root
 
 MOST_WAIT_S = 10.0
 """How long the kernel may take to let go of a controller's name: it waits for readers of the list."""
@@ -44,8 +44,7 @@ def load_for_good(name: str, min_ssthresh: int = 1) -> str:
     """
     law = known_name(name)
     kernel_name = names()[law]
-    if not os.geteuid() == 0:
-        raise LinuxError(NEEDS_ROOT.format("load"))
+    check_root("load")
     if law in _core.kernel_loaded():
         raise LinuxError(f"{kernel_name} is loaded already; `anabranch linux status` shows it")
     controller = load(law, min_ssthresh=min_ssthresh)
@@ -67,8 +66,7 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
     """
     law = known_name(name)
     kernel_name = names()[law]
-    if not os.geteuid() == 0:
-        raise LinuxError(NEEDS_ROOT.format("unload"))
+    check_root("unload")
     loaded = _core.kernel_loaded()
     if law not in loaded:
         there = [names()[other] for other in loaded]

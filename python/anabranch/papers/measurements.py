@@ -74,8 +74,15 @@ class Measurements:
         return len(self._missing(name, configuration, seeds)) * _seconds(configuration)
 
     def begin(self, work: float) -> None:
-        """Says how long it takes, if anything is to be measured."""
+        """Says how long it takes, if anything is to be measured.
+
+        Raises LinuxError before that without the right to measure on this kernel.
+        """
         if work > 0:
+            if self.measure is on_kernel:
+                from ..linux.testbed import checked_rights
+
+                checked_rights()
             self.say(f"measuring in real time takes about {spoken(work)}; files: {self.directory}")
 
     def run(

@@ -1,0 +1,69 @@
+"""What this process may do: root may be without part of its rights, as in a container."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from .errors import LinuxError
+
+NEEDS_ROOT = "that needs root: sudo .venv/bin/anabranch linux {} …"
+
+CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_PERFMON": 38, "CAP_BPF": 39}
+"""Those that are asked for here, with their numbers (capabilities(7))."""
+
+TO_LOAD = ("CAP_BPF", "CAP_NET_ADMIN", "CAP_PERFMON")
+"""What loading, reading and removing controllers takes."""
+
+TO_RUN = ("CAP_SYS_ADMIN", "CAP_NET_ADMIN")
+"""What namespaces and devices of a run take."""
+
+IN_SYS_ADMIN = ("CAP_BPF", "CAP_PERFMON")
+"""What CAP_SYS_ADMIN includes."""
+
+WHOLE = ["0", "0", "4294967295"]
+"""The map of user ids of the machine's first user namespace."""
+
+OF_NAMESPACE = (
+    "this is root of a user namespace, which may neither load BPF nor enter the machine's network "
+    "namespaces; run it as the machine's own root, outside of a rootless container"
+)
+
+
+def is_root() -> bool:
+    """Whether this process is root's."""
+    return os.geteuid() == 0
+
+
+def in_user_namespace(uid_map: Path = Path("/proc/self/uid_map")) -> bool:
+    """Whether root is root of a user namespace only."""
+    return uid_map.exists() and uid_map.read_text().split() != WHOLE
+
+
+def missing(wanted: tuple[str, ...], status: Path = Path("/proc/self/status")) -> list[str]:
+    """The capabilities among `wanted` that this process has not."""
+    (line,) = [line for line in status.read_text().splitlines() if line.startswith("CapEff:")]
+    effective = int(line.split()[1], 16)
+    there = {name for name, number in CAPABILITIES.items() if effective >> number & 1}
+    if "CAP_SYS_ADMIN" in there:
+        there.update(IN_SYS_ADMIN)
+    return [name for name in wanted if name not in there]
+
+
+def lacking(wanted: tuple[str, ...] = TO_LOAD) -> str:
+    """What keeps this root from `wanted`, and what to do about it; empty if nothing does."""
+    if in_user_namespace():
+        return OF_NAMESPACE
+    if not (names := missing(wanted)):
+        return ""
+    options = " ".join(f"--cap-add={name.removeprefix('CAP_')}" for name in names)
+    return f"this root is without {', '.join(names)}; in a container: {options}, or --privileged"
+
+
+def check_root(command: str) -> None:
+    """Raises LinuxError unless this process may load controllers and look at them, for a command of
+    `anabranch linux`."""
+    if not is_root():
+        raise LinuxError(NEEDS_ROOT.format(command))
+    if why := lacking():
+        raise LinuxError(why)
