@@ -682,7 +682,8 @@ class Class(Record):
     """Initial slow-start threshold in segments; without it slow start lasts until the first
     loss."""
     min_window: float
-    """Smallest window in segments."""
+    """Smallest window in segments, in congestion avoidance and after a timeout; above
+    `initial_window` only where `initial_ssthresh` leaves slow start out."""
     min_ssthresh: float
     """Smallest slow-start threshold of coupled paths in segments; a single path has 2."""
     slow_start_carry_over: bool

@@ -209,18 +209,27 @@ def shipped_name(text: str) -> str:
     raise ScenarioError(f"there is no file or shipped scenario {text!r}{hint}\nhelp: {help_}")
 
 
+MOST_BYTES = 100 << 20
+"""Of a scenario file: a larger one is not read."""
+
+
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, or one that comes with the package by its name.
 
     Files of traces and opportunities that it names, found from where it is, come into it: so a
     result has them.
 
-    Raises ScenarioError when there is no such file, it is not text, or it is wrong.
+    Raises ScenarioError when there is no such file, it is too large, not text, or wrong.
     """
     path = Path(source)
     if not path.is_file():
         path = shipped()[shipped_name(str(source))]
     try:
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise ScenarioError(
+                f"{path} has {size >> 20} MiB\nhelp: a scenario file has at most {MOST_BYTES >> 20} MiB; "
+                "traces are files of their own"
+            )
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ScenarioError(f"{path} is not text; a scenario is a TOML file in UTF-8") from None

@@ -376,7 +376,8 @@ retransmission did; needs `sack`. Default false."""
     initial_ssthresh: float | None = None
     """Initial slow-start threshold in segments; without it slow start lasts until the first loss."""
     min_window: float | None = None
-    """Smallest window in segments. Default 1.0."""
+    """Smallest window in segments, in congestion avoidance and after a timeout; above
+`initial_window` only where `initial_ssthresh` leaves slow start out. Default 1.0."""
     min_ssthresh: float | None = None
     """Smallest slow-start threshold of coupled paths in segments; a single path has 2.
 Default 1.0."""

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::ops::Range;
+use units::name::offer;
 
 /// What is wrong with a scenario, where, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +71,29 @@ fn floor_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
-/// "`a`, `b` and `c`", or what to say when there is none.
+/// "`a`, `b` and `c`"; nothing if there is none.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
-        [] => "there is none".into(),
+        [] => String::new(),
         [one] => one.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// Something of `kind` that there is not under the name `text`, with what is near.
+pub(crate) fn missing<'a>(
+    kind: &str,
+    text: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    format!("there is no {kind} `{text}`{}", offer(text, known))
+}
+
+/// What there is of something: "the links are `a` and `b`", or that the scenario has none.
+pub(crate) fn existing<'a>(several: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match list(known).as_str() {
+        "" => format!("the scenario has no {several}"),
+        names => format!("the {several} are {names}"),
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::movements;
 use crate::report::BadLine;
+use crate::size::check_size;
 use crate::{opportunities, trace};
 use toml_edit::{DocumentMut, Item, TableLike};
 
@@ -13,12 +14,13 @@ use toml_edit::{DocumentMut, Item, TableLike};
 ///
 /// # Errors
 ///
-/// If `read` fails: its message, at the line that names the file.
+/// If the text is too large, or `read` fails: its message, at the line that names the file.
 pub fn with_traces(
     text: &str,
     name: &str,
     read: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Option<String>, Error> {
+    check_size(text, name)?;
     let Ok(mut document) = text.parse::<DocumentMut>() else {
         return Ok(None); // what is wrong with it is said when it is read
     };

@@ -372,6 +372,27 @@ impl Flow {
     }
 }
 
+impl Class {
+    /// Warnings of paths whose first acknowledgement comes after the first timeout. RFC 6298 begins
+    /// with 1 s; connections on such paths are rare, and the timeout is as it would be there.
+    pub(crate) fn early_timeouts(&self) -> Vec<String> {
+        let Options { rto_initial, .. } = self.transport;
+        let late = |path: &&PlanPath| path.base_rtt >= rto_initial;
+        let tcp = self.protocol == Protocol::Tcp && !self.controller.needs().reports;
+        let numbered = self.paths.iter().enumerate().filter(|(_, path)| tcp && late(path));
+        let warning = |(index, path): (usize, &PlanPath)| {
+            format!(
+                "flow `{}`, path {index}: its round trip without queues ({}) is not below \
+                 transport.rto_initial ({rto_initial}): the first segments time out before they can \
+                 be acknowledged, and slow start begins again with half the window as its \
+                 threshold; set transport.rto_initial above it",
+                self.name, path.base_rtt
+            )
+        };
+        numbered.map(warning).collect()
+    }
+}
+
 /// Checks transport options: the key that is wrong is below `transport`.
 pub(crate) fn check_options(options: &Options) -> Result<(), WrongKey> {
     options.check().map_err(|wrong| {

@@ -34,6 +34,8 @@ mod reorder;
 mod report;
 mod scenario;
 pub mod schema;
+mod shape;
+mod size;
 mod station;
 mod topology;
 mod trace;

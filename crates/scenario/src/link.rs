@@ -204,7 +204,8 @@ impl Link {
             self.check_transmitter()?;
             self.check_changes()?;
             self.check_trace(duration, copies)?;
-            self.check_queue()
+            self.check_queue()?;
+            self.check_ends()
         };
         own().map_err(|wrong| wrong.of("link", &self.name.text))
     }
@@ -270,6 +271,17 @@ impl Link {
             return Err(WrongKey::value("queue", "set, but the link has no rate", right));
         }
         check_queue(queue)
+    }
+
+    /// Whether it leads somewhere else; of a link on a medium its stations are checked.
+    fn check_ends(&self) -> Result<(), WrongKey> {
+        match (&self.from, &self.to) {
+            (Some(from), Some(to)) if from.text == to.text && self.medium.is_none() => {
+                let what = format!("it ends at node `{}`, where it begins", to.text);
+                Err(WrongKey::new("to", what, "name another node"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The link called `name`, with its attachments if it is a part of a medium.

@@ -1,7 +1,9 @@
 //! `--set key=value`: changes to the text of a scenario before it is read.
 
 use crate::error::{Error, list};
+use crate::size::check_size;
 use toml_edit::{Array, DocumentMut, Item, Value};
+use units::name::near;
 
 /// One override: a dotted path and a value. Links and flows are addressed by name, the entries of
 /// other lists by number: `link.ap1.rate`, `flow.multipath.path.0.join`.
@@ -112,17 +114,26 @@ fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, Stri
         None if names.iter().all(String::is_empty) => {
             Err(format!("the entries are numbered from 0 to {}", names.len().saturating_sub(1)))
         }
-        None => Err(format!("the entries are {}", list(names.iter().map(String::as_str)))),
+        None => {
+            let names = || names.iter().map(String::as_str);
+            let near = near(step, names());
+            let meant = if near.is_empty() {
+                String::new()
+            } else {
+                format!("did you mean {}? ", list(near.into_iter()))
+            };
+            Err(format!("{meant}the entries are {}", list(names())))
+        }
     }
 }
 
 /// Overrides that give `controller` to every flow with several paths, or to every flow if none has.
 ///
 /// # Errors
-/// The text is not TOML.
+/// The text is not TOML, or too large.
 pub fn with_controller(text: &str, name: &str, controller: &str) -> Result<Vec<Override>, Error> {
-    let document = apply(text, name, &[])?.unwrap_or_else(|| text.to_owned());
-    let document: toml::Table = toml::from_str(&document).map_err(|error| {
+    check_size(text, name)?;
+    let document: toml::Table = toml::from_str(text).map_err(|error| {
         let place = Error::new(error.message());
         error.span().map_or(place.clone(), |span| place.at(name, text, span))
     })?;

@@ -1,7 +1,7 @@
 //! Paths of flows: the links that data crosses, and those that acknowledgements cross.
 
 use crate::coding::check_coding;
-use crate::error::{Error, list};
+use crate::error::{Error, existing, missing};
 use crate::link::{Link, Links, PlanLink};
 use crate::name::Name;
 use crate::protocol::Protocol;
@@ -144,9 +144,13 @@ impl Path {
         self.check_links().map_err(placed)?;
         self.check_channel(topology).map_err(placed)?;
         self.check_users(topology, carried.users).map_err(placed)?;
+        check_crossed_once(carried.flow, &self.links)?;
         check_gaps(topology.links, carried.flow, &self.links)?;
         match &self.back {
-            Some(back) => check_gaps(topology.links, carried.flow, back)?,
+            Some(back) => {
+                check_crossed_once(carried.flow, back)?;
+                check_gaps(topology.links, carried.flow, back)?;
+            }
             None => self.check_way_back(topology.links, carried).map_err(placed)?,
         }
         self.check_round_trip(topology.links, duration, carried.flow)?;
@@ -273,9 +277,10 @@ fn check_gaps(links: Links<'_>, flow: &str, way: &[Name]) -> Result<(), Located>
     let mut previous: Option<&Link> = None;
     for name in way {
         let Some(link) = links.find(name) else {
-            let error = Error::new(format!("flow `{flow}`: there is no link `{}`", name.text));
-            let known = list(links.all.iter().map(|link| link.name.text.as_str()));
-            return Err(Located::at(name, error.help(format!("the links are {known}"))));
+            let known = links.all.iter().map(|link| link.name.text.as_str());
+            let missing = missing("link", &name.text, known.clone());
+            let error = Error::new(format!("flow `{flow}`: {missing}"));
+            return Err(Located::at(name, error.help(existing("links", known))));
         };
         let end = previous.and_then(|link| link.to.as_ref());
         if let (Some(before), Some(end), Some(begin)) = (previous, end, &link.from)
@@ -290,6 +295,20 @@ fn check_gaps(links: Links<'_>, flow: &str, way: &[Name]) -> Result<(), Located>
         previous = Some(link);
     }
     Ok(())
+}
+
+/// A way crosses a link once: to theory a second crossing is none, and packets would cross twice.
+fn check_crossed_once(flow: &str, way: &[Name]) -> Result<(), Located> {
+    let again = |index: &usize| way[..*index].iter().any(|name| name.text == way[*index].text);
+    match (0..way.len()).find(again) {
+        Some(index) => {
+            let name = &way[index];
+            let what = format!("flow `{flow}`: a path crosses link `{}` twice", name.text);
+            let right = "a path crosses each link once: name it once, or add a second link";
+            Err(Located::at(name, Error::new(what).help(right)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The links of a plan as paths take them.

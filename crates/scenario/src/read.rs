@@ -6,6 +6,8 @@ use crate::locate::locate;
 use crate::overrides::{self, Override};
 use crate::report::{Located, Subject};
 use crate::scenario::{Plan, Scenario};
+use crate::shape::Shape;
+use crate::size::check_size;
 use core::ops::Range;
 
 impl Plan {
@@ -14,15 +16,27 @@ impl Plan {
     /// # Errors
     /// Anything wrong with the file or an override, with its place.
     pub fn read(text: &str, name: &str, overrides: &[Override]) -> Result<Plan, Error> {
+        check_size(text, name)?;
         let edited = overrides::apply(text, name, overrides)?;
         let text = edited.as_deref().unwrap_or(text);
         if text.trim().is_empty() {
             return Err(Error::new(format!("{name} is empty"))
                 .help("a scenario has at least `name`, `duration`, a [[link]] and a [[flow]]"));
         }
-        let scenario: Scenario = toml::from_str(text).map_err(|error| {
-            place(Error::new(error.message().trim_end()), error.span(), name, text, overrides)
-        })?;
+        let mut respelled = None;
+        let scenario = toml::from_str(text).or_else(|error| {
+            let mut shape = Shape::of(text, &schemars::schema_for!(Scenario));
+            let right = match shape.respell(text) {
+                Some(right) => respelled.insert(right).as_str(),
+                None => return Err(misshapen(error, shape, name, text, overrides)),
+            };
+            toml::from_str(right).map_err(|error| {
+                let shape = Shape::of(right, &schemars::schema_for!(Scenario));
+                misshapen(error, shape, name, right, overrides)
+            })
+        });
+        let scenario: Scenario = scenario?;
+        let text = respelled.as_deref().unwrap_or(text);
         scenario.check().map_err(|Located { error, subject }| {
             let span = match subject {
                 Subject::Bytes(span) => Some(span),
@@ -42,6 +56,22 @@ impl Plan {
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
+}
+
+/// Says what is wrong with a text that is no scenario.
+fn misshapen(
+    error: toml::de::Error,
+    shape: Shape,
+    name: &str,
+    text: &str,
+    overrides: &[Override],
+) -> Error {
+    let span = error.span().unwrap_or_default();
+    let (error, span) = match shape.at(&span) {
+        Some(mistake) => (mistake.error, mistake.span),
+        None => (Error::new(error.message().trim_end()), span),
+    };
+    place(error, Some(span), name, text, overrides)
 }
 
 /// Says where an error is: in an override, or in the file, whose text has the overrides in it.

@@ -221,9 +221,12 @@ impl Scenario {
         let topology = self.topology();
         let mut laid = LaidLinks::new(topology, self.duration);
         let flows = || self.flow.iter().filter(|flow| flow.count > 0);
-        let classes = flows()
+        let classes: Vec<_> = flows()
             .map(|flow| flow.expand(topology, self.duration, &self.transport, &mut laid))
             .collect();
+        let coded = flows().flat_map(|flow| flow.warnings(topology));
+        let early = classes.iter().flat_map(Class::early_timeouts);
+        let warnings = coded.chain(early).collect();
         Plan {
             name: self.name.clone(),
             title: self.title.clone(),
@@ -237,7 +240,7 @@ impl Scenario {
             nodes: self.nodes().expand(),
             classes,
             choices: self.choice.clone(),
-            warnings: flows().flat_map(|flow| flow.warnings(topology)).collect(),
+            warnings,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Links and shared media of a scenario, as paths cross them.
 
-use crate::error::{Error, list};
+use crate::error::{Error, existing, missing};
 use crate::link::{Attachment, Link, Links};
-use crate::media::{Media, MediumTable};
+use crate::media::{Media, MediumTable, described_media};
 use crate::name::Name;
 use crate::report::{Located, WrongKey, unique};
 use crate::station::PlanStation;
@@ -68,9 +68,14 @@ impl<'a> Topology<'a> {
             Err(WrongKey::new(key, what, right).of("link", name))
         };
         let Some((_, own)) = self.shared(link) else {
-            let error = Error::new(format!("link `{name}`: there is no medium `{}`", medium.text));
-            let names = self.media.all().map(|own| own.name().text.as_str());
-            let help = format!("the media are {}", list(names));
+            let names: Vec<_> = self.media.all().map(|own| own.name().text.as_str()).collect();
+            let names = || names.iter().copied();
+            let missing = missing("medium", &medium.text, names());
+            let error = Error::new(format!("link `{name}`: {missing}"));
+            let help = match names().len() {
+                0 => media_tables(),
+                _ => existing("media", names()),
+            };
             return Err(Located::at(medium, error.help(help)));
         };
         let (Some(from), Some(to)) = (&link.from, &link.to) else {
@@ -209,4 +214,11 @@ impl<'a> Topology<'a> {
         }
         media
     }
+}
+
+/// What to do in a scenario without a medium.
+fn media_tables() -> String {
+    let tables = described_media().into_iter().map(|own| format!("[[{}]]", own.names[0]));
+    let tables: Vec<_> = tables.collect();
+    format!("the scenario has no medium: add one of {}", tables.join(", "))
 }

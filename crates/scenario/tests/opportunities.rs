@@ -76,7 +76,7 @@ fn what_does_not_go_with_them_is_refused_and_what_would_be_right_is_said() {
             "line 1: the last number is the period",
             "x.toml:6",
         ),
-        ("opportunities = { every = '1 ms' }".into(), "unknown field `every`", "x.toml:6"),
+        ("opportunities = { every = '1 ms' }".into(), "there is no key `every`", "x.toml:6"),
     ];
     for (link, what, right) in cases {
         let error = read(&link, &[]).map(|_| ()).unwrap_err();

@@ -97,7 +97,8 @@ options! {
     initial_window: f64 = 10.0, WINDOW;
     /// Initial slow-start threshold in segments; without it slow start lasts until the first loss.
     initial_ssthresh: Option<f64> = None, WINDOW;
-    /// Smallest window in segments.
+    /// Smallest window in segments, in congestion avoidance and after a timeout; above
+    /// `initial_window` only where `initial_ssthresh` leaves slow start out.
     min_window: f64 = 1.0, WINDOW;
     /// Smallest slow-start threshold of coupled paths in segments; a single path has 2.
     min_ssthresh: f64 = 1.0, WINDOW;
@@ -195,6 +196,13 @@ impl Options {
         }
         if self.receive_buffer < self.payload {
             return wrong("receive_buffer", &self.receive_buffer, RECEIVE_BUFFER.right);
+        }
+        // Slow start begins with the initial window and knows no floor.
+        let slow_start = self.initial_ssthresh.is_none_or(|end| end > self.initial_window);
+        if self.min_window > self.initial_window && slow_start {
+            let right = "it is at most `initial_window`: raise that too, or leave slow start out \
+                         with an `initial_ssthresh` that is not above it";
+            return wrong("min_window", &self.min_window, right);
         }
         if self.rto_min > self.rto_max {
             return wrong("rto_min", &self.rto_min, "it is at most rto_max");
