@@ -113,7 +113,7 @@ const PIPE_TONES = [["#7A3FB0", "#BC93F0"], ["#B8860B", "#E0B64A"], ["#B00020", 
 const MOST_PIPES = PIPE_TONES.length;
 const ofStreams = (what) => DATA.streams.map((one, n) => ({ values: one[what], colour: () => tone(n, look), dash: dashOf(n) }));
 function ofPipes(what) {
-  const peak = (pipe) => Math.max(0, ...pipe[what]);
+  const peak = (pipe) => peakOf(pipe[what]);
   const kept = DATA.pipes.pipes.filter((pipe) => pipe.queue.some((n) => n > 1)).sort((a, b) => peak(b) - peak(a)).slice(0, MOST_PIPES);
   const own = DATA.pipes.pipes.filter((pipe) => kept.includes(pipe));
   return own.map((pipe) => {

@@ -4,6 +4,8 @@ const PIPES = DATA.pipes;
 const OF_CLASS = PIPES ? PIPES.classes.map(([name]) => DATA.streams.flatMap((one, n) => (one.class === name ? [n] : []))) : [];
 const TANK = 20; // pixels of a queue's width
 
+const peakOf = (values) => values.reduce((most, value) => Math.max(most, value), 0); // there may be too many for one call
+
 function at(values, time) {
   const before = Math.floor(time), after = Math.min(before + 1, LAST);
   return values[before] + (time - before) * (values[after] - values[before]);
@@ -90,12 +92,24 @@ function drawTank(pen, slot, time, to, look) {
   const pipe = PIPES.pipes[slot[1]], box = pixels(slot, to), size = to.size;
   const flow = slot[6].reduce((sum, n) => sum + PIPES.courses[n][1] * at(PIPES.flows[PIPES.courses[n][0]], time), 0);
   const rate = digits(flow) + (pipe.of ? " of " + pipe.of : " Mb/s"), middle = (box.left + box.right + TANK) / 2;
-  if (to.compact) label(pen, pipe.name + ": " + rate, middle, (box.top + box.base) / 2, look, size, { base: "middle" });
-  else {
+  if (!to.compact) {
     label(pen, pipe.name, box.left, box.top - 9, look, size, { bold: true, align: "left" });
     label(pen, rate, box.right, box.top - 9, look, size * 0.9, { align: "right" });
   }
-  if (!pipe.queue.length) return;
+  if (pipe.queue.length) drawQueue(pen, pipe, box, time, to, look);
+  if (!to.compact) return;
+  const text = pipe.name + ": " + rate, fit = fitted(pen, text, box.right - box.left - TANK - 4, size, look);
+  label(pen, text, middle, (box.top + box.base) / 2, look, fit, { base: "middle" });
+}
+
+// The size at which a text is at most so many pixels wide.
+function fitted(pen, text, width, size, look, bold) {
+  pen.font = (bold ? "600 " : "") + size + "px " + look.font;
+  return size * Math.min(1, width / pen.measureText(text).width);
+}
+
+function drawQueue(pen, pipe, box, time, to, look) {
+  const size = to.size;
   const top = box.top - 3, base = box.base + 3, most = levelOf(pipe), height = (packets) => (base - top) * Math.min(1, packets / most);
   const waiting = at(pipe.queue, time), drops = at(pipe.drops, time);
   pen.fillStyle = look.page; pen.strokeStyle = look.faint; pen.lineWidth = 1.4;
@@ -124,7 +138,7 @@ function drawTank(pen, slot, time, to, look) {
 const levels = new Map();
 function levelOf(pipe) {
   if (!levels.has(pipe)) {
-    const most = Math.max(1, ...pipe.queue, ...pipe.marks) * 1.1;
+    const most = Math.max(1, peakOf(pipe.queue), ...pipe.marks) * 1.1;
     levels.set(pipe, pipe.room && pipe.room < 1.6 * most ? pipe.room : most);
   }
   return levels.get(pipe);
@@ -138,17 +152,14 @@ function drawEnds(pen, slot, time, to, look) {
   const wide = kind === "class"
     ? [[name, true], [(users === 1 ? "1 user" : users + " users") + ", " + controller, false]]
     : [[rate, true], [name + (users === 1 ? "" : ", per user"), false]];
-  const texts = to.compact ? wide.slice(0, 1) : wide;
+  const texts = to.compact ? [[kind === "class" ? name : name + ": " + rate, true]] : wide;
   const crowd = kind === "class" && users > 1 && !to.compact ? size * 0.9 * Math.ceil(Math.min(users, 50) / 10) + 4 : 0;
   const tall = Math.max(box.base - box.top, size * (to.compact ? 1.6 : 2.9) + crowd), top = (box.top + box.base) / 2 - tall / 2;
   pen.fillStyle = look.ground; pen.strokeStyle = tone(first, look); pen.lineWidth = 2;
   rounded(pen, box.left + 1, top, box.right - box.left - 2, tall, 8); pen.fill(); pen.stroke();
   let y = top + (tall - crowd) / 2 + size * (to.compact ? 0.35 : -0.2);
   for (const [text, bold] of texts) {
-    const fits = size * (bold ? 1 : 0.82);
-    pen.font = (bold ? "600 " : "") + fits + "px " + look.font;
-    const shrink = Math.min(1, (box.right - box.left - 10) / pen.measureText(text).width);
-    label(pen, text, middle, y, look, fits * shrink, { bold });
+    label(pen, text, middle, y, look, fitted(pen, text, box.right - box.left - 10, size * (bold ? 1 : 0.82), look, bold), { bold });
     y += size * 1.15;
   }
   if (crowd) drawCrowd(pen, users, middle, y - size * 0.35, size, tone(first, look));
