@@ -73,7 +73,7 @@ def test_less_loss_is_sensed_than_there_is_and_less_still_as_window_or_redundanc
         (1.05, 0.04, r"no congestion loss is sensed at all.* R below .* = 1\.04167"),
         (1.3, 0.2, r"R below 1/\(1 - p_max\) = 1\.25"),
         (2.0, 0.5, "R below .* = 2"),
-        (1.0, 0.0, "peak loss of 0.* there is none"),
+        (1.0, 0.0, "peak loss of 0.* nothing is lost"),
         ([1.05, 1.3], 0.2, r"a redundancy of 1\.3 covers"),
     ],
 )

@@ -75,7 +75,7 @@ def detection_spacing(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> Floats:
             + (
                 f"and D has a meaning only for R below 1/(1 - p_max) = {1.0 / (1.0 - peak):g}"
                 if peak > 0.0
-                else "since there is none"
+                else "since nothing is lost"
             )
         )
     found: Floats = W * R / growth
@@ -192,7 +192,7 @@ def aimd_residual(windows: ArrayLike, losses: ArrayLike, rtts_s: ArrayLike) -> F
 def sensed_price(p_c: ArrayLike, rtt_s: ArrayLike) -> Floats:
     """`k = sqrt(p_c/2) rtt`, whose inverse is the rate of a TCP in segments/s (13).
 
-    The paper prints `sqrt(p_c)/2 rtt`, of which y would not be the sum of 1/k.
+    The paper prints `sqrt(p_c)/2 rtt`; then y would not be the sum of 1/k.
     """
     k: Floats = np.sqrt(np.asarray(p_c, dtype=np.float64) / 2.0) * np.asarray(rtt_s)
     return k
@@ -548,7 +548,7 @@ class _Problem:
         best = self.residual(z, prices)
         for _ in range(6):
             if not best < 0.1:
-                break  # The program's answer is none.
+                break  # The program has not answered.
             y = self.sums @ (self.goodput * z)
             up = self.marginal(y)[self.owner] * self.goodput
             dear = (prices @ self.incidence) / up - 1.0

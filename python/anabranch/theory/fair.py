@@ -125,8 +125,8 @@ def max_min(network: Network) -> Allocation:
 def improvement(
     network: Network, class_rates_bps: Mapping[str, float], tolerance: float = 1e-6
 ) -> Allocation | None:
-    """A Pareto-optimal allocation in which no class has less and some have more; None where there
-    is none.
+    """A Pareto-optimal allocation in which no class has less and some have more; None where no
+    class can have more.
 
     Of those the one with the largest sum of relative gains, by a linear program. `tolerance` as in
     `pareto_check`, which also says how much a single class could gain. Raises TheoryError when the

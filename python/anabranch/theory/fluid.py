@@ -7,8 +7,8 @@
 
 The form is that of Misra, Gong & Towsley (SIGCOMM 2000), with the drift of the shipped laws in the
 place of Reno's `1/w - p w/2`. Losses are small (1 - p is taken as 1) and add along a path. Users of
-a class are one and the same, a link of which each user has a copy is one queue, and a rate feels
-its loss at once: delays of the feedback come in where `anabranch.theory.stability` linearises.
+a class are one and the same, the copies of a private link are one queue, and a rate feels its loss
+at once: delays of the feedback come in where `anabranch.theory.stability` linearises.
 
 At rest every queue that is not empty takes in what it puts out and every window is balanced or at
 its least: the fixed point of `equilibrium(rtt="queueing")`.

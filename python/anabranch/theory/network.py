@@ -175,7 +175,7 @@ def left_out(plan: planned.Plan) -> list[str]:
 
 
 def refusal(plan: planned.Plan) -> str | None:
-    """Why there is no theory of a plan, if there is none."""
+    """Why theory cannot answer a plan; None where it can."""
     for link in plan.links:
         if link.attachments:
             medium = plan.media[link.attachments[0].medium].name
