@@ -1,9 +1,12 @@
-"""The rows that set published, predicted and simulated rates side by side."""
+"""What `reproduce` prints: published, predicted and simulated rates side by side, and reasons."""
 
 from dataclasses import replace
 
 import pytest
 
+from anabranch.cli import reproduce
+from anabranch.papers import PAPERS
+from anabranch.papers.findings import not_run
 from anabranch.papers.row import AS_THEORY, Row, band_text, caption
 from anabranch.statistics import Interval
 
@@ -54,3 +57,9 @@ def test_the_world_that_is_judged_is_the_one_that_is_marked():
 def test_a_row_shows_its_band():
     assert "0.31 … 0.52" in HARMED.texts()
     assert band_text((None, 0.5), str) == "≤ 0.5" and band_text((2.0, None), str) == "≥ 2.0"
+
+
+def test_a_claim_that_was_not_run_is_printed_with_its_reason(capsys):
+    claim = PAPERS["khalili"].claims["khalili.table3.n30"]
+    reproduce.show([not_run(claim, "its networks are not given")], {})
+    assert "khalili.table3.n30 not run: its networks are not given" in capsys.readouterr().out

@@ -127,7 +127,7 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
         if report
     ]
     show_and_write(
-        lambda: _print(findings, laboratories),
+        lambda: show(findings, laboratories),
         (json, lambda file: write_json(file, [finding.to_json() for finding in findings])),
         *pages,
     )
@@ -148,7 +148,7 @@ def _sensitivity(key: str, lab: Laboratory, configuration: Progress) -> None:
     lab.run(PAPERS[key].sensitivity, configuration)
 
 
-def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
+def show(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
     """The side-by-side table, the verdicts, and what did not come out."""
     out = console()
     remarks: dict[str, str] = {}
@@ -170,8 +170,7 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
     ]
     if claims:
         out.print(table("Claims", ["claim", "source", "world", "verdict"], claims, left=4))
-    if measured:
-        _print_unmeasured(findings)
+    _print_not_run(findings)
     for ids, text in explanations(findings):
         out.print(f"[bold]{', '.join(ids)}[/]: {text}\n", highlight=False)
     counts = Counter(f.verdict for f in findings)
@@ -182,7 +181,7 @@ def _print(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None
             out.print(f"[bold]{interruption(PAPERS[key], findings, lab)}[/]", highlight=False)
 
 
-def _print_unmeasured(findings: list[Finding]) -> None:
+def _print_not_run(findings: list[Finding]) -> None:
     """Why claims have no verdict, those with the same reason together."""
     reasons: dict[str, list[str]] = {}
     for finding in findings:
