@@ -26,7 +26,7 @@ from anabranch.cli.terminal import writing
 from anabranch.files import atomic_write
 from anabranch.papers import PAPERS, Laboratory
 from anabranch.papers.registry import _judged
-from anabranch.plot.inputs import replications
+from anabranch.plot.labels import replications
 from anabranch.statistics import Interval
 
 SHORT = ["--set", "duration=20 s", "--set", "warmup=5 s"]

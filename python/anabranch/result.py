@@ -60,6 +60,8 @@ class Result:
     provenance: dict[str, Any] = field(default_factory=dict)
     theory: dict[str, Any] = field(default_factory=dict)
     fairness: list[JudgedFlow] = field(default_factory=list)
+    file: str = field(default="", compare=False)
+    """Name of the file that it was read from, without directory and suffix; figures call it so."""
 
     @property
     def seeds(self) -> list[int]:
@@ -336,6 +338,7 @@ class Result:
             content["provenance"],
             columns(content.get("theory", {})),
             [JudgedFlow.from_json(one) for one in content.get("fairness", [])],
+            file=Path(path).name.removesuffix(".gz").removesuffix(".json"),
         )
 
 

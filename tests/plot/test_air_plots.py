@@ -6,8 +6,10 @@ from air import UPLINK
 
 import anabranch as ab
 from anabranch import plot
-from anabranch.cli.draw import plot_command
+from anabranch.cli.draw import PlotOptions, plot_command
 
+MOST = ["one/ap1", "one/other", "two/client", "two/ap2"]
+"""The stations that send most."""
 WIRED = ["duration=6 s", "warmup=2 s", "flow.multipath.count=1", "flow.single-path.count=3"]
 
 
@@ -53,6 +55,12 @@ def ticks(ax):
 def title(ax):
     """A panel's title on one line."""
     return ax.get_title(loc="left").replace("\n", " ")
+
+
+def columns(result):
+    """Columns of the stations that are drawn."""
+    medium = [f"{m.name}/{station.name}" for m in result.plan.media for station in m.stations]
+    return [medium.index(name) for name in MOST]
 
 
 def legend(ax):
@@ -139,14 +147,14 @@ def test_a_path_without_propagation_needs_a_round_trip_time():
 def test_by_default_stations_that_send_are_drawn_in_pairs_of_panels(air):
     figure = plot.stations(air)
     names = [title(ax).split(":")[0] for ax in figure.axes[::2]]
-    assert names == ["one/client", "one/ap1", "one/other", "two/client", "two/ap2"]
+    assert names == MOST
     assert len(plot.stations(air, stations=["two/silent"]).axes) == 2
 
 
 def test_queues_of_stations_are_those_of_the_series(air):
     series = air.runs[1].series
     figure = plot.stations(air, seed=2)
-    for column, ax in enumerate(figure.axes[::2]):
+    for column, ax in zip(columns(air), figure.axes[::2], strict=True):
         t_s, packets = line(ax, "-").get_data()
         np.testing.assert_array_equal(t_s, series.t_s)
         np.testing.assert_array_equal(packets, series.stations.queue_packets[:, column])
@@ -155,7 +163,8 @@ def test_queues_of_stations_are_those_of_the_series(air):
 
 def test_unanswered_transmissions_add_up_to_the_count_and_ticks_stand_where_packets_fail(air):
     series = air.runs[0].series
-    for column, ax in enumerate(plot.stations(air, bin_s=0.5).axes[1::2]):
+    lower = plot.stations(air, bin_s=0.5).axes[1::2]
+    for column, ax in zip(columns(air), lower, strict=True):
         per_s, edges = stairs(ax)
         counted = series.stations.unanswered[:, column]
         assert np.sum(per_s * np.diff(edges)) == pytest.approx(counted[-1] - counted[0])
@@ -180,7 +189,7 @@ def test_the_limit_of_queue_and_ring_is_drawn_where_it_is_near(air):
     assert [one.get_linestyle() for one in empty.lines] == ["-"]
 
 
-def test_of_many_stations_the_first_that_send_are_drawn_unless_they_are_named():
+def test_of_many_stations_those_that_send_most_are_drawn_unless_they_are_named():
     links = [
         f'{{ name = "l{i}{d}", medium = "hall", from = "{ends[0]}", to = "{ends[1]}" }}'
         for i in range(11)
@@ -199,8 +208,14 @@ def test_of_many_stations_the_first_that_send_are_drawn_unless_they_are_named():
     """
     result = ab.run(ab.Scenario.parse(text), series=True)
     figure = plot.stations(result)
-    assert len(figure.axes) == 16
-    assert figure.get_suptitle().endswith("(8 of 12 stations)")
+    assert len(figure.axes) == 8
+    attempts = result.runs[0].series.stations.attempts[-1]
+    names = [station.name for station in result.plan.media[0].stations]
+    drawn = [title(ax).split(":")[0].split("/")[1] for ax in figure.axes[::2]]
+    assert sorted(attempts[names.index(name)] for name in drawn) == sorted(attempts)[-4:]
+    (below,) = figure.legends
+    said = below.get_title().get_text().replace("\n", " ")
+    assert said.endswith("(4 of 12 stations, those that send most)")
     assert len(plot.stations(result, stations=[f"hall/s{i}" for i in range(10)]).axes) == 20
 
 
@@ -264,6 +279,8 @@ def test_over_time_a_result_has_its_line_style_and_a_class_its_colour(air):
     looks = [(one.get_color(), one.get_linestyle()) for one in figure.axes[0].lines]
     first, second = (plot.style.colour(index) for index in range(2))
     assert looks == [(first, "-"), (second, "-"), (first, "--"), (second, "--")]
+    markers = [one.get_marker() for one in figure.axes[0].lines]
+    assert markers[0] == markers[2] != markers[1] == markers[3]
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts == ["mptcp", "single", "lia", "reno"]
     assert figure.axes[0].get_ylabel() == "Fraction of time"
@@ -278,5 +295,5 @@ def test_a_distribution_over_time_needs_series():
 @pytest.mark.parametrize("kind", ["inflation", "stations"])
 def test_the_command_draws_these_kinds_from_a_file(kind, air, tmp_path):
     air.save(tmp_path / "uplink.json.gz")
-    plot_command([tmp_path / "uplink.json.gz"], kind, tmp_path / "picture.svg")
+    plot_command([tmp_path / "uplink.json.gz"], PlotOptions(kind, tmp_path / "picture.svg"))
     assert "<svg" in (tmp_path / "picture.svg").read_text()

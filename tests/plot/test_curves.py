@@ -15,7 +15,7 @@ BAND = plot.Band("band", (1, 4), (0.4, 0.4), (0.6, 0.6))
 
 
 def drawn(*panels: plot.Panel, **options):
-    return plot.curves(panels, title="Shares", labels=("paths", "share"), **options)
+    return plot.curves(panels, labels=("paths", "share"), **options)
 
 
 def test_a_point_stands_at_its_mean_with_its_interval():

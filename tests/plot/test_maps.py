@@ -23,16 +23,42 @@ def texts(figure):
 def a_map(values=None, **changes):
     values = {"a": np.arange(6.0).reshape(3, 2)} if values is None else values
     given = {"columns": RATES, "rows": USERS, "labels": LABELS, "quantity": "Rate (Mb/s)"}
-    return plot.heat_map(values, title="a title", **(given | changes))
+    return plot.heat_map(values, note="a note", **(given | changes))
+
+
+def cells(ax):
+    """The coloured cells of a map."""
+    (mesh, *_) = [one for one in ax.collections if hasattr(one, "get_coordinates")]
+    return mesh
+
+
+def maps(figure):
+    """The axes of maps, without those of colour bars."""
+    return [ax for ax in figure.axes if ax.get_xlabel()]
 
 
 def test_a_map_shows_values_where_their_parameters_stand():
     ax = a_map().axes[0]
-    image = ax.images[0].get_array()
-    assert image[1, 2] == 5.0 and image[0, 1] == 2.0  # rows go up, columns across
+    shown = cells(ax).get_array()
+    assert shown[1, 2] == 5.0 and shown[0, 1] == 2.0  # rows go up, columns across
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["5", "10", "20"]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == USERS
     assert (ax.get_xlabel(), ax.get_ylabel()) == LABELS
+
+
+def test_values_of_a_map_stand_to_scale_and_far_ones_on_a_logarithmic_axis():
+    near = a_map({"a": np.arange(6.0).reshape(3, 2)}, columns=["5", "10", "30"])
+    assert cells(near.axes[0]).get_coordinates()[0, :, 0].tolist() == [2.5, 7.5, 20.0, 40.0]
+    assert near.axes[0].get_xscale() == "linear"
+    far = a_map({"a": np.arange(6.0).reshape(3, 2)}, columns=["1", "10", "100"])
+    assert far.axes[0].get_xscale() == "log"
+    assert cells(far.axes[0]).get_coordinates()[0, 1, 0] == pytest.approx(np.sqrt(10))
+
+
+def test_a_map_of_names_has_no_contours_between_them():
+    named = a_map({"a": np.arange(6.0).reshape(3, 2)}, columns=["lia", "olia", "balia"])
+    named.draw_without_rendering()
+    assert not named.axes[0].texts
 
 
 def test_contours_of_a_map_are_labelled_with_values_inside_its_range():
@@ -46,14 +72,14 @@ def test_every_class_has_a_panel_a_name_and_a_scale_of_its_own():
     figure = a_map({"poor": np.ones((3, 2)), "rich": 100.0 + np.arange(6.0).reshape(3, 2)})
     written = texts(figure)
     assert "poor" in written and "rich" in written and "Rate (Mb/s)" in written
-    scales = [ax.images[0].get_clim() for ax in figure.axes if ax.images]
+    scales = [cells(ax).get_clim() for ax in maps(figure)]
     assert scales == [(0.95, 1.05), (100.0, 105.0)]
 
 
 def test_a_cell_without_a_number_stays_white():
     values = np.arange(6.0).reshape(3, 2)
     values[1, 1] = np.nan
-    image = a_map({"a": values}).axes[0].images[0]
+    image = cells(a_map({"a": values}).axes[0])
     colours = image.cmap(image.norm(np.ma.masked_invalid(image.get_array())))
     assert np.isnan(np.asarray(image.get_array().filled(np.nan))[1, 1])
     assert colours[1, 1, 3] == 0.0
@@ -82,7 +108,7 @@ def test_labels_of_many_columns_do_not_overlap():
     columns = [f"{value} Mb/s" for value in range(1000, 1040)]
     figure = a_map({"a": np.ones((40, 2)), "b": np.ones((40, 2))}, columns=columns)
     figure.draw_without_rendering()
-    for ax in (ax for ax in figure.axes if ax.images):
+    for ax in maps(figure):
         labels = [tick for tick in ax.get_xticklabels() if tick.get_text()]
         boxes = [tick.get_window_extent() for tick in labels]
         rotated = labels[0].get_rotation() > 0
@@ -112,7 +138,7 @@ SPIRAL = np.linspace(1.0, 0.0, 80)[:, None] * np.array(
 def a_portrait(curves=None):
     curves = [SPIRAL + 2.0, 2.0 - SPIRAL] if curves is None else curves
     return plot.phase_portrait(
-        curves, np.array([2.0, 2.0]), labels=("x (segments)", "y (packets)"), title="t"
+        curves, np.array([2.0, 2.0]), labels=("x (segments)", "y (packets)"), note="t"
     )
 
 

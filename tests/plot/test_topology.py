@@ -9,7 +9,7 @@ from air import UPLINK
 
 import anabranch as ab
 from anabranch import plot
-from anabranch.cli.draw import plot_command
+from anabranch.cli.draw import PlotOptions, plot_command
 from anabranch.plot.flows import carried, measured
 from anabranch.plot.ground import ground
 from anabranch.plot.names import crosses
@@ -231,10 +231,15 @@ def test_a_name_keeps_clear_of_lines_where_it_can():
 
 def test_the_time_of_a_map_is_an_option_of_the_command(chain, tmp_path):
     chain.save(tmp_path / "chain.json")
-    plot_command([tmp_path / "chain.json"], "topology", tmp_path / "map.svg", 1.5)
+
+    def draw(kind):
+        asked = PlotOptions(kind, tmp_path / "map.svg", at_s=1.5)
+        plot_command([tmp_path / "chain.json"], asked)
+
+    draw("topology")
     assert (tmp_path / "map.svg").stat().st_size > 10_000
     with pytest.raises(ValueError, match="--at is the time of a map"):
-        plot_command([tmp_path / "chain.json"], "windows", tmp_path / "map.svg", 1.5)
+        draw("windows")
 
 
 def test_four_panels_show_windows_packets_round_trips_and_timeouts(mixed):
@@ -243,8 +248,10 @@ def test_four_panels_show_windows_packets_round_trips_and_timeouts(mixed):
     windows, packets, rtt, rto = plot.subflows(mixed, user=1).axes
     for path, column in enumerate((2, 3)):
         np.testing.assert_allclose(windows.lines[path].get_ydata(), series.cwnd_segments[:, column])
-        np.testing.assert_allclose(rto.lines[path].get_ydata(), 1e3 * series.rto_s[:, column])
-        srtt_s = series.srtt_s[:, column]
+        rto_s, srtt_s = series.rto_s[:, column], series.srtt_s[:, column]
+        np.testing.assert_allclose(
+            rto.lines[path].get_ydata(), np.where(rto_s > 0, 1e3 * rto_s, np.nan)
+        )
         np.testing.assert_allclose(
             rtt.lines[path].get_ydata(), np.where(srtt_s > 0, 1e3 * srtt_s, np.nan)
         )

@@ -31,6 +31,8 @@ from .arguments import (
     SeedOption,
     SetOption,
     ThreadsOption,
+    TitleOption,
+    WidthOption,
 )
 from .formats import TEXT
 from .linux import linux_app
@@ -129,14 +131,18 @@ def capture(
         bool, typer.Option("--partial", help="Read a capture that breaks off up to that point.")
     ] = False,
     format_: FormatOption = TEXT,
+    width: WidthOption = None,
+    title: TitleOption = None,
 ) -> None:
     """Read a capture: throughput, shares of subflows, retransmissions, round-trip times."""
     from .capture import capture_command
+    from .draw import Looks
     from .options import time_from
 
     end_s = time_from("--to", to) if to is not None else None
     span_s = (time_from("--from", from_), end_s)
-    capture_command(file, json, plot, span_s, time_from("--bin", bin_), partial)
+    bin_s = time_from("--bin", bin_)
+    capture_command(file, json, plot, span_s, bin_s, partial, Looks(width, title))
 
 
 @app.command(
@@ -176,6 +182,8 @@ def theory(
     map_: MapOption = None,
     of: OfOption = "rate",
     out: OutOption = None,
+    width: WidthOption = None,
+    title: TitleOption = None,
     json: JsonOption = None,
     format_: FormatOption = TEXT,
 ) -> None:
@@ -183,6 +191,7 @@ def theory(
 
     Probing cost is what it takes to keep every path in use: one segment per round trip on each.
     """
+    from .draw import Looks
     from .predict import TheoryOptions, theory_command
 
     options = TheoryOptions(
@@ -200,6 +209,7 @@ def theory(
         map=tuple(map_ or ()),
         of=of,
         out=out,
+        looks=Looks(width, title),
         json=json,
     )
     theory_command(scenario, options)
@@ -378,6 +388,7 @@ def audit(
 @app.command(
     cls=Command,
     epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png\n\n"
+    "Example: anabranch plot lia.json.gz olia.json.gz --name LIA --name OLIA --width 3.5in --output shares.pdf\n\n"
     "Example: anabranch plot air.json.gz --kind topology --at 10s",
 )
 def plot(
@@ -399,12 +410,23 @@ def plot(
             help="With --kind topology: the time of the picture. Default: the end of the run for nodes, means for wires.",
         ),
     ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            help="What a result is called in the figure; once for each file. Default what tells results apart: "
+            "controller, scenario, overrides that differ, or the file's name.",
+        ),
+    ] = None,
+    width: WidthOption = None,
+    title: TitleOption = None,
 ) -> None:
     """Draw results."""
-    from .draw import plot_command
+    from .draw import Looks, PlotOptions, plot_command
     from .options import time_from
 
-    plot_command(results, kind, output, time_from("--at", at) if at is not None else None)
+    at_s = time_from("--at", at) if at is not None else None
+    plot_command(results, PlotOptions(kind, output, name or (), at_s, Looks(width, title)))
 
 
 @app.command(cls=Command, epilog="Example: anabranch animate air.json.gz --output air.html")

@@ -132,6 +132,18 @@ ThreadsOption = Annotated[
     int, typer.Option("--threads", min=0, help="Threads; 0 is one for each core.")
 ]
 
+# Of every command that draws a figure.
+WidthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--width",
+        help="Width of the figure, such as 3.5in, 7.16in, 88mm or 252pt; letters follow. Default 8in.",
+    ),
+]
+TitleOption = Annotated[
+    str | None, typer.Option("--title", help="Title of the figure. Default: no title.")
+]
+
 # Of `run`: what is written down while it goes on.
 PcapOption = Annotated[
     Path | None,

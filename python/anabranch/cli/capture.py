@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..capture import Capture, read
 from ..files import check_writable
+from .draw import PLAIN, Looks
 from .keeping import show_and_write
 from .terminal import console, named, table
 
@@ -20,8 +21,10 @@ def capture_command(
     span_s: tuple[float, float | None],
     bin_s: float,
     partial: bool,
+    looks: Looks = PLAIN,
 ) -> None:
     """Reads a capture, writes and draws what was asked for, and prints it."""
+    options = looks.options()
     for target in (json, plot):
         if target:
             check_writable(target)
@@ -30,7 +33,7 @@ def capture_command(
     def draw(file: Path) -> None:
         from .. import plot as plots
 
-        plots.save(plots.capture(capture), file)
+        plots.save(plots.capture(capture, **options), file)
 
     show_and_write(lambda: show(capture), (json, capture.save), (plot, draw))
 

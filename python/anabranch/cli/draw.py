@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .. import plot
 from ..files import check_writable
@@ -10,17 +13,57 @@ from ..result import Result
 from .terminal import writing
 
 
-def plot_command(
-    files: list[Path], kind: str, output: Path | None, at_s: float | None = None
-) -> None:
-    """Draws results into a file; `at_s` is the time of a map in seconds."""
-    target = output or Path(f"{kind}.png")
+@dataclass(frozen=True)
+class Looks:
+    """How a figure that a command saves is to look, as it was asked for."""
+
+    width: str | None = None
+    title: str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """For a plot function. Raises ValueError for a width that is not one."""
+        try:
+            plot.inches_of(self.width)
+        except ValueError as error:
+            raise ValueError(f"--width: {error}") from None
+        return {"width": self.width, "title": self.title}
+
+
+PLAIN = Looks()
+"""What nothing was asked of."""
+
+
+@dataclass(frozen=True)
+class PlotOptions:
+    """The options of `anabranch plot`, as they were given."""
+
+    kind: str = "shares"
+    output: Path | None = None
+    names: Sequence[str] = ()
+    at_s: float | None = None
+    """The time of a map in seconds."""
+    looks: Looks = PLAIN
+
+
+def plot_command(files: list[Path], asked: PlotOptions) -> None:
+    """Draws results into a file."""
+    kind, target = asked.kind, asked.output or Path(f"{asked.kind}.png")
+    options = asked.looks.options()
+    if asked.names and len(asked.names) != len(files):
+        raise ValueError(
+            f"there are {len(asked.names)} --name for {len(files)} files; give one for each"
+        )
     check_writable(target)
+    plot.check_format(target)
     results = [Result.load(file) for file in files]
     check_kind(kind, files, results)
-    if at_s is not None and kind in plot.KINDS and "at_s" not in plot.KINDS[kind].options:
-        raise ValueError(f"--at is the time of a map, and the plot {kind} is none; draw topology")
-    figure = plot.draw(kind, results, **({} if at_s is None else {"at_s": at_s}))
+    if asked.at_s is not None:
+        if kind in plot.KINDS and "at_s" not in plot.KINDS[kind].options:
+            raise ValueError(
+                f"--at is the time of a map, and the plot {kind} is none; draw topology"
+            )
+        options["at_s"] = asked.at_s
+    figure = plot.draw(kind, results, names=asked.names or None, **options)
     with writing(target):
         plot.save(figure, target)
 

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from .. import plot, theory
 from ..plan import Plan
+from .draw import Looks
 from .terminal import named, progress, table
 
 if TYPE_CHECKING:
@@ -57,15 +58,17 @@ def dynamics(plan: Plan, *, follow: bool) -> Dynamics:
     return Dynamics(fluid, found, settled)
 
 
-def portrait(what: Dynamics, axes: tuple[str, str] | None) -> Figure:
+def portrait(what: Dynamics, axes: tuple[str, str] | None, looks: Looks) -> Figure:
     """Trajectories in the plane of two unknowns."""
     watched_s = min(theory.watch_s(what.fluid, what.stability), LONGEST_PORTRAIT_S)
     with progress("following trajectories") as tell:
         seen = theory.portrait(what.fluid, axes=axes, duration_s=watched_s, tell=tell)
     network = what.fluid.network
     laws = "+".join(dict.fromkeys(c.controller for c in network.classes))
-    title = f"{network.name}: fluid model of {laws}, {watched_s:.0f} s from each start, no delay of feedback"
-    return plot.phase_portrait(seen.curves, seen.rest, labels=seen.labels, title=title)
+    note = f"{network.name} · {laws} · fluid model, {watched_s:.0f} s from each start, no delay of feedback"
+    return plot.phase_portrait(
+        seen.curves, seen.rest, labels=seen.labels, note=note, **looks.options()
+    )
 
 
 def show(out: Console, what: Dynamics) -> None:

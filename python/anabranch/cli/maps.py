@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from .. import plot, theory
+from ..plan import Plan
 from ..plot.map import split_unit
 from ..scenario import Scenario
 from ..theory.whatif import QUANTITIES
+from .draw import Looks
 from .terminal import named, progress, table
 
 if TYPE_CHECKING:
@@ -77,20 +79,20 @@ def show(out: Console, found: theory.WhatIf, of: str) -> None:
         out.print(f"and in {len(found.failures) - 3} more cells", style="yellow")
 
 
-def figure(found: theory.WhatIf, of: str, title: str) -> Figure:
+def figure(found: theory.WhatIf, of: str, plan: Plan, looks: Looks) -> Figure:
     """The map, or lines over a single axis."""
     words, unit = QUANTITIES[of]
     axes = found.axes
     labels = [_label(axis) for axis in axes]
+    controllers = dict.fromkeys(c.controller for c in plan.classes)
     return plot.heat_map(
         found.quantity(of),
         columns=axes[0].values,
         rows=axes[1].values if len(axes) == 2 else None,
         labels=(labels[0], labels[-1]),
         quantity=f"{words} ({unit})" if unit else words,
-        title=f"{title}: {words[0].lower()}{words[1:]} at equilibrium"
-        if of == "rate"
-        else f"{title}: {words}",
+        note=f"{plan.name} · {'+'.join(controllers)} · equilibrium",
+        **looks.options(),
     )
 
 

@@ -20,6 +20,7 @@ from ..scenario import Scenario
 from ..tables import Classes, Flows, Paths
 from ..theory.network import Floats
 from . import dynamics, maps
+from .draw import PLAIN, Looks
 from .dynamics import axes_from
 from .fair import tell_not_judged
 from .keeping import Write, show_and_write
@@ -85,6 +86,7 @@ class TheoryOptions:
     map: tuple[str, ...] = ()
     of: str = "rate"
     out: Path | None = None
+    looks: Looks = PLAIN
     json: Path | None = None
 
 
@@ -135,10 +137,11 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
             result.theory["what_if"] = maps.as_data(grid)
         files.append((json, result.save))
     if moving and asked.portrait:
-        portrait = dynamics.portrait(moving, axes)
+        portrait = dynamics.portrait(moving, axes, asked.looks)
         files.append((asked.portrait, partial(plot.save, portrait)))
-    if grid:
-        files.append((asked.out, partial(plot.save, maps.figure(grid, asked.of, plan.name))))
+    if grid and asked.out:
+        drawn = maps.figure(grid, asked.of, plan, asked.looks)
+        files.append((asked.out, partial(plot.save, drawn)))
 
     def show() -> None:
         _show(what, asked)
@@ -166,6 +169,11 @@ def _checked(asked: TheoryOptions) -> str | float:
         )
     for file in filter(None, (asked.portrait, asked.out)):
         plot.check_format(file)
+    if asked.looks != PLAIN and not (asked.portrait or asked.out):
+        raise ValueError(
+            "--width and --title are of a figure; say where to draw it with --portrait or --out"
+        )
+    asked.looks.options()
     if (asked.fluid or asked.portrait) and asked.rtt != "queueing":
         raise ValueError(
             f"--rtt is {asked.rtt!r}; the fluid model has queues, whose delays are in its round trips: "

@@ -7,6 +7,10 @@ A plot function takes one result or several, aggregates for drawing and nothing 
 `matplotlib.figure.Figure`. It raises ValueError when the results lack what it needs. Matplotlib is
 imported when something is drawn. `KINDS` lists the functions, `draw` calls one by its name.
 
+Every kind has `names=`, what the results are called; `width=`, inches or text such as "3.5in" or
+"88mm", with letters and legends that follow; and `title=`, as figures have none unless asked. A
+line below the data says scenario, controller, span, warm-up and replications.
+
 `phase_portrait`, `heat_map` and `curves` draw numbers that are no result, such as those of theory;
 `capture` draws what a capture says, and `verdicts` what an audit of fairness found. `animation` is
 no figure but a page that plays a run.
@@ -32,6 +36,7 @@ from .queue import queue
 from .rtt import rtt
 from .saving import FORMATS, check_format, save, svg
 from .shares import Reference, shares
+from .size import Width, inches_of
 from .stations import stations
 from .subflows import subflows
 from .throughput import throughput
@@ -52,6 +57,7 @@ __all__ = [
     "Panel",
     "Reference",
     "Results",
+    "Width",
     "animation",
     "capture",
     "cdf",
@@ -59,6 +65,7 @@ __all__ = [
     "curves",
     "draw",
     "heat_map",
+    "inches_of",
     "inflation",
     "phase_portrait",
     "queue",

@@ -2,62 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import style
+from .labels import joined
+from .size import Width
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..capture import Capture
 
-MOST_LINES = 8
-"""Subflows that are drawn one by one; of more, those that carried most."""
+MOST_PANELS = 6
+"""Connections that are drawn; of more, those that carried most."""
 
-MOST_STEPS = 150
-"""Steps of a line; of more, several are drawn as one."""
+MOST_LINES = 8
+"""Subflows of a connection that are drawn; of more, those that carried most."""
+
+MOST_STEPS = 60
+"""Steps of a line; of more bins, several are drawn as one."""
 
 
 @style.styled
-def capture(read: Capture) -> Figure:
-    """Throughput of each subflow in Mb/s, IP bytes of data packets, over the span of the capture.
+def capture(
+    read: Capture,
+    *,
+    names: Sequence[str] | None = None,
+    width: Width | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Throughput of each subflow in Mb/s, IP bytes of data packets, over the span of the capture: a
+    panel for each connection.
 
-    Subflows of a connection share a colour. Of more than eight, those are drawn that carried most;
-    of many bins, several are one step.
+    Of more than six connections, and of more than eight subflows of one, those are drawn that
+    carried most; of more than 60 bins, several are one step. `names` has a name for each subflow of
+    the capture, by default its two ends. Raises ValueError when `names` has not.
     """
-    paths = read.paths
-    flow_of = [int(flow) for flow in paths.flow]
+    ends = zip(read.paths.initiator, read.paths.responder, strict=True)
+    called = [f"{one} → {other}" for one, other in ends] if names is None else list(names)
+    if len(called) != len(read.paths.flow):
+        raise ValueError(
+            f"there are {len(read.paths.flow)} subflows but {len(called)} names for them"
+        )
     edges, mbps = steps(read)
-    most = np.argsort(-mbps.sum(axis=0), kind="stable")[:MOST_LINES]
-    chosen = sorted(most, key=lambda number: (flow_of[number], number))
-    title = "Throughput of subflows where they were captured"
-    if len(flow_of) > MOST_LINES:
-        title += f": the {MOST_LINES} of {len(flow_of)} that carried most"
-    figure, (ax,) = style.panels(1, 3.6, title)
-    flows = list(dict.fromkeys(flow_of[number] for number in chosen))
+    flow_of = np.asarray(read.paths.flow)
+    total = np.bincount(flow_of, weights=mbps.sum(axis=0))
+    every = list(dict.fromkeys(flow_of.tolist()))
+    most = sorted(every, key=lambda flow: (-total[flow], flow))[:MOST_PANELS]
+    shown = [flow for flow in every if flow in most]
+    figure, axes = style.panels(len(shown), 3.6 if len(shown) == 1 else 1.8, title)
+    for ax, flow in zip(axes, shown, strict=True):
+        own = np.flatnonzero(flow_of == flow)
+        panel(ax, read, (edges, mbps), own, called)
+    top = 1.06 * float(mbps[:, np.isin(flow_of, shown)].max())
+    for ax in axes:
+        ax.set_ylim(0, top or 1.0)
+        ax.set_ylabel("Throughput (Mb/s)")
+    axes[-1].set_xlabel("Time since the first packet (s)")
+    part = f"the {len(shown)} of {len(every)} connections that carried most"
+    width_s = float(np.diff(edges)[0])
+    note = joined(f"means of {width_s:.3g} s", part if len(shown) < len(every) else "")
+    style.legend(figure, [], note=note)
+    return figure
+
+
+def panel(
+    ax: Axes,
+    read: Capture,
+    drawn: tuple[NDArray[np.float64], NDArray[np.float64]],
+    own: NDArray[np.intp],
+    called: Sequence[str],
+) -> None:
+    """The subflows of one connection."""
+    edges, mbps = drawn
+    paths = read.paths
+    most = np.argsort(-mbps[:, own].sum(axis=0), kind="stable")[:MOST_LINES]
     entries = []
-    for number in chosen:
-        flow = flow_of[number]
-        before = [other for other in chosen if other < number and flow_of[other] == flow]
-        place = flows.index(flow)
-        looks: dict[str, Any] = {
+    for place, number in enumerate(sorted(own[most])):
+        look: dict[str, Any] = {
             "color": style.colour(place),
-            "linestyle": style.line(len(before) + place // len(style.PALETTE)),
+            "linestyle": style.line(place),
+            "linewidth": style.pt(1.4),
         }
         there = (edges[1:] > paths.start_s[number]) & (edges[:-1] <= paths.end_s[number])
-        drawn = np.where(there, mbps[:, number], np.nan)
-        ax.stairs(drawn, edges, baseline=None, linewidth=1.4, **looks)
-        ends = f"{paths.initiator[number]} → {paths.responder[number]}"
-        entries.append(style.entry(ends, **looks))
+        ax.stairs(np.where(there, mbps[:, number], np.nan), edges, baseline=None, **look)
+        entries.append(style.entry(called[number], **look))
     ax.set_xlim(edges[0], edges[-1])
-    ax.set_ylim(0, None)
-    ax.set_xlabel("Time since the first packet (s)")
-    ax.set_ylabel("Throughput (Mb/s)")
-    style.legend(figure, entries)
-    return figure
+    flow = int(paths.flow[own[0]])
+    token = read.flows.token[flow]
+    part = f", {len(entries)} of {len(own)} subflows" if len(entries) < len(own) else ""
+    style.heading(ax, f"connection {flow}" + (f" (token {token})" if token else "") + part, entries)
 
 
 def steps(read: Capture) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import style
-from .inputs import (
-    Results,
-    class_names,
-    labels,
-    path_columns,
-    replications,
-    several,
-    with_series,
-)
+from .inputs import Results, apart, class_names, path_columns, several, with_series
+from .labels import named, sums_up
+from .size import Width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..result import Result
@@ -36,12 +32,18 @@ def cdf(
     *,
     metric: Literal["throughput_bps", "goodput_bps"] = "throughput_bps",
     sample_s: float | None = None,
+    log: bool | None = None,
+    names: Sequence[str] | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """The fraction of a class's users with at most so many Mb/s, all replications together.
 
     With `sample_s` it is the fraction of the time after the warm-up, cut into pieces of so many
     seconds (as near as the samples allow), in which all paths of all users of the class together
-    received at most so many Mb/s of IP bytes. A class has its colour, a result its line style.
+    received at most so many Mb/s of IP bytes. A class has its colour and marker, a result its line
+    style and its name of `names`. `log` makes the axis of rates logarithmic, by default where
+    classes are more than ten times apart.
 
     Raises ValueError for an unknown metric; with `sample_s` also without series, for pieces that
     are shorter than the samples' spacing or longer than what is measured, and for goodput, of which
@@ -52,30 +54,61 @@ def cdf(
         raise ValueError(f"there is no metric {metric!r}; choose from {', '.join(METRICS)}")
     if sample_s is not None and metric != "throughput_bps":
         raise ValueError(f"there are no samples of {metric} over time; take throughput_bps")
-    names = class_names(given)
-    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
-    what = METRICS[metric].lower()
-    whose = "users" if sample_s is None else f"classes in pieces of {sample_s:g} s"
-    title = f"{scenarios}: {what} of {whose}, {replications(given)}"
+    texts, classes = named(given, names), class_names(given)
+    drawn = [
+        (number, classes.index(name), rates_mbps(result, name, metric, sample_s))
+        for number, result in enumerate(given)
+        for name in result.classes
+    ]
     figure, (ax,) = style.panels(1, 3.6, title)
-    top = 0.0
-    for number, result in enumerate(given):
-        for name in result.classes:
-            if sample_s is None:
-                rates = np.sort(result.users(name, metric).ravel()) * 1e-6
-            else:
-                rates = np.sort(sampled_mbps(result, name, sample_s))
-            colour = style.colour(names.index(name))
-            look: dict[str, Any] = {"color": colour, "linestyle": style.line(number)}
-            ax.ecdf(rates, **look)
-            top = max(top, float(rates[-1]))
-    ax.set_xlim(0, 1.05 * top or 1.0)
+    for number, index, rates in drawn:
+        ax.ecdf(rates, **look(number, index, len(rates), len(classes)))
+    if log is None:
+        log = len(apart([float(np.median(rates)) for _, _, rates in drawn])) > 1
+    scale(ax, [rates for _, _, rates in drawn], log)
     ax.set_ylim(0, 1.02)
     ax.grid(axis="x")
     ax.set_xlabel(f"{METRICS[metric]} per {'user' if sample_s is None else 'class'} (Mb/s)")
     ax.set_ylabel("Fraction of users" if sample_s is None else "Fraction of time")
-    style.legend(figure, legend_entries(given, names))
+    pieces = "" if sample_s is None else f"pieces of {sample_s:g} s"
+    note = sums_up(given, setting=pieces, intervals=False)
+    style.legend(figure, legend_entries(texts, classes), note=note)
     return figure
+
+
+def look(number: int, index: int, points: int, classes: int) -> dict[str, Any]:
+    """How the line of a result and a class looks."""
+    return {
+        "color": style.colour(index),
+        "linestyle": style.line(number),
+        **style.marked(index, points, classes),
+    }
+
+
+def scale(ax: Axes, drawn: Sequence[NDArray[np.float64]], log: bool) -> None:
+    """The axis of rates: from zero, or logarithmic, with zero at its left end where there is one."""
+    rates = np.concatenate(drawn)
+    some = rates[rates > 0]
+    if not log or not some.size:
+        ax.set_xlim(0, 1.05 * float(rates.max()) or 1.0)
+        return
+    low, high = float(some.min()) / 1.5, 1.5 * float(some.max())
+    if some.size < rates.size:
+        ax.set_xscale("symlog", linthresh=low)
+        ax.set_xlim(0, high)
+    else:
+        ax.set_xscale("log")
+        ax.set_xlim(low, high)
+    style.plain_ticks(ax.xaxis)
+
+
+def rates_mbps(
+    result: Result, name: str, metric: str, sample_s: float | None
+) -> NDArray[np.float64]:
+    """Rates of the users of a class, or in pieces of time, sorted."""
+    if sample_s is not None:
+        return np.sort(sampled_mbps(result, name, sample_s))
+    return np.sort(result.users(name, metric).ravel()) * 1e-6
 
 
 def sampled_mbps(result: Result, name: str, sample_s: float) -> NDArray[np.float64]:
@@ -105,10 +138,11 @@ def piece_edges(t_s: NDArray[np.float64], warmup_s: float, sample_s: float) -> N
     return edges
 
 
-def legend_entries(given: list[Result], names: list[str]) -> list[Artist]:
-    """Colours of the classes, and line styles of the results where there are several."""
-    entries = [style.entry(name, color=style.colour(index)) for index, name in enumerate(names)]
-    if len(given) > 1:
-        for number, label in enumerate(labels(given)):
+def legend_entries(texts: list[str], classes: list[str]) -> list[Artist]:
+    """Colours and markers of the classes, and line styles of the results where there are several."""
+    looks = [look(0, index, 1, 1) for index in range(len(classes))]
+    entries = [style.entry(name, **of) for name, of in zip(classes, looks, strict=True)]
+    if len(texts) > 1:
+        for number, label in enumerate(texts):
             entries.append(style.entry(label, color=style.INK, linestyle=style.line(number)))
     return entries

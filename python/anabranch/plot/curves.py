@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..statistics import Interval
 from . import style
+from .size import Width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 @dataclass(frozen=True)
@@ -62,17 +61,19 @@ class Panel:
 def curves(
     panels: Sequence[Panel],
     *,
-    title: str,
     labels: tuple[str, str],
     log: bool = False,
     ticks: Sequence[float] | None = None,
     bottom: float | None = 0.0,
+    note: str = "",
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """A panel for each entry, one above the other with one axis of the parameter, and one legend.
 
     A label has the same look in every panel. `labels` name the parameter and what is drawn, with
     units; `log` makes the parameter's axis logarithmic, and `ticks` are the values named there.
-    Raises ValueError for nothing to draw.
+    `note` says what the curves have in common. Raises ValueError for nothing to draw.
     """
     if not any(panel.curves for panel in panels):
         raise ValueError("there is nothing to draw: no panel has a curve")
@@ -85,16 +86,17 @@ def curves(
             entries[band.label] = _band(ax, band)
         for number, line in enumerate(panel.lines):
             look: dict[str, Any] = {"color": style.INK, "linestyle": style.line(number + 1)}
-            ax.plot(line.x, line.y, linewidth=1.3, **look)
-            entries[line.label] = style.entry(line.label, linewidth=1.3, **look)
+            look["linewidth"] = style.pt(1.3)
+            ax.plot(line.x, line.y, **look)
+            entries[line.label] = style.entry(line.label, **look)
         for curve in panel.curves:
             entries[curve.label] = _curve(ax, curve, names.index(curve.label))
         if panel.title:
-            ax.set_title(panel.title)
+            style.heading(ax, panel.title, [])
         _scale(ax, log, ticks, bottom)
         ax.set_ylabel(labels[1])
     axes[-1].set_xlabel(labels[0])
-    style.legend(figure, [entries[name] for name in _order(panels, names)])
+    style.legend(figure, [entries[name] for name in _order(panels, names)], note=note)
     return figure
 
 
@@ -110,11 +112,12 @@ def _curve(ax: Axes, curve: Curve, index: int) -> Artist:
     half = [value.half if math.isfinite(value.half) else 0.0 for value in curve.y]
     look: dict[str, Any] = {
         "color": style.colour(index),
-        "marker": MARKERS[index % len(MARKERS)],
-        "markersize": 5,
-        "linestyle": style.line(index // len(style.PALETTE)),
+        "marker": style.marker(index),
+        "linestyle": style.line(index),
+        **style.hollow(),
     }
-    ax.errorbar(curve.x, [value.mean for value in curve.y], half, capsize=3, elinewidth=1, **look)
+    bars: dict[str, Any] = {"capsize": style.pt(3), "elinewidth": style.pt(1)}
+    ax.errorbar(curve.x, [value.mean for value in curve.y], half, **bars, **look)
     return style.entry(curve.label, **look)
 
 

@@ -28,6 +28,10 @@ TANK = 0.018
 """Width of a queue, as a part of the picture's."""
 CROWD, ROW = 50, 10
 """Users that are drawn one by one, and how many of them in a row."""
+WEIGHTS = ("bold", "normal")
+"""Of the two lines in a box of users."""
+LEAST_SMALLER = 1.4
+"""Lines that are so many times as long as a box is wide are turned."""
 QUEUE, LOST = "#c9a227", "#b00020"
 """Colours of packets that wait, and of the words on those that are lost."""
 
@@ -93,7 +97,7 @@ def draw_flows(
     of = pipes(result.plan, known, now.rates_bps[None, :])
     ax.set(xlim=(-0.005, 1.005), ylim=(of.height, 0), xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    small = 8.0 if crowded(of) else 9.5
+    small = style.pt(8.0 if crowded(of) else 9.5)
     for slot in (one for one in of.slots if one.kind == "pipe"):
         draw_pipe(ax, of, slot)
     draw_ribbons(ax, of, now, tones)
@@ -107,13 +111,19 @@ def draw_flows(
 
 def queue_key() -> list[Artist]:
     """The legend's entry of queues."""
-    look: dict[str, Any] = {"marker": "s", "markersize": 8, "linestyle": "none", "color": QUEUE}
+    look: dict[str, Any] = {
+        "marker": "s",
+        "markersize": style.pt(8),
+        "linestyle": "none",
+        "color": QUEUE,
+    }
     return [style.entry("packets that wait; dashes: RED's thresholds", **look)]
 
 
 def inches(result: Result, known: Sequence[Stream], now: Flowing) -> float:
     """How high the picture of a network is."""
-    return pipes(result.plan, known, now.rates_bps[None, :]).height / HIGH_PER_INCH
+    on_a_page = pipes(result.plan, known, now.rates_bps[None, :]).height / HIGH_PER_INCH
+    return on_a_page * style.pt(1.0)  # as high as its words
 
 
 def crowded(of: Pipes) -> bool:
@@ -134,7 +144,11 @@ def draw_pipe(ax: Axes, of: Pipes, slot: Slot) -> None:
 
     rate_bps = of.pipes[slot.number].rate_bps or 0.0
     cut = rate_bps / 1e6 * of.per_mbps > 1.05 * slot.height
-    look: dict[str, Any] = {"facecolor": "#f1f4f7", "edgecolor": style.FAINT, "linewidth": 1.1}
+    look: dict[str, Any] = {
+        "facecolor": "#f1f4f7",
+        "edgecolor": style.FAINT,
+        "linewidth": style.pt(1.1),
+    }
     corner = (slot.x[0], slot.y - slot.height / 2)
     size = (slot.x[1] - slot.x[0], slot.height)
     rounded = "round,pad=0,rounding_size=0.006"
@@ -219,13 +233,20 @@ def draw_queue(ax: Axes, pipe: Pipe, slot: Slot, packets: float) -> None:
     if pipe.room_packets and pipe.room_packets < 1.6 * most:
         most = pipe.room_packets
     left, base = slot.x[0], slot.y + slot.height / 2
-    box: dict[str, Any] = {"edgecolor": style.FAINT, "linewidth": 1.1, "zorder": 4}
+    box: dict[str, Any] = {"edgecolor": style.FAINT, "linewidth": style.pt(1.1), "zorder": 4}
     ax.add_patch(Rectangle((left, base), TANK, -slot.height, facecolor="white", **box))
     level = slot.height * min(packets / most, 1.0)
     ax.add_patch(Rectangle((left, base), TANK, -level, facecolor=QUEUE, linewidth=0, zorder=4.5))
     for mark in (one for one in pipe.marks_packets if one < most):
         y = base - slot.height * mark / most
-        ax.plot((left, left + TANK), (y, y), color=style.INK, lw=0.9, ls=(0, (2, 1.5)), zorder=5)
+        ax.plot(
+            (left, left + TANK),
+            (y, y),
+            color=style.INK,
+            lw=style.pt(0.9),
+            ls=(0, (2, 1.5)),
+            zorder=5,
+        )
 
 
 def draw_end(
@@ -237,7 +258,12 @@ def draw_end(
     planned = result.plan.classes[slot.number]
     left, right = slot.x
     corner, size = (left, slot.y - slot.height / 2), (right - left, slot.height)
-    look: dict[str, Any] = {"facecolor": "white", "edgecolor": tone, "linewidth": 1.8, "zorder": 3}
+    look: dict[str, Any] = {
+        "facecolor": "white",
+        "edgecolor": tone,
+        "linewidth": style.pt(1.8),
+        "zorder": 3,
+    }
     ax.add_patch(Rectangle(corner, *size, **look))
     several = planned.count > 1
     if slot.kind == "class":
@@ -249,14 +275,22 @@ def draw_end(
     middle = ((left + right) / 2, slot.y)
     lift: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "center"}
     ink: dict[str, Any] = {"color": style.INK, "zorder": 6}
-    width = 72 * (right - left) * style.WIDTH_INCHES * 0.9
-    for text, up, weight in zip(texts, (0.65, -0.65), ("bold", "normal"), strict=True):
-        size_pt = small + (1 if weight == "bold" else 0)
-        wide = 72 * style.inches(text, size=size_pt, weight=weight)
-        size_pt *= min(1.0, width / wide)
-        font: dict[str, Any] = {"fontsize": size_pt, "fontweight": weight}
-        ax.annotate(text, middle, xytext=(0, up * (small + 3)), **lift, **ink, **font)
-    if slot.kind == "class" and several:
+    width = 72 * (right - left) * style.width() * 0.9
+    sizes = (small + 1, small)
+    wide = [
+        72 * style.inches(text, size=size_pt, weight=weight)
+        for text, size_pt, weight in zip(texts, sizes, WEIGHTS, strict=True)
+    ]
+    upright = max(wide) > LEAST_SMALLER * width
+    if upright:
+        width = 72 * slot.height / HIGH_PER_INCH * style.pt(1.0) * 0.95
+    for number, (text, weight) in enumerate(zip(texts, WEIGHTS, strict=True)):
+        aside = (0.65, -0.65)[number] * (small + 3)
+        where = (-aside, 0.0) if upright else (0.0, aside)
+        font: dict[str, Any] = {"fontsize": sizes[number] * min(1.0, width / wide[number])}
+        font |= {"fontweight": weight, "rotation": 90 * upright}
+        ax.annotate(text, middle, xytext=where, **lift, **ink, **font)
+    if slot.kind == "class" and several and not upright:
         crowd(ax, planned.count, middle, small, tone)
 
 

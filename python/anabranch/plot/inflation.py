@@ -22,7 +22,11 @@ from .inputs import (
     single,
     span,
     user_of,
+    with_window,
 )
+from .labels import name_of, over_time
+from .size import Width
+from .streams import look_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -49,6 +53,9 @@ def inflation(
     seed: int | None = None,
     start_s: float = 0.0,
     end_s: float | None = None,
+    names: Sequence[str] | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """The window of one user of each class, and the bandwidth-delay product, a panel for each path.
 
@@ -57,7 +64,8 @@ def inflation(
     number, or one for each panel. A title has the mean window after the warm-up over the BDP. Where
     a path is in use for a part of that time, both are of this part. Windows in kB count IP bytes,
     as throughput does. `log` makes the axes of windows logarithmic, by default where some window
-    goes far above its BDP. `classes` chooses the classes; datagrams (UDP) have no window.
+    goes far above its BDP. `classes` chooses the classes; datagrams (UDP) have no window. `names`
+    has a name for the result.
 
     Raises ValueError without series, for an unknown class, user, unit or seed, when no class has a
     window, and for a path that has no round-trip time.
@@ -71,8 +79,6 @@ def inflation(
     rtts_s = round_trips(result, shown, rtt_s)
     samples = span(run.series.t_s, start_s, end_s)
     user_of(result, user)
-    part = cut(len(shown), len(every), "paths")
-    title = f"{result.plan.name}: window and bandwidth-delay product, seed {run.seed}{part}"
     figure, axes = style.panels(len(shown), 2.5, title)
     drawn = [
         Window(result, run, index, path, user, rtt)
@@ -85,19 +91,15 @@ def inflation(
         scale(ax, log)
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("Time (s)")
+    part = f"seed {run.seed}{cut(len(shown), len(every), 'paths')}"
+    style.legend(figure, [], note=over_time([result], part, name_of(result, names)))
     return figure
 
 
 def paths_of(result: Result, classes: Sequence[str] | None) -> list[tuple[int, int]]:
     """Class and path of every panel."""
     planned = result.plan.classes
-    with_window = [c.name for c in planned if c.protocol != "udp"]
-    for name in classes or ():
-        if name in result.classes and name not in with_window:
-            raise ValueError(f"the class {name!r} sends datagrams (UDP) and has no window")
-    if not with_window:
-        raise ValueError(f"no class of {result.plan.name} has a window; all send datagrams")
-    chosen = panels_of(result.classes, classes or with_window, "class")
+    chosen = panels_of(result.classes, with_window(result, classes), "class")
     return [(index, path) for index in chosen for path in range(len(planned[index].paths))]
 
 
@@ -177,16 +179,16 @@ def panel(ax: Axes, result: Result, run: Run, window: Window, unit: str, samples
     planned, packet_bytes = window.planned, window.planned.packet_bytes
     factor = packet_bytes / 1e3 if unit == "kB" else 1.0
     bdp = window.bdp_bytes / packet_bytes * factor
-    colour = style.shade(style.colour(window.index), window.path, len(planned.paths))
+    colour = look_of(window.path, 0, 1, 1)["color"]
     t_s = run.series.t_s[samples]
     drawn = factor * window.segments[samples]
-    ax.plot(t_s, drawn, color=colour, linewidth=1.4)
-    look: dict[str, Any] = {"color": style.INK, "linestyle": "--", "linewidth": 1.3}
+    ax.plot(t_s, drawn, color=colour, linewidth=style.pt(1.4))
+    look: dict[str, Any] = {"color": style.INK, "linestyle": "--", "linewidth": style.pt(1.3)}
     ax.axhline(bdp, **look)
     ax.set_xlim(t_s[0], t_s[-1])
     product = f"{short(window.rate_bps / 1e6)} Mb/s × {short(1e3 * window.rtt_s)} ms"
     entries: list[Artist] = [
-        style.entry("congestion window", color=colour, linewidth=1.4),
+        style.entry("congestion window", color=colour, linewidth=style.pt(1.4)),
         style.entry(f"BDP: {product} = {short(bdp)} {unit}", **look),
     ]
     entries += style.warmup(ax, result.plan.warmup_s)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ Results = Result | Sequence[Result]
 
 MOST_PANELS = 8
 """A figure has more only when they are asked for by name."""
+
+MOST_LINES = 4
+"""Of paths in a panel, each with its window and its threshold; more have several panels."""
 
 
 def several(results: Results) -> list[Result]:
@@ -145,31 +148,35 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def controllers(result: Result) -> str:
-    """The controller under study: that of the classes with several paths, or of all classes."""
-    classes = result.plan.classes
-    multipath = [c for c in classes if len(c.paths) > 1] or classes
-    return "+".join(dict.fromkeys(c.controller for c in multipath))
+FAR = 10.0
+"""Values that are so many times apart need different scales to be seen."""
 
 
-def labels(results: Sequence[Result]) -> list[str]:
-    """A short name for each result: its controller, with what else it takes to tell them apart."""
-    steps = [
-        [controllers(result) for result in results],
-        [f"{controllers(r)}, {r.plan.name}" for r in results],
-        [f"{controllers(r)}, {r.plan.name}, {r.world}" for r in results],
-    ]
-    for names in steps:
-        if len(set(names)) == len(names):
-            return names
-    names = steps[1]
-    repeated = Counter(names)
-    count: Counter[str] = Counter()
-    for index, name in enumerate(names):
-        if repeated[name] > 1:
-            count[name] += 1
-            names[index] = f"{name} ({count[name]})"
-    return names
+def apart(values: Sequence[float]) -> list[list[int]]:
+    """Numbers of values in groups, each of which one scale shows; groups and their members are in
+    the order of the values.
+    """
+    groups: list[list[int]] = []
+    for index in sorted(range(len(values)), key=lambda index: -values[index]):
+        if groups and not 0 < values[index] * FAR < values[groups[-1][0]]:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return sorted(sorted(group) for group in groups)
+
+
+def path_groups(count: int) -> list[range]:
+    """The paths of a class in as few panels as have no more than `MOST_LINES` each."""
+    panels = -(-count // MOST_LINES)
+    ends = [round(count * panel / panels) for panel in range(panels + 1)]
+    return [range(first, end) for first, end in pairwise(ends)]
+
+
+def of_paths(shown: range, count: int) -> str:
+    """Which paths a panel has, for its title; nothing where it has all."""
+    if len(shown) == count:
+        return ""
+    return f", path {shown[0]}" if len(shown) == 1 else f", paths {shown[0]}–{shown[-1]}"
 
 
 def class_names(results: Sequence[Result]) -> list[str]:
@@ -177,11 +184,20 @@ def class_names(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(name for result in results for name in result.classes))
 
 
-def replications(results: Sequence[Result]) -> str:
-    """How many replications there are, in words for a title; theory has none."""
-    numbers = sorted({len(result.runs) for result in results if result.world != "theory"})
-    if not numbers:
-        return "theory"
-    if numbers == [1]:
-        return "one replication"
-    return f"{' to '.join(str(n) for n in (numbers[0], numbers[-1])[: len(numbers)])} replications"
+def controller_of(planned: Class) -> str:
+    """The controller of a class, for a title; datagrams have none."""
+    return "UDP" if planned.protocol == "udp" else planned.controller
+
+
+def with_window(result: Result, classes: Sequence[str] | None) -> list[str]:
+    """The classes of which windows are drawn: those chosen, or all that have one.
+
+    Raises ValueError for a chosen class of datagrams, and when no class has a window.
+    """
+    having = [c.name for c in result.plan.classes if c.protocol != "udp"]
+    for name in classes or ():
+        if name in result.classes and name not in having:
+            raise ValueError(f"the class {name!r} sends datagrams (UDP) and has no window")
+    if not having:
+        raise ValueError(f"no class of {result.plan.name} has a window; all send datagrams")
+    return list(classes or having)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import style
 from .inputs import shortened
+from .size import Width, height_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +29,15 @@ LEVELS = 6
 MOST_TICKS = 12
 MOST_PANELS = 4
 
+FAR = 20.0
+"""Where the largest value is so many times the smallest, an axis is logarithmic."""
+
+LEAST_FOR_TWO = 5.0
+"""Inches from which on a figure has two maps beside each other."""
+
+HEIGHT_INCHES = (4.2, 3.0)
+"""Of the axes of maps on a page: one in a row, two in a row."""
+
 
 @style.styled
 def heat_map(
@@ -36,15 +47,18 @@ def heat_map(
     rows: Sequence[str] | None = None,
     labels: tuple[str, str],
     quantity: str,
-    title: str,
+    note: str = "",
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """A panel for each entry of `panels`, each with its own scale of colours, and labelled
     contours.
 
     Arrays are (columns, rows), or (columns,) without `rows`, and are then drawn as lines in one
-    panel. `columns` and `rows` are the values of the parameters as text, at equal distances in a
-    map; `labels` name the parameters, and `quantity` is what is drawn, with its unit. NaN stays
-    white.
+    panel. `columns` and `rows` are the values of the parameters as text; numbers stand to scale, on
+    a logarithmic axis where the largest is far above the smallest, and other values at equal
+    distances. `labels` name the parameters, `quantity` is what is drawn, with its unit, and `note`
+    says what all cells have in common. NaN stays white.
 
     Raises ValueError when there is nothing to draw or shapes do not fit.
     """
@@ -56,40 +70,83 @@ def heat_map(
     if not any(np.isfinite(values).any() for values in shown.values()):
         raise ValueError("there is nothing to draw: no cell has a number")
     if len(shown) < len(panels):
-        title += f" ({len(shown)} of {len(panels)})"
+        note += f" ({len(shown)} of {len(panels)})"
     if rows is None:
-        return lines(shown, columns, labels[0], quantity, title)
+        return lines(shown, columns, (labels[0], quantity), note, title)
     figure, grid = across(len(shown), title)
-    for number, (ax, (name, values)) in enumerate(zip(grid, shown.items(), strict=True)):
-        bar = figure.colorbar(panel(ax, values), ax=ax)
-        last = number == len(shown) - 1 or number % 2 == 1
-        bar.set_label(quantity if last else "")
-        ticks(ax.xaxis, columns)
-        ticks(ax.yaxis, rows)
-        ax.tick_params(labelsize=10, color=style.FAINT)
-        ax.set_title(shortened(name, 40))
+    scales = Scale(columns, style.across_panel(min(len(shown), 2)) * 0.75), Scale(rows)
+    for ax, (name, values) in zip(grid, shown.items(), strict=True):
+        bar = figure.colorbar(panel(ax, values, scales), ax=ax)
+        bar.set_label(quantity)
+        bar.outline.set_visible(False)
+        scales[0].label(ax.xaxis)
+        scales[1].label(ax.yaxis)
+        style.heading(ax, shortened(name, 40), [], style.across_panel(min(len(shown), 2)))
         ax.set_xlabel(labels[0])
-        ax.set_ylabel("" if number % 2 else labels[1])
+        ax.set_ylabel(labels[1])
+    style.legend(figure, [], note=note)
     return figure
 
 
-def across(count: int, title: str) -> tuple[Figure, list[Axes]]:
-    """A figure of `count` panels beside each other, two in a row, with a title over all."""
-    from matplotlib.figure import Figure
+class Scale:
+    """Where the values of a parameter stand on an axis."""
 
-    size = style.STYLE["figure.titlesize"]
-    in_a_row = min(count, 2)
-    rows = math.ceil(count / 2)
-    height = 0.8 + (5.0 if count == 1 else 4.0 * rows)
-    figure = Figure(figsize=(style.WIDTH_INCHES, height), layout="constrained")
-    figure.suptitle(style.wrapped(title, style.ACROSS_FIGURE, size=size), x=0.01, ha="left")
-    grid = figure.subplots(rows, in_a_row, squeeze=False).ravel()
-    for ax in grid[count:]:
+    def __init__(self, values: Sequence[str], room: float = math.inf) -> None:
+        """`room` is the length of the axis in inches."""
+        self.bare, _ = split_unit(values)
+        self.room = room
+        known = numbers(self.bare)
+        self.known = known is not None and len(known) > 1 and rising(known)
+        """Whether the values are numbers with a place on the axis."""
+        self.places = np.array(known if self.known and known else range(len(values)), dtype=float)
+        low, high = self.places[0], self.places[-1]
+        self.log = bool(self.known and low > 0 and high > FAR * low)
+
+    @property
+    def edges(self) -> Floats:
+        """Where cells end: between the values, as far beyond the first and the last as before."""
+        at = np.log(self.places) if self.log else self.places
+        if len(at) == 1:
+            return np.array([at[0] - 0.5, at[0] + 0.5])
+        middle = (at[1:] + at[:-1]) / 2
+        ends = np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
+        return np.exp(ends) if self.log else ends
+
+    def label(self, axis: Any) -> None:
+        """The values themselves on an axis, some of them where they are many or close."""
+        from matplotlib.ticker import NullLocator
+
+        shown = list(range(0, len(self.bare), math.ceil(len(self.bare) / MOST_TICKS)))
+        axis.set_ticks([self.places[n] for n in shown], [self.bare[n] for n in shown])
+        axis.set_minor_locator(NullLocator())
+        font = style.size("xtick.labelsize")
+        wide = sum(style.inches(self.bare[n] + "0", size=font) for n in shown)
+        if axis.axis_name == "x" and wide > self.room:
+            axis.set_tick_params(rotation=45)
+
+
+def rising(values: Sequence[float]) -> bool:
+    """Whether each value is above the one before it."""
+    return all(after > before for before, after in pairwise(values))
+
+
+def across(count: int, title: str | None) -> tuple[Figure, list[Axes]]:
+    """A figure of `count` panels beside each other, two in a row where there is room, with a title
+    over all if there is one.
+    """
+    in_a_row = min(count, 2) if style.width() > LEAST_FOR_TWO else 1
+    rows = math.ceil(count / in_a_row)
+    figure = style.blank(title)
+    grid = figure.subplots(rows, in_a_row, squeeze=False)
+    flat = list(grid.ravel())
+    for ax in flat[count:]:
         ax.remove()
-    return figure, list(grid[:count])
+    total = rows * height_of(HEIGHT_INCHES[in_a_row > 1], style.width())
+    style.LAYOUTS[figure] = style.Layout([row[0] for row in grid], lambda: total)
+    return figure, flat[:count]
 
 
-def panel(ax: Axes, values: Floats) -> Any:
+def panel(ax: Axes, values: Floats, scales: tuple[Scale, Scale]) -> Any:
     """Colours and contours of one array; what the colour bar belongs to."""
     from matplotlib.ticker import MaxNLocator
 
@@ -98,67 +155,59 @@ def panel(ax: Axes, values: Floats) -> Any:
     flat = high - low <= 1e-9 * max(abs(high), abs(low))
     if flat:  # a scale of no length has no colours
         low, high = low - 0.05 * abs(low or 1.0), high + 0.05 * abs(high or 1.0)
-    across_x = np.arange(values.shape[0])
-    up_y = np.arange(values.shape[1])
-    image = ax.imshow(values.T, origin="lower", aspect="auto", cmap=COLOURS, vmin=low, vmax=high)
-    ax.grid(False)
-    if flat or min(values.shape) < 2:
+    x, y = scales
+    shown = np.ma.masked_invalid(values.T)
+    image = ax.pcolormesh(x.edges, y.edges, shown, cmap=COLOURS, vmin=low, vmax=high)
+    image.set_edgecolor("face")  # no seams between cells in PDF
+    ax.set_xscale("log" if x.log else "linear")
+    ax.set_yscale("log" if y.log else "linear")
+    ax.set_xlim(x.edges[0], x.edges[-1])
+    ax.set_ylim(y.edges[0], y.edges[-1])
+    if flat or min(values.shape) < 2 or not (x.known and y.known):
         return image
     levels = MaxNLocator(LEVELS).tick_values(low, high)
     inside = [level for level in levels if low < level < high]
     if inside:
         middle = (low + high) / 2.0
         colours = ["white" if level < middle else "black" for level in inside]
-        contours = ax.contour(across_x, up_y, values.T, inside, colors=colours, linewidths=1.0)
-        ax.clabel(contours, fmt=lambda level: f"{level:g}", fontsize=9)
+        thin = style.pt(1.0)
+        contours = ax.contour(x.places, y.places, shown, inside, colors=colours, linewidths=thin)
+        font = style.size("legend.fontsize")
+        ax.clabel(contours, fmt=lambda level: f"{level:g}", fontsize=font)
     return image
 
 
 def lines(
-    shown: Mapping[str, Floats], columns: Sequence[str], label: str, quantity: str, title: str
+    shown: Mapping[str, Floats],
+    columns: Sequence[str],
+    labels: tuple[str, str],
+    note: str,
+    title: str | None,
 ) -> Figure:
     """A line for each array over one parameter."""
     figure, (ax,) = style.panels(1, 3.6, title)
-    bare, _ = split_unit(columns)
-    places = numbers(bare)
-    for index, values in enumerate(shown.values()):
-        look: dict[str, Any] = {"color": style.colour(index), "marker": "o", "markersize": 4}
-        ax.plot(
-            np.arange(len(bare)) if places is None else places,
-            values,
-            linestyle=style.line(index // len(style.PALETTE)),
-            **look,
-        )
-    if places is None:
-        ticks(ax.xaxis, columns)
+    scale = Scale(columns, style.across_panel())
+    looks: list[dict[str, Any]] = [
+        {
+            "color": style.colour(index),
+            "linestyle": style.line(index),
+            "marker": style.marker(index),
+            **style.hollow(),
+        }
+        for index in range(len(shown))
+    ]
+    for values, look in zip(shown.values(), looks, strict=True):
+        ax.plot(scale.places, values, **look)
+    if scale.log:
+        ax.set_xscale("log")
+    scale.label(ax.xaxis)
     ax.set_ylim(bottom=0)
     ax.margins(x=0.04)
-    ax.set_xlabel(label)
-    ax.set_ylabel(quantity)
-    style.legend(
-        figure,
-        [
-            style.entry(
-                shortened(name, 40),
-                color=style.colour(i),
-                linestyle=style.line(i // len(style.PALETTE)),
-            )
-            for i, name in enumerate(shown)
-        ],
-    )
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    entries = [style.entry(shortened(n, 40), **look) for n, look in zip(shown, looks, strict=True)]
+    style.legend(figure, entries, note=note)
     return figure
-
-
-def ticks(axis: Any, values: Sequence[str]) -> None:
-    """The values themselves, some of them where they are many; without the unit where all have the
-    same.
-    """
-    every = math.ceil(len(values) / MOST_TICKS)
-    bare, _ = split_unit(values)
-    letters = sum(len(value) for value in bare[::every])
-    axis.set_ticks(range(0, len(values), every), bare[::every])
-    if axis.axis_name == "x" and letters > 30:
-        axis.set_tick_params(rotation=45)
 
 
 def numbers(bare: Sequence[str]) -> list[float] | None:

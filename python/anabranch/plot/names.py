@@ -96,7 +96,7 @@ class Names:
         from matplotlib.patheffects import withStroke
 
         away = self.away(number, side) / self.scale
-        edge = withStroke(linewidth=2.2, foreground="white", alpha=0.85)
+        edge = withStroke(linewidth=style.pt(2.2), foreground="white", alpha=0.85)
         self.ax.annotate(
             text,
             self.points[number],

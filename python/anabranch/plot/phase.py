@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import style
+from .size import Width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,13 +23,19 @@ HEADS = (0.25, 0.6)
 
 @style.styled
 def phase_portrait(
-    curves: Sequence[Floats], rest: Floats, *, labels: tuple[str, str], title: str
+    curves: Sequence[Floats],
+    rest: Floats,
+    *,
+    labels: tuple[str, str],
+    note: str = "",
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Curves (T, 2) from where they begin (a dot) to where they rest (`rest`, a cross), with arrow
     heads.
 
-    `labels` are the quantities of both axes with their units. Raises ValueError when a curve has no
-    two points.
+    `labels` are the quantities of both axes with their units; `note` says what is drawn. Raises
+    ValueError when a curve has no two points.
     """
     if not curves or any(
         np.ndim(curve) != 2 or len(curve) < 2 or curve.shape[1] != 2 for curve in curves
@@ -39,19 +46,28 @@ def phase_portrait(
     everything = np.vstack([*curves, rest[None, :]])
     reach = everything.max(axis=0) * 1.04
     for curve in curves:
-        ax.plot(curve[:, 0], curve[:, 1], color=style.PALETTE[0], linewidth=1.1, alpha=0.8)
+        ax.plot(
+            curve[:, 0], curve[:, 1], color=style.PALETTE[0], linewidth=style.pt(1.1), alpha=0.8
+        )
         heads(ax, curve, reach)
-        ax.plot(*curve[0], "o", color=style.PALETTE[0], markersize=4)
-    ax.plot(*rest, "X", color=style.PALETTE[1], markersize=11, markeredgecolor="white", zorder=4)
+        ax.plot(*curve[0], "o", color=style.PALETTE[0], markersize=style.pt(4))
+    ax.plot(
+        *rest,
+        "X",
+        color=style.PALETTE[1],
+        markersize=style.pt(11),
+        markeredgecolor="white",
+        zorder=4,
+    )
     ax.set_xlim(-0.02 * reach[0], reach[0])
     ax.set_ylim(-0.02 * reach[1], reach[1])
     ax.set_xlabel(labels[0])
     ax.set_ylabel(labels[1])
-    begin = style.entry("start", color=style.PALETTE[0], marker="o", markersize=4, linewidth=1.1)
-    end = style.entry(
-        "rest point", color=style.PALETTE[1], marker="X", linestyle="none", markersize=9
-    )
-    style.legend(figure, [begin, end])
+    dot: dict[str, Any] = {"marker": "o", "markersize": style.pt(4), "linewidth": style.pt(1.1)}
+    cross: dict[str, Any] = {"marker": "X", "markersize": style.pt(9), "linestyle": "none"}
+    begin = style.entry("start", color=style.PALETTE[0], **dot)
+    end = style.entry("rest point", color=style.PALETTE[1], **cross)
+    style.legend(figure, [begin, end], note=note)
     return figure
 
 
@@ -74,7 +90,7 @@ def heads(ax: Axes, curve: Floats, reach: Floats) -> None:
                 arrowprops={
                     "arrowstyle": "-|>",
                     "color": style.PALETTE[0],
-                    "lw": 0.8,
-                    "mutation_scale": 11,
+                    "lw": style.pt(0.8),
+                    "mutation_scale": style.pt(11),
                 },
             )

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files import atomic_write
-from .style import context
+from .size import NARROWEST, WIDEST, Width, inches_of
+from .style import RECIPES, context
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,12 +22,20 @@ FORMATS: dict[str, dict[str, None]] = {
 """Formats by suffix, each with the metadata that would say when and by what it was made."""
 
 
-def save(figure: Figure, path: str | Path, *, dpi: float = 160) -> None:
+def save(figure: Figure, path: str | Path, *, dpi: float = 160, width: Width | None = None) -> None:
     """Writes PNG, SVG or PDF as the suffix says; `dpi` is the resolution of PNG.
 
-    Raises ValueError for another suffix, and OSError when the file cannot be written.
+    `width`, in inches or as text such as "3.5in" or "88mm", draws the figure once more for that
+    width. PDF has TrueType fonts, and text in SVG is text.
+
+    Raises ValueError for another suffix, for a width that is not one, and for a width where the
+    figure was not made by a plot function or has been changed since; and OSError when the file
+    cannot be written.
     """
-    atomic_write(path, encoded(figure, check_format(path), dpi=dpi))
+    suffix = check_format(path)
+    if width is not None:
+        figure = redrawn(figure, width)
+    atomic_write(path, encoded(figure, suffix, dpi=dpi))
 
 
 def check_format(path: str | Path) -> str:
@@ -38,17 +47,40 @@ def check_format(path: str | Path) -> str:
     return suffix
 
 
+def redrawn(figure: Figure, width: Width) -> Figure:
+    """The figure as its plot function draws it for another width."""
+    if inches_of(width) == figure.get_figwidth():
+        return figure
+    again = RECIPES.get(figure)
+    if again is None:
+        raise ValueError(
+            f"the width {width!r} is for figures of plot functions, which are drawn once more; "
+            "give this one its size with set_size_inches"
+        )
+    if encoded(again(), "svg") != encoded(figure, "svg"):
+        raise ValueError(
+            f"the figure has been changed since it was drawn, and the width {width!r} would draw "
+            "it without the changes; give width= to the plot function"
+        )
+    return again(width=width)
+
+
 def svg(figure: Figure) -> str:
     """The figure as SVG text, with glyphs as paths: it needs no font."""
-    return encoded(figure, "svg").decode()
+    return encoded(figure, "svg", glyphs=True).decode()
 
 
-def encoded(figure: Figure, suffix: str, **options: Any) -> bytes:
-    """The figure in a format of `FORMATS`.
+def encoded(figure: Figure, suffix: str, *, glyphs: bool = False, **options: Any) -> bytes:
+    """The figure in a format of `FORMATS`; `glyphs` draws the text of SVG as paths.
 
     A copy is drawn, for drawing moves the axes a little each time and bytes would change with it.
     """
+    import matplotlib
+
     buffer = io.BytesIO()
-    with context():
+    wide = min(max(float(figure.get_figwidth()), NARROWEST), WIDEST)
+    with context(wide):  # ticks take their sizes from the style when they are drawn
+        if glyphs:
+            matplotlib.rcParams["svg.fonttype"] = "path"
         copy.deepcopy(figure).savefig(buffer, format=suffix, metadata=FORMATS[suffix], **options)
     return buffer.getvalue()

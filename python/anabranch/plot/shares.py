@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import style
-from .inputs import Results, class_names, controllers, labels, replications, several
+from .inputs import Results, apart, class_names, controller_of, several
+from .labels import controllers, named, sums_up
+from .size import Width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 
 GROUP = 0.8
 """Width of a result's bars; results are 1 apart."""
-MOST_NUMBERS = 14
-"""With more bars there is no room for their values."""
 MARKERS = ("D", "^", "o", "s")
 PLACES = (-0.8, 0.8, -0.45, 0.45)
 """Where on a bar a reference has its marker; the interval is in the middle."""
@@ -44,95 +44,169 @@ def shares(
     names: Sequence[str] | None = None,
     metric: str = "throughput_bps",
     setting: str = "",
+    groups: str | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Mean rate per user of each class in Mb/s, with 95 % intervals over replications.
 
     Several results, such as one for each controller, stand side by side, called `names` (by
-    default what tells them apart). References are horizontal marks on the bars. `setting` is what
-    all results have in common beside the scenario, such as "N1 = 10", for the title.
+    default what tells them apart); `groups` says on the axis what the names are, by default that
+    they are controllers if they are. References are horizontal marks on the bars. `setting` is what
+    all results have in common beside the scenario, such as "N1 = 10". Classes whose rates are more
+    than ten times apart have panels of their own.
 
     Raises ValueError when `names` or a reference does not have one entry for each result.
     """
     given = several(results)
-    texts = labels(given) if names is None else list(names)
-    if len(texts) != len(given):
-        raise ValueError(f"there are {len(given)} results but {len(texts)} names for them")
-    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
-    where = f"{scenarios}, {setting}" if setting else scenarios
-    intervals = "" if all(len(r.runs) == 1 for r in given) else " with 95 % intervals"
-    title = f"{where}: mean rate per user{intervals}, {replications(given)}"
-    figure, (ax,) = style.panels(1, 3.8, title)
+    texts = named(given, names)
     classes = class_names(given)
-    numbers = len(given) * len(classes) <= MOST_NUMBERS
-    for place, result in enumerate(given):
-        bars(ax, result, place, classes, metric, numbers)
-    marks = [mark(ax, r, k, given, classes) for k, r in enumerate(references)]
-    ax.set_xticks(range(len(given)), texts, fontsize=11)
-    ax.tick_params(axis="x", length=0, pad=20 if numbers else 5)
-    edge = 0.5 if len(given) > 1 else 1.0
-    ax.set_xlim(-edge, len(given) - 1 + edge)
-    ax.margins(y=0.08)
-    ax.set_ylim(bottom=0)
-    if [text.lower() for text in texts] == [controllers(r).lower() for r in given]:
-        ax.set_xlabel("Controller")
+    rates = [max(_mean(result, name, metric) for result in given) for name in classes]
+    parts = apart(rates)
+    alone = len(given) == 1 and names is None
+    places = Places(len(given), list(classes), alone)
+    figure, axes = style.panels(len(parts), 3.6 if len(parts) == 1 else 2.6, title)
     words = {"throughput_bps": "Throughput", "goodput_bps": "Goodput"}
-    ax.set_ylabel(f"{words.get(metric, metric)} per user (Mb/s)")
-    style.legend(figure, [*(swatch(i, name) for i, name in enumerate(classes)), *marks])
+    marks: list[Artist] = []
+    for ax, part in zip(axes, parts, strict=True):
+        here = places if alone else Places(len(given), [classes[n] for n in part], False)
+        shown = [classes[index] for index in part]
+        panel(ax, given, (classes, shown), here, metric)
+        marks = [mark(ax, r, (k, shown), given, here) for k, r in enumerate(references)]
+        ax.margins(y=0.08)
+        ax.set_ylim(bottom=0)
+        ax.set_ylabel(f"{words.get(metric, metric)} per user (Mb/s)")
+    called(axes[-1], [whose(given, name) for name in classes] if alone else texts)
+    if [text.lower() for text in texts] == [controllers(r).lower() for r in given]:
+        groups = groups or "Controller"
+    axes[-1].set_xlabel("Class (controller)" if alone else groups or "")
+    swatches = [style.swatch(n, whose(given, name)) for n, name in enumerate(classes)]
+    note = sums_up(given, setting=setting)
+    style.legend(figure, [*([] if alone else swatches), *marks], note=note)
     return figure
 
 
-def bars(
-    ax: Axes, result: Result, place: int, classes: list[str], metric: str, numbers: bool
+@dataclass(frozen=True)
+class Places:
+    """Where bars stand: results are 1 apart, or, of a result `alone`, classes."""
+
+    results: int
+    classes: list[str]
+    alone: bool
+
+    @property
+    def width(self) -> float:
+        """Of the room for a bar."""
+        return GROUP if self.alone else GROUP / len(self.classes)
+
+    @property
+    def slots(self) -> int:
+        """What stands 1 apart on the axis."""
+        return len(self.classes) if self.alone else self.results
+
+    def of(self, place: int, name: str) -> float:
+        """The middle of the bar of a class of a result."""
+        index = self.classes.index(name)
+        if self.alone:
+            return float(index)
+        return place + GROUP * ((index + 0.5) / len(self.classes) - 0.5)
+
+
+def whose(given: Sequence[Result], name: str) -> str:
+    """A class, with its controller if that is the same in all results."""
+    found = {controller_of(c) for result in given for c in result.plan.classes if c.name == name}
+    return f"{name} ({found.pop()})" if len(found) == 1 else name
+
+
+def _mean(result: Result, name: str, metric: str) -> float:
+    return result.mean(name, metric).mean if name in result.classes else 0.0
+
+
+def called(ax: Axes, texts: Sequence[str]) -> None:
+    """Names below bars or groups of bars, over several lines where they are long."""
+    edge = 0.5 if len(texts) > 1 else 1.0
+    ax.set_xlim(-edge, len(texts) - 1 + edge)
+    slot = 0.94 * style.across_panel() / max(len(texts), 2)
+    font = style.size("axes.labelsize")
+    whole = [text.replace(" = ", "\u00a0=\u00a0") for text in texts]  # not broken there
+    words = [word for text in whole for word in text.split(" ")]
+    turned = max(style.inches(word, size=font) for word in words) > slot
+    if turned:
+        ax.set_xticks(range(len(texts)), texts, fontsize=font, rotation=30, ha="right")
+    else:
+        lines = [style.wrapped(text, slot, size=font) for text in whole]
+        ax.set_xticks(range(len(texts)), lines, fontsize=font)
+
+
+def panel(
+    ax: Axes,
+    given: Sequence[Result],
+    classes: tuple[list[str], list[str]],
+    places: Places,
+    metric: str,
 ) -> None:
-    """The bars of one result, on request with their values below them."""
-    width = GROUP / len(classes)
-    for name in result.classes:
-        index = classes.index(name)
-        x, value = position(place, index, len(classes)), result.mean(name, metric)
-        colour = style.colour(index)
-        ax.bar(x, value.mean * 1e-6, 0.94 * width, color=style.tint(colour), edgecolor=colour)
-        if math.isfinite(value.half):
-            look: dict[str, Any] = {"color": style.INK, "elinewidth": 1.4, "capsize": 4}
-            ax.errorbar(x, value.mean * 1e-6, value.half * 1e-6, fmt="none", **look)
+    """The bars of all results, of those of all classes that are shown, with their values below
+    where there is room.
+    """
+    every, shown = classes
+    values = [
+        (place, name, result.mean(name, metric))
+        for place, result in enumerate(given)
+        for name in shown
+        if name in result.classes
+    ]
+    room = 0.95 * places.width * style.across_panel() / max(places.slots, 2)
+    font = 0.95 * style.size("legend.fontsize")
+    texts = [f"{value.mean * 1e-6:#.3g}".removesuffix(".") for _, _, value in values]
+    numbers = max(style.inches(text, size=font) for text in texts) < room
+    for (place, name, value), text in zip(values, texts, strict=True):
+        x, mbps, half = places.of(place, name), value.mean * 1e-6, value.half * 1e-6
+        ax.bar(x, mbps, 0.94 * places.width, **style.bar(every.index(name)))
+        if math.isfinite(half):
+            look: dict[str, Any] = {"color": style.INK, "elinewidth": style.pt(1.4)}
+            ax.errorbar(x, mbps, half, fmt="none", capsize=style.pt(4), **look)
         if numbers:
-            below: dict[str, Any] = {"transform": ax.get_xaxis_transform(), "va": "top"}
-            ax.text(x, -0.02, f"{value.mean * 1e-6:#.3g}", ha="center", fontsize=10, **below)
-
-
-def position(place: int, index: int, classes: int) -> float:
-    """The middle of a bar."""
-    return place + GROUP * ((index + 0.5) / classes - 0.5)
+            below: dict[str, Any] = {"xytext": (0, -style.pt(3)), "va": "top", "ha": "center"}
+            where: Any = ax.get_xaxis_transform()
+            at: dict[str, Any] = {"xycoords": where, "textcoords": "offset points"}
+            ax.annotate(text, (x, 0), fontsize=font, **at, **below)
+    ax.tick_params(axis="x", length=0, pad=style.pt(4) + numbers * 1.5 * font)
 
 
 def mark(
-    ax: Axes, reference: Reference, number: int, given: Sequence[Result], classes: list[str]
+    ax: Axes,
+    reference: Reference,
+    what: tuple[int, list[str]],
+    given: Sequence[Result],
+    places: Places,
 ) -> Artist:
-    """Marks the values of a reference on all bars; its entry in the legend."""
+    """Marks the values of a reference, of which `what` has the number, on the bars of the classes
+    that are shown; its entry in the legend.
+    """
+    number, shown = what
     rates = list(reference.rates_bps)
     if len(rates) == 1:
         rates *= len(given)
     if len(rates) != len(given):
         raise ValueError(f"{reference.label}: {len(rates)} sets of rates for {len(given)} results")
-    half = 0.47 * GROUP / len(classes)
-    look: dict[str, Any] = {"color": style.INK, "linestyle": style.line(number), "linewidth": 1.4}
+    half = 0.47 * places.width
+    look: dict[str, Any] = {
+        "color": style.INK,
+        "linestyle": style.line(number),
+        "linewidth": style.pt(1.4),
+    }
     shape = MARKERS[number % len(MARKERS)]
-    fill: dict[str, Any] = {"marker": shape, "markersize": 6, "markerfacecolor": "white"}
+    fill: dict[str, Any] = {"marker": shape, "markersize": style.pt(6), "markerfacecolor": "white"}
     for place, values in enumerate(rates):
         for name, rate_bps in values.items():
             if name not in given[place].classes:
                 known = ", ".join(given[place].classes)
                 raise ValueError(f"{reference.label}: no class {name!r}; the classes are {known}")
-            x = position(place, classes.index(name), len(classes))
+            if name not in shown:
+                continue
+            x = places.of(place, name)
             y = rate_bps * 1e-6
             ax.plot([x - half, x + half], [y, y], **look)
             at = x + half * PLACES[number % len(PLACES)]
             ax.plot([at], [y], color=style.INK, linestyle="none", **fill)
     return style.entry(reference.label, **look, **fill)
-
-
-def swatch(index: int, name: str) -> Artist:
-    """A class in the legend."""
-    from matplotlib.patches import Patch
-
-    colour = style.colour(index)
-    return Patch(facecolor=style.tint(colour), edgecolor=colour, label=name)

@@ -12,7 +12,9 @@ from ..records import Numbers
 from ..runs import Run
 from . import style
 from .inputs import MOST_PANELS, Results, cut, panels_of, replication, single, span
-from .queue import drops
+from .labels import name_of, over_time
+from .queue import drops, name_level
+from .size import Width
 from .throughput import bin_edges
 
 if TYPE_CHECKING:
@@ -22,10 +24,10 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-HEIGHTS_INCHES = (1.75, 1.25)
+HEIGHTS_INCHES = (1.7, 1.5)
 """Of the panel of the queue and of the one below it."""
-ACROSS_INCHES = style.ACROSS_PANEL - 0.2
-"""Of a title and a legend, as labels of two lines leave less."""
+MOST_STATIONS = 4
+"""Drawn unless others are chosen, each in two panels."""
 STRIP = 0.25
 """The part of the lower panel's height that is kept for ticks of packets given up."""
 
@@ -39,6 +41,9 @@ def stations(
     seed: int | None = None,
     start_s: float = 0.0,
     end_s: float | None = None,
+    names: Sequence[str] | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Stations of media: packets in the queue, and below transmissions without an answer per
     second.
@@ -47,33 +52,37 @@ def stations(
     together, where it is near the data. Rates are means over bins of `bin_s` seconds, by default 1
     s, longer in long runs. Ticks are packets given up, as long as there were many since the sample
     before. Counts in the titles are of the time after the warm-up. `stations`, such as
-    ["wlan/client"], chooses them; by default they are those that send.
+    ["wlan/client"], chooses them; by default they are the four that send most. `names` has a name
+    for the result.
 
     Raises ValueError without series, when there is no medium, for an unknown station or seed, and
     for bins that are not longer than the samples' spacing.
     """
     result = single(results, "stations")
     run = replication(result, seed)
-    names = names_of(result, run)
-    sending = [name for name, sent in zip(names, of(run, "attempts")[-1], strict=True) if sent]
+    known, sent = names_of(result, run), of(run, "attempts")[-1]
+    sending = [n for n in np.argsort(-sent, kind="stable") if sent[n]]
     if not (stations or sending):
-        raise ValueError(f"no station sends anything; choose with stations= from {listed(names)}")
-    chosen = panels_of(names, stations or sending[:MOST_PANELS], "station")
+        raise ValueError(f"no station sends anything; choose with stations= from {listed(known)}")
+    busiest = [known[n] for n in sorted(sending[:MOST_STATIONS])]
+    chosen = panels_of(known, stations or busiest, "station")
     samples = span(run.series.t_s, start_s, end_s)
-    part = cut(len(chosen), len(stations or sending), "stations")
-    title = f"{result.plan.name}: stations, seed {run.seed}{part}"
     figure, axes = style.panels(2 * len(chosen), sum(HEIGHTS_INCHES) / 2, title, HEIGHTS_INCHES)
     edges = samples.start + bin_edges(run.series.t_s[samples], bin_s)
+    entries: dict[str, Artist] = {}
     for place, column in enumerate(chosen):
         upper, lower = axes[2 * place : 2 * place + 2]
-        entries = waiting(upper, result, run, column, samples)
-        entries += unanswered(lower, run, column, samples, edges)
+        found = waiting(upper, result, run, column, samples)
+        found += unanswered(lower, run, column, samples, edges)
         for ax in (upper, lower):
-            area = style.warmup(ax, result.plan.warmup_s)
-        title = f"{names[column]}{counts(run, column)}"
-        style.heading(upper, title, entries + area, ACROSS_INCHES)
+            found += style.warmup(ax, result.plan.warmup_s)
+        entries |= {str(one.get_label()): one for one in found}
+        style.heading(upper, f"{known[column]}{counts(run, column)}", [])
     figure.align_ylabels(axes)
     axes[-1].set_xlabel("Time (s)")
+    part = cut(len(chosen), len(stations or sending), "stations, those that send most")
+    note = over_time([result], f"seed {run.seed}{part}", name_of(result, names))
+    style.legend(figure, list(entries.values()), note=note)
     return figure
 
 
@@ -110,33 +119,34 @@ def waiting(ax: Axes, result: Result, run: Run, column: int, samples: slice) -> 
     _, station = planned_stations(result)[column]
     t_s = run.series.t_s[samples]
     packets = of(run, "queue_packets")[samples, column]
-    ax.plot(t_s, packets, color=style.INK, linewidth=1.1)
+    ax.plot(t_s, packets, color=style.INK, linewidth=style.pt(1.1))
     top = max(1.0, float(packets.max()))
     limit = station.queue and station.queue.limit_packets
     room = limit + station.ring_packets if limit else None
     if room and room <= 1.5 * top:
-        ax.axhline(room, color=style.FAINT, linestyle=":", linewidth=1)
-        where = ax.get_yaxis_transform()
-        ax.text(1.005, room, "limit", transform=where, va="center", fontsize=9, color=style.INK)
+        ax.axhline(room, color=style.FAINT, linestyle=":", linewidth=style.pt(1))
+        name_level(ax, room, "limit")
         top = max(top, room)
     ax.set_ylim(0, 1.05 * top)
     ax.set_xlim(t_s[0], t_s[-1])
     ax.locator_params(axis="y", integer=True)
-    ax.set_ylabel("Queue\n(packets)")
-    return [style.entry("queue", color=style.INK, linewidth=1.1)]
+    ax.set_ylabel("Queue (packets)")
+    return [style.entry("queue", color=style.INK, linewidth=style.pt(1.1))]
 
 
 def unanswered(ax: Axes, run: Run, column: int, samples: slice, edges: Any) -> list[Artist]:
     """Transmissions without an answer per second, and ticks; entries for the legend."""
     t_s = run.series.t_s
     per_s = np.diff(of(run, "unanswered")[edges, column]) / np.diff(t_s[edges])
-    look: dict[str, Any] = {"color": style.PALETTE[0], "linewidth": 1.4}
+    look: dict[str, Any] = {"color": style.PALETTE[0], "linewidth": style.pt(1.4)}
     ax.stairs(per_s, t_s[edges], baseline=None, **look)
     given_up = np.diff(of(run, "failed_packets")[samples, column], prepend=np.nan)
     ticks = drops(ax, t_s[samples], np.nan_to_num(given_up), "given up", STRIP)
     top = max(1.0, float(per_s.max()))
     ax.set_ylim(0, top * 1.05 / (1 - STRIP if ticks else 1))
-    ax.set_ylabel("Unanswered\n(1/s)")
+    ax.set_ylabel("Unanswered (1/s)")
+    for tick in ticks:
+        tick.set_label("packets given up")
     return [style.entry("unanswered", **look), *ticks]
 
 

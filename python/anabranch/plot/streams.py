@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -109,6 +110,15 @@ def class_colours(known: Sequence[Stream]) -> list[str]:
 def dashes(known: Sequence[Stream], tones: Sequence[str]) -> list[int]:
     """For each stream how many before it have the same colour: lines are told apart by that."""
     return [tones[:number].count(tones[number]) for number in range(len(known))]
+
+
+def look_of(path: int, place: int, many: int, points: int) -> dict[str, Any]:
+    """How the line of a path looks, that is the `place`-th of `many` in its panel and has so many
+    points: a colour and a marker of its own.
+    """
+    look = {"color": COLOURS[path % len(COLOURS)], "linewidth": style.pt(1.3)}
+    marks = style.marked(place, points, many) | {"marker": style.marker(path)}
+    return look | (marks if many > 1 else {})
 
 
 def users_of_links(plan: Plan, known: Sequence[Stream]) -> dict[int, tuple[int, bool]]:

@@ -1,7 +1,8 @@
 """How all plots look: size, colours that colour-blind readers can tell apart, lines and legends.
 
-A class has one colour everywhere; the paths of a class are shades of it. Figures are 8 inches wide,
-which is 800 pixels on a screen.
+A class has one colour everywhere, and with it a line style, a marker and a hatch, which tell
+classes apart in print without colour; so has a path of a user. Sizes follow the width of the
+figure, which is that of `context`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ from __future__ import annotations
 import functools
 import math
 import textwrap
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, ParamSpec
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
+
+from .size import PAGE_PT, Width, height_of, inches_of, letters_pt
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -23,28 +28,33 @@ P = ParamSpec("P")
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#444444")
 """After Okabe and Ito, the yellows darkened to be seen on white."""
 
-LINES = ("-", "--", ":", "-.")
+LINES = ("-", "--", ":", "-.", (0, (7, 2)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "oo", "----")
 INK = "#222222"
 FAINT = "#8a8a8a"
-WIDTH_INCHES = 8.0
-ACROSS_FIGURE = 7.8
-"""Inches of a line from the left edge."""
-ACROSS_PANEL = 7.2
-"""Inches of a line from the left end of a panel, where the y axis takes the rest."""
-BESIDE_ENTRY = 0.57
-"""Inches that the line of a legend's entry takes with the gaps around it: 4.1 times its size."""
+WARMUP = "#e8e8e8"
+SEPARATOR = " · "
+"""Between the parts of a note."""
+MARGIN = 0.2
+"""Inches at both edges of a figure together that lines of text leave free."""
+BESIDE_PANEL = 6.0
+"""Widths of a label's letter that the y axis with its numbers and its label takes."""
+BESIDE_ENTRY = 4.1
+"""The line of a legend's entry with the gaps around it, in sizes of its letters."""
 MOST_ENTRIES = 12
 """Legends with more entries are cut."""
+FEWEST_MARKERS = 8
+"""On a line with many points."""
+AXES_PART = 0.75
+"""The part of a panel's height that is its axes'; the rest is for labels."""
 
 STYLE: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 11,
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],
     "figure.dpi": 100,
-    "figure.titlesize": 13,
-    "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.labelsize": 11,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
     "axes.spines.top": False,
@@ -52,36 +62,120 @@ STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.xmargin": 0.01,
     "grid.color": "#dddddd",
-    "grid.linewidth": 0.8,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "legend.fontsize": 10,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
     "legend.frameon": False,
     "legend.handlelength": 1.8,
     "legend.columnspacing": 1.5,
     "legend.borderaxespad": 0.2,
-    "lines.linewidth": 1.5,
-    "svg.fonttype": "path",
+    "legend.borderpad": 0.2,
+    "pdf.fonttype": 42,  # TrueType; publishers refuse Type 3, which is Matplotlib's default
+    "svg.fonttype": "none",  # text that can be searched and edited
     "svg.hashsalt": "anabranch",
 }
+SIZES = {
+    "font.size": 1.0,
+    "figure.titlesize": 1.2,
+    "axes.titlesize": 1.0,
+    "axes.labelsize": 1.0,
+    "xtick.labelsize": 0.9,
+    "ytick.labelsize": 0.9,
+    "legend.fontsize": 0.9,
+    "legend.title_fontsize": 0.85,
+}
+"""Sizes of letters, relative to those of labels."""
+LENGTHS_PT = {
+    "lines.linewidth": 1.5,
+    "lines.markersize": 5.0,
+    "grid.linewidth": 0.8,
+    "axes.linewidth": 0.8,
+    "hatch.linewidth": 0.6,
+    "patch.linewidth": 1.0,
+    "xtick.major.width": 0.8,
+    "ytick.major.width": 0.8,
+    "xtick.major.size": 3.5,
+    "ytick.major.size": 3.5,
+}
+"""On a page; smaller where letters are."""
 
 
-def context() -> AbstractContextManager[None]:
-    """The style alone, whatever the user's settings are, so that the same input looks the same."""
+@dataclass(frozen=True)
+class Layout:
+    """How high the axes of a figure are to be."""
+
+    rows: Sequence[Axes]
+    """One of each row."""
+    inches: Callable[[], float]
+    """The height of all rows together."""
+
+
+LAYOUTS: weakref.WeakKeyDictionary[Figure, Layout] = weakref.WeakKeyDictionary()
+"""Of figures that `settle` makes as high as they need to be."""
+
+RECIPES: weakref.WeakKeyDictionary[Figure, Callable[..., Figure]] = weakref.WeakKeyDictionary()
+"""How each figure was drawn: a function of the width."""
+
+
+def context(width: Width | None = None) -> AbstractContextManager[None]:
+    """The style alone, whatever the user's settings are, so that the same input looks the same.
+
+    Raises ValueError for a width that is not one.
+    """
     from matplotlib import style
 
-    return style.context(["default", STYLE])
+    inches = inches_of(width)
+    size = letters_pt(inches)
+    sizes: dict[str, Any] = {name: size * part for name, part in SIZES.items()}
+    lengths = {name: pt * size / PAGE_PT for name, pt in LENGTHS_PT.items()}
+    figsize: dict[str, Any] = {"figure.figsize": (inches, inches)}
+    return style.context(["default", STYLE | sizes | lengths | figsize])
 
 
 def styled(function: Callable[P, Figure]) -> Callable[P, Figure]:
-    """A plot function that draws in the style."""
+    """A plot function that draws in the style, at the width of its option `width` if it has one."""
 
     @functools.wraps(function)
     def inside(*args: P.args, **options: P.kwargs) -> Figure:
-        with context():
-            return function(*args, **options)
+        width = cast("Width | None", options.get("width"))
+        with context(width):
+            figure = function(*args, **options)
+            settle(figure)
+        again = functools.partial(inside, *args, **options)
+        RECIPES[figure] = cast("Callable[..., Figure]", again)
+        return figure
 
     return inside
+
+
+def width() -> float:
+    """The width of figures in the style that holds, in inches."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["figure.figsize"][0])
+
+
+def pt(on_a_page: float) -> float:
+    """A length in points, smaller where letters are."""
+    return on_a_page * size("font.size") / PAGE_PT
+
+
+def size(name: str) -> float:
+    """A size of letters in points, such as "legend.fontsize"."""
+    import matplotlib
+
+    return float(cast("dict[str, Any]", matplotlib.rcParams)[name])
+
+
+def across_figure() -> float:
+    """Inches of a line from edge to edge of a figure."""
+    return width() - MARGIN
+
+
+def across_panel(columns: int = 1) -> float:
+    """Inches of a line from the left end of a panel, `columns` of which stand side by side."""
+    return across_figure() / columns - BESIDE_PANEL * size("font.size") / 72
 
 
 def inches(text: str, **font: Any) -> float:
@@ -94,34 +188,73 @@ def inches(text: str, **font: Any) -> float:
 
 
 def wrapped(title: str, width: float, **font: Any) -> str:
-    """A title over as few lines as are at most `width` inches wide."""
+    """A title over as few lines as are at most `width` inches wide, or as its longest word."""
+    width = max([width, *(inches(word, **font) for word in title.split())])
     for letters in range(len(title), 1, -1):
-        lines = textwrap.wrap(title, letters)
+        lines = textwrap.wrap(title, letters, break_long_words=False, break_on_hyphens=False)
         if all(inches(text, **font) <= width for text in lines):
             return "\n".join(lines)
     return title
 
 
 def panels(
-    count: int, height: float, title: str, ratios: Sequence[float] = (1,)
+    count: int, height: float, title: str | None = None, ratios: Sequence[float] = (1,)
 ) -> tuple[Figure, list[Axes]]:
     """A figure of `count` panels one above the other, sharing the x axis, on average `height`
-    inches high.
+    inches high on a page, with their labels.
 
     Their heights are as `ratios`, which are repeated.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH_INCHES, 0.8 + height * count), layout="constrained")
-    size = STYLE["figure.titlesize"]
-    figure.suptitle(wrapped(title, ACROSS_FIGURE, size=size), x=0.01, ha="left")
     heights = [ratios[row % len(ratios)] for row in range(count)]
+    figure = blank(title)
     rows = figure.subplots(count, 1, sharex=True, squeeze=False, height_ratios=heights)
     axes = [row[0] for row in rows]
     for ax in axes:
         ax.grid(axis="y")
-        ax.tick_params(labelsize=10, color=FAINT)
+    total = count * AXES_PART * height_of(height, width())
+    LAYOUTS[figure] = Layout(axes, lambda: total)
     return figure, axes
+
+
+def blank(title: str | None = None) -> Figure:
+    """An empty figure of the style's width, higher than it will be, with a title if there is one."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width(), 40.0), layout="constrained")
+    if title:
+        text = wrapped(title, across_figure(), size=size("figure.titlesize"))
+        figure.suptitle(text, x=0.01, ha="left")
+    return figure
+
+
+def settle(figure: Figure) -> None:
+    """Makes a figure as high as its axes and everything around them need, and breaks labels of
+    y axes that are longer than these.
+    """
+    layout = LAYOUTS.get(figure)
+    if layout is None:
+        return
+    for _ in range(2):  # labels in several lines take more room
+        for _ in range(4):
+            figure.draw_without_rendering()
+            boxes = [ax.get_position(original=True) for ax in layout.rows]
+            high = figure.get_figheight()
+            change = layout.inches() - high * sum(box.height for box in boxes)
+            if abs(change) < 0.005:
+                break
+            figure.set_figheight(high + change)
+        break_labels(figure)
+
+
+def break_labels(figure: Figure) -> None:
+    """Breaks labels of y axes that are longer than their axes are high."""
+    high = figure.get_figheight()
+    font = size("axes.labelsize")
+    for ax in figure.axes:
+        text = ax.get_ylabel().replace("\n", " ")
+        room = ax.get_position(original=True).height * high
+        if inches(text, size=font) > room:
+            ax.set_ylabel(wrapped(text, room, size=font))
 
 
 def colour(index: int) -> str:
@@ -129,13 +262,45 @@ def colour(index: int) -> str:
     return PALETTE[index % len(PALETTE)]
 
 
-def line(index: int) -> str:
+def line(index: int) -> Any:
     """A line style, by number."""
     return LINES[index % len(LINES)]
 
 
+def marker(index: int) -> str:
+    """A marker, by number."""
+    return MARKERS[index % len(MARKERS)]
+
+
+def hatch(index: int) -> str:
+    """A hatch, by number."""
+    return HATCHES[index % len(HATCHES)]
+
+
+def marked(index: int, points: int, many: int = 1) -> dict[str, Any]:
+    """Markers for the line `index` of `many` with so many points: few, and beside those of other
+    lines.
+    """
+    every = max(1, points // FEWEST_MARKERS)
+    first = (index * every) // max(many, 1)
+    return {"marker": marker(index), "markevery": (first, every), **hollow()}
+
+
+def hollow() -> dict[str, Any]:
+    """Markers that let lines be seen."""
+    return {"markersize": pt(4.5), "markerfacecolor": "white", "markeredgewidth": pt(1.1)}
+
+
+def tint(base: str) -> tuple[float, float, float]:
+    """A light version of a colour, for areas."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(base)
+    return 0.5 + 0.5 * red, 0.5 + 0.5 * green, 0.5 + 0.5 * blue
+
+
 def shade(base: str, index: int, count: int) -> tuple[float, float, float]:
-    """The colour of one of `count` paths: from darker than the class's to lighter."""
+    """The colour of one of `count` variants: from darker than `base` to lighter."""
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(base)
@@ -143,11 +308,6 @@ def shade(base: str, index: int, count: int) -> tuple[float, float, float]:
         return red, green, blue
     step = -0.4 + 0.9 * index / (count - 1)
     return mixed(red, step), mixed(green, step), mixed(blue, step)
-
-
-def tint(base: str) -> tuple[float, float, float]:
-    """A light version of a colour, for areas."""
-    return shade(base, 1, 2)
 
 
 def mixed(channel: float, step: float) -> float:
@@ -159,24 +319,60 @@ def entry(label: str, **look: Any) -> Artist:
     """A line for a legend."""
     from matplotlib.lines import Line2D
 
+    look.pop("markevery", None)
     return Line2D([], [], label=label, **look)
 
 
-def heading(ax: Axes, title: str, entries: Sequence[Artist], across: float = ACROSS_PANEL) -> None:
+def swatch(index: int, name: str) -> Artist:
+    """A class in a legend of bars."""
+    from matplotlib.patches import Patch
+
+    return Patch(label=name, **bar(index))
+
+
+def bar(index: int) -> dict[str, Any]:
+    """How bars of a class look."""
+    tone = colour(index)
+    return {"facecolor": tint(tone), "edgecolor": tone, "hatch": hatch(index)}
+
+
+def heading(ax: Axes, title: str, entries: Sequence[Artist], across: float | None = None) -> None:
     """A panel's title, and below it the legend, above the data, both at most `across` inches wide."""
+    across = across_panel() if across is None else across
     columns, shown = arranged(entries, across)
     rows = math.ceil(len(shown) / columns) if shown else 0
-    font = {"size": STYLE["axes.titlesize"], "weight": STYLE["axes.titleweight"]}
-    ax.set_title(wrapped(title, across, **font), pad=8 + 17 * rows)
+    font = {"size": size("axes.titlesize"), "weight": "bold"}
+    ax.set_title(wrapped(title, across, **font), pad=pt(7) + 1.75 * size("legend.fontsize") * rows)
     if shown:
         anchor = (-0.01, 1.01)
         ax.legend(handles=shown, loc="lower left", bbox_to_anchor=anchor, ncols=columns)
 
 
-def legend(figure: Figure, entries: Sequence[Artist], most: int = MOST_ENTRIES) -> None:
-    """A legend for the whole figure, below the data, of at most so many entries."""
-    columns, shown = arranged(entries, ACROSS_FIGURE, most)
-    figure.legend(handles=shown, loc="outside lower center", ncols=columns)
+def legend(
+    figure: Figure, entries: Sequence[Artist], most: int = MOST_ENTRIES, note: str = ""
+) -> None:
+    """A legend for the whole figure, below the data, of at most so many entries, and above it a
+    note of what is drawn: controller, span, replications.
+    """
+    columns, shown = arranged(entries, across_figure(), most)
+    if not shown and not note:
+        return
+    text = filled(note) if note else None
+    made = figure.legend(handles=shown, loc="outside lower center", ncols=columns, title=text)
+    made.get_title().set_color(INK)
+    made.get_title().set_multialignment("center")
+
+
+def filled(note: str) -> str:
+    """A note over as few lines as fit, broken between its parts."""
+    lines: list[str] = []
+    for part in note.split(SEPARATOR):
+        longer = SEPARATOR.join([*lines[-1:], part])
+        if lines and inches(longer, size=size("legend.title_fontsize")) <= across_figure():
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return "\n".join(lines)
 
 
 def arranged(
@@ -190,8 +386,9 @@ def arranged(
     if len(shown) > most:
         more = len(shown) - most + 1
         shown = [*shown[: most - 1], entry(f"and {more} more", linestyle="none")]
-    size = STYLE["legend.fontsize"]
-    widths = [inches(str(artist.get_label()), size=size) + BESIDE_ENTRY for artist in shown]
+    font = size("legend.fontsize")
+    beside = BESIDE_ENTRY * font / 72
+    widths = [inches(str(artist.get_label()), size=font) + beside for artist in shown]
     columns = 1
     for rows in range(1, len(shown)):
         wanted = math.ceil(len(shown) / rows)
@@ -201,11 +398,25 @@ def arranged(
     return columns, [artist for i in range(columns) for artist in shown[i::columns]]
 
 
+def plain_ticks(axis: Any) -> None:
+    """Numbers such as 0.1 and 20 on a logarithmic axis, in place of powers of ten."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def warmup(ax: Axes, warmup_s: float) -> list[Artist]:
     """Shades the time that no metric counts; what the legend says of it."""
     left, right = ax.get_xlim()
     if warmup_s <= left:
         return []
-    area = ax.axvspan(left, min(warmup_s, right), color="#eeeeee", zorder=0, linewidth=0)
-    area.set_label("warm-up")
-    return [area]
+    ax.axvspan(left, min(warmup_s, right), color=WARMUP, zorder=0, linewidth=0)
+    return warmup_entry([True])
+
+
+def warmup_entry(drawn: Iterable[bool]) -> list[Artist]:
+    """The warm-up in a legend, where it is drawn in any panel."""
+    from matplotlib.patches import Patch
+
+    return [Patch(facecolor=WARMUP, edgecolor=FAINT, label="warm-up")] if any(drawn) else []

@@ -5,15 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runs import Run
 from . import style
-from .inputs import Results, labels, path_columns, present, replication, several, shortened, span
-from .streams import COLOURS
+from .inputs import (
+    Results,
+    of_paths,
+    path_columns,
+    path_groups,
+    present,
+    replication,
+    several,
+    shortened,
+    span,
+)
+from .labels import joined, named, over_time
+from .size import Width, height_of
+from .streams import look_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +34,13 @@ if TYPE_CHECKING:
     from ..result import Result
 
 HEIGHT_INCHES = 2.3
-"""Of a row of panels."""
+"""Of a row of panels on a page."""
 LEAST_INCHES = 2.5
-"""Of a column of panels; a figure of many results is wider than others."""
+"""Of a column of panels; a figure of many results is wider than others, if no width is given."""
+NARROWEST_INCHES = 0.6
+"""Of a column of panels, where a width is given."""
 MOST_NUMBERS = 12
 """With more bars in a panel there is no room for their values."""
-LINE_PT = 1.3
 
 
 @dataclass(frozen=True)
@@ -45,8 +58,7 @@ class View:
     """What is drawn of one result."""
 
     label: str
-    narrow: bool
-    """Whether others stand beside it."""
+    warmup_s: float
     run: Run
     samples: slice
     columns: NDArray[np.intp]
@@ -83,41 +95,56 @@ def subflows(
     names: Sequence[str] | None = None,
     start_s: float = 0.0,
     end_s: float | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Four panels of the paths of one user of the class `flow`: congestion windows over time in
-    segments, data packets sent, smoothed round-trip times and retransmission timeouts over time in
-    ms.
+    segments, data packets sent, smoothed round-trip times and retransmission timeouts (RTO) over
+    time in ms.
 
     By default the class is the first with several paths. Several results, such as one for each
     controller, are columns with a common scale in each row, called `names` (by default what tells
-    them apart); one result has its panels two by two. Timeouts are without backing off.
+    them apart); one result has its panels two by two. Packets are counted over the whole span that
+    is drawn. The RTO is without backing off, from the first sample of the round-trip time on.
 
-    Raises ValueError without series, for an unknown class, user or seed, and when `names` does not
-    have one for each result.
+    Raises ValueError without series, for an unknown class, user or seed, when `names` does not
+    have one for each result, and when the results do not fit into `width`.
     """
     given = several(results)
-    texts = labels(given) if names is None else list(names)
-    if len(texts) != len(given):
-        raise ValueError(f"there are {len(given)} results but {len(texts)} names for them")
+    texts = named(given, names)
     who, when = Who(flow, user, seed), (start_s, end_s)
-    pairs = zip(given, texts, strict=True)
-    views = [view(one, text, who, when, len(given) > 1) for one, text in pairs]
-    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
-    title = f"{scenarios}: subflows of {of_whom(given[0], who)}, seed {views[0].run.seed}"
-    figure, rows = grid(len(given), title)
-    tones = [COLOURS[n % len(COLOURS)] for n in range(max(len(v.columns) for v in views))]
-    for axes, (draw, label) in zip(rows, PANELS, strict=True):
-        for ax, seen in zip(axes, views, strict=True):
-            draw(ax, seen, tones)
-        for ax in axes:
-            ax.set_ylim(bottom=0)  # once all are drawn: it ends a row's common scaling
-        axes[0].set_ylabel(label)
-    if len(given) > 1:
-        for ax, seen in zip(rows[0], views, strict=True):
-            ax.set_title(seen.label)
-    entries = [style.entry(f"path {n}", color=tone, linewidth=3) for n, tone in enumerate(tones)]
-    style.legend(figure, entries)
+    views = [view(*one, who, when) for one in zip(given, texts, strict=True)]
+    figure, cells = grid(views, width is not None, title)
+    for row in cells:
+        for cell in row:
+            cell.draw(cell)
+        for cell in row:
+            cell.ax.set_ylim(bottom=0)  # once all are drawn: it ends a row's common scaling
+        row[0].ax.set_ylabel(row[0].label)
+    for cell in cells[0]:
+        if cell.heading:
+            font = style.size("axes.titlesize")
+            cell.ax.set_title(style.wrapped(cell.heading, cell.room, size=font, weight="bold"))
+    paths = max(len(seen.columns) for seen in views)
+    entries = [style.entry(f"path {n}", **look_of(n, n, paths, 1)) for n in range(paths)]
+    entries += style.warmup_entry(seen.warmup_s > seen.t_s[0] for seen in views)
+    seeds = joined(of_whom(given[0], who), f"seed {views[0].run.seed}")
+    style.legend(figure, entries, note=over_time(given, seeds))
     return figure
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A panel, and what is drawn there."""
+
+    ax: Axes
+    draw: Callable[[Cell], None]
+    seen: View
+    paths: range
+    label: str
+    heading: str
+    room: float
+    """Inches across it."""
 
 
 def class_of(result: Result, flow: str | None) -> int:
@@ -137,9 +164,7 @@ def of_whom(result: Result, who: Who) -> str:
     return name if planned.count == 1 else f"{name}, user {who.user} of {planned.count}"
 
 
-def view(
-    result: Result, label: str, who: Who, bounds: tuple[float, float | None], narrow: bool
-) -> View:
+def view(result: Result, label: str, who: Who, bounds: tuple[float, float | None]) -> View:
     """What is drawn of one result."""
     run = replication(result, who.seed)
     planned = result.plan.classes[class_of(result, who.flow)]
@@ -149,74 +174,105 @@ def view(
     samples = span(run.series.t_s, *bounds)
     columns = path_columns(result, run, planned.name)[who.user]
     in_use = present(result, run, planned.name)[samples, who.user]
-    return View(label, narrow, run, samples, columns, in_use)
+    return View(label, result.plan.warmup_s, run, samples, columns, in_use)
 
 
-def grid(count: int, title: str) -> tuple[Figure, list[list[Axes]]]:
-    """A figure, and for each of the four rows its panels, one for each result."""
-    from matplotlib.figure import Figure
+def grid(views: Sequence[View], fixed: bool, title: str | None) -> tuple[Figure, list[list[Cell]]]:
+    """A figure, and rows of panels with a common scale; as wide as the style says if that is
+    `fixed`, else wider where there are many.
 
-    columns, lines = (2, 2) if count == 1 else (count, len(PANELS))
-    width = max(style.WIDTH_INCHES, LEAST_INCHES * columns)
-    height = HEIGHT_INCHES * lines + 1.0 + (0.6 if count == 1 else 0)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    size = style.STYLE["figure.titlesize"]
-    text = style.wrapped(title, style.ACROSS_FIGURE, size=size)
-    figure.suptitle(text, x=0.01, ha="left")
-    axes = figure.subplots(lines, columns, sharey="none" if count == 1 else "row", squeeze=False)
+    Several results stand side by side, and so do the paths of one result where a panel does not
+    hold them; then those of several results have rows of their own.
+    """
+    whole = range(max(len(seen.columns) for seen in views))
+    groups = path_groups(len(whole))
+    if len(views) == 1:
+        columns = [(views[0], paths, of_paths(paths, len(whole))) for paths in groups]
+        rows: list[tuple[Callable[[Cell], None], str, range | None]] = [
+            (draw, label, None) for draw, label in PANELS
+        ]
+    else:
+        columns = [(seen, whole, seen.label) for seen in views]
+        rows = [
+            (draw, label + of_paths(paths, len(whole)), paths)
+            for draw, label in PANELS
+            for paths in ([whole] if draw is bars else groups)
+        ]
+    square = len(columns) == 1
+    across, down = (2, 2) if square else (len(columns), len(rows))
+    room = style.across_panel() / across
+    if fixed and room < NARROWEST_INCHES:
+        raise ValueError(
+            f"{len(views)} results do not fit side by side into a width of {style.width():g}in; "
+            "draw fewer, or a wider figure"
+        )
+    figure = style.blank(title)
+    if not fixed:
+        figure.set_figwidth(max(style.width(), LEAST_INCHES * across))
+    axes = figure.subplots(down, across, sharey="none" if square else "row", squeeze=False)
     for ax in axes.flat:
         ax.grid(axis="y")
-        ax.tick_params(labelsize=10, color=style.FAINT)
-    if count == 1:
-        return figure, [[ax] for ax in axes.flat]
-    return figure, [list(row) for row in axes]
+    total = down * style.AXES_PART * height_of(HEIGHT_INCHES, style.width())
+    style.LAYOUTS[figure] = style.Layout([row[0] for row in axes], lambda: total)
+    by_row = [[ax] for ax in axes.flat] if square else [list(row) for row in axes]
+    cells = [
+        [
+            Cell(ax, draw, seen, paths if own is None else own, label, heading.strip(", "), room)
+            for ax, (seen, paths, heading) in zip(row, columns, strict=True)
+        ]
+        for row, (draw, label, own) in zip(by_row, rows, strict=True)
+    ]
+    return figure, cells
 
 
-def over_time(name: str, scale: float) -> Callable[[Axes, View, list[str]], None]:
-    """Draws a series of all paths over time."""
+def over_samples(name: str, scale: float) -> Callable[[Cell], None]:
+    """Draws a series of paths over time, without what stands for "no sample yet"."""
 
-    def draw(ax: Axes, seen: View, tones: list[str]) -> None:
+    def draw(cell: Cell) -> None:
+        ax, seen = cell.ax, cell.seen
         values = seen.series(name) * scale
-        if name == "srtt_s":
-            values = np.where(values > 0, values, np.nan)  # no sample yet
-        values = np.where(np.isfinite(values), values, np.nan)
-        for path in range(values.shape[1]):
-            ax.plot(seen.t_s, values[:, path], color=tones[path], linewidth=LINE_PT)
+        values = np.where(np.isfinite(values) & (values > 0), values, np.nan)
+        for place, path in enumerate(cell.paths):
+            if path < values.shape[1]:
+                look = look_of(path, place, len(cell.paths), len(seen.t_s))
+                ax.plot(seen.t_s, values[:, path], **look)
         ax.set_xlim(seen.t_s[0], seen.t_s[-1])
+        style.warmup(ax, seen.warmup_s)
+        ax.locator_params(axis="x", nbins=max(2, min(7, int(2.5 * cell.room))))
         ax.set_xlabel("Time (s)")
 
     return draw
 
 
-def bars(ax: Axes, seen: View, tones: list[str]) -> None:
+def bars(cell: Cell) -> None:
     """Packets of each path as bars with their values."""
-    counts = seen.packets()
-    places = range(len(counts))
-    ax.bar(places, counts, 0.75, color=tones[: len(counts)])
-    turned = seen.narrow and len(counts) > 4
-    size = 9 if len(counts) <= 6 or turned else 7
-    for place, count in zip(places, counts, strict=True):
-        if len(counts) <= MOST_NUMBERS:
-            text = f"{count:,.0f}" if count < 1e5 else f"{count * 1e-3:,.0f}k"
-            ax.text(
-                place,
-                count,
-                f" {text}" if turned else text,
-                ha="center",
-                va="bottom",
-                fontsize=size,
-                rotation=90 * turned,
-            )
+    ax, seen = cell.ax, cell.seen
+    places = [path for path in cell.paths if path < len(seen.columns)]
+    counts = seen.packets()[places]
+    tones = [look_of(path, 0, 1, 1)["color"] for path in places]
+    hatches = [style.hatch(path) for path in places]
+    light = [style.tint(tone) for tone in tones]
+    ax.bar(places, counts, 0.75, color=light, edgecolor=tones, hatch=hatches)
+    font = style.size("legend.fontsize")
+    texts = [f"{count:,.0f}" if count < 1e5 else f"{count * 1e-3:,.0f}k" for count in counts]
+    turned = max(style.inches(text, size=font) for text in texts) > cell.room / len(counts)
+    if len(counts) <= MOST_NUMBERS:
+        look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": font}
+        look["rotation"] = 90 * turned
+        for place, count, text in zip(places, counts, texts, strict=True):
+            ax.text(place, count, f" {text}" if turned else text, **look)
     ax.set_xticks(places[:: max(1, math.ceil(len(counts) / MOST_NUMBERS))])
     ax.tick_params(axis="x", length=0)
-    ax.margins(y=0.4 if turned else 0.12)
-    ax.set_xlabel("Path")
+    ax.margins(y=0.45 if turned else 0.14)
+    text = f"Path ({seen.t_s[0]:g} to {seen.t_s[-1]:g} s)"
+    fits = style.inches(text, size=style.size("axes.labelsize")) < 1.2 * cell.room
+    ax.set_xlabel(text if fits else "Path")
 
 
-PANELS: tuple[tuple[Callable[[Axes, View, list[str]], None], str], ...] = (
-    (over_time("cwnd_segments", 1.0), "Window (segments)"),
+PANELS: tuple[tuple[Callable[[Cell], None], str], ...] = (
+    (over_samples("cwnd_segments", 1.0), "Window (segments)"),
     (bars, "Sent (packets)"),
-    (over_time("srtt_s", 1e3), "Smoothed RTT (ms)"),
-    (over_time("rto_s", 1e3), "RTO (ms)"),
+    (over_samples("srtt_s", 1e3), "Smoothed RTT (ms)"),
+    (over_samples("rto_s", 1e3), "RTO (ms)"),
 )
 """How each panel is drawn, and the label of its y axis."""

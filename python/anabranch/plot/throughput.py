@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runs import Run
 from . import style
-from .inputs import Results, class_names, labels, path_columns, several, span, with_series
+from .inputs import Results, apart, class_names, path_columns, several, span, with_series
+from .labels import named, over_time
+from .size import Width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -28,62 +32,93 @@ def throughput(
     bin_s: float | None = None,
     start_s: float = 0.0,
     end_s: float | None = None,
+    names: Sequence[str] | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Mean throughput per user of each class in Mb/s, averaged in bins of `bin_s` seconds.
 
     IP bytes that arrived, all users of the class counted whether or not they have started. Lines
     are means over replications, bands go from the lowest replication to the highest. Several
-    results stand one below the other on one scale. By default bins are 1 s, longer in long runs.
+    results stand one below the other on one scale, called `names`. Classes whose rates are more
+    than ten times apart have panels of their own. By default bins are 1 s, longer in long runs.
 
     Raises ValueError without series, and for bins that are not longer than the samples' spacing.
     """
     given = several(results)
-    names = class_names(given)
-    scenarios = " and ".join(dict.fromkeys(result.plan.name for result in given))
-    figure, axes = style.panels(
-        len(given), 2.6 if len(given) > 1 else 3.6, f"{scenarios}: mean throughput per user"
-    )
+    classes, texts = class_names(given), named(given, names)
+    drawn = [binned(result, (start_s, end_s, bin_s)) for result in given]
+    tops = [max(float(one.rates[c].mean()) for one in drawn if c in one.rates) for c in classes]
+    parts = apart(tops)
+    count = len(given) * len(parts)
+    figure, axes = style.panels(count, 2.5 if count > 1 else 3.6, title)
     entries: list[Artist] = []
-    for result, label, ax in zip(given, labels(given), axes, strict=True):
-        entries = panel(ax, result, names, (start_s, end_s, bin_s))
-        ax.set_ylabel(f"Throughput per user{' ' if len(given) == 1 else chr(10)}(Mb/s)")
-        if len(given) > 1:
-            ax.set_title(label)
-    top = max(ax.get_ylim()[1] for ax in axes)
-    for ax in axes:
-        ax.set_ylim(0, top)
-    lines = [style.entry(name, color=style.colour(i)) for i, name in enumerate(names)]
+    for number, part in enumerate(parts):
+        shown = axes[number :: len(parts)]
+        for one, label, ax in zip(drawn, texts, shown, strict=True):
+            entries = panel(ax, one, [classes[index] for index in part], classes)
+            ax.set_ylabel("Throughput per user (Mb/s)")
+            if len(given) > 1:
+                ax.set_title(label)
+        drawn_here = [
+            one.rates[name] for one in drawn for name in one.rates if classes.index(name) in part
+        ]
+        top = 1.06 * max(float(rates.max()) for rates in drawn_here)
+        for ax in shown:
+            ax.set_ylim(0, top or 1.0)
+    lines = [style.entry(name, **look(index)) for index, name in enumerate(classes)]
     axes[-1].set_xlabel("Time (s)")
-    style.legend(figure, [*lines, *entries])
+    style.legend(figure, [*lines, *entries], note=over_time(given))
     return figure
 
 
-def panel(
-    ax: Axes,
-    result: Result,
-    names: list[str],
-    bounds: tuple[float, float | None, float | None],
-) -> list[Artist]:
-    """The classes of one result; what else the legend has to say."""
+@dataclass(frozen=True)
+class Binned:
+    """Throughput of a result over time."""
+
+    result: Result
+    edges_s: NDArray[np.float64]
+    rates: dict[str, NDArray[np.float64]]
+    """Mb/s per user of each class, shape (replications, bins)."""
+
+
+def binned(result: Result, bounds: tuple[float, float | None, float | None]) -> Binned:
+    """Throughput of a result in bins: first and last time, length of a bin."""
     runs = with_series(result)
     start_s, end_s, bin_s = bounds
     t_s = runs[0].series.t_s
     samples = span(t_s, start_s, end_s)
     edges = samples.start + bin_edges(t_s[samples], bin_s)
-    for name in result.classes:
-        rates = np.array([binned_mbps(result, run, name, edges) for run in runs])
-        colour = style.colour(names.index(name))
-        ax.stairs(rates.mean(axis=0), t_s[edges], color=colour, linewidth=1.6, baseline=None)
-        if len(runs) > 1:
+    rates = {
+        name: np.array([binned_mbps(result, run, name, edges) for run in runs])
+        for name in result.classes
+    }
+    return Binned(result, t_s[edges], rates)
+
+
+def look(index: int) -> dict[str, Any]:
+    """How the line of a class looks."""
+    return {"color": style.colour(index), "linestyle": style.line(index)}
+
+
+def panel(ax: Axes, one: Binned, shown: Sequence[str], classes: list[str]) -> list[Artist]:
+    """Some classes of one result; what else the legend has to say."""
+    runs = len(one.result.runs)
+    for name in (name for name in shown if name in one.rates):
+        rates, index = one.rates[name], classes.index(name)
+        line: dict[str, Any] = {**look(index), "linewidth": style.pt(1.6), "baseline": None}
+        ax.stairs(rates.mean(axis=0), one.edges_s, **line)
+        if runs > 1:
             low, high = rates.min(axis=0), rates.max(axis=0)
-            ax.stairs(high, t_s[edges], baseline=low, fill=True, color=colour, alpha=0.2)
-    ax.set_xlim(t_s[edges[0]], t_s[edges[-1]])
-    area = style.warmup(ax, result.plan.warmup_s)
-    if len(runs) > 1:
+            area: dict[str, Any] = {"fill": True, "color": style.colour(index), "alpha": 0.2}
+            ax.stairs(high, one.edges_s, baseline=low, **area)
+    ax.set_xlim(one.edges_s[0], one.edges_s[-1])
+    entries = style.warmup(ax, one.result.plan.warmup_s)
+    if runs > 1:
         from matplotlib.patches import Patch
 
-        area.append(Patch(color=style.FAINT, alpha=0.3, label=f"range of {len(runs)} replications"))
-    return area
+        entries.append(Patch(color=style.FAINT, alpha=0.3, label=f"range of {runs} replications"))
+    return entries
 
 
 def bin_edges(t_s: NDArray[np.float64], bin_s: float | None) -> NDArray[np.intp]:

@@ -16,8 +16,10 @@ from . import style
 from .flows import Flowing, draw_flows, inches, measured, queue_key, sampled
 from .ground import Ground, Row, Site, ground, has_ground
 from .inputs import Results, replication, shortened, single, with_seed
+from .labels import joined, name_of, over_time
 from .names import Names
 from .pipes import has_pipes
+from .size import Width
 from .streams import LATELY_S, Stream, class_colours, colours, dashes, routes, streams
 
 if TYPE_CHECKING:
@@ -52,8 +54,6 @@ elsewhere.
 """
 MOST_ENTRIES = 24
 """Of the legend."""
-ACROSS_INCHES = 7.0
-"""Of the ground in the picture."""
 PALE = "#d4d8dc"
 """Of flows of classes that are not chosen."""
 
@@ -84,6 +84,9 @@ def topology(
     seed: int | None = None,
     classes: Sequence[str] | None = None,
     trails: bool = True,
+    names: Sequence[str] | None = None,
+    width: Width | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Nodes on their ground, and links as pipes, with what flows in them.
 
@@ -98,14 +101,14 @@ def topology(
     Wires are drawn as pipes from users to receivers, below the ground if there is one: pipes and
     flows are as high as their rates, levels are queues. They show means over the time that is
     measured and over replications, and need no series; with `at_s` or `seed` they show one
-    replication, at a time the second before it.
+    replication, at a time the second before it. `names` has a name for the result.
 
     Raises ValueError for an unknown seed or class, and for a time that is not in the run; for the
     ground and for a time also without series.
     """
     result = single(results, "topology")
     if not has_ground(result.plan):
-        return network(result, at_s, seed, classes)
+        return network(result, (at_s, seed, classes), name_of(result, names), title)
     run = replication(result, seed)
     of = ground(result, run)
     sample = sample_at(run.series.t_s, at_s)
@@ -115,7 +118,7 @@ def topology(
     hops = [hop for hop in hops if known[hop.stream] is not None]
     wires = now_flowing(result, every, at_s, seed) if has_pipes(result.plan) else None
     below = inches(result, every, wires[0]) if wires else 0.0
-    figure, ax, more = canvas(of, f"{result.plan.name}: {moment(run, sample)}", below)
+    figure, ax, more = canvas(of, title, below)
     if trails and of.area:
         draw_trails(ax, of)
     for row in of.rows:
@@ -124,42 +127,48 @@ def topology(
     draw_sites(ax, of, sample)
     entries = [*stream_entries(known, hops, widths), *group_entries(of)]
     if trails and any(site.moves for site in of.sites):
-        entries.append(style.entry("trail", color=style.FAINT, linewidth=0.7))
+        entries.append(style.entry("trail", color=style.FAINT, linewidth=style.pt(0.7)))
     if wires and more:
         now, when = wires
         tones = colours(every)
         draw_flows(more, result, every, now, paler(tones, known))
-        more.set_title(f"Links and paths, {when}", pad=14)
+        more.set_title(f"Links and paths, {when}", pad=style.pt(14))
         labels = [one.label for one in every]
-        lines = [style.entry(one, color=t, lw=3) for one, t in zip(labels, tones, strict=True)]
+        look: dict[str, Any] = {"linewidth": style.pt(3)}
+        lines = [style.entry(one, color=t, **look) for one, t in zip(labels, tones, strict=True)]
         others = [entry for entry in entries if entry.get_label() not in labels]
         entries = [*lines, *others, *queue_key()]
-    style.legend(figure, entries, MOST_ENTRIES)
+    seeds = joined(moment(run, sample), f"seed {run.seed}")
+    note = over_time([result], seeds, name_of(result, names))
+    style.legend(figure, entries, MOST_ENTRIES, note=note)
+    style.settle(figure)  # names are placed for the final size
     name_sites(figure, ax, of, sample, hops)
     return figure
 
 
 def network(
-    result: Result, at_s: float | None, seed: int | None, classes: Sequence[str] | None
+    result: Result,
+    what: tuple[float | None, int | None, Sequence[str] | None],
+    name: str | None,
+    title: str | None,
 ) -> Figure:
-    """A scenario of wires alone: links as pipes."""
-    from matplotlib.figure import Figure
-
+    """A scenario of wires alone, links as pipes; `what` are time, seed and classes."""
+    at_s, seed, classes = what
     every = streams(result.plan)
     known = chosen(every, result.classes, classes)
     now, when = now_flowing(result, every, at_s, seed)
     tones = class_colours(every)
     high = inches(result, every, now)
-    figure = Figure(figsize=(style.WIDTH_INCHES, high + 1.2), layout="constrained")
-    title = f"{result.plan.name}: links and paths, {when}"
-    size = style.STYLE["figure.titlesize"]
-    figure.suptitle(style.wrapped(title, style.ACROSS_FIGURE, size=size), x=0.01, ha="left")
-    draw_flows(figure.subplots(), result, every, now, paler(tones, known))
+    figure = style.blank(title)
+    ax = figure.subplots()
+    style.LAYOUTS[figure] = style.Layout([ax], lambda: high)
+    draw_flows(ax, result, every, now, paler(tones, known))
     lines = [
-        style.entry(one.label, color=tone, linewidth=5)
+        style.entry(one.label, color=tone, linewidth=style.pt(5))
         for one, tone in zip(every, tones, strict=True)
     ]
-    style.legend(figure, [*lines, *queue_key()], MOST_ENTRIES)
+    note = over_time([result], when, name)
+    style.legend(figure, [*lines, *queue_key()], MOST_ENTRIES, note=note)
     return figure
 
 
@@ -197,8 +206,8 @@ def sample_at(t_s: NDArray[np.float64], at_s: float | None) -> int:
 
 
 def moment(run: Run, sample: int) -> str:
-    """When it is, for the title."""
-    return f"nodes and routes at {run.series.t_s[sample]:.4g} s, seed {run.seed}"
+    """When it is, for the note."""
+    return f"at {run.series.t_s[sample]:.4g} s"
 
 
 def chosen(
@@ -237,29 +246,32 @@ def hops_until(result: Result, run: Run, of: Ground, sample: int) -> list[Hop]:
     return list(sums.values())
 
 
-def canvas(of: Ground, title: str, below: float) -> tuple[Figure, Axes, Axes | None]:
+def canvas(of: Ground, title: str | None, below: float) -> tuple[Figure, Axes, Axes | None]:
     """A figure as high as the ground needs, with axes in metres where there is one; and on request
     axes of `below` inches below it.
     """
-    from matplotlib.figure import Figure
+    from matplotlib.patheffects import withStroke
 
     west, south, east, north = of.box
-    height = ACROSS_INCHES * (north - south) * of.stretch / (east - west)
-    whole = height + 1.7 + (below and below + 0.4)
-    figure = Figure(figsize=(style.WIDTH_INCHES, whole), layout="constrained")
-    size = style.STYLE["figure.titlesize"]
-    figure.suptitle(style.wrapped(title, style.ACROSS_FIGURE, size=size), x=0.01, ha="left")
+    ratio = (north - south) * of.stretch / (east - west)
+    figure = style.blank(title)
+    across = 0.9 * style.width()
     if below:
-        ax, more = figure.subplots(2, 1, height_ratios=(height + 0.6, below))
+        ax, more = figure.subplots(2, 1, height_ratios=(across * ratio, below))
     else:
         ax, more = figure.subplots(), None
+
+    def inches() -> float:
+        wide = ax.get_position(original=True).width * figure.get_figwidth()
+        return float(wide * ratio + below)
+
+    style.LAYOUTS[figure] = style.Layout([ax] if more is None else [ax, more], inches)
     ax.set_aspect(of.stretch)
     margin = 0.03 * (east - west)
     ax.set_xlim(west - margin, east + margin)
     ax.set_ylim(south - margin / of.stretch, north + margin / of.stretch)
     ax.set_xlabel("East (m)")
     ax.set_ylabel("North (m)")
-    ax.tick_params(labelsize=10, color=style.FAINT)
     if of.area:
         frame(ax, of.area)
     else:
@@ -267,6 +279,9 @@ def canvas(of: Ground, title: str, below: float) -> tuple[Figure, Axes, Axes | N
             xticks=[], yticks=[], xlabel="Stations on a circle, as they have no places", ylabel=""
         )
     ax.spines[:].set_visible(False)
+    ax.xaxis.set_zorder(7)  # routes down to a bus cross it
+    for text in (ax.xaxis.label, *ax.get_xticklabels()):
+        text.set_path_effects([withStroke(linewidth=style.pt(3), foreground="white")])
     return figure, ax, more
 
 
@@ -295,7 +310,7 @@ def draw_trails(ax: Axes, of: Ground) -> None:
         after = np.flatnonzero(jump) + 1
         x_m, y_m = (np.insert(values, after, np.nan) for values in (site.x_m, site.y_m))
         tone = style.shade(group_colour(groups.index(site.group)), 0, 3)
-        ax.plot(x_m, y_m, color=tone, linewidth=0.6, alpha=0.55, zorder=1)
+        ax.plot(x_m, y_m, color=tone, linewidth=style.pt(0.6), alpha=0.55, zorder=1)
 
 
 def group_colour(group: int) -> str:
@@ -305,17 +320,24 @@ def group_colour(group: int) -> str:
 
 def draw_row(ax: Axes, of: Ground, row: Row, sample: int) -> None:
     """A row's name, and of a bus the line with a stem to each station."""
-    look: dict[str, Any] = {"fontsize": 9, "color": style.INK, "ha": "left", "va": "bottom"}
+    look: dict[str, Any] = {
+        "fontsize": style.pt(9),
+        "color": style.INK,
+        "ha": "left",
+        "va": "bottom",
+    }
     lift: dict[str, Any] = {"xytext": (0, 4), "textcoords": "offset points"}
     ax.annotate(f"{row.name} ({row.medium.kind})", (row.x_m[0], row.y_m), **lift, **look)
     if not isinstance(row.medium, Bus):
         return
-    ax.plot(row.x_m, (row.y_m, row.y_m), color=style.INK, linewidth=3, zorder=2)
+    ax.plot(row.x_m, (row.y_m, row.y_m), color=style.INK, linewidth=style.pt(3), zorder=2)
     for number in row.sites:
         x_m, y_m = place(of.sites[number], sample)
         foot = min(max(x_m, row.x_m[0]), row.x_m[1])
         line = ":" if of.sites[number].placed else "-"
-        ax.plot((foot, x_m), (row.y_m, y_m), color=style.INK, linestyle=line, lw=1, zorder=2)
+        ax.plot(
+            (foot, x_m), (row.y_m, y_m), color=style.INK, linestyle=line, lw=style.pt(1), zorder=2
+        )
 
 
 def place(site: Site, sample: int) -> tuple[float, float]:
@@ -334,8 +356,8 @@ def draw_hops(ax: Axes, of: Ground, hops: Sequence[Hop], sample: int) -> float:
     for hop in hops:
         beside = sorted(together[frozenset(hop.ends)])
         shift = (beside.index(hop.stream) - (len(beside) - 1) / 2) * BESIDE_PT
-        narrow = min(1.0, 14 / (BESIDE_PT * len(beside)))
-        width = max(THINNEST_PT, WIDEST_PT * math.sqrt(hop.packets / most))
+        narrow = style.pt(min(1.0, 14 / (BESIDE_PT * len(beside))))
+        width = style.pt(max(THINNEST_PT, WIDEST_PT * math.sqrt(hop.packets / most)))
         if len(beside) > 1:
             width = min(width, 0.85 * BESIDE_PT * max(narrow, 0.6))
         line = corners(of, hop, sample)
@@ -401,13 +423,13 @@ def draw_sites(ax: Axes, of: Ground, sample: int) -> None:
 
 def marker(of: Ground, role: str, group: int) -> dict[str, Any]:
     """How a site looks: smaller where there are many."""
-    size = 9.0 if len(of.sites) <= 40 else 7.0 if len(of.sites) <= 80 else 4.5
+    size = style.pt(9.0 if len(of.sites) <= 40 else 7.0 if len(of.sites) <= 80 else 4.5)
     return {
         "marker": SHAPES[role],
         "markersize": size * SIZES[role],
         "markerfacecolor": group_colour(group),
         "markeredgecolor": style.INK,
-        "markeredgewidth": 0.8,
+        "markeredgewidth": style.pt(0.8),
         "linestyle": "none",
     }
 
@@ -422,7 +444,7 @@ def group_entries(of: Ground) -> list[Artist]:
             continue
         count = f" ({len(members)})" if len(members) > 1 else ""
         what = f", {WORDS[role]}" if role in WORDS else ""
-        look = {**marker(of, role, number), "markersize": 8 * SIZES[role] ** 0.5}
+        look = {**marker(of, role, number), "markersize": style.pt(8 * SIZES[role] ** 0.5)}
         entries.append(style.entry(f"{shortened(group, 24)}{count}{what}", **look))
     return entries
 
@@ -434,7 +456,9 @@ def stream_entries(
     used = {hop.stream for hop in hops}
     looks = {hop.stream: (hop.colour, style.line(hop.dash)) for hop in hops}
     entries = [
-        style.entry(one.label, color=looks[number][0], linestyle=looks[number][1], linewidth=3)
+        style.entry(
+            one.label, color=looks[number][0], linestyle=looks[number][1], linewidth=style.pt(3)
+        )
         for number, one in enumerate(known)
         if one is not None and number in used
     ]
@@ -464,4 +488,4 @@ def name_sites(figure: Figure, ax: Axes, of: Ground, sample: int, hops: Sequence
         site = of.sites[number]
         small = len(of.sites) > 80 and site.name != site.group
         bold = site.group in alone or site.role != "node"
-        names.add(number, site.name, 7.5 if small else 9.0, bold)
+        names.add(number, site.name, style.pt(7.5 if small else 9.0), bold)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import style
+from .size import Width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..fairness import Audit
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 FILLS = {"stringent": "full", "lenient": "left", "neither": "none"}
 """How a marker is filled by the strictest definition that holds."""
 SPREAD = 0.56
@@ -20,7 +20,7 @@ ROW_INCHES = 0.34
 
 
 @style.styled
-def verdicts(audit: Audit) -> Figure:
+def verdicts(audit: Audit, *, width: Width | None = None, title: str | None = None) -> Figure:
     """What each controller takes relative to the stringent bound, a marker for each network.
 
     Raises ValueError when nothing has been judged.
@@ -28,16 +28,16 @@ def verdicts(audit: Audit) -> Figure:
     if not audit.entries:
         raise ValueError("there is nothing to draw: no controller was judged in any network")
     margin = audit.entries[0].fairness.margin
-    title = f"What the ensemble takes, of what is stringently fair ({len(audit.seed_list)} seeds)"
-    figure, (ax,) = style.panels(1, 1.0 + ROW_INCHES * len(audit.controllers), title)
+    rows = 0.5 + ROW_INCHES * len(audit.controllers)
+    figure, (ax,) = style.panels(1, rows / style.AXES_PART, title)
     ax.axvspan(0, 1 + margin, color="#ededed", zorder=0, linewidth=0)
-    ax.axvline(1, color=style.INK, linewidth=1.2, linestyle="--")
+    ax.axvline(1, color=style.INK, linewidth=style.pt(1.2), linestyle="--")
     last = max(len(audit.networks) - 1, 1)
     looks = {
         network.name: {
             "color": style.colour(index),
-            "marker": MARKERS[index % len(MARKERS)],
-            "markersize": 7,
+            "marker": style.marker(index),
+            "markersize": style.pt(7),
             "linestyle": "none",
             "markerfacecoloralt": "white",
         }
@@ -62,5 +62,5 @@ def verdicts(audit: Audit) -> Figure:
     kept = {"stringent": "stringent", "lenient": "only lenient", "neither": "neither definition"}
     entries = [style.entry(name, **look) for name, look in looks.items()]
     entries += [style.entry(text, fillstyle=FILLS[word], **neutral) for word, text in kept.items()]
-    style.legend(figure, entries)
+    style.legend(figure, entries, note=f"{len(audit.seed_list)} seeds, margin {100 * margin:.3g} %")
     return figure

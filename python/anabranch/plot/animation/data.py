@@ -16,7 +16,8 @@ from ...result import Result
 from ...runs import Run
 from .. import style
 from ..ground import Ground, Site, ground, has_ground
-from ..inputs import controllers, path_columns, present
+from ..inputs import path_columns, present
+from ..labels import controllers
 from ..pipes import has_pipes, pipes, ways
 from ..streams import (
     LATELY_S,
