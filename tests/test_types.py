@@ -27,6 +27,7 @@ OPEN = {
     "cli/compare.py": "keyword arguments of two worlds; the comparison as JSON",
     "cli/dynamics.py": "what theory adds to a result, as JSON",
     "cli/maps.py": "what theory adds to a result, as JSON",
+    "cli/paired.py": "the comparison in pairs as JSON",
     "cli/predict.py": "what theory adds to a result, as JSON",
     "fairness/audit.py": "an audit as JSON",
     "fairness/ensemble.py": "a judgement as JSON",
