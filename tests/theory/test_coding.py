@@ -370,7 +370,8 @@ def test_who_ignores_coding_equalises_what_is_sensed_on_any_network(load, networ
     q = prices(network, blind, load).q
     assert blind.converged
     assert coding.congestion_equality(q, blind.rates, tolerance=1e-3, unused=1e-3).holds
-    assert coding.solve(network, load).utility >= blind.utility - 1e-8
+    # Prices let rates overfill a link by their tolerance, and that much more utility may come out.
+    assert coding.solve(network, load).utility >= blind.utility - 1e-8 * (1.0 + abs(blind.utility))
 
 
 def test_of_two_coded_flows_the_one_whose_coding_costs_less_leaves_the_cheaper_link_to_the_other():
