@@ -139,8 +139,8 @@ def test_an_unknown_class_names_those_that_exist(result: Result) -> None:
         (lambda r: r.path("multipath", 0, "cwnd"), KeyError, "did you mean cwnd_segments?"),
         (lambda r: r.users("multipath", "srtt_s"), KeyError, "paths and series.paths have it"),
         (lambda r: r.users("multipath", "class"), KeyError, "is not a column of numbers"),
-        (lambda r: r.link("ap3", "loss"), KeyError, "did you mean ap2 or ap1?"),
-        (lambda r: r.link("ap1", "los"), KeyError, "did you mean loss?"),
+        (lambda r: r.link("ap3", "loss"), KeyError, "did you mean ap1 or ap2?"),
+        (lambda r: r.link("ap1", "los"), KeyError, "did you mean loss"),
         (
             lambda r: r.station("air", "client", "airtime"),
             KeyError,

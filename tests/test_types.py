@@ -43,6 +43,7 @@ OPEN = {
     "papers/wifi/logs.py": "events of a qlog",
     "plot/animation/data.py": "what the page's script reads, as JSON",
     "records.py": "where JSON becomes records, and records become JSON",
+    "remarks.py": "a path with few events as JSON",
     "report/page.py": "what a template is given",
     "result.py": "a result as JSON; its provenance, and what theory and fairness add to it",
     "runs.py": "a run as JSON",
