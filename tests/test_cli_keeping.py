@@ -100,3 +100,26 @@ def test_a_disk_that_the_result_fills_costs_only_the_place_of_the_file(
 def test_a_check_of_a_file_leaves_nothing(tmp_path: Path) -> None:
     check_writable(tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@needs_full
+@pytest.mark.parametrize("option", ["--pcap", "--qlog"])
+def test_a_recording_that_cannot_be_written_costs_neither_tables_nor_result(
+    option: str, tmp_path: Path
+) -> None:
+    shown = anabranch(*RUN)
+    done = anabranch(*RUN, option, str(FULL), "--json", str(tmp_path / "c.json"))
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"error: {FULL} cannot be written: No space left on device\n"
+    assert done.stdout.startswith(shown.stdout)
+    assert json.loads((tmp_path / "c.json").read_text())["runs"]
+
+
+def test_a_recording_that_fills_the_disk_is_not_left_in_part(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = [*COMMAND, *RUN, "--pcap", str(disk / "c.pcapng")]
+    done = on_a_small_disk(2 * PROBE_BYTES, disk, "sh", "-c", '"$@"; ls -A "$0"', str(disk), *words)
+    assert "c.pcapng cannot be written: No space left on device" in done.stderr
+    assert "single-path" in done.stdout and "written to" not in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("digests"), "the disk is empty"

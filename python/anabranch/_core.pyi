@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypedDict
 
 from numpy import float64
@@ -54,13 +55,15 @@ def simulate(
     until_s: float | None = ...,
     keep_bytes: int | None = ...,
     progress: Callable[[float, float], object] | None = ...,
+    unwritten: dict[Path, OSError] | None = ...,
 ) -> list[dict[str, Any]]:
     """One dictionary for each seed, in their order.
 
     `threads` 0 takes every core. `progress` is told simulated seconds done and in all. After an
     interrupt the replications that had finished are returned, if any. With one seed, `pcap` and `qlog`
     name files that are written: packets up to `until_s`, of each the first `keep_bytes` bytes.
-    Raises ScenarioError, ValueError for a plan that no capture can hold, and OSError.
+    Raises ScenarioError, ValueError for a plan that no capture can hold, and OSError; a file whose
+    writing fails during the run goes into `unwritten` instead, if that is given.
     """
 
 def read_capture(path: str | PathLike[str], bin_s: float) -> dict[str, Any]:
@@ -183,6 +186,9 @@ class Emulator:
 
         Raises OSError if a device is gone, RuntimeError at a second call.
         """
+
+    def unwritten(self) -> OSError | None:
+        """Why the capture could not be written, asked for once after the run; None if it was."""
 
     def stop(self) -> None:
         """Ends `run` within 50 ms; may be called from any thread, before `run` too."""

@@ -420,7 +420,8 @@ def run(
 
     Raises ScenarioError, ValueError for seeds that are not distinct integers from 0 to 2^64 − 1,
     for a number of threads below zero and for a recording of several runs, and OSError if a
-    recording cannot be written. After an interrupt the replications that had finished are returned.
+    recording cannot be written; NotRecorded, with the result, if that fails during the run. After
+    an interrupt the replications that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
@@ -432,6 +433,7 @@ def run(
     recording = recording or Recording()
     recording.check(wanted)
     plan = scenario.plan(overrides=overrides, controller=controller)
+    unwritten: dict[Path, OSError] = {}
     with beside(recording.pcap) as pcap, beside(recording.qlog) as qlog:
         runs = _core.simulate(
             scenario.text,
@@ -447,9 +449,23 @@ def run(
             until_s=recording.until_s,
             keep_bytes=recording.keep_bytes,
             progress=progress,
+            unwritten=unwritten,
         )
-    origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
-    return Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
+        origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
+        result = Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
+        for file, error in unwritten.items():
+            raise NotRecorded((recording.pcap if file == pcap else recording.qlog), error, result)
+    return result
+
+
+class NotRecorded(OSError):
+    """A recording could not be written to its end; the run ended all the same."""
+
+    def __init__(self, file: str | Path | None, error: OSError, result: Result) -> None:
+        """For a file, with what went wrong."""
+        super().__init__(f"{file} cannot be written: {error.strerror or error}")
+        self.result = result
+        """What the run gave."""
 
 
 def provenance(

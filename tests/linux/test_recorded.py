@@ -9,6 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.linux import run
+from anabranch.result import NotRecorded
 
 pytestmark = pytest.mark.usefixtures("kernel")
 
@@ -48,3 +49,17 @@ def test_a_capture_is_of_one_replication_and_has_no_qlog(tmp_path: Path) -> None
     with pytest.raises(ValueError, match="there is a capture only"):
         run("khalili/scenario-c", recording=ab.Recording(qlog=tmp_path / "x"))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_capture_that_cannot_be_written_costs_no_result() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    with pytest.raises(NotRecorded, match="/dev/full cannot be written: No space left") as raised:
+        run(
+            "khalili/scenario-c",
+            controller="reno",
+            overrides=[*SHORT, *SPREAD],
+            keep_invalid=True,
+            recording=ab.Recording(pcap="/dev/full"),
+        )
+    assert raised.value.result.mean("multipath").mean > 0

@@ -2,7 +2,7 @@
 
 use crate::outcome::stations;
 use crate::read;
-use crate::simulate::open;
+use crate::recording::{Written, open};
 use crate::tables::{self, Samples};
 use emulator::{Device, Own, Reason, Report, Series, Settings, Side, Watch};
 use numpy::IntoPyArray;
@@ -23,6 +23,7 @@ type Given = (RawFd, usize, usize, bool);
 pub(crate) struct Emulator {
     plan: Plan,
     watch: Watch,
+    capture: Option<Written>,
     /// What has not run yet.
     ready: Mutex<Option<emulator::Emulator>>,
 }
@@ -49,10 +50,12 @@ impl Emulator {
         let settings = Settings { first_port, seed, series };
         let mut ready = emulator::Emulator::new(&plan, devices, settings)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        if let Some(out) = open(pcap)? {
+        let mut capture = None;
+        if let Some((written, out)) = open(pcap)? {
             ready.record(&plan, out, keep_bytes.unwrap_or(usize::MAX))?;
+            capture = Some(written);
         }
-        Ok(Emulator { plan, watch: Watch::default(), ready: Mutex::new(Some(ready)) })
+        Ok(Emulator { plan, watch: Watch::default(), capture, ready: Mutex::new(Some(ready)) })
     }
 
     #[pyo3(signature = (seconds=None))]
@@ -66,6 +69,10 @@ impl Emulator {
         let ready = ready.ok_or_else(|| PyRuntimeError::new_err("an Emulator runs once"))?;
         let report = py.detach(|| ready.run(&self.watch, seconds.map(Span::from_seconds)))?;
         to_dict(py, &self.plan, &report)
+    }
+
+    fn unwritten(&self) -> Option<PyErr> {
+        self.capture.as_ref().and_then(Written::failure)
     }
 
     fn stop(&self) {

@@ -10,6 +10,7 @@ mod kernel;
 mod laws;
 mod names;
 mod outcome;
+mod recording;
 mod simulate;
 mod tables;
 

@@ -3,13 +3,13 @@
 
 use crate::outcome::to_dict;
 use crate::read;
+use crate::recording::open;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::Plan;
 use simulator::{Observe, Outcome, Progress, Recording, record, replicate};
-use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -21,7 +21,7 @@ use units::{Span, Time};
 const BREATH: Duration = Duration::from_millis(50);
 
 #[pyfunction]
-#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None))]
+#[pyo3(signature = (text, seeds, *, name="<scenario>", overrides=Vec::new(), controller=None, threads=0, series=false, events=false, pcap=None, qlog=None, until_s=None, keep_bytes=None, progress=None, unwritten=None))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword of the Python function")]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -38,19 +38,29 @@ pub(crate) fn simulate<'py>(
     until_s: Option<f64>,
     keep_bytes: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
+    unwritten: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
     let work = Work { plan: &plan, seeds, observe: Observe { series, events }, threads };
     let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
-    let recording = Recording { pcap: open(pcap)?, qlog: open(qlog)?, until, keep: keep_bytes };
+    let (mut files, mut outs) = (Vec::new(), [None, None]);
+    for (file, place) in [pcap, qlog].into_iter().zip(&mut outs) {
+        if let Some((written, out)) = open(file)? {
+            files.push(written);
+            *place = Some(out);
+        }
+    }
+    let [pcap, qlog] = outs;
+    let recording = Recording { pcap, qlog, until, keep: keep_bytes };
     let outcomes = watched(py, work, recording, progress)?;
+    for file in &files {
+        match (file.failure(), &unwritten) {
+            (Some(error), Some(told)) => told.set_item(file.path(), error)?,
+            (Some(error), None) => return Err(error),
+            (None, _) => {}
+        }
+    }
     outcomes.iter().map(|outcome| to_dict(py, &plan, outcome)).collect()
-}
-
-/// A new file to write to.
-pub(crate) fn open(path: Option<PathBuf>) -> io::Result<Option<Box<dyn Write + Send>>> {
-    let create = |path| File::create(path).map(|file| Box::new(BufWriter::new(file)) as Box<_>);
-    path.map(create).transpose()
 }
 
 /// What is to be run.

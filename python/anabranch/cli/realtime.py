@@ -41,15 +41,13 @@ def run_command(source: str, options: KernelRunOptions) -> None:
     )
 
     def tell(result: Result) -> None:
-        if options.recording.pcap:
-            console().print(f"written to {options.recording.pcap}", highlight=False, markup=False)
         show_error(result)
         tell_not_judged(
             result.plan,
             "for there is no reference TCP on the kernel; `anabranch run` judges it in simulation",
         )
 
-    result = perform(produce, source, options.json, tell)
+    result = perform(produce, source, options.json, tell, options.recording)
     check_complete(result, options.seeds)
 
 

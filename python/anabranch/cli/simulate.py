@@ -14,7 +14,7 @@ import typer
 from ..fairness import check_demands, demands
 from ..files import check_writable
 from ..plan import DropTail, Link, Wifi
-from ..result import Recording, Result, run
+from ..result import NotRecorded, Recording, Result, run
 from ..scenario import Scenario
 from ..statistics import (
     COUNT,
@@ -56,13 +56,11 @@ def run_command(source: str, options: RunOptions) -> None:
     """
 
     def tell(result: Result) -> None:
-        for file in (options.recording.pcap, options.recording.qlog):
-            if file:
-                console().print(f"written to {file}", highlight=False, markup=False)
         if not result.fairness:
             tell_not_judged(result.plan, "for the command was interrupted")
 
-    result = perform(partial(judged_too, options=options), source, options.json, tell)
+    produce = partial(judged_too, options=options)
+    result = perform(produce, source, options.json, tell, options.recording)
     check_complete(result, options.seeds)
     if demands(result.plan) and not result.fairness:
         raise typer.Exit(INTERRUPTED)
@@ -76,19 +74,27 @@ def judged_too(scenario: Scenario, options: RunOptions) -> Result:
     Raises ValueError before anything is run if one of them cannot be judged.
     """
     wanted = check_demands(scenario, controller=options.controller, overrides=options.overrides)
-    result = simulated(
-        scenario,
-        options.seeds,
-        controller=options.controller,
-        overrides=options.overrides,
-        threads=options.threads,
-        series=options.series,
-        events=options.events,
-        recording=options.recording,
-    )
-    if not wanted or not result.provenance["complete"]:
-        return result
-    return judged(result, options.threads)
+
+    def with_judgements(result: Result) -> Result:
+        if not wanted or not result.provenance["complete"]:
+            return result
+        return judged(result, options.threads)
+
+    try:
+        result = simulated(
+            scenario,
+            options.seeds,
+            controller=options.controller,
+            overrides=options.overrides,
+            threads=options.threads,
+            series=options.series,
+            events=options.events,
+            recording=options.recording,
+        )
+    except NotRecorded as error:
+        error.result = with_judgements(error.result)
+        raise
+    return with_judgements(result)
 
 
 def perform(
@@ -96,18 +102,31 @@ def perform(
     source: str,
     json: Path | None,
     tell: Callable[[Result], object],
+    recording: Recording,
 ) -> Result:
-    """What a world gives for a scenario: shown, with what `tell` has to say, and written."""
+    """What a world gives for a scenario: shown, with what `tell` has to say, and written.
+
+    Raises OSError after all of that if a file, or the recording, could not be written.
+    """
     scenario = scenario_from(source)
     if json:
         check_writable(json)
-    result = produce(scenario)
+    failure: NotRecorded | None = None
+    try:
+        result = produce(scenario)
+    except NotRecorded as error:
+        result, failure = error.result, error
 
     def told() -> None:
         show(result)
+        for file in (recording.pcap, recording.qlog):
+            if file and not failure:
+                console().print(f"written to {file}", highlight=False, markup=False)
         tell(result)
 
     show_and_write(told, (json, result.save))
+    if failure:
+        raise failure
     return result
 
 

@@ -88,6 +88,10 @@ class Emulation:
         assert self._report is not None
         return self._report
 
+    def unwritten(self) -> OSError | None:
+        """Why its capture could not be written; None if it was. Asked for once, after its end."""
+        return self._emulator.unwritten()
+
     def stop(self) -> None:
         """Ends it before its time."""
         self._emulator.stop()

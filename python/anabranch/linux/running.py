@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..files import beside
 from ..plan import Plan
 from ..records import Record, plain
-from ..result import Recording, Result, provenance
+from ..result import NotRecorded, Recording, Result, provenance
 from ..runs import Run
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
@@ -96,8 +96,11 @@ def run(
         order = Order(scenario, plan, controller, overrides, series, replace(recording, pcap=pcap))
         session = Session(order, wanted, progress)
         session.run(controllers, keep_invalid, record)
-    origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
-    return Result(scenario, plan, session.runs, "linux", origin)
+        origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
+        result = Result(scenario, plan, session.runs, "linux", origin)
+        if order.unwritten:
+            raise NotRecorded(recording.pcap, order.unwritten[0], result)
+    return result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -52,6 +52,8 @@ class Order:
     overrides: Sequence[str]
     series: bool
     recording: Recording = field(default_factory=Recording)
+    unwritten: list[OSError] = field(default_factory=list)
+    """Why the capture of the last replication was not written; empty if it was."""
 
     def emulation(self, network: Network, seed: int) -> Emulation:
         """The emulator that looks at its links, not started."""
@@ -160,6 +162,7 @@ def replicate(
             emulation.stop()
             raise
         report = emulation.report()
+        order.unwritten[:] = [error] if (error := emulation.unwritten()) else []
         busy_s = time.thread_time() - busy_s
         host = grown(before, host_counters(network))
         kernel = KernelReport(
