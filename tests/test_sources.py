@@ -54,7 +54,7 @@ def test_a_cell_takes_the_steps_of_its_configuration_and_may_be_changed_further(
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("khalili:c-lia30", r"did you mean c-lia-30"),
+        ("khalili:c-lya-30", r"did you mean c-lia-30"),
         ("khalili:", r"`anabranch list cells khalili` shows its \d+ cells"),
         ("kalili:c-lia-30", r"there is no document 'kalili'; did you mean khalili\?"),
         ("nothing:at-all", r"The documents are|the documents are khalili"),
@@ -64,6 +64,11 @@ def test_an_unknown_cell_is_refused_with_those_that_are_near(source: str, messag
     for take in (ab.load, ab.run):
         with pytest.raises(ab.ScenarioError, match=message):
             take(source)
+
+
+def test_a_cell_is_found_however_it_is_written() -> None:
+    for spelled in ("Khalili:C-LIA-30", "khalili:c_lia_30", "khalili:c lia 30", "khalili:clia30"):
+        assert ab.load(spelled).name == "khalili:c-lia-30"
 
 
 def test_a_file_with_a_colon_in_its_name_is_a_file(

@@ -25,6 +25,7 @@ PACKAGE = Path(__file__).parent.parent / "python/anabranch"
 OPEN = {
     "capture.py": "what the reader of captures gives, before it becomes tables",
     "cli/compare.py": "keyword arguments of two worlds; the comparison as JSON",
+    "cli/draw.py": "options of a plot by name",
     "cli/dynamics.py": "what theory adds to a result, as JSON",
     "cli/maps.py": "what theory adds to a result, as JSON",
     "cli/paired.py": "the comparison in pairs as JSON",
