@@ -5,7 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use units::Span;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(capture) = wire::capture::read(bytes, Span::millis(100)) else {
+    let Ok(capture) = wire::capture::read(bytes, Span::millis(100), wire::capture::Part::default())
+    else {
         return;
     };
     let segments: u64 =

@@ -38,7 +38,9 @@ fuzz_target!(|bytes: &[u8]| {
     let unseen = run(&plan, 1, Observe::default(), &progress).expect("nobody stops it");
     assert_eq!(outcome.digest, unseen.digest, "looking changes nothing: {text}");
     let written = file.0.lock().expect("nobody panicked");
-    let capture = wire::capture::read(&**written, Span::millis(100)).expect("it is a capture");
+    let capture =
+        wire::capture::read(&**written, Span::millis(100), wire::capture::Part::default())
+            .expect("it is a capture");
     assert!(capture.broken.is_none() && capture.malformed == 0, "{text}");
     let again: u64 = capture.subflows.iter().map(|subflow| subflow.forth.again_packets).sum();
     // Segments that TCP retransmits on a coded path leave it in other combinations, and TFRC is

@@ -66,8 +66,11 @@ def simulate(
     writing fails during the run goes into `unwritten` instead, if that is given.
     """
 
-def read_capture(path: str | PathLike[str], bin_s: float) -> dict[str, Any]:
-    """Tables `flows` (connections), `paths` (subflows) and `series` of a capture, and what it is.
+def read_capture(
+    path: str | PathLike[str], bin_s: float, from_s: float, to_s: float | None
+) -> dict[str, Any]:
+    """Tables `flows` (connections), `paths` (subflows) and `series` of a capture, `names` of addresses,
+    and what it is. Tables count from `from_s` up to `to_s`, the series is of the whole capture.
 
     `broken` says where it breaks off, if it does. Raises OSError, and ValueError if it is no capture.
     """

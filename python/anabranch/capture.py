@@ -48,7 +48,8 @@ class Capture:
     """What a capture says: `flows` has one row for each connection, `paths` one for each subflow.
 
     `series` has IP bytes of data packets in bins of `bin_s`, shape (bins, subflows). `span_s` is
-    what rates are taken over, in seconds since the first packet.
+    what `flows` and `paths` count, in seconds since the first packet; the series is of the whole
+    capture. `names` has the names that the file has for addresses.
     """
 
     name: str
@@ -58,6 +59,19 @@ class Capture:
     series: CapturedSeries
     span_s: tuple[float, float]
     warnings: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+
+    def label(self, number: int) -> str:
+        """The sender and the receiver of most of a subflow's payload: names where the file has
+        them, else addresses with ports.
+        """
+        paths = self.paths
+        ends = paths.initiator[number], paths.responder[number]
+        return " → ".join(map(self._called, ends if paths.upward[number] else reversed(ends)))
+
+    def _called(self, end: str) -> str:
+        """The name of an address with a port, or itself."""
+        return self.names.get(end.rpartition(":")[0].strip("[]"), end)
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -85,6 +99,7 @@ class Capture:
             "flows": self.flows,
             "paths": self.paths.to_json() | {"share": self.shares},
             "series": self.series,
+            "names": self.names,
             "warnings": self.warnings,
         }
         return {key: plain(value) for key, value in content.items()}
@@ -102,7 +117,7 @@ def read(
     end_s: float | None = None,
     partial: bool = False,
 ) -> Capture:
-    """Reads pcapng or pcap. Rates are taken from `start_s` to `end_s`, to whole bins of `bin_s`.
+    """Reads pcapng or pcap. Tables count from `start_s` to `end_s`, to whole bins of `bin_s`.
 
     Raises OSError, and ValueError if it is no capture, has no TCP, or breaks off; with `partial`
     one that breaks off is what it was up to there.
@@ -114,7 +129,8 @@ def read(
     if Path(path).is_dir():
         raise IsADirectoryError(f"{path} is a directory; name a file")
     try:
-        raw = _core.read_capture(path, bin_s)
+        from_s, to_s = whole_bins(bin_s, start_s), whole_bins(bin_s, end_s)
+        raw = _core.read_capture(path, bin_s, from_s or 0.0, to_s)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else error
         raise OSError(f"{path} cannot be read: {why}") from None
@@ -131,13 +147,15 @@ def read(
         raise ValueError(f"{path} has no TCP among its {facts.packets} packets")
     if facts.malformed_packets:
         warnings.append(f"packets with malformed TCP options: {facts.malformed_packets}")
-    span_s = bounds(series.bin_s, facts.duration_s, start_s, end_s)
-    paths.throughput_bps = rates(series, len(paths.flow), span_s)
+    span_s = bounds(bin_s, facts.duration_s, start_s, end_s)
+    lasted = span_s[1] - span_s[0] or np.nan
+    paths.throughput_bps = 8.0 * paths.data_ip_bytes / lasted
     flows.throughput_bps = np.bincount(
         paths.flow, weights=paths.throughput_bps, minlength=len(flows.token)
     ).astype(float)
-    flows.goodput_bps = 8.0 * flows.acked_bytes / (facts.duration_s or np.nan)
-    return Capture(str(path), facts, flows, paths, series, span_s, warnings)
+    flows.goodput_bps = 8.0 * flows.acked_bytes / lasted
+    warnings += early(flows, lasted)
+    return Capture(str(path), facts, flows, paths, series, span_s, warnings, raw["names"])
 
 
 LEAST_BIN_S = 1e-4
@@ -145,6 +163,17 @@ LEAST_BIN_S = 1e-4
 
 LONGEST_BIN_S = 86_400
 """A day."""
+
+
+def whole_bins(bin_s: float, time_s: float | None) -> float | None:
+    """A time at the nearest edge of a bin; None where it is not in any capture."""
+    if time_s is None or not 0 <= time_s < LONGEST_S:
+        return None
+    return round(time_s / bin_s) * bin_s
+
+
+LONGEST_S = 1e9
+"""Longer than any capture."""
 
 
 def bounds(bin_s: float, lasted: float, start_s: float, end_s: float | None) -> tuple[float, float]:
@@ -159,13 +188,12 @@ def bounds(bin_s: float, lasted: float, start_s: float, end_s: float | None) -> 
     return first_s, last_s
 
 
-def rates(
-    series: CapturedSeries, subflows: int, span_s: tuple[float, float]
-) -> NDArray[np.float64]:
-    """IP bits of data packets in a second, shape (subflows,); NaN if the capture is of one instant."""
-    lasted = span_s[1] - span_s[0]
-    inside = (series.t_s >= span_s[0] - 1e-9) & (series.t_s < span_s[1] - 1e-12)
-    if not len(series.t_s):
-        return np.zeros(subflows)
-    total = series.data_ip_bytes[inside].sum(axis=0)
-    return np.asarray(8.0 * total / (lasted or np.nan), dtype=float)
+def early(flows: CapturedFlows, lasted: float) -> list[str]:
+    """A sentence on each connection with more goodput than throughput: why that can be."""
+    more = flows.goodput_bps > flows.throughput_bps
+    return [
+        f"connection {number}: goodput is above throughput, as {missing / 1e6:.3g} MB more were acknowledged than "
+        "were sent in the span: data from before it, or segments that were not captured"
+        for number, missing in enumerate((flows.goodput_bps - flows.throughput_bps) * lasted / 8)
+        if more[number]
+    ]

@@ -673,7 +673,7 @@ class CapturedFlows(Table):
     )
     goodput_bps: Numbers = column(
         "bit/s",
-        "`acked_bytes` over the whole capture",
+        "`acked_bytes` over the span",
     )
 
 
@@ -700,7 +700,7 @@ class CapturedPaths(Table):
     )
     upward: Flags = column(
         "",
-        "whether the initiator sent more payload",
+        "whether the initiator sent more payload, of the whole capture",
     )
     start_s: Numbers = column(
         "s",

@@ -4,19 +4,23 @@ use crate::tables::{self, Samples};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
 use units::Span;
-use wire::capture::{Capture, Error};
+use wire::capture::{Capture, Error, Part};
 
 #[pyfunction]
 pub(crate) fn read_capture(
     py: Python<'_>,
     path: PathBuf,
     bin_s: f64,
+    from_s: f64,
+    to_s: Option<f64>,
 ) -> PyResult<Bound<'_, PyDict>> {
     let file = File::open(&path)?;
-    let read = py.detach(|| wire::capture::read(file, Span::from_seconds(bin_s)));
+    let part = Part { from: Span::from_seconds(from_s), to: to_s.map(Span::from_seconds) };
+    let read = py.detach(|| wire::capture::read(file, Span::from_seconds(bin_s), part));
     let capture = read.map_err(|error| match error {
         Error::NotACapture => PyValueError::new_err("it is neither pcapng nor pcap"),
         Error::Unreadable => PyValueError::new_err("it cannot be read"),
@@ -28,6 +32,9 @@ pub(crate) fn read_capture(
     all.set_item("first_s", capture.first.seconds())?;
     all.set_item("duration_s", capture.last.since(capture.first).seconds())?;
     all.set_item("broken", capture.broken.as_ref().map(ToString::to_string))?;
+    let names: BTreeMap<String, &String> =
+        capture.names.iter().map(|(address, name)| (address.to_string(), name)).collect();
+    all.set_item("names", names)?;
     all.set_item("flows", tables::captured_flows(py, &capture.connections)?)?;
     all.set_item("paths", subflows(py, &capture)?)?;
     all.set_item("series", series(py, &capture)?)?;

@@ -476,7 +476,7 @@ tables! {
     } beside {
         /// sum over its subflows
         numbers throughput_bps "bit/s";
-        /// `acked_bytes` over the whole capture
+        /// `acked_bytes` over the span
         numbers goodput_bps "bit/s";
     }
 
@@ -491,8 +491,8 @@ tables! {
         words responder "" = row.responder.to_string();
         /// whether it speaks MPTCP
         flags multipath "" = row.multipath;
-        /// whether the initiator sent more payload
-        flags upward "" = row.forth.payload_bytes >= row.back.payload_bytes;
+        /// whether the initiator sent more payload, of the whole capture
+        flags upward "" = row.upward();
         /// first packet, since the first one of the capture
         numbers start_s "s" = row.first.since(first).seconds();
         /// last packet, since the first one of the capture

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..capture import Capture, read
 from ..files import check_writable
+from ..statistics import DELAY, PERCENT, RATE, column
 from .draw import PLAIN, Looks
 from .keeping import show_and_write
-from .terminal import console, named, table
+from .terminal import columns, console, named
+
+SHARE = replace(PERCENT, decimals=1, always=True)
 
 MOST_ROWS = 40
 """Subflows that are shown; all are in the file that `--json` writes."""
@@ -41,50 +45,38 @@ def capture_command(
 def show(capture: Capture) -> None:
     """Connections and subflows as a table."""
     out, paths, flows = console(), capture.paths, capture.flows
-    head = [
-        "connection",
-        "subflow",
-        "throughput Mb/s",
-        "share %",
-        "data packets",
-        "sent again",
-        "RTT ms",
-        "goodput Mb/s",
-    ]
-    rows: list[list[str]] = []
-    seen: set[int] = set()
     order = sorted(range(len(paths.flow)), key=lambda number: int(paths.flow[number]))
-    for number in order[:MOST_ROWS]:
-        flow = int(paths.flow[number])
-        up = paths.upward[number]
-        ends = [paths.initiator[number], paths.responder[number]]
-        source, sink = ends if up else reversed(ends)
-        token = flows.token[flow]
-        first = flow not in seen
-        seen.add(flow)
-        name = f"{flow} (token {token})" if token else str(flow)
-        rows.append(
-            [
-                named(name) if first else "",
-                named(f"{source} → {sink}"),
-                shown(paths.throughput_bps[number] / 1e6, ".4g"),
-                shown(100 * capture.shares[number], ".1f"),
-                str(paths.sent_packets[number]),
-                str(paths.retransmits[number]),
-                shown(1e3 * paths.rtt_s[number], ".1f"),
-                shown(flows.goodput_bps[flow] / 1e6, ".4g") if first else "",
-            ]
-        )
-    title = "Throughput counts IP bytes of data packets in the span, goodput payload acknowledged in all"
-    out.print(table(title, head, rows, left=2))
+    shown = order[:MOST_ROWS]
+    owners = [int(paths.flow[number]) for number in shown]
+    first = [owner not in owners[:index] for index, owner in enumerate(owners)]
+    goodputs = column([float(flows.goodput_bps[owner]) for owner in owners], RATE)
+
+    def of_first(cells: list[str]) -> list[str]:
+        """What a connection has once stands in its first row."""
+        return [cell if begins else "" for cell, begins in zip(cells, first, strict=True)]
+
+    cells = {
+        "connection": of_first([called(capture, owner) for owner in owners]),
+        "subflow": [named(capture.label(number)) for number in shown],
+        "throughput Mb/s": column([float(paths.throughput_bps[n]) for n in shown], RATE),
+        "share %": column([float(capture.shares[n]) for n in shown], SHARE),
+        "data packets": [f"{paths.sent_packets[n]:.0f}" for n in shown],
+        "sent again": [f"{paths.retransmits[n]:.0f}" for n in shown],
+        "RTT ms": column([float(paths.rtt_s[n]) for n in shown], DELAY),
+        "goodput Mb/s": of_first(goodputs),
+    }
+    start_s, end_s = capture.span_s
+    title = (
+        f"From {start_s:g} s to {end_s:.3f} s: throughput counts IP bytes of data packets, goodput payload that was "
+        "acknowledged"
+    )
+    out.print(columns(title, cells, left=2, spare=("sent again", "share %")))
     if len(order) > MOST_ROWS:
         out.print(f"{len(order) - MOST_ROWS} more subflows; --json has all", style="dim")
-    start_s, end_s = capture.span_s
     facts = capture.facts
     sending = int((flows.throughput_bps > 0).sum())
     out.print(
-        f"packets: {facts.packets} in {facts.duration_s:.3f} s, "
-        f"{facts.other_packets} of them not TCP; rates from {start_s:g} s to {end_s:.3f} s"
+        f"packets: {facts.packets} in {facts.duration_s:.3f} s, {facts.other_packets} of them not TCP"
         + (f"; Jain's index of {sending} connections {capture.jain:.3f}" if sending > 1 else ""),
         style="dim",
     )
@@ -92,6 +84,7 @@ def show(capture: Capture) -> None:
         out.print(named(warning), style="yellow")
 
 
-def shown(value: float, how: str) -> str:
-    """A number, or a dash where there is none."""
-    return "–" if value != value else format(value, how)
+def called(capture: Capture, flow: int) -> str:
+    """A connection by its number, with its token if it has one."""
+    token = capture.flows.token[flow]
+    return f"{flow} (token {token})" if token else str(flow)

@@ -43,8 +43,8 @@ def capture(
     carried most; of more than 60 bins, several are one step. `names` has a name for each subflow of
     the capture, by default its two ends. Raises ValueError when `names` has not.
     """
-    ends = zip(read.paths.initiator, read.paths.responder, strict=True)
-    called = [f"{one} → {other}" for one, other in ends] if names is None else list(names)
+    every_label = map(read.label, range(len(read.paths.flow)))
+    called = list(every_label if names is None else names)
     if len(called) != len(read.paths.flow):
         raise ValueError(
             f"there are {len(read.paths.flow)} subflows but {len(called)} names for them"

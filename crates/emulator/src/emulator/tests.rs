@@ -407,7 +407,9 @@ fn a_capture_has_what_passes_the_senders_device_each_way() {
     (0..3).for_each(|tag| send(sender, 0, 1000, tag));
     receiver.send(&built(TCP, 0, PORT, 40_000, 52)).unwrap();
     run(laboratory.emulator, 30, receiver);
-    let capture = wire::capture::read(rewound(file), Span::millis(100)).unwrap();
+    let capture =
+        wire::capture::read(rewound(file), Span::millis(100), wire::capture::Part::default())
+            .unwrap();
     assert_eq!(capture.packets, 4);
     // The packet from the receiver is written after the delay.
     assert!(capture.broken.is_none() && capture.last.since(capture.first) >= Span(1_000_000));

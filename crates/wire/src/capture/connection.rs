@@ -56,7 +56,13 @@ struct Opening {
 #[derive(Default)]
 pub(super) struct Connections {
     openings: Vec<Opening>,
+    /// Data acks when the counted part began, and when it ended.
+    begun: Option<DataAcks>,
+    ended: Option<DataAcks>,
 }
+
+/// Data acks of the initiator and the responder of each subflow.
+type DataAcks = Vec<[Option<Acks>; 2]>;
 
 impl Connections {
     pub(super) fn add(&mut self, number: usize, seen: &Seen, subflow: &Subflow) {
@@ -70,8 +76,24 @@ impl Connections {
         }
     }
 
+    /// Says before each segment whether the counted part has begun and ended.
+    pub(super) fn mark(&mut self, begun: bool, ended: bool) {
+        if begun && self.begun.is_none() {
+            self.begun = Some(self.data_acks());
+        }
+        if ended && self.ended.is_none() {
+            self.ended = Some(self.data_acks());
+        }
+    }
+
+    fn data_acks(&self) -> DataAcks {
+        self.openings.iter().map(|opening| opening.data_acks).collect()
+    }
+
     /// Puts subflows together: a join may stand before what it joins.
     pub(super) fn finish(self, subflows: &[Subflow]) -> Vec<Connection> {
+        let last = self.data_acks();
+        let part = [self.begun.as_ref().unwrap_or(&last), self.ended.as_ref().unwrap_or(&last)];
         let mut owners = BTreeMap::new();
         for (number, opening) in self.openings.iter().enumerate() {
             owners.extend(opening.tokens().map(|token| (token, number)));
@@ -90,7 +112,7 @@ impl Connections {
             }
         }
         for connection in &mut connections {
-            connection.judge(&self.openings, subflows);
+            connection.judge(&self.openings, subflows, part);
         }
         connections
     }
@@ -98,7 +120,12 @@ impl Connections {
 
 impl Connection {
     /// Counts what was acknowledged, and looks at the proofs of its joins.
-    fn judge(&mut self, openings: &[Opening], subflows: &[Subflow]) {
+    fn judge(
+        &mut self,
+        openings: &[Opening],
+        subflows: &[Subflow],
+        [begun, ended]: [&DataAcks; 2],
+    ) {
         let first = &openings[self.subflows[0]];
         let mine = || self.subflows.iter().map(|&number| &openings[number]);
         let hash = Hash::of_version(first.version);
@@ -116,10 +143,16 @@ impl Connection {
             })
         });
         let tcp = |number: &usize| {
-            subflows[*number].forth.acked().saturating_add(subflows[*number].back.acked())
+            subflows[*number].forth.acked_bytes.saturating_add(subflows[*number].back.acked_bytes)
         };
-        let data: Vec<u64> =
-            (0..2).filter_map(|who| acknowledged(&self.subflows, openings, who)).collect();
+        let upto = |acks: &DataAcks, who| acknowledged(&self.subflows, openings, acks, who);
+        let data: Vec<u64> = (0..2)
+            .filter_map(|who| {
+                let before = upto(begun, who).unwrap_or(0);
+                acknowledges(&self.subflows, openings, who)
+                    .then(|| upto(ended, who).unwrap_or(0).saturating_sub(before))
+            })
+            .collect();
         self.acked_bytes = match data.is_empty() {
             // no data acks: plain TCP
             true => self.subflows.iter().map(tcp).fold(0, u64::saturating_add),
@@ -130,11 +163,21 @@ impl Connection {
     }
 }
 
-/// Payload that data acks of `who` cover; none if there are none.
-fn acknowledged(subflows: &[usize], openings: &[Opening], who: usize) -> Option<u64> {
+/// Whether `who` has sent data acks.
+fn acknowledges(subflows: &[usize], openings: &[Opening], who: usize) -> bool {
+    subflows.iter().any(|&number| openings[number].data_acks[who].is_some())
+}
+
+/// Payload that the data acks of `who` in `data_acks` cover; none if there are none.
+fn acknowledged(
+    subflows: &[usize],
+    openings: &[Opening],
+    data_acks: &DataAcks,
+    who: usize,
+) -> Option<u64> {
     let first = &openings[subflows[0]];
-    let acks: Vec<Acks> =
-        subflows.iter().filter_map(|&number| openings[number].data_acks[who]).collect();
+    let of = |number: &usize| data_acks.get(*number).and_then(|acks| acks[who]);
+    let acks: Vec<Acks> = subflows.iter().filter_map(of).collect();
     // The key of the other side says where its data began, be it before the first data ack.
     let begun = first.keys[1 - who]
         .map(|key| initial_data_sequence(Hash::of_version(first.version), key).wrapping_add(1));
@@ -230,6 +273,11 @@ mod tests {
     use super::*;
     use crate::mptcp::Mapping;
 
+    fn covered(subflows: &[usize], openings: &[Opening], who: usize) -> Option<u64> {
+        let acks = openings.iter().map(|opening| opening.data_acks).collect();
+        acknowledged(subflows, openings, &acks, who)
+    }
+
     fn mapped(data_sequence: u64) -> Mptcp {
         let mapping = Mapping {
             data_sequence,
@@ -258,9 +306,9 @@ mod tests {
             }
         }
         let openings = [first, second];
-        assert_eq!(acknowledged(&[0, 1], &openings, 1), Some(5_000_001_000));
-        assert_eq!(acknowledged(&[1], &openings, 1), Some(2_100_000_000));
-        assert_eq!(acknowledged(&[0, 1], &openings, 0), None);
+        assert_eq!(covered(&[0, 1], &openings, 1), Some(5_000_001_000));
+        assert_eq!(covered(&[1], &openings, 1), Some(2_100_000_000));
+        assert_eq!(covered(&[0, 1], &openings, 0), None);
     }
 
     #[test]
@@ -277,9 +325,9 @@ mod tests {
         bare.add(&acked(begun + 100_000), 1);
         let openings = [first, early, bare];
         for subflows in [[0, 1, 2], [0, 2, 1], [2, 1, 0]] {
-            assert_eq!(acknowledged(&subflows, &openings, 1), Some(100_000), "{subflows:?}");
+            assert_eq!(covered(&subflows, &openings, 1), Some(100_000), "{subflows:?}");
         }
-        assert_eq!(acknowledged(&[2], &openings, 1), Some(50_000));
+        assert_eq!(covered(&[2], &openings, 1), Some(50_000));
     }
 
     #[test]
@@ -290,8 +338,8 @@ mod tests {
         let begun = initial_data_sequence(Hash::of_version(first.version), key).wrapping_add(1);
         let mut join = Opening::default();
         join.add(&acked(begun), 1);
-        assert_eq!(acknowledged(&[0, 1], &[first.clone(), join.clone()], 1), Some(0));
+        assert_eq!(covered(&[0, 1], &[first.clone(), join.clone()], 1), Some(0));
         join.add(&acked(begun + 3000), 1);
-        assert_eq!(acknowledged(&[0, 1], &[first, join], 1), Some(3000));
+        assert_eq!(covered(&[0, 1], &[first, join], 1), Some(3000));
     }
 }

@@ -1,9 +1,10 @@
 //! A capture file as packets: pcapng, and pcap of both byte orders and precisions.
 
 use pcap_parser::traits::PcapNGPacketBlock;
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, NameRecord, NameRecordType, PcapBlockOwned, PcapError, create_reader};
 use std::fmt;
 use std::io::Read;
+use std::net::IpAddr;
 use units::Time;
 
 /// Bytes of a file that are looked at together; no packet may be larger.
@@ -76,7 +77,8 @@ fn ticks(resolution: u8) -> Option<u64> {
     }
 }
 
-/// Shows every packet to `visit`; says where the file broke off, if it did.
+/// Shows every packet to `visit`, and every address that the file has a name for to `name`; says
+/// where the file broke off, if it did.
 ///
 /// # Errors
 ///
@@ -84,6 +86,7 @@ fn ticks(resolution: u8) -> Option<u64> {
 pub fn packets(
     input: impl Read + Send,
     mut visit: impl FnMut(&Packet<'_>),
+    mut name: impl FnMut(IpAddr, String),
 ) -> Result<Option<Broken>, Error> {
     let mut reader = create_reader(WINDOW, input).map_err(|error| match error {
         PcapError::ReadError => Error::Unreadable,
@@ -93,6 +96,9 @@ pub fn packets(
     loop {
         let why = match reader.next() {
             Ok((bytes, block)) => {
+                if let PcapBlockOwned::NG(Block::NameResolution(names)) = &block {
+                    names.nr.iter().filter_map(named).for_each(|(who, what)| name(who, what));
+                }
                 match look(&block, &mut interfaces, &mut visit) {
                     Ok(seen) => count += u64::from(seen),
                     Err(why) => {
@@ -117,6 +123,23 @@ pub fn packets(
         };
         return Ok(Some(Broken { packets: count, offset: reader.consumed() as u64, why }));
     }
+}
+
+/// The address of a record of names and its first name, without characters that steer a terminal.
+fn named(record: &NameRecord<'_>) -> Option<(IpAddr, String)> {
+    let length = match record.record_type {
+        NameRecordType::Ipv4 => 4,
+        NameRecordType::Ipv6 => 16,
+        _ => return None,
+    };
+    let (address, names) = record.record_value.split_at_checked(length)?;
+    let address = match <[u8; 4]>::try_from(address) {
+        Ok(four) => IpAddr::from(four),
+        Err(_) => IpAddr::from(<[u8; 16]>::try_from(address).ok()?),
+    };
+    let first = names.split(|&byte| byte == 0).next()?;
+    let text: String = String::from_utf8_lossy(first).chars().filter(|c| !c.is_control()).collect();
+    (!text.is_empty()).then_some((address, text))
 }
 
 /// Takes one block in; whether it was a packet.

@@ -24,6 +24,8 @@ pub struct Direction {
     pub again_bytes: u64,
     /// Payload that the other side has acknowledged.
     pub acked_bytes: u64,
+    /// Payload of the whole capture, copies included, whatever part of it is counted.
+    pub whole_payload_bytes: u64,
     /// From a segment to the first acknowledgement of it, where it was captured: mean over segments
     /// that were sent once, in seconds; `NaN` if there is none.
     pub rtt_s: f64,
@@ -57,8 +59,9 @@ pub(super) fn unwrap(near: u64, value: u32) -> u64 {
 const BASE: u64 = 1 << 40;
 
 impl Direction {
-    fn send(&mut self, at: Time, seen: &Seen) {
-        self.packets += 1;
+    fn send(&mut self, at: Time, seen: &Seen, counted: bool) {
+        let count = u64::from(counted);
+        self.packets += count;
         if seen.payload == 0 && !seen.syn {
             return;
         }
@@ -74,16 +77,17 @@ impl Direction {
             return;
         }
         let payload = u64::from(seen.payload);
-        self.data_packets += 1;
-        self.data_ip_bytes += u64::from(seen.ip_bytes);
-        self.payload_bytes += payload;
+        self.data_packets += count;
+        self.data_ip_bytes += u64::from(seen.ip_bytes) * count;
+        self.payload_bytes += payload * count;
+        self.whole_payload_bytes += payload;
         self.times.push((at, seen.ip_bytes));
         let start = unwrap(space.next, seen.seq);
         let end = start.saturating_add(payload);
         let again = space.next.saturating_sub(start).min(payload);
         if again > 0 {
-            self.again_packets += 1;
-            self.again_bytes += again;
+            self.again_packets += count;
+            self.again_bytes += again * count;
         }
         let upto = end.max(space.next);
         if end > space.next {
@@ -114,7 +118,7 @@ impl Direction {
         self.again.front().is_none_or(|(begun, _)| *begun >= upto)
     }
 
-    fn acknowledge(&mut self, at: Time, ack: u32) {
+    fn acknowledge(&mut self, at: Time, ack: u32, counted: bool) {
         let Some(space) = &mut self.space else {
             return;
         };
@@ -122,6 +126,7 @@ impl Direction {
         if ack <= space.acked {
             return;
         }
+        self.acked_bytes += if counted { ack - space.acked } else { 0 };
         space.acked = ack;
         let mut newest = None;
         while let Some(&oldest) = self.outstanding.front().filter(|(upto, _)| *upto <= ack) {
@@ -130,19 +135,14 @@ impl Direction {
         }
         if let Some((upto, sent)) = newest
             && self.is_clean(upto)
+            && counted
         {
             self.rtt.0 += at.since(sent.min(at)).seconds();
             self.rtt.1 += 1;
         }
     }
 
-    /// Payload that was acknowledged so far.
-    pub(super) fn acked(&self) -> u64 {
-        self.space.map_or(0, |space| space.acked - space.first)
-    }
-
     fn finish(&mut self, first: Time, bin: Span) {
-        self.acked_bytes = self.acked();
         self.rtt_s = self.rtt.0 / self.rtt.1 as f64;
         for (at, bytes) in std::mem::take(&mut self.times) {
             let index = (at.since(first).0 / bin.0) as usize;
@@ -173,9 +173,14 @@ pub struct Subflow {
 }
 
 impl Subflow {
-    /// The way that more payload went.
+    /// Whether the initiator sent more payload, of the whole capture.
+    pub fn upward(&self) -> bool {
+        self.forth.whole_payload_bytes >= self.back.whole_payload_bytes
+    }
+
+    /// The way that more payload went, of the whole capture.
     pub fn main(&self) -> &Direction {
-        match self.forth.payload_bytes >= self.back.payload_bytes {
+        match self.upward() {
             true => &self.forth,
             false => &self.back,
         }
@@ -190,8 +195,8 @@ pub(super) struct Subflows {
 }
 
 impl Subflows {
-    /// Counts a segment, and says of which subflow it is.
-    pub(super) fn add(&mut self, at: Time, seen: &Seen) -> usize {
+    /// Takes a segment in, which is `counted` or only followed, and says of which subflow it is.
+    pub(super) fn add(&mut self, at: Time, seen: &Seen, counted: bool) -> usize {
         let pair = (seen.from.min(seen.to), seen.from.max(seen.to));
         let opens = seen.syn && seen.ack.is_none();
         let known = self.known.get(&pair).copied();
@@ -214,7 +219,7 @@ impl Subflows {
             self.known.insert(pair, self.all.len() - 1);
             self.all.len() - 1
         });
-        self.all[number].count(at, seen);
+        self.all[number].count(at, seen, counted);
         number
     }
 
@@ -230,12 +235,12 @@ impl Subflows {
 impl Subflow {
     /// Whether a SYN is of this connection, sent or copied again.
     fn is_young(&self, seen: &Seen) -> bool {
-        let again = self.initiator == seen.from && self.forth.payload_bytes == 0;
+        let again = self.initiator == seen.from && self.forth.whole_payload_bytes == 0;
         again
             && self.forth.space.is_some_and(|space| space.first as u32 == seen.seq.wrapping_add(1))
     }
 
-    fn count(&mut self, at: Time, seen: &Seen) {
+    fn count(&mut self, at: Time, seen: &Seen, counted: bool) {
         self.first = self.first.min(at);
         self.last = self.last.max(at);
         let is_mptcp = |option: &TcpOption| match option {
@@ -248,9 +253,9 @@ impl Subflow {
             true => (&mut self.forth, &mut self.back),
             false => (&mut self.back, &mut self.forth),
         };
-        sent.send(at, seen);
+        sent.send(at, seen, counted);
         if let Some(ack) = seen.ack {
-            answered.acknowledge(at, ack);
+            answered.acknowledge(at, ack, counted);
         }
     }
 }
