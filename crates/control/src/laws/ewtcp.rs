@@ -33,7 +33,7 @@ impl Law for Ewtcp {
 impl Kind for Ewtcp {
     const DESCRIBED: Described = Described {
         names: &["ewtcp"],
-        summary: "every path a TCP of weight a",
+        summary: "Every path is a TCP of weight a.",
         formula: "growth a/w_r with a = 1/n², backoff w_r/2",
         source: "Honda et al. 2009; Wischik et al., NSDI 2011",
         ported: true,

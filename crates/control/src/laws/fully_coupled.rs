@@ -31,7 +31,7 @@ impl Kind for FullyCoupled {
     const DESCRIBED: Described = Described {
         names: &["fully-coupled"],
         aliases: &["coupled"],
-        summary: "one TCP on the path of least loss; flaps between equal paths",
+        summary: "One TCP on the path of least loss; flaps between equal paths.",
         formula: "growth 1/w_tot, backoff w_r − w_tot/2",
         source: "Kelly and Voice 2005; Wischik et al., NSDI 2011, §2.4",
         ported: true,

@@ -40,7 +40,7 @@ impl Law for Hacker {
 impl Kind for Hacker {
     const DESCRIBED: Described = Described {
         names: &["hacker"],
-        summary: "reduced aggression: a TCP, and beside it flows that grow N times as slowly",
+        summary: "Reduced aggression: a TCP, and beside it flows that grow N times as slowly.",
         formula: "growth 1/w_1 on the first path, 1/(N w_r) on the others, backoff w_r/2",
         source: "Hacker, Noble and Athey, INFOCOM 2004; Tse 2006, §2.1",
         ..Described::DEFAULT

@@ -38,7 +38,7 @@ impl Kind for Lia {
     const DESCRIBED: Described = Described {
         names: &["lia"],
         aliases: &["rtt-compensator", "coupled"],
-        summary: "linked increases: MPTCP's standard control",
+        summary: "Linked increases: MPTCP's standard control.",
         formula: "growth min(max_s(w_s/rtt_s²)/(Σ x_s)², 1/w_r), backoff w_r/2",
         source: "RFC 6356 §3",
         ported: true,
