@@ -8,6 +8,7 @@ mod emulate;
 #[cfg(all(target_os = "linux", feature = "kernel"))]
 mod kernel;
 mod laws;
+mod memory;
 mod names;
 mod outcome;
 mod recording;

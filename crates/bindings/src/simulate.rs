@@ -2,8 +2,8 @@
 //! whether the user wants to stop.
 
 use crate::outcome::to_dict;
-use crate::read;
 use crate::recording::open;
+use crate::{memory, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -41,7 +41,9 @@ pub(crate) fn simulate<'py>(
     unwritten: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
-    let work = Work { plan: &plan, seeds, observe: Observe { series, events }, threads };
+    let observe = Observe { series, events };
+    memory::check(&plan, observe, seeds.len(), threads)?;
+    let work = Work { plan: &plan, seeds, observe, threads };
     let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
     let (mut files, mut outs) = (Vec::new(), [None, None]);
     for (file, place) in [pcap, qlog].into_iter().zip(&mut outs) {

@@ -9,6 +9,7 @@ mod ends;
 mod event_source;
 mod measure;
 mod media;
+mod memory;
 mod packed;
 mod result;
 mod run;
@@ -18,6 +19,7 @@ mod watch;
 mod world;
 
 pub use controller::Controller;
+pub use memory::{Need, needed};
 pub use result::{ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series};
 pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};

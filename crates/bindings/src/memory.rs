@@ -1,0 +1,110 @@
+//! How much memory there is for this process, and whether a run fits into it.
+
+use crate::ScenarioError;
+use pyo3::PyResult;
+use scenario::Plan;
+use simulator::{Need, Observe, needed};
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// What the interpreter, the tables that are printed and the allocator take beside a run.
+const BESIDE: u64 = 128 << 20;
+
+/// Refuses runs that need more memory than there is. Where that cannot be known they are allowed.
+///
+/// # Errors
+/// ScenarioError, with what is needed, what there is and what to change.
+pub(crate) fn check(plan: &Plan, observe: Observe, runs: usize, threads: usize) -> PyResult<()> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let at_once = if threads == 0 { cores() } else { threads };
+    let need = needed(plan, observe, runs, at_once);
+    let Some((available, limit)) = available() else {
+        return Ok(());
+    };
+    if need.total().saturating_add(BESIDE) <= available {
+        return Ok(());
+    }
+    let figure = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
+    let help = match need {
+        Need { series, world, .. } if series > world => {
+            "lengthen `sample`, shorten `duration`, or leave `--series` out"
+        }
+        Need { tables, world, .. } if tables > world => "take fewer replications",
+        _ if runs > 1 && at_once > 1 => "take fewer threads (`--threads 1`), or fewer users",
+        _ => "take fewer users (`count`, `arrivals`) or fewer paths",
+    };
+    let Need { world, tables, series } = need;
+    Err(ScenarioError::new_err(format!(
+        "{} needs about {} of memory (connections, links and packets {}, tables {}, series {}), and \
+         there are {} ({limit})\nhelp: {help}",
+        plan.name,
+        figure(need.total()),
+        figure(world),
+        figure(tables),
+        figure(series),
+        figure(available),
+    )))
+}
+
+/// Bytes that this process can still take, and what limits them; `None` if nothing says so.
+fn available() -> Option<(u64, &'static str)> {
+    let limits = [
+        (machine(), "what the machine has free"),
+        (group(), "the limit of the control group"),
+        (process("Max address space", "VmSize"), "the limit of address space, ulimit -v"),
+        (process("Max data size", "VmData"), "the limit of data, ulimit -d"),
+    ];
+    let known = limits.into_iter().filter_map(|(bytes, name)| Some((bytes?, name)));
+    known.min_by_key(|(bytes, _)| *bytes)
+}
+
+/// The number behind `key` in lines of `KEY NUMBER kB`, in bytes.
+fn field(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
+fn machine() -> Option<u64> {
+    let text = read_to_string("/proc/meminfo").ok()?;
+    let swap = field(&text, "SwapFree").unwrap_or(0);
+    Some(field(&text, "MemAvailable")?.saturating_add(swap))
+}
+
+/// What is left of a limit of this process; `None` if it is unlimited.
+fn process(limit: &str, used: &str) -> Option<u64> {
+    let limits = read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
+    let soft: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let used = field(&read_to_string("/proc/self/status").ok()?, used)?;
+    Some(soft.saturating_sub(used))
+}
+
+/// What is left of the limits of the control group of this process and of those around it.
+fn group() -> Option<u64> {
+    let text = read_to_string("/proc/self/cgroup").ok()?;
+    let of = |line: &str| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+        let (root, files) = match controllers {
+            "" => ("/sys/fs/cgroup", ["memory.max", "memory.current"]),
+            own if own.split(',').any(|own| own == "memory") => {
+                ("/sys/fs/cgroup/memory", ["memory.limit_in_bytes", "memory.usage_in_bytes"])
+            }
+            _ => return None,
+        };
+        let own: PathBuf = Path::new(root).join(path);
+        let around = own.ancestors().take_while(|folder| folder.starts_with(root));
+        around.filter_map(|folder| left(folder, files)).min()
+    };
+    text.lines().filter_map(of).min()
+}
+
+/// What is left in one group: files that are cached make room.
+fn left(folder: &Path, [limit, usage]: [&str; 2]) -> Option<u64> {
+    let number =
+        |file: &str| -> Option<u64> { read_to_string(folder.join(file)).ok()?.trim().parse().ok() };
+    let stat = read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let cached = stat.lines().find_map(|line| line.strip_prefix("inactive_file "));
+    let cached: u64 = cached.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+    Some(number(limit)?.saturating_sub(number(usage)?.saturating_sub(cached)))
+}
