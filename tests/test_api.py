@@ -87,6 +87,27 @@ def test_a_wrong_override_cannot_be_written_into_a_scenario() -> None:
         scenario.document(controller="oila")
 
 
+def test_a_controller_has_one_name_in_results_however_it_is_written() -> None:
+    overrides = ["duration=8 s", "warmup=1 s"]
+    one, other = (
+        ab.run("tse/two-paths", controller=name, overrides=overrides)
+        for name in ("lia", "RTT Compensator")
+    )
+    assert one.plan == other.plan and "lia" in [c.controller for c in other.plan.classes]
+    assert other.provenance["controller"] == "lia"
+    assert one.runs[0].digest == other.runs[0].digest
+    with pytest.raises(ab.ScenarioError, match=r"`fully-coupled` .* or `lia`"):
+        ab.run("tse/two-paths", controller="COUPLED")
+
+
+def test_metrics_and_scenarios_are_found_however_they_are_written(result: Result) -> None:
+    name = result.classes[0]
+    assert (result.rate(name, "Goodput BPS") == result.rate(name, "goodput_bps")).all()
+    assert ab.load("TSE/Two Paths").text == ab.load("two-paths").text
+    with pytest.raises(ab.ScenarioError, match="did you mean tse/two-paths"):
+        ab.load("tse/two-pahts")
+
+
 def test_rates_obey_capacity_and_goodput_is_below_throughput(result: Result) -> None:
     users = {c.name: c.count for c in result.plan.classes}
     total = sum(result.rate(name) * count for name, count in users.items())

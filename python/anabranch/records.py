@@ -25,7 +25,7 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
-from .offers import UnknownName, offering
+from .offers import UnknownName, find, offering
 
 Numbers: TypeAlias = NDArray[np.float64]
 """A column of measured values, or a matrix of them with one row for each sample; NaN where a world
@@ -138,10 +138,17 @@ class Table(Partial):
                 vars(self)[name] = COLUMNS[hint](vars(self)[name])
 
     def column(self, name: str) -> Numbers:
-        """A column of numbers by its name. Raises KeyError if there is none, or it has names."""
-        if identifier(name) not in vars(self):
-            raise Missing(missing(self, name))
-        column: Numbers = vars(self)[identifier(name)]
+        """A column of numbers by its name, in any case and with spaces or hyphens for underscores.
+
+        Raises KeyError if there is none, or it has names.
+        """
+        key = identifier(name)
+        if key not in vars(self):
+            found = find(name, vars(self))
+            if found is None:
+                raise Missing(missing(self, name))
+            key = found
+        column: Numbers = vars(self)[key]
         if not isinstance(column, np.ndarray):
             raise Missing(f"{name} of {type(self).__name__} is not a column of numbers")
         return column

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import plot
 from ..files import check_writable
+from ..offers import find
 from ..result import Result
 from .terminal import writing
 
@@ -47,7 +48,8 @@ class PlotOptions:
 
 def plot_command(files: list[Path], asked: PlotOptions) -> None:
     """Draws results into a file."""
-    kind, target = asked.kind, asked.output or Path(f"{asked.kind}.png")
+    kind = find(asked.kind, plot.KINDS) or asked.kind
+    target = asked.output or Path(f"{kind}.png")
     options = asked.looks.options()
     if asked.names and len(asked.names) != len(files):
         raise ValueError(
