@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from adhoc import MIXED
 from air import UPLINK
+from matplotlib.colors import to_hex
 
 import anabranch as ab
 from anabranch import plot
@@ -275,3 +276,16 @@ def test_a_reference_to_an_unknown_class_is_an_error(result):
 def test_a_single_replication_has_no_interval(bare, result):
     assert "95 %" not in note(plot.shares(bare))
     assert "95 %" in note(plot.shares(result))
+
+
+def test_a_class_that_is_called_after_a_colour_has_it():
+    options = {"series": True, "overrides": ["duration=7 s", "warmup=1 s"]}
+    result = ab.run("khalili/scenario-b", **options)
+    shares = plot.shares(result).axes[0]
+    red = [patch for patch in shares.patches if to_hex(patch.get_edgecolor()) == "#b3202a"]
+    assert red
+    for figure in (plot.cdf(result), plot.throughput(result)):
+        (legend,) = [one for one in figure.legends]
+        named = dict(zip([t.get_text() for t in legend.texts], legend.legend_handles, strict=True))
+        (drawn,) = [handle for text, handle in named.items() if text.startswith("red")]
+        assert to_hex(drawn.get_color()) == "#b3202a"

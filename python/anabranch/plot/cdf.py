@@ -56,13 +56,13 @@ def cdf(
         raise ValueError(f"there are no samples of {metric} over time; take throughput_bps")
     texts, classes = named(given, names), class_names(given)
     drawn = [
-        (number, classes.index(name), rates_mbps(result, name, metric, sample_s))
+        (number, name, rates_mbps(result, name, metric, sample_s))
         for number, result in enumerate(given)
         for name in result.classes
     ]
     figure, (ax,) = style.panels(1, 3.6, title)
-    for number, index, rates in drawn:
-        ax.ecdf(rates, **look(number, index, len(rates), len(classes)))
+    for number, name, rates in drawn:
+        ax.ecdf(rates, **look(number, name, len(rates), classes))
     if log is None:
         log = len(apart([float(np.median(rates)) for _, _, rates in drawn])) > 1
     scale(ax, [rates for _, _, rates in drawn], log)
@@ -76,12 +76,13 @@ def cdf(
     return figure
 
 
-def look(number: int, index: int, points: int, classes: int) -> dict[str, Any]:
+def look(number: int, name: str, points: int, classes: list[str]) -> dict[str, Any]:
     """How the line of a result and a class looks."""
+    index = classes.index(name)
     return {
-        "color": style.colour(index),
+        "color": style.colour(index, name),
         "linestyle": style.line(number),
-        **style.marked(index, points, classes),
+        **style.marked(index, points, len(classes)),
     }
 
 
@@ -140,7 +141,7 @@ def piece_edges(t_s: NDArray[np.float64], warmup_s: float, sample_s: float) -> N
 
 def legend_entries(texts: list[str], classes: list[str]) -> list[Artist]:
     """Colours and markers of the classes, and line styles of the results where there are several."""
-    looks = [look(0, index, 1, 1) for index in range(len(classes))]
+    looks = [look(0, name, 1, classes) for name in classes]
     entries = [style.entry(name, **of) for name, of in zip(classes, looks, strict=True)]
     if len(texts) > 1:
         for number, label in enumerate(texts):

@@ -80,7 +80,7 @@ def shares(
     if [text.lower() for text in texts] == [controllers(r).lower() for r in given]:
         groups = groups or "Controller"
     axes[-1].set_xlabel("Class (controller)" if alone else groups or "")
-    swatches = [style.swatch(n, whose(given, name)) for n, name in enumerate(classes)]
+    swatches = [style.swatch(n, name, whose(given, name)) for n, name in enumerate(classes)]
     note = sums_up(given, setting=setting)
     style.legend(figure, [*([] if alone else swatches), *marks], note=note)
     return figure
@@ -161,7 +161,7 @@ def panel(
     numbers = max(style.inches(text, size=font) for text in texts) < room
     for (place, name, value), text in zip(values, texts, strict=True):
         x, mbps, half = places.of(place, name), value.mean * 1e-6, value.half * 1e-6
-        ax.bar(x, mbps, 0.94 * places.width, **style.bar(every.index(name)))
+        ax.bar(x, mbps, 0.94 * places.width, **style.bar(every.index(name), name))
         if math.isfinite(half):
             look: dict[str, Any] = {"color": style.INK, "elinewidth": style.pt(1.4)}
             ax.errorbar(x, mbps, half, fmt="none", capsize=style.pt(4), **look)

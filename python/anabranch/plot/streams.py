@@ -103,7 +103,8 @@ def class_colours(known: Sequence[Stream]) -> list[str]:
 
     paths = Counter(one.index for one in known)
     return [
-        to_hex(style.shade(style.colour(one.index), one.path, paths[one.index])) for one in known
+        to_hex(style.shade(style.colour(one.index, one.name), one.path, paths[one.index]))
+        for one in known
     ]
 
 

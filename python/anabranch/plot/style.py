@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+NAMED = {"blue": "#0072B2", "red": "#B3202A", "green": "#009E73", "orange": "#D55E00"}
+"""Of classes with such names: a red class that is drawn orange misleads."""
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6D00", "#56B4E9", "#444444")
 """After Okabe and Ito, the yellows darkened to be seen on white."""
 
@@ -257,9 +259,11 @@ def break_labels(figure: Figure) -> None:
             ax.set_ylabel(wrapped(text, room, size=font))
 
 
-def colour(index: int) -> str:
-    """The colour of a class, by its place in the scenario."""
-    return PALETTE[index % len(PALETTE)]
+def colour(index: int, name: str = "") -> str:
+    """The colour of a class, by its place in the scenario; one that is called after a colour has
+    that.
+    """
+    return NAMED.get(name.lower()) or PALETTE[index % len(PALETTE)]
 
 
 def line(index: int) -> Any:
@@ -323,16 +327,16 @@ def entry(label: str, **look: Any) -> Artist:
     return Line2D([], [], label=label, **look)
 
 
-def swatch(index: int, name: str) -> Artist:
+def swatch(index: int, name: str, label: str) -> Artist:
     """A class in a legend of bars."""
     from matplotlib.patches import Patch
 
-    return Patch(label=name, **bar(index))
+    return Patch(label=label, **bar(index, name))
 
 
-def bar(index: int) -> dict[str, Any]:
+def bar(index: int, name: str) -> dict[str, Any]:
     """How bars of a class look."""
-    tone = colour(index)
+    tone = colour(index, name)
     return {"facecolor": tint(tone), "edgecolor": tone, "hatch": hatch(index)}
 
 

@@ -66,7 +66,7 @@ def throughput(
         top = 1.06 * max(float(rates.max()) for rates in drawn_here)
         for ax in shown:
             ax.set_ylim(0, top or 1.0)
-    lines = [style.entry(name, **look(index)) for index, name in enumerate(classes)]
+    lines = [style.entry(name, **look(index, name)) for index, name in enumerate(classes)]
     axes[-1].set_xlabel("Time (s)")
     style.legend(figure, [*lines, *entries], note=over_time(given))
     return figure
@@ -96,9 +96,9 @@ def binned(result: Result, bounds: tuple[float, float | None, float | None]) -> 
     return Binned(result, t_s[edges], rates)
 
 
-def look(index: int) -> dict[str, Any]:
+def look(index: int, name: str) -> dict[str, Any]:
     """How the line of a class looks."""
-    return {"color": style.colour(index), "linestyle": style.line(index)}
+    return {"color": style.colour(index, name), "linestyle": style.line(index)}
 
 
 def panel(ax: Axes, one: Binned, shown: Sequence[str], classes: list[str]) -> list[Artist]:
@@ -106,11 +106,11 @@ def panel(ax: Axes, one: Binned, shown: Sequence[str], classes: list[str]) -> li
     runs = len(one.result.runs)
     for name in (name for name in shown if name in one.rates):
         rates, index = one.rates[name], classes.index(name)
-        line: dict[str, Any] = {**look(index), "linewidth": style.pt(1.6), "baseline": None}
+        line: dict[str, Any] = {**look(index, name), "linewidth": style.pt(1.6), "baseline": None}
         ax.stairs(rates.mean(axis=0), one.edges_s, **line)
         if runs > 1:
             low, high = rates.min(axis=0), rates.max(axis=0)
-            area: dict[str, Any] = {"fill": True, "color": style.colour(index), "alpha": 0.2}
+            area: dict[str, Any] = {"fill": True, "color": style.colour(index, name), "alpha": 0.2}
             ax.stairs(high, one.edges_s, baseline=low, **area)
     ax.set_xlim(one.edges_s[0], one.edges_s[-1])
     entries = style.warmup(ax, one.result.plan.warmup_s)
