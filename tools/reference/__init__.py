@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import claims, commands, controllers, measures, modules, scenario, shipped
+from . import claims, commands, controllers, gallery, measures, modules, scenario, shipped
 
 PARTS: list[Callable[[], dict[str, str]]] = [
     claims.parts,
     commands.parts,
     controllers.parts,
+    gallery.parts,
     measures.parts,
     modules.parts,
     scenario.parts,

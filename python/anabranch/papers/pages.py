@@ -188,8 +188,8 @@ def _bars(rows: Sequence[Row], lab: Laboratory) -> list[Figure]:
             references=marks,
             names=names,
             setting=setting,
+            groups="Controller",
         )
-        figure.axes[0].set_xlabel("Controller")
         figures.append(
             Figure(
                 f"{setting}: mean rate per user of each class, with published and predicted values",

@@ -31,7 +31,7 @@ CROWD, ROW = 50, 10
 WEIGHTS = ("bold", "normal")
 """Of the two lines in a box of users."""
 LEAST_SMALLER = 1.4
-"""Lines that are so many times as long as a box is wide are turned."""
+"""Words that are so many times as long as their box is wide stand elsewhere."""
 QUEUE, LOST = "#c9a227", "#b00020"
 """Colours of packets that wait, and of the words on those that are lost."""
 
@@ -213,7 +213,16 @@ def name_pipe(
     bold = {**text, "fontweight": "bold", "fontsize": small + 1}
     behind = 72 * style.inches(pipe.name, size=small + 1, weight="bold") + 6
     ax.annotate(pipe.name, (slot.x[0], top), xytext=(0, 3), va="bottom", **lift, **bold)
-    ax.annotate(rate, (slot.x[0], top), xytext=(behind, 3), va="bottom", **lift, **text)
+    wide = behind + 72 * style.inches(rate, size=small)
+    if wide < LEAST_SMALLER * 72 * (slot.x[1] - slot.x[0]) * style.width():
+        ax.annotate(rate, (slot.x[0], top), xytext=(behind, 3), va="bottom", **lift, **text)
+    else:  # in the pipe, beside its queue
+        from matplotlib.patheffects import withStroke
+
+        pale = [withStroke(linewidth=style.pt(2.5), foreground="white", alpha=0.85)]
+        within = {**text, "path_effects": pale}
+        place = (slot.x[0] + 1.4 * TANK, top)
+        ax.annotate(rate, place, xytext=(0, -3), va="top", **lift, **within)
     if pipe.link < 0:
         return
     packets = float(now.queues_packets[pipe.link])
