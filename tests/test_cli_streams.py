@@ -182,3 +182,13 @@ def test_tables_for_a_program_stand_on_standard_output_alone(place: Path) -> Non
     text = done.stdout.decode()
     assert text.count(r"\begin{tabular}") == text.count("\n\n") == 2
     assert b"2 replications" in done.stderr and "replications" not in text
+
+
+def test_the_rows_of_a_document_stay_a_table_on_80_columns_with_their_settings() -> None:
+    claims = ["khalili.table3.n10", "khalili.table3.n30"]
+    done = anabranch("reproduce", *claims, "--seeds", "2", COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.decode().splitlines()
+    assert any("scenario" in line and "simulated" in line for line in lines)
+    assert all(any(f"N1 = {size}" in line for line in lines) for size in (10, 30))
+    assert any("left out at 80 columns: goodput" in line for line in lines)

@@ -29,7 +29,7 @@ SEEDS = {SIMULATION: (20, 5), LINUX: (5, 3)}
 SENSITIVITY_SEEDS = 10
 KEPT = Path("out/measurements")
 """Where measured replications are kept by default, a directory for each document."""
-SPARE = ("goodput", "with probing", "optimum", "setting")
+SPARE = ("goodput", "with probing", "optimum", "fixed point", "band")
 """Columns of the side-by-side table that a narrow terminal does without, the first one first."""
 QUICK = "quick"
 """Short replications lie in a directory of their own: they never replace long ones."""
