@@ -41,7 +41,9 @@ def capture(
 
     Of more than six connections, and of more than eight subflows of one, those are drawn that
     carried most; of more than 60 bins, several are one step. `names` has a name for each subflow of
-    the capture, by default its two ends. Raises ValueError when `names` has not.
+    the capture, by default those that the file has for its ends, or their addresses.
+
+    Raises ValueError when `names` does not have one for each subflow.
     """
     every_label = map(read.label, range(len(read.paths.flow)))
     called = list(every_label if names is None else names)
