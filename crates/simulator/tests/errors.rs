@@ -24,9 +24,9 @@ fn read(controller: &str) -> Result<Plan, String> {
 }
 
 #[test]
-fn an_unknown_controller_is_answered_with_the_nearest_names() {
+fn an_unknown_controller_is_answered_with_the_name_that_is_near() {
     for (wrong, right) in
-        [("oila", "olia"), ("balai", "balia"), ("fully_coupled", "fully-coupled"), ("rno", "reno")]
+        [("oila", "olia"), ("balai", "balia"), ("fuly_coupled", "fully-coupled"), ("rno", "reno")]
     {
         let error = read(wrong).map(|_| ()).expect_err(wrong);
         assert!(error.contains(&format!("`{wrong}`")) && error.contains(right), "{error}");
