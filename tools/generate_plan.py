@@ -111,8 +111,9 @@ class Module:
             definition = option["$ref"].rsplit("/", 1)[-1]
             name, own = short(definition), self.definitions[definition]
         fields = option["properties"] | own.get("properties", {}) | common
-        if name not in self.parts:
-            self.parts[name] = self.record(name, own, fields)
+        written = self.record(name, own, fields)
+        if self.parts.setdefault(name, written) != written:
+            raise SystemExit(f"two kinds of the plan are called {name}: rename one in Rust")
         return name
 
     def record(self, name: str, schema: Schema, fields: Schema) -> str:

@@ -52,8 +52,11 @@ def python_type(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if kind == "array" or (name is None and "items" in schema):
         item = python_type(schema["items"], definitions) if "items" in schema else "Any"
         return f"Sequence[{item}]"
-    if name in QUANTITIES:
+    if name in QUANTITIES or "const" in schema:
         return "str"
+    if name is None and "anyOf" in schema:
+        given = (one for one in schema["anyOf"] if one.get("type") != "null")
+        return " | ".join(python_type(one, definitions) for one in given)
     if name and "anyOf" in definitions[name]:
         options = definitions[name]["anyOf"]
         return " | ".join(python_type(option, definitions) for option in options)

@@ -7,7 +7,7 @@ use fuzz::{AnySender, Chosen};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
 use transport::tcp::{self, ReceiverSettings};
-use transport::{Options, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tfrc};
+use transport::{DelayedAck, Options, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tfrc};
 use units::{Span, Time};
 use wire::Segment;
 
@@ -69,6 +69,9 @@ struct Pair {
     count: u64,
 }
 
+const DELAYED_ACKS: [DelayedAck; 3] =
+    [DelayedAck::After(Span::ZERO), DelayedAck::After(Span::millis(40)), DelayedAck::AsLinux];
+
 fuzz_target!(|bytes: &[u8]| {
     let _ = play(&mut Unstructured::new(bytes));
 });
@@ -77,7 +80,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let paths = bytes.int_in_range(1..=3)?;
     let Chosen { sender, settings, controller, coded } =
         fuzz::sender(bytes, paths, Some(TRANSFER))?;
-    let delayed_ack = if bytes.arbitrary()? { Span::millis(40) } else { Span::ZERO };
+    let delayed_ack = *bytes.choose(&DELAYED_ACKS)?;
     let options = Options { delayed_ack, ..settings.options.clone() };
     let receiving = ReceiverSettings { options, transit: false };
     let tcp = tcp::Receiver::new(receiving, paths);

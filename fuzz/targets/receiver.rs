@@ -5,7 +5,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use transport::tcp::{Receiver, ReceiverSettings};
-use transport::{Options, ReceivingEndpoint, Transmit, tfrc};
+use transport::{DelayedAck, Options, ReceivingEndpoint, Transmit, tfrc};
 use units::{Bytes, Span, Time};
 use wire::{Ack, Data, Flags, TfrcData};
 
@@ -23,6 +23,9 @@ enum Packet {
     Wait { millis: u8 },
     Join { path: u8, first: u64 },
 }
+
+const DELAYED_ACKS: [DelayedAck; 3] =
+    [DelayedAck::After(Span::ZERO), DelayedAck::After(Span::millis(40)), DelayedAck::AsLinux];
 
 fuzz_target!(|bytes: &[u8]| {
     let mut bytes = Unstructured::new(bytes);
@@ -69,7 +72,7 @@ fn play(bytes: &mut Unstructured<'_>) -> Result<()> {
     let options = Options {
         sack: bool::arbitrary(bytes)?,
         dsack: bool::arbitrary(bytes)?,
-        delayed_ack: if bool::arbitrary(bytes)? { Span::millis(40) } else { Span::ZERO },
+        delayed_ack: *bytes.choose(&DELAYED_ACKS)?,
         receive_buffer: Bytes(1 << bytes.int_in_range(10..=20u8)?),
         autotune: bool::arbitrary(bytes)?,
         ..Options::default()

@@ -674,8 +674,10 @@ class Class(Record):
     """Explicit congestion notification (RFC 3168): queues that have `ecn` mark."""
     idle: Idle
     """What an idle time of more than a timeout does to the window."""
-    delayed_ack_s: float
-    """How long an ACK may wait for a second segment; "0 ms" acknowledges each."""
+    delayed_ack_s: float | None
+    """How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts
+    the time as Linux does and needs `handshake`. In a plan the constant time; none where it
+    adapts."""
     initial_window: float
     """Initial window in segments."""
     initial_ssthresh: float | None

@@ -370,7 +370,9 @@ retransmission did; needs `sack`. Default false."""
     idle: Literal["keep", "restart", "decay"] | None = None
     """What an idle time of more than a timeout does to the window. Default "keep"."""
     delayed_ack: str | None = None
-    """How long an ACK may wait for a second segment; "0 ms" acknowledges each. Default "0 s"."""
+    """How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts the
+time as Linux does and needs `handshake`. In a plan the constant time; none where it adapts.
+Default "0 s"."""
     initial_window: float | None = None
     """Initial window in segments. Default 10.0."""
     initial_ssthresh: float | None = None

@@ -44,7 +44,7 @@ def test_every_scenario_of_khalili_runs_with_a_controller_of_the_kernel() -> Non
     ("key", "sentence"),
     [
         ("limited_transmit = false", "limited transmit cannot be switched off"),
-        ('delayed_ack = "100 ms"', "acknowledgements wait 0 ms or 40 ms"),
+        ('delayed_ack = "100 ms"', "acknowledgements wait 0 ms, 40 ms or as"),
         ("initial_ssthresh = 20", "initial slow-start threshold"),
         ("min_window = 2", "smallest window is 1"),
         ("slow_start_carry_over = false", "always carried over"),

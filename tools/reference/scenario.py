@@ -50,6 +50,11 @@ def written(schema: Schema, definitions: dict[str, Schema]) -> str:
     many = "list of " if "items" in schema else ""
     if pair := schema.get("items", schema).get("prefixItems"):
         return f"{many}pair, each a {written(pair[0], definitions)}"
+    if "const" in schema:
+        return f'`"{schema["const"]}"`'
+    given = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
+    if len(given) > 1 or any("anyOf" in one for one in given):
+        return " or ".join(written(one, definitions) for one in given)
     name = reference(schema)
     if name is None:
         return many + KINDS[plain(schema)]

@@ -100,17 +100,18 @@ fn schedulers() -> Vec<String> {
 /// Transport options.
 fn transport() -> impl Strategy<Value = String> {
     let scheduler = prop::sample::select(schedulers());
-    let delayed = prop_oneof![Just(0), Just(40)];
+    let delayed = prop::sample::select(vec!["0 ms", "40 ms", "linux"]);
     let modern = (any::<[bool; 10]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
     (any::<bool>(), any::<bool>(), modern, delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
         |(sack, limited, (modern, idle), delayed, window, buffer, scheduler)| {
             let [rack, tlp, eifel, dsack, frto, ecn, handshake, autotune, help, penalise] = modern;
+            let handshake = handshake || delayed == "linux";
             format!(
                 "[transport]\nsack = {sack}\nlimited_transmit = {limited}\nrack = {}\ntlp = {}\n\
                  dsack = {}\neifel = {eifel}\nfrto = {}\necn = {ecn}\nidle = \"{idle}\"\n\
                  handshake = {handshake}\nautotune = {autotune}\nopportunistic = {help}\n\
                  penalise = {}\n\
-                 delayed_ack = \"{delayed} ms\"\ninitial_window = {window}\n\
+                 delayed_ack = \"{delayed}\"\ninitial_window = {window}\n\
                  receive_buffer = \"{buffer} kB\"\nscheduler = {scheduler}\n",
                 sack && rack,
                 sack && tlp,

@@ -22,7 +22,7 @@ pub mod tfrc;
 pub mod udp;
 
 pub use endpoint::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit};
-pub use options::{Idle, OptionTable, Options, RtoFloor};
+pub use options::{DelayedAck, Idle, OptionTable, Options, RtoFloor};
 pub use scheduler::Scheduler;
 pub use settings::SenderSettings;
 pub use source::{Source, WritePeriods};

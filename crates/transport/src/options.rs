@@ -5,8 +5,9 @@
 //! [`Options`] is read.
 
 use crate::scheduler::Scheduler;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt::Display;
 use units::{Bytes, InvalidParameter, Span, ValidRange, ensure};
 
@@ -90,9 +91,10 @@ options! {
     ecn: bool = false;
     /// What an idle time of more than a timeout does to the window.
     idle: Idle = Idle::Keep;
-    /// How long an ACK may wait for a second segment; "0 ms" acknowledges each.
+    /// How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts the
+    /// time as Linux does and needs `handshake`. In a plan the constant time; none where it adapts.
     #[serde(rename(serialize = "delayed_ack_s"))]
-    delayed_ack: Span = Span::ZERO;
+    delayed_ack: DelayedAck = DelayedAck::After(Span::ZERO);
     /// Initial window in segments.
     initial_window: f64 = 10.0, WINDOW;
     /// Initial slow-start threshold in segments; without it slow start lasts until the first loss.
@@ -204,10 +206,63 @@ impl Options {
                          with an `initial_ssthresh` that is not above it";
             return wrong("min_window", &self.min_window, right);
         }
+        if self.delayed_ack == DelayedAck::AsLinux && !self.handshake {
+            let right = "set `handshake = true` too: a receiver knows the round trip from it alone";
+            return wrong("delayed_ack", &"linux without handshake", right);
+        }
         if self.rto_min > self.rto_max {
             return wrong("rto_min", &self.rto_min, "it is at most rto_max");
         }
         self.scheduler.check()
+    }
+}
+
+/// When a receiver acknowledges segments in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "Option<Span>")]
+pub enum DelayedAck {
+    /// The second at once, one alone after a constant time (RFC 1122 §4.2.3.2); after zero each.
+    After(Span),
+    /// As Linux does: quick ACKs and a timer that adapts (`linux_ack.rs`).
+    AsLinux,
+}
+
+impl TryFrom<String> for DelayedAck {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text == "linux" {
+            return Ok(DelayedAck::AsLinux);
+        }
+        match text.parse() {
+            Ok(time) => Ok(DelayedAck::After(time)),
+            Err(error) => Err(format!("{error}; it is a time such as \"40 ms\", or \"linux\"")),
+        }
+    }
+}
+
+impl From<DelayedAck> for Option<Span> {
+    fn from(rule: DelayedAck) -> Self {
+        match rule {
+            DelayedAck::After(time) => Some(time),
+            DelayedAck::AsLinux => None,
+        }
+    }
+}
+
+impl JsonSchema for DelayedAck {
+    fn schema_name() -> Cow<'static, str> {
+        "DelayedAck".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        if generator.contract().is_serialize() {
+            return Option::<Span>::json_schema(generator);
+        }
+        let time = generator.subschema_for::<Span>();
+        json_schema!({ "anyOf": [time, { "type": "string", "const": "linux" }] })
     }
 }
 
@@ -256,6 +311,14 @@ mod tests {
     }
 
     #[test]
+    fn a_delayed_ack_is_a_time_or_linux() {
+        let read = |text: &str| DelayedAck::try_from(text.to_owned());
+        assert_eq!(read("40 ms"), Ok(DelayedAck::After(Span::millis(40))));
+        assert_eq!(read("linux"), Ok(DelayedAck::AsLinux));
+        assert!(read("windows").unwrap_err().contains("or \"linux\""));
+    }
+
+    #[test]
     fn defaults_are_right_and_what_does_not_go_together_is_not() {
         assert_eq!(Options::default().check(), Ok(()));
         let wrong = |options: Options| options.check().unwrap_err().key;
@@ -265,6 +328,8 @@ mod tests {
             wrong(Options { small_queue: Some(Bytes(0)), ..Options::default() }),
             "small_queue"
         );
+        let delayed_ack = DelayedAck::AsLinux;
+        assert_eq!(wrong(Options { delayed_ack, ..Options::default() }), "delayed_ack");
         assert_eq!(wrong(Options { penalise: true, ..Options::default() }), "penalise");
     }
 }

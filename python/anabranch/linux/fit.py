@@ -93,8 +93,8 @@ def refused_options(planned: Class) -> list[str]:
         found.append(f"packets have {_HEADERS_BYTES} B of headers: payload is packet less that")
     if not planned.limited_transmit:
         found.append("limited transmit cannot be switched off")
-    if planned.delayed_ack_s not in (0, _DELAYED_ACK_S):
-        found.append("acknowledgements wait 0 ms or 40 ms, nothing else")
+    if planned.delayed_ack_s not in (0, _DELAYED_ACK_S, None):
+        found.append('acknowledgements wait 0 ms, 40 ms or as "linux" does, nothing else')
     if planned.initial_window != int(planned.initial_window):
         found.append("the initial window is a whole number of segments")
     if planned.initial_ssthresh is not None:

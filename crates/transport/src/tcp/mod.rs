@@ -1,6 +1,7 @@
 //! TCP, and MPTCP over several paths: a plain TCP connection is a connection with one path.
 
 mod autotune;
+mod linux_ack;
 mod mapping;
 mod path;
 mod prr;

@@ -1,8 +1,9 @@
 //! The receiving endpoint of a connection: reassembly, acknowledgements, one shared buffer.
 
 use super::autotune::Autotune;
+use super::linux_ack::{Decision, LinuxAck};
 use crate::endpoint::{ReceivingEndpoint, Transmit};
-use crate::options::Options;
+use crate::options::{DelayedAck, Options};
 use crate::ranges::RangeSet;
 use crate::reassembly::Reassembly;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub struct Receiver {
     /// Shared by the connections of a class.
     settings: Arc<ReceiverSettings>,
     paths: Box<[Path]>,
+    /// Of each path, with `delayed_ack = "linux"`; empty otherwise.
+    linux: Box<[LinuxAck]>,
     /// The connection's data; of one path, its order is that of the path.
     pub(crate) data: Reassembly,
     autotune: Option<Box<Autotune>>,
@@ -55,11 +58,13 @@ impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
-        let Options { autotune, receive_buffer, .. } = settings.options;
+        let Options { autotune, receive_buffer, delayed_ack, .. } = settings.options;
+        let adaptive = if delayed_ack == DelayedAck::AsLinux { paths } else { 0 };
         let autotune = autotune.then(|| Box::new(Autotune::new(receive_buffer.0)));
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
             autotune,
+            linux: vec![LinuxAck::default(); adaptive].into(),
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
         }
@@ -67,7 +72,13 @@ impl Receiver {
 
     /// A packet of a handshake is answered in kind.
     #[cold]
-    fn answer(&mut self, path: usize, data: &Data) -> Ack {
+    fn answer(&mut self, now: Time, path: usize, data: &Data) -> Ack {
+        if let Some(linux) = self.linux.get_mut(path) {
+            match data.flags.has(Flags::SYN) {
+                true => linux.on_syn(now),
+                false => linux.on_established(now),
+            }
+        }
         self.paths[path].echo = data.stamp;
         Ack { flags: data.flags, ..self.ack(path) }
     }
@@ -79,10 +90,36 @@ impl Receiver {
         self.ack(path)
     }
 
+    /// What Linux does with the ACK of `data`, which has been taken in.
+    fn ask_linux(&mut self, now: Time, path: usize, data: &Data, in_order: bool) -> Decision {
+        let (options, next) = (&self.settings.options, self.paths[path].next);
+        let linux = &mut self.linux[path];
+        if in_order {
+            return linux.on_data(now, next, data.len, options);
+        }
+        if data.seq + u64::from(data.len) <= next {
+            linux.on_duplicate(options);
+        }
+        Decision::Now
+    }
+
+    /// The ACK waits for a second segment, or for `time`.
+    fn delay(&mut self, now: Time, path: usize, time: Span) -> Option<Ack> {
+        let side = &mut self.paths[path];
+        if side.due != Time::NEVER {
+            return Some(self.ack(path));
+        }
+        side.due = now + time;
+        None
+    }
+
     #[inline(always)] // on the way of every segment
     fn ack(&mut self, path: usize) -> Ack {
         let side = &mut self.paths[path];
         side.due = Time::NEVER;
+        if let Some(linux) = self.linux.get_mut(path) {
+            linux.on_ack_sent(side.next);
+        }
         Ack {
             ack: side.next,
             data_ack: self.data.next,
@@ -103,7 +140,7 @@ impl ReceivingEndpoint for Receiver {
     fn on_data(&mut self, now: Time, path: usize, data: &Data) -> Option<Ack> {
         if data.flags != Flags::NONE {
             if data.len == 0 {
-                return Some(self.answer(path, data));
+                return Some(self.answer(now, path, data));
             }
             self.paths[path].on_ecn(data.flags);
         }
@@ -111,7 +148,6 @@ impl ReceivingEndpoint for Receiver {
         if multipath {
             self.data.insert(Range { start: data.dsn, end: data.dsn + u64::from(data.len) });
         }
-        let delayed_ack = self.settings.options.delayed_ack;
         let side = &mut self.paths[path];
         let end = data.seq + u64::from(data.len);
         let in_order = data.seq <= side.next && end > side.next;
@@ -141,11 +177,17 @@ impl ReceivingEndpoint for Receiver {
                 side.transit = now.since(data.stamp);
             }
         }
-        match in_order && !filled_hole && side.due == Time::NEVER {
-            // RFC 5681 §4.2: every second segment; at once out of order or when a hole is filled.
-            true if delayed_ack > Span::ZERO => {
-                side.due = now + delayed_ack;
-                None
+        // RFC 5681 §4.2: at once out of order or when a hole is filled.
+        match self.settings.options.delayed_ack {
+            DelayedAck::After(time) if time > Span::ZERO && in_order && !filled_hole => {
+                self.delay(now, path, time)
+            }
+            DelayedAck::AsLinux => {
+                let decision = self.ask_linux(now, path, data, in_order);
+                match decision {
+                    Decision::Within(time) if !filled_hole => self.delay(now, path, time),
+                    _ => Some(self.ack(path)),
+                }
             }
             _ => Some(self.ack(path)),
         }
@@ -153,12 +195,18 @@ impl ReceivingEndpoint for Receiver {
 
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<Ack>> {
         let path = self.paths.iter().position(|side| side.due <= now)?;
+        if let Some(linux) = self.linux.get_mut(path) {
+            linux.on_timer(&self.settings.options);
+        }
         Some(Transmit { path, segment: self.ack(path) })
     }
 
     fn join(&mut self, path: usize, first: u64) {
         let taken = self.taken(path).wrapping_sub(first);
         self.paths[path] = Path { next: first, taken, ..Path::new() };
+        if let Some(linux) = self.linux.get_mut(path) {
+            *linux = LinuxAck::joined(first);
+        }
     }
 
     #[inline(always)] // on the way of every segment
@@ -272,7 +320,7 @@ mod tests {
 
     const MSS: u32 = 1000;
 
-    fn receiver(delayed_ack: Span) -> Receiver {
+    fn receiver(delayed_ack: DelayedAck) -> Receiver {
         let options = Options { delayed_ack, ..Options::default() };
         Receiver::new(ReceiverSettings { options, transit: false }, 1)
     }
@@ -288,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_newest_range_stands_first_in_the_sack_blocks() {
-        let mut receiver = receiver(Span::ZERO);
+        let mut receiver = receiver(DelayedAck::After(Span::ZERO));
         let acks: Vec<_> = [0, 2, 4, 6, 8, 3]
             .iter()
             .map(|i| ranges(&receiver.on_data(Time(0), 0, &segment(*i)).unwrap()))
@@ -299,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_filled_hole_is_acknowledged_at_once_and_whole() {
-        let mut receiver = receiver(Span::millis(40));
+        let mut receiver = receiver(DelayedAck::After(Span::millis(40)));
         assert_eq!(receiver.on_data(Time(0), 0, &segment(0)), None);
         assert!(receiver.on_data(Time(0), 0, &segment(2)).is_some());
         assert_eq!((receiver.held(), receiver.taken(0)), (1000, 1000));
@@ -309,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_delayed_ack_waits_for_a_second_segment_or_its_time() {
-        let mut receiver = receiver(Span::millis(40));
+        let mut receiver = receiver(DelayedAck::After(Span::millis(40)));
         assert_eq!(receiver.on_data(Time(5), 0, &segment(0)), None);
         assert_eq!(receiver.next_deadline(), Time(5) + Span::millis(40));
         let ack = receiver.on_data(Time(6), 0, &segment(1)).unwrap();
@@ -321,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_segment_without_payload_is_answered_and_leaves_no_trace() {
-        let mut receiver = receiver(Span::ZERO);
+        let mut receiver = receiver(DelayedAck::After(Span::ZERO));
         let empty = Data { len: 0, ..segment(5) };
         let ack = receiver.on_data(Time(0), 0, &empty).unwrap();
         assert!(ack.ack == 0 && ack.sacks.is_empty());
