@@ -218,8 +218,7 @@ def theory(
 @app.command(
     cls=Command,
     epilog="Example: anabranch compare khalili/scenario-c --controller lia --repeat 10\n\n"
-    "Example: anabranch compare khalili/scenario-c --controllers lia,olia\n\n"
-    "Example: sudo .venv/bin/anabranch compare khalili/scenario-c --worlds theory,simulation,linux",
+    "Example: anabranch compare khalili/scenario-c --controllers lia,olia",
 )
 def compare(
     scenario: ScenarioArgument,
