@@ -49,7 +49,7 @@ def _distinct(seeds: object) -> list[int]:
 
 
 def _whole(seed: object) -> int:
-    """A seed as an integer; numpy's integers are some, truth values and fractions are not."""
+    """A seed as an integer; numpy's integers are integers, truth values and fractions are not."""
     if not isinstance(seed, bool):
         try:
             return operator.index(seed)  # type: ignore[arg-type]

@@ -76,7 +76,7 @@ def stations(result: Result) -> Table:
             "unanswered %": cells(unanswered, PERCENT),
             "given up": cells(each("failed_packets"), COUNT),
             "airtime %": cells(each("airtime"), PERCENT),
-            "in queue": cells(each("queue_packets"), COUNT),
+            "packets in queue": cells(each("queue_packets"), COUNT),
         },
         left=2,
     )

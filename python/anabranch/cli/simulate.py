@@ -240,7 +240,7 @@ def links(result: Result) -> Table:
             "rate Mb/s": column([link.rate_bps for link in limited], RATE),
             "utilisation": each("utilisation", INDEX),
             "loss %": each("loss", PERCENT),
-            "in queue": each("queue_packets", COUNT),
+            "packets in queue": each("queue_packets", COUNT),
             **{f"delay p{p} ms": each(f"queue_delay_p{p}_s", DELAY) for p in (50, 95, 99)},
         },
         left=2,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from .findings import Finding
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
-"""Between two sentences; "et al. 2016" is none."""
+"""Between two sentences. "et al. 2016" is inside one."""
 
 
 def explanations(findings: Iterable[Finding]) -> list[tuple[list[str], str]]:
