@@ -47,24 +47,47 @@ pub struct Receiver {
     /// Shared by the connections of a class.
     settings: Arc<ReceiverSettings>,
     paths: Box<[Path]>,
-    /// Of each path, with `delayed_ack = "linux"`; empty otherwise.
-    linux: Box<[LinuxAck]>,
     /// The connection's data; of one path, its order is that of the path.
     pub(crate) data: Reassembly,
-    autotune: Option<Box<Autotune>>,
+    adaptive: Option<Box<Adaptive>>,
+}
+
+/// What few receivers have.
+#[derive(Debug)]
+struct Adaptive {
+    /// The buffer, with `autotune`.
+    autotune: Option<Autotune>,
+    /// Of each path, with `delayed_ack = "linux"`; empty otherwise.
+    linux: Box<[LinuxAck]>,
+}
+
+impl Adaptive {
+    /// `None` where the options ask for neither.
+    fn new(options: &Options, paths: usize) -> Option<Box<Self>> {
+        let Options { autotune, receive_buffer, delayed_ack, .. } = *options;
+        let linux = if delayed_ack == DelayedAck::AsLinux { paths } else { 0 };
+        (autotune || linux > 0).then(|| {
+            Box::new(Adaptive {
+                autotune: autotune.then(|| Autotune::new(receive_buffer.0)),
+                linux: vec![LinuxAck::default(); linux].into(),
+            })
+        })
+    }
+}
+
+/// With `delayed_ack = "linux"`: the state of a path.
+#[inline(always)] // on the way of every ACK
+fn linux(adaptive: &mut Option<Box<Adaptive>>, path: usize) -> Option<&mut LinuxAck> {
+    adaptive.as_mut()?.linux.get_mut(path)
 }
 
 impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
-        let Options { autotune, receive_buffer, delayed_ack, .. } = settings.options;
-        let adaptive = if delayed_ack == DelayedAck::AsLinux { paths } else { 0 };
-        let autotune = autotune.then(|| Box::new(Autotune::new(receive_buffer.0)));
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
-            autotune,
-            linux: vec![LinuxAck::default(); adaptive].into(),
+            adaptive: Adaptive::new(&settings.options, paths),
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
         }
@@ -73,7 +96,7 @@ impl Receiver {
     /// A packet of a handshake is answered in kind.
     #[cold]
     fn answer(&mut self, now: Time, path: usize, data: &Data) -> Ack {
-        if let Some(linux) = self.linux.get_mut(path) {
+        if let Some(linux) = linux(&mut self.adaptive, path) {
             match data.flags.has(Flags::SYN) {
                 true => linux.on_syn(now),
                 false => linux.on_established(now),
@@ -93,7 +116,9 @@ impl Receiver {
     /// What Linux does with the ACK of `data`, which has been taken in.
     fn ask_linux(&mut self, now: Time, path: usize, data: &Data, in_order: bool) -> Decision {
         let (options, next) = (&self.settings.options, self.paths[path].next);
-        let linux = &mut self.linux[path];
+        let Some(linux) = linux(&mut self.adaptive, path) else {
+            return Decision::Now;
+        };
         if in_order {
             return linux.on_data(now, next, data.len, options);
         }
@@ -117,7 +142,7 @@ impl Receiver {
     fn ack(&mut self, path: usize) -> Ack {
         let side = &mut self.paths[path];
         side.due = Time::NEVER;
-        if let Some(linux) = self.linux.get_mut(path) {
+        if let Some(linux) = linux(&mut self.adaptive, path) {
             linux.on_ack_sent(side.next);
         }
         Ack {
@@ -165,7 +190,7 @@ impl ReceivingEndpoint for Receiver {
         if !multipath {
             self.data.next = side.next; // the path's order is the connection's
         }
-        if let Some(tune) = &mut self.autotune {
+        if let Some(Adaptive { autotune: Some(tune), .. }) = self.adaptive.as_deref_mut() {
             tune.on_data(now, self.data.next, u64::from(data.len));
             self.data.buffer = tune.buffer();
         }
@@ -195,7 +220,7 @@ impl ReceivingEndpoint for Receiver {
 
     fn on_deadline(&mut self, now: Time) -> Option<Transmit<Ack>> {
         let path = self.paths.iter().position(|side| side.due <= now)?;
-        if let Some(linux) = self.linux.get_mut(path) {
+        if let Some(linux) = linux(&mut self.adaptive, path) {
             linux.on_timer(&self.settings.options);
         }
         Some(Transmit { path, segment: self.ack(path) })
@@ -204,7 +229,7 @@ impl ReceivingEndpoint for Receiver {
     fn join(&mut self, path: usize, first: u64) {
         let taken = self.taken(path).wrapping_sub(first);
         self.paths[path] = Path { next: first, taken, ..Path::new() };
-        if let Some(linux) = self.linux.get_mut(path) {
+        if let Some(linux) = linux(&mut self.adaptive, path) {
             *linux = LinuxAck::joined(first);
         }
     }
