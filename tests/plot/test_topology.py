@@ -1,11 +1,12 @@
 """Maps of nodes, with the routes of packets, and the four panels of subflows."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from adhoc import CHAIN, MIXED
 from air import UPLINK
+from matplotlib.text import Text
 
 import anabranch as ab
 from anabranch import plot
@@ -227,6 +228,47 @@ def test_a_name_keeps_clear_of_lines_where_it_can():
     for name in (one for one in ax.texts if one.get_text()):
         box = name.get_window_extent().extents
         assert not any(crosses(tuple(box), start, end) for start, end in ends)
+
+
+SLIVER_PT = 1.0
+"""Two texts with less than that in common, in either direction, can both be read."""
+CROWDED = ("cs218/vanet", "cs218/mixed", "khalili/scenario-b", "tse/five-paths")
+
+
+@pytest.fixture(scope="module", params=CROWDED)
+def crowded(request):
+    return ab.run(request.param, series=True, overrides=["duration=8 s", "warmup=1 s"])
+
+
+def boxes(figure):
+    """Everything written in a figure, and where, in points."""
+    figure.draw_without_rendering()
+    found = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    extents = [(text.get_text(), text.get_window_extent()) for text in found]
+    scale = 72 / figure.dpi
+    return [(text, box.extents * scale) for text, box in extents if box.overlaps(figure.bbox)]
+
+
+@pytest.mark.parametrize("width", ["3.5in", "7.16in", "8in"])
+def test_no_two_texts_overlap_at_any_width_also_when_the_figure_is_drawn_again(crowded, width):
+    figure = plot.topology(crowded, width=width)
+    for dpi in (100, 160):
+        figure.dpi = dpi
+        for (one, a), (other, b) in combinations(boxes(figure), 2):
+            common = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+            assert common.min() < SLIVER_PT, f"{one!r} and {other!r} overlap"
+
+
+def test_every_pipe_and_every_class_has_its_words_in_a_column(crowded):
+    written = [text for text, _ in boxes(plot.topology(crowded, width="3.5in"))]
+    known = streams(crowded.plan)
+    now = measured(crowded, crowded.runs, known)
+    of = pipes(crowded.plan, known, now.rates_bps[None, :])
+    if any(pipe.link >= 0 for pipe in of.pipes):
+        classes = [one.name for one in crowded.plan.classes]
+        assert {*(pipe.name for pipe in of.pipes), *classes} <= set(written)
+        rates = [text for text in written if text.endswith("Mb/s")]
+        assert len(rates) == len(of.pipes) + len(classes)
 
 
 def test_the_time_of_a_map_is_an_option_of_the_command(chain, tmp_path):

@@ -1,4 +1,7 @@
-"""A network as pipes, drawn: users, links with their queues, and flows as wide as their rates."""
+"""A network as pipes, drawn: users, links with their queues, and flows as wide as their rates.
+
+Their words follow when the figure has its size: `pipewords`.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,8 @@ HIGH_PER_INCH = 105.0
 """Height of the picture in units of `Pipes.height` for an inch."""
 TANK = 0.018
 """Width of a queue, as a part of the picture's."""
-CROWD, ROW = 50, 10
-"""Users that are drawn one by one, and how many of them in a row."""
-WEIGHTS = ("bold", "normal")
-"""Of the two lines in a box of users."""
-LEAST_SMALLER = 1.4
-"""Words that are so many times as long as their box is wide stand elsewhere."""
-QUEUE, LOST = "#c9a227", "#b00020"
-"""Colours of packets that wait, and of the words on those that are lost."""
+QUEUE = "#c9a227"
+"""Colour of packets that wait."""
 
 
 @dataclass(frozen=True)
@@ -93,20 +90,20 @@ def sampled(result: Result, run: Run, known: Sequence[Stream], sample: int) -> F
 def draw_flows(
     ax: Axes, result: Result, known: Sequence[Stream], now: Flowing, tones: Sequence[str]
 ) -> None:
-    """Fills axes with the network of a result."""
+    """Fills axes with the network of a result, without words."""
     of = pipes(result.plan, known, now.rates_bps[None, :])
     ax.set(xlim=(-0.005, 1.005), ylim=(of.height, 0), xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    small = style.pt(8.0 if crowded(of) else 9.5)
     for slot in (one for one in of.slots if one.kind == "pipe"):
         draw_pipe(ax, of, slot)
     draw_ribbons(ax, of, now, tones)
     for slot in of.slots:
-        if slot.kind == "pipe":
-            name_pipe(ax, of.pipes[slot.number], slot, carried(of, slot, now), now, small)
-        elif slot.kind != "lane":
+        if slot.kind == "pipe" and of.pipes[slot.number].link >= 0:
+            pipe = of.pipes[slot.number]
+            draw_queue(ax, pipe, slot, float(now.queues_packets[pipe.link]))
+        elif slot.kind in ("class", "end"):
             own = [n for n, one in enumerate(known) if one.index == slot.number]
-            draw_end(ax, result, slot, float(now.rates_bps[own].sum()), tones[own[0]], small)
+            draw_end(ax, slot, tones[own[0]])
 
 
 def queue_key() -> list[Artist]:
@@ -202,38 +199,6 @@ def edge(
     return (ends[0][0], ends[0][1] + aside), points, codes
 
 
-def name_pipe(
-    ax: Axes, pipe: Pipe, slot: Slot, carried_bps: float, now: Flowing, small: float
-) -> None:
-    """A pipe's name, what it carries, its queue, and what it loses."""
-    top, base = slot.y - slot.height / 2, slot.y + slot.height / 2
-    rate = f"{carried_bps / 1e6:#.3g}" + (f" of {pipe.rate_text}" if pipe.rate_bps else " Mb/s")
-    text: dict[str, Any] = {"color": style.INK, "fontsize": small, "zorder": 6, "ha": "left"}
-    lift: dict[str, Any] = {"textcoords": "offset points", "annotation_clip": False}
-    bold = {**text, "fontweight": "bold", "fontsize": small + 1}
-    behind = 72 * style.inches(pipe.name, size=small + 1, weight="bold") + 6
-    ax.annotate(pipe.name, (slot.x[0], top), xytext=(0, 3), va="bottom", **lift, **bold)
-    wide = behind + 72 * style.inches(rate, size=small)
-    if wide < LEAST_SMALLER * 72 * (slot.x[1] - slot.x[0]) * style.width():
-        ax.annotate(rate, (slot.x[0], top), xytext=(behind, 3), va="bottom", **lift, **text)
-    else:  # in the pipe, beside its queue
-        from matplotlib.patheffects import withStroke
-
-        pale = [withStroke(linewidth=style.pt(2.5), foreground="white", alpha=0.85)]
-        within = {**text, "path_effects": pale}
-        place = (slot.x[0] + 1.4 * TANK, top)
-        ax.annotate(rate, place, xytext=(0, -3), va="top", **lift, **within)
-    if pipe.link < 0:
-        return
-    packets = float(now.queues_packets[pipe.link])
-    draw_queue(ax, pipe, slot, packets)
-    below = f"{packets:.0f} packets wait" if packets >= 1.5 else ""
-    for line, (words, tone) in enumerate([(below, style.INK), (now.lost[pipe.link], LOST)]):
-        down = -3 - (line if below else 0) * (small + 3)
-        look = {**text, "color": tone}
-        ax.annotate(words, (slot.x[0], base), xytext=(0, down), va="top", **lift, **look)
-
-
 def draw_queue(ax: Axes, pipe: Pipe, slot: Slot, packets: float) -> None:
     """A queue as a level, with RED's thresholds dashed; up to its limit where that is near."""
     from matplotlib.patches import Rectangle
@@ -258,13 +223,10 @@ def draw_queue(ax: Axes, pipe: Pipe, slot: Slot, packets: float) -> None:
         )
 
 
-def draw_end(
-    ax: Axes, result: Result, slot: Slot, rate_bps: float, tone: str, small: float
-) -> None:
-    """A class of users, or what its receivers get."""
+def draw_end(ax: Axes, slot: Slot, tone: str) -> None:
+    """The box of a class of users, or of its receivers."""
     from matplotlib.patches import Rectangle
 
-    planned = result.plan.classes[slot.number]
     left, right = slot.x
     corner, size = (left, slot.y - slot.height / 2), (right - left, slot.height)
     look: dict[str, Any] = {
@@ -274,43 +236,3 @@ def draw_end(
         "zorder": 3,
     }
     ax.add_patch(Rectangle(corner, *size, **look))
-    several = planned.count > 1
-    if slot.kind == "class":
-        law = "UDP" if planned.protocol == "udp" else planned.controller
-        texts = planned.name, f"{planned.count} user{'s' * several}, {law}"
-    else:
-        per_user = rate_bps / planned.count / 1e6
-        texts = f"{per_user:#.3g} Mb/s", planned.name + ", per user" * several
-    middle = ((left + right) / 2, slot.y)
-    lift: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "center"}
-    ink: dict[str, Any] = {"color": style.INK, "zorder": 6}
-    width = 72 * (right - left) * style.width() * 0.9
-    sizes = (small + 1, small)
-    wide = [
-        72 * style.inches(text, size=size_pt, weight=weight)
-        for text, size_pt, weight in zip(texts, sizes, WEIGHTS, strict=True)
-    ]
-    upright = max(wide) > LEAST_SMALLER * width
-    if upright:
-        width = 72 * slot.height / HIGH_PER_INCH * style.pt(1.0) * 0.95
-    for number, (text, weight) in enumerate(zip(texts, WEIGHTS, strict=True)):
-        aside = (0.65, -0.65)[number] * (small + 3)
-        where = (-aside, 0.0) if upright else (0.0, aside)
-        font: dict[str, Any] = {"fontsize": sizes[number] * min(1.0, width / wide[number])}
-        font |= {"fontweight": weight, "rotation": 90 * upright}
-        ax.annotate(text, middle, xytext=where, **lift, **ink, **font)
-    if slot.kind == "class" and several and not upright:
-        crowd(ax, planned.count, middle, small, tone)
-
-
-def crowd(ax: Axes, users: int, middle: tuple[float, float], small: float, tone: str) -> None:
-    """A dot for each user, below the texts."""
-    shown = min(users, CROWD)
-    step = 0.62 * small
-    for number in range(shown):
-        row, place = divmod(number, ROW)
-        across = (place - (min(shown, ROW) - 1) / 2) * step
-        down = -(1.9 * small + 3 + row * step)
-        dot: dict[str, Any] = {"fontsize": 0.5 * small, "color": tone, "zorder": 6}
-        where: dict[str, Any] = {"xytext": (across, down), "textcoords": "offset points"}
-        ax.annotate("●", middle, ha="center", va="center", **where, **dot)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import style
+from .room import APART_PT, Box, overlap, padded, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,11 +18,10 @@ SIDES = ((1, 0), (0, 1), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
 """Where a name may be: right of its point, above, below, left, and between."""
 AWAY_PT = 3.0
 """Distance of a name from its point's marker."""
+BETWEEN_PT = 2.0
+"""Distance of a name from the markers of other points: nearer, it could be theirs."""
 HEIGHT = 1.15
 """Of a line, in font sizes."""
-
-Box = tuple[float, float, float, float]
-"""Left, lower, right and upper end in pixels."""
 
 
 class Names:
@@ -41,9 +41,11 @@ class Names:
         self.points = points
         self.pixels = ax.transData.transform(np.array(points, dtype=float).reshape(-1, 2))
         self.scale = ax.figure.dpi / 72
-        self.room = ax.get_window_extent()
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        self.edge: Box = figure.bbox.extents
         self.radii = [0.8 * radius * self.scale for radius in radii_pt]
-        self.taken: list[Box] = []
+        self.taken = written(figure)
         ends = [pair for line in lines for pair in pairwise(line)]
         self.lines = [ax.transData.transform(np.array(pair, dtype=float)) for pair in ends]
         self.markers: list[Box] = [
@@ -51,14 +53,14 @@ class Names:
             for (x, y), radius in zip(self.pixels, self.radii, strict=True)
         ]
 
-    def add(self, number: int, text: str, size_pt: float, bold: bool) -> bool:
-        """Writes the name of a point if there is room; a bold one may cover points. Whether there
-        was.
+    def add(self, number: int, text: str, size_pt: float, *, bold: bool, over_points: bool) -> bool:
+        """Writes the name of a point if there is room, with `over_points` also where other points
+        are. Whether there was.
         """
         weight = "bold" if bold else "normal"
         width = style.inches(text, size=size_pt, weight=weight) * 72 * self.scale
         height = HEIGHT * size_pt * self.scale
-        rules = [(False, False), (False, True), *([(True, True)] if bold else [])]
+        rules = [(False, False), (False, True), *([(True, True)] if over_points else [])]
         for covers, crosses in rules:
             for side in SIDES:
                 box = self.box(number, side, width, height)
@@ -83,21 +85,27 @@ class Names:
 
     def free(self, box: Box, number: int, covers: bool) -> bool:
         """Whether nothing else is there, but for points if the name `covers` them."""
-        inside = box[0] >= self.room.x0 - 20 and box[2] <= self.room.x1 + 20
-        others = [marker for n, marker in enumerate(self.markers) if n != number and not covers]
-        return inside and not any(overlap(box, other) for other in self.taken + others)
+        inside = box[0] >= self.edge[0] and box[2] <= self.edge[2]
+        apart = padded(box, APART_PT * self.scale, 0.0)
+        if not inside or any(overlap(apart, other) for other in self.taken):
+            return False
+        wider = padded(box, BETWEEN_PT * self.scale, BETWEEN_PT * self.scale)
+        others = [marker for n, marker in enumerate(self.markers) if n != number]
+        return covers or not any(overlap(wider, other) for other in others)
 
     def clear(self, box: Box) -> bool:
         """Whether no line passes through a box."""
         return not any(crosses(box, start, end) for start, end in self.lines)
 
     def write(self, number: int, side: tuple[int, int], text: str, look: dict[str, Any]) -> None:
-        """Writes a name with a pale edge, that lines may pass below it."""
+        """Writes a name with a pale edge, that lines may pass below it. The layout ignores it: it
+        would move the points.
+        """
         from matplotlib.patheffects import withStroke
 
         away = self.away(number, side) / self.scale
         edge = withStroke(linewidth=style.pt(2.2), foreground="white", alpha=0.85)
-        self.ax.annotate(
+        made = self.ax.annotate(
             text,
             self.points[number],
             xytext=(side[0] * away, side[1] * away),
@@ -110,11 +118,7 @@ class Names:
             annotation_clip=False,
             **look,
         )
-
-
-def overlap(one: Box, other: Box) -> bool:
-    """Whether two boxes have a point in common."""
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+        made.set_in_layout(False)
 
 
 def crosses(box: Box, start: NDArray[np.float64], end: NDArray[np.float64]) -> bool:

@@ -19,6 +19,7 @@ from .inputs import Results, replication, shortened, single, with_seed
 from .labels import joined, name_of, over_time
 from .names import Names
 from .pipes import has_pipes
+from .pipewords import write_flows
 from .size import Width
 from .streams import LATELY_S, Stream, class_colours, colours, dashes, routes, streams
 
@@ -132,7 +133,9 @@ def topology(
         now, when = wires
         tones = colours(every)
         draw_flows(more, result, every, now, paler(tones, known))
-        more.set_title(f"Links and paths, {when}", pad=style.pt(14))
+        font: dict[str, Any] = {"size": style.size("axes.titlesize"), "weight": "bold"}
+        heading = style.wrapped(f"Links and paths, {when}", style.across_panel(), **font)
+        more.set_title(heading, pad=style.pt(14))
         labels = [one.label for one in every]
         look: dict[str, Any] = {"linewidth": style.pt(3)}
         lines = [style.entry(one, color=t, **look) for one, t in zip(labels, tones, strict=True)]
@@ -141,8 +144,10 @@ def topology(
     seeds = joined(moment(run, sample), f"seed {run.seed}")
     note = over_time([result], seeds, name_of(result, names))
     style.legend(figure, entries, MOST_ENTRIES, note=note)
-    style.settle(figure)  # names are placed for the final size
+    style.settle(figure)  # words are placed for the final size
     name_sites(figure, ax, of, sample, hops)
+    if wires and more:
+        write_flows(more, result, every, wires[0], paler(colours(every), known))
     return figure
 
 
@@ -169,6 +174,8 @@ def network(
     ]
     note = over_time([result], when, name)
     style.legend(figure, [*lines, *queue_key()], MOST_ENTRIES, note=note)
+    style.settle(figure)  # words are placed for the final size
+    write_flows(ax, result, every, now, paler(tones, known))
     return figure
 
 
@@ -488,4 +495,5 @@ def name_sites(figure: Figure, ax: Axes, of: Ground, sample: int, hops: Sequence
         site = of.sites[number]
         small = len(of.sites) > 80 and site.name != site.group
         bold = site.group in alone or site.role != "node"
-        names.add(number, site.name, style.pt(7.5 if small else 9.0), bold)
+        size_pt = style.pt(7.5 if small else 9.0)
+        names.add(number, site.name, size_pt, bold=bold, over_points=site.group in alone)
