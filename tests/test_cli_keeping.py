@@ -123,3 +123,29 @@ def test_a_recording_that_fills_the_disk_is_not_left_in_part(tmp_path: Path) -> 
     assert "c.pcapng cannot be written: No space left on device" in done.stderr
     assert "single-path" in done.stdout and "written to" not in done.stdout
     assert done.stdout.splitlines()[-1].startswith("digests"), "the disk is empty"
+
+
+@needs_full
+@pytest.mark.parametrize(("failing", "whole"), [("pcap", "qlog"), ("qlog", "pcap")])
+def test_a_recording_that_fails_leaves_the_other_one_whole(
+    failing: str, whole: str, tmp_path: Path
+) -> None:
+    alone, beside = tmp_path / "alone", tmp_path / "beside"
+    until = ("--record-until", "2s")
+    assert anabranch(*RUN, *until, f"--{whole}", str(alone)).returncode == 0
+    done = anabranch(*RUN, *until, f"--{failing}", str(FULL), f"--{whole}", str(beside))
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"error: {FULL} cannot be written: No space left on device\n"
+    assert f"written to {beside}" in done.stdout.decode()
+    assert f"written to {FULL}" not in done.stdout.decode()
+    assert beside.read_bytes() == alone.read_bytes()
+
+
+def test_every_recording_that_fails_is_named_and_none_is_left_in_part(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = [*COMMAND, *RUN, "--pcap", str(disk / "c.pcapng"), "--qlog", str(disk / "c.qlog")]
+    done = on_a_small_disk(2 * PROBE_BYTES, disk, "sh", "-c", '"$@"; ls -A "$0"', str(disk), *words)
+    for name in ("c.pcapng", "c.qlog"):
+        assert f"{disk / name} cannot be written: No space left on device" in done.stderr
+    assert done.stdout.splitlines()[-1].startswith("digests"), "the disk is empty"

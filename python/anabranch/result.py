@@ -11,7 +11,8 @@ import itertools
 import json
 import platform
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -434,7 +435,7 @@ def run(
     recording.check(wanted)
     plan = scenario.plan(overrides=overrides, controller=controller)
     unwritten: dict[Path, OSError] = {}
-    with beside(recording.pcap) as pcap, beside(recording.qlog) as qlog:
+    with _kept(recording.pcap, unwritten) as pcap, _kept(recording.qlog, unwritten) as qlog:
         runs = _core.simulate(
             scenario.text,
             wanted,
@@ -451,19 +452,42 @@ def run(
             progress=progress,
             unwritten=unwritten,
         )
-        origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
-        result = Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
-        for file, error in unwritten.items():
-            raise NotRecorded((recording.pcap if file == pcap else recording.qlog), error, result)
+    origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
+    result = Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
+    if unwritten:
+        places = ((pcap, recording.pcap), (qlog, recording.qlog))
+        raise NotRecorded(
+            {path: unwritten[file] for file, path in places if path and file in unwritten}, result
+        )
     return result
 
 
-class NotRecorded(OSError):
-    """A recording could not be written to its end; the run ended all the same."""
+@contextmanager
+def _kept(path: str | Path | None, unwritten: Mapping[Path, OSError]) -> Iterator[Path | None]:
+    """A file beside `path` to record to, which is moved there unless `unwritten` has it at the
+    end: a recording that failed takes no other one with it.
+    """
+    try:
+        with beside(path) as file:
+            yield file
+            if file and file in unwritten:
+                raise unwritten[file]
+    except OSError as error:
+        if not any(error is known for known in unwritten.values()):
+            raise
 
-    def __init__(self, file: str | Path | None, error: OSError, result: Result) -> None:
-        """For a file, with what went wrong."""
-        super().__init__(f"{file} cannot be written: {error.strerror or error}")
+
+class NotRecorded(OSError):
+    """Recordings could not be written to their end; the run ended all the same."""
+
+    def __init__(self, errors: Mapping[str | Path, OSError], result: Result) -> None:
+        """For each file that failed, with what went wrong."""
+        said = (
+            f"{file} cannot be written: {error.strerror or error}" for file, error in errors.items()
+        )
+        super().__init__("\n".join(said))
+        self.files = tuple(errors)
+        """Those that failed; other recordings are whole and in their places."""
         self.result = result
         """What the run gave."""
 

@@ -120,7 +120,7 @@ def perform(
     def told() -> None:
         show(result)
         for file in (recording.pcap, recording.qlog):
-            if file and not failure:
+            if file and not (failure and file in failure.files):
                 console().print(f"written to {file}", highlight=False, markup=False)
         tell(result)
 

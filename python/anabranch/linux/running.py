@@ -98,8 +98,8 @@ def run(
         session.run(controllers, keep_invalid, record)
         origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
         result = Result(scenario, plan, session.runs, "linux", origin)
-        if order.unwritten:
-            raise NotRecorded(recording.pcap, order.unwritten[0], result)
+        if order.unwritten and recording.pcap:
+            raise NotRecorded({recording.pcap: order.unwritten[0]}, result)
     return result
 
 
