@@ -156,9 +156,7 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
         assert row["protocol"] == ("MPTCP" if protocol == IPPROTO_MPTCP else "TCP")
         (subflow,) = row["subflows"]
         assert subflow["delivered"] > 5 and subflow["cwnd_segments"] >= 10
-        assert f"{name} is in use, sockets: 1, of which listen: 0; close" in refused(
-            "unload", "lia"
-        )
+        assert f"{name} is in use by 1 socket (0 listening); close" in refused("unload", "lia")
         assert name in available()
         assert "keep it until they close" in done("unload", "lia", "--force")
         assert name not in available()
@@ -195,7 +193,7 @@ def test_sockets_of_an_earlier_load_are_counted_apart_and_hold_no_later_one() ->
             assert passes(*new) and passes(*old) and counted() == [1, 0, 2]
             rows = json.loads(done("status", "--json"))["connections"]
             assert sorted(row["departed"] for row in rows) == [False, True]
-            assert "sockets: 1, of which listen: 0" in refused("unload", "lia")
+            assert "in use by 1 socket (0 listening)" in refused("unload", "lia")
             new[0].setsockopt(tcp, socket.TCP_CONGESTION, b"reno")
         assert done("unload", "lia") == "unloaded\n"
         assert passes(*old)
@@ -217,7 +215,7 @@ def test_a_socket_that_listens_is_in_use_and_hands_the_controller_on_after_it_is
         assert row["sockets"] == row["listening"] == 1
         assert all(row["controller"] != name for row in content["connections"])
         text = refused("unload", "ewtcp")
-        assert "sockets: 1, of which listen: 1;" in text and name in available()
+        assert "in use by 1 socket (1 listening);" in text and name in available()
         assert "listens may hand it on" in done("unload", "ewtcp", "--force")
         assert name not in available()
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as client:
@@ -236,7 +234,8 @@ def test_what_new_connections_get_stays_or_is_replaced_by_force_in_every_namespa
                 write_setting(observe.CHOICE, name)
         text = refused("unload", "balia")
         assert f"{name} is what new connections get, in namespaces: 2;" in text
-        assert "get reno now, in namespaces: 2" in done("unload", "balia", "--force")
+        forced = done("unload", "balia", "--force")
+        assert f"from {name} to reno in 2 network namespaces" in " ".join(forced.split())
         for namespace in (one, other):
             with namespace.inside():
                 assert read_setting(observe.CHOICE) == "reno"

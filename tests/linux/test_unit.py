@@ -61,7 +61,7 @@ def test_its_capabilities_are_enough_to_load_and_to_take_out(there: Machine) -> 
     assert "ab_olia" in available()
     forced = there.run(*command, "unload", "--force", "olia")
     assert forced.returncode == 0, forced.stderr
-    assert "get reno now, in namespaces: 1" in forced.stdout
+    assert "from ab_olia to reno in 1 network namespace" in forced.stdout
     assert "needs CAP_SYS_ADMIN and CAP_SYS_PTRACE" in " ".join(forced.stdout.split())
     assert there.run("cat", CHOICE).stdout == "reno\n"
     assert "ab_olia" not in available()
@@ -75,7 +75,7 @@ def test_with_two_more_it_sees_whether_a_controller_is_in_use_anywhere(there: Ma
     refused = there.run(*command, "unload", "olia")
     assert "what new connections get, in namespaces: 1" in refused.stderr
     forced = there.run(*command, "unload", "--force", "olia")
-    assert "get reno now, in namespaces: 1" in forced.stdout
+    assert "from ab_olia to reno in 1 network namespace" in forced.stdout
     assert "CAP_" not in forced.stdout and "unknown" not in forced.stdout
 
 

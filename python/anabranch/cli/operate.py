@@ -72,7 +72,10 @@ def _answer(found: list[Fact], use: str) -> str:
     there = allows(found, use)
     others = allows([fact for fact in found if fact.name != ROOT], use)
     if there == "no" and others != "no":
-        return "[yellow]not as this user[/]; what was looked at without root is there"
+        return (
+            "[yellow]not as this user[/]: run it as root; "
+            "nothing that was checked without root is missing"
+        )
     return f"[{STYLES[there]}]{there}[/]"
 
 
@@ -114,7 +117,9 @@ def _choose_reno(kernel_name: str, out: Console) -> None:
         changed, whole = int(choose_reno_here(kernel_name)), False
     if changed:
         out.print(
-            f"new connections got it, and get reno now, in namespaces: {changed}", highlight=False
+            f"changed the default from {kernel_name} to reno in "
+            f"{changed} network namespace{'s' * (changed != 1)}",
+            highlight=False,
         )
     if not whole:
         out.print(

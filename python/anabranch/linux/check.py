@@ -94,7 +94,7 @@ def kernel() -> Fact:
     numbers = re.match(r"(\d+)\.(\d+)", release)
     enough = numbers is not None and tuple(map(int, numbers.groups())) >= LEAST_KERNEL
     least = ".".join(map(str, LEAST_KERNEL))
-    return Fact("kernel", yes(enough), f"Linux {release}", f"Linux {least} is the least")
+    return Fact("kernel", yes(enough), f"Linux {release}", f"needs Linux {least} or later")
 
 
 def rights() -> Fact:

@@ -32,7 +32,7 @@ CLOSE_WAIT = 8
 LISTEN = 10
 
 PLAUSIBLE = 2**24
-"""Segments; above this a threshold is none."""
+"""Segments; a larger value means that no threshold is set."""
 
 OPEN_NAMESPACE = re.compile(r"net:\[(\d+)\]")
 """What a link of /proc to a network namespace says, with its number."""

@@ -114,7 +114,8 @@ def kept(kernel_name: str, force: bool) -> int | None:
         return use.sockets
     if use.sockets:
         raise LinuxError(
-            f"{kernel_name} is in use, sockets: {use.sockets}, of which listen: {use.listening}; "
+            f"{kernel_name} is in use by {use.sockets} socket{'s' * (use.sockets != 1)} "
+            f"({use.listening} listening); "
             "close them, or take it out with --force: they keep it until they close, and one that "
             "listens may hand it on to what it accepts"
         )
