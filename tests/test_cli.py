@@ -224,7 +224,7 @@ def test_worlds_without_a_reference_say_that_they_do_not_judge(
     monkeypatch.setattr(realtime, "measured", lambda *words, **options: result)
     monkeypatch.setattr(realtime, "show_error", lambda result: None)
     realtime.run_command("tse/two-paths", realtime.KernelRunOptions())
-    assert "not judged, for there is no reference TCP on the kernel" in capsys.readouterr().out
+    assert "not judged, because the kernel has no reference TCP" in capsys.readouterr().out
 
 
 def test_an_interrupt_of_the_references_keeps_the_result_and_says_that_it_is_not_judged(
@@ -236,7 +236,7 @@ def test_an_interrupt_of_the_references_keeps_the_result_and_says_that_it_is_not
     with pytest.raises(typer.Exit) as ended:
         simulate.run_command("tse/two-paths", simulate.RunOptions(overrides=words, json=file))
     assert ended.value.exit_code == 130
-    assert "not judged, for the command was interrupted" in capsys.readouterr().out
+    assert "not judged, because the command was interrupted" in capsys.readouterr().out
     assert ab.Result.load(file).seeds == [1] and not ab.Result.load(file).fairness
 
 

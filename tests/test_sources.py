@@ -152,5 +152,5 @@ def test_cells_are_listed_by_document_and_another_list_takes_no_document(capsys:
     assert all(f"khalili:{name}" in shown for name in ("c-lia-30", "b-after-olia", "flap-lia"))
     with pytest.raises(ValueError, match="did you mean khalili"):
         app(["list", "cells", "kalili"], standalone_mode=False)
-    with pytest.raises(ValueError, match="takes no other word"):
+    with pytest.raises(ValueError, match="takes no further word"):
         app(["list", "plots", "khalili"], standalone_mode=False)

@@ -280,7 +280,7 @@ def test_the_time_of_a_map_is_an_option_of_the_command(chain, tmp_path):
 
     draw("topology")
     assert (tmp_path / "map.svg").stat().st_size > 10_000
-    with pytest.raises(ValueError, match="--at is the time of a map"):
+    with pytest.raises(ValueError, match=r"--at sets the time of a map; .* is not a map"):
         draw("windows")
 
 

@@ -119,7 +119,7 @@ def capture(
     ] = None,
     from_: Annotated[
         str,
-        typer.Option("--from", help="Count from this time on, such as 5s after the first packet."),
+        typer.Option("--from", help="Count from this time after the first packet, such as 5s."),
     ] = "0s",
     to: Annotated[
         str | None, typer.Option("--to", help="Count up to this time. Default: the end.")
@@ -245,7 +245,7 @@ def compare(
             "--repeat",
             "-n",
             min=1,
-            help="Number of replications; seeds count up. Default 10, on Linux 3.",
+            help="Number of replications; seeds count up. Default: 10, on Linux 3.",
         ),
     ] = None,
     set_: SetOption = None,
@@ -301,7 +301,7 @@ def reproduce(
         typer.Option(
             "--seeds",
             min=1,
-            help="Replications of each configuration. Default 20, with --quick 5; on Linux 5, with --quick 3.",
+            help="Replications of each configuration. Default: 20, with --quick 5; on Linux 5, with --quick 3.",
         ),
     ] = None,
     world: Annotated[
@@ -311,7 +311,7 @@ def reproduce(
         Path | None,
         typer.Option(
             "--keep",
-            help="With --world linux: keep every replication here, and go on with what lies here. Default "
+            help="With --world linux: keep every replication here, and go on with what lies here. Default: "
             "out/measurements/DOCUMENT.",
         ),
     ] = None,
@@ -400,7 +400,7 @@ def plot(
     ] = "shares",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Picture: .png, .svg or .pdf. Default KIND.png."),
+        typer.Option("--output", "-o", help="Picture: .png, .svg or .pdf. Default: KIND.png."),
     ] = None,
     at: Annotated[
         str | None,
@@ -413,8 +413,8 @@ def plot(
         list[str] | None,
         typer.Option(
             "--name",
-            help="What a result is called in the figure; once for each file. Default what tells results apart: "
-            "controller, scenario, overrides that differ, or the file's name.",
+            help="What a result is called in the figure; once for each file. Default: what tells results apart, "
+            "of controller, scenario, overrides that differ and the file's name.",
         ),
     ] = None,
     width: WidthOption = None,
@@ -433,10 +433,10 @@ def animate(
     result: Annotated[Path, typer.Argument(help="A file that `run --series --json` wrote.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page to write. Default animation.html."),
+        typer.Option("--output", "-o", help="The page to write. Default: animation.html."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Which replication. Default the first.")
+        int | None, typer.Option("--seed", min=0, help="Which replication. Default: the first.")
     ] = None,
 ) -> None:
     """Write a page that plays a run: links with their queues, nodes, flows, windows and drops."""

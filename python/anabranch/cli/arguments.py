@@ -137,7 +137,7 @@ WidthOption = Annotated[
     str | None,
     typer.Option(
         "--width",
-        help="Width of the figure, such as 3.5in, 7.16in, 88mm or 252pt; letters follow. Default 8in.",
+        help="Width of the figure, such as 3.5in, 7.16in, 88mm or 252pt; letters follow. Default: 8in.",
     ),
 ]
 TitleOption = Annotated[
@@ -190,7 +190,7 @@ AxesOption = Annotated[
     str | None,
     typer.Option(
         "--axes",
-        help="Axes of the portrait, two of CLASS.PATH and queue:LINK. Default two windows.",
+        help="Axes of the portrait, two of CLASS.PATH and queue:LINK. Default: two windows.",
     ),
 ]
 MapOption = Annotated[

@@ -150,7 +150,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
             ended = stopped(len(results[world].runs), len(chosen[world]))
             break
     if not results or (ended and len(results) < 2):
-        raise ended or ValueError(f"no world of {', '.join(wanted)} has an answer")
+        raise ended or ValueError(f"none of these worlds has an answer: {', '.join(wanted)}")
     finish(results, asked.tolerance, asked.json)
     if ended:
         raise ended
@@ -192,7 +192,8 @@ def show_all(results: dict[str, Result], tolerance: float) -> None:
         tell_several_states(results[THEORY])
         tell_left_out(results[THEORY].plan)
     tell_not_judged(
-        next(iter(results.values())).plan, "for worlds are compared; `anabranch run` judges it"
+        next(iter(results.values())).plan,
+        "because `compare` does not judge fairness; `anabranch run` does",
     )
     if LINUX in results:
         from .realtime import show_error

@@ -31,7 +31,7 @@ class Looks:
 
 
 PLAIN = Looks()
-"""What nothing was asked of."""
+"""Neither a width nor a title was given."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def plot_command(files: list[Path], asked: PlotOptions) -> None:
     if asked.at_s is not None:
         if kind in plot.KINDS and "at_s" not in plot.KINDS[kind].options:
             raise ValueError(
-                f"--at is the time of a map, and the plot {kind} is none; draw topology"
+                f"--at sets the time of a map; {kind} is not a map: use --kind topology"
             )
         options["at_s"] = asked.at_s
     figure = plot.draw(kind, results, names=asked.names or None, **options)

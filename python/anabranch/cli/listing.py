@@ -167,7 +167,7 @@ def list_command(what: str, of: str | None = None, long: bool = False) -> None:
     if name is None:
         raise ValueError(offering(f"there is no list of {what!r}", what, LISTS, "the lists are"))
     if of is not None and name != "cells":
-        raise ValueError(f"the list of {name} takes no other word, and {of!r} is one")
+        raise ValueError(f"`list {name}` takes no further word; it was given {of!r}")
     if of is None:
         LISTS[name](long)
         return

@@ -151,7 +151,7 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
             maps.show(console(), grid, asked.of)
         tell_left_out(plan)
         tell_not_judged(
-            plan, "for theory has no reference TCP; `anabranch run` judges it in simulation"
+            plan, "because theory has no reference TCP; `anabranch run` judges it in simulation"
         )
 
     show_and_write(show, *files)

@@ -44,7 +44,7 @@ def run_command(source: str, options: KernelRunOptions) -> None:
         show_error(result)
         tell_not_judged(
             result.plan,
-            "for there is no reference TCP on the kernel; `anabranch run` judges it in simulation",
+            "because the kernel has no reference TCP; `anabranch run` judges it in simulation",
         )
 
     result = perform(produce, source, options.json, tell, options.recording)

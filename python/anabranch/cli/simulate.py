@@ -57,7 +57,7 @@ def run_command(source: str, options: RunOptions) -> None:
 
     def tell(result: Result) -> None:
         if not result.fairness:
-            tell_not_judged(result.plan, "for the command was interrupted")
+            tell_not_judged(result.plan, "because the command was interrupted")
 
     produce = partial(judged_too, options=options)
     result = perform(produce, source, options.json, tell, options.recording)

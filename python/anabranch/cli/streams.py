@@ -51,7 +51,10 @@ class Output(io.FileIO):
 
 
 def prepare() -> None:
-    """Sets up standard output and error of this process. What is no file stays as it is."""
+    """Sets up standard output and error of this process.
+
+    A stream that is not a file stays as it is.
+    """
     out = sys.stdout
     if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.BufferedWriter | io.FileIO):
         out.flush()
@@ -78,7 +81,7 @@ def finish() -> None:
 
 
 def deserted() -> bool:
-    """Whether the reader of standard output has closed the pipe: a command that goes on for ever
+    """Whether the reader of standard output has closed the pipe: a command that goes on forever
     ends then.
     """
     return bool(getattr(getattr(getattr(sys.stdout, "buffer", None), "raw", None), "deserted", 0))
