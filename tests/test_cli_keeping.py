@@ -149,3 +149,32 @@ def test_every_recording_that_fails_is_named_and_none_is_left_in_part(tmp_path: 
     for name in ("c.pcapng", "c.qlog"):
         assert f"{disk / name} cannot be written: No space left on device" in done.stderr
     assert done.stdout.splitlines()[-1].startswith("digests"), "the disk is empty"
+
+
+@needs_full
+def test_every_file_that_cannot_be_written_is_named_with_its_place(
+    temporary: Path, tmp_path: Path
+) -> None:
+    words = ["theory", "khalili/scenario-c", "--map", "flow.multipath.count=5,10"]
+    files = ("--json", str(FULL), "--portrait", str(tmp_path / "p.pdf"))
+    pipe = tmp_path / "gone.pdf"
+    pipe.symlink_to(FULL)
+    done = anabranch(*words, *files, "--out", str(pipe), TMPDIR=str(temporary))
+    assert done.returncode == 2
+    first, help_, second, other = done.stderr.decode().splitlines()
+    assert first == f"error: {FULL} cannot be written: No space left on device"
+    assert second == f"error: {pipe} cannot be written: No space left on device"
+    places = [line.split()[5] for line in (help_, other)]
+    assert [Path(place).name for place in places] == ["full", "gone.pdf"]
+    assert all(Path(place).stat().st_size for place in places)
+    assert (tmp_path / "p.pdf").read_bytes().startswith(b"%PDF")
+
+
+@needs_full
+def test_a_recording_and_a_result_that_fail_are_both_named(temporary: Path) -> None:
+    done = anabranch(*RUN, "--pcap", str(FULL), "--json", str(FULL), TMPDIR=str(temporary))
+    assert done.returncode == 2
+    said = f"error: {FULL} cannot be written: No space left on device"
+    recording, result, place = done.stderr.decode().splitlines()
+    assert recording == result == said
+    assert place.startswith("help: it was written to ")

@@ -15,29 +15,46 @@ Write = Callable[[Path], object]
 """Writes a file; raises OSError."""
 
 
-def show_and_write(show: Callable[[], object], *files: tuple[Path | None, Write]) -> None:
+def show_and_write(
+    show: Callable[[], object],
+    *files: tuple[Path | None, Write],
+    failure: OSError | None = None,
+) -> None:
     """Shows a result, then writes it to each file that was asked for, None for one that was not.
 
     Each step is taken whatever became of those before: an interrupt while tables are printed, a
     full disk, a directory that was removed meanwhile. What cannot be written to its file is written
-    to the directory for temporary files. Raises OSError at the end, saying so.
+    to the directory for temporary files. Raises one OSError at the end that says all of this, and
+    `failure` first: what could not be written before.
     """
+    said = message(failure).splitlines() if failure else []
     with ExitStack() as steps:
+        steps.callback(_tell, said)
         for file, write in reversed(files):
             if file is not None:
-                steps.callback(_written, file, write)
-        show()
+                steps.callback(_written, file, write, said)
+        try:
+            show()
+        except OSError as error:
+            said.append(message(error))
 
 
-def _written(file: Path, write: Write) -> None:
+def _tell(said: list[str]) -> None:
+    """Raises OSError if there is something to say; after the first line, each error is marked."""
+    if said:
+        raise OSError("\nerror: ".join(said)) from None
+
+
+def _written(file: Path, write: Write, said: list[str]) -> None:
+    """Writes a file; adds to `said` what went wrong."""
     try:
         with writing(file):
             write(file)
     except OSError as error:
         place = None if is_standard_output(file) else _elsewhere(file.name, write)
-        raise OSError(
+        said.append(
             message(error) + (f"\nhelp: it was written to {place} instead" if place else "")
-        ) from None
+        )
 
 
 def _elsewhere(name: str, write: Write) -> Path | None:

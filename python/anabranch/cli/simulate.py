@@ -124,9 +124,7 @@ def perform(
                 console().print(f"written to {file}", highlight=False, markup=False)
         tell(result)
 
-    show_and_write(told, (json, result.save))
-    if failure:
-        raise failure
+    show_and_write(told, (json, result.save), failure=failure)
     return result
 
 
