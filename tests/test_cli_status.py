@@ -11,6 +11,7 @@ from rich.console import Group
 from anabranch import _core
 from anabranch.cli.connections import MOST_CONNECTIONS, tables
 from anabranch.cli.terminal import console
+from anabranch.linux import observe
 from anabranch.linux.observe import (
     ConnectionStatus,
     ControlledSocket,
@@ -108,3 +109,20 @@ def test_connections_of_too_many_subflows_are_hinted_at(
     hint = f"3,704 ACKs came on connections of more than {_core.COUPLED_PATHS} subflows"
     assert (hint in " ".join(shown.split())) == said
     assert isinstance(tables(Status(controllers=[], connections=[]), False), Group)
+
+
+def test_a_controller_that_is_taken_out_during_the_look_is_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def counters(law: str) -> dict[str, int]:
+        if law == "lia":
+            raise FileNotFoundError("lia is not loaded")
+        return COUNTERS
+
+    monkeypatch.setattr(observe, "check_root", lambda command: None)
+    monkeypatch.setattr(observe, "sockets", lambda: [SOCKET])
+    monkeypatch.setattr(_core, "kernel_loaded", lambda: {"lia": 3, "olia": 4})
+    monkeypatch.setattr(_core, "kernel_counters", counters)
+    seen = observe.status()
+    assert [(row.law, row.sockets) for row in seen.controllers] == [("olia", 1)]
+    assert len(seen.connections) == 1

@@ -194,6 +194,10 @@ def status() -> Status:
     loaded = []
     for law in _core.kernel_loaded():
         name = names()[law]
+        try:
+            counters = _core.kernel_counters(law)
+        except FileNotFoundError:
+            continue  # taken out since it was listed
         use = used(rows, name)
         loaded.append(
             ControllerStatus(
@@ -202,7 +206,7 @@ def status() -> Status:
                 sockets=use.sockets,
                 listening=use.listening,
                 earlier=use.earlier,
-                counters=_core.kernel_counters(law),
+                counters=counters,
             )
         )
     working = [row for row in rows if row.at_work]
