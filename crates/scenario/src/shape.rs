@@ -134,6 +134,8 @@ impl<'a> Walk<'a> {
     ) {
         let forms = self.forms(schema);
         let span = item.span().unwrap_or(span);
+        // Before what else fits: beside words a key may take a time, and that is any text here.
+        let words = forms.iter().filter_map(|form| constant(form));
         if let Some(table) = item.as_table_like() {
             let tables: Vec<_> = forms.iter().copied().filter(|form| is(form, "object")).collect();
             match tables.as_slice() {
@@ -145,19 +147,21 @@ impl<'a> Walk<'a> {
             && self.entries(item, list, place, &span, shape)
         {
             return;
+        } else if let Some(text) = item.as_str()
+            && let Some(word) = find(text, words.clone())
+        {
+            if word != text {
+                shape.respelled.push((span, format!("{word:?}")));
+            }
+            return;
         } else if forms.iter().any(|form| fits(item, form)) {
             return;
-        } else if let Some(text) = item.as_str() {
-            let words = forms.iter().filter_map(|form| constant(form));
-            if let Some(word) = find(text, words.clone()) {
-                shape.respelled.push((span, format!("{word:?}")));
-                return;
-            }
-            if words.clone().next().is_some() {
-                let what = format!("{} is {text:?}{}", place.subject(), offer(text, words));
-                let error = Error::new(what).help(self.right(schema, place));
-                return shape.mistakes.push(Mistake { error, span });
-            }
+        } else if let Some(text) = item.as_str()
+            && words.clone().next().is_some()
+        {
+            let what = format!("{} is {text:?}{}", place.subject(), offer(text, words));
+            let error = Error::new(what).help(self.right(schema, place));
+            return shape.mistakes.push(Mistake { error, span });
         }
         let what = format!("{} is {}", place.subject(), described(item));
         let error = Error::new(what).help(self.right(schema, place));

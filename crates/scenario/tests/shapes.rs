@@ -4,6 +4,8 @@
 mod common;
 
 use common::{RIGHT, read, refused};
+use transport::DelayedAck;
+use units::Span;
 
 #[test]
 fn an_unknown_key_is_answered_with_the_key_that_is_near() {
@@ -174,6 +176,23 @@ fn words_and_kinds_are_found_however_they_are_written() {
     }
     let plan = read(&RIGHT.replacen("\"lia\"", "\"RTT Compensator\"", 1), &[]).unwrap();
     assert_eq!(plan.classes[0].controller.to_string(), "lia");
+}
+
+#[test]
+fn a_word_that_stands_in_the_place_of_a_time_is_found_however_it_is_written() {
+    let delayed = |text: &str| {
+        let options = format!("delayed_ack = \"{text}\"\nhandshake = true");
+        read(&RIGHT.replacen("initial_window = 4.0", &options, 1), &[])
+    };
+    for text in ["linux", "Linux", "LINUX"] {
+        let plan = delayed(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(plan.classes[0].transport.delayed_ack, DelayedAck::AsLinux, "{text}");
+    }
+    let after = delayed("40 ms").unwrap().classes[0].transport.delayed_ack;
+    assert_eq!(after, DelayedAck::After(Span::millis(40)));
+    assert!(delayed("Windows").unwrap_err().contains("or \"linux\""));
+    let over = ["transport.delayed_ack=Linux", "transport.handshake=true"];
+    assert_eq!(read(RIGHT, &over).map(|_| ()), Ok(()));
 }
 
 #[test]
