@@ -399,6 +399,42 @@ def test_a_machine_that_cannot_run_the_kernels_part_says_so_before_anything_is_r
         compare.compare_command("khalili/scenario-c", options)
 
 
+def test_a_root_without_the_rights_of_one_is_told_before_anything_is_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compare, "TUN", tmp_path)
+    monkeypatch.setattr("anabranch.linux.controllers.built", lambda: True)
+    monkeypatch.setattr("anabranch.linux.rights.missing", lambda wanted: ["CAP_SYS_ADMIN"])
+    monkeypatch.setattr("anabranch.linux.rights.in_user_namespace", lambda: False)
+    with pytest.raises(LinuxError, match=r"without CAP_SYS_ADMIN; in a container: --cap-add"):
+        compare.check_machine(lambda: 0)
+
+
+@pytest.mark.parametrize("worlds", ["theory,simulation,linux", "theory,linux"])
+def test_a_kernel_that_gives_nothing_valid_costs_no_other_world_its_result(
+    worlds: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def too_late(*words: Any, **options: Any) -> ab.Result:
+        raise NotValid("no replication was valid; the last because: too late")
+
+    monkeypatch.setattr("anabranch.linux.run", too_late)
+    monkeypatch.setattr(compare, "check_machine", lambda: None)
+    file = tmp_path / "x.json"
+    options = compare.CompareOptions(
+        worlds=worlds, repeat=2, overrides=SHORT, tolerance=9, json=file
+    )
+    with pytest.raises(compare.typer.Exit) as ended:
+        compare.compare_command("khalili/scenario-c", options)
+    assert ended.value.exit_code == 2
+    out = capsys.readouterr().out
+    assert "linux has no answer: no replication was valid; the last because: too late" in out
+    assert "theory Mb/s" in out.replace("┃", " ")
+    assert list(json.loads(file.read_text())["worlds"]) == worlds.removesuffix(",linux").split(",")
+
+
 @pytest.mark.parametrize(
     ("words", "options", "said", "left"),
     [

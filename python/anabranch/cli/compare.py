@@ -18,7 +18,7 @@ from ..plan import Plan
 from ..result import FORMAT, Result, provenance
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference
-from . import paired
+from . import INTERRUPTED, paired
 from .fair import tell_not_judged
 from .keeping import show_and_write
 from .options import scenario_from, seeds_from
@@ -106,11 +106,16 @@ class CompareOptions:
     threads: int = 0
 
 
+class Unmeasured(Exception):
+    """The kernel was to be measured and gave no valid result."""
+
+
 def compare_command(source: str, asked: CompareOptions) -> None:
     """Prints worlds side by side; exit status 1 when a class differs by more than it may.
 
-    A world that has no answer for the scenario is named, and the others are shown. Raises
-    LinuxError before anything is run if the kernel is asked for and this machine cannot.
+    A world that has no answer for the scenario is named, and the others are shown; status 2 where
+    the kernel was tried and failed. Raises LinuxError before anything is run if the kernel is asked
+    for and this machine cannot.
     """
     if asked.controllers is not None:
         names = paired.controllers_from(asked.controllers)
@@ -143,13 +148,17 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         except theory.TheoryError as error:
             tell_no_answer(THEORY, str(error))
             continue
+        except Unmeasured as error:
+            tell_no_answer(LINUX, str(error))
+            ended = typer.Exit(2)
+            break
         except typer.Exit as interrupt:  # before any replication had finished
             ended = interrupt
             break
         if not results[world].provenance["complete"]:
             ended = stopped(len(results[world].runs), len(chosen[world]))
             break
-    if not results or (ended and len(results) < 2):
+    if not results or (ended and ended.exit_code == INTERRUPTED and len(results) < 2):
         raise ended or ValueError(f"none of these worlds has an answer: {', '.join(wanted)}")
     finish(results, asked.tolerance, asked.json)
     if ended:
@@ -161,7 +170,9 @@ def compare_command(source: str, asked: CompareOptions) -> None:
 def of_world(
     world: str, scenario: Scenario, plan: Plan, seeds: dict[str, range], asked: CompareOptions
 ) -> Result:
-    """What a world gives for a scenario. Raises TheoryError where theory has no answer."""
+    """What a world gives for a scenario. Raises TheoryError where theory has no answer, and
+    Unmeasured where the kernel gives none.
+    """
     options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
     if world == THEORY:
         origin = provenance(**options, rtt="queueing", utility="log")
@@ -202,10 +213,14 @@ def show_all(results: dict[str, Result], tolerance: float) -> None:
 
 
 def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result:
-    """The result on the real kernel, with a progress bar."""
+    """The result on the real kernel, with a progress bar. Raises Unmeasured."""
+    from ..linux import LinuxError
     from .realtime import measured as on_linux
 
-    return on_linux(scenario, seeds, **options)
+    try:
+        return on_linux(scenario, seeds, **options)
+    except LinuxError as error:
+        raise Unmeasured(str(error)) from error
 
 
 def checked_worlds(worlds: str) -> list[str]:
@@ -238,10 +253,12 @@ def kernel_answers(plan: Plan, replications: int) -> bool:
 
 
 def check_machine(root: Callable[[], int] = os.geteuid) -> None:
-    """Raises LinuxError where this machine cannot run the kernel's part: without root, a TUN device
-    or the controllers.
+    """Raises LinuxError where this machine cannot run the kernel's part: without root, a TUN
+    device, the controllers or a right that root usually has.
     """
     from ..linux import LinuxError, controllers
+    from ..linux.rights import TO_LOAD, TO_RUN, lacking
+    from ..linux.testbed import checked_rights
 
     if root() != 0:
         raise LinuxError("--worlds with linux needs root: sudo .venv/bin/anabranch compare …")
@@ -249,6 +266,9 @@ def check_machine(root: Callable[[], int] = os.geteuid) -> None:
         raise LinuxError(f"{TUN} is missing; `anabranch linux check` shows what to do")
     if not controllers.built():
         raise LinuxError(controllers.NOT_BUILT)
+    if why := lacking(tuple(dict.fromkeys((*TO_LOAD, *TO_RUN)))):
+        raise LinuxError(why)
+    checked_rights()
 
 
 def differences(results: dict[str, Result], tolerance: float) -> list[Difference]:
