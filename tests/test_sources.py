@@ -10,6 +10,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.cli.application import app
+from anabranch.cli.listing import LISTS
 from anabranch.papers import PAPERS
 from anabranch.papers.cells import cells
 from anabranch.papers.khalili.paper import scenario_c
@@ -154,3 +155,17 @@ def test_cells_are_listed_by_document_and_another_list_takes_no_document(capsys:
         app(["list", "cells", "kalili"], standalone_mode=False)
     with pytest.raises(ValueError, match="takes no further word"):
         app(["list", "plots", "khalili"], standalone_mode=False)
+
+
+@pytest.mark.parametrize("what", LISTS)
+def test_a_list_has_a_long_form_that_shows_more_or_says_that_it_has_none(
+    what: str, capsys: Any
+) -> None:
+    app(["list", what], standalone_mode=False)
+    short = capsys.readouterr().out
+    if LISTS[what].has_long:
+        app(["list", what, "--long"], standalone_mode=False)
+        assert len(capsys.readouterr().out) > len(short)
+    else:
+        with pytest.raises(ValueError, match=f"`list {what}` has no long form; leave --long out"):
+            app(["list", what, "--long"], standalone_mode=False)

@@ -36,6 +36,7 @@ from .arguments import (
 )
 from .formats import TEXT
 from .linux import linux_app
+from .listing import LISTS, listed
 
 app = typer.Typer(
     cls=Commands,
@@ -469,9 +470,7 @@ def show(
 def list_(
     what: Annotated[
         str,
-        typer.Argument(
-            help="controllers, schedulers, queues, media, scenarios, papers, cells, plots or metrics."
-        ),
+        typer.Argument(help=f"{listed(LISTS, 'or')}."),
     ],
     of: Annotated[
         str | None, typer.Argument(help="With cells: the document, such as khalili.")

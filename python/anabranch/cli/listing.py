@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import typer
 
-from ..offers import find, offering
-from .options import scenario_from
 from .terminal import console, table
 
 if TYPE_CHECKING:
@@ -146,30 +145,49 @@ def metrics(long: bool) -> None:
     console().print("--long shows units and meanings", style="dim", highlight=False)
 
 
-LISTS: dict[str, Callable[[bool], None]] = {
-    "controllers": controllers,
-    "schedulers": schedulers,
-    "queues": queues,
-    "media": media,
-    "scenarios": scenarios,
-    "papers": papers,
-    "cells": cells,
-    "plots": plots,
-    "metrics": metrics,
+@dataclass(frozen=True)
+class Listing:
+    """A list: what prints it, and whether it has more to show for --long."""
+
+    show: Callable[[bool], None]
+    has_long: bool
+
+
+LISTS = {
+    "controllers": Listing(controllers, has_long=True),
+    "schedulers": Listing(schedulers, has_long=True),
+    "queues": Listing(queues, has_long=True),
+    "media": Listing(media, has_long=True),
+    "scenarios": Listing(scenarios, has_long=False),
+    "papers": Listing(papers, has_long=False),
+    "cells": Listing(cells, has_long=False),
+    "plots": Listing(plots, has_long=False),
+    "metrics": Listing(metrics, has_long=True),
 }
+
+
+def listed(names: Iterable[str], word: str) -> str:
+    """Names with commas, and `word` before the last: "queues, media or metrics"."""
+    *most, last = names
+    return f"{', '.join(most)} {word} {last}"
 
 
 def list_command(what: str, of: str | None = None, long: bool = False) -> None:
     """Prints one of the lists; of cells those of the document `of`. Raises ValueError for another
-    word.
+    word, and for `long` where the list has no long form.
     """
+    from ..offers import find, offering
+
     name = find(what, LISTS)
     if name is None:
         raise ValueError(offering(f"there is no list of {what!r}", what, LISTS, "the lists are"))
     if of is not None and name != "cells":
         raise ValueError(f"`list {name}` takes no further word; it was given {of!r}")
+    if long and not LISTS[name].has_long:
+        having = listed((name for name, one in LISTS.items() if one.has_long), "and")
+        raise ValueError(f"`list {name}` has no long form; leave --long out: {having} have one")
     if of is None:
-        LISTS[name](long)
+        LISTS[name].show(long)
         return
     try:
         cells_of(of)
@@ -179,6 +197,8 @@ def list_command(what: str, of: str | None = None, long: bool = False) -> None:
 
 def show_command(source: str, controller: str | None, overrides: list[str]) -> None:
     """Prints the text of a scenario as it is, or with a controller and overrides written into it."""
+    from .options import scenario_from
+
     scenario = scenario_from(source)
     if controller or overrides:
         scenario = scenario.changed(controller=controller, overrides=overrides)
