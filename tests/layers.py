@@ -109,6 +109,7 @@ PYTHON = {
         "statistics",
         "metrics",
         "files",
+        "seeds",
     },
     # Definitions are over numbers; what they compare with is simulated.
     "fairness": {"fairness", "result", "scenario", "plan", "runs", "_core", "statistics", "seeds"},

@@ -7,7 +7,6 @@ as columns. Metrics are defined in docs/reference/metrics.md.
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 import platform
 import zlib
@@ -30,7 +29,7 @@ from .records import Missing, Numbers, Table, plain, restored
 from .remarks import ShortPath, late_text, short_paths, short_text
 from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
-from .seeds import Seeds, checked_seeds
+from .seeds import Seeds, checked_seeds, consecutive
 from .statistics import DELAY, PERCENT, RATE, Interval, column, interval, jain
 from .tables import Coding, Paths
 
@@ -205,17 +204,26 @@ class Result:
         return head, rows
 
     def command(self) -> list[str]:
-        """The words of the command that repeats the run; SCENARIO stands for a file of the user's."""
+        """The words of the command that repeats the run; SCENARIO stands for a file of the user's.
+
+        A command takes seeds that follow one another. Where they do not, it repeats the first seed
+        alone.
+        """
         files = shipped().items()
         own = (name for name, file in files if file.read_text("utf-8") == self.scenario.text)
         words = ["anabranch", *(["linux"] if self.world == "linux" else []), "run"]
-        words.append(next(own, "SCENARIO"))
+        words.append(self.provenance.get("cell") or next(own, "SCENARIO"))
         if self.provenance.get("controller"):
             words += ["--controller", str(self.provenance["controller"])]
         for override in self.provenance.get("overrides", ()):
             words += ["--set", override]
         if self.seeds and self.world != "linux":
-            words += ["--seed", str(min(self.seeds)), "--repeat", str(len(self.seeds))]
+            first, count = (
+                (min(self.seeds), len(self.seeds))
+                if consecutive(sorted(self.seeds))
+                else (self.seeds[0], 1)
+            )
+            words += ["--seed", str(first), "--repeat", str(count)]
         return words
 
     def __repr__(self) -> str:
@@ -452,7 +460,9 @@ def run(
             progress=progress,
             unwritten=unwritten,
         )
-    origin = provenance(controller, overrides, wanted, len(runs) == len(wanted))
+    origin = provenance(
+        controller, overrides, wanted, len(runs) == len(wanted), **cell_of(scenario)
+    )
     result = Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
     if unwritten:
         places = ((pcap, recording.pcap), (qlog, recording.qlog))
@@ -511,6 +521,11 @@ def provenance(
     }
 
 
+def cell_of(scenario: Scenario) -> dict[str, str]:
+    """What provenance has of a scenario that is a cell of a document; nothing of others."""
+    return {"cell": scenario.cell} if scenario.cell else {}
+
+
 NOT_A_RESULT = "{} is not a result; `anabranch run --json` and `anabranch theory --json` write one"
 
 
@@ -549,8 +564,7 @@ def _counted(seeds: Sequence[int]) -> str:
     """Seeds in a few words; empty where there is none."""
     if len(seeds) < 2:
         return f"seed {seeds[0]}" if seeds else ""
-    runs = all(after == seed + 1 for seed, after in itertools.pairwise(seeds))
-    return f"seeds {seeds[0]} to {seeds[-1]}" if runs else f"{len(seeds)} seeds"
+    return f"seeds {seeds[0]} to {seeds[-1]}" if consecutive(seeds) else f"{len(seeds)} seeds"
 
 
 def columns(value: Any) -> Any:

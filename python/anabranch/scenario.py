@@ -9,7 +9,7 @@ import dataclasses
 import json
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ class Scenario:
 
     text: str
     name: str = "<scenario>"
+    cell: str = field(default="", compare=False)
+    """The cell of a document that it is unchanged, such as "khalili:c-lia-30"; empty if none."""
 
     @classmethod
     def parse(cls, text: str, name: str = "<scenario>") -> Scenario:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 LAST_SEED = 2**64 - 1
@@ -28,6 +29,11 @@ def checked_seeds(seeds: Seeds) -> list[int]:
     if not 1 <= many <= LAST_SEED:
         raise ValueError(f"seeds is {many}; a number says how many replications, 1 or more")
     return list(range(1, many + 1))
+
+
+def consecutive(seeds: Sequence[int]) -> bool:
+    """Whether each seed is the one before it and 1, as the command line counts them."""
+    return all(after == seed + 1 for seed, after in itertools.pairwise(seeds))
 
 
 def _distinct(seeds: object) -> list[int]:

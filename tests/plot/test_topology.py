@@ -328,3 +328,24 @@ def test_the_command_that_a_result_names_repeats_it(wired):
     assert words[words.index("--repeat") + 1] == "2"
     assert [w for flag, w in pairwise(words) if flag == "--set"] == ["duration=12 s", "warmup=6 s"]
     assert simulated(UPLINK).command()[2] == "SCENARIO"
+
+
+def test_the_command_of_a_cell_names_the_cell_and_its_file_does_too(tmp_path):
+    short = ["duration=8 s", "warmup=2 s"]
+    cell = ab.run("khalili:c-lia-30", 1, overrides=short)
+    assert cell.command()[2] == "khalili:c-lia-30"
+    cell.save(tmp_path / "cell.json")
+    assert ab.Result.load(tmp_path / "cell.json").command() == cell.command()
+    changed = ab.load("khalili:c-lia-30").changed(overrides=short)
+    assert ab.run(changed, 1).command()[2] == "SCENARIO"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "first", "count"), [([2, 3, 4], 2, 3), ([4, 2, 3], 2, 3), ([5, 1, 9], 5, 1)]
+)
+def test_the_command_has_the_seeds_or_says_that_it_has_the_first_alone(seeds, first, count):
+    result = ab.run("khalili/scenario-c", seeds, overrides=["duration=8 s", "warmup=2 s"])
+    assert result.command()[-4:] == ["--seed", str(first), "--repeat", str(count)]
+    with pytest.raises(ValueError, match="run with series=True, or") as error:
+        plot.windows(result)
+    assert ("runs the first seed alone" in str(error.value)) == (count == 1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..files import beside
 from ..plan import Plan
 from ..records import Record, plain
-from ..result import NotRecorded, Recording, Result, provenance
+from ..result import NotRecorded, Recording, Result, cell_of, provenance
 from ..runs import Run
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
@@ -67,12 +67,13 @@ def run(
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
-    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links are not
-    what they should be, is tried twice more; one that never comes out valid is left out, or kept
-    and marked with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a
-    million calls, for tests. With `record` they keep every step of their laws, and it is handed
-    them after each replication. A `recording` is a capture of the only replication, without a limit
-    in time.
+    Arguments are those of `anabranch.run`, except that a text names a file or a shipped scenario: a
+    cell of a document goes in as `ab.load("khalili:c-lia-30")`. A replication that is invalid, or
+    whose links are not what they should be, is tried twice more; one that never comes out valid is
+    left out, or kept and marked with `keep_invalid`. `skips_per_million` has loaded controllers
+    ignore that many of a million calls, for tests. With `record` they keep every step of their
+    laws, and it is handed them after each replication. A `recording` is a capture of the only
+    replication, without a limit in time.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range or a recording that
     cannot be. After an interrupt the replications that had finished are returned, if any.
@@ -96,7 +97,8 @@ def run(
         order = Order(scenario, plan, controller, overrides, series, replace(recording, pcap=pcap))
         session = Session(order, wanted, progress)
         session.run(controllers, keep_invalid, record)
-        origin = provenance(controller, overrides, wanted, session.complete, **session.origin())
+        how = session.origin() | cell_of(scenario)
+        origin = provenance(controller, overrides, wanted, session.complete, **how)
         result = Result(scenario, plan, session.runs, "linux", origin)
         if order.unwritten and recording.pcap:
             raise NotRecorded({recording.pcap: order.unwritten[0]}, result)

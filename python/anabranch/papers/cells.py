@@ -42,4 +42,4 @@ def cell(key: str, name: str) -> Scenario:
         name=f"{key}:{name}",
         source=f"the configuration {name} of {key}, made from {found.scenario}: {whole.plan().source}",
     )
-    return replace(scenario, name=f"{key}:{name}")
+    return replace(scenario, name=f"{key}:{name}", cell=f"{key}:{name}")

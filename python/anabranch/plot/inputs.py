@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..plan import Class
 from ..result import Result
 from ..runs import Run
+from ..seeds import consecutive
 
 Results = Result | Sequence[Result]
 """One result, or several to set side by side."""
@@ -69,7 +70,12 @@ def with_series(result: Result) -> list[Run]:
 def no_series(result: Result) -> str:
     """What is missing, and the command that runs the same with it."""
     command = shlex.join([*result.command(), "--series", "--json", "FILE"])
-    return f"the result has no samples over time; run with series=True, or `{command}`"
+    chosen = (
+        ""
+        if result.world == "linux" or consecutive(sorted(result.seeds))
+        else ", which runs the first seed alone: only Python takes seeds that do not follow one another"
+    )
+    return f"the result has no samples over time; run with series=True, or `{command}`{chosen}"
 
 
 def span(t_s: NDArray[np.float64], start_s: float, end_s: float | None) -> slice:
