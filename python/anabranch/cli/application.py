@@ -388,7 +388,7 @@ def audit(
 @app.command(
     cls=Command,
     epilog="Example: anabranch plot c.json.gz --kind windows --output windows.png\n\n"
-    "Example: anabranch plot lia.json.gz olia.json.gz --name LIA --name OLIA --width 3.5in --output shares.pdf\n\n"
+    "Example: anabranch plot c.json.gz --kind shares --name OLIA --width 3.5in --output shares.pdf\n\n"
     "Example: anabranch plot air.json.gz --kind topology --at 10s",
 )
 def plot(
