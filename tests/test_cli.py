@@ -21,7 +21,7 @@ import typer
 
 import anabranch as ab
 from anabranch.cli import fair, realtime, simulate
-from anabranch.cli.compare import agreement
+from anabranch.cli.compare import agreement, between
 from anabranch.cli.terminal import writing
 from anabranch.files import atomic_write
 from anabranch.papers import PAPERS, Laboratory
@@ -138,6 +138,8 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["reproduce", "khalili", "--world", "linux", "--from", "no/such"], "no/such"),
         (["compare", "khalili/scenario-c", "--controllers", "lia"], "two or more names"),
         (["compare", "khalili/scenario-c", "--controllers", "lia,oila"], "olia"),
+        (["compare", "khalili/scenario-c", "--controllers", "lia,LIA"], "lia more than once"),
+        (["compare", "khalili/scenario-c", "--controllers", "tcp,reno"], "reno more than once"),
         (["compare", "khalili/scenario-c", "--controllers", "lia,olia", "-c", "lia"], "leave"),
         (["reproduce", "khalili", "--seeds", "1000001"], "--seeds is 1000001; it is from 1 to"),
         (["plot", "README.md"], "not a result"),
@@ -315,6 +317,36 @@ def test_controllers_are_compared_seed_by_seed(tmp_path: Path) -> None:
     assert own["difference_bps"]["repetitions"] == 3
     low, high = own["difference_bps"]["interval95"]
     assert own["word"] == ("less" if high < 0 else "more" if low > 0 else "undecided")
+
+
+def test_a_class_that_gets_nothing_under_the_first_controller_has_no_relative_difference(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "x.json"
+    sets = (
+        "duration=2 s",
+        "warmup=0 s",
+        "flow.multipath.start=1.999 s",
+        "flow.multipath.spread=0 s",
+        "flow.single-path.spread=0 s",
+    )
+    late = [word for one in sets for word in ("--set", one)]
+    words = ("--controllers", "lia,olia", "-n", "2", *late, "--json", str(file))
+    done = anabranch("compare", "khalili/scenario-c", *words)
+    assert done.returncode == 0, done.stderr
+    shown = next(line for line in done.stdout.splitlines() if "olia" in line)
+    assert "–" in shown
+    by_class = {one["class"]: one for one in json.loads(file.read_text())["differences"]}
+    assert by_class["multipath"]["relative"] is None
+    assert by_class["single-path"]["relative"] is not None
+
+
+def test_a_class_that_gets_nothing_in_the_first_world_has_no_relative_difference() -> None:
+    nothing, something = Interval(0.0, 0.0, 3), Interval(1e6, 1e4, 3)
+    worlds = ("simulation", "linux")
+    found = between("users", worlds, (nothing, something), 0.1)
+    assert found.to_json()["relative"] is None and found.word == "differs"
+    assert between("users", worlds, (nothing, nothing), 0.1).word == "agrees"
 
 
 def test_one_replication_decides_nothing() -> None:

@@ -177,6 +177,16 @@ def difference(first: Interval, second: Interval) -> Interval:
     return Interval(first.mean - second.mean, half, min(first.n, second.n), first.confidence)
 
 
+def relative(later: float, earlier: float) -> float | None:
+    """By what part of `earlier` the later value differs from it; None where that is zero."""
+    return later / earlier - 1 if earlier else None
+
+
+def percent(part: float | None) -> str:
+    """A relative difference with its sign, "–" where there is none."""
+    return "–" if part is None else f"{part:+.1%}"
+
+
 def apart(first: Interval, second: Interval) -> bool:
     """Whether two means differ beyond what their intervals explain."""
     return abs(first.mean - second.mean) > difference(first, second).half

@@ -17,7 +17,7 @@ from ..files import check_writable, write_json
 from ..plan import Plan
 from ..result import FORMAT, Result, provenance
 from ..scenario import Scenario
-from ..statistics import RATE, Interval, apart, column, difference
+from ..statistics import RATE, Interval, apart, column, difference, percent, relative
 from . import INTERRUPTED, paired
 from .fair import tell_not_judged
 from .keeping import show_and_write
@@ -74,8 +74,8 @@ class Difference:
     worlds: tuple[str, str]
     bps: Interval
     """The second less the first."""
-    relative: float
-    """Of the first."""
+    relative: float | None
+    """Of the first; None where that is zero."""
     word: Agreement
 
     def to_json(self) -> dict[str, Any]:
@@ -291,7 +291,7 @@ def between(
         word = agreement(later, earlier.mean, tolerance)
     else:
         by, word = difference(later, earlier), explained(later, earlier, tolerance)
-    return Difference(users, worlds, by, later.mean / earlier.mean - 1, word)
+    return Difference(users, worlds, by, relative(later.mean, earlier.mean), word)
 
 
 def words(results: dict[str, Result], tolerance: float) -> dict[str, Agreement]:
@@ -324,7 +324,7 @@ def show(results: dict[str, Result], tolerance: float) -> None:
             if len(pairs) == 1
             else (f"{pair[1]} to {pair[0]}", f"{pair[1]} to {pair[0]}: {within}")
         )
-        cells[name] = [f"{own.relative:+.1%}" for own in of_pair]
+        cells[name] = [percent(own.relative) for own in of_pair]
         cells[word] = [f"[{COLOURS[own.word]}]{own.word}[/]" for own in of_pair]
     console().print(
         columns("Per user, wire bytes; theory with queueing round trips", cells, left=2)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from .. import _core
 from ..files import check_writable, write_json
 from ..result import FORMAT, Result
 from ..scenario import Scenario
-from ..statistics import RATE, Interval, column, paired
+from ..statistics import RATE, Interval, column, paired, percent, relative
 from .keeping import show_and_write
 from .simulate import simulated
 from .tables import Table
@@ -24,8 +25,8 @@ class Change:
     controller: str
     bps: Interval
     """Of the differences, seed by seed."""
-    relative: float
-    """Of the first controller's rate."""
+    relative: float | None
+    """Of the first controller's rate; None where that is zero."""
 
     @property
     def word(self) -> str:
@@ -46,10 +47,16 @@ class Change:
 
 
 def controllers_from(text: str) -> list[str]:
-    """The controllers of `--controllers`. Raises ValueError unless there are two different ones."""
-    names = [name.strip() for name in text.split(",")]
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"--controllers is {text!r}; write two or more names, such as lia,olia")
+    """The controllers of `--controllers`, by the names that results have. Raises ValueError unless
+    there are two different ones, ScenarioError for one that is unknown.
+    """
+    names = [_core.controller_name(name.strip()) for name in text.split(",")]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice or len(names) < 2:
+        fault = f", which names {twice} more than once" if twice else ""
+        raise ValueError(
+            f"--controllers is {text!r}{fault}; write two or more names, such as lia,olia"
+        )
     return names
 
 
@@ -92,7 +99,7 @@ def changes(results: dict[str, Result]) -> list[Change]:
             name,
             controller,
             paired(after.rate(name), before.rate(name)),
-            after.mean(name).mean / before.mean(name).mean - 1,
+            relative(after.mean(name).mean, before.mean(name).mean),
         )
         for name in before.classes
         for controller, after in others
@@ -118,7 +125,7 @@ def table_of(results: dict[str, Result], found: list[Change]) -> Table:
             "difference Mb/s": [
                 cell if change else "" for cell, change in zip(differences, changed, strict=True)
             ],
-            "relative": [f"{change.relative:+.1%}" if change else "" for change in changed],
+            "relative": [percent(change.relative) if change else "" for change in changed],
             "which is": [change.word if change else "" for change in changed],
         },
         left=2,
