@@ -20,8 +20,8 @@ import pytest
 import typer
 
 import anabranch as ab
-from anabranch.cli import fair, realtime, simulate
-from anabranch.cli.compare import agreement, between
+from anabranch.cli import fair, paired, realtime, simulate
+from anabranch.cli.compare import CompareOptions, agreement, between, compare_command
 from anabranch.cli.terminal import writing
 from anabranch.files import atomic_write
 from anabranch.papers import PAPERS, Laboratory
@@ -141,6 +141,13 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["compare", "khalili/scenario-c", "--controllers", "lia,LIA"], "lia more than once"),
         (["compare", "khalili/scenario-c", "--controllers", "tcp,reno"], "reno more than once"),
         (["compare", "khalili/scenario-c", "--controllers", "lia,olia", "-c", "lia"], "leave"),
+        (["compare", "khalili/scenario-c", "--controllers", "lia,olia", *PAIR], "leave --worlds"),
+        (
+            ["compare", "khalili/scenario-c", "--controllers", "lia,olia", "--tolerance", "0.1"],
+            "leave --tolerance out",
+        ),
+        (["capture", "x.pcapng", "--width", "3.5in"], "--plot"),
+        (["capture", "x.pcapng", "--title", "Mine"], "--plot"),
         (["reproduce", "khalili", "--seeds", "1000001"], "--seeds is 1000001; it is from 1 to"),
         (["plot", "README.md"], "not a result"),
         (["list", "wishes"], "controllers"),
@@ -571,3 +578,50 @@ def test_a_name_with_brackets_is_shown_as_it_stands(tmp_path: Path) -> None:
     file.write_text(PRIVATE)
     done = anabranch("theory", str(file))
     assert "wire[a]" in done.stdout and "wire[b]" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("finished", [0, 1, 2])
+def test_an_interrupt_keeps_the_controllers_that_are_whole(
+    finished: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[str] = []
+
+    def simulated(scenario: ab.Scenario, seeds: range, **options: Any) -> ab.Result:
+        if len(done) == finished:
+            raise paired.stopped(0, len(seeds))
+        done.append(options["controller"])
+        return ab.run(scenario, seeds, **options)
+
+    monkeypatch.setattr(paired, "simulated", simulated)
+    file = tmp_path / "x.json"
+    options = CompareOptions(
+        controllers="lia,olia,balia",
+        repeat=2,
+        overrides=["duration=8 s", "warmup=2 s"],
+        json=file,
+    )
+    with pytest.raises(typer.Exit) as ended:
+        compare_command("khalili/scenario-c", options)
+    assert ended.value.exit_code == 130
+    assert file.exists() == (finished == 2)
+    if finished == 2:
+        assert list(json.loads(file.read_text())["controllers"]) == ["lia", "olia"]
+
+
+def test_a_controller_that_an_interrupt_left_in_part_is_not_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def simulated(scenario: ab.Scenario, seeds: range, **options: Any) -> ab.Result:
+        result = ab.run(scenario, seeds, **options)
+        if options["controller"] == "balia":
+            result.provenance["complete"] = False
+        return result
+
+    monkeypatch.setattr(paired, "simulated", simulated)
+    file = tmp_path / "x.json"
+    sets = ["duration=8 s", "warmup=2 s"]
+    options = CompareOptions(controllers="lia,olia,balia", repeat=2, overrides=sets, json=file)
+    with pytest.raises(typer.Exit) as ended:
+        compare_command("khalili/scenario-c", options)
+    assert ended.value.exit_code == 130
+    assert list(json.loads(file.read_text())["controllers"]) == ["lia", "olia"]

@@ -233,12 +233,13 @@ def compare(
         ),
     ] = None,
     worlds: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--worlds",
-            help="Worlds to compare: two or three of theory, simulation and linux. The last needs root and real time.",
+            help="Worlds to compare: two or three of theory, simulation and linux. The last needs root and real time. "
+            "Default theory,simulation.",
         ),
-    ] = "theory,simulation",
+    ] = None,
     seed: SeedOption = 1,
     repeat: Annotated[
         int | None,
@@ -251,9 +252,13 @@ def compare(
     ] = None,
     set_: SetOption = None,
     tolerance: Annotated[
-        float,
-        typer.Option("--tolerance", min=0.0, help="Relative difference that is called agreement."),
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            "--tolerance",
+            min=0.0,
+            help="Relative difference that is called agreement. Default 0.1.",
+        ),
+    ] = None,
     json: JsonOption = None,
     threads: ThreadsOption = 0,
     format_: FormatOption = TEXT,

@@ -28,6 +28,8 @@ def capture_command(
     looks: Looks = PLAIN,
 ) -> None:
     """Reads a capture, writes and draws what was asked for, and prints it."""
+    if looks != PLAIN and not plot:
+        raise ValueError("--width and --title are of a figure; say where to draw it with --plot")
     options = looks.options()
     for target in (json, plot):
         if target:

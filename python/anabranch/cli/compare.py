@@ -32,6 +32,8 @@ USUAL = f"{THEORY},{SIMULATION}"
 """The worlds where none is asked for: the kernel takes real time."""
 REPEAT = {SIMULATION: 10, LINUX: 3}
 """Replications where nothing is said: those on the kernel take real time."""
+TOLERANCE = 0.1
+"""The relative difference that is agreement where nothing is said."""
 TUN = Path("/dev/net/tun")
 
 EXACT_RATE = replace(RATE, always=True)
@@ -96,12 +98,14 @@ class CompareOptions:
     controller: str | None = None
     controllers: str | None = None
     """Controllers to compare instead of worlds."""
-    worlds: str = USUAL
+    worlds: str | None = None
+    """None is USUAL."""
     first_seed: int = 1
     repeat: int | None = None
     """How many seeds; None is the number of each world."""
     overrides: Sequence[str] = ()
-    tolerance: float = 0.1
+    tolerance: float | None = None
+    """None is TOLERANCE."""
     json: Path | None = None
     threads: int = 0
 
@@ -119,14 +123,21 @@ def compare_command(source: str, asked: CompareOptions) -> None:
     """
     if asked.controllers is not None:
         names = paired.controllers_from(asked.controllers)
-        if asked.controller is not None or asked.worlds != USUAL:
+        others = {
+            "--controller": asked.controller,
+            "--worlds": asked.worlds,
+            "--tolerance": asked.tolerance,
+        }
+        if given := [option for option, value in others.items() if value is not None]:
             raise ValueError(
-                "--controllers compares controllers in simulation: leave --controller and --worlds out"
+                "--controllers compares controllers in simulation and by intervals: "
+                f"leave {' and '.join(given)} out"
             )
         seeds = seeds_from(asked.first_seed, asked.repeat or REPEAT[SIMULATION])
         paired.paired_command(scenario_from(source), names, seeds, asked)
         return
-    wanted = checked_worlds(asked.worlds)
+    wanted = checked_worlds(asked.worlds or USUAL)
+    tolerance = TOLERANCE if asked.tolerance is None else asked.tolerance
     chosen = {
         world: seeds_from(asked.first_seed, asked.repeat or number)
         for world, number in REPEAT.items()
@@ -160,10 +171,10 @@ def compare_command(source: str, asked: CompareOptions) -> None:
             break
     if not results or (ended and ended.exit_code == INTERRUPTED and len(results) < 2):
         raise ended or ValueError(f"none of these worlds has an answer: {', '.join(wanted)}")
-    finish(results, asked.tolerance, asked.json)
+    finish(results, tolerance, asked.json)
     if ended:
         raise ended
-    if "differs" in words(results, asked.tolerance).values():
+    if "differs" in words(results, tolerance).values():
         raise typer.Exit(1)
 
 

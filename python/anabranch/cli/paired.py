@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import typer
+
 from .. import _core
 from ..files import check_writable, write_json
 from ..result import FORMAT, Result
@@ -63,18 +65,28 @@ def controllers_from(text: str) -> list[str]:
 def paired_command(scenario: Scenario, names: list[str], seeds: range, asked: Any) -> None:
     """Simulates a scenario under each controller with the same seeds, and prints what changes.
 
-    Raises ScenarioError before anything is run where one of the controllers is wrong.
+    After an interrupt those that are whole are shown and written if there are two or more. Raises
+    ScenarioError before anything is run where one of the controllers is wrong.
     """
     for name in names:
         scenario.plan(overrides=asked.overrides, controller=name)
     if asked.json:
         check_writable(asked.json)
     results: dict[str, Result] = {}
+    ended: typer.Exit | None = None
     for name in names:
         options = {"controller": name, "overrides": asked.overrides, "threads": asked.threads}
-        results[name] = simulated(scenario, seeds, **options)
-        if not results[name].provenance["complete"]:
-            raise stopped(len(results[name].runs), len(seeds))
+        try:
+            result = simulated(scenario, seeds, **options)
+        except typer.Exit as interrupt:  # before any replication had finished
+            ended = interrupt
+            break
+        if not result.provenance["complete"]:
+            ended = stopped(len(result.runs), len(seeds))
+            break
+        results[name] = result
+    if ended and len(results) < 2:
+        raise ended
     found = changes(results)
 
     def show() -> None:
@@ -89,6 +101,8 @@ def paired_command(scenario: Scenario, names: list[str], seeds: range, asked: An
         )
 
     show_and_write(show, (asked.json, lambda file: write_json(file, as_data(results, found))))
+    if ended:
+        raise ended
 
 
 def changes(results: dict[str, Result]) -> list[Change]:
