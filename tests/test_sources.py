@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer import Exit
 
 import anabranch as ab
 from anabranch.cli.application import app
@@ -142,6 +145,17 @@ def test_the_example_of_two_accesses_shows_what_queues_and_coupling_do() -> None
     delays = {key: result.link("dsl", "queue_delay_p50_s").mean() for key, result in found.items()}
     for law in ("lia", "uncoupled"):
         assert delays["", law] > 0.1 > 0.01 > delays["-fq-codel", law]
+
+
+def test_theory_and_simulation_of_a_cell_say_which_cell_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "both.json"
+    words = ["compare", "khalili:c-lia-30", "-n", "2", *(w for s in SHORT for w in ("--set", s))]
+    with suppress(Exit):  # so short a run may differ from theory
+        app([*words, "--json", str(file)], standalone_mode=False)
+    worlds = json.loads(file.read_text())["worlds"]
+    assert {name: one["provenance"]["cell"] for name, one in worlds.items()} == dict.fromkeys(
+        ("theory", "simulation"), "khalili:c-lia-30"
+    )
 
 
 def test_cells_are_listed_by_document_and_another_list_takes_no_document(capsys: Any) -> None:

@@ -15,7 +15,7 @@ import typer
 from .. import theory
 from ..files import check_writable, write_json
 from ..plan import Plan
-from ..result import FORMAT, Result, provenance
+from ..result import FORMAT, Result, cell_of, provenance
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, apart, column, difference, percent, relative
 from . import INTERRUPTED, paired
@@ -186,7 +186,7 @@ def of_world(
     """
     options: dict[str, Any] = {"controller": asked.controller, "overrides": asked.overrides}
     if world == THEORY:
-        origin = provenance(**options, rtt="queueing", utility="log")
+        origin = provenance(**options, rtt="queueing", utility="log") | cell_of(scenario)
         return as_result(scenario, predicted(plan, "queueing"), origin)
     if world == SIMULATION:
         return simulated(scenario, seeds[world], threads=asked.threads, **options)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import plot, theory
 from ..files import check_writable
 from ..plan import Plan
-from ..result import Result, provenance
+from ..result import Result, cell_of, provenance
 from ..runs import Run
 from ..scenario import Scenario
 from ..tables import Classes, Flows, Paths
@@ -130,6 +130,7 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
     files: list[tuple[Path | None, Write]] = []
     if json:
         origin = provenance(controller, overrides, rtt=round_trips, utility=asked.utility)
+        origin |= cell_of(scenario)
         result = as_result(scenario, what, origin)
         if moving:
             result.theory["fluid"] = dynamics.as_data(moving)
