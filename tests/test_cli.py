@@ -21,7 +21,14 @@ import typer
 
 import anabranch as ab
 from anabranch.cli import fair, paired, realtime, simulate
-from anabranch.cli.compare import CompareOptions, agreement, between, compare_command
+from anabranch.cli.compare import (
+    CompareOptions,
+    agreement,
+    between,
+    checked_worlds,
+    compare_command,
+)
+from anabranch.cli.reproduce import Where
 from anabranch.cli.terminal import writing
 from anabranch.files import atomic_write
 from anabranch.papers import PAPERS, Laboratory
@@ -131,7 +138,12 @@ def test_theory_and_compare_agree_on_scenario_c(tmp_path: Path) -> None:
         (["run", "khalili/scenario-c", "--json", "/proc/x.json"], "/proc/x.json cannot be written"),
         (["theory", "khalili/scenario-c", "--rtt", "10"], "150 ms"),
         (["theory", "khalili/scenario-c", "--utility", "max"], "log, tcp"),
+        (["theory", "khalili/scenario-c", "--utility", "lgo"], "did you mean log?"),
+        (["theory", "khalili/scenario-c", "--of", "jian"], "did you mean jain?"),
+        (["list", "controllers", "--format", "markdwon"], "did you mean markdown?"),
         (["compare", "khalili/scenario-c", "--worlds", "theory,moon"], "moon"),
+        (["compare", "khalili/scenario-c", "--worlds", "theory,linus"], "did you mean linux?"),
+        (["reproduce", "khalili", "--world", "linus"], "did you mean linux?"),
         (["reproduce", "khalili.table9"], "the claims of khalili are"),
         (["reproduce", "khalili", "--world", "moon"], "moon"),
         (["reproduce", "khalili", "--keep", "out"], "--keep is for measurements"),
@@ -625,3 +637,13 @@ def test_a_controller_that_an_interrupt_left_in_part_is_not_compared(
         compare_command("khalili/scenario-c", options)
     assert ended.value.exit_code == 130
     assert list(json.loads(file.read_text())["controllers"]) == ["lia", "olia"]
+
+
+def test_words_of_options_are_taken_in_any_case() -> None:
+    assert checked_worlds("Theory, SIMULATION") == ["theory", "simulation"]
+    assert Where("Simulation").world == "simulation"
+    words = ("theory", "khalili/scenario-c", "--map", "flow.multipath.count=5,10")
+    usual = anabranch(*words, "--utility", "tcp", "--of", "jain", "--format", "csv")
+    other = anabranch(*words, "--utility", "TCP", "--of", "Jain", "--format", "CSV")
+    assert usual.returncode == other.returncode == 0, other.stderr
+    assert usual.stdout == other.stdout

@@ -25,6 +25,17 @@ def find(text: str, known: Iterable[str]) -> str | None:
     return _core.find_name(text, list(known))
 
 
+def chosen(what: str, text: str, known: Iterable[str]) -> str:
+    """The known name that `text` spells, where `what` is the option it was given for. Raises
+    ValueError that offers the known ones if it spells none of them.
+    """
+    names = list(known)
+    name = find(text, names)
+    if name is None:
+        raise ValueError(offering(f"{what} is {text!r}", text, names, "it is one of"))
+    return name
+
+
 def unknown(what: str, name: object, known: Iterable[str], those: str) -> UnknownName:
     """The error that there is no `what` of this name; `those` introduces the known ones.
 

@@ -14,6 +14,7 @@ import typer
 
 from .. import theory
 from ..files import check_writable, write_json
+from ..offers import chosen
 from ..plan import Plan
 from ..result import FORMAT, Result, cell_of, provenance
 from ..scenario import Scenario
@@ -138,7 +139,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         return
     wanted = checked_worlds(asked.worlds or USUAL)
     tolerance = TOLERANCE if asked.tolerance is None else asked.tolerance
-    chosen = {
+    seeds_of = {
         world: seeds_from(asked.first_seed, asked.repeat or number)
         for world, number in REPEAT.items()
     }
@@ -147,7 +148,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         check_writable(asked.json)
     plan = scenario.plan(overrides=asked.overrides, controller=asked.controller)
     if LINUX in wanted:
-        if kernel_answers(plan, len(chosen[LINUX])):
+        if kernel_answers(plan, len(seeds_of[LINUX])):
             check_machine()
         else:
             wanted.remove(LINUX)
@@ -155,7 +156,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
     ended: typer.Exit | None = None
     for world in wanted:
         try:
-            results[world] = of_world(world, scenario, plan, chosen, asked)
+            results[world] = of_world(world, scenario, plan, seeds_of, asked)
         except theory.TheoryError as error:
             tell_no_answer(THEORY, str(error))
             continue
@@ -167,7 +168,7 @@ def compare_command(source: str, asked: CompareOptions) -> None:
             ended = interrupt
             break
         if not results[world].provenance["complete"]:
-            ended = stopped(len(results[world].runs), len(chosen[world]))
+            ended = stopped(len(results[world].runs), len(seeds_of[world]))
             break
     if not results or (ended and ended.exit_code == INTERRUPTED and len(results) < 2):
         raise ended or ValueError(f"none of these worlds has an answer: {', '.join(wanted)}")
@@ -236,12 +237,7 @@ def measured(scenario: Scenario, seeds: Sequence[int], **options: Any) -> Result
 
 def checked_worlds(worlds: str) -> list[str]:
     """The worlds that `--worlds` names, theory first. Raises ValueError unless there are two."""
-    wanted = [world.strip() for world in worlds.split(",")]
-    unknown = [world for world in wanted if world not in WORLDS]
-    if unknown:
-        raise ValueError(
-            f"--worlds: there is no world {unknown[0]!r}; the worlds are {', '.join(WORLDS)}"
-        )
+    wanted = [chosen("a world of --worlds", world.strip(), WORLDS) for world in worlds.split(",")]
     if len(set(wanted)) < 2:
         raise ValueError(f"--worlds is {worlds!r}; compare needs two of {', '.join(WORLDS)}")
     return [world for world in WORLDS if world in wanted]

@@ -6,6 +6,8 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
+from ..offers import chosen
+
 TEXT = "text"
 """The form for people, which the terminal draws."""
 
@@ -100,6 +102,4 @@ FORMATS: dict[str, Callable[[str, Sequence[str], Sequence[Sequence[str]], int], 
 
 def checked_format(name: str) -> str:
     """A name of `--format`. Raises ValueError for another word."""
-    if name not in (TEXT, *FORMATS):
-        raise ValueError(f"--format is {name!r}; it is one of {', '.join((TEXT, *FORMATS))}")
-    return name
+    return chosen("--format", name, (TEXT, *FORMATS))

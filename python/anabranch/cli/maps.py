@@ -25,10 +25,8 @@ MOST_COLUMNS = 12
 """Of a printed table; the picture and the file have all."""
 
 
-def axes_of(maps: list[str], of: str, out: Path | None) -> list[theory.Axis]:
+def axes_of(maps: list[str], out: Path | None) -> list[theory.Axis]:
     """The axes of `--map`. Raises ValueError for options that do not go together."""
-    if of not in QUANTITIES:
-        raise ValueError(f"--of is {of!r}; it is one of {', '.join(QUANTITIES)}")
     if out and not maps:
         raise ValueError(f"--out is {str(out)!r}, where a map is drawn; say of what with --map")
     if len(maps) > 2:

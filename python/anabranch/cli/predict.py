@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,14 @@ import numpy as np
 
 from .. import plot, theory
 from ..files import check_writable
+from ..offers import chosen
 from ..plan import Plan
 from ..result import Result, cell_of, provenance
 from ..runs import Run
 from ..scenario import Scenario
 from ..tables import Classes, Flows, Paths
 from ..theory.network import Floats
+from ..theory.whatif import QUANTITIES
 from . import dynamics, maps
 from .draw import PLAIN, Looks
 from .dynamics import axes_from
@@ -117,9 +119,14 @@ def predicted(
 
 def theory_command(source: str, asked: TheoryOptions) -> None:
     """Prints the equilibrium, the optima and what else was asked for, and writes them."""
+    asked = replace(
+        asked,
+        utility=chosen("--utility", asked.utility, OPTIMA),
+        of=chosen("--of", asked.of, QUANTITIES),
+    )
     controller, overrides, json = asked.controller, asked.overrides, asked.json
     round_trips = _checked(asked)
-    axes, grid_axes = axes_from(asked.axes), maps.axes_of([*asked.map], asked.of, asked.out)
+    axes, grid_axes = axes_from(asked.axes), maps.axes_of([*asked.map], asked.out)
     scenario = scenario_from(source)
     plan = scenario.plan(overrides=overrides, controller=controller)
     for file in filter(None, (json, asked.portrait, asked.out)):
@@ -162,8 +169,6 @@ def _checked(asked: TheoryOptions) -> str | float:
     """The round trips of `--rtt`. Raises ValueError for options that are wrong or do not go
     together.
     """
-    if asked.utility not in OPTIMA:
-        raise ValueError(f"--utility is {asked.utility!r}; it is one of {', '.join(OPTIMA)}")
     if asked.axes and not asked.portrait:
         raise ValueError(
             f"--axes is {asked.axes!r}, of a portrait; say where to draw it with --portrait"

@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from ..files import check_writable, write_json
+from ..offers import chosen
 from ..papers import PAPERS, Finding, Laboratory, evaluate, select
 from ..papers.beside import conditions, together
 from ..papers.explanations import explanations
@@ -44,11 +45,8 @@ class Where:
     judged: Path | None = None
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what does not go together."""
-        if self.world not in WORLDS:
-            raise ValueError(
-                f"--world: there is no world {self.world!r}; the worlds are {', '.join(WORLDS)}"
-            )
+        """Takes the world by its name. Raises ValueError for what does not go together."""
+        object.__setattr__(self, "world", chosen("--world", self.world, WORLDS))
         if self.keep and self.judged:
             raise ValueError("--keep measures and --from does not: give one of them")
         for option, given in (("--keep", self.keep), ("--from", self.judged)):
@@ -90,14 +88,14 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
     """Evaluates claims, prints their verdicts, and writes what is asked."""
     where, quick, json, report = options.where, options.quick, options.json, options.report
     try:
-        chosen = select(names)
+        selected = select(names)
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     if json:
         check_writable(json)
     if report:
         report.mkdir(parents=True, exist_ok=True)
-        for key in chosen:
+        for key in selected:
             check_writable(page_of(key, report))
     repetitions = options.seeds or SEEDS[where.world][quick]
     findings: list[Finding] = []
@@ -107,7 +105,7 @@ def reproduce_command(names: list[str], options: ReproduceOptions) -> None:
         def configuration(name: str, done: float, total: float) -> None:
             tell(done, total, f"running {name}")
 
-        for key, ids in chosen.items():
+        for key, ids in selected.items():
             world = where.built(key, quick)
             found, lab = evaluate(
                 key, ids, seeds=repetitions, world=world, quick=quick, progress=configuration
