@@ -4,6 +4,7 @@ allowed fit.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -27,7 +28,7 @@ name = "users"
 count = {count}
 controller = "lia"
 spread = "900 ms"
-transfer = "1500 B"
+transfer = "{transfer}"
 [[flow.path]]
 links = ["one"]
 [[flow.path]]
@@ -41,7 +42,8 @@ import anabranch as ab
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 scenario = ab.Scenario.parse(sys.stdin.read())
 try:
-    print(len(ab.run(scenario, threads=1, series=sys.argv[2] == "series").runs))
+    observed = {} if sys.argv[2] == "plain" else {sys.argv[2]: True}
+    print(len(ab.run(scenario, threads=1, **observed).runs))
 except ab.ScenarioError as error:
     sys.exit(f"refused: {error}")
 """
@@ -49,7 +51,8 @@ except ab.ScenarioError as error:
 
 def run(limit: int, kind: str, **fields: object) -> subprocess.CompletedProcess[str]:
     """A run in a process that may take `limit` bytes of address space."""
-    text = SCENARIO.format(**({"duration": "1 s", "sample": "100 ms", "count": 1} | fields))
+    usual = {"duration": "1 s", "sample": "100 ms", "count": 1, "transfer": "1500 B"}
+    text = SCENARIO.format(**(usual | fields))
     command = [sys.executable, "-c", RUN, str(limit), kind]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
@@ -57,8 +60,13 @@ def run(limit: int, kind: str, **fields: object) -> subprocess.CompletedProcess[
 @pytest.mark.parametrize(
     ("kind", "fields", "said"),
     [
-        ("plain", {"count": 4_900_000}, "take fewer users"),
+        ("plain", {"count": 4_900_000}, "use fewer users"),
         ("series", {"duration": "1000 s", "sample": "1 us"}, "lengthen `sample`"),
+        (
+            "events",
+            {"duration": "1000000 s", "sample": "1000 s", "transfer": "1000000 GB"},
+            "leave `--events` out",
+        ),
     ],
 )
 def test_a_run_that_does_not_fit_is_refused_with_what_it_needs(
@@ -67,6 +75,8 @@ def test_a_run_that_does_not_fit_is_refused_with_what_it_needs(
     done = run(4 << 30, kind, **fields)
     assert done.returncode == 1 and "refused: crowd needs about" in done.stderr, done.stderr
     assert "ulimit -v" in done.stderr and said in done.stderr
+    figures = r"tables [\d.]+ GB, series [\d.]+ GB, events [\d.]+ GB\); [\d.]+ GB are available"
+    assert re.search(figures, done.stderr), done.stderr
 
 
 @pytest.mark.parametrize(

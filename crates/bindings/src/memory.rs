@@ -26,22 +26,26 @@ pub(crate) fn check(plan: &Plan, observe: Observe, runs: usize, threads: usize) 
     }
     let figure = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
     let help = match need {
-        Need { series, world, .. } if series > world => {
+        Need { series, world, events, .. } if series > world.max(events) => {
             "lengthen `sample`, shorten `duration`, or leave `--series` out"
         }
-        Need { tables, world, .. } if tables > world => "take fewer replications",
-        _ if runs > 1 && at_once > 1 => "take fewer threads (`--threads 1`), or fewer users",
-        _ => "take fewer users (`count`, `arrivals`) or fewer paths",
+        Need { events, world, .. } if events > world => {
+            "shorten `duration`, use fewer replications, or leave `--events` out"
+        }
+        Need { tables, world, .. } if tables > world => "use fewer replications",
+        _ if runs > 1 && at_once > 1 => "use fewer threads (`--threads 1`), or fewer users",
+        _ => "use fewer users (`count`, `arrivals`) or fewer paths",
     };
-    let Need { world, tables, series } = need;
+    let Need { world, tables, series, events } = need;
     Err(ScenarioError::new_err(format!(
-        "{} needs about {} of memory (connections, links and packets {}, tables {}, series {}), and \
-         there are {} ({limit})\nhelp: {help}",
+        "{} needs about {} of memory (connections, links and packets {}, tables {}, series {}, \
+         events {}); {} are available ({limit})\nhelp: {help}",
         plan.name,
         figure(need.total()),
         figure(world),
         figure(tables),
         figure(series),
+        figure(events),
         figure(available),
     )))
 }

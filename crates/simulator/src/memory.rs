@@ -5,6 +5,7 @@
 
 use crate::run::Observe;
 use network::Queue;
+use scenario::schema::Protocol;
 use scenario::{Class, Plan};
 
 /// Of a connection, beside its paths.
@@ -25,6 +26,16 @@ const RESULT: u64 = 500;
 /// Of a number in a series: lists double when they are full, and their last copy goes to Python.
 const SAMPLE: u64 = 24;
 
+/// Of an entry in the log of events, with its row in Python: 140 as measured, and lists double.
+const EVENT: u64 = 200;
+
+/// Entries of a lost packet: its loss, and what the sender does then.
+const ENTRIES: f64 = 2.0;
+
+/// Part of the packets of a bottleneck that its queue is assumed to drop. Single runs can have ten
+/// times that.
+const DROPPED: f64 = 0.01;
+
 /// Numbers in a series at each sampling time: of a path, of a connection, of a link.
 const COLUMNS: [u64; 3] = [7, 1, 2];
 
@@ -37,12 +48,15 @@ pub struct Need {
     pub tables: u64,
     /// Series of all runs.
     pub series: u64,
+    /// Logs of events of all runs.
+    pub events: u64,
 }
 
 impl Need {
     /// All together.
     pub fn total(self) -> u64 {
-        self.world.saturating_add(self.tables).saturating_add(self.series)
+        let parts = [self.world, self.tables, self.series, self.events];
+        parts.into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -68,11 +82,79 @@ pub fn needed(plan: &Plan, observe: Observe, runs: usize, at_once: usize) -> Nee
         world: world.saturating_mul(at_once),
         tables: (paths * RESULT).saturating_mul(runs),
         series: if observe.series { series.saturating_mul(runs) } else { 0 },
+        events: if observe.events { logged(plan).saturating_mul(runs) } else { 0 },
     }
 }
 
 /// Packets of an initial window that count; larger ones wait for the rate of a link.
 const MOST_STARTED: u64 = 100;
+
+/// What the log of events of a run takes, if every path is used to the full: see [`lost`]. Rates
+/// are those at the start; shared media are not counted, as their rates depend on who sends.
+fn logged(plan: &Plan) -> u64 {
+    let mut tight = vec![Tight::default(); plan.links.len()];
+    for class in &plan.classes {
+        let users = f64::from(class.count);
+        for path in &class.paths {
+            let slowest = path.links.iter().copied().filter_map(|link| {
+                let copies = if plan.links[link].per_user { users } else { 1.0 };
+                Some((link, plan.links[link].rate?.0 as f64 * copies))
+            });
+            let Some((link, rate)) = slowest.min_by(|a, b| a.1.total_cmp(&b.1)) else {
+                continue;
+            };
+            let crossed = path.links.iter().chain(&path.back);
+            let losses = crossed.filter_map(|link| plan.links[*link].loss.as_ref());
+            let random: f64 = losses.map(|loss| loss.probability).sum();
+            let own = &mut tight[link];
+            own.room = own.room.max(packets(plan, class, rate));
+            own.random = own.random.max(random);
+            match wanted(plan, class) {
+                wanted if class.protocol == Protocol::Udp => own.constant += wanted,
+                wanted => own.adaptive += wanted,
+            }
+        }
+    }
+    let entries: f64 = tight.into_iter().map(|link| ENTRIES * lost(link)).sum();
+    (entries * EVENT as f64) as u64
+}
+
+/// What a link that is the slowest of some paths can carry, and what they have for it, in packets.
+#[derive(Clone, Copy, Default)]
+struct Tight {
+    room: f64,
+    /// Of senders that slow down.
+    adaptive: f64,
+    /// Of senders that do not.
+    constant: f64,
+    /// Probability of random loss on the way there and back.
+    random: f64,
+}
+
+/// Packets lost at a link: all that constant senders have above its rate, and of the others the
+/// part that is dropped or lost at random.
+fn lost(link: Tight) -> f64 {
+    let Tight { room, adaptive, constant, random } = link;
+    let carried = room.min(adaptive + constant);
+    carried * (DROPPED + random).min(1.0) + (constant - room).max(0.0)
+}
+
+/// Packets that the users of `class` have to send on a path; infinite if they never end.
+fn wanted(plan: &Plan, class: &Class) -> f64 {
+    let users = f64::from(class.count);
+    match (class.transfer, &class.pauses, class.app_rate) {
+        (Some(transfer), None, _) => {
+            users * (transfer.0 as f64 / f64::from(class.transport.segment())).ceil()
+        }
+        (_, _, Some(rate)) => packets(plan, class, rate.0 as f64 * users),
+        _ => f64::INFINITY,
+    }
+}
+
+/// Packets that `rate`, in bits per second, carries from the start to the end.
+fn packets(plan: &Plan, class: &Class, rate: f64) -> f64 {
+    plan.duration.seconds() * rate / (8.0 * class.transport.packet.0 as f64)
+}
 
 /// How many links of a user of `class` are copies of its own.
 fn private(plan: &Plan, class: &Class) -> u64 {
@@ -117,5 +199,33 @@ mod tests {
         assert!(need(1000, "1 us", 1, 1).series > 900_000 * one.series);
         assert_eq!(needed(&plan(1000, "1 s"), Observe::default(), 1, 1).series, 0);
         assert_eq!(need(4_900_000, "1 ns", 1000, 1).total(), u64::MAX, "nothing overflows");
+    }
+
+    /// What the logs of `runs` runs need in which `flow` shares a link of 12 Mb/s: 1000 packets of
+    /// 1500 B a second.
+    fn events(duration: &str, link: &str, flow: &str, runs: usize) -> u64 {
+        let text = format!(
+            "name = 'x'\nduration = '{duration}'\n[[link]]\nname = 'access'\nrate = '1 Gb/s'\n\
+             per_user = true\n[[link]]\nname = 'a'\nrate = '12 Mb/s'\n{link}\n[[flow]]\n\
+             name = 'f'\n{flow}\n[[flow.path]]\nlinks = ['access', 'a']\n"
+        );
+        let plan = Plan::read(&text, "x.toml", &[]).unwrap();
+        assert_eq!(needed(&plan, Observe::default(), runs, 1).events, 0);
+        needed(&plan, Observe { series: false, events: true }, runs, 1).events
+    }
+
+    #[test]
+    fn a_log_of_events_grows_with_what_the_slowest_link_can_lose() {
+        let near = |bytes: u64, packets: f64| {
+            let expected = packets * ENTRIES * EVENT as f64;
+            assert!((bytes as f64 / expected - 1.0).abs() < 1e-3, "{bytes} is not {expected}");
+        };
+        near(events("100 s", "", "count = 50", 1), 1000.0);
+        near(events("100 s", "", "count = 50", 7), 7000.0);
+        near(events("10000 s", "", "count = 50", 1), 100_000.0);
+        near(events("100 s", "loss = { probability = 0.04 }", "", 1), 5000.0);
+        near(events("1000 s", "", "count = 50\ntransfer = '14480 B'", 1), 5.0);
+        let udp = "protocol = 'udp'\napp_rate = '36 Mb/s'";
+        near(events("100 s", "", udp, 1), 201_000.0);
     }
 }
