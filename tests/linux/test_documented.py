@@ -239,7 +239,7 @@ def typed(machine: Machine, line: str, place: str) -> None:
     else:
         assert SAYS.get(command, "") in said, what
     if "--watch" in words and chosen.startswith("ab_"):
-        assert "MPTCP" in said and "127.0.0.1" in said, what
+        assert "1 subflow" in said and "127.0.0.1" in said, what
 
 
 def loaded() -> set[str]:
