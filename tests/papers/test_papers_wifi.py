@@ -167,7 +167,7 @@ def test_no_network_carries_more_than_the_air_does() -> None:
 
 def test_a_report_has_the_figures_of_the_configurations_that_have_been_run(tmp_path: Path) -> None:
     lab = small("up-5-lia", "down-5-lia", "up-100-lia", "window-1", "window-2")
-    page = write_report(PAPER, [], lab, tmp_path).read_text()
+    page = write_report(PAPER, [], lab, tmp_path / "page.html").read_text()
     for title in ("Traffic on downlink and uplink", "Send queue", "100 ms added"):
         assert title in page
     assert "Cross-band" not in page
