@@ -83,7 +83,7 @@ def test_a_result_has_the_shape_of_a_simulated_one(two: Result, tmp_path: Path) 
         known = {name for name in meanings(type(one)) if one.has(name)}
         assert known <= {name for name in meanings(type(own)) if own.has(name)}, one
         for name in known:
-            assert len(own.column(name)) == len(one.column(name)), (one, name)
+            assert len(own[name]) == len(one[name]), (one, name)
     for series, own_series in (
         (other.series.paths, run_.series.paths),
         (other.series.links, run_.series.links),
