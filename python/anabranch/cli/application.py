@@ -237,7 +237,7 @@ def compare(
         typer.Option(
             "--worlds",
             help="Worlds to compare: two or three of theory, simulation and linux. The last needs root and real time. "
-            "Default theory,simulation.",
+            "Default: theory,simulation.",
         ),
     ] = None,
     seed: SeedOption = 1,
@@ -256,7 +256,7 @@ def compare(
         typer.Option(
             "--tolerance",
             min=0.0,
-            help="Relative difference that is called agreement. Default 0.1.",
+            help="Relative difference that is called agreement. Default: 0.1.",
         ),
     ] = None,
     json: JsonOption = None,
