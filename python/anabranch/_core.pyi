@@ -268,7 +268,8 @@ def kernel_sources() -> str:
 def kernel_loaded() -> dict[str, int]:
     """Laws whose controllers are in the kernel under their own names, whoever has loaded them: for each the
     number of its BPF link. Asked from the kernel; without CAP_SYS_ADMIN, which that takes, those that are
-    pinned in /sys/fs/bpf/anabranch. Raises OSError.
+    pinned in /sys/fs/bpf/anabranch. Raises OSError, and so, in the second case, where a directory of a pin is
+    not root's alone.
     """
 
 def kernel_counters(name: str) -> dict[str, int]:

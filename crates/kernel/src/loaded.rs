@@ -7,6 +7,10 @@ use crate::{Counters, PROGRAMS, Program, pins};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::query::{LinkInfo, LinkInfoIter, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Error, ErrorKind, MapCore, MapFlags, MapHandle};
+use rustix::thread::{CapabilitySet, capabilities};
+
+/// What it takes to list links.
+const LISTS: CapabilitySet = CapabilitySet::SYS_ADMIN;
 
 /// A controller that is in the kernel under its own name.
 #[derive(Clone, Copy, Debug)]
@@ -25,12 +29,16 @@ pub struct Loaded {
 /// [`Controller::pin`]: crate::Controller::pin
 ///
 /// # Errors
-/// What the kernel answers.
+/// What the kernel answers, or, where links cannot be listed, which directory of a pin is not
+/// root's alone.
 pub fn loaded() -> Result<Vec<Loaded>, Error> {
     let registered: Vec<(u32, u32)> =
         LinkInfoIter::default().filter_map(|link| registration(&link)).collect();
     if registered.is_empty() {
-        return Ok(PROGRAMS.iter().filter_map(pinned).collect());
+        // The list also ends where the kernel refuses to give it.
+        let listed = capabilities(None).is_ok_and(|own| own.effective.contains(LISTS));
+        let pinned = || PROGRAMS.iter().filter_map(|program| pinned(program).transpose());
+        return if listed { Ok(Vec::new()) } else { pinned().collect() };
     }
     let value = Value::of_this_kernel()?;
     let mut found = Vec::new();
@@ -67,9 +75,12 @@ impl Loaded {
 }
 
 /// A controller whose pinned link still registers it.
-fn pinned(program: &'static Program) -> Option<Loaded> {
-    let (link, map) = registration(&pins::pinned(program)?.info().ok()?)?;
-    Some(Loaded { program, link, map })
+fn pinned(program: &'static Program) -> Result<Option<Loaded>, Error> {
+    let Some(link) = pins::pinned(program)? else {
+        return Ok(None);
+    };
+    let registered = registration(&link.info()?);
+    Ok(registered.map(|(link, map)| Loaded { program, link, map }))
 }
 
 /// The numbers of a link and of the structure of callbacks that it registers.

@@ -71,10 +71,19 @@ pub fn unload(program: &Program) -> Result<(), Error> {
     Ok(remove(program)?)
 }
 
-/// The link of a pinned controller. What lies in a directory that is not root's alone is not ours:
-/// nothing is pinned there.
-pub(crate) fn pinned(program: &Program) -> Option<Link> {
-    Link::open(Directory::of(program).ok()?.path.join(LINK)).ok()
+/// The link of a pinned controller; `None` if it is not pinned.
+///
+/// # Errors
+/// What the kernel answers, or which directory is not root's alone: what lies in there is not ours.
+pub(crate) fn pinned(program: &Program) -> Result<Option<Link>, Error> {
+    let link = Directory::of(program)
+        .map_err(Error::from)
+        .and_then(|place| Link::open(place.path.join(LINK)));
+    match link {
+        Ok(link) => Ok(Some(link)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The directory of a controller, made if need be.

@@ -187,12 +187,13 @@ def status() -> Status:
     """Controllers that are loaded for good with their sockets and counters, and every connection
     under them or under another one of ours, in all network namespaces that can be found.
 
-    Raises LinuxError where no controller was built, where sockets cannot be read, and without root.
+    Raises LinuxError where no controller was built, where controllers or sockets cannot be looked
+    at, and without root.
     """
     check_root("status")
     rows = sockets()
     loaded = []
-    for law in _core.kernel_loaded():
+    for law in loaded_now():
         name = names()[law]
         try:
             counters = _core.kernel_counters(law)
@@ -211,6 +212,17 @@ def status() -> Status:
         )
     working = [row for row in rows if row.at_work]
     return Status(controllers=loaded, connections=list(connections(working)))
+
+
+def loaded_now() -> dict[str, int]:
+    """Laws whose controllers are in the kernel, each with the number of its BPF link.
+
+    Raises LinuxError where that cannot be known.
+    """
+    try:
+        return _core.kernel_loaded()
+    except OSError as error:
+        raise LinuxError(f"which controllers are loaded cannot be known: {error}") from None
 
 
 def sockets() -> list[ControlledSocket]:

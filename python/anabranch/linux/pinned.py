@@ -8,7 +8,7 @@ from .. import _core
 from ..offers import find, offer
 from .controllers import available, load, names
 from .errors import LinuxError
-from .observe import chosen_in, using
+from .observe import chosen_in, loaded_now, using
 from .rights import check_root
 
 MOST_WAIT_S = 10.0
@@ -40,12 +40,12 @@ def load_for_good(name: str, min_ssthresh: int = 1) -> str:
     """Loads a controller that stays when this process has ended; its name in the kernel.
 
     Raises LinuxError for an unknown name, a controller that is loaded already, a kernel that cannot
-    run it, and without root; nothing is left behind then.
+    run it or does not say what is loaded, and without root; nothing is left behind then.
     """
     law = known_name(name)
     kernel_name = names()[law]
     check_root("load")
-    if law in _core.kernel_loaded():
+    if law in loaded_now():
         raise LinuxError(f"{kernel_name} is loaded already; `anabranch linux status` shows it")
     controller = load(law, min_ssthresh=min_ssthresh)
     try:
@@ -62,12 +62,12 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
 
     Raises LinuxError for an unknown name, a controller that is not loaded, without root, and,
     unless `force` is set, while sockets have it or it is what new ones get, or if that cannot be
-    known.
+    known. Also where the kernel does not say what is loaded.
     """
     law = known_name(name)
     kernel_name = names()[law]
     check_root("unload")
-    loaded = _core.kernel_loaded()
+    loaded = loaded_now()
     if law not in loaded:
         there = [names()[other] for other in loaded]
         rest = f"loaded are {', '.join(there)}" if there else "none is loaded"
