@@ -192,6 +192,19 @@ def test_pipes_stand_behind_those_that_any_path_crosses_before_them():
     assert ranks(2, [[0, 1], [1, 0]]) == [1, 2]
 
 
+def test_a_network_of_thirty_stages_is_drawn_without_following_each_of_its_ways():
+    stages = range(30)
+    links = [f'[[link]]\nname = "{n}-{k}"\nrate = "9 Mb/s"' for n in stages for k in (0, 1)]
+    ways = ([0] * 30, [1] * 30, [n % 2 for n in stages], [(n + 1) % 2 for n in stages])
+    paths = [f"{{ links = {[f'{n}-{k}' for n, k in enumerate(way)]} }}" for way in ways]
+    flow = f'[[flow]]\nname = "all"\ncontroller = "lia"\npath = [{", ".join(paths)}]'
+    text = "\n".join(['name = "stages"\nduration = "1 s"', *links, flow])
+    crossed = ab.run(ab.Scenario.parse(text))
+    plot.topology(crossed)
+    orders = [[2 * n + k for n, k in enumerate(way)] for way in ways]
+    assert ranks(60, orders) == [1 + n for n in stages for _ in (0, 1)]
+
+
 def test_every_shipped_scenario_has_places_for_all_its_pipes():
     for name in shipped():
         plan = ab.load(name).plan()

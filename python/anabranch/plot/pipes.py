@@ -10,8 +10,9 @@ flows in them. Coordinates are those of a picture: from 0 to 1 to the right, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from itertools import pairwise
 
 import numpy as np
@@ -185,23 +186,26 @@ def ranks(count: int, orders: Sequence[Sequence[int]]) -> list[int]:
 
     Of paths that cross the same pipes in opposite orders the first one says the order.
     """
-    before: list[set[int]] = [set() for _ in range(count)]
-
-    def reaches(start: int, end: int) -> bool:
-        return start == end or any(reaches(one, end) for one in before[start])
-
+    before: dict[int, set[int]] = {pipe: set() for pipe in range(count)}
     for order in orders:
         for one, other in pairwise(order):
-            if not reaches(one, other):
+            if one not in before[other] and not reaches(before, one, other):
                 before[other].add(one)
-    known: dict[int, int] = {}
+    columns = [1] * count
+    for pipe in TopologicalSorter(before).static_order():
+        columns[pipe] = 1 + max((columns[one] for one in before[pipe]), default=0)
+    return columns
 
-    def rank(pipe: int) -> int:
-        if pipe not in known:
-            known[pipe] = 1 + max((rank(one) for one in before[pipe]), default=0)
-        return known[pipe]
 
-    return [rank(pipe) for pipe in range(count)]
+def reaches(before: Mapping[int, Iterable[int]], start: int, end: int) -> bool:
+    """Whether `end` is `start` or stands anywhere before it."""
+    seen = {start}
+    ahead = [start]
+    while ahead:
+        new = set(before[ahead.pop()]) - seen
+        seen |= new
+        ahead += new
+    return end in seen
 
 
 def placed(of: Pipes, flows_bps: NDArray[np.float64], last: int) -> Pipes:
