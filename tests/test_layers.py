@@ -20,7 +20,7 @@ def plant(root: Path, name: str, text: str) -> list[str]:
         if not manifest.exists():
             manifest.write_text("")
     (root / "python" / "anabranch").mkdir(parents=True, exist_ok=True)
-    for part in ("result", "papers", "report", "scenario"):
+    for part in ("result", "papers", "report", "scenario", "sources"):
         (root / "python" / "anabranch" / f"{part}.py").touch()
     return layers.violations(root)
 
@@ -58,6 +58,7 @@ def test_a_forbidden_edge_between_crates_is_found(
         ("theory/fluid.py", "from anabranch import run", "must not import `__init__`"),
         ("theory/fluid.py", "def f():\n    from .. import scenario", "not import `scenario`"),
         ("theory/deep/fluid.py", "from ...result import run", "must not import `result`"),
+        ("linux/running.py", "from ..sources import named", "must not import `sources`"),
         ("theory/__init__.py", "from ..report import write", "must not import `report`"),
         ("plot/cdf.py", "from ..papers import PAPERS", "must not import `papers`"),
         ("papers/pages.py", "from ..cli import main", "nothing imports `cli`"),
@@ -78,6 +79,7 @@ def test_a_forbidden_import_is_found(tmp_path: Path, file: str, code: str, why: 
         ("theory/__init__.py", "from . import fluid\nimport numpy"),
         ("plot/cdf.py", "from ..result import Result\nfrom . import style"),
         ("cli/simulate.py", "from .terminal import table\nfrom ..result import run"),
+        ("linux/__init__.py", "from ..sources import named"),
     ],
 )
 def test_an_allowed_import_is_left_alone(tmp_path: Path, file: str, code: str) -> None:

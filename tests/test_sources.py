@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,19 @@ def test_a_cell_takes_the_steps_of_its_configuration_and_may_be_changed_further(
     assert [run.digest for run in found.runs] == [run.digest for run in beside.runs]
     other = ab.run("khalili:c-lia-30", controller="olia", overrides=SHORT)
     assert other.plan.classes[0].controller == "olia" and other.plan.classes[0].count == 30
+
+
+@pytest.mark.parametrize("run", [ab.run, ab.linux.run], ids=["simulation", "linux"])
+def test_both_worlds_take_a_cell_a_shipped_scenario_and_a_file(
+    run: Callable[..., ab.Result], tmp_path: Path
+) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(ab.load("khalili/scenario-c").text)
+    for source in ("khalili:c-lia-30", "khalili/scenario-c", str(file), file):
+        with pytest.raises(ab.ScenarioError, match="there is no controller `nobody`"):
+            run(scenario=source, controller="nobody")
+    with pytest.raises(ab.ScenarioError, match="khalili has no cell 'c-lia-31'; did you mean"):
+        run("khalili:c-lia-31")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import capture, fairness, papers, plot, report, theory
+    from . import capture, fairness, linux, papers, plot, report, theory
     from ._core import ScenarioError, __version__
     from .result import Recording, Result
     from .scenario import Scenario
@@ -28,6 +28,7 @@ __all__ = [
     "__version__",
     "capture",
     "fairness",
+    "linux",
     "load",
     "papers",
     "plot",
@@ -45,7 +46,7 @@ _HOMES = {
     "load": "sources",
     "run": "sources",
 }
-_MODULES = ("capture", "fairness", "papers", "plot", "report", "theory")
+_MODULES = ("capture", "fairness", "linux", "papers", "plot", "report", "theory")
 
 
 def __getattr__(name: str) -> Any:

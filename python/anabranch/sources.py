@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from . import result, scenario
 from ._core import ScenarioError
-from .result import Result
 from .scenario import Scenario
 
 P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class World(Protocol[P, R]):
+    """What runs a scenario, however it is named."""
+
+    def __call__(self, scenario: Scenario | str | Path, *words: P.args, **options: P.kwargs) -> R:
+        """Runs it; raises ScenarioError as `load` does, and what the world raises."""
 
 
 def load(source: str | Path) -> Scenario:
@@ -36,17 +43,16 @@ def load(source: str | Path) -> Scenario:
         raise ScenarioError(str(error)) from None
 
 
-def _named(
-    world: Callable[Concatenate[Scenario | str, P], Result],
-) -> Callable[Concatenate[Scenario | str, P], Result]:
+def named(world: Callable[Concatenate[Scenario, P], R]) -> World[P, R]:
     """The same function, which also takes what `load` takes."""
 
     @wraps(world)
-    def run(scenario: Scenario | str, /, *words: P.args, **options: P.kwargs) -> Result:
-        return world(load(scenario) if isinstance(scenario, str) else scenario, *words, **options)
+    def run(scenario: Scenario | str | Path, *words: P.args, **options: P.kwargs) -> R:
+        whole = scenario if isinstance(scenario, Scenario) else load(scenario)
+        return world(whole, *words, **options)
 
     return run
 
 
-run = _named(result.run)
+run = named(result.run)
 """Simulates a scenario; see `anabranch.result.run`."""

@@ -67,13 +67,12 @@ def run(
 ) -> Result:
     """Runs `scenario` on the real kernel once for each seed, in real time.
 
-    Arguments are those of `anabranch.run`, except that a text names a file or a shipped scenario: a
-    cell of a document goes in as `ab.load("khalili:c-lia-30")`. A replication that is invalid, or
-    whose links are not what they should be, is tried twice more; one that never comes out valid is
-    left out, or kept and marked with `keep_invalid`. `skips_per_million` has loaded controllers
-    ignore that many of a million calls, for tests. With `record` they keep every step of their
-    laws, and it is handed them after each replication. A `recording` is a capture of the only
-    replication, without a limit in time.
+    Arguments are those of `anabranch.run`. A replication that is invalid, or whose links are not
+    what they should be, is tried twice more; one that never comes out valid is left out, or kept
+    and marked with `keep_invalid`. `skips_per_million` has loaded controllers ignore that many of a
+    million calls, for tests. With `record` they keep every step of their laws, and `record` is
+    called with them after each replication. A `recording` is a capture of the only replication,
+    without a limit in time.
 
     Raises LinuxError, ScenarioError, and ValueError for a seed out of range or a recording that
     cannot be. After an interrupt the replications that had finished are returned, if any.

@@ -22,7 +22,7 @@ from .laboratory import Configuration, NoResult, ReportProgress
 LINUX = "linux"
 
 Measure = Callable[..., Result]
-"""`anabranch.linux.run`, or what takes the same words."""
+"""`anabranch.linux.running.run`, or what takes the same words."""
 
 OVERHEAD_S = 2.0
 """What building, calibrating and tearing down add to the duration of a scenario."""
@@ -39,7 +39,7 @@ TEXTS = ("title", "source", "choice")
 
 def on_kernel(*words: Any, **options: Any) -> Result:
     """Runs a scenario on the real kernel. Raises LinuxError where that cannot be."""
-    from ..linux import run
+    from ..linux.running import run
 
     return run(*words, **options)
 
