@@ -102,16 +102,17 @@ INDEX = Quantity(1.0, 3, always=True)
 
 
 def column(values: Sequence[Interval | float | None], quantity: Quantity) -> list[str]:
-    """The cells of a column: one unit and the same decimals in all, a dash for None and NaN.
+    """The cells of a column in one unit, a dash for None and NaN.
 
-    The least half-width has two digits; one if the widest has two at least two places before. A
+    A half-width has two digits and its mean the same decimals. No cell has more decimals than the
+    column: those of the least half-width, one fewer if the widest ends two places before. A
     half-width that vanishes at these decimals is left out. Without half-widths the largest number
     has three digits and the smallest two.
     """
     found = [_interval(value).times(quantity.factor) for value in values]
     known = [value for value in found if math.isfinite(value.mean)]
     decimals = quantity.decimals if quantity.always else _decimals(known, quantity.decimals)
-    return [_cell(value, decimals) for value in found]
+    return [_cell(value, decimals if quantity.always else _own(value, decimals)) for value in found]
 
 
 def _interval(value: Interval | float | None) -> Interval:
@@ -119,6 +120,12 @@ def _interval(value: Interval | float | None) -> Interval:
     if isinstance(value, Interval):
         return value
     return Interval(math.nan if value is None else float(value), math.inf, 1)
+
+
+def _own(value: Interval, most: int) -> int:
+    """The decimals of one cell of a column that has `most`."""
+    half = round(value.half, most) if math.isfinite(value.half) else 0.0
+    return max(0, min(most, 1 - _magnitude(half))) if half else most
 
 
 def _cell(value: Interval, decimals: int) -> str:

@@ -79,23 +79,36 @@ def _columns(table: Table) -> Iterator[list[Text]]:
 
 
 def _aligned(cells: Sequence[Text]) -> list[Text]:
-    """Cells of numbers, so padded that means end below means and half-widths below half-widths."""
+    """Cells of numbers, padded to put decimal points of means and of half-widths below another."""
     parts = [_parts(text) for text in cells]
-    before = max((len(mean) for mean, _, _ in parts), default=0)
-    behind = max((len(half) for _, _, half in parts), default=0)
     sign = max((len(spread) for _, spread, _ in parts), default=0)
     if not sign:
         return list(cells)
+    means = _at_points([mean for mean, _, _ in parts])
+    halves = _at_points([half for _, _, half in parts])
     result = []
-    for text, (mean, spread, half) in zip(cells, parts, strict=True):
+    for text, (_, spread, _), (left, mean, right), half in zip(
+        cells, parts, means, halves, strict=True
+    ):
         if spread:
-            result.append(Text(f"{mean:>{before}} {spread} {half:>{behind}}"))
+            result.append(Text(f"{left}{mean}{right} {spread} {''.join(half)}"))
         else:
             text = text.copy()
-            text.pad_left(before - len(mean))
-            text.pad_right(1 + sign + 1 + behind)
+            text.pad_left(len(left))
+            text.pad_right(len(right) + 1 + sign + 1 + len("".join(half)))
             result.append(text)
     return result
+
+
+def _at_points(numbers: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Each number between the spaces that bring its decimal point below those of the others."""
+    points = [number.find(".") if "." in number else len(number) for number in numbers]
+    before = max(points, default=0)
+    behind = max((len(number) - at for number, at in zip(numbers, points, strict=True)), default=0)
+    return [
+        (" " * (before - at), number, " " * (behind - len(number) + at))
+        for number, at in zip(numbers, points, strict=True)
+    ]
 
 
 def _parts(cell: Text) -> tuple[str, str, str]:
