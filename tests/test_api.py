@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anabranch as ab
+from anabranch import _core
 from anabranch.result import Result
 from anabranch.schema import DropTail, Flow, Link, Path
 from anabranch.seeds import checked_seeds
@@ -104,7 +105,7 @@ def test_metrics_and_scenarios_are_found_however_they_are_written(result: Result
     name = result.classes[0]
     assert (result.rate(name, "Goodput BPS") == result.rate(name, "goodput_bps")).all()
     assert ab.load("TSE/Two Paths").text == ab.load("two-paths").text
-    with pytest.raises(ab.ScenarioError, match="did you mean tse/two-paths"):
+    with pytest.raises(ab.ScenarioError, match="did you mean `tse/two-paths`"):
         ab.load("tse/two-pahts")
 
 
@@ -150,18 +151,18 @@ def test_an_unknown_class_names_those_that_exist(result: Result) -> None:
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
-        (lambda r: r.rate("mutipath"), KeyError, "did you mean multipath? The classes are"),
-        (lambda r: r.path("mutipath", 0, "loss"), KeyError, "did you mean multipath?"),
+        (lambda r: r.rate("mutipath"), KeyError, "did you mean `multipath`? The classes are"),
+        (lambda r: r.path("mutipath", 0, "loss"), KeyError, "did you mean `multipath`?"),
         (lambda r: r.path("multipath", 2, "loss"), IndexError, "has 2 paths, numbered from 0"),
         (lambda r: r.path("multipath", -1, "loss"), IndexError, "there is no path -1"),
         (lambda r: r.path("multipath", True, "loss"), IndexError, "there is no path True"),
         (lambda r: r.path("single-path", 1, "loss"), IndexError, "has one path, number 0"),
         (lambda r: r.coding("multipath", 7, "noise"), IndexError, "there is no path 7"),
-        (lambda r: r.path("multipath", 0, "cwnd"), KeyError, "did you mean cwnd_segments?"),
+        (lambda r: r.path("multipath", 0, "cwnd"), KeyError, "did you mean `cwnd_segments`?"),
         (lambda r: r.users("multipath", "srtt_s"), KeyError, "paths and series.paths have it"),
         (lambda r: r.users("multipath", "class"), KeyError, "is not a column of numbers"),
-        (lambda r: r.link("ap3", "loss"), KeyError, "did you mean ap1 or ap2?"),
-        (lambda r: r.link("ap1", "los"), KeyError, "did you mean loss"),
+        (lambda r: r.link("ap3", "loss"), KeyError, "did you mean `ap1` or `ap2`?"),
+        (lambda r: r.link("ap1", "los"), KeyError, "did you mean `loss`"),
         (
             lambda r: r.station("air", "client", "airtime"),
             KeyError,
@@ -216,6 +217,33 @@ def test_a_number_of_seeds_counts_from_one() -> None:
     assert checked_seeds(3) == [1, 2, 3] == checked_seeds(np.int64(3))
     assert checked_seeds(np.array([7, 2])) == [7, 2] == checked_seeds(iter((7, 2)))
     assert ab.run("khalili/scenario-c", 2, overrides=SHORT).seeds == [1, 2]
+
+
+def test_overrides_are_written_into_a_scenario_however_its_names_are_written() -> None:
+    overrides = ["link.AP 1.rate=5 Mb/s", "flow.Multi-Path.path.1.join=2 s"]
+    document = ab.load("khalili/scenario-c").document(controller="OLIA", overrides=overrides)
+    rates = {link["name"]: link.get("rate") for link in document["link"]}
+    assert (rates["ap1"], rates["ap2"]) == ("5 Mb/s", "10 Mb/s")
+    flow = next(flow for flow in document["flow"] if flow["name"] == "multipath")
+    assert flow["controller"] == "olia" and flow["path"][1]["join"] == "2 s"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "law", "ported"),
+    [
+        ("RTT Compensator", "lia", True, True),
+        ("kernel:OLIA", "olia", True, True),
+        ("lia:uncapped+hystart", "lia", True, False),
+        ("Couple+", "couple-plus", False, False),
+        ("TCP", "reno", True, True),
+    ],
+)
+def test_a_controllers_name_is_parsed_in_one_place(
+    text: str, kind: str, law: bool, ported: bool
+) -> None:
+    named = _core.controller(text)
+    assert (named["kind"], named["law"], named["ported"]) == (kind, law, ported)
+    assert _core.controller(named["text"]) == named
 
 
 def test_overrides_that_are_one_text_are_refused_in_words() -> None:

@@ -126,7 +126,7 @@ def test_a_frame_that_a_result_does_not_have_says_how_to_get_it() -> None:
         bare.to_xarray()
     with pytest.raises(ValueError, match="run it with events=True"):
         bare.to_frame("events_log")
-    with pytest.raises(KeyError, match=r"did you mean paths\?"):
+    with pytest.raises(KeyError, match=r"did you mean `paths`\?"):
         bare.to_frame("path")
 
 

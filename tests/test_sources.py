@@ -72,9 +72,9 @@ def test_both_worlds_take_a_cell_a_shipped_scenario_and_a_file(
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("khalili:c-lya-30", r"did you mean c-lia-30"),
+        ("khalili:c-lya-30", r"did you mean `c-lia-30`"),
         ("khalili:", r"`anabranch list cells khalili` shows its \d+ cells"),
-        ("kalili:c-lia-30", r"there is no document 'kalili'; did you mean khalili\?"),
+        ("kalili:c-lia-30", r"there is no document 'kalili'; did you mean `khalili`\?"),
         ("nothing:at-all", r"The documents are|the documents are khalili"),
     ],
 )
@@ -179,7 +179,7 @@ def test_cells_are_listed_by_document_and_another_list_takes_no_document(capsys:
     app(["list", "cells", "khalili"], standalone_mode=False)
     shown = capsys.readouterr().out
     assert all(f"khalili:{name}" in shown for name in ("c-lia-30", "b-after-olia", "flap-lia"))
-    with pytest.raises(ValueError, match="did you mean khalili"):
+    with pytest.raises(ValueError, match="did you mean `khalili`"):
         app(["list", "cells", "kalili"], standalone_mode=False)
     with pytest.raises(ValueError, match="takes no further word"):
         app(["list", "plots", "khalili"], standalone_mode=False)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 __version__: str
 COUPLED_PATHS: int
 """Most subflows of a connection that the laws of the kernel couple."""
+MOST_SCENARIO_BYTES: int
+"""Most bytes of a scenario, with the traces inside it."""
 
 class ScenarioError(ValueError):
     """A scenario or its overrides are wrong; the text names the field, shows the line and helps."""
@@ -27,6 +29,14 @@ def with_traces(text: str, name: str, folder: str | PathLike[str]) -> str:
     """The scenario with the files of its traces inside it, as rows; they are found from `folder`.
 
     Raises ScenarioError.
+    """
+
+def with_overrides(
+    text: str, name: str = ..., *, overrides: Sequence[str] = ..., controller: str | None = ...
+) -> str:
+    """The scenario with the controller and the overrides written into it; all else stays as it is.
+
+    Raises ScenarioError for an override that leads nowhere, but does not read the result: `plan` does.
     """
 
 def schema() -> str:
@@ -80,8 +90,30 @@ def find_name(text: str, known: Sequence[str]) -> str | None:
     it spells none, or several.
     """
 
-def near_names(text: str, known: Sequence[str]) -> list[str]:
-    """The known names that `text` probably means, nearest first; at most three, none if none is near."""
+def offer(text: str, known: Sequence[str]) -> str:
+    """ "; did you mean `a` or `b`?" with the known names, at most three, that `text` probably means;
+    empty if none is near.
+    """
+
+class Named(TypedDict):
+    """The controller that a text names; of the stub alone, at run time it is a dict."""
+
+    text: str
+    """As results call it, such as "lia:uncapped+hystart"."""
+    kind: str
+    """Its name in `controllers`, such as "lia"."""
+    formula: str
+    law: bool
+    """Whether it is a pair of growth and backoff."""
+    set_valued: bool
+    """Whether its growth jumps, so that its drift has to be interpolated."""
+    ported: bool
+    """Whether the kernel can run it."""
+    port: bool
+    """Whether it is asked for as the kernel runs it: "kernel:lia"."""
+
+def controller(text: str) -> Named:
+    """What a controller's name says, however it is written. Raises ScenarioError for an unknown one."""
 
 def controller_name(text: str) -> str:
     """The name by which results call a controller. Raises ScenarioError for an unknown one."""

@@ -9,8 +9,6 @@ from collections.abc import Iterable
 
 from . import _core
 
-MOST_OFFERED = 3
-
 
 class UnknownName(KeyError):
     """There is nothing of this name."""
@@ -40,7 +38,7 @@ def unknown(what: str, name: object, known: Iterable[str], those: str) -> Unknow
     """The error that there is no `what` of this name; `those` introduces the known ones.
 
     >>> unknown("class", "red", ["reds", "blue"], "the classes are")
-    UnknownName("there is no class 'red'; did you mean reds? The classes are reds, blue")
+    UnknownName("there is no class 'red'; did you mean `reds`? The classes are reds, blue")
     """
     return UnknownName(offering(f"there is no {what} {name!r}", name, known, those))
 
@@ -54,14 +52,5 @@ def offering(fault: str, name: object, known: Iterable[str], those: str) -> str:
 
 
 def offer(name: object, known: Iterable[str]) -> str:
-    """What follows an unknown name: "; did you mean reds or blue?", or nothing if none is near."""
-    near = nearest(name, known)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
-
-
-def nearest(name: object, known: Iterable[str]) -> list[str]:
-    """The names that continue `name` after an underscore, and those that are spelled alike."""
-    names, text = list(known), str(name)
-    near = [one for one in names if text and one.startswith(f"{text}_")]
-    alike = _core.near_names(text, names)
-    return [*near, *(one for one in alike if one not in near)][:MOST_OFFERED]
+    """What follows an unknown name: "; did you mean `reds`?", or nothing if none is near."""
+    return _core.offer(str(name), list(known))

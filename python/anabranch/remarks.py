@@ -45,7 +45,7 @@ def short_paths(plan: Plan, runs: Sequence[Run]) -> list[ShortPath]:
             continue
         for path in range(len(c.paths)):
             events = float(np.mean([_events(run, c.name, path) for run in runs]))
-            if events < FEWEST_EVENTS and (events > 0 or _is_law(c.controller)):
+            if events < FEWEST_EVENTS and (events > 0 or _core.controller(c.controller)["law"]):
                 found.append(ShortPath(c.name, path, events))
     return found
 
@@ -81,9 +81,3 @@ def _events(run: Run, name: str, path: int) -> Numbers:
     own = (np.asarray(run.flows.class_)[rows.flow] == name) & (rows.path == path)
     kinds = [kind for kind in ("recoveries", "timeouts", "marks") if rows.has(kind)]
     return np.asarray(sum(rows.column(kind)[own] for kind in kinds), dtype=float)
-
-
-def _is_law(controller: str) -> bool:
-    """Whether a controller is a law."""
-    name = controller.removeprefix("kernel:").partition(":")[0].partition("+")[0]
-    return any(one["law"] for one in _core.controllers() if name in (one["name"], *one["aliases"]))

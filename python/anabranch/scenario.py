@@ -64,20 +64,10 @@ class Scenario:
 
         Raises ScenarioError for what is wrong, as `plan` does.
         """
-        plan = self.plan(overrides=overrides, controller=controller)
-        document = tomllib.loads(self.text)
-        for text in overrides:
-            _set(document, text)
-        chosen = _core.controller_name(controller) if controller else None
-        for planned in plan.classes if chosen else ():
-            flow = next(one for one in document["flow"] if one["name"] == planned.name)
-            if planned.controller == chosen:
-                flow["controller"] = chosen
-        if (overrides or controller) and Scenario.written(document, self.name).plan() != plan:
-            raise ScenarioError(
-                f"{', '.join(overrides)}: this cannot be written into {self.name}; change its file instead"
-            )
-        return document
+        self.plan(controller=controller, overrides=overrides)
+        given = listed(overrides)
+        text = _core.with_overrides(self.text, self.name, overrides=given, controller=controller)
+        return tomllib.loads(text)
 
     def changed(
         self, *, controller: str | None = None, overrides: Sequence[str] = (), **fields: str
@@ -159,23 +149,6 @@ def listed(overrides: Sequence[str]) -> list[str]:
     return list(overrides)
 
 
-def _set(document: dict[str, Any], override: str) -> None:
-    """Writes an override that has been checked: entries of lists are named, or numbered from 0."""
-    key, _, value = (part.strip() for part in override.partition("="))
-    *steps, last = key.split(".")
-    item: Any = document
-    for step in steps:
-        if isinstance(item, list):
-            names = [entry.get("name") for entry in item]
-            item = item[names.index(step) if step in names else int(step)]
-        else:
-            item = item.setdefault(step, {})
-    try:
-        item[last] = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        item[last] = value
-
-
 def without_none(value: Any) -> Any:
     """Nested dataclass fields that were given; TOML has no null for the others."""
     if isinstance(value, dict):
@@ -211,10 +184,6 @@ def shipped_name(text: str) -> str:
     raise ScenarioError(f"there is no file or shipped scenario {text!r}{hint}\nhelp: {help_}")
 
 
-MOST_BYTES = 100 << 20
-"""Of a scenario file: a larger one is not read."""
-
-
 def load(source: str | Path) -> Scenario:
     """A scenario from a file, or one that comes with the package by its name.
 
@@ -227,9 +196,10 @@ def load(source: str | Path) -> Scenario:
     if not path.is_file():
         path = shipped()[shipped_name(str(source))]
     try:
-        if (size := path.stat().st_size) > MOST_BYTES:
+        most = _core.MOST_SCENARIO_BYTES
+        if (size := path.stat().st_size) > most:
             raise ScenarioError(
-                f"{path} has {size >> 20} MiB\nhelp: a scenario file has at most {MOST_BYTES >> 20} MiB; "
+                f"{path} has {size >> 20} MiB\nhelp: a scenario file has at most {most >> 20} MiB; "
                 "traces are files of their own"
             )
         text = path.read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from typing import ParamSpec
 import numpy as np
 from relay import DEFAULTS, DELAY_S, RECEIVER, SENDER, Data, Fate, Relay
 
-from anabranch.linux.controllers import attached, plain
+from anabranch.linux.controllers import attached, law_of
 from anabranch.linux.sockets import abort
 from anabranch.linux.tcp_info import TcpInfo, tcp_info
 
@@ -159,7 +159,7 @@ def both(
                 window = float(np.mean(made.windows))
                 lost = made.info().total_retransmits
                 seen.append(Seen(counters, window, made.received, lost))
-        counted = there.counters()[plain(law)]
+        counted = there.counters()[law_of(law)]
     # A state that changed unseen is one that was not told. And an ACK that only tells of a second
     # copy is for no controller while nothing is under way.
     if counted["mismatches"] or counted["missed"] > copies:

@@ -108,6 +108,10 @@ def test_the_first_path_neither_joins_late_nor_leaves() -> None:
 def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that_are() -> None:
     with pytest.raises(LinuxError, match=r"phi:1 is not made for the kernel; these are: .*olia"):
         run("khalili/two-lossy-paths")
+    for name in ("lia:uncapped", "reno+hystart", "cubic"):
+        (found,) = fit.refusals(plan(flow=f'controller = "{name}"'))
+        assert found.startswith(f"flow `user`: the controller {name} is not made for the kernel")
+    assert fit.refusals(plan(flow='controller = "kernel:lia"')) == []
 
 
 def test_a_scheduler_that_linux_has_not_is_refused_where_there_is_a_choice() -> None:

@@ -123,7 +123,7 @@ def passes(sender: socket.socket, receiver: socket.socket, size: int = 1 << 20) 
 
 def test_an_unknown_controller_is_answered_with_the_name_that_is_near() -> None:
     text = refused("load", "oliva")
-    assert "no controller `oliva`" in text and "did you mean olia?" in text
+    assert "no controller `oliva`" in text and "did you mean `olia`?" in text
     assert loaded() == []
 
 

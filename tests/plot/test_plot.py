@@ -125,7 +125,7 @@ def test_kinds_for_one_result_refuse_two(kind, result, olia):
 
 
 def test_an_unknown_kind_offers_the_nearest():
-    with pytest.raises(ValueError, match="did you mean windows"):
+    with pytest.raises(ValueError, match="did you mean `windows`"):
         plot.draw("window", [])
 
 

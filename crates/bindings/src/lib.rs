@@ -15,7 +15,6 @@ mod recording;
 mod simulate;
 mod tables;
 
-use control::ControllerSpec;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Override, Plan};
@@ -34,15 +33,18 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("COUPLED_PATHS", ports::PATHS)?;
+    module.add("MOST_SCENARIO_BYTES", scenario::MOST_BYTES)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(with_traces, module)?)?;
+    module.add_function(wrap_pyfunction!(with_overrides, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(tables::tables, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_function(wrap_pyfunction!(names::find_name, module)?)?;
-    module.add_function(wrap_pyfunction!(names::near_names, module)?)?;
+    module.add_function(wrap_pyfunction!(names::offer, module)?)?;
+    module.add_function(wrap_pyfunction!(names::controller, module)?)?;
     module.add_function(wrap_pyfunction!(names::controller_name, module)?)?;
     module.add_function(wrap_pyfunction!(names::seconds, module)?)?;
     module.add_function(wrap_pyfunction!(laws::controllers, module)?)?;
@@ -86,6 +88,19 @@ fn plan(
     Ok(read(text, name, &overrides, controller)?.to_json().to_string())
 }
 
+/// The text with the controller and the overrides written into it.
+#[pyfunction]
+#[pyo3(signature = (text, name="<scenario>", *, overrides=Vec::new(), controller=None))]
+fn with_overrides(
+    text: &str,
+    name: &str,
+    overrides: Vec<String>,
+    controller: Option<&str>,
+) -> PyResult<String> {
+    let changes = changes(text, name, &overrides, controller)?;
+    scenario::with_overrides(text, name, &changes).map_err(wrong)
+}
+
 /// The scenario with the files of its traces and opportunities inside it; they are found from
 /// `folder`.
 #[pyfunction]
@@ -94,8 +109,7 @@ fn with_traces(text: &str, name: &str, folder: PathBuf) -> PyResult<String> {
         let bytes = std::fs::read(folder.join(file)).map_err(|error| error.to_string())?;
         String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
     };
-    let embedded = scenario::with_traces(text, name, &read);
-    let embedded = embedded.map_err(|error| ScenarioError::new_err(error.to_string()))?;
+    let embedded = scenario::with_traces(text, name, &read).map_err(wrong)?;
     Ok(embedded.unwrap_or_else(|| text.to_owned()))
 }
 
@@ -109,18 +123,28 @@ fn plan_schema() -> String {
     scenario::plan_schema()
 }
 
-/// Reads a scenario; overrides come after the controller, so that they win.
 fn read(text: &str, name: &str, overrides: &[String], controller: Option<&str>) -> PyResult<Plan> {
-    let wrong = |error: scenario::Error| ScenarioError::new_err(error.to_string());
+    Plan::read(text, name, &changes(text, name, overrides, controller)?).map_err(wrong)
+}
+
+/// What is changed in a scenario; overrides come after the controller, so that they win.
+fn changes(
+    text: &str,
+    name: &str,
+    overrides: &[String],
+    controller: Option<&str>,
+) -> PyResult<Vec<Override>> {
     let mut all = Vec::new();
     if let Some(controller) = controller {
-        controller
-            .parse::<ControllerSpec>()
-            .map_err(|unknown| ScenarioError::new_err(unknown.to_string()))?;
-        all = scenario::with_controller(text, name, controller).map_err(wrong)?;
+        let called = names::parsed(controller)?.to_string();
+        all = scenario::with_controller(text, name, &called).map_err(wrong)?;
     }
     for change in overrides {
-        all.push(change.parse::<Override>().map_err(wrong)?);
+        all.push(change.parse().map_err(wrong)?);
     }
-    Plan::read(text, name, &all).map_err(wrong)
+    Ok(all)
+}
+
+fn wrong(error: scenario::Error) -> PyErr {
+    ScenarioError::new_err(error.to_string())
 }

@@ -1,9 +1,10 @@
 //! Names and times that commands take, by the rules of scenario files.
 
 use crate::ScenarioError;
-use control::{ControllerSpec, UnknownController};
+use control::{ControllerKind, ControllerSpec, UnknownController};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use units::{QuantityError, Span, name};
 
 #[pyfunction]
@@ -12,16 +13,33 @@ pub(crate) fn find_name(text: &str, known: Vec<String>) -> Option<String> {
 }
 
 #[pyfunction]
-pub(crate) fn near_names(text: &str, known: Vec<String>) -> Vec<String> {
-    let near = name::near(text, known.iter().map(String::as_str));
-    near.into_iter().map(str::to_owned).collect()
+pub(crate) fn offer(text: &str, known: Vec<String>) -> String {
+    name::offer(text, known.iter().map(String::as_str))
+}
+
+#[pyfunction]
+pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDict>> {
+    let spec = parsed(text)?;
+    let described = spec.described();
+    let row = PyDict::new(py);
+    row.set_item("text", spec.to_string())?;
+    row.set_item("kind", described.names[0])?;
+    row.set_item("formula", described.formula)?;
+    row.set_item("law", spec.law().is_some())?;
+    row.set_item("set_valued", described.set_valued)?;
+    row.set_item("ported", spec.ported())?;
+    row.set_item("port", matches!(spec.kind(), ControllerKind::Kernel(_)))?;
+    Ok(row)
 }
 
 #[pyfunction]
 pub(crate) fn controller_name(text: &str) -> PyResult<String> {
-    let known = text.parse::<ControllerSpec>();
-    let known = known.map_err(|no: UnknownController| ScenarioError::new_err(no.to_string()))?;
-    Ok(known.to_string())
+    Ok(parsed(text)?.to_string())
+}
+
+/// The controller that a text names.
+pub(crate) fn parsed(text: &str) -> PyResult<ControllerSpec> {
+    text.parse().map_err(|no: UnknownController| ScenarioError::new_err(no.to_string()))
 }
 
 #[pyfunction]

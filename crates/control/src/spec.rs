@@ -1,6 +1,6 @@
 //! Which congestion control a flow has: the one place where its name is parsed.
 
-use crate::kind::{Called, Listed};
+use crate::kind::{Called, Described, Listed};
 use crate::slow_start::AnySlowStart;
 use crate::{AnyLaw, AnyScheme, Needs};
 use alloc::format;
@@ -45,6 +45,19 @@ impl ControllerSpec {
             ControllerKind::Law(..) | ControllerKind::Kernel(_) => Needs::NONE,
             ControllerKind::Scheme(scheme) => scheme.needs(),
         }
+    }
+
+    /// What its file says of it; its option, slow start and shell do not matter.
+    pub fn described(&self) -> Described {
+        match self.kind {
+            ControllerKind::Law(law, _) | ControllerKind::Kernel(law) => law.described(),
+            ControllerKind::Scheme(scheme) => scheme.described(),
+        }
+    }
+
+    /// Whether the kernel runs it: a port, or a law that has one, without option and slow start.
+    pub fn ported(&self) -> bool {
+        matches!(self.kind, ControllerKind::Kernel(_)) || kernel(&self.text).is_ok()
     }
 
     /// The law that it is, as far as mathematics goes: neither the kernel's arithmetic nor slow
@@ -187,8 +200,9 @@ fn slow_start(text: &str, name: &str) -> Result<(AnySlowStart, String), UnknownC
     found.and_then(|called| called.kind).ok_or_else(|| {
         let all = AnySlowStart::listed().into_iter().flat_map(|kind| kind.described.names);
         let all: Vec<&str> = all.copied().collect();
-        let all = all.join(", ");
-        UnknownController(format!("`{text}`: there is no slow start `{name}`; there are {all}"))
+        let (offer, all) = (offer(name, all.iter().copied()), all.join(", "));
+        let problem = format!("there is no slow start `{name}`{offer}");
+        UnknownController(format!("`{text}`: {problem}; there are {all}"))
     })
 }
 
@@ -331,6 +345,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_kernel_runs_has_neither_an_option_nor_another_slow_start() {
+        let ported = |text: &str| text.parse::<ControllerSpec>().expect(text).ported();
+        for text in ["lia", "kernel:lia", "uncoupled", "tcp", "RTT compensator"] {
+            assert!(ported(text), "{text}");
+        }
+        for text in ["lia:uncapped", "linked increases", "lia+hystart", "phi:1", "cubic"] {
+            assert!(!ported(text), "{text}");
+        }
+    }
+
+    #[test]
     fn a_misspelt_controller_is_answered_with_the_name_that_is_near() {
         assert_eq!(error("oila"), "there is no controller `oila`; did you mean `olia`?");
         assert_eq!(error("quick"), "there is no controller `quick`");
@@ -363,7 +388,8 @@ mod tests {
         };
         same("lia", "lia+standard");
         same("cubic:hystart", "cubic+hystart");
-        assert!(error("lia+hystrat").contains("there are standard, hystart"));
+        let why = error("lia+hystrat");
+        assert!(why.contains("did you mean `hystart`?; there are standard, hystart"), "{why}");
         assert!(error("bbr+hystart").contains("`bbr` has a slow start of its own"));
     }
 }

@@ -49,9 +49,10 @@ pub use media::{MediumExample, described_media, medium_examples};
 pub use movements::{Malformed, Move, Moves, format as format_movements, parse as parse_movements};
 pub use node::{PlanMoves, PlanNode};
 pub use opportunities::PlanOpportunities;
-pub use overrides::{Override, with_controller};
+pub use overrides::{Override, with_controller, with_overrides};
 pub use path::PlanPath;
 pub use scenario::Plan;
+pub use size::MOST_BYTES;
 pub use station::PlanStation;
 pub use topology::PlanMedium;
 

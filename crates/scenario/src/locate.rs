@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 use toml_edit::{Document, Item, TableLike};
+use units::name::find;
 
 /// The bytes of the key and its value, or of the nearest table around a key that is left out. Keys
 /// are those of overrides: `link.ap1.queue.red.max`, `flow.0.count`.
@@ -22,15 +23,12 @@ pub(crate) fn locate(text: &str, key: &str) -> Option<Range<usize>> {
 /// The child of `item` that `step` names, and where it stands.
 fn enter(item: &Item, step: &str) -> Option<(Option<Range<usize>>, Item)> {
     if let Some(tables) = item.as_array_of_tables() {
-        let named = tables.iter().position(|table| is_called(table, step));
-        let table = tables.get(named.or(step.parse().ok())?)?;
+        let table = tables.get(entry(step, tables.iter().map(|table| name_of(table)))?)?;
         return Some((table.span(), Item::Table(table.clone())));
     }
     if let Some(values) = item.as_array() {
-        let named = |value: &toml_edit::Value| {
-            value.as_inline_table().is_some_and(|table| is_called(table, step))
-        };
-        let value = values.get(values.iter().position(named).or(step.parse().ok())?)?;
+        let tables = values.iter().map(toml_edit::Value::as_inline_table);
+        let value = values.get(entry(step, tables.map(|it| it.map_or("", |it| name_of(it))))?)?;
         return Some((value.span(), Item::Value(value.clone())));
     }
     let (key, value) = item.as_table_like()?.get_key_value(step)?;
@@ -42,8 +40,18 @@ fn enter(item: &Item, step: &str) -> Option<(Option<Range<usize>>, Item)> {
     Some((span, value.clone()))
 }
 
-fn is_called(table: &dyn TableLike, name: &str) -> bool {
-    table.get("name").and_then(Item::as_str) == Some(name)
+/// The name of an entry of a list; empty if it has none.
+pub(crate) fn name_of(table: &dyn TableLike) -> &str {
+    table.get("name").and_then(Item::as_str).unwrap_or_default()
+}
+
+/// The entry of a list that `step` names, however it is written, or numbers from 0.
+pub(crate) fn entry<'a>(step: &str, names: impl Iterator<Item = &'a str>) -> Option<usize> {
+    let names: Vec<&str> = names.collect();
+    match find(step, names.iter().copied().filter(|name| !name.is_empty())) {
+        Some(found) => names.iter().position(|name| *name == found),
+        None => step.parse().ok().filter(|number| *number < names.len()),
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! `--set key=value`: changes to the text of a scenario before it is read.
 
 use crate::error::{Error, list};
+use crate::locate::{entry, name_of};
 use crate::size::check_size;
 use toml_edit::{Array, DocumentMut, Item, Value};
-use units::name::near;
+use units::name::meant;
 
 /// One override: a dotted path and a value. Links and flows are addressed by name, the entries of
 /// other lists by number: `link.ap1.rate`, `flow.multipath.path.0.join`.
@@ -27,6 +28,15 @@ impl core::str::FromStr for Override {
                 .help("write key=value, for example link.ap1.rate=\"10 Mb/s\"")),
         }
     }
+}
+
+/// The text with the overrides in it, unchanged when there are none.
+///
+/// # Errors
+/// The text is too large or not TOML, or an override leads nowhere.
+pub fn with_overrides(text: &str, name: &str, overrides: &[Override]) -> Result<String, Error> {
+    check_size(text, name)?;
+    Ok(apply(text, name, overrides)?.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The text with the overrides in it; `None` when there are none.
@@ -104,25 +114,19 @@ fn enter_tables<'a>(item: &'a mut Item, step: &str) -> Result<&'a mut Item, Stri
     let Some(tables) = item.as_array_of_tables() else {
         return Err("it is not a list".into());
     };
-    let name_of = |table: &toml_edit::Table| {
-        table.get("name").and_then(Item::as_str).unwrap_or_default().to_owned()
-    };
-    let names: Vec<String> = tables.iter().map(name_of).collect();
-    let by_number = step.parse().ok().filter(|index| *index < names.len());
-    match names.iter().position(|name| name == step).or(by_number) {
+    let names: Vec<String> = tables.iter().map(|table| name_of(table).to_owned()).collect();
+    let names = || names.iter().map(String::as_str);
+    match entry(step, names()) {
         Some(index) => Ok(&mut item[index]),
-        None if names.iter().all(String::is_empty) => {
-            Err(format!("the entries are numbered from 0 to {}", names.len().saturating_sub(1)))
+        None if names().all(str::is_empty) => {
+            Err(format!("the entries are numbered from 0 to {}", tables.len().saturating_sub(1)))
         }
         None => {
-            let names = || names.iter().map(String::as_str);
-            let near = near(step, names());
-            let meant = if near.is_empty() {
-                String::new()
-            } else {
-                format!("did you mean {}? ", list(near.into_iter()))
-            };
-            Err(format!("{meant}the entries are {}", list(names())))
+            let all = format!("the entries are {}", list(names()));
+            Err(match meant(step, names()) {
+                Some(meant) => format!("{meant} {all}"),
+                None => all,
+            })
         }
     }
 }

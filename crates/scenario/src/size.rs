@@ -4,7 +4,7 @@
 use crate::error::Error;
 
 /// Most bytes of a scenario, with the traces inside it.
-const MOST_BYTES: usize = 100 << 20;
+pub const MOST_BYTES: usize = 100 << 20;
 
 /// Most bytes outside of texts in quotes, where traces are.
 const MOST_WRITTEN: usize = 8 << 20;

@@ -438,6 +438,14 @@ fn overrides_that_lead_somewhere_are_taken() {
     assert_eq!(plan.warmup, "500 ms".parse().unwrap());
 }
 
+#[test]
+fn overrides_find_links_and_flows_however_their_names_are_written() {
+    let plan = read(RIGHT, &["link.LEFT.rate=1 Mb/s", "flow.Users.count=7"]).unwrap();
+    assert_eq!((plan.links[0].rate, plan.classes[0].count), (Some(Rate(1_000_000)), 7));
+    let error = read(RIGHT, &["flow.USERS.count=-2"]).map(|_| ()).unwrap_err();
+    assert!(error.starts_with("override `flow.USERS.count=-2`: flow `users`"), "{error}");
+}
+
 /// A piece of a scenario, or noise.
 fn piece() -> impl Strategy<Value = String> {
     let words = [

@@ -67,7 +67,8 @@ pub fn near<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a
     let mut found: Vec<(usize, &str)> = Vec::new();
     for name in known {
         let name_letters: Vec<char> = letters(name).collect();
-        if let Some(far) = distance(&written, &name_letters)
+        let far = if continues(text, name) { Some(0) } else { distance(&written, &name_letters) };
+        if let Some(far) = far
             && !found.iter().any(|(_, other)| *other == name)
         {
             found.push((far, name));
@@ -83,14 +84,25 @@ pub fn near<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a
         .collect()
 }
 
-/// "; did you mean `a` or `b`?", or nothing if nothing is near.
-pub fn offer<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+/// "did you mean `a` or `b`?"; `None` if nothing is near.
+pub fn meant<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let names: Vec<String> = near(text, known).iter().map(|name| format!("`{name}`")).collect();
     match names.as_slice() {
-        [] => String::new(),
-        [one] => format!("; did you mean {one}?"),
-        [most @ .., last] => format!("; did you mean {} or {last}?", most.join(", ")),
+        [] => None,
+        [one] => Some(format!("did you mean {one}?")),
+        [most @ .., last] => Some(format!("did you mean {} or {last}?", most.join(", "))),
     }
+}
+
+/// The same behind a semicolon, to follow what is wrong; nothing if nothing is near.
+pub fn offer<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    meant(text, known).map_or_else(String::new, |meant| format!("; {meant}"))
+}
+
+/// Whether `name` is `text` and more words, as `cwnd_segments` is `cwnd` with its unit.
+fn continues(text: &str, name: &str) -> bool {
+    let rest = strip(text, name);
+    letters(text).next().is_some() && rest.is_some_and(|rest| rest.starts_with(separates))
 }
 
 /// How many letters are wrong, missing, too many or exchanged with their neighbour; `None` if
@@ -160,7 +172,16 @@ mod tests {
             assert_eq!(near(text, known), [""; 0], "{text}");
         }
         assert_eq!(offer("oila", known), "; did you mean `olia`?");
+        assert_eq!(meant("lix", ["lia", "lib"]), Some("did you mean `lia` or `lib`?".into()));
         assert_eq!(offer("cubic", known), "");
+    }
+
+    #[test]
+    fn a_name_that_is_the_text_and_further_words_is_offered_first() {
+        let known = ["cwn", "cwnd_segments", "cwnd_segments_max", "t_s", "ts"];
+        assert_eq!(near("cwnd", known), ["cwnd_segments", "cwnd_segments_max", "cwn"]);
+        assert_eq!(near("T", known), ["t_s", "ts"]);
+        assert_eq!(near("_", known), [""; 0]);
     }
 
     proptest! {

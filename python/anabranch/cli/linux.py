@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from .._core import controllers
 from .arguments import (
     Command,
     Commands,
@@ -32,8 +33,9 @@ linux_app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
+PORTED = [law["name"] for law in controllers() if law["kernel"]]
 NameArgument = Annotated[
-    str, typer.Argument(help="A law: lia, olia, balia, ewtcp, semicoupled, fully-coupled or reno.")
+    str, typer.Argument(help=f"A law: {', '.join(PORTED[:-1])} or {PORTED[-1]}.")
 ]
 JsonAloneOption = Annotated[
     Path | None,

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 
 from .. import _core
 from .errors import LinuxError
-from .fit import KERNEL_RENO
+from .fit import kernels_own
 from .namespace import read_setting
 from .rights import check_root
 
@@ -54,9 +54,9 @@ class Attached:
 
         Raises LinuxError for one that was not loaded.
         """
-        if controller in KERNEL_RENO:
+        if kernels_own(controller):
             return "reno"
-        law = plain(controller)
+        law = law_of(controller)
         if law in self.loaded:
             return self.loaded[law].kernel_name
         raise LinuxError(f"the controller {controller} is not loaded")
@@ -78,9 +78,9 @@ class Attached:
         return {law: controller.cost() for law, controller in self.loaded.items()}
 
 
-def plain(controller: str) -> str:
+def law_of(controller: str) -> str:
     """The law that a controller of a scenario means: `kernel:olia` is `olia` here."""
-    return controller.removeprefix("kernel:")
+    return _core.controller(controller)["kind"]
 
 
 @contextmanager
@@ -99,9 +99,9 @@ def attached(
     found = Attached()
     with ExitStack() as stack:
         for name in dict.fromkeys(controllers):
-            if name in KERNEL_RENO:
+            if kernels_own(name):
                 continue
-            law = plain(name)
+            law = law_of(name)
             # Letters, digits, `_` and `.` are all that the kernel takes.
             own = f"ab{os.getpid()}_{law.replace('-', '')}"[:LONGEST_NAME]
             controller = load(

@@ -15,12 +15,6 @@ MOST_USERS = 1000
 MOST_MIN_SSTHRESH = 2**20
 """Segments. From 2^24 on the guard of the loaded controllers takes a threshold for garbage."""
 
-KERNEL_RENO = ("reno", "uncoupled")
-LOADABLE = tuple(
-    law["name"] for law in _core.controllers() if law["kernel"] and law["name"] not in KERNEL_RENO
-)
-"""Controllers that exist for the kernel, by the names of `anabranch list controllers`."""
-
 OWN_SCHEDULERS = (MinRtt, Linux)
 """Schedulers that the kernel may run: its own, and the default, for which its own stands."""
 
@@ -28,9 +22,10 @@ _DELAYED_ACK_S = 0.04
 _HEADERS_BYTES = 52  # IPv4, TCP, time stamps
 
 
-def controller_name(controller: str) -> str:
-    """A controller without what only the simulator tells apart."""
-    return controller.removeprefix("kernel:")
+def kernels_own(controller: str) -> bool:
+    """Whether the kernel's own Reno stands for a controller; `kernel:reno` is Reno in our shell."""
+    named = _core.controller(controller)
+    return named["kind"] == "reno" and named["ported"] and not named["port"]
 
 
 def refusals(plan: Plan) -> list[str]:
@@ -57,10 +52,11 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
     found = []
     if len(planned.paths) > MOST_PATHS:
         found.append(f"it has {len(planned.paths)} paths; the kernel allows {MOST_PATHS}")
-    name = controller_name(planned.controller)
-    if name not in KERNEL_RENO + LOADABLE:
-        known = ", ".join(KERNEL_RENO + LOADABLE)
-        found.append(f"the controller {name} is not made for the kernel; these are: {known}")
+    if not _core.controller(planned.controller)["ported"]:
+        known = ", ".join(law["name"] for law in _core.controllers() if law["kernel"])
+        found.append(
+            f"the controller {planned.controller} is not made for the kernel; these are: {known}"
+        )
     for number, path in enumerate(planned.paths):
         links = [plan.links[index] for index in path.links]
         if not any(link.rate_bps or link.loss or link.attachments for link in links):
@@ -103,8 +99,7 @@ def refused_options(planned: Class) -> list[str]:
         found.append("the smallest window is 1 segment")
     if planned.min_ssthresh != int(planned.min_ssthresh):
         found.append("the smallest slow-start threshold is a whole number of segments")
-    loaded = planned.controller not in KERNEL_RENO
-    if loaded and planned.min_ssthresh > MOST_MIN_SSTHRESH:
+    if not kernels_own(planned.controller) and planned.min_ssthresh > MOST_MIN_SSTHRESH:
         found.append(
             f"the smallest slow-start threshold is {planned.min_ssthresh:.0f} segments; a loaded "
             f"controller has {MOST_MIN_SSTHRESH} at most"
@@ -154,7 +149,7 @@ def differences(plan: Plan) -> list[str]:
             "every path supplied"
         )
         found.append("users of several paths write one segment until their server has accepted")
-    reno = [planned for planned in several if planned.controller in KERNEL_RENO]
+    reno = [planned for planned in several if kernels_own(planned.controller)]
     if any(planned.min_ssthresh != 2 for planned in reno):
         found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")
     return found

@@ -25,11 +25,11 @@ def known_name(name: str) -> str:
     if own := find(name, known.values()):
         return next(law for law, kernel_name in known.items() if kernel_name == own)
     try:
-        meant = _core.controller_name(name).removeprefix("kernel:")
+        meant = _core.controller(name)
     except _core.ScenarioError:
-        meant = ""
-    if meant in known:
-        return meant
+        meant = None
+    if meant and meant["ported"] and meant["kind"] in known:
+        return meant["kind"]
     raise LinuxError(
         f"there is no controller `{name}` for the kernel{offer(name, known)}\n"
         f"help: those that it can run are {', '.join(known)}"

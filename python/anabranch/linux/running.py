@@ -36,7 +36,7 @@ NOT_CALIBRATED = "the emulated links are not what the scenario says"
 @contextmanager
 def loaded(plan: Plan, skips_per_million: int, record: bool) -> Iterator[Attached]:
     """The controllers of a plan in the kernel, as long as the block lasts."""
-    classes = [c for c in plan.classes if c.controller not in fit.KERNEL_RENO]
+    classes = [c for c in plan.classes if not fit.kernels_own(c.controller)]
     floors = {int(planned.min_ssthresh) for planned in classes}
     if len(floors) > 1:
         raise LinuxError(

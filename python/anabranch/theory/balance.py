@@ -30,22 +30,13 @@ from .. import _core
 from .errors import TheoryError
 from .network import Floats
 
-AS_THE_KERNEL = "kernel:"
-"""Prefix of a law's port in integers; theory takes the law that it is a port of."""
-
 DIFFERENCE = 1e-6
 """Step in log variables of the central differences that give slopes of smooth laws."""
 
 
 def is_set_valued(controller: str) -> bool:
     """Whether the law jumps, so that its drift has to be interpolated: its file says so."""
-    return any(law["set_valued"] for law in _described(controller))
-
-
-def _described(controller: str) -> list[_core.Controller]:
-    """What the extension module says of a controller: one row, or none for an unknown name."""
-    name = controller.removeprefix(AS_THE_KERNEL).split(":", 1)[0]
-    return [row for row in _core.controllers() if name in [row["name"], *row["aliases"]]]
+    return _core.controller(controller)["set_valued"]
 
 
 def check_law(class_name: str, controller: str) -> None:
@@ -57,14 +48,12 @@ def check_law(class_name: str, controller: str) -> None:
     """
     one = np.array([10.0]), np.array([0.1]), np.array([0.01])
     try:
-        if np.isfinite(_core.drift(controller, *one)).all():
+        named = _core.controller(controller)
+        if named["law"] and np.isfinite(_core.drift(controller, *one)).all():
             return
-        why = "its drift is no number"
-    except ValueError as none:
-        why = str(none)
-    for row in _described(controller):
-        if not row.get("law", True):
-            why = f"its rule is {row['formula']}"
+        why = "its drift is no number" if named["law"] else f"its rule is {named['formula']}"
+    except ValueError as unknown:
+        why = str(unknown)
     raise TheoryError(
         f"class {class_name!r}: the controller {controller!r} has no drift, so theory has no equilibrium, "
         "fluid model or stability of it; choose one that is a law, growth per segment and backoff, such as "
