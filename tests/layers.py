@@ -129,7 +129,7 @@ PYTHON = {
     "offers": {"_core"},
     "markup": set(),
     "metrics": {"records", "tables"},
-    "files": set(),
+    "files": {"records"},
     "schema": set(),
 }
 """For these parts of the Python package all that they may import of it."""

@@ -1,5 +1,5 @@
 """Runs that do not fit into the memory that there is are refused with figures; those that are
-allowed fit.
+allowed fit, with their files.
 """
 
 from __future__ import annotations
@@ -7,8 +7,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
+
+import anabranch as ab
 
 SCENARIO = """
 name = "crowd"
@@ -43,17 +47,21 @@ resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 scenario = ab.Scenario.parse(sys.stdin.read())
 try:
     observed = {} if sys.argv[2] == "plain" else {sys.argv[2]: True}
-    print(len(ab.run(scenario, threads=1, **observed).runs))
+    result = ab.run(scenario, threads=1, **observed)
+    result.save(sys.argv[3])
+    print(len(result.runs))
 except ab.ScenarioError as error:
     sys.exit(f"refused: {error}")
 """
 
 
-def run(limit: int, kind: str, **fields: object) -> subprocess.CompletedProcess[str]:
-    """A run in a process that may take `limit` bytes of address space."""
+def run(
+    limit: int, kind: str, file: Path = Path("/dev/null"), **fields: object
+) -> subprocess.CompletedProcess[str]:
+    """A run, and its JSON in `file`, by a process that may take `limit` bytes of address space."""
     usual = {"duration": "1 s", "sample": "100 ms", "count": 1, "transfer": "1500 B"}
     text = SCENARIO.format(**(usual | fields))
-    command = [sys.executable, "-c", RUN, str(limit), kind]
+    command = [sys.executable, "-c", RUN, str(limit), kind, str(file)]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
 
 
@@ -75,7 +83,9 @@ def test_a_run_that_does_not_fit_is_refused_with_what_it_needs(
     done = run(4 << 30, kind, **fields)
     assert done.returncode == 1 and "refused: crowd needs about" in done.stderr, done.stderr
     assert "ulimit -v" in done.stderr and said in done.stderr
-    figures = r"tables [\d.]+ GB, series [\d.]+ GB, events [\d.]+ GB\); [\d.]+ GB are available"
+    figure = r"[\d.]+ [GM]B"
+    figures = f"tables {figure}, series {figure}, events {figure}, the program itself {figure}\\); "
+    figures += f"{figure} are available"
     assert re.search(figures, done.stderr), done.stderr
 
 
@@ -87,12 +97,54 @@ def test_a_run_that_does_not_fit_is_refused_with_what_it_needs(
     ],
 )
 def test_a_run_that_is_allowed_does_not_abort(
-    kind: str, fields: dict[str, object], least: int
+    kind: str, fields: dict[str, object], least: int, tmp_path: Path
 ) -> None:
-    """The first limit under which a run is allowed is enough for it."""
+    """The first limit under which a run is allowed is enough for it, and for its JSON."""
     for limit in range(least, 8 << 30, 64 << 20):
-        done = run(limit, kind, **fields)
+        done = run(limit, kind, tmp_path / "run.json.gz", **fields)
         if "refused:" not in done.stderr:
             assert done.returncode == 0 and done.stdout == "1\n", done.stderr
             return
     pytest.fail("no limit was enough")
+
+
+LOSSY = """
+name = "lossy"
+duration = "400 s"
+[[link]]
+name = "one"
+rate = "100 Mb/s"
+delay = "1 ms"
+queue = { drop-tail = { packets = "5 packets" } }
+[[flow]]
+name = "users"
+count = 400
+transport.rto_min = "1 ms"
+transport.rto_initial = "10 ms"
+[[flow.path]]
+links = ["one"]
+"""
+"""A third of the packets is dropped, far more than is expected: two million entries."""
+
+COMMAND = "import sys; from anabranch.cli import main; sys.argv[0] = 'anabranch'; main()"
+
+
+def test_a_log_of_events_that_outgrows_its_memory_ends_and_the_run_goes_on(tmp_path: Path) -> None:
+    scenario, file = tmp_path / "lossy.toml", tmp_path / "run.json"
+    scenario.write_text(LOSSY)
+    words = [sys.executable, "-c", COMMAND, "run", scenario, "--events", "--json", file]
+    limited = ["sh", "-c", 'ulimit -v 380000; exec "$@"', "sh", *words]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "users" in done.stdout, done.stderr
+    said = (
+        r"error: the log of events of seed 1 ends at ([\d.]+) s: there is no memory for more than"
+    )
+    found = re.match(said, done.stderr)
+    assert found, done.stderr
+    one, whole = ab.Result.load(file).runs[0], ab.run(ab.Scenario.parse(LOSSY)).runs[0]
+    assert one.digest == whole.digest and np.array_equal(one.flows.start_s, whole.flows.start_s)
+    assert one.events_log_until_s == pytest.approx(float(found[1]), rel=1e-5)
+    assert 0 < one.events_log_until_s < 400
+    times_s = one.events_log.t_s
+    assert len(times_s) > 100_000 and times_s[-1] <= one.events_log_until_s
+    assert len(one.events_log.kind) == len(times_s)

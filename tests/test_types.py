@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -14,8 +15,10 @@ import pytest
 
 import anabranch as ab
 from anabranch import metrics, plan, runs, tables
+from anabranch.files import write_json
 from anabranch.plan import Attachment, DropTail, Link, Plan
-from anabranch.records import Missing, Record, meanings
+from anabranch.records import PIECE, Missing, Record, meanings, pieces, plain
+from anabranch.result import read_json
 from anabranch.runs import Run
 from anabranch.scenario import shipped
 from anabranch.tables import Classes, Flows, Paths
@@ -164,6 +167,28 @@ def test_a_run_becomes_json_and_comes_back(tmp_path: Path) -> None:
     (run,), (other,) = result.runs, again.runs
     np.testing.assert_array_equal(run.series.paths.cwnd_segments, other.series.paths.cwnd_segments)
     assert run.events_log.link == other.events_log.link
+
+
+@pytest.mark.parametrize(
+    "shape", [(0,), (7,), (3 * PIECE + 1,), (4, 0), (PIECE, 3), (2, PIECE + 1), (2, 3, PIECE)]
+)
+def test_json_in_pieces_is_the_json_of_plain_data(shape: tuple[int, ...]) -> None:
+    numbers = np.linspace(-1, 1, int(np.prod(shape))).reshape(shape)
+    odd = np.where(numbers > 0.9, np.nan, np.where(numbers < -0.9, -np.inf, numbers))
+    words = [f"n\u00e9 {number}" for number in range(shape[0])]
+    content = {"a": numbers, 2: (odd, numbers.astype(int), 1), "w": words, "e": [{}, [], None]}
+    expected = json.dumps(plain(content), separators=(",", ":"))
+    assert "".join(pieces(content)) == expected
+
+
+def test_json_of_long_columns_takes_no_memory_in_proportion_to_them(tmp_path: Path) -> None:
+    content = {"t_s": np.linspace(0, 1, 400_000), "kind": ["drop"] * 400_000}
+    tracemalloc.start()
+    write_json(tmp_path / "long.json.gz", content)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 4 << 20
+    assert read_json(tmp_path / "long.json.gz") == plain(content)
 
 
 def test_tables_can_be_read_as_the_json_has_them() -> None:

@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let file = Shared::default();
     let recording = Recording { pcap: Some(Box::new(file.clone())), ..Recording::default() };
-    let observe = Observe { series: true, events: true };
+    let observe = Observe { series: true, events: Some(usize::MAX) };
     let progress = Progress::default();
     let outcome = record(&plan, 1, observe, recording, &progress).expect("memory takes everything");
     let outcome = outcome.expect("nobody stops it");

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
+
+from .records import pieces
 
 STANDARD_OUTPUT = "-"
 """What stands for standard output in place of a file; `./-` is a file of that name."""
@@ -30,14 +32,7 @@ def atomic_write(path: str | Path, data: bytes | str) -> None:
     A link is followed. A device or a pipe is written to: it must not be replaced by a file. `-` is
     standard output.
     """
-    content = data.encode() if isinstance(data, str) else data
-    with _named(path):
-        if is_standard_output(path):
-            _print(content)
-        elif _is_special(path):
-            Path(path).write_bytes(content)
-        else:
-            _write_beside(Path(os.path.realpath(path)), content)
+    _write(path, [data.encode() if isinstance(data, str) else data])
 
 
 @contextmanager
@@ -65,11 +60,24 @@ def beside(path: str | Path | None) -> Iterator[Path | None]:
 def write_json(path: str | Path, content: object) -> None:
     """Writes JSON, compressed when the name ends in .gz; never leaves half a file. `-` is standard
     output.
+
+    `content` may hold records and arrays. The text is never in memory as a whole.
     """
-    data = json.dumps(content, separators=(",", ":")).encode()
+    parts: Iterable[bytes] = (piece.encode() for piece in pieces(content))
     if is_standard_output(path):
-        data += b"\n"
-    atomic_write(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+        parts = chain(parts, [b"\n"])
+    _write(path, _compressed(parts) if str(path).endswith(".gz") else parts)
+
+
+def _compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """A file of gzip without a time, so that equal contents are equal files."""
+    packer = zlib.compressobj(zlib.Z_BEST_COMPRESSION, wbits=zlib.MAX_WBITS | GZIP)
+    yield from (packer.compress(part) for part in parts)
+    yield packer.flush()
+
+
+GZIP = 16
+"""What zlib's window bits have added for the header of gzip."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -92,22 +100,35 @@ def check_writable(path: str | Path) -> None:
         os.fsync(file.fileno())
 
 
-def _print(content: bytes) -> None:
+def _write(path: str | Path, parts: Iterable[bytes]) -> None:
+    """Writes parts, each whole characters, as `atomic_write` says."""
+    with _named(path):
+        if is_standard_output(path):
+            _print(parts)
+        elif _is_special(path):
+            with Path(path).open("wb") as file:
+                file.writelines(parts)
+        else:
+            _write_beside(Path(os.path.realpath(path)), parts)
+
+
+def _print(parts: Iterable[bytes]) -> None:
     """Writes to standard output, which may be that of a notebook and take text only."""
     buffer = getattr(sys.stdout, "buffer", None)
-    if buffer is None:
-        sys.stdout.write(content.decode())
-    else:
-        sys.stdout.flush()
-        buffer.write(content)
+    sys.stdout.flush()
+    for part in parts:
+        if buffer is None:
+            sys.stdout.write(part.decode())
+        else:
+            buffer.write(part)
     sys.stdout.flush()
 
 
-def _write_beside(target: Path, content: bytes) -> None:
+def _write_beside(target: Path, parts: Iterable[bytes]) -> None:
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(parts)
         _move(name, target)
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ The classes themselves are generated: `anabranch.plan` and `anabranch.tables`.
 from __future__ import annotations
 
 import dataclasses
+import json
 import keyword
 import types
 from collections.abc import Callable, Iterator
@@ -49,7 +50,19 @@ class Missing(AttributeError, UnknownName):
     __str__ = UnknownName.__str__
 
 
-class Record:
+class Composed:
+    """What becomes a table of JSON."""
+
+    def json_parts(self) -> dict[str, Any]:
+        """What the table has, by key; records and arrays are not yet plain data."""
+        return {name.rstrip("_"): value for name, value in vars(self).items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as plain data; NaN becomes null, infinity the string "inf"."""
+        return {key: plain(value) for key, value in self.json_parts().items()}
+
+
+class Record(Composed):
     """A dataclass that can be read from JSON and written as JSON.
 
     A field that is a keyword in Python has an underscore behind its name.
@@ -71,10 +84,6 @@ class Record:
         if not isinstance(content, dict):
             raise ValueError(f"{cls.__name__}: {content!r} is not a table")
         return cls(**{name: read(content) for name, read in readers(cls).items()})
-
-    def to_json(self) -> dict[str, Any]:
-        """All fields that it has, as plain data; NaN becomes null, infinity the string "inf"."""
-        return {name.rstrip("_"): plain(value) for name, value in vars(self).items()}
 
     def __repr__(self) -> str:
         """The fields; of lists of records only how many there are. Most records are shown whole."""
@@ -197,12 +206,13 @@ def meanings(table: type[Table]) -> dict[str, Meaning]:
 
 def plain(value: Any) -> Any:
     """Records and arrays as plain data; JSON has neither NaN nor infinity."""
-    if isinstance(value, Record):
+    if isinstance(value, Composed):
         return value.to_json()
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        finite = value.dtype.kind != "f" or np.isfinite(value).all()
+        return value.tolist() if finite else plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, float) and value != value:
@@ -210,6 +220,55 @@ def plain(value: Any) -> Any:
     if value in (float("inf"), float("-inf")) and isinstance(value, float):
         return "inf" if value > 0 else "-inf"
     return value
+
+
+PIECE = 8192
+"""Values of a list that are made text at one time."""
+
+
+def pieces(value: Any) -> Iterator[str]:
+    """The JSON of what `plain` takes, piece by piece: of a long series the whole text, and each
+    number as an object of Python, take several times the memory of the series.
+    """
+    if isinstance(value, Composed):
+        value = value.json_parts()
+    if isinstance(value, dict):
+        yield "{"
+        for number, (key, item) in enumerate(value.items()):
+            yield f"{',' if number else ''}{dumped(str(key))}:"
+            yield from pieces(item)
+        yield "}"
+    elif isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
+        of_row = int(np.prod(value.shape[1:])) if isinstance(value, np.ndarray) else 1
+        at_once = max(1, PIECE // max(1, of_row))
+        yield "["
+        for first in range(0, len(value), at_once):
+            yield "," if first else ""
+            yield from items(value[first : first + at_once])
+        yield "]"
+    else:
+        yield dumped(plain(value))
+
+
+def items(values: Any) -> Iterator[str]:
+    """Some items of a list, with commas between them."""
+    if isinstance(values, np.ndarray) and values.size > PIECE:  # one long row
+        yield from pieces(values[0])
+    elif isinstance(values, np.ndarray) or not any(isinstance(one, NESTED) for one in values):
+        yield dumped(plain(values))[1:-1]
+    else:
+        for number, one in enumerate(values):
+            yield "," if number else ""
+            yield from pieces(one)
+
+
+NESTED = (Composed, dict, list, tuple, np.ndarray)
+"""What lists have as items that may be long themselves."""
+
+
+def dumped(value: Any) -> str:
+    """The JSON of plain data, without spaces."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def restored(value: Any) -> Any:

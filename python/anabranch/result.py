@@ -25,7 +25,7 @@ from .frames import dataset, frame, places_of
 from .markup import html_table
 from .offers import UnknownName, unknown
 from .plan import Class, Plan
-from .records import Missing, Numbers, Table, plain, restored
+from .records import Composed, Missing, Numbers, Table, restored
 from .remarks import ShortPath, late_text, short_paths, short_text
 from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
@@ -45,7 +45,7 @@ MOST_CLASSES = 4
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Composed):
     """What a world gave for one scenario under one controller.
 
     `runs` has one entry for each replication. Theory has one run, without a seed, with the columns
@@ -300,27 +300,27 @@ class Result:
         ]
         return [*([short_text(short)] if short else []), *filter(None, late)]
 
-    def to_json(self) -> dict[str, Any]:
-        """The whole result as plain data; NaN becomes null, infinity the string "inf"."""
+    def json_parts(self) -> dict[str, Any]:
+        """What its file has, with its runs as they are."""
         content = {
             "format": FORMAT,
             "kind": "anabranch result",
             "world": self.world,
             "provenance": self.provenance,
             "scenario": self.scenario.text,
-            "plan": self.plan.to_json(),
-            "runs": [run.to_json() for run in self.runs],
+            "plan": self.plan,
+            "runs": self.runs,
         }
         more = {
             "theory": self.theory,
             "fairness": self.fairness,
             "too_short": [path.to_json() for path in self.short_paths()],
         }
-        return content | {key: plain(value) for key, value in more.items() if value}
+        return content | {key: value for key, value in more.items() if value}
 
     def save(self, path: str | Path) -> None:
         """Writes JSON, compressed when the name ends in .gz; never leaves half a file."""
-        write_json(path, self.to_json())
+        write_json(path, self)
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
@@ -429,8 +429,9 @@ def run(
 
     Raises ScenarioError, ValueError for seeds that are not distinct integers from 0 to 2^64 − 1,
     for a number of threads below zero and for a recording of several runs, and OSError if a
-    recording cannot be written; NotRecorded, with the result, if that fails during the run. After
-    an interrupt the replications that had finished are returned.
+    recording cannot be written; NotRecorded, with the result, if that fails during the run or there
+    is no memory for more events. After an interrupt the replications that had finished are
+    returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
@@ -464,12 +465,24 @@ def run(
         controller, overrides, wanted, len(runs) == len(wanted), **cell_of(scenario)
     )
     result = Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
-    if unwritten:
+    ended = [ended_text(run) for run in result.runs if run.has("events_log_until_s")]
+    if unwritten or ended:
         places = ((pcap, recording.pcap), (qlog, recording.qlog))
         raise NotRecorded(
-            {path: unwritten[file] for file, path in places if path and file in unwritten}, result
+            {path: unwritten[file] for file, path in places if path and file in unwritten},
+            result,
+            ended,
         )
     return result
+
+
+def ended_text(run: Run) -> str:
+    """A sentence on a log of events that ended before its run."""
+    return (
+        f"the log of events of seed {run.seed} ends at {run.events_log_until_s:.6g} s: there is no "
+        f"memory for more than {len(run.events_log.t_s):,} entries; all else is complete. Shorten "
+        "`duration`, or use fewer replications"
+    )
 
 
 @contextmanager
@@ -488,14 +501,16 @@ def _kept(path: str | Path | None, unwritten: Mapping[Path, OSError]) -> Iterato
 
 
 class NotRecorded(OSError):
-    """Recordings could not be written to their end; the run ended all the same."""
+    """Recordings or logs of events are not complete; the run ended all the same."""
 
-    def __init__(self, errors: Mapping[str | Path, OSError], result: Result) -> None:
-        """For each file that failed, with what went wrong."""
+    def __init__(
+        self, errors: Mapping[str | Path, OSError], result: Result, ended: Sequence[str] = ()
+    ) -> None:
+        """For each file that failed, with what went wrong, and sentences on logs that ended."""
         said = (
             f"{file} cannot be written: {error.strerror or error}" for file, error in errors.items()
         )
-        super().__init__("\n".join(said))
+        super().__init__("\n".join([*said, *ended]))
         self.files = tuple(errors)
         """Those that failed; other recordings are whole and in their places."""
         self.result = result

@@ -87,6 +87,8 @@ class Run(Partial):
     """Samples over time, if they were asked for."""
     events_log: EventsLog = part()
     """Single events, if they were asked for."""
+    events_log_until_s: float = part()
+    """When the log of events ended, if memory for it ended before the run."""
     emulator: EmulatorReport = part()
     kernel: KernelReport = part()
     testbed: TestbedReport = part()
@@ -95,9 +97,9 @@ class Run(Partial):
     invalid_because: list[str] = part()
     """Sentences on why not."""
 
-    def to_json(self) -> dict[str, Any]:
-        """All tables as plain data; `series` and `events_log` are null if they were not asked for."""
-        content = super().to_json()
+    def json_parts(self) -> dict[str, Any]:
+        """All tables; `series` and `events_log` are null if they were not asked for."""
+        content = super().json_parts()
         if self.has("seed"):  # theory has neither
             content = content | {key: content.get(key) for key in ("series", "events_log")}
         return content

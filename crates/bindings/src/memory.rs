@@ -3,28 +3,34 @@
 use crate::ScenarioError;
 use pyo3::PyResult;
 use scenario::Plan;
-use simulator::{Need, Observe, needed};
+use simulator::{EVENT_BYTES, Need, Observe, needed};
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
 /// What the interpreter, the tables that are printed and the allocator take beside a run.
 const BESIDE: u64 = 128 << 20;
 
-/// Refuses runs that need more memory than there is. Where that cannot be known they are allowed.
+/// Refuses runs that are expected to need more memory than there is, and gives the entries that the
+/// log of each may have. Where memory cannot be known they are allowed, without a limit.
 ///
 /// # Errors
 /// ScenarioError, with what is needed, what there is and what to change.
-pub(crate) fn check(plan: &Plan, observe: Observe, runs: usize, threads: usize) -> PyResult<()> {
+pub(crate) fn check(plan: &Plan, observe: Observe, runs: usize, threads: usize) -> PyResult<usize> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let at_once = if threads == 0 { cores() } else { threads };
     let need = needed(plan, observe, runs, at_once);
     let Some((available, limit)) = available() else {
-        return Ok(());
+        return Ok(usize::MAX);
     };
-    if need.total().saturating_add(BESIDE) <= available {
-        return Ok(());
+    let all = need.total().saturating_add(BESIDE);
+    if let Some(left) = available.checked_sub(all) {
+        let entries = (left + need.events) / EVENT_BYTES;
+        return Ok(usize::try_from(entries).unwrap_or(usize::MAX) / runs.max(1));
     }
-    let figure = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
+    let figure = |bytes: u64| match bytes {
+        0..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    };
     let help = match need {
         Need { series, world, events, .. } if series > world.max(events) => {
             "lengthen `sample`, shorten `duration`, or leave `--series` out"
@@ -39,13 +45,14 @@ pub(crate) fn check(plan: &Plan, observe: Observe, runs: usize, threads: usize) 
     let Need { world, tables, series, events } = need;
     Err(ScenarioError::new_err(format!(
         "{} needs about {} of memory (connections, links and packets {}, tables {}, series {}, \
-         events {}); {} are available ({limit})\nhelp: {help}",
+         events {}, the program itself {}); {} are available ({limit})\nhelp: {help}",
         plan.name,
-        figure(need.total()),
+        figure(all),
         figure(world),
         figure(tables),
         figure(series),
         figure(events),
+        figure(BESIDE),
         figure(available),
     )))
 }

@@ -30,8 +30,11 @@ pub(crate) fn to_dict<'py>(
     all.set_item("classes", tables::classes(py, &outcome.classes, plan)?)?;
     all.set_item("series", outcome.series.as_deref().map(|s| series(py, s)).transpose()?)?;
     let events = outcome.events_log.as_deref();
-    let events = events.map(|log| tables::events_log(py, log, outcome, plan));
-    all.set_item("events_log", events.transpose()?)?;
+    let rows = events.map(|log| tables::events_log(py, &log.events, outcome, plan));
+    all.set_item("events_log", rows.transpose()?)?;
+    if let Some(ended) = events.and_then(|log| log.ended) {
+        all.set_item("events_log_until_s", ended.seconds())?;
+    }
     Ok(all)
 }
 

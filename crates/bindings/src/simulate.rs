@@ -41,8 +41,9 @@ pub(crate) fn simulate<'py>(
     unwritten: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
-    let observe = Observe { series, events };
-    memory::check(&plan, observe, seeds.len(), threads)?;
+    let wanted = Observe { series, events: events.then_some(usize::MAX) };
+    let entries = memory::check(&plan, wanted, seeds.len(), threads)?;
+    let observe = Observe { events: events.then_some(entries), ..wanted };
     let work = Work { plan: &plan, seeds, observe, threads };
     let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
     let (mut files, mut outs) = (Vec::new(), [None, None]);
@@ -62,7 +63,8 @@ pub(crate) fn simulate<'py>(
             (None, _) => {}
         }
     }
-    outcomes.iter().map(|outcome| to_dict(py, &plan, outcome)).collect()
+    // Each is dropped as soon as it has been converted.
+    outcomes.into_iter().map(|outcome| to_dict(py, &plan, &outcome)).collect()
 }
 
 /// What is to be run.

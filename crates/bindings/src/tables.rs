@@ -5,7 +5,7 @@
 use emulator::PathResult as EmulatedPath;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use scenario::Plan;
 use simulator::{
     ClassResult, CodingResult, Event, FlowResult, Outcome, PathResult, PathSeries, Series,
@@ -50,13 +50,22 @@ pub(crate) struct Samples<'a, T> {
     pub(crate) rows: usize,
 }
 
+/// A name; equal ones are one object, as columns repeat few names millions of times.
+fn word<'py>(py: Python<'py>, text: &(impl AsRef<str> + ?Sized)) -> Bound<'py, PyString> {
+    PyString::intern(py, text.as_ref())
+}
+
 /// A column by its kind: of one value for each row, or whole.
 macro_rules! column {
     (words, $py:ident, $rows:ident, $index:pat_param, $row:ident, $value:expr) => {{
-        let values = $rows.iter().enumerate().map(|($index, $row)| $value);
+        let values = $rows.iter().enumerate().map(|($index, $row)| word($py, &$value));
         PyList::new($py, values.collect::<Vec<_>>())?
     }};
-    (optional_words, $($rest:tt)*) => { column!(words, $($rest)*) };
+    (optional_words, $py:ident, $rows:ident, $index:pat_param, $row:ident, $value:expr) => {{
+        let values = $rows.iter().enumerate().map(|($index, $row)| $value);
+        let words = values.map(|value| value.map(|value| word($py, &value)));
+        PyList::new($py, words.collect::<Vec<_>>())?
+    }};
     (matrix, $py:ident, $rows:ident, $index:pat_param, $row:ident, $value:expr) => {{
         let $row = $rows.of;
         matrix($py, $value, $rows.rows)?

@@ -19,7 +19,7 @@ mod watch;
 mod world;
 
 pub use controller::Controller;
-pub use memory::{Need, needed};
+pub use memory::{EVENT_BYTES, Need, needed};
 pub use result::{ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series};
 pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};

@@ -16,8 +16,8 @@ use units::{Span, Time};
 pub struct Observe {
     /// Samples over time.
     pub series: bool,
-    /// Every drop, loss, recovery and timeout.
-    pub events: bool,
+    /// Every drop, loss, recovery and timeout, up to so many entries.
+    pub events: Option<usize>,
 }
 
 /// How far replications have come, and whether to stop; shared with the thread that shows it.

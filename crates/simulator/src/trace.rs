@@ -56,4 +56,10 @@ pub struct Event {
 }
 
 /// Events in the order in which they happened.
-pub type Trace = Vec<Event>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// All of them, up to `ended`.
+    pub events: Vec<Event>,
+    /// When the first event happened that there was no room for, if there was one.
+    pub ended: Option<Time>,
+}

@@ -38,20 +38,20 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The log of `events`, and what `recording` asks for; `None` if that is nothing.
+    /// A log of up to `events` entries, and what `recording` asks for; `None` if that is nothing.
     pub(crate) fn new(
         plan: &Plan,
         seed: u64,
-        events: bool,
+        events: Option<usize>,
         recording: Recording,
     ) -> io::Result<Option<Self>> {
         let Recording { pcap, qlog, until, keep } = recording;
-        if !events && pcap.is_none() && qlog.is_none() {
+        if events.is_none() && pcap.is_none() && qlog.is_none() {
             return Ok(None);
         }
         let keep = keep.unwrap_or(usize::MAX);
         Ok(Some(Watch {
-            log: events.then(Log::default),
+            log: events.map(Log::new),
             capture: pcap.map(|out| Capture::new(out, plan, seed, keep)).transpose()?,
             qlog: qlog.map(|out| Qlog::new(out, plan, seed)),
             until: until.unwrap_or(Time::NEVER),

@@ -147,7 +147,7 @@ fn bridge() -> String {
 }
 
 fn observed(text: &str, overrides: &[&str], seed: u64) -> (Outcome, Series) {
-    let observe = Observe { series: true, events: false };
+    let observe = Observe { series: true, events: None };
     let outcome = simulator::run(&plan(text, overrides), seed, observe, &Progress::default());
     let mut outcome = outcome.expect("nobody stopped it");
     let series = outcome.series.take().expect("it was asked for");

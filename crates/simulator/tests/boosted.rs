@@ -11,7 +11,7 @@ const FAT: f64 = 833.0;
 
 /// Windows of the first path of `text` over time, and these times.
 fn windows(text: &str) -> Vec<(f64, f64)> {
-    let observe = Observe { series: true, events: false };
+    let observe = Observe { series: true, events: None };
     let outcome = simulator::run(&plan(text, &[]), 1, observe, &Progress::default());
     let outcome = outcome.expect("nobody stopped it");
     let series = outcome.series.expect("it was asked for");

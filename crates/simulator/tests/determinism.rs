@@ -95,13 +95,16 @@ fn looking_changes_nothing() {
     for sample in ["sample=1 ms", "sample=13.7 ms", "sample=30 s"] {
         assert_eq!(history(&run(&plan(BUSY, &[sample]), 7)), reference, "{sample}");
     }
-    for (series, events) in [(true, false), (false, true), (true, true)] {
+    let all = Some(usize::MAX);
+    for (series, events) in [(true, None), (false, all), (true, all), (false, Some(1))] {
         let observe = Observe { series, events };
         let plan = plan(BUSY, &["sample=5 ms"]);
         let seen = simulator::run(&plan, 7, observe, &Progress::default()).unwrap();
         assert_eq!(history(&seen), reference, "{observe:?}");
         assert_eq!(seen.series.is_some(), series);
-        assert_eq!(seen.events_log.is_some_and(|log| !log.is_empty()), events);
+        let log = seen.events_log;
+        assert_eq!(log.as_ref().is_some_and(|log| !log.events.is_empty()), events.is_some());
+        assert_eq!(log.is_some_and(|log| log.ended.is_some()), events == Some(1));
     }
 }
 

@@ -150,7 +150,7 @@ proptest! {
 }
 
 fn observed(plan: &scenario::Plan, seed: u64) -> (Outcome, Series) {
-    let observe = Observe { series: true, events: true };
+    let observe = Observe { series: true, events: Some(usize::MAX) };
     let outcome = simulator::run(plan, seed, observe, &Progress::default());
     let mut outcome = outcome.expect("nobody stopped it");
     let series = outcome.series.take().expect("it was asked for");

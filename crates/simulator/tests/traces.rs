@@ -36,7 +36,7 @@ fn what_a_link_carries_is_the_integral_of_its_trace() {
 fn a_packet_takes_the_delay_that_the_trace_has_when_it_is_sent() {
     let rows = "rows = \"t_s,delay_s\\n0,0.010\\n5,0.050\\n\"";
     let text = over(rows, "rate = '1 Gb/s'", "app_rate = '100 kb/s'");
-    let observe = Observe { series: true, events: false };
+    let observe = Observe { series: true, events: None };
     let outcome = simulator::run(&plan(&text, &[]), 1, observe, &Default::default()).unwrap();
     let series = outcome.series.unwrap();
     let at = |seconds: f64| {
@@ -82,7 +82,7 @@ fn what_always_waits_gets_every_opportunity_at_its_very_millisecond() {
     let expected: Vec<u64> = all.filter(|ms| *ms > 0 && *ms <= 9_990).collect();
     for queue in QUEUES {
         let plan = plan(&backlogged(CELL, 1500, queue), &["sample=1 ms"]);
-        let observe = Observe { series: true, events: false };
+        let observe = Observe { series: true, events: None };
         let outcome = simulator::run(&plan, 1, observe, &Default::default()).unwrap();
         let series = outcome.series.unwrap();
         let mut seen = Vec::new();

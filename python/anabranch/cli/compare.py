@@ -339,12 +339,12 @@ def show(results: dict[str, Result], tolerance: float) -> None:
 
 
 def comparison(results: dict[str, Result], tolerance: float) -> dict[str, object]:
-    """All results and what was said about each class, as plain data."""
+    """All results and what was said about each class, as `write_json` takes it."""
     return {
         "format": FORMAT,
         "kind": "anabranch comparison",
         "tolerance": tolerance,
         "classes": words(results, tolerance),
         "differences": [one.to_json() for one in differences(results, tolerance)],
-        "worlds": {world: result.to_json() for world, result in results.items()},
+        "worlds": results,
     }

@@ -147,10 +147,10 @@ def table_of(results: dict[str, Result], found: list[Change]) -> Table:
 
 
 def as_data(results: dict[str, Result], found: list[Change]) -> dict[str, Any]:
-    """All results and what changes, as plain data."""
+    """All results and what changes, as `write_json` takes it."""
     return {
         "format": FORMAT,
         "kind": "anabranch comparison of controllers",
         "differences": [change.to_json() for change in found],
-        "controllers": {name: result.to_json() for name, result in results.items()},
+        "controllers": results,
     }

@@ -21,16 +21,44 @@ fn counts(report: &PathReport) -> Counts {
     [timeouts, recoveries, verdicts.noise, verdicts.congestion, verdicts.asked]
 }
 
+/// Room that a log begins with, in entries.
+const FIRST: usize = 1024;
+
 /// Events so far, and what each path had counted when its sender was last looked at.
-#[derive(Default)]
 pub(super) struct Log {
-    events: Box<Trace>,
+    trace: Box<Trace>,
+    /// Entries that there is memory for.
+    most: usize,
     counted: Vec<Counts>,
 }
 
 impl Log {
+    /// A log that ends after `most` entries.
+    pub(super) fn new(most: usize) -> Self {
+        Log { trace: Box::default(), most, counted: Vec::new() }
+    }
+
+    /// Adds an event. The first one that there is no room for ends the log, and not the run.
     pub(super) fn note(&mut self, event: Event) {
-        self.events.push(event);
+        if self.trace.ended.is_some() {
+            return;
+        }
+        if self.has_room() {
+            self.trace.events.push(event);
+        } else {
+            self.trace.ended = Some(event.at);
+        }
+    }
+
+    /// Whether one more entry fits. Room doubles as that of a `Vec` does, but never beyond `most`,
+    /// and memory that is refused does not abort the program.
+    fn has_room(&mut self) -> bool {
+        let events = &mut self.trace.events;
+        if events.len() < events.capacity().min(self.most) {
+            return true;
+        }
+        let more = events.len().max(FIRST).min(self.most - events.len());
+        more > 0 && events.try_reserve_exact(more).is_ok()
     }
 
     /// The sender of `path` has been told something: whatever it counts more of has happened now.
@@ -48,7 +76,7 @@ impl Log {
     }
 
     pub(super) fn finish(self) -> Box<Trace> {
-        self.events
+        self.trace
     }
 }
 
@@ -58,13 +86,27 @@ mod tests {
 
     #[test]
     fn a_count_that_has_risen_is_one_event_at_the_time_of_the_look() {
-        let mut log = Log::default();
+        let mut log = Log::new(usize::MAX);
         let report = PathReport { timeouts: 1, recoveries: 2, ..PathReport::default() };
         log.state(Time(5), 3, &report);
         log.state(Time(6), 3, &report);
         log.state(Time(7), 3, &PathReport { timeouts: 2, ..report });
-        let found: Vec<_> = log.finish().iter().map(|it| (it.at.0, it.kind, it.path)).collect();
+        let found: Vec<_> =
+            log.finish().events.iter().map(|it| (it.at.0, it.kind, it.path)).collect();
         let (timeout, recovery) = (EventKind::Timeout, EventKind::Recovery);
         assert_eq!(found, [(5, timeout, 3), (5, recovery, 3), (7, timeout, 3)]);
+    }
+
+    #[test]
+    fn a_log_without_room_keeps_what_it_has_and_says_when_it_ended() {
+        let dropped = |at| Event { at: Time(at), kind: EventKind::Dropped, path: 0, link: Some(0) };
+        for most in [0, 1, FIRST, FIRST + 1, 5000] {
+            let mut log = Log::new(most);
+            (0..10_000).for_each(|at| log.note(dropped(at)));
+            let Trace { events, ended } = *log.finish();
+            assert_eq!(ended, Some(Time(most as u64)));
+            assert!(events.iter().map(|it| it.at.0).eq(0..most as u64));
+            assert!(events.capacity() <= most, "{} for {most}", events.capacity());
+        }
     }
 }
