@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from anabranch.cli.compare import agreement, checked_worlds, explained
 from anabranch.cli.reproduce import SEEDS, ReproduceOptions, Where, reproduce_command
 from anabranch.linux import LinuxError, NotValid
 from anabranch.linux.controllers import sources
+from anabranch.linux.rights import as_root
 from anabranch.linux.testbed import TESTBED
 from anabranch.papers import PAPERS, Configuration, Finding, Laboratory, evaluate
 from anabranch.papers.beside import conditions, together
@@ -386,7 +388,7 @@ def test_the_kernel_is_compared_with_only_where_it_is_asked_for(
 
 
 def test_a_machine_that_cannot_run_the_kernels_part_says_so_before_anything_is_run(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ValueError, match="needs root"):
         compare.check_machine(lambda: 1000)
@@ -397,6 +399,7 @@ def test_a_machine_that_cannot_run_the_kernels_part_says_so_before_anything_is_r
     options = compare.CompareOptions(worlds="theory,simulation,linux", overrides=SHORT)
     with pytest.raises(ValueError, match=r"needs root|is missing"):
         compare.compare_command("khalili/scenario-c", options)
+    assert "real time" not in capsys.readouterr().out
 
 
 def test_a_root_without_the_rights_of_one_is_told_before_anything_is_run(
@@ -510,3 +513,18 @@ def test_an_interrupt_on_the_kernel_keeps_the_worlds_that_had_finished(
         compare.compare_command("khalili/scenario-c", options)
     assert ended.value.exit_code == 130
     assert list(json.loads(file.read_text())["worlds"]) == ["theory", "simulation"]
+
+
+@pytest.mark.parametrize(
+    ("program", "named"),
+    [
+        ("/opt/my tools/anabranch", "sudo '/opt/my tools/anabranch' linux load …"),
+        (".venv/bin/anabranch", "sudo .venv/bin/anabranch linux load …"),
+        ("ipykernel_launcher.py", "sudo .venv/bin/anabranch linux load …"),
+    ],
+)
+def test_a_command_for_root_names_the_program_that_was_run(
+    monkeypatch: pytest.MonkeyPatch, program: str, named: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", [program])
+    assert as_root("linux load") == named

@@ -148,8 +148,9 @@ def compare_command(source: str, asked: CompareOptions) -> None:
         check_writable(asked.json)
     plan = scenario.plan(overrides=asked.overrides, controller=asked.controller)
     if LINUX in wanted:
-        if kernel_answers(plan, len(seeds_of[LINUX])):
+        if kernel_answers(plan):
             check_machine()
+            tell_time(plan, len(seeds_of[LINUX]))
         else:
             wanted.remove(LINUX)
     results: dict[str, Result] = {}
@@ -243,20 +244,22 @@ def checked_worlds(worlds: str) -> list[str]:
     return [world for world in WORLDS if world in wanted]
 
 
-def kernel_answers(plan: Plan, replications: int) -> bool:
-    """Whether the kernel has an answer for a scenario; says why not, or how long it takes if that
-    is more than a minute.
-    """
+def kernel_answers(plan: Plan) -> bool:
+    """Whether the kernel has an answer for a scenario; says why not."""
     from ..linux import fit
 
     refused = fit.refusals(plan)
     for why in refused:
         tell_no_answer(LINUX, why)
+    return not refused
+
+
+def tell_time(plan: Plan, replications: int) -> None:
+    """Says how long the kernel takes, if that is more than a minute."""
     seconds = replications * plan.duration_s
-    if not refused and seconds > 60:
+    if seconds > 60:
         runs = f"{replications} replication{'s' * (replications > 1)} of {plan.duration_s:g} s"
         console().print(f"linux runs in real time: {runs}, about {seconds / 60:.0f} min")
-    return not refused
 
 
 def check_machine(root: Callable[[], int] = os.geteuid) -> None:
@@ -264,11 +267,11 @@ def check_machine(root: Callable[[], int] = os.geteuid) -> None:
     device, the controllers or a right that root usually has.
     """
     from ..linux import LinuxError, controllers
-    from ..linux.rights import TO_LOAD, TO_RUN, lacking
+    from ..linux.rights import TO_LOAD, TO_RUN, as_root, lacking
     from ..linux.testbed import checked_rights
 
     if root() != 0:
-        raise LinuxError("--worlds with linux needs root: sudo .venv/bin/anabranch compare …")
+        raise LinuxError(f"--worlds with linux needs root: {as_root('compare')}")
     if not TUN.exists():
         raise LinuxError(f"{TUN} is missing; `anabranch linux check` shows what to do")
     if not controllers.built():

@@ -16,7 +16,7 @@ from .controllers import NOT_BUILT, attached, built
 from .errors import LinuxError
 from .idle import SETTING, Restart, decays, restarts
 from .namespace import Namespace, read_setting
-from .rights import TO_LOAD, TO_RUN, is_root, lacking
+from .rights import TO_LOAD, TO_RUN, as_root, is_root, lacking
 from .tcp_info import IPPROTO_MPTCP
 
 LEAST_KERNEL = (6, 10)
@@ -99,7 +99,7 @@ def kernel() -> Fact:
 
 def rights() -> Fact:
     """Root."""
-    remedy = "run it with sudo: sudo .venv/bin/anabranch linux …"
+    remedy = f"run it with sudo: {as_root('linux')}"
     return Fact(ROOT, yes(is_root()), f"user {os.geteuid()}", remedy)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 from pathlib import Path
 
 from .errors import LinuxError
-
-NEEDS_ROOT = "that needs root: sudo .venv/bin/anabranch linux {} …"
 
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21, "CAP_PERFMON": 38, "CAP_BPF": 39}
 """Those that are asked for here, with their numbers (capabilities(7))."""
@@ -28,6 +28,14 @@ OF_NAMESPACE = (
     "this is root of a user namespace, which may neither load BPF nor enter the machine's network "
     "namespaces; run it as the machine's own root, outside of a rootless container"
 )
+
+
+def as_root(words: str) -> str:
+    """A command of this program as root would run it. sudo does not see a virtual environment, so
+    the program is named by its path."""
+    program = Path(sys.argv[0])
+    path = program if program.name == "anabranch" else Path(".venv/bin/anabranch")
+    return " ".join(filter(None, ("sudo", shlex.quote(str(path)), words, "…")))
 
 
 def is_root() -> bool:
@@ -64,6 +72,6 @@ def check_root(command: str) -> None:
     """Raises LinuxError unless this process may load controllers and look at them, for a command of
     `anabranch linux`."""
     if not is_root():
-        raise LinuxError(NEEDS_ROOT.format(command))
+        raise LinuxError(f"that needs root: {as_root(f'linux {command}')}")
     if why := lacking():
         raise LinuxError(why)

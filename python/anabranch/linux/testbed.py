@@ -21,7 +21,7 @@ from .emulation import Emulation
 from .errors import LinuxError
 from .judge import grown, host_counters, starving, wrong_connections, wrong_emulation, wrong_network
 from .namespace import Namespace
-from .rights import TO_RUN, is_root, lacking
+from .rights import TO_RUN, as_root, is_root, lacking
 from .sample import Numbers, Sampler, congestion_control
 from .sockets import connecting, listening, send_buffer
 from .tables import tables
@@ -35,11 +35,6 @@ TESTBED = 3
 """Raised by each change of the testbed that moves results; results of earlier ones are not used.
 2: users of MPTCP write whole packets. 3: they write one segment until their server has accepted.
 """
-
-
-NAMESPACES_NEED_ROOT = (
-    "network namespaces need root: run the same command with sudo, as sudo .venv/bin/anabranch …"
-)
 
 
 @dataclass(frozen=True)
@@ -269,4 +264,5 @@ def checked_rights() -> None:
         Namespace().close()
     except PermissionError:
         why = lacking(TO_RUN) if is_root() else ""
-        raise LinuxError(why or NAMESPACES_NEED_ROOT) from None
+        needs = f"network namespaces need root: run the same command with sudo, as {as_root('')}"
+        raise LinuxError(why or needs) from None
