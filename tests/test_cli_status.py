@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Group
 
 from anabranch import _core
+from anabranch.cli import operate, terminal
 from anabranch.cli.connections import MOST_CONNECTIONS, tables
 from anabranch.cli.terminal import console
 from anabranch.linux import observe
@@ -51,6 +54,13 @@ def of_two_subflows(number: int) -> ConnectionStatus:
     return found
 
 
+def controller(**changes: Any) -> ControllerStatus:
+    plain = ControllerStatus(
+        law="lia", name="ab_lia", sockets=0, listening=0, earlier=0, counters=COUNTERS
+    )
+    return replace(plain, **changes)
+
+
 def printed(status: Status, wide: bool, monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> str:
     monkeypatch.setenv("COLUMNS", str(columns))
     out = console()
@@ -76,7 +86,8 @@ def test_eighty_columns_hold_a_line_for_each_connection_and_each_subflow(
 def test_columns_that_say_the_same_of_all_are_named_below(monkeypatch: pytest.MonkeyPatch) -> None:
     status = Status(controllers=[], connections=[of_two_subflows(1)])
     shown = printed(status, True, monkeypatch, columns=160)
-    (below,) = [line for line in shown.splitlines() if line.startswith("of all: ")]
+    said = "the same in every row: "
+    (below,) = [line for line in shown.splitlines() if line.startswith(said)]
     assert "ssthresh 8" in below and "state open" in below and "missed 0" in below
     head = shown.split("1 ab_olia")[0]
     assert "sets" in head and "missed" not in head
@@ -93,18 +104,56 @@ def test_of_many_connections_the_first_are_shown_and_the_rest_counted(
     assert printed(status, True, monkeypatch, columns=160).count("ab_olia") == len(many)
 
 
+def test_all_columns_that_80_have_no_room_for_are_named_and_no_row_becomes_a_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = replace(SOCKET, ca_state=3, ssthresh_segments=90, since_loss=7, missed=2, repairs=1)
+    status = Status(controllers=[], connections=list(connections([SOCKET, other])))
+    shown = printed(status, True, monkeypatch)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.count("ssthresh") == 1 and "cwnd" in shown
+    assert "left out at 80 columns: repairs, missed, l, sets, state\n" in shown
+
+
+def test_a_program_gets_every_subflow_in_a_row_of_the_same_columns_with_plain_numbers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = [of_two_subflows(1 + number) for number in range(MOST_CONNECTIONS + 5)]
+    loaded = controller(sockets=1234, earlier=2)
+    monkeypatch.setattr(operate, "observed", lambda: Status(controllers=[loaded], connections=many))
+    monkeypatch.setattr(terminal.output, "format", "csv")
+    operate.status_command(None, None, wide=True)
+    first, second = capsys.readouterr().out.split("# Connections\n")
+    (row,) = csv.DictReader(first.splitlines()[1:-1])
+    assert (row["sockets"], row["earlier"], row["crowded"]) == ("1234", "2", "0")
+    rows = list(csv.DictReader(second.splitlines()[:-1]))
+    assert len(rows) == 2 * len(many)
+    assert {key: rows[1][key] for key in ("connection", "local", "losses", "state")} == {
+        "connection": "1",
+        "local": "203.0.113.202:40002",
+        "losses": "7",
+        "state": "open",
+    }
+
+
+def test_sockets_of_an_earlier_controller_are_explained_and_their_connection_is_marked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gone = replace(of_two_subflows(1), departed=True)
+    shown = printed(
+        Status(controllers=[controller(earlier=2)], connections=[gone]), False, monkeypatch
+    )
+    assert "1 ab_olia, taken " in shown and "2 subflows " in shown
+    head, _, notes = shown.partition("0 for all: ")
+    assert "earlier" in head and "listening" not in head and "listening, missed" in notes
+    assert "earlier: sockets under a controller of the same name that was taken out" in notes
+
+
 @pytest.mark.parametrize(("crowded", "said"), [(0, False), (3704, True)])
 def test_connections_of_too_many_subflows_are_hinted_at(
     crowded: int, said: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded = ControllerStatus(
-        law="lia",
-        name="ab_lia",
-        sockets=9,
-        listening=0,
-        earlier=0,
-        counters=COUNTERS | {"crowded": crowded},
-    )
+    loaded = controller(sockets=9, counters=COUNTERS | {"crowded": crowded})
     shown = printed(Status(controllers=[loaded], connections=[]), False, monkeypatch)
     hint = f"3,704 ACKs came on connections of more than {_core.COUPLED_PATHS} subflows"
     assert (hint in " ".join(shown.split())) == said

@@ -173,7 +173,7 @@ def test_every_command_that_prints_tables_has_their_formats() -> None:
         for name, command in EVERY.items()
         if any("--format" in parameter.opts for parameter in command.params)
     }
-    assert set(WORDS) | {"list", "linux run", "linux check"} <= having
+    assert set(WORDS) | {"list", "linux run", "linux check", "linux status"} <= having
 
 
 def test_tables_for_a_program_stand_on_standard_output_alone(place: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_loaded_controller_stays_is_shown_and_goes() -> None:
         assert "ab_lia is not loaded; loaded are ab_" in refused("unload", "lia")
         assert done("unload", "ab_olia") == "unloaded\n"
     assert "ab_olia" not in available()
-    assert "ab_olia is not loaded; none is loaded" in refused("unload", "olia")
+    assert "ab_olia is not loaded; no controller is" in refused("unload", "olia")
     assert "no controller is loaded for good" in done("status")
 
 
@@ -156,9 +156,11 @@ def test_a_controller_in_use_stays_or_is_forced_out_and_its_connections_end_well
         assert row["protocol"] == ("MPTCP" if protocol == IPPROTO_MPTCP else "TCP")
         (subflow,) = row["subflows"]
         assert subflow["delivered"] > 5 and subflow["cwnd_segments"] >= 10
-        assert f"{name} is in use by 1 socket (0 listening); close" in refused("unload", "lia")
+        assert f"{name} is in use by 1 socket (0 listening)\nhelp: close" in refused(
+            "unload", "lia"
+        )
         assert name in available()
-        assert "keep it until they close" in done("unload", "lia", "--force")
+        assert "1 socket keeps it until it closes" in done("unload", "lia", "--force")
         assert name not in available()
         assert passes(sender, receiver)
         if protocol == IPPROTO_MPTCP:
@@ -215,7 +217,7 @@ def test_a_socket_that_listens_is_in_use_and_hands_the_controller_on_after_it_is
         assert row["sockets"] == row["listening"] == 1
         assert all(row["controller"] != name for row in content["connections"])
         text = refused("unload", "ewtcp")
-        assert "in use by 1 socket (1 listening);" in text and name in available()
+        assert "in use by 1 socket (1 listening)\nhelp: " in text and name in available()
         assert "listens may hand it on" in done("unload", "ewtcp", "--force")
         assert name not in available()
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol) as client:
@@ -233,7 +235,7 @@ def test_what_new_connections_get_stays_or_is_replaced_by_force_in_every_namespa
             with namespace.inside():
                 write_setting(observe.CHOICE, name)
         text = refused("unload", "balia")
-        assert f"{name} is what new connections get, in namespaces: 2;" in text
+        assert f"{name} is the default of new connections in 2 network namespaces\n" in text
         forced = done("unload", "balia", "--force")
         assert f"from {name} to reno in 2 network namespaces" in " ".join(forced.split())
         for namespace in (one, other):
@@ -292,7 +294,7 @@ def test_where_sockets_cannot_be_read_status_says_so_and_force_still_unloads(
                 look()
         unload_command("lia", True)
         assert capsys.readouterr().out.startswith(
-            "unloaded; sockets that keep it until they close: unknown"
+            "unloaded; how many sockets keep it until they close is not known\n"
         )
         assert loaded() == []
 

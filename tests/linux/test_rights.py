@@ -45,6 +45,8 @@ def test_check_names_missing_rights_in_a_row_of_their_own(what: str) -> None:
     assert facts["root"]["state"] == "yes"
     assert facts["capabilities"]["state"] == "no" and SAID[what] in facts["capabilities"]["detail"]
     assert facts["fields"]["remedy"] == "see capabilities"
+    assert facts["namespaces"]["state"] == "no" and "CONFIG" not in facts["namespaces"]["remedy"]
+    assert facts["network"]["remedy"] == "see namespaces"
 
 
 def test_without_types_the_row_of_fields_has_the_error_and_not_its_help() -> None:
@@ -53,6 +55,7 @@ def test_without_types_the_row_of_fields_has_the_error_and_not_its_help() -> Non
     assert facts["BTF"]["state"] == facts["fields"]["state"] == "no"
     assert "kernel BTF is missing" in facts["fields"]["detail"]
     assert "help:" not in facts["fields"]["detail"]
+    assert facts["idle restart"]["remedy"] == "see fields"
 
 
 def test_check_does_not_say_no_for_the_kernel_to_who_is_not_root() -> None:
@@ -61,6 +64,7 @@ def test_check_does_not_say_no_for_the_kernel_to_who_is_not_root() -> None:
     )
     for use in ("load (controllers in the kernel)", "run (scenarios on the kernel)"):
         assert f"linux {use}: not as this user" in done.stdout
+    assert done.stdout.count("sudo") == 1, "the row of root has the remedy, the others name it"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_with_two_more_it_sees_whether_a_controller_is_in_use_anywhere(there: Ma
     assert there.run(*command, "load", "olia").returncode == 0
     assert there.run("sh", "-c", f"echo ab_olia > {CHOICE}").returncode == 0
     refused = there.run(*command, "unload", "olia")
-    assert "what new connections get, in namespaces: 1" in refused.stderr
+    assert "the default of new connections in 1 network namespace\n" in refused.stderr
     forced = there.run(*command, "unload", "--force", "olia")
     assert "from ab_olia to reno in 1 network namespace" in forced.stdout
     assert "CAP_" not in forced.stdout and "unknown" not in forced.stdout

@@ -9,7 +9,7 @@ from rich.console import Group
 
 from .. import _core
 from ..linux.observe import ConnectionStatus, ControllerStatus, Status, SubflowStatus
-from .tables import Table
+from .tables import Table, without
 from .terminal import named
 
 MOST_CONNECTIONS = 100
@@ -17,6 +17,8 @@ MOST_CONNECTIONS = 100
 
 HELD = ("sockets", "listening", "earlier")
 COUNTERS = ("acks", "coupled", "losses", "missed", "repairs", "crowded")
+USUALLY_ZERO = (*HELD[1:], *COUNTERS[3:])
+"""Columns of controllers that are left out where they are 0 for all."""
 
 TOTALS = "[bold]"
 """How each cell of a connection's own line begins."""
@@ -32,7 +34,7 @@ def shown(value: float | None, digits: str = ".2f") -> str:
 NARROW: dict[str, Cell] = {
     "cwnd": lambda one: shown(one.cwnd_segments),
     "srtt ms": lambda one: shown(1e3 * one.srtt_s, ".1f"),
-    "growth of Reno's": lambda one: shown(one.of_reno),
+    "growth / Reno": lambda one: shown(one.of_reno),
     "losses": lambda one: f"{one.losses:,}",
 }
 """Columns of every subflow, behind its addresses."""
@@ -57,23 +59,59 @@ def tables(status: Status, wide: bool) -> Group:
     return Group(*controllers(status.controllers), *connections(status.connections, wide))
 
 
+def whole_tables(status: Status, wide: bool) -> Group:
+    """The status for a program: every connection, a row for each subflow, and the same columns
+    whatever they say; all that there are if `wide`.
+    """
+    cells = WIDE if wide else NARROW
+    rows = [
+        [str(number), called(one), one.protocol, named(row.local), named(row.remote)]
+        + [ungrouped(cell(row)) for cell in cells.values()]
+        for number, one in enumerate(status.connections, 1)
+        for row in one.subflows
+    ]
+    head = ["connection", "controller", "protocol", "local", "remote", *cells]
+    counted = [[ungrouped(cell) for cell in row] for row in map(of_controller, status.controllers)]
+    return Group(
+        Table("Controllers", ["name", "law", *HELD, *COUNTERS], counted, 2),
+        Table("Connections", head, rows, 5),
+    )
+
+
+def ungrouped(cell: str) -> str:
+    """A number without marks at its thousands; other text as it is."""
+    digits = cell.replace(",", "")
+    return digits if digits.isdecimal() else cell
+
+
+def of_controller(one: ControllerStatus) -> list[str]:
+    """The row of a controller."""
+    held = [one.sockets, one.listening, one.earlier]
+    numbers = held + [one.counters[key] for key in COUNTERS]
+    return [one.name, one.law, *(f"{number:,}" for number in numbers)]
+
+
 def controllers(found: Sequence[ControllerStatus]) -> list[Any]:
     """The table of controllers that are loaded for good."""
     if not found:
         return ["no controller is loaded for good"]
     head = ["name", "law", *HELD, *COUNTERS]
-    rows = [
-        [one.name, one.law, f"{one.sockets:,}", f"{one.listening:,}", f"{one.earlier:,}"]
-        + [f"{one.counters[key]:,}" for key in COUNTERS]
-        for one in found
-    ]
-    hints = [
+    rows = [of_controller(one) for one in found]
+    zero = [name for name, value in constants(head, rows, USUALLY_ZERO).items() if value == "0"]
+    notes = [f"[dim]0 for all: {', '.join(zero)}[/]"] if zero else []
+    if "earlier" not in zero:
+        notes.append(
+            "[dim]earlier: sockets under a controller of the same name that was taken out; they keep "
+            "it until they close[/]"
+        )
+    notes += [
         f"[yellow]{one.name}: {one.counters['crowded']:,} ACKs came on connections of more than "
         f"{_core.COUPLED_PATHS} subflows; those are Reno on each. Allow fewer subflows.[/]"
         for one in found
         if one.counters["crowded"]
     ]
-    return [*without_constants("Controllers", head, rows, 2, (*HELD[1:], *COUNTERS[3:])), *hints]
+    shown = Table("Controllers", head, rows, 2, spare=("law", "coupled", "losses"))
+    return [without(shown, zero), *notes]
 
 
 def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
@@ -81,9 +119,16 @@ def connections(found: Sequence[ConnectionStatus], wide: bool) -> list[Any]:
     if not found:
         return ["no connection is under a controller of ours"]
     cells = WIDE if wide else NARROW
+    head = ["local", "remote", *cells]
     most = len(found) if wide else MOST_CONNECTIONS
     rows = [row for number, one in enumerate(found[:most], 1) for row in lines(number, one, cells)]
-    result = without_constants("Connections", ["local", "remote", *cells], rows, 2, SPARE)
+    same = constants(head, [row for row in rows if not row[0].startswith(TOTALS)], SPARE)
+    told = ", ".join(f"{name} {value}" for name, value in same.items() if value)
+    shown = Table("Connections", head, rows, 2, spare=SPARE[::-1])
+    result: list[Any] = [
+        without(shown, list(same)),
+        *([f"[dim]the same in every row: {told}[/]"] if told else []),
+    ]
     if len(found) > most:
         result.append(f"{len(found) - most:,} connections more; --wide and --json have all")
     return result
@@ -97,8 +142,7 @@ def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[li
         "losses": f"{sum(row.losses for row in subflows):,}",
     }
     count = f"{len(subflows)} subflow{'s' * (len(subflows) > 1)}"
-    what = (count if one.protocol == "MPTCP" else one.protocol) + ", taken out" * one.departed
-    head = [f"{number} {one.controller}", what]
+    head = [f"{number} {called(one)}", count if one.protocol == "MPTCP" else one.protocol]
     return [
         [
             f"{TOTALS}{cell}[/]" if cell else ""
@@ -111,17 +155,14 @@ def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[li
     ]
 
 
-def without_constants(
-    title: str, head: Sequence[str], rows: Sequence[list[str]], left: int, spare: Sequence[str]
-) -> list[Any]:
-    """A table without those columns of `spare` that have one value in all rows but those of totals,
-    and that value."""
-    single = [row for row in rows if not row[0].startswith(TOTALS)]
-    values = dict(zip(head, zip(*single, strict=True), strict=True))
-    same = {name: set(values[name]) for name in spare if name in values}
-    told = {name: found.pop() for name, found in same.items() if len(found) == 1}
-    kept = [index for index, name in enumerate(head) if name not in told]
-    body = [[row[index] for index in kept] for row in rows]
-    note = ", ".join(f"{name} {value}" for name, value in told.items() if value)
-    table = Table(title, [head[index] for index in kept], body, left)
-    return [table, f"[dim]of all: {note}[/]"] if note else [table]
+def called(one: ConnectionStatus) -> str:
+    """The controller of a connection, and whether that was taken out."""
+    return one.controller + ", taken out" * one.departed
+
+
+def constants(
+    head: Sequence[str], rows: Sequence[list[str]], names: Sequence[str]
+) -> dict[str, str]:
+    """Those of the columns `names` that have one value in all rows, and that value."""
+    values = dict(zip(head, zip(*rows, strict=True), strict=True))
+    return {name: values[name][0] for name in names if len(set(values.get(name, ()))) == 1}

@@ -143,6 +143,7 @@ def status(
     wide: Annotated[
         bool, typer.Option("--wide", help="Show every connection, and all columns.")
     ] = False,
+    format_: FormatOption = TEXT,
 ) -> None:
     """Show loaded controllers, the connections under them, and what couples their subflows."""
     from .operate import status_command

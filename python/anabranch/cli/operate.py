@@ -19,9 +19,10 @@ from ..linux.controllers import names
 from ..linux.observe import Status, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
 from ..linux.pinned import known_name, load_for_good, unload_for_good
-from .connections import tables
+from .connections import tables, whole_tables
+from .formats import TEXT
 from .streams import deserted
-from .terminal import console, named, table
+from .terminal import console, named, output, table
 
 STYLES = {"yes": "green", "no": "red", "unknown": "yellow"}
 
@@ -96,16 +97,22 @@ def unload_command(name: str, force: bool) -> None:
     """
     out = console()
     count = unload_for_good(name, force)
-    if count == 0:
-        out.print("unloaded")
-    else:
-        out.print(
-            f"unloaded; sockets that keep it until they close: {'unknown' if count is None else count}; "
-            "one that listens may hand it on to what it accepts",
-            highlight=False,
-        )
+    out.print(f"unloaded{_left(count)}", highlight=False)
     if force:
         _choose_reno(names()[known_name(name)], out)
+
+
+def _left(count: int | None) -> str:
+    """What is to be said of sockets that keep a controller, None if nobody knows how many."""
+    if count == 0:
+        return ""
+    if count is None:
+        what = "how many sockets keep it until they close is not known"
+    elif count == 1:
+        what = "1 socket keeps it until it closes"
+    else:
+        what = f"{count} sockets keep it until they close"
+    return f"; {what}\nA socket that listens may hand it on to what it accepts."
 
 
 def _choose_reno(kernel_name: str, out: Console) -> None:
@@ -141,6 +148,9 @@ def status_command(json: Path | None, watch: float | None, wide: bool) -> None:
     if json:
         for content in _looks(watch):
             _write(json, _finite(asdict(content)), 1 if watch is None else None)
+    elif output.format != TEXT:
+        for content in _looks(watch):
+            console().print(whole_tables(content, wide))
     elif watch is None:
         console().print(tables(observed(), wide))
     else:

@@ -41,7 +41,7 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         whole = _spelled(self, console)
         for left_out in range(len(self.spare) + 1):
-            shown = _without(whole, self.spare[:left_out])
+            shown = without(whole, self.spare[:left_out])
             if layout := _layout(shown, options.max_width):
                 yield _drawn(shown, layout)
                 break
@@ -60,7 +60,7 @@ def _spelled(table: Table, console: Console) -> Table:
     return replace(table, title=spelled(table.title), head=[*map(spelled, table.head)], rows=rows)
 
 
-def _without(table: Table, names: Sequence[str]) -> Table:
+def without(table: Table, names: Sequence[str]) -> Table:
     """The table without some of its columns."""
     kept = [index for index, name in enumerate(table.head) if name not in names]
     return replace(
@@ -68,6 +68,7 @@ def _without(table: Table, names: Sequence[str]) -> Table:
         head=[table.head[index] for index in kept],
         rows=[[row[index] for index in kept] for row in table.rows],
         left=sum(index < table.left for index in kept),
+        spare=[name for name in table.spare if name not in names],
     )
 
 

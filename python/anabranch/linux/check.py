@@ -45,6 +45,9 @@ links = ["link"]
 ROOT = "root"
 """The row that asks for the user, and not for the kernel."""
 
+ONLY_ROOT = "only root can try it"
+AS_ROOT = "see root"
+
 State = Literal["yes", "no", "unknown"]
 
 
@@ -99,14 +102,14 @@ def kernel() -> Fact:
 
 def rights() -> Fact:
     """Root."""
-    remedy = f"run it with sudo: {as_root('linux')}"
+    remedy = f"run it as root: {as_root('linux')}"
     return Fact(ROOT, yes(is_root()), f"user {os.geteuid()}", remedy)
 
 
 def capabilities() -> Fact:
     """Rights that root may be without."""
     if not is_root():
-        return Fact("capabilities", "unknown", "of root", rights().remedy, ("load",))
+        return Fact("capabilities", "unknown", ONLY_ROOT, AS_ROOT, ("load",))
     if why := lacking():
         detail, _, remedy = why.partition("; ")
         return Fact("capabilities", "no", detail, remedy, ("load",))
@@ -116,7 +119,7 @@ def capabilities() -> Fact:
 def hindered() -> str:
     """What to do before a controller can be tried; empty where it can."""
     if not is_root():
-        return rights().remedy
+        return AS_ROOT
     return "see capabilities" if lacking() else ""
 
 
@@ -165,7 +168,7 @@ def compiler() -> Fact:
     """The kernel's compiler of BPF programs, which struct_ops need."""
     enabled = read_setting("net.core.bpf_jit_enable")
     if enabled is None and not is_root():
-        return Fact("JIT", "unknown", "only root may look", rights().remedy, ("load",))
+        return Fact("JIT", "unknown", ONLY_ROOT, AS_ROOT, ("load",))
     remedy = "sysctl -w net.core.bpf_jit_enable=1"
     detail = f"net.core.bpf_jit_enable = {enabled}"
     return Fact("JIT", yes(enabled in ("1", "2")), detail, remedy, ("load",))
@@ -178,7 +181,7 @@ def writable() -> Fact:
     if not built():
         return Fact("fields", "unknown", fields, NOT_BUILT, ("load",))
     if why := hindered():
-        return Fact("fields", "unknown", f"{fields}: tried as root", why, ("load",))
+        return Fact("fields", "unknown", f"{fields}; {ONLY_ROOT}", why, ("load",))
     try:
         with attached(["olia"]):
             return Fact("fields", "yes", fields, "", ("load",))
@@ -192,13 +195,17 @@ def idle_restart() -> Fact:
     controller that is loaded and taken out again.
     """
     if why := hindered() if built() else NOT_BUILT:
-        return Fact("idle restart", "unknown", "tried as root", why, ("load",))
+        return Fact("idle restart", "unknown", ONLY_ROOT, why, ("load",))
     try:
         with attached(["olia"]) as there:
             own, ours = restarts(["reno", there.kernel_name("olia")])
-    except (LinuxError, OSError) as error:
-        remedy = "see the row above; the loopback device must be up"
-        return Fact("idle restart", "unknown", str(error).splitlines()[0], remedy, ("load",))
+    except LinuxError:
+        return Fact(
+            "idle restart", "unknown", "no controller to try it with", "see fields", ("load",)
+        )
+    except OSError as error:
+        remedy = "the loopback device must be up"
+        return Fact("idle restart", "unknown", told(error), remedy, ("load",))
     return restarted(own, ours, decays())
 
 
@@ -232,11 +239,14 @@ def namespaces() -> Fact:
     if not Path("/proc/self/ns/net").exists():
         return Fact("namespaces", "no", "the kernel has none", remedy, ("run",))
     if not is_root():
-        return Fact("namespaces", "unknown", "tried as root", rights().remedy, ("run",))
+        return Fact("namespaces", "unknown", ONLY_ROOT, AS_ROOT, ("run",))
+    if why := lacking(TO_RUN):
+        detail, _, remedy = why.partition("; ")
+        return Fact("namespaces", "no", detail, remedy, ("run",))
     try:
         Namespace().close()
     except OSError as error:
-        return Fact("namespaces", "no", str(error), remedy, ("run",))
+        return Fact("namespaces", "no", told(error), remedy, ("run",))
     return Fact("namespaces", "yes", "one was made and given back", "", ("run",))
 
 
@@ -246,7 +256,7 @@ def tunnels() -> Fact:
     if not TUN.exists():
         return Fact("TUN", "no", f"{TUN} is missing", remedy, ("run",))
     if not is_root():
-        return Fact("TUN", "unknown", f"{TUN} is there; tried as root", rights().remedy, ("run",))
+        return Fact("TUN", "unknown", f"{TUN} is there; {ONLY_ROOT}", AS_ROOT, ("run",))
     try:
         os.close(os.open(TUN, os.O_RDWR))
     except OSError as error:
@@ -259,7 +269,9 @@ def network() -> Fact:
     parts = "devices, routes by the sender's address, an endpoint and a socket of MPTCP"
     remedy = "a kernel with CONFIG_TUN, CONFIG_IP_MULTIPLE_TABLES=y and CONFIG_MPTCP=y"
     if not is_root():
-        return Fact("network", "unknown", f"{parts}: tried as root", rights().remedy, ("run",))
+        return Fact("network", "unknown", f"{parts}; {ONLY_ROOT}", AS_ROOT, ("run",))
+    if lacking(TO_RUN):
+        return Fact("network", "unknown", parts, "see namespaces", ("run",))
     from pyroute2 import NetlinkError
 
     from ..scenario import Scenario
@@ -276,9 +288,14 @@ def network() -> Fact:
             side.close()
     except (OSError, LinuxError, NetlinkError) as error:
         if isinstance(error, OSError) and error.errno in (errno.EPERM, errno.EACCES, errno.EROFS):
-            remedy = lacking(TO_RUN) or "in a container: --privileged"
-        return Fact("network", "no", str(error), remedy, ("run",))
+            remedy = "in a container: --privileged"
+        return Fact("network", "no", told(error), remedy, ("run",))
     return Fact("network", "yes", parts, "", ("run",))
+
+
+def told(error: Exception) -> str:
+    """The kernel's answer in its own words, without its number."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def yes(holds: bool) -> State:

@@ -148,7 +148,7 @@ def load(
             check_root("load")  # else the kernel refused the program, and says why
         raise LinuxError(
             f"this kernel cannot run the controller {law}: {error}\n"
-            "help: `anabranch linux check` shows what is missing; Linux 6.10 with BTF is the least"
+            "help: `anabranch linux check` shows what is missing"
         ) from None
 
 

@@ -70,7 +70,7 @@ def unload_for_good(name: str, force: bool = False) -> int | None:
     loaded = loaded_now()
     if law not in loaded:
         there = [names()[other] for other in loaded]
-        rest = f"loaded are {', '.join(there)}" if there else "none is loaded"
+        rest = f"these are: {', '.join(there)}" if there else "no controller is"
         raise LinuxError(f"{kernel_name} is not loaded; {rest}")
     count = kept(kernel_name, force)
     try:
@@ -115,13 +115,15 @@ def kept(kernel_name: str, force: bool) -> int | None:
     if use.sockets:
         raise LinuxError(
             f"{kernel_name} is in use by {use.sockets} socket{'s' * (use.sockets != 1)} "
-            f"({use.listening} listening); "
-            "close them, or take it out with --force: they keep it until they close, and one that "
-            "listens may hand it on to what it accepts"
+            f"({use.listening} listening)\n"
+            "help: close them, or unload it with --force: then they keep it until they close, and one "
+            "that listens may hand it on to what it accepts"
         )
     if count := chosen_in(kernel_name):
         raise LinuxError(
-            f"{kernel_name} is what new connections get, in namespaces: {count}; first choose another "
-            "there: sysctl -w net.ipv4.tcp_congestion_control=reno"
+            f"{kernel_name} is the default of new connections in {count} network "
+            f"namespace{'s' * (count != 1)}\n"
+            "help: choose another one there first: sysctl -w net.ipv4.tcp_congestion_control=reno; "
+            "--force does both"
         )
     return 0

@@ -72,6 +72,7 @@ def check_root(command: str) -> None:
     """Raises LinuxError unless this process may load controllers and look at them, for a command of
     `anabranch linux`."""
     if not is_root():
-        raise LinuxError(f"that needs root: {as_root(f'linux {command}')}")
+        whole = f"linux {command}"
+        raise LinuxError(f"`anabranch {whole}` needs root: {as_root(whole)}")
     if why := lacking():
         raise LinuxError(why)
