@@ -192,3 +192,17 @@ def test_the_rows_of_a_document_stay_a_table_on_80_columns_with_their_settings()
     assert any("scenario" in line and "simulated" in line for line in lines)
     assert all(any(f"N1 = {size}" in line for line in lines) for size in (10, 30))
     assert any("left out at 80 columns: goodput" in line for line in lines)
+
+
+def test_an_audit_is_a_table_of_a_row_for_each_controller_at_80_columns() -> None:
+    done = anabranch(
+        "audit", "reno", "multi-priority:trial", "fully-coupled", "-n", "1", COLUMNS="80"
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.decode().splitlines()
+    assert max(map(len, lines)) <= 80
+    head = next(n for n, line in enumerate(lines) if "controller" in line)
+    assert sum("one path" in line or "drop-tail" in line for line in lines[head - 1 : head + 2])
+    names = [line.strip(" │").partition("│")[0].strip() for line in lines]
+    for controller in ("reno", "multi-priority:trial", "fully-coupled"):
+        assert controller in names

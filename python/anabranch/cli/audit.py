@@ -19,14 +19,19 @@ from . import INTERRUPTED
 from .keeping import show_and_write
 from .terminal import console, named, progress, table
 
-STYLES = {"stringent": "green", "lenient": "yellow", "neither": "red"}
+STRICTEST = "stringent"
+STYLES = {STRICTEST: "green", "lenient": "yellow", "neither": "red"}
 PAGE = "audit.html"
 
-MEANING = (
-    "The strictest definition of TCP-fairness that a controller meets, and its total over the stringent bound. "
+DEFINITIONS = (
     "lenient: on each bottleneck it takes at most what one TCP would; stringent: it is lenient, and its total is at "
     "most one TCP's share on its best path plus what nobody else uses on its other paths."
 )
+MEANING = (
+    "The strictest definition of TCP-fairness that a controller meets, and its total over the stringent bound. "
+    + DEFINITIONS
+)
+USED = "used %"
 
 
 def audit_command(
@@ -62,19 +67,30 @@ def show(audit: Audit) -> None:
     for controller in audit.controllers:
         found = audit.of(controller)
         cells = [
-            f"[{STYLES[one.word]}]{one.word}[/] {one.of_bound:.2f}" if one else "–"
+            f"[{STYLES[one.word]}]{one.of_bound:.2f}{'' if one.word == STRICTEST else f' {one.word}'}[/]"
+            if one
+            else "–"
             for one in in_order(audit, found)
         ]
-        rows.append([named(controller), *cells, utilisation(found)])
+        rows.append([named(controller), *cells, utilisation(found, 100, 1)])
     out = console()
     names = [network.name for network in audit.networks]
-    head = ["controller", *names, "utilisation"]
-    out.print(table("TCP-fairness by definition", head, rows, left=1))
-    out.print(MEANING, style="dim", highlight=False)
+    head = ["controller", *names, USED]
+    left = len(head) - 1
+    out.print(table("TCP-fairness by definition", head, rows, left=left, spare=[USED]))
+    out.print(
+        "The total of a controller over the stringent bound, and the strictest definition of TCP-fairness that it "
+        f"meets; without a word that is the stringent one. {DEFINITIONS}",
+        style="dim",
+        highlight=False,
+    )
     for network in audit.networks:
         out.print(f"{network.name}: {network.meaning}", style="dim", highlight=False, markup=False)
+    count = len(audit.seed_list)
     out.print(
-        f"{len(audit.seed_list)} replications; utilisation is the mean over networks", style="dim"
+        f"{count} replication{'s' * (count > 1)}; {USED}: of the links' capacity, mean over networks",
+        style="dim",
+        highlight=False,
     )
 
 
@@ -85,12 +101,12 @@ def in_order(audit: Audit, found: dict[str, Entry]) -> list[Entry | None]:
     return [found.get(network.name) for network in audit.networks]
 
 
-def utilisation(found: dict[str, Entry]) -> str:
+def utilisation(found: dict[str, Entry], whole: float = 1, digits: int = 3) -> str:
     """The part of the capacity of the ensemble's links that all flows use, in the mean over
-    networks.
+    networks; `whole` is all of it.
     """
     used = [one.utilisation.mean for one in found.values()]
-    return f"{sum(used) / len(used):.3f}" if used else "–"
+    return f"{whole * sum(used) / len(used):.{digits}f}" if used else "–"
 
 
 def page(audit: Audit) -> Report:
