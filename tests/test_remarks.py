@@ -12,7 +12,7 @@ from anabranch.papers.explanations import explanations as explained
 from anabranch.papers.findings import Finding
 from anabranch.papers.registry import PAPERS
 from anabranch.plan import Class
-from anabranch.remarks import FEWEST_EVENTS, late_text
+from anabranch.remarks import FEWEST_EVENTS, ShortPath, late_text, short_text
 
 SAWTOOTH = """
 name = "sawtooth"
@@ -21,6 +21,20 @@ warmup = "5 s"
 link = [{{ name = "line", rate = "10 Mb/s", delay = "10 ms", queue = {{ droptail = {{ packets = "20 packets" }} }} }}]
 flow = [{{ name = "user", path = [{{ links = ["line"] }}] }}]
 """
+
+
+HELD = """
+name = "held"
+duration = "7 s"
+warmup = "5 s"
+transport = { initial_ssthresh = 40.0 }
+link = [
+  { name = "fast", rate = "10 Mb/s", delay = "5 ms" },
+  { name = "slow", rate = "9 Mb/s", delay = "500 ms", trace = { rows = "t_s,rate_bps\\n0,9e6\\n3.9,0\\n5,9e6" } },
+]
+flow = [{ name = "users", controller = "lia", path = [{ links = ["fast"] }, { links = ["slow"] }] }]
+"""
+"""The slow path stands still at the end of the warm-up, and data of the fast one waits for it."""
 
 
 def events(result: ab.Result) -> float:
@@ -62,6 +76,20 @@ def test_goodput_above_throughput_has_the_reason_beside_it() -> None:
     text = late_text(plan, c, 1.00e6, 1.10e6)
     waited = (1.10e6 - 1.00e6 * c.payload_bytes / c.packet_bytes) * 10 / 8 / 1e6
     assert f"about {waited:.3g} MB per user had arrived during the warm-up" in text
+
+
+def test_the_table_of_a_result_has_the_reason_for_goodput_above_throughput() -> None:
+    result = ab.run(ab.Scenario.parse(HELD, name="held"))
+    (row,) = result.summary()
+    assert row.goodput_bps.mean > row.throughput_bps.mean
+    assert "users: goodput is above throughput" in result.table().splitlines()[-1]
+    assert "goodput is above" not in sawtooth("15 s").table()
+
+
+def test_paths_of_a_class_that_are_too_short_are_listed_together() -> None:
+    many = [ShortPath("a", path, events) for path, events in enumerate((3.0, 0.0, 1.5, 2.0))]
+    text = short_text([*many, ShortPath("b", 1, 4.0)])
+    assert "on a paths 0, 1, 2, 3 (0.0 to 3.0), b path 1 (4.0); " in text
 
 
 def finding(claim: str, evidence: str) -> Finding:

@@ -52,11 +52,26 @@ def short_paths(plan: Plan, runs: Sequence[Run]) -> list[ShortPath]:
 
 def short_text(paths: Sequence[ShortPath]) -> str:
     """A sentence on paths that are too short to judge."""
-    listed = ", ".join(f"{one.class_} path {one.path} ({one.events:.1f})" for one in paths)
+    classes = dict.fromkeys(one.class_ for one in paths)
+    listed = ", ".join(_listed([one for one in paths if one.class_ == name]) for name in classes)
     return (
         f"too short to judge: fewer than {FEWEST_EVENTS} congestion events per user on {listed}; a longer duration, "
         "not more replications, makes rates less dependent on where a run ends"
     )
+
+
+def _listed(paths: Sequence[ShortPath]) -> str:
+    """Paths of one class, with their events."""
+    events = [f"{one.events:.1f}" for one in paths]
+    least, most = (
+        f"{min(one.events for one in paths):.1f}",
+        f"{max(one.events for one in paths):.1f}",
+    )
+    counts = (
+        ", ".join(events) if len(events) < 4 else least if least == most else f"{least} to {most}"
+    )
+    numbers = ", ".join(str(one.path) for one in paths)
+    return f"{paths[0].class_} path{'s' * (len(paths) > 1)} {numbers} ({counts})"
 
 
 def late_text(plan: Plan, c: Class, throughput_bps: float, goodput_bps: float) -> str:

@@ -178,14 +178,14 @@ class Result(Composed):
         )
 
     def table(self) -> str:
-        """The summary as text."""
+        """The summary as text; below it the reason why a class has more goodput than throughput."""
         head, rows = self._cells()
         widths = [max(len(r[i]) for r in [head, *rows]) for i in range(len(head))]
         lines = [
             "  ".join(cell.ljust(w) for cell, w in zip(r, widths, strict=True))
             for r in [head, *rows]
         ]
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join([*(line.rstrip() for line in lines), *self._late()])
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of the summary."""
@@ -294,11 +294,15 @@ class Result(Composed):
     def remarks(self) -> list[str]:
         """Sentences on what the numbers do not tell by themselves."""
         short = self.short_paths()
-        late = [
+        return [*([short_text(short)] if short else []), *self._late()]
+
+    def _late(self) -> list[str]:
+        """Why classes have more goodput than throughput, for those that have."""
+        texts = (
             late_text(self.plan, c, row.throughput_bps.mean, row.goodput_bps.mean)
             for c, row in zip(self.plan.classes, self.summary(), strict=True)
-        ]
-        return [*([short_text(short)] if short else []), *filter(None, late)]
+        )
+        return [*filter(None, texts)]
 
     def json_parts(self) -> dict[str, Any]:
         """What its file has, with its runs as they are."""
