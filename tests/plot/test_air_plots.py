@@ -122,6 +122,15 @@ def test_the_bdp_stays_visible_below_windows_that_are_far_above_it(air):
     assert plot.inflation(one_link()).axes[0].get_yscale() == "linear"
 
 
+def test_a_logarithmic_axis_of_windows_has_three_ticks_at_least():
+    result = ab.run(
+        "khalili/scenario-c", controller="olia", series=True, overrides=["duration=60 s"]
+    )
+    for ax in plot.inflation(result, log=True).axes:
+        low, high = ax.get_ylim()
+        assert sum(low <= tick <= high for tick in ax.get_yticks()) >= 3
+
+
 def test_a_path_on_which_nothing_arrived_has_no_ratio():
     silent = one_link(flow=', start = "5.99 s"')
     assert title(plot.inflation(silent).axes[0]).endswith(": no BDP")

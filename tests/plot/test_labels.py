@@ -59,6 +59,16 @@ def test_results_without_a_difference_are_called_as_their_files(tmp_path):
     assert labels([cell(1), cell(1)]) == ["lia (1)", "lia (2)"]
 
 
+def test_overrides_that_differ_and_are_in_no_label_are_named_below_a_figure(counts):
+    assert below(plot.shares(counts)) == (
+        "scenario-c · lia · link.ap1.rate differs too · mean of 1 to 4 s (warm-up 1 s) · "
+        "one replication"
+    )
+    changed = [cell(1), cell(2, "link.ap2.rate=9 Mb/s", controller="olia")]
+    assert "flow.multipath.count and link.ap2.rate differ too" in below(plot.cdf(changed))
+    assert "differ" not in below(plot.shares([cell(1), cell(2)]))
+
+
 @pytest.mark.parametrize(
     "kind", [kind for kind, facts in plot.KINDS.items() if facts.several and not facts.series]
 )

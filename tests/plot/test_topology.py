@@ -176,6 +176,14 @@ def test_wires_are_drawn_as_pipes_without_series(wired):
     assert {"ap1", "ap2", "multipath", "single-path", "10 users, lia", f"{rate:#.3g} Mb/s"} <= found
 
 
+def test_thresholds_of_red_are_in_the_legend_where_a_queue_has_them(wired):
+    plain = ab.run("links/varying", overrides=["duration=5 s"])
+    for result, red in ((wired, "; dashes: RED's thresholds"), (plain, "")):
+        (legend,) = plot.topology(result).legends
+        written = [text.get_text().replace("\n", " ") for text in legend.get_texts()]
+        assert f"packets that wait{red}" in written
+
+
 def test_what_flows_through_a_pipe_is_the_sum_of_its_paths(wired):
     known = streams(wired.plan)
     now = measured(wired, wired.runs, known)

@@ -120,7 +120,7 @@ KINDS: dict[str, Kind] = {
         "links as pipes with flows and queues; with --series a map of nodes, trails and routes",
     ),
     "subflows": Kind(
-        subflows, True, True, "windows, packets, RTTs and timeouts of each path of one user"
+        subflows, True, True, "windows, packets sent, RTTs and RTOs of each path of one user"
     ),
     "rtt": Kind(rtt, True, False, "smoothed round-trip time of each path over time"),
     "cdf": Kind(

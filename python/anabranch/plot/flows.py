@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan import Plan, Red
 from ..runs import Run
 from . import style
 from .inputs import path_columns
@@ -106,15 +107,16 @@ def draw_flows(
             draw_end(ax, slot, tones[own[0]])
 
 
-def queue_key() -> list[Artist]:
-    """The legend's entry of queues."""
+def queue_key(plan: Plan) -> list[Artist]:
+    """The legend's entry of queues, with RED's thresholds where a queue has them."""
+    red = any(isinstance(link.queue, Red) for link in plan.links)
     look: dict[str, Any] = {
         "marker": "s",
         "markersize": style.pt(8),
         "linestyle": "none",
         "color": QUEUE,
     }
-    return [style.entry("packets that wait; dashes: RED's thresholds", **look)]
+    return [style.entry("packets that wait" + red * "; dashes: RED's thresholds", **look)]
 
 
 def inches(result: Result, known: Sequence[Stream], now: Flowing) -> float:

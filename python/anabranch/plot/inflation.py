@@ -121,7 +121,7 @@ def round_trips(
             name = result.classes[index]
             raise ValueError(
                 f"path {path} of {name} has a round-trip time of {rtt:g} s without queues; give "
-                "what it is with rtt_s="
+                "what it is with rtt_s= of plot.inflation in Python"
             )
     return [float(rtt) for rtt in rtts_s]
 
@@ -211,7 +211,8 @@ def scale(ax: Axes, log: bool) -> None:
     low, high = float(some.min()) / 1.3, 1.3 * float(some.max())
     ax.set_yscale("log")
     ax.set_ylim(low, high)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 30 * low else (1,)))
+    powers = math.floor(math.log10(high)) - math.ceil(math.log10(low)) + 1
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if powers < 3 else (1,)))
     ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter("{x:g}")
 

@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from ..result import Result
 from . import style
 
+MOST_KEYS = 3
+"""Overrides that are named below a figure."""
+
 
 def named(results: Sequence[Result], names: Sequence[str] | None) -> list[str]:
     """The names of results: those given, or what tells them apart.
@@ -118,6 +121,7 @@ def sums_up(results: Sequence[Result], *, setting: str = "", intervals: bool = T
         scenarios(results),
         setting,
         same(results, controllers),
+        unsaid(results),
         same(measured, span),
         replications(results),
         "95 % intervals" if several and intervals else "",
@@ -130,8 +134,31 @@ def over_time(results: Sequence[Result], seeds: str = "", name: str | None = Non
     """
     return joined(
         *([name] if name else [scenarios(results), same(results, controllers)]),
+        unsaid(results),
         same(results, lambda r: f"warm-up {r.plan.warmup_s:g} s" if r.plan.warmup_s else ""),
         seeds or replications(results),
+    )
+
+
+def unsaid(results: Sequence[Result]) -> str:
+    """The overrides that differ and of which the labels of results say nothing."""
+    given = [overrides(result) for result in results]
+    keys = list(dict.fromkeys(key for one in given for key in one))
+    short = shortest(keys)
+    said = " ".join(labels(results))
+    left = [
+        key
+        for key in keys
+        if len({one.get(key) for one in given}) > 1 and f"{short[key]} = " not in said
+    ]
+    if len(left) > MOST_KEYS:
+        left = [*left[: MOST_KEYS - 1], f"{len(left) - MOST_KEYS + 1} more"]
+    if not left:
+        return ""
+    return (
+        f"{', '.join(left[:-1])} and {left[-1]} differ too"
+        if left[1:]
+        else f"{left[0]} differs too"
     )
 
 

@@ -140,7 +140,7 @@ def topology(
         look: dict[str, Any] = {"linewidth": style.pt(3)}
         lines = [style.entry(one, color=t, **look) for one, t in zip(labels, tones, strict=True)]
         others = [entry for entry in entries if entry.get_label() not in labels]
-        entries = [*lines, *others, *queue_key()]
+        entries = [*lines, *others, *queue_key(result.plan)]
     seeds = joined(moment(run, sample), f"seed {run.seed}")
     note = over_time([result], seeds, name_of(result, names))
     style.legend(figure, entries, MOST_ENTRIES, note=note)
@@ -173,7 +173,7 @@ def network(
         for one, tone in zip(every, tones, strict=True)
     ]
     note = over_time([result], when, name)
-    style.legend(figure, [*lines, *queue_key()], MOST_ENTRIES, note=note)
+    style.legend(figure, [*lines, *queue_key(result.plan)], MOST_ENTRIES, note=note)
     style.settle(figure)  # words are placed for the final size
     write_flows(ax, result, every, now, paler(tones, known))
     return figure
