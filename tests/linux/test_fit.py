@@ -43,21 +43,26 @@ def test_every_scenario_of_khalili_runs_with_a_controller_of_the_kernel() -> Non
 @pytest.mark.parametrize(
     ("key", "sentence"),
     [
-        ("limited_transmit = false", "limited transmit cannot be switched off"),
-        ('delayed_ack = "100 ms"', "acknowledgements wait 0 ms, 40 ms or as"),
-        ("initial_ssthresh = 20", "initial slow-start threshold"),
-        ("min_window = 2", "smallest window is 1"),
-        ("slow_start_carry_over = false", "always carried over"),
-        ('rto_floor = "total"', "variance term"),
-        ('rto_initial = "3 s"', "is 1 s"),
-        ('payload = "1000 B"', "52 B of headers"),
-        ("initial_window = 2.5", "whole number of segments"),
-        ('idle = "restart"', "does not restart at once"),
-        ("autotune = true", "the size that is set"),
-        ("opportunistic = true", "no opportunistic retransmission"),
+        ("limited_transmit = false", "`limited_transmit` is off; "),
+        ('delayed_ack = "100 ms"', "`delayed_ack` is 100 ms; the kernel has 0 ms, 40 ms"),
+        ("initial_ssthresh = 20", "`initial_ssthresh` is 20 segments; "),
+        ("min_window = 2", "`min_window` is 2 segments; the kernel's is 1"),
+        ("slow_start_carry_over = false", "`slow_start_carry_over` is off; "),
+        ('rto_floor = "total"', '`rto_floor` is "total"; '),
+        ('rto_initial = "3 s"', "`rto_initial` is 3 s; the kernel's is 1 s"),
+        (
+            'payload = "1000 B"',
+            "`payload` is 1000 B; with 52 B of headers a packet of 1500 B has 1448 B",
+        ),
+        ("initial_window = 2.5", "`initial_window` is 2.5 segments; the kernel has whole ones"),
+        ('idle = "restart"', '`idle` is "restart"; '),
+        ("autotune = true", "`autotune` is on; "),
+        ("opportunistic = true", "`opportunistic` is on; "),
     ],
 )
-def test_each_option_that_linux_has_not_is_named(key: str, sentence: str) -> None:
+def test_each_option_that_linux_has_not_is_named_with_its_value_and_what_linux_has(
+    key: str, sentence: str
+) -> None:
     (found,) = fit.refusals(plan(f"[transport]\n{key}"))
     assert found.startswith("flow `user`: ") and sentence in found
 
@@ -65,10 +70,10 @@ def test_each_option_that_linux_has_not_is_named(key: str, sentence: str) -> Non
 @pytest.mark.parametrize(
     ("flow", "path", "sentence"),
     [
-        ('app_rate = "1 Mb/s"\nprotocol = "udp"', "", "no senders of UDP"),
-        ('app_rate = "1 Mb/s"\npauses = { on = "1 s", off = "1 s" }', "", "do not pause"),
-        ('transfer = "1 MB"\nsizes = "exponential"', "", "all send as much"),
-        ("", "backup = true", "no path is a backup"),
+        ('app_rate = "1 Mb/s"\nprotocol = "udp"', "", "it sends UDP; here users send TCP alone"),
+        ('app_rate = "1 Mb/s"\npauses = { on = "1 s", off = "1 s" }', "", "its users pause; "),
+        ('transfer = "1 MB"\nsizes = "exponential"', "", "have random sizes; "),
+        ("", "backup = true", "path 0 is a backup; "),
     ],
 )
 def test_each_kind_of_traffic_that_the_testbed_has_not_is_named(
@@ -106,11 +111,11 @@ def test_the_first_path_neither_joins_late_nor_leaves() -> None:
 
 
 def test_a_controller_that_is_not_made_for_the_kernel_is_refused_with_those_that_are() -> None:
-    with pytest.raises(LinuxError, match=r"phi:1 is not made for the kernel; these are: .*olia"):
+    with pytest.raises(LinuxError, match=r"no controller phi:1 for the kernel; there are: .*olia"):
         run("khalili/two-lossy-paths")
     for name in ("lia:uncapped", "reno+hystart", "cubic"):
         (found,) = fit.refusals(plan(flow=f'controller = "{name}"'))
-        assert found.startswith(f"flow `user`: the controller {name} is not made for the kernel")
+        assert found.startswith(f"flow `user`: there is no controller {name} for the kernel")
     assert fit.refusals(plan(flow='controller = "kernel:lia"')) == []
 
 

@@ -121,7 +121,7 @@ def unload(
         bool,
         typer.Option(
             "--force",
-            help="Also while sockets use it: they keep it to their end. Defaults become reno.",
+            help="Also while sockets use it; they keep it until they close, and defaults become reno.",
         ),
     ] = False,
 ) -> None:

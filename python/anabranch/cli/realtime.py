@@ -65,7 +65,7 @@ def show_error(result: Result) -> None:
     busy = max(run.emulator.cpu_fraction for run in result.runs)
     origin = result.provenance
     out.print(
-        f"kernel {origin['kernel']}; emulator: 99 % of the packets within {late:.2f} ms, "
+        f"kernel {origin['kernel']}; emulator: 99% of the packets at most {late:.2f} ms late, "
         f"{busy:.0%} of a processor",
         style="dim",
         highlight=False,

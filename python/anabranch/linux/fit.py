@@ -55,7 +55,7 @@ def refused_paths(plan: Plan, planned: Class) -> list[str]:
     if not _core.controller(planned.controller)["ported"]:
         known = ", ".join(law["name"] for law in _core.controllers() if law["kernel"])
         found.append(
-            f"the controller {planned.controller} is not made for the kernel; these are: {known}"
+            f"there is no controller {planned.controller} for the kernel; there are: {known}"
         )
     for number, path in enumerate(planned.paths):
         links = [plan.links[index] for index in path.links]
@@ -68,56 +68,71 @@ def refused_traffic(planned: Class) -> list[str]:
     """Applications that the testbed has not."""
     found = []
     if planned.protocol != "tcp":
-        found.append(f"there are no senders of {planned.protocol.upper()}")
+        found.append(f"it sends {planned.protocol.upper()}; here users send TCP alone")
     if planned.pauses:
-        found.append("users do not pause")
+        found.append("its users pause; here users send without pauses")
     if planned.sizes:
-        found.append("the users of a flow all send as much")
-    if any(path.backup for path in planned.paths):
-        found.append("no path is a backup")
-    if any(path.turns for path in planned.paths):
-        found.append("packets of one connection do not take several ways in turn")
-    if any(path.coding for path in planned.paths):
-        found.append("its TCP does not code paths")
+        found.append("its transfers have random sizes; here those of a flow have one size")
+    for number, path in enumerate(planned.paths):
+        if path.backup:
+            found.append(f"path {number} is a backup; here every path is in use")
+        if path.turns:
+            found.append(f"path {number} takes several ways in turn; here a path has one")
+        if path.coding:
+            found.append(f"path {number} is coded; the kernel's TCP does not code")
     return found
 
 
 def refused_options(planned: Class) -> list[str]:
     """Transport options that Linux has not."""
     found = []
-    if planned.packet_bytes - planned.payload_bytes != _HEADERS_BYTES:
-        found.append(f"packets have {_HEADERS_BYTES} B of headers: payload is packet less that")
+    payload = planned.packet_bytes - _HEADERS_BYTES
+    if planned.payload_bytes != payload:
+        found.append(
+            f"`payload` is {planned.payload_bytes} B; with {_HEADERS_BYTES} B of headers a packet of "
+            f"{planned.packet_bytes} B has {payload} B"
+        )
     if not planned.limited_transmit:
-        found.append("limited transmit cannot be switched off")
+        found.append("`limited_transmit` is off; the kernel's cannot be switched off")
     if planned.delayed_ack_s not in (0, _DELAYED_ACK_S, None):
-        found.append('acknowledgements wait 0 ms, 40 ms or as "linux" does, nothing else')
-    if planned.initial_window != int(planned.initial_window):
-        found.append("the initial window is a whole number of segments")
+        wait_ms = 1e3 * planned.delayed_ack_s
+        found.append(f'`delayed_ack` is {wait_ms:g} ms; the kernel has 0 ms, 40 ms and "linux"')
+    for key, segments in (
+        ("initial_window", planned.initial_window),
+        ("min_ssthresh", planned.min_ssthresh),
+    ):
+        if segments != int(segments):
+            found.append(f"`{key}` is {segments:g} segments; the kernel has whole ones")
     if planned.initial_ssthresh is not None:
-        found.append("the initial slow-start threshold cannot be set")
+        found.append(
+            f"`initial_ssthresh` is {planned.initial_ssthresh:g} segments; the kernel's cannot be set"
+        )
     if planned.min_window != 1:
-        found.append("the smallest window is 1 segment")
-    if planned.min_ssthresh != int(planned.min_ssthresh):
-        found.append("the smallest slow-start threshold is a whole number of segments")
+        found.append(f"`min_window` is {planned.min_window:g} segments; the kernel's is 1")
     if not kernels_own(planned.controller) and planned.min_ssthresh > MOST_MIN_SSTHRESH:
         found.append(
-            f"the smallest slow-start threshold is {planned.min_ssthresh:.0f} segments; a loaded "
-            f"controller has {MOST_MIN_SSTHRESH} at most"
+            f"`min_ssthresh` is {planned.min_ssthresh:.0f} segments; a loaded controller has "
+            f"{MOST_MIN_SSTHRESH} at most"
         )
     if not planned.slow_start_carry_over:
-        found.append("segments left over at the end of slow start are always carried over")
+        found.append(
+            "`slow_start_carry_over` is off; the kernel always carries segments over that are left at "
+            "the end of slow start"
+        )
     if planned.rto_floor != "variance":
-        found.append("`rto_min` bounds the variance term, not the whole timeout")
+        found.append(
+            f'`rto_floor` is "{planned.rto_floor}"; the kernel bounds the variance term of a timeout'
+        )
     if planned.rto_initial_s != 1:
-        found.append("the timeout before the first sample is 1 s")
+        found.append(f"`rto_initial` is {planned.rto_initial_s:g} s; the kernel's is 1 s")
     if planned.idle == "restart":
-        found.append("an idle window is kept or decays, it does not restart at once")
+        found.append('`idle` is "restart"; the kernel keeps an idle window or lets it decay')
     if planned.autotune:
-        found.append("the receive buffer has the size that is set")
+        found.append("`autotune` is on; here receive buffers have the size that is set")
     if planned.opportunistic:
-        found.append("there is no opportunistic retransmission")
+        found.append("`opportunistic` is on; the kernel has no opportunistic retransmission")
     if not isinstance(planned.scheduler, OWN_SCHEDULERS) and len(planned.paths) > 1:
-        found.append(f"there is no scheduler {planned.scheduler.kind}")
+        found.append(f"the kernel has no scheduler {planned.scheduler.kind}")
     return found
 
 

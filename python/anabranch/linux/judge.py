@@ -78,13 +78,13 @@ def wrong_emulation(plan: Plan, report: EmulatorReport) -> list[str]:
     ):
         if usual > limit:
             found.append(
-                f"1 % of the packets were {done} {usual * 1e3:.2f} ms late or more; "
+                f"1% of the packets were {done} {usual * 1e3:.2f} ms late or more; "
                 f"{limit * 1e3:.2f} ms is allowed"
             )
         if most_s > stall:
             found.append(
-                f"a packet was {done} {most_s * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on that may be "
-                "a timeout by itself"
+                f"a packet was {done} {most_s * 1e3:.0f} ms late; from {stall * 1e3:.0f} ms on, that alone "
+                "may cause a timeout"
             )
     if report.cpu_fraction > MOST_CPU:
         found.append(
@@ -105,7 +105,7 @@ def wrong_network(network: Network, host: dict[str, int]) -> list[str]:
         found.append(f"the kernel dropped {dropped} packets at the devices")
     for name in HOST_DROPS:
         if host.get(name):
-            found.append(f"the kernel dropped {host[name]} packets for itself ({name})")
+            found.append(f"the kernel itself dropped {host[name]} packets ({name})")
     if counts := [f"{name} {host[name]}" for name in FALLBACKS if host.get(name)]:
         found.append(f"the kernel counted fallbacks to plain TCP: {', '.join(counts)}")
     return found

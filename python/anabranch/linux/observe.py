@@ -39,7 +39,7 @@ OPEN_NAMESPACE = re.compile(r"net:\[(\d+)\]")
 
 UNSEEN = (
     "the sockets under the controllers cannot be read: {}\n"
-    "help: `anabranch linux check` shows what is missing; `anabranch linux unload --force` does without"
+    "help: `anabranch linux check` shows what is missing; `anabranch linux unload --force` does not need them"
 )
 
 
