@@ -324,6 +324,7 @@ def test_controllers_are_compared_seed_by_seed(tmp_path: Path) -> None:
     words = ("--controllers", "lia,olia", "-n", "3", *SHORT, "--json", str(file))
     done = anabranch("compare", "khalili/scenario-c", *words)
     assert done.returncode == 0, done.stderr
+    assert "olia: too short to judge: fewer than 10 congestion events" in done.stdout
     content = json.loads(file.read_text())
     assert list(content["controllers"]) == ["lia", "olia"]
     lia, olia = (

@@ -86,6 +86,16 @@ def test_the_table_of_a_result_has_the_reason_for_goodput_above_throughput() -> 
     assert "goodput is above" not in sawtooth("15 s").table()
 
 
+def test_a_measurement_with_few_retransmissions_is_too_short() -> None:
+    file = Path(__file__).parents[1] / "measurements/khalili/c-lia-30/1.json.gz"
+    measured = ab.Result.load(file)
+    assert not measured.too_short()
+    measured.runs[0].paths.retransmits[:] = 4
+    assert "fewer than 10 retransmissions per user on multipath paths 0, 1 (4.0, 4.0)" in (
+        measured.too_short()
+    )
+
+
 def test_paths_of_a_class_that_are_too_short_are_listed_together() -> None:
     many = [ShortPath("a", path, events) for path, events in enumerate((3.0, 0.0, 1.5, 2.0))]
     text = short_text([*many, ShortPath("b", 1, 4.0)])

@@ -25,7 +25,8 @@ class ShortPath:
     class_: str
     path: int
     events: float
-    """Fast recoveries, timeouts and reductions for marks, mean over users and replications."""
+    """Fast recoveries, timeouts and reductions for marks, mean over users and replications; where
+    the world does not count them, retransmissions: each event takes one at least."""
 
     def to_json(self) -> dict[str, Any]:
         """The path as plain data."""
@@ -37,7 +38,7 @@ def short_paths(plan: Plan, runs: Sequence[Run]) -> list[ShortPath]:
 
     A path without any event counts only under a law, which backs off for losses and marks alone.
     """
-    if not runs or not all(run.has("paths") and run.paths.has("recoveries") for run in runs):
+    if not runs or not all(run.has("paths") and run.paths.has("retransmits") for run in runs):
         return []
     found = []
     for c in plan.classes:
@@ -50,12 +51,13 @@ def short_paths(plan: Plan, runs: Sequence[Run]) -> list[ShortPath]:
     return found
 
 
-def short_text(paths: Sequence[ShortPath]) -> str:
-    """A sentence on paths that are too short to judge."""
+def short_text(paths: Sequence[ShortPath], counted: bool = True) -> str:
+    """A sentence on paths that are too short to judge, `counted` where their events were."""
     classes = dict.fromkeys(one.class_ for one in paths)
     listed = ", ".join(_listed([one for one in paths if one.class_ == name]) for name in classes)
+    events = "congestion events" if counted else "retransmissions"
     return (
-        f"too short to judge: fewer than {FEWEST_EVENTS} congestion events per user on {listed}; a longer duration, "
+        f"too short to judge: fewer than {FEWEST_EVENTS} {events} per user on {listed}; a longer duration, "
         "not more replications, makes rates less dependent on where a run ends"
     )
 
@@ -90,9 +92,19 @@ def late_text(plan: Plan, c: Class, throughput_bps: float, goodput_bps: float) -
     )
 
 
+def counts_events(run: Run) -> bool:
+    """Whether the world counts fast recoveries: the kernel does not."""
+    return (
+        run.has("paths")
+        and run.paths.has("recoveries")
+        and not bool(np.isnan(run.paths.recoveries).any())
+    )
+
+
 def _events(run: Run, name: str, path: int) -> Numbers:
-    """Congestion events of each user of a class on a path."""
+    """Congestion events of each user of a class on a path, or as many as there are at most."""
     rows = run.paths
     own = (np.asarray(run.flows.class_)[rows.flow] == name) & (rows.path == path)
-    kinds = [kind for kind in ("recoveries", "timeouts", "marks") if rows.has(kind)]
+    counted = ("recoveries", "timeouts", "marks") if counts_events(run) else ("retransmits",)
+    kinds = [kind for kind in counted if rows.has(kind)]
     return np.asarray(sum(rows.column(kind)[own] for kind in kinds), dtype=float)

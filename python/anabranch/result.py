@@ -26,7 +26,7 @@ from .markup import html_table
 from .offers import UnknownName, unknown
 from .plan import Class, Plan
 from .records import Composed, Missing, Numbers, Table, restored
-from .remarks import ShortPath, late_text, short_paths, short_text
+from .remarks import ShortPath, counts_events, late_text, short_paths, short_text
 from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
 from .seeds import Seeds, checked_seeds, consecutive
@@ -293,8 +293,12 @@ class Result(Composed):
 
     def remarks(self) -> list[str]:
         """Sentences on what the numbers do not tell by themselves."""
+        return [*filter(None, [self.too_short()]), *self._late()]
+
+    def too_short(self) -> str:
+        """A sentence on the paths of `short_paths`; empty where there are none."""
         short = self.short_paths()
-        return [*([short_text(short)] if short else []), *self._late()]
+        return short_text(short, all(map(counts_events, self.runs))) if short else ""
 
     def _late(self) -> list[str]:
         """Why classes have more goodput than throughput, for those that have."""

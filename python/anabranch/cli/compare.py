@@ -24,7 +24,7 @@ from .fair import tell_not_judged
 from .keeping import show_and_write
 from .options import scenario_from, seeds_from
 from .predict import as_result, predicted, tell_left_out, tell_several_states
-from .simulate import simulated
+from .simulate import simulated, tell_short
 from .terminal import columns, console, named, stopped
 
 THEORY, SIMULATION, LINUX = "theory", "simulation", "linux"
@@ -212,6 +212,7 @@ def finish(results: dict[str, Result], tolerance: float, json: Path | None) -> N
 def show_all(results: dict[str, Result], tolerance: float) -> None:
     """Prints the comparison, and what is to be known about each world."""
     show(results, tolerance)
+    tell_short(results)
     if THEORY in results:
         tell_several_states(results[THEORY])
         tell_left_out(results[THEORY].plan)

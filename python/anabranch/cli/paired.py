@@ -14,7 +14,7 @@ from ..result import FORMAT, Result
 from ..scenario import Scenario
 from ..statistics import RATE, Interval, column, paired, percent, relative
 from .keeping import show_and_write
-from .simulate import simulated
+from .simulate import simulated, tell_short
 from .tables import Table
 from .terminal import columns, console, named, stopped
 
@@ -92,6 +92,7 @@ def paired_command(scenario: Scenario, names: list[str], seeds: range, asked: An
     def show() -> None:
         out = console()
         out.print(table_of(results, found))
+        tell_short(results)
         first = next(iter(results))
         out.print(
             f"{len(seeds)} replications of each; differences to {first} are means over pairs of the same seed, with "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -182,6 +182,13 @@ def show(result: Result) -> None:
         return
     digests = ", ".join(f"{run.seed}: {run.digest}" for run in result.runs[:3])
     out.print(f"digests {digests}{' …' * (len(result.runs) > 3)}", style="dim", highlight=False)
+
+
+def tell_short(results: Mapping[str, Result]) -> None:
+    """Says which of the results, by their names, are too short to judge."""
+    for name, result in results.items():
+        if short := result.too_short():
+            console().print(f"{name}: {short}", style="yellow", markup=False, highlight=False)
 
 
 def extent(result: Result) -> str:
