@@ -15,9 +15,36 @@ from rich.console import Console
 
 from anabranch.cli.formats import FORMATS, checked_format
 from anabranch.cli.tables import Table
-from anabranch.statistics import COUNT, DELAY, INDEX, PERCENT, RATE, Interval, Quantity, column
+from anabranch.statistics import (
+    COUNT,
+    DELAY,
+    INDEX,
+    PERCENT,
+    RATE,
+    Interval,
+    Quantity,
+    column,
+    significant,
+)
 
 ALONE = math.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (9990.4, "9990"),
+        (999.6, "1000"),
+        (0.0432, "0.0432"),
+        (23.0, "23"),
+        (5e-5, "0.00005"),
+        (1e-26, "0"),
+    ],
+)
+def test_a_number_alone_has_three_digits_and_no_exponent(value: float, text: str) -> None:
+    assert significant(value) == text
+    assert float(significant(value, zeros=True)) == float(text)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from . import _core
 from .files import write_json
 from .records import Record, plain
-from .statistics import jain
+from .statistics import jain, significant
 from .tables import CapturedBins, CapturedFlows, CapturedPaths
 
 
@@ -192,7 +192,7 @@ def early(flows: CapturedFlows, lasted: float) -> list[str]:
     """A sentence on each connection with more goodput than throughput: why that can be."""
     more = flows.goodput_bps > flows.throughput_bps
     return [
-        f"connection {number}: goodput is above throughput, as {missing / 1e6:.3g} MB more were acknowledged than "
+        f"connection {number}: goodput is above throughput, as {significant(missing / 1e6)} MB more were acknowledged than "
         "were sent in the span: data from before it, or segments that were not captured"
         for number, missing in enumerate((flows.goodput_bps - flows.throughput_bps) * lasted / 8)
         if more[number]

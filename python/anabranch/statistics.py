@@ -13,6 +13,10 @@ from numpy.typing import ArrayLike
 Verdict = Literal["reproduced", "not_reproduced", "undecided", "not_run"]
 
 
+FINEST = 12
+"""Decimals that a number has at most."""
+
+
 @dataclass(frozen=True)
 class Interval:
     """A mean with its Student interval over independent replications."""
@@ -38,7 +42,7 @@ class Interval:
 
         A half-width below the seventh digit of the mean and below 1e-6 is noise, and left out.
         """
-        short = f"{self.mean:.3g}" if abs(self.mean) < 999.5 else f"{self.mean:.0f}"
+        short = significant(self.mean)
         if not 0 < self.half < math.inf:
             return short
         finest = 6 if self.mean == 0 else min(6, 6 - _magnitude(self.mean))
@@ -150,6 +154,18 @@ def _decimals(values: Sequence[Interval], most: int) -> int:
             return 0
         wanted = max(2 - _magnitude(max(means)), 1 - _magnitude(min(means)))
     return min(max(wanted, 0), most)
+
+
+def significant(value: float, digits: int = 3, *, zeros: bool = False) -> str:
+    """A number to so many significant digits, never fewer than those before the point, and without
+    an exponent; `zeros` keeps those at its end. What is below 1e-12 is noise, and 0.
+    """
+    if not math.isfinite(value):
+        return f"{value}"
+    rounded = float(f"{value:.{digits - 1}e}")
+    decimals = min(max(0, digits - 1 - _magnitude(rounded)), FINEST) if rounded else 0
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text and not zeros else text
 
 
 def _magnitude(value: float) -> int:

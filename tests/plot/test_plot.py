@@ -1,10 +1,13 @@
 """Every kind of plot, from one small run."""
 
+import re
+
 import numpy as np
 import pytest
 from adhoc import MIXED
 from air import UPLINK
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 import anabranch as ab
 from anabranch import plot
@@ -289,3 +292,18 @@ def test_a_class_that_is_called_after_a_colour_has_it():
         named = dict(zip([t.get_text() for t in legend.texts], legend.legend_handles, strict=True))
         (drawn,) = [handle for text, handle in named.items() if text.startswith("red")]
         assert to_hex(drawn.get_color()) == "#b3202a"
+
+
+def test_no_number_of_a_figure_has_an_exponent():
+    text = """
+    name = "fast"
+    duration = "2 s"
+    link = [{ name = "core", rate = "10 Gb/s", delay = "1 ms", queue = { droptail = { packets = "3 packets" } } }]
+    flow = [{ name = "one", count = 2, protocol = "udp", app_rate = "6 Gb/s", path = [{ links = ["core"] }] }]
+    """
+    fast = ab.run(ab.Scenario.parse(text), series=True)
+    for kind in ("queue", "topology", "shares"):
+        figure = plot.draw(kind, fast)
+        written = [text.get_text() for text in figure.findobj(Text)]
+        assert any("10000 Mb/s" in text or "999" in text or "499" in text for text in written), kind
+        assert not any(re.search(r"\de[+-]?\d", text) for text in written), kind

@@ -14,6 +14,7 @@ from .. import plot, theory
 from ..plan import Plan
 from ..plot.map import split_unit
 from ..scenario import Scenario
+from ..statistics import significant
 from ..theory.whatif import QUANTITIES
 from .draw import Looks
 from .terminal import named, progress, table
@@ -129,4 +130,4 @@ def _label(axis: theory.Axis) -> str:
 
 
 def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.4g}"
+    return "–" if np.isnan(value) else significant(value, 4)

@@ -18,6 +18,7 @@ from ..plan import Plan
 from ..result import Result, cell_of, provenance
 from ..runs import Run
 from ..scenario import Scenario
+from ..statistics import significant
 from ..tables import Classes, Flows, Paths
 from ..theory.network import Floats
 from ..theory.whatif import QUANTITIES
@@ -328,8 +329,8 @@ def _links(what: Prediction) -> Table:
             named(name),
             f"{load_bps / 1e6:.3f}",
             f"{found.link_losses[name]:.5f}" if found.link_losses[name] else "0",
-            f"{best.link_prices[name]:.3g}",
-            f"{probing.link_prices[name]:.3g}" if probing else "–",
+            significant(best.link_prices[name]),
+            significant(probing.link_prices[name]) if probing else "–",
         ]
         for name, load_bps in found.link_loads_bps.items()
         if name in limited

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..plan import Plan, Red
 from ..runs import Run
+from ..statistics import significant
 from . import style
 from .inputs import path_columns
 from .pipes import Pipe, Pipes, Slot, pipes
@@ -66,7 +67,7 @@ def measured(result: Result, runs: Sequence[Run], known: Sequence[Stream]) -> Fl
         for names in (("arrived_packets",), ("dropped_packets", "lost_packets"))
     )
     loss = np.divide(gone, arrived, out=np.zeros(len(gone)), where=arrived > 0)
-    words = [f"{100 * part:.2g} % lost" if part > 0 else "" for part in loss]
+    words = [f"{significant(100 * part, 2)} % lost" if part > 0 else "" for part in loss]
     return Flowing(np.array(rates), queues, words)
 
 
@@ -84,7 +85,7 @@ def sampled(result: Result, run: Run, known: Sequence[Stream], sample: int) -> F
         for columns in [path_columns(result, run, one.name)[:, one.path]]
     ]
     dropped = (series.links.dropped_packets[sample] - series.links.dropped_packets[first]) / since_s
-    words = [f"{rate:.3g} drops/s" if rate > 0 else "" for rate in dropped]
+    words = [f"{significant(rate)} drops/s" if rate > 0 else "" for rate in dropped]
     return Flowing(np.array(rates), series.links.queue_packets[sample], words)
 
 

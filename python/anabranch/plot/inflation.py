@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..runs import Run
+from ..statistics import significant
 from . import style
 from .inputs import (
     MOST_PANELS,
@@ -186,16 +187,18 @@ def panel(ax: Axes, result: Result, run: Run, window: Window, unit: str, samples
     look: dict[str, Any] = {"color": style.INK, "linestyle": "--", "linewidth": style.pt(1.3)}
     ax.axhline(bdp, **look)
     ax.set_xlim(t_s[0], t_s[-1])
-    product = f"{short(window.rate_bps / 1e6)} Mb/s × {short(1e3 * window.rtt_s)} ms"
+    product = f"{significant(window.rate_bps / 1e6)} Mb/s × {significant(1e3 * window.rtt_s)} ms"
     entries: list[Artist] = [
         style.entry("congestion window", color=colour, linewidth=style.pt(1.4)),
-        style.entry(f"BDP: {product} = {short(bdp)} {unit}", **look),
+        style.entry(f"BDP: {product} = {significant(bdp)} {unit}", **look),
     ]
     entries += style.warmup(ax, result.plan.warmup_s)
     ax.set_ylabel(f"Window ({unit})")
     many = f", user {window.user} of {planned.count}" if planned.count > 1 else ""
     via = path_label(result, planned, window.path)
-    ratio = "no BDP" if math.isnan(window.ratio) else f"mean window {short(window.ratio)} × BDP"
+    ratio = (
+        "no BDP" if math.isnan(window.ratio) else f"mean window {significant(window.ratio)} × BDP"
+    )
     style.heading(ax, f"{planned.name} ({planned.controller}){many}, {via}: {ratio}", entries)
 
 
@@ -215,8 +218,3 @@ def scale(ax: Axes, log: bool) -> None:
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if powers < 3 else (1,)))
     ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter("{x:g}")
-
-
-def short(value: float) -> str:
-    """A number to three digits, and never fewer than those before the point."""
-    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from ..statistics import significant
 from . import style
 from .flows import TANK, Flowing, carried, crowded
 from .pipes import Pipe, Slot, pipes
@@ -131,7 +132,7 @@ def write_rate(
     """
     top = slot.y - slot.height / 2
     look: dict[str, Any] = {"fontsize": small}
-    carries = f"{carried_bps / 1e6:#.3g}"
+    carries = significant(carried_bps / 1e6, zeros=True)
     rate = f"{carries} of {pipe.rate_text}" if pipe.rate_bps else f"{carries} Mb/s"
     behind = long_pt(pipe.name, small + 1, "bold") + 6
     wide, _ = size_pt(room.ax, slot)
@@ -177,7 +178,7 @@ def end_of(result: Result, slot: Slot, rate_bps: float, tone: str) -> End:
         law = "UDP" if planned.protocol == "udp" else planned.controller
         users = f"{planned.count} user{'s' * several}, {law}"
         return End(slot, planned.name, users, planned.count * several, tone)
-    per_user = f"{rate_bps / planned.count / 1e6:#.3g} Mb/s"
+    per_user = f"{significant(rate_bps / planned.count / 1e6, zeros=True)} Mb/s"
     return End(slot, per_user, planned.name + ", per user" * several, 0, tone)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..plan import Link, Red
 from ..runs import Run
+from ..statistics import significant
 from . import style
 from .inputs import MOST_PANELS, Results, cut, panels_of, replication, single, span
 from .labels import name_of, over_time
@@ -144,7 +145,7 @@ def rate_text(link: Link, duration_s: float) -> str:
         rates.append(link.rate_bps)
     if any(c.up is False for c in changes):
         rates.append(0)
-    low, high = (f"{bps / 1e6:.3g}" if bps > 1 else "0" for bps in (min(rates), max(rates)))
+    low, high = (significant(bps / 1e6) if bps > 1 else "0" for bps in (min(rates), max(rates)))
     if link.opportunities:
         return f"{high} Mb/s on average"
     return f"{high} Mb/s" if low == high else f"{low} to {high} Mb/s"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..statistics import significant
 from . import style
 from .inputs import Results, apart, class_names, controller_of, several
 from .labels import controllers, named, sums_up
@@ -157,7 +158,7 @@ def panel(
     ]
     room = 0.95 * places.width * style.across_panel() / max(places.slots, 2)
     font = 0.95 * style.size("legend.fontsize")
-    texts = [f"{value.mean * 1e-6:#.3g}".removesuffix(".") for _, _, value in values]
+    texts = [significant(1e-6 * value.mean, zeros=True) for _, _, value in values]
     numbers = max(style.inches(text, size=font) for text in texts) < room
     for (place, name, value), text in zip(values, texts, strict=True):
         x, mbps, half = places.of(place, name), value.mean * 1e-6, value.half * 1e-6
