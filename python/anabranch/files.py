@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from .records import pieces
-
 STANDARD_OUTPUT = "-"
 """What stands for standard output in place of a file; `./-` is a file of that name."""
 
@@ -63,6 +61,8 @@ def write_json(path: str | Path, content: object) -> None:
 
     `content` may hold records and arrays. The text is never in memory as a whole.
     """
+    from .records import pieces  # records take numpy, and --help does without
+
     parts: Iterable[bytes] = (piece.encode() for piece in pieces(content))
     if is_standard_output(path):
         parts = chain(parts, [b"\n"])
