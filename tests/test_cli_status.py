@@ -128,8 +128,11 @@ def test_a_program_gets_every_subflow_in_a_row_of_the_same_columns_with_plain_nu
     assert (row["sockets"], row["earlier"], row["crowded"]) == ("1234", "2", "0")
     rows = list(csv.DictReader(second.splitlines()[:-1]))
     assert len(rows) == 2 * len(many)
-    assert {key: rows[1][key] for key in ("connection", "local", "losses", "state")} == {
+    assert {
+        key: rows[1][key] for key in ("connection", "taken out", "local", "losses", "state")
+    } == {
         "connection": "1",
+        "taken out": "no",
         "local": "203.0.113.202:40002",
         "losses": "7",
         "state": "open",

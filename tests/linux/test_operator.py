@@ -138,7 +138,7 @@ def test_a_loaded_controller_stays_is_shown_and_goes() -> None:
         assert all(set(row["counters"].values()) == {0} for row in rows)
         assert all(row["sockets"] == row["listening"] == 0 for row in rows)
         assert "ab_olia is loaded already" in refused("load", "ab_olia")
-        assert "ab_lia is not loaded; loaded are ab_" in refused("unload", "lia")
+        assert "ab_lia is not loaded; these are: ab_" in refused("unload", "lia")
         assert done("unload", "ab_olia") == "unloaded\n"
     assert "ab_olia" not in available()
     assert "ab_olia is not loaded; no controller is" in refused("unload", "olia")
@@ -356,6 +356,19 @@ def test_a_watched_status_in_json_is_a_document_on_each_line() -> None:
         assert process.stdout is not None
         for line in itertools.islice(process.stdout, 3):
             assert set(json.loads(line)) == {"controllers", "connections"}
+        process.kill()
+
+
+def test_a_watched_status_for_a_program_is_there_when_it_has_been_looked_at() -> None:
+    words = ["status", "--format", "csv", "--watch", "3600"]
+    with subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        late = threading.Timer(30, process.kill)
+        late.start()
+        titles = (line for line in process.stdout if line.startswith("#"))
+        assert list(itertools.islice(titles, 2)) == ["# Controllers\n", "# Connections\n"]
+        late.cancel()
+        assert process.poll() is None, "it was there before the next look"
         process.kill()
 
 

@@ -65,16 +65,17 @@ def whole_tables(status: Status, wide: bool) -> Group:
     """
     cells = WIDE if wide else NARROW
     rows = [
-        [str(number), called(one), one.protocol, named(row.local), named(row.remote)]
+        [str(number), one.controller, "yes" if one.departed else "no", one.protocol]
+        + [named(row.local), named(row.remote)]
         + [ungrouped(cell(row)) for cell in cells.values()]
         for number, one in enumerate(status.connections, 1)
         for row in one.subflows
     ]
-    head = ["connection", "controller", "protocol", "local", "remote", *cells]
+    head = ["connection", "controller", "taken out", "protocol", "local", "remote", *cells]
     counted = [[ungrouped(cell) for cell in row] for row in map(of_controller, status.controllers)]
     return Group(
         Table("Controllers", ["name", "law", *HELD, *COUNTERS], counted, 2),
-        Table("Connections", head, rows, 5),
+        Table("Connections", head, rows, 6),
     )
 
 
@@ -142,7 +143,10 @@ def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[li
         "losses": f"{sum(row.losses for row in subflows):,}",
     }
     count = f"{len(subflows)} subflow{'s' * (len(subflows) > 1)}"
-    head = [f"{number} {called(one)}", count if one.protocol == "MPTCP" else one.protocol]
+    head = [
+        f"{number} {one.controller}{', taken out' * one.departed}",
+        count if one.protocol == "MPTCP" else one.protocol,
+    ]
     return [
         [
             f"{TOTALS}{cell}[/]" if cell else ""
@@ -153,11 +157,6 @@ def lines(number: int, one: ConnectionStatus, cells: dict[str, Cell]) -> list[li
             for row in subflows
         ),
     ]
-
-
-def called(one: ConnectionStatus) -> str:
-    """The controller of a connection, and whether that was taken out."""
-    return one.controller + ", taken out" * one.departed
 
 
 def constants(

@@ -55,6 +55,7 @@ class Printer(Console):
             elif isinstance(each, Table):
                 text = FORMATS[output.format](each.title, each.head, each.plain(), each.left)
                 self.file.write(f"{text}\n")
+                self.file.flush()  # a reader of --watch waits for it
             else:
                 Console(stderr=True, width=self.width).print(each, **options)
 

@@ -45,7 +45,7 @@ links = ["link"]
 ROOT = "root"
 """The row that asks for the user, and not for the kernel."""
 
-ONLY_ROOT = "only root can try it"
+NOT_TRIED = "not tried"
 AS_ROOT = "see root"
 
 State = Literal["yes", "no", "unknown"]
@@ -109,7 +109,7 @@ def rights() -> Fact:
 def capabilities() -> Fact:
     """Rights that root may be without."""
     if not is_root():
-        return Fact("capabilities", "unknown", ONLY_ROOT, AS_ROOT, ("load",))
+        return Fact("capabilities", "unknown", "those of root", AS_ROOT, ("load",))
     if why := lacking():
         detail, _, remedy = why.partition("; ")
         return Fact("capabilities", "no", detail, remedy, ("load",))
@@ -168,7 +168,7 @@ def compiler() -> Fact:
     """The kernel's compiler of BPF programs, which struct_ops need."""
     enabled = read_setting("net.core.bpf_jit_enable")
     if enabled is None and not is_root():
-        return Fact("JIT", "unknown", ONLY_ROOT, AS_ROOT, ("load",))
+        return Fact("JIT", "unknown", "only root may look", AS_ROOT, ("load",))
     remedy = "sysctl -w net.core.bpf_jit_enable=1"
     detail = f"net.core.bpf_jit_enable = {enabled}"
     return Fact("JIT", yes(enabled in ("1", "2")), detail, remedy, ("load",))
@@ -181,7 +181,7 @@ def writable() -> Fact:
     if not built():
         return Fact("fields", "unknown", fields, NOT_BUILT, ("load",))
     if why := hindered():
-        return Fact("fields", "unknown", f"{fields}; {ONLY_ROOT}", why, ("load",))
+        return Fact("fields", "unknown", f"{fields}; {NOT_TRIED}", why, ("load",))
     try:
         with attached(["olia"]):
             return Fact("fields", "yes", fields, "", ("load",))
@@ -195,7 +195,7 @@ def idle_restart() -> Fact:
     controller that is loaded and taken out again.
     """
     if why := hindered() if built() else NOT_BUILT:
-        return Fact("idle restart", "unknown", ONLY_ROOT, why, ("load",))
+        return Fact("idle restart", "unknown", NOT_TRIED, why, ("load",))
     try:
         with attached(["olia"]) as there:
             own, ours = restarts(["reno", there.kernel_name("olia")])
@@ -239,7 +239,7 @@ def namespaces() -> Fact:
     if not Path("/proc/self/ns/net").exists():
         return Fact("namespaces", "no", "the kernel has none", remedy, ("run",))
     if not is_root():
-        return Fact("namespaces", "unknown", ONLY_ROOT, AS_ROOT, ("run",))
+        return Fact("namespaces", "unknown", NOT_TRIED, AS_ROOT, ("run",))
     if why := lacking(TO_RUN):
         detail, _, remedy = why.partition("; ")
         return Fact("namespaces", "no", detail, remedy, ("run",))
@@ -256,7 +256,7 @@ def tunnels() -> Fact:
     if not TUN.exists():
         return Fact("TUN", "no", f"{TUN} is missing", remedy, ("run",))
     if not is_root():
-        return Fact("TUN", "unknown", f"{TUN} is there; {ONLY_ROOT}", AS_ROOT, ("run",))
+        return Fact("TUN", "unknown", f"{TUN} is there; {NOT_TRIED}", AS_ROOT, ("run",))
     try:
         os.close(os.open(TUN, os.O_RDWR))
     except OSError as error:
@@ -269,7 +269,7 @@ def network() -> Fact:
     parts = "devices, routes by the sender's address, an endpoint and a socket of MPTCP"
     remedy = "a kernel with CONFIG_TUN, CONFIG_IP_MULTIPLE_TABLES=y and CONFIG_MPTCP=y"
     if not is_root():
-        return Fact("network", "unknown", f"{parts}; {ONLY_ROOT}", AS_ROOT, ("run",))
+        return Fact("network", "unknown", f"{parts}; {NOT_TRIED}", AS_ROOT, ("run",))
     if lacking(TO_RUN):
         return Fact("network", "unknown", parts, "see namespaces", ("run",))
     from pyroute2 import NetlinkError
