@@ -80,7 +80,7 @@ PYTHON = {
     "tables": {"records"},
     "runs": {"records", "tables"},
     # An oracle must not know what it judges: laws and plans, never results.
-    "theory": {"theory", "plan", "_core"},
+    "theory": {"theory", "plan", "_core", "offers"},
     "scenario": {"scenario", "plan", "schema", "_core", "statistics", "files", "markup", "offers"},
     "result": {
         "result",
@@ -112,7 +112,17 @@ PYTHON = {
         "seeds",
     },
     # Definitions are over numbers; what they compare with is simulated.
-    "fairness": {"fairness", "result", "scenario", "plan", "runs", "_core", "statistics", "seeds"},
+    "fairness": {
+        "fairness",
+        "offers",
+        "result",
+        "scenario",
+        "plan",
+        "runs",
+        "_core",
+        "statistics",
+        "seeds",
+    },
     "linux": {
         "linux",
         "offers",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .offers import unknown
+from .offers import lookup
 from .plan import Plan
 from .records import Record, Table, hints, identifier, meanings
 from .runs import Run
@@ -56,6 +56,7 @@ MATRICES: dict[str, str] = {
 def frame(plan: Plan, runs: Sequence[Run], table: str) -> pandas.DataFrame:
     """A table of all runs as a frame; see `Result.to_frame`."""
     library = _optional("pandas")
+    table = lookup("table", table, TABLES, "the tables are")
     parts = []
     for run in runs:
         _check(run, table)
@@ -247,9 +248,7 @@ ASKED = {
 
 
 def _check(run: Run, table: str) -> None:
-    """Raises UnknownName for an unknown table and ValueError for one that the run does not have."""
-    if table not in TABLES:
-        raise unknown("table", table, TABLES, "the tables are")
+    """Raises ValueError for a table that the run does not have."""
     if _has(run, table):
         return
     first = table.split(".")[0]

@@ -5,12 +5,18 @@ Case, hyphens, underscores and spaces do not matter. The rule itself is in `unit
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from . import _core
 
+Value = TypeVar("Value")
 
-class UnknownName(KeyError):
+MOST_LISTED = 40
+"""Known names that a message has in full."""
+
+
+class UnknownName(KeyError, ValueError):
     """There is nothing of this name."""
 
     def __str__(self) -> str:
@@ -18,20 +24,48 @@ class UnknownName(KeyError):
         return str(self.args[0]) if self.args else ""
 
 
-def find(text: str, known: Iterable[str]) -> str | None:
+def find(text: object, known: Iterable[str]) -> str | None:
     """The known name that `text` spells; None if it spells none of them, or several."""
-    return _core.find_name(text, list(known))
+    return _core.find_name(text, list(known)) if isinstance(text, str) else None
 
 
-def chosen(what: str, text: str, known: Iterable[str]) -> str:
+def chosen(what: str, text: object, known: Iterable[str]) -> str:
     """The known name that `text` spells, where `what` is the option it was given for. Raises
-    ValueError that offers the known ones if it spells none of them.
+    UnknownName that offers the known ones if it spells none of them.
+
+    >>> chosen("--utility", "LOG", ["log", "tcp"])
+    'log'
     """
     names = list(known)
     name = find(text, names)
     if name is None:
-        raise ValueError(offering(f"{what} is {text!r}", text, names, "it is one of"))
+        raise UnknownName(offering(f"{what} is {text!r}", text, names, "it is one of"))
     return name
+
+
+def lookup(what: str, text: object, known: Iterable[str], those: str) -> str:
+    """The known name that `text` spells. Raises UnknownName as `unknown` says it."""
+    names = list(known)
+    name = find(text, names)
+    if name is None:
+        raise unknown(what, text, names, those)
+    return name
+
+
+def keyed(
+    what: str, given: Mapping[str, Value], known: Iterable[str], those: str
+) -> dict[str, Value]:
+    """What is given by name, by the known names. Raises UnknownName as `lookup` does, and
+    ValueError if a name is there twice in different spellings.
+    """
+    names = list(known)
+    found: dict[str, Value] = {}
+    for text, value in given.items():
+        name = lookup(what, text, names, those)
+        if name in found:
+            raise ValueError(f"the {what} {name!r} is there twice, once as {text!r}")
+        found[name] = value
+    return found
 
 
 def unknown(what: str, name: object, known: Iterable[str], those: str) -> UnknownName:
@@ -46,7 +80,9 @@ def unknown(what: str, name: object, known: Iterable[str], those: str) -> Unknow
 def offering(fault: str, name: object, known: Iterable[str], those: str) -> str:
     """`fault`, the nearest of the known names if any is near, and all of them."""
     names = list(known)
-    all_ = f"{those} {', '.join(names) or 'none'}"
+    more = len(names) - MOST_LISTED
+    listed = [*names[:MOST_LISTED], *([f"and {more} more"] if more > 0 else [])]
+    all_ = f"{those} {', '.join(listed) or 'none'}"
     near = offer(name, names)
     return f"{fault}{near} {all_[0].upper()}{all_[1:]}" if near else f"{fault}; {all_}"
 

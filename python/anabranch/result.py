@@ -23,7 +23,7 @@ from . import _core
 from .files import beside, check_writable, write_json
 from .frames import dataset, frame, places_of
 from .markup import html_table
-from .offers import UnknownName, unknown
+from .offers import UnknownName, lookup
 from .plan import Class, Plan
 from .records import Composed, Missing, Numbers, Table, restored
 from .remarks import ShortPath, counts_events, late_text, short_paths, short_text
@@ -83,7 +83,7 @@ class Result(Composed):
 
         Raises KeyError for an unknown class or metric.
         """
-        self._class(name)
+        name = self._class(name).name
         rows = [np.asarray(run.flows.class_) == name for run in self.runs]
         return np.array(
             [_numbers(run.flows, metric)[row] for run, row in zip(self.runs, rows, strict=True)]
@@ -96,21 +96,15 @@ class Result(Composed):
     def link(self, name: str, metric: str) -> NDArray[np.float64]:
         """A link metric, shape (replications,). Raises KeyError for an unknown link or metric."""
         names = [link.name for link in self.plan.links]
-        if name not in names:
-            raise unknown("link", name, names, "the links are")
-        return np.array(
-            [_numbers(run.links, metric)[names.index(name)] for run in self.runs], dtype=float
-        )
+        place = names.index(lookup("link", name, names, "the links are"))
+        return np.array([_numbers(run.links, metric)[place] for run in self.runs], dtype=float)
 
     def station(self, medium: str, name: str, metric: str) -> NDArray[np.float64]:
         """A metric of a station of a medium, shape (replications,). Raises KeyError for an unknown
         one.
         """
-        known = [(m.name, station.name) for m in self.plan.media for station in m.stations]
-        if (medium, name) not in known:
-            stations = ["/".join(names) for names in known]
-            raise unknown("station", f"{medium}/{name}", stations, "the stations are")
-        place = known.index((medium, name))
+        known = [f"{m.name}/{station.name}" for m in self.plan.media for station in m.stations]
+        place = known.index(lookup("station", f"{medium}/{name}", known, "the stations are"))
         return np.array([_numbers(run.stations, metric)[place] for run in self.runs], dtype=float)
 
     def path(self, name: str, path: int, metric: str) -> NDArray[np.float64]:
@@ -132,7 +126,8 @@ class Result(Composed):
     def _of_paths(
         self, tables: Sequence[Paths | Coding], name: str, path: int, metric: str
     ) -> NDArray[np.float64]:
-        count = len(self._class(name).paths)
+        planned = self._class(name)
+        name, count = planned.name, len(planned.paths)
         if isinstance(path, bool) or path not in range(count):
             paths = "one path, number 0" if count == 1 else f"{count} paths, numbered from 0"
             raise IndexError(f"class {name!r} has {paths}; there is no path {path!r}")
@@ -145,9 +140,8 @@ class Result(Composed):
 
     def _class(self, name: str) -> Class:
         """A class of the plan. Raises KeyError."""
-        if name not in self.classes:
-            raise unknown("class", name, self.classes, "the classes are")
-        return self.plan.classes[self.classes.index(name)]
+        found = lookup("class", name, self.classes, "the classes are")
+        return self.plan.classes[self.classes.index(found)]
 
     def mean(self, name: str, metric: str = "throughput_bps") -> Interval:
         """Mean of a flow metric over the users of a class, with its interval over replications."""

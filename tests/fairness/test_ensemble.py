@@ -269,7 +269,7 @@ def test_what_cannot_be_judged_is_refused() -> None:
     with pytest.raises(ValueError, match="there is no reference TCP to compare with"):
         tcp_fairness(result, None)
     twin = reference(two("reno"), "ensemble", overrides=SOON)
-    with pytest.raises(ValueError, match="no flow 'ensemble' in this result; its flows are on-a"):
+    with pytest.raises(ValueError, match="no flow 'ensemble'; the flows of the result are on-a"):
         tcp_fairness(run(two("reno"), overrides=["flow.ensemble.count=0", *SOON]), twin)
     elsewhere = run(two("reno", second="a"), overrides=SOON)
     with pytest.raises(ValueError, match="path 1 of flow 'ensemble' does not cross 'b'"):

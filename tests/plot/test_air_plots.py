@@ -236,11 +236,15 @@ def test_without_a_medium_stations_say_what_shows_links(wired):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("stations", {"stations": ["client"]}, "no station 'client'; there is one/client, one/ap1"),
+        (
+            "stations",
+            {"stations": ["client"]},
+            "no station 'client'; the stations are one/client, one/ap1",
+        ),
         ("stations", {"bin_s": 0.01}, "shorter than the samples"),
         ("stations", {"seed": 3}, "the seeds are 1, 2"),
         ("stations", {"start_s": 9}, "no samples from 9 s"),
-        ("inflation", {"unit": "MB"}, "no unit 'MB'; choose from kB, segments"),
+        ("inflation", {"unit": "MB"}, "did you mean `kB`\\? The units are kB, segments"),
         ("inflation", {"classes": ["x"]}, "no class 'x'"),
         ("inflation", {"user": 1}, "users 0 to 0"),
         ("inflation", {"rtt_s": [0.01]}, "3 panels but 1 round-trip times"),

@@ -133,7 +133,10 @@ def test_an_unknown_kind_offers_the_nearest():
 
 
 def test_an_unknown_option_is_named_with_those_that_there_are(result):
-    with pytest.raises(ValueError, match="no option 'bins'; its options are bin_s, start_s, end_s"):
+    with pytest.raises(
+        ValueError,
+        match=r"no option 'bins'; did you mean `bin_s`\? Its options are bin_s, start_s, end_s",
+    ):
         plot.draw("throughput", result, bins=1)
 
 
@@ -272,7 +275,9 @@ def test_groups_are_called_controllers_when_they_are(names, label, result, olia)
 
 
 def test_a_reference_to_an_unknown_class_is_an_error(result):
-    with pytest.raises(ValueError, match="theory: no class 'tcp'; the classes are multipath"):
+    with pytest.raises(
+        ValueError, match="theory: there is no class 'tcp'; the classes are multipath"
+    ):
         plot.shares(result, references=[plot.Reference("theory", [{"tcp": 1e6}])])
 
 

@@ -333,7 +333,7 @@ def test_results_of_several_controllers_are_columns_on_one_scale(mixed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"flow": "x"}, "no class 'x'; there is mptcp"),
+        ({"flow": "x"}, "no class 'x'; the classes are mptcp"),
         ({"user": 2}, "mptcp has users 0 to 1"),
         ({"names": ["a", "b"]}, "1 results but 2 names"),
     ],

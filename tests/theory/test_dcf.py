@@ -104,11 +104,11 @@ def test_forty_megahertz_carry_a_little_over_twice_as_much():
 @pytest.mark.parametrize(
     ("ask", "says"),
     [
-        (lambda: phy("ac", 54), "standard is 'ac'; it is 'b', 'a', 'g' or 'n'"),
+        (lambda: phy("ac", 54), "standard is 'ac'; it is one of b, a, g, n"),
         (lambda: phy("g", 11), "rate_mbps is 11; 802.11g has 6, 9, 12, 18, 24, 36, 48, 54"),
         (lambda: phy("b", 54), "rate_mbps is 54; 802.11b with the long preamble has 1, 2, 5.5, 11"),
         (lambda: phy("b", 1, preamble="short"), "with the short preamble has 2, 5.5, 11"),
-        (lambda: phy("b", 2, preamble="tiny"), "preamble is 'tiny'; it is 'long' or 'short'"),
+        (lambda: phy("b", 2, preamble="tiny"), "preamble is 'tiny'; it is one of long, short"),
         (lambda: phy("n", 54, band_ghz=5), "rate_mbps is 54; 802.11n at 20 MHz has 6.5, 7.2, 13,"),
         (lambda: phy("n", 65), "band_ghz is None; 802.11n is in 2.4 or 5"),
         (lambda: phy("n", 65, band_ghz=5, width_mhz=80), "width_mhz is 80"),

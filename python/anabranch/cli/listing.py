@@ -176,11 +176,9 @@ def list_command(what: str, of: str | None = None, long: bool = False) -> None:
     """Prints one of the lists; of cells those of the document `of`. Raises ValueError for another
     word, and for `long` where the list has no long form.
     """
-    from ..offers import find, offering
+    from ..offers import lookup
 
-    name = find(what, LISTS)
-    if name is None:
-        raise ValueError(offering(f"there is no list of {what!r}", what, LISTS, "the lists are"))
+    name = lookup("list", what, LISTS, "the lists are")
     if of is not None and name != "cells":
         raise ValueError(f"`list {name}` takes no further word; it was given {of!r}")
     if long and not LISTS[name].has_long:

@@ -15,10 +15,10 @@ from rich.live import Live
 
 from ..files import atomic_write
 from ..linux.check import ROOT, Fact, State, allows, facts
-from ..linux.controllers import names
+from ..linux.controllers import known_name, names
 from ..linux.observe import Status, choose_reno, choose_reno_here
 from ..linux.observe import status as observed
-from ..linux.pinned import known_name, load_for_good, unload_for_good
+from ..linux.pinned import load_for_good, unload_for_good
 from .connections import tables, whole_tables
 from .formats import TEXT
 from .streams import deserted

@@ -13,13 +13,14 @@ import numpy as np
 
 from .. import plot, theory
 from ..files import check_writable
-from ..offers import chosen
+from ..offers import chosen, find
 from ..plan import Plan
 from ..result import Result, cell_of, provenance
 from ..runs import Run
 from ..scenario import Scenario
 from ..statistics import significant
 from ..tables import Classes, Flows, Paths
+from ..theory.equilibrium import ROUND_TRIPS
 from ..theory.network import Floats
 from ..theory.whatif import QUANTITIES
 from . import dynamics, maps
@@ -42,8 +43,8 @@ PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
 
 def round_trip(text: str) -> str | float:
     """`base`, `queueing`, or seconds from a time with its unit. Raises ValueError."""
-    if text in ("base", "queueing"):
-        return text
+    if word := find(text, ROUND_TRIPS):
+        return word
     seconds = time_from("--rtt", text, 'base, queueing, or a time such as "150 ms"')
     if seconds <= 0:
         raise ValueError(f"--rtt is {text!r}; it is above zero")
@@ -181,12 +182,13 @@ def _checked(asked: TheoryOptions) -> str | float:
             "--width and --title are of a figure; say where to draw it with --portrait or --out"
         )
     asked.looks.options()
-    if (asked.fluid or asked.portrait) and asked.rtt != "queueing":
+    round_trips = round_trip(asked.rtt)
+    if (asked.fluid or asked.portrait) and round_trips != "queueing":
         raise ValueError(
             f"--rtt is {asked.rtt!r}; the fluid model has queues, whose delays are in its round trips: "
             "leave --rtt out with --fluid and --portrait"
         )
-    return round_trip(asked.rtt)
+    return round_trips
 
 
 def _show(what: Prediction, asked: TheoryOptions) -> None:

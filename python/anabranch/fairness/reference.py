@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..offers import lookup, unknown
 from ..plan import Plan
 from ..result import Result, run
 from ..scenario import Scenario
@@ -55,10 +56,9 @@ def twins(
     document = scenario.document(controller=controller, overrides=overrides)
     plan = scenario.plan(controller=controller, overrides=list(overrides))
     flows: list[dict[str, Any]] = document["flow"]
-    place = next((at for at, one in enumerate(flows) if one["name"] == flow), None)
-    if place is None:
-        names = ", ".join(one["name"] for one in flows)
-        raise ValueError(f"there is no flow {flow!r}; the flows are {names}")
+    names = [one["name"] for one in flows]
+    place = names.index(lookup("flow", flow, names, "the flows are"))
+    flow = names[place]
     users = {planned.name: planned.count for planned in plan.classes}
     if (count := users.pop(flow, 0)) != 1:
         raise ValueError(f"flow {flow!r} has {count} users; fairness is defined for one ensemble")
@@ -95,6 +95,8 @@ def reference(
     """
     chosen = checked_seeds(seeds)
     with_tcp, without = twins(scenario, flow, controller=controller, overrides=overrides)
+    names = [planned.name for planned in with_tcp[0].plan().classes]
+    flow = lookup("flow", flow, names, "the flows are")
     found: dict[str, Result] = {}
     for one in (*with_tcp, *([without] if without else [])):
         if one.text not in found:
@@ -176,9 +178,7 @@ def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) 
         )
     flow = reference.flow
     if flow not in result.classes:
-        raise ValueError(
-            f"there is no flow {flow!r} in this result; its flows are {', '.join(result.classes)}"
-        )
+        raise unknown("flow", flow, result.classes, "the flows of the result are")
     paths = ways(result.plan, flow)
     if len(paths) != len(reference.bottlenecks):
         raise ValueError(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from .. import _core
+from ..offers import find, offer
 from .errors import LinuxError
 from .fit import kernels_own
 from .namespace import read_setting
@@ -35,6 +36,27 @@ def names() -> dict[str, str]:
     if not built():
         raise LinuxError(NOT_BUILT)
     return dict(_core.kernel_programs())
+
+
+def known_name(name: str) -> str:
+    """The law that is meant by its own name or the kernel's. Raises LinuxError that offers what is
+    near and names all of them.
+    """
+    known = names()
+    if law := find(name, known):
+        return law
+    if own := find(name, known.values()):
+        return next(law for law, kernel_name in known.items() if kernel_name == own)
+    try:
+        meant = _core.controller(name)
+    except _core.ScenarioError:
+        meant = None
+    if meant and meant["ported"] and meant["kind"] in known:
+        return meant["kind"]
+    raise LinuxError(
+        f"there is no controller `{name}` for the kernel{offer(name, known)}\n"
+        f"help: those that it can run are {', '.join(known)}"
+    )
 
 
 def sources() -> str:
@@ -127,11 +149,7 @@ def load(
     """A controller in the kernel: see `KernelController`. Raises LinuxError saying what to do about
     what went wrong.
     """
-    known = names()
-    if law not in known:
-        raise LinuxError(
-            f"the kernel has no controller `{law}`; there are {', '.join(sorted(known))}"
-        )
+    law, known = known_name(law), names()
     try:
         return _core.KernelController(
             law,

@@ -5,35 +5,13 @@ from __future__ import annotations
 import time
 
 from .. import _core
-from ..offers import find, offer
-from .controllers import available, load, names
+from .controllers import available, known_name, load, names
 from .errors import LinuxError
 from .observe import chosen_in, loaded_now, using
 from .rights import check_root
 
 MOST_WAIT_S = 10.0
 """How long the kernel may take to let go of a controller's name: it waits for readers of the list."""
-
-
-def known_name(name: str) -> str:
-    """The law that is meant by its own name or the kernel's. Raises LinuxError that offers what is
-    near and names all of them.
-    """
-    known = names()
-    if law := find(name, known):
-        return law
-    if own := find(name, known.values()):
-        return next(law for law, kernel_name in known.items() if kernel_name == own)
-    try:
-        meant = _core.controller(name)
-    except _core.ScenarioError:
-        meant = None
-    if meant and meant["ported"] and meant["kind"] in known:
-        return meant["kind"]
-    raise LinuxError(
-        f"there is no controller `{name}` for the kernel{offer(name, known)}\n"
-        f"help: those that it can run are {', '.join(known)}"
-    )
 
 
 def load_for_good(name: str, min_ssthresh: int = 1) -> str:

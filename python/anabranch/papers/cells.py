@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..offers import UnknownName, find, offer, unknown
+from ..offers import UnknownName, find, lookup, offer
 from ..scenario import Scenario, load
 from .laboratory import SIMULATION, Configuration
 from .registry import PAPERS
@@ -15,9 +15,7 @@ def cells(key: str) -> dict[str, Configuration]:
 
     Raises KeyError for an unknown document.
     """
-    paper = find(key, PAPERS)
-    if paper is None:
-        raise unknown("document", key, PAPERS, "the documents are")
+    paper = lookup("document", key, PAPERS, "the documents are")
     found: dict[str, Configuration] = PAPERS[paper].configurations_of(SIMULATION)
     return found
 

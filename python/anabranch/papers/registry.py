@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..offers import find, offer
+from ..offers import UnknownName, find, lookup, offer
 from . import couple_plus, cs218, khalili, tse, wifi
 from .beside import explained
 from .document import Paper
@@ -36,7 +36,7 @@ def select(names: Sequence[str]) -> dict[str, list[str]]:
         if found is None:
             of = find(name.split(".")[0], PAPERS)
             known = ", ".join(PAPERS[of].claims if of else PAPERS)
-            raise KeyError(
+            raise UnknownName(
                 f"there is no document or claim {name!r}{offer(name, keys)}\n"
                 f"help: the {f'claims of {of}' if of else 'documents'} are {known}"
             )
@@ -63,9 +63,11 @@ def evaluate(
     tables without one.
 
     After an interrupt the claims whose configurations had all finished are judged, the others are
-    `not_run`, and the laboratory's `interrupted` is set. Raises what the world raises.
+    `not_run`, and the laboratory's `interrupted` is set. Raises what the world raises, and KeyError
+    for an unknown document or claim.
     """
-    paper = PAPERS[key]
+    paper = PAPERS[lookup("document", key, PAPERS, "the documents are")]
+    ids = [lookup("claim", id, paper.claims, "the claims are") for id in ids]
     world = world or Simulation()
     laboratory = Laboratory(paper.configurations_of(world.name, quick=quick), seeds, world=world)
     laboratory.run(_wanted(paper, ids, laboratory, quick), progress)

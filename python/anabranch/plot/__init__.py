@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..offers import find, offering
+from ..offers import UnknownName, lookup, offering
 from .animation import animation
 from .capture import capture
 from .cdf import cdf
@@ -136,12 +136,10 @@ def draw(kind: str, results: Results, **options: Any) -> Figure:
 
     Raises ValueError for an unknown kind or option, and what the kind's function raises.
     """
-    name = find(kind, KINDS)
-    if name is None:
-        raise ValueError(offering(f"there is no plot {kind!r}", kind, KINDS, "the kinds are"))
+    name = lookup("plot", kind, KINDS, "the kinds are")
     chosen = KINDS[name]
-    for name in options:
-        if name not in chosen.options:
-            known = ", ".join(chosen.options)
-            raise ValueError(f"the plot {kind} has no option {name!r}; its options are {known}")
+    for option in options:
+        if option not in chosen.options:
+            fault = f"the plot {name} has no option {option!r}"
+            raise UnknownName(offering(fault, option, chosen.options, "its options are"))
     return chosen.function(results, **options)

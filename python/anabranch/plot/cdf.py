@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..offers import lookup
 from . import style
-from .inputs import Results, apart, class_names, path_columns, several, with_series
+from .inputs import RATES, Results, apart, class_names, path_columns, several, with_series
 from .labels import named, sums_up
 from .size import Width
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-METRICS = {"throughput_bps": "Throughput", "goodput_bps": "Goodput"}
-
 TIMING_S = 1e-6
 """Times of samples are as good as this."""
 
@@ -30,7 +29,7 @@ TIMING_S = 1e-6
 def cdf(
     results: Results,
     *,
-    metric: Literal["throughput_bps", "goodput_bps"] = "throughput_bps",
+    metric: str = "throughput_bps",
     sample_s: float | None = None,
     log: bool | None = None,
     names: Sequence[str] | None = None,
@@ -38,6 +37,7 @@ def cdf(
     title: str | None = None,
 ) -> Figure:
     """The fraction of a class's users with at most so many Mb/s, all replications together.
+    `metric` is throughput_bps or goodput_bps.
 
     With `sample_s` it is the fraction of the time after the warm-up, cut into pieces of so many
     seconds (as near as the samples allow), in which all paths of all users of the class together
@@ -50,8 +50,7 @@ def cdf(
     there are no samples.
     """
     given = several(results)
-    if metric not in METRICS:
-        raise ValueError(f"there is no metric {metric!r}; choose from {', '.join(METRICS)}")
+    metric = lookup("metric", metric, RATES, "the metrics are")
     if sample_s is not None and metric != "throughput_bps":
         raise ValueError(f"there are no samples of {metric} over time; take throughput_bps")
     texts, classes = named(given, names), class_names(given)
@@ -68,7 +67,7 @@ def cdf(
     scale(ax, [rates for _, _, rates in drawn], log)
     ax.set_ylim(0, 1.02)
     ax.grid(axis="x")
-    ax.set_xlabel(f"{METRICS[metric]} per {'user' if sample_s is None else 'class'} (Mb/s)")
+    ax.set_xlabel(f"{RATES[metric]} per {'user' if sample_s is None else 'class'} (Mb/s)")
     ax.set_ylabel("Fraction of users" if sample_s is None else "Fraction of time")
     pieces = "" if sample_s is None else f"pieces of {sample_s:g} s"
     note = sums_up(given, setting=pieces, intervals=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..offers import lookup
 from ..runs import Run
 from ..statistics import significant
 from . import style
@@ -49,7 +50,7 @@ def inflation(
     classes: Sequence[str] | None = None,
     user: int = 0,
     rtt_s: float | Sequence[float] | None = None,
-    unit: Literal["kB", "segments"] = "kB",
+    unit: str = "kB",
     log: bool | None = None,
     seed: int | None = None,
     start_s: float = 0.0,
@@ -63,18 +64,17 @@ def inflation(
     The product (BDP) is the path's throughput after the warm-up times its round-trip time without
     queues: the propagation of the plan, or `rtt_s`, such as what an idle path was seen to take: one
     number, or one for each panel. A title has the mean window after the warm-up over the BDP. Where
-    a path is in use for a part of that time, both are of this part. Windows in kB count IP bytes,
-    as throughput does. `log` makes the axes of windows logarithmic, by default where some window
-    goes far above its BDP. `classes` chooses the classes; datagrams (UDP) have no window. `names`
-    has a name for the result.
+    a path is in use for a part of that time, both are of this part. The `unit` of windows is kB,
+    which counts IP bytes as throughput does, or segments. `log` makes the axes of windows
+    logarithmic, by default where some window goes far above its BDP. `classes` chooses the
+    classes; datagrams (UDP) have no window. `names` has a name for the result.
 
     Raises ValueError without series, for an unknown class, user, unit or seed, when no class has a
     window, and for a path that has no round-trip time.
     """
     result = single(results, "inflation")
     run = replication(result, seed)
-    if unit not in UNITS:
-        raise ValueError(f"there is no unit {unit!r}; choose from {', '.join(UNITS)}")
+    unit = lookup("unit", unit, UNITS, "the units are")
     every = paths_of(result, classes)
     shown = every if classes else every[:MOST_PANELS]
     rtts_s = round_trips(result, shown, rtt_s)

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..offers import lookup
 from ..plan import Class
 from ..result import Result
 from ..runs import Run
@@ -16,6 +17,9 @@ from ..seeds import consecutive
 
 Results = Result | Sequence[Result]
 """One result, or several to set side by side."""
+
+RATES = {"throughput_bps": "Throughput", "goodput_bps": "Goodput"}
+"""Rates of users that plots compare, and what axes call them."""
 
 MOST_PANELS = 8
 """A figure has more only when they are asked for by name."""
@@ -128,12 +132,15 @@ def panels_of(names: Sequence[str], chosen: Sequence[str] | None, what: str) -> 
 
     Raises ValueError for a name that there is not.
     """
-    for name in chosen or ():
-        if name not in names:
-            raise ValueError(f"there is no {what} {name!r}; there is {', '.join(names)}")
     if chosen:
-        return [list(names).index(name) for name in chosen]
+        return [number_of(name, names, what) for name in chosen]
     return list(range(len(names)))[:MOST_PANELS]
+
+
+def number_of(name: str, names: Sequence[str], what: str) -> int:
+    """The number of a class, link or the like. Raises ValueError where there is none of the name."""
+    several = f"{what}es" if what.endswith("s") else f"{what}s"
+    return list(names).index(lookup(what, name, names, f"the {several} are"))
 
 
 def cut(shown: int, all_of_them: int, what: str) -> str:
@@ -198,12 +205,15 @@ def controller_of(planned: Class) -> str:
 def with_window(result: Result, classes: Sequence[str] | None) -> list[str]:
     """The classes of which windows are drawn: those chosen, or all that have one.
 
-    Raises ValueError for a chosen class of datagrams, and when no class has a window.
+    Raises ValueError for an unknown class, for a chosen one of datagrams, and when no class has a
+    window.
     """
     having = [c.name for c in result.plan.classes if c.protocol != "udp"]
-    for name in classes or ():
-        if name in result.classes and name not in having:
+    known = result.classes
+    wanted = [known[number_of(name, known, "class")] for name in classes or ()]
+    for name in wanted:
+        if name not in having:
             raise ValueError(f"the class {name!r} sends datagrams (UDP) and has no window")
     if not having:
         raise ValueError(f"no class of {result.plan.name} has a window; all send datagrams")
-    return list(classes or having)
+    return wanted or having

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..offers import keyed, lookup
 from ..statistics import significant
 from . import style
-from .inputs import Results, apart, class_names, controller_of, several
+from .inputs import RATES, Results, apart, class_names, controller_of, several
 from .labels import controllers, named, sums_up
 from .size import Width
 
@@ -49,7 +50,8 @@ def shares(
     width: Width | None = None,
     title: str | None = None,
 ) -> Figure:
-    """Mean rate per user of each class in Mb/s, with 95 % intervals over replications.
+    """Mean rate per user of each class in Mb/s, with 95 % intervals over replications. `metric` is
+    throughput_bps or goodput_bps.
 
     Several results, such as one for each controller, stand side by side, called `names` (by
     default what tells them apart); `groups` says on the axis what the names are, by default that
@@ -57,9 +59,11 @@ def shares(
     all results have in common beside the scenario, such as "N1 = 10". Classes whose rates are more
     than ten times apart have panels of their own.
 
-    Raises ValueError when `names` or a reference does not have one entry for each result.
+    Raises ValueError when `names` or a reference does not have one entry for each result, for an
+    unknown metric and for a class of a reference that its result does not have.
     """
     given = several(results)
+    metric = lookup("metric", metric, RATES, "the metrics are")
     texts = named(given, names)
     classes = class_names(given)
     rates = [max(_mean(result, name, metric) for result in given) for name in classes]
@@ -67,7 +71,6 @@ def shares(
     alone = len(given) == 1 and names is None
     places = Places(len(given), list(classes), alone)
     figure, axes = style.panels(len(parts), 3.6 if len(parts) == 1 else 2.6, title)
-    words = {"throughput_bps": "Throughput", "goodput_bps": "Goodput"}
     marks: list[Artist] = []
     for ax, part in zip(axes, parts, strict=True):
         here = places if alone else Places(len(given), [classes[n] for n in part], False)
@@ -76,7 +79,7 @@ def shares(
         marks = [mark(ax, r, (k, shown), given, here) for k, r in enumerate(references)]
         ax.margins(y=0.08)
         ax.set_ylim(bottom=0)
-        ax.set_ylabel(f"{words.get(metric, metric)} per user (Mb/s)")
+        ax.set_ylabel(f"{RATES[metric]} per user (Mb/s)")
     called(axes[-1], [whose(given, name) for name in classes] if alone else texts)
     if [text.lower() for text in texts] == [controllers(r).lower() for r in given]:
         groups = groups or "Controller"
@@ -199,10 +202,7 @@ def mark(
     shape = MARKERS[number % len(MARKERS)]
     fill: dict[str, Any] = {"marker": shape, "markersize": style.pt(6), "markerfacecolor": "white"}
     for place, values in enumerate(rates):
-        for name, rate_bps in values.items():
-            if name not in given[place].classes:
-                known = ", ".join(given[place].classes)
-                raise ValueError(f"{reference.label}: no class {name!r}; the classes are {known}")
+        for name, rate_bps in by_class(reference.label, values, given[place]).items():
             if name not in shown:
                 continue
             x = places.of(place, name)
@@ -211,3 +211,11 @@ def mark(
             at = x + half * PLACES[number % len(PLACES)]
             ax.plot([at], [y], color=style.INK, linestyle="none", **fill)
     return style.entry(reference.label, **look, **fill)
+
+
+def by_class(label: str, values: Mapping[str, float], result: Result) -> dict[str, float]:
+    """The values of a reference by the classes of a result. Raises ValueError for others."""
+    try:
+        return keyed("class", values, result.classes, "the classes are")
+    except ValueError as error:
+        raise ValueError(f"{label}: {error}") from None

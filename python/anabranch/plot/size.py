@@ -31,7 +31,7 @@ def inches_of(width: Width | None) -> float:
     if width is None:
         return PAGE_INCHES
     if isinstance(width, str):
-        found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(in|cm|mm|pt)\s*", width)
+        found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(in|cm|mm|pt)\s*", width.lower())
         if not found:
             raise ValueError(f"the width is {width!r}; write a length such as 3.5in, 88mm or 252pt")
         inches = float(found[1]) * UNITS[found[2]]

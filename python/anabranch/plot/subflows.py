@@ -14,6 +14,7 @@ from ..runs import Run
 from . import style
 from .inputs import (
     Results,
+    number_of,
     of_paths,
     path_columns,
     path_groups,
@@ -150,9 +151,7 @@ class Cell:
 def class_of(result: Result, flow: str | None) -> int:
     """Number of the class. Raises ValueError when there is none of that name."""
     if flow is not None:
-        if flow not in result.classes:
-            raise ValueError(f"there is no class {flow!r}; there is {', '.join(result.classes)}")
-        return result.classes.index(flow)
+        return number_of(flow, result.classes, "class")
     paths = [len(planned.paths) for planned in result.plan.classes]
     return next((n for n, count in enumerate(paths) if count > 1), 0)
 

@@ -15,7 +15,7 @@ from ..runs import Run
 from . import style
 from .flows import Flowing, draw_flows, inches, measured, queue_key, sampled
 from .ground import Ground, Row, Site, ground, has_ground
-from .inputs import Results, replication, shortened, single, with_seed
+from .inputs import Results, number_of, replication, shortened, single, with_seed
 from .labels import joined, name_of, over_time
 from .names import Names
 from .pipes import has_pipes
@@ -223,10 +223,10 @@ def chosen(
     """The streams, None for those of classes that are not wanted. Raises ValueError for an unknown
     class.
     """
-    for name in classes or ():
-        if name not in names:
-            raise ValueError(f"there is no class {name!r}; there is {', '.join(names)}")
-    return [one if classes is None or one.name in classes else None for one in known]
+    if classes is None:
+        return list(known)
+    wanted = {names[number_of(name, names, "class")] for name in classes}
+    return [one if one.name in wanted else None for one in known]
 
 
 def hops_until(result: Result, run: Run, of: Ground, sample: int) -> list[Hop]:

@@ -33,6 +33,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..offers import chosen
 from .closed_forms import lia_cap_binds, lia_windows
 from .equilibrium import equilibrium
 from .network import Floats, single_user
@@ -225,15 +226,15 @@ class CodedPath:
 
     def factor(self, load: str) -> float:
         """What a unit of goodput puts on each link: `r w` under "paper" (7), `r` under "packets"."""
-        _check_load(load)
-        return self.r * self.w if load == "paper" else self.r
+        return self.r * self.w if chosen("load", load, LOADS) == "paper" else self.r
 
 
 @dataclass(frozen=True, slots=True)
 class CodedFlow:
     """A flow with utility `weight log y` ("log") or `-weight / y` ("inverse") of its goodput y.
 
-    TCP's utility is "inverse" with a weight of `2 / rtt²` where y is in segments/s.
+    TCP's utility is "inverse" with a weight of `2 / rtt²` where y is in segments/s. Raises
+    ValueError for an unknown utility.
     """
 
     name: str
@@ -241,14 +242,18 @@ class CodedFlow:
     utility: str = "log"
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        """Finds the utility however it is written. Raises ValueError for an unknown one."""
+        utility = chosen(f"flow {self.name!r}: utility", self.utility, UTILITIES)
+        object.__setattr__(self, "utility", utility)
+
 
 @dataclass(frozen=True)
 class CodedNetwork:
     """Links of given capacities (any unit of rate; goodputs have the same) and flows over them.
 
     Paths are numbered flow by flow: P paths over L links. Raises ValueError, naming the flow, for
-    what makes no sense: a path without a link or over a link that does not exist, factors below 1,
-    unknown utilities.
+    what makes no sense: a path without a link or over a link that does not exist, factors below 1.
     """
 
     capacities: tuple[float, ...]
@@ -480,7 +485,7 @@ class _Problem:
     """
 
     def __init__(self, network: CodedNetwork, load: str, aware: bool) -> None:
-        self.network, self.load = network, load
+        self.network, self.load = network, chosen("load", load, LOADS)
         self.factors = network.factors(load)
         self.goodput = 1.0 / self.factors
         self.gain = self.goodput if aware else np.ones(len(self.factors))
@@ -679,11 +684,6 @@ def _coding(W: ArrayLike, R: ArrayLike, p_max: ArrayLike) -> tuple[Floats, Float
     return window, redundancy, peak
 
 
-def _check_load(load: str) -> None:
-    if load not in LOADS:
-        raise ValueError(f"load is one of {', '.join(LOADS)}, not {load!r}")
-
-
 def _check_network(network: CodedNetwork) -> None:
     if not network.flows or len({flow.name for flow in network.flows}) < len(network.flows):
         raise ValueError("a network has flows, each with a name of its own")
@@ -691,10 +691,6 @@ def _check_network(network: CodedNetwork) -> None:
         raise ValueError(f"capacities {list(network.capacities)} are not all above 0 and finite")
     for flow in network.flows:
         who = f"flow {flow.name!r}"
-        if flow.utility not in UTILITIES:
-            raise ValueError(
-                f"{who}: utility is one of {', '.join(UTILITIES)}, not {flow.utility!r}"
-            )
         if not 0.0 < flow.weight < float("inf"):
             raise ValueError(f"{who}: its weight is {flow.weight}; it is above 0")
         if not flow.paths:

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ..offers import find, offer
 from .balance import check_law, is_set_valued
 from .complementarity import Problem, State
 from .errors import TheoryError
@@ -21,6 +22,9 @@ from .solver import Solution, alike, between, others, solve
 
 MESH = 0.002
 TOLERANCE = 1e-8
+
+ROUND_TRIPS = ("base", "queueing")
+"""Round trips that are no number: propagation alone, or with the delay of congested queues."""
 
 RANKS = ("stable", "neutral", "unstable")
 """Verdicts in the order in which steady states are given."""
@@ -140,12 +144,13 @@ def _order(state: Equilibrium) -> tuple[float, ...]:
 
 
 def _fixed_rtts_s(network: Network, rtt: str | float) -> Floats | None:
-    if rtt == "base":
-        return network.base_rtts_s
-    if rtt == "queueing":
-        return None
+    word = find(rtt, ROUND_TRIPS)
+    if word:
+        return network.base_rtts_s if word == "base" else None
     if isinstance(rtt, str) or not rtt > 0.0:
-        raise ValueError(f"rtt is 'base', 'queueing' or positive seconds, not {rtt!r}")
+        raise ValueError(
+            f"rtt is 'base', 'queueing' or positive seconds, not {rtt!r}{offer(rtt, ROUND_TRIPS)}"
+        )
     return np.full(len(network.counts), float(rtt))
 
 

@@ -134,7 +134,8 @@ def improvement(
     """
     from scipy.optimize import linprog
 
-    rates = {c.name: float(class_rates_bps[c.name]) for c in network.classes}
+    given = network.by_class(class_rates_bps)
+    rates = {c.name: float(given[c.name]) for c in network.classes}
     if pareto_check(network, rates, tolerance).optimal:
         return None
     used, capacity = constraints(network)
@@ -175,13 +176,11 @@ def _alpha_rates(
 
 
 def _weights(network: Network, weights: Mapping[str, float] | None) -> Floats:
-    names = [c.name for c in network.classes]
-    for name, weight in (weights or {}).items():
-        if name not in names:
-            raise ValueError(f"no class {name!r} to weigh; the classes are {', '.join(names)}")
+    given = network.by_class(weights or {})
+    for name, weight in given.items():
         if not weight > 0.0:
             raise ValueError(f"the weight of class {name!r} is {weight}; it is above 0")
-    return np.array([float((weights or {}).get(name, 1.0)) for name in names])
+    return np.array([float(given.get(c.name, 1.0)) for c in network.classes])
 
 
 def _class_rates(network: Network, path_rates_mbps: Floats) -> Floats:

@@ -7,7 +7,7 @@ as free; their delay is part of `base_rtt_s`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .. import plan as planned
+from ..offers import Value, keyed
 from .errors import TheoryError
 from .queueing import Queue
 
@@ -95,11 +96,7 @@ class Network:
         if classes is None:
             chosen = {c.name for c in self.classes if len(c.paths) > 1}
         else:
-            chosen = set(classes)
-            unknown = chosen - {c.name for c in self.classes}
-            if unknown:
-                known = ", ".join(c.name for c in self.classes)
-                raise ValueError(f"no class {sorted(unknown)[0]!r}; the classes are {known}")
+            chosen = set(self.by_class(dict.fromkeys(classes)))
         controller = _core.controller_name(controller)
         return replace(
             self,
@@ -107,6 +104,10 @@ class Network:
                 replace(c, controller=controller) if c.name in chosen else c for c in self.classes
             ),
         )
+
+    def by_class(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """What is given by class, by the classes' names. Raises ValueError for an unknown class."""
+        return keyed("class", given, (c.name for c in self.classes), "the classes are")
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..offers import chosen, find
 from .errors import TheoryError
 from .network import Floats, Network
 
@@ -78,8 +79,7 @@ def optimum(
     Raises TheoryError when the floors alone overfill a link or a class has a path without a link
     of finite rate; ValueError for arguments out of range.
     """
-    if utility not in UTILITIES:
-        raise ValueError(f"utility is one of {', '.join(UTILITIES)}, not {utility!r}")
+    utility = chosen("utility", utility, UTILITIES)
     rtts_s = _rtts_s(network, rtt)
     if not floor >= 0.0:
         raise ValueError(f"the floor is {floor} segments; it cannot be negative")
@@ -125,7 +125,8 @@ def pareto_check(
 
     used, capacity = constraints(network)
     sums = class_sums(network)
-    rates = np.array([class_rates_bps[c.name] for c in network.classes]) / MEGA
+    given = network.by_class(class_rates_bps)
+    rates = np.array([given[c.name] for c in network.classes]) / MEGA
     least = rates * fitting(network, rates, 0.1 * tolerance)
     best, who = 0.0, network.classes[0].name
     for index, user_class in enumerate(network.classes):
@@ -350,10 +351,12 @@ def class_sums(network: Network) -> Floats:
 def _rtts_s(network: Network, rtt: RoundTrips) -> Floats:
     """(P,) seconds."""
     if isinstance(rtt, str):
-        if rtt != "base":
+        if find(rtt, ["base"]) is None:
             raise ValueError(f"rtt is 'base', positive seconds, or seconds by class, not {rtt!r}")
         return network.base_rtts_s
-    if not isinstance(rtt, Mapping):
+    if isinstance(rtt, Mapping):
+        rtt = network.by_class(rtt)
+    else:
         rtt = {c.name: [float(rtt)] * len(c.paths) for c in network.classes}
     for c in network.classes:
         given = list(rtt.get(c.name, ()))

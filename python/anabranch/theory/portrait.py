@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..offers import lookup
 from .fluid import Fluid
 from .network import Floats
 from .trajectory import trajectory
@@ -49,11 +50,8 @@ def portrait(
     that is not empty. `tell` hears trajectories done and in all. Raises ValueError for axes that
     there are not.
     """
-    chosen = axes or _default_axes(fluid)
     names = _axes(fluid)
-    for axis in chosen:
-        if axis not in names:
-            raise ValueError(f"there is no axis {axis!r}; there are {', '.join(names)}")
+    chosen = [lookup("axis", axis, names, "the axes are") for axis in axes or _default_axes(fluid)]
     if len(set(chosen)) != 2:
         raise ValueError(f"the axes are {' and '.join(chosen)}; they are two different ones")
     where = [names[axis] for axis in chosen]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..offers import keyed
 from .errors import TheoryError
 from .fluid import Fluid, State
 from .network import Floats
@@ -191,8 +192,9 @@ def _start(
     fluid: Fluid, windows: Mapping[str, Sequence[float] | Floats], queues: Mapping[str, float]
 ) -> State:
     rows = []
+    by_class = fluid.network.by_class(windows)
     for c in fluid.network.classes:
-        given = np.asarray(windows.get(c.name, ()), dtype=np.float64)
+        given = np.asarray(by_class.get(c.name, ()), dtype=np.float64)
         if given.shape != (len(c.paths),) or not (given > 0.0).all():
             raise ValueError(
                 f"windows of class {c.name!r} are {given.tolist()}; they are one positive number of "
@@ -200,14 +202,11 @@ def _start(
             )
         rows.append(np.maximum(given, fluid.least_windows))
     names = [fluid.network.links[index].name for index in fluid.links]
-    for link, packets in queues.items():
-        if link not in names:
-            raise ValueError(
-                f"no link {link!r} has a queue; those that have are {', '.join(names)}"
-            )
+    by_link = keyed("link with a queue", queues, names, "those are")
+    for link, packets in by_link.items():
         if not 0.0 <= packets <= fluid.limits[names.index(link)]:
             raise ValueError(
                 f"the queue of {link!r} is {packets}; it is from 0 to {fluid.limits[names.index(link)]:g} packets"
             )
-    filled = np.array([float(queues.get(name, 0.0)) for name in names])
+    filled = np.array([float(by_link.get(name, 0.0)) for name in names])
     return State(np.log(np.concatenate(rows)), filled, filled.copy())

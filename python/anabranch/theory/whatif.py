@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import _core
+from ..offers import lookup
 from ..plan import Plan
 from .equilibrium import Equilibrium, equilibrium
 from .errors import TheoryError
@@ -70,10 +71,7 @@ class WhatIf:
 
         Raises ValueError for an unknown name.
         """
-        if name not in QUANTITIES:
-            raise ValueError(
-                f"there is no quantity {name!r}; the quantities are {', '.join(QUANTITIES)}"
-            )
+        name = lookup("quantity", name, QUANTITIES, "the quantities are")
         rates = self.rates_bps / 1e6
         if name == "rate":
             return {each: rates[..., i] for i, each in enumerate(self.classes)}

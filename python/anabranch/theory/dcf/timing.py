@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...offers import chosen
 from .contention import Windows
 
 LLC_SNAP_BYTES = 8
@@ -209,8 +210,7 @@ def phy(
     Raises ValueError for an unknown standard, a rate that it does not have, and options of another
     one.
     """
-    if standard not in ("b", "a", "g", "n"):
-        raise ValueError(f"standard is {standard!r}; it is 'b', 'a', 'g' or 'n'")
+    standard = chosen("standard", standard, ("b", "a", "g", "n"))
     if standard == "n" and band_ghz not in (2.4, 5):
         raise ValueError(f"band_ghz is {band_ghz}; 802.11n is in 2.4 or 5")
     low_band = standard == "g" or (standard == "n" and band_ghz == 2.4)
@@ -223,9 +223,7 @@ def phy(
         if value is not None and not has:
             where = " in 5 GHz" if band_ghz == 5 else ""
             raise ValueError(f"{name} is {value}; 802.11{standard}{where} has no such choice")
-    preamble = "long" if preamble is None else preamble
-    if preamble not in _DSSS_NS:
-        raise ValueError(f"preamble is {preamble!r}; it is 'long' or 'short'")
+    preamble = "long" if preamble is None else chosen("preamble", preamble, _DSSS_NS)
     if standard == "b":
         return _dsss_phy(rate_mbps, preamble)
     return _ofdm_phy(
