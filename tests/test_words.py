@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import plot, theory
+from anabranch.cli.application import app
 from anabranch.fairness import reference, tcp_fairness
 from anabranch.offers import MOST_LISTED, UnknownName, keyed, unknown
 from anabranch.papers import evaluate
@@ -174,3 +176,10 @@ def test_an_unknown_word_is_a_wrong_key_and_a_wrong_value_and_lists_no_more_than
 def test_a_name_that_is_given_twice_in_different_spellings_is_refused() -> None:
     with pytest.raises(ValueError, match="the class 'a-b' is there twice, once as 'A B'"):
         keyed("class", {"a-b": 1, "A B": 2}, ["a-b"], "the classes are")
+
+
+def test_the_command_line_finds_the_words_for_round_trips(tmp_path: Path) -> None:
+    file = tmp_path / "theory.json"
+    words = ["theory", "khalili/scenario-c", "--rtt", "BASE", "--json", str(file)]
+    app(words, standalone_mode=False)
+    assert ab.Result.load(file).provenance["rtt"] == "base"

@@ -43,8 +43,8 @@ PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
 
 def round_trip(text: str) -> str | float:
     """`base`, `queueing`, or seconds from a time with its unit. Raises ValueError."""
-    if word := find(text, ROUND_TRIPS):
-        return word
+    if text in ROUND_TRIPS:
+        return text
     seconds = time_from("--rtt", text, 'base, queueing, or a time such as "150 ms"')
     if seconds <= 0:
         raise ValueError(f"--rtt is {text!r}; it is above zero")
@@ -125,6 +125,7 @@ def theory_command(source: str, asked: TheoryOptions) -> None:
         asked,
         utility=chosen("--utility", asked.utility, OPTIMA),
         of=chosen("--of", asked.of, QUANTITIES),
+        rtt=find(asked.rtt, ROUND_TRIPS) or asked.rtt,
     )
     controller, overrides, json = asked.controller, asked.overrides, asked.json
     round_trips = _checked(asked)
@@ -182,13 +183,12 @@ def _checked(asked: TheoryOptions) -> str | float:
             "--width and --title are of a figure; say where to draw it with --portrait or --out"
         )
     asked.looks.options()
-    round_trips = round_trip(asked.rtt)
-    if (asked.fluid or asked.portrait) and round_trips != "queueing":
+    if (asked.fluid or asked.portrait) and asked.rtt != "queueing":
         raise ValueError(
             f"--rtt is {asked.rtt!r}; the fluid model has queues, whose delays are in its round trips: "
             "leave --rtt out with --fluid and --portrait"
         )
-    return round_trips
+    return round_trip(asked.rtt)
 
 
 def _show(what: Prediction, asked: TheoryOptions) -> None:
@@ -373,13 +373,17 @@ def as_result(scenario: Scenario, what: Prediction, origin: dict[str, Any]) -> R
     return Result(scenario, what.plan, [_tables(what)], "theory", origin, parts)
 
 
+def _rates(of: theory.Equilibrium | theory.Allocation | theory.Optimum) -> dict[str, Any]:
+    """Rates as data, called as in the tables of a run."""
+    return {"throughput_bps": of.class_rates_bps, "path_throughput_bps": of.rates_bps}
+
+
 def _state(state: theory.Equilibrium) -> dict[str, Any]:
     """A steady state as data."""
     return {
         "stability": state.stability,
         "rightmost_per_s": state.rightmost_per_s,
-        "throughput_bps": state.class_rates_bps,
-        "path_throughput_bps": state.rates_bps,
+        **_rates(state),
         "windows_segments": state.windows,
         "path_losses": state.path_losses,
     }
@@ -388,19 +392,17 @@ def _state(state: theory.Equilibrium) -> dict[str, Any]:
 def _allocated(given: theory.Allocation) -> dict[str, Any]:
     """An allocation as data."""
     return {
-        "throughput_bps": given.class_rates_bps,
-        "path_throughput_bps": given.rates_bps,
+        **_rates(given),
         "link_loads_bps": given.link_loads_bps,
         "bottlenecks": {name: list(links) for name, links in given.bottlenecks.items()},
     }
 
 
 def _plain(best: theory.Optimum) -> dict[str, Any]:
-    """An optimum as data; rates are called as in the tables of a run."""
+    """An optimum as data."""
     return {
         "utility": best.utility,
-        "throughput_bps": best.class_rates_bps,
-        "path_throughput_bps": best.rates_bps,
+        **_rates(best),
         "path_floors_bps": best.floors_bps,
         "link_prices": best.link_prices,
         "price_unit": PRICE_UNITS[best.utility],

@@ -27,15 +27,18 @@ def _ways(scenario: str, name: str) -> list[list[str]]:
     return [[links[i].name for i in path.links if links[i].rate_bps] for path in group.paths]
 
 
+def _as_drawn(claim: Claim, got: dict[str, list[str]]) -> Finding:
+    """Whether paths cross the links that the document draws, in their order."""
+    checks = [holds(k, claim.expected[k], v == claim.expected[k]) for k, v in got.items()]
+    return finding(claim, "structure", checks)
+
+
 @PAPER.claim("topology.a")
 def topology_a(claim: Claim, lab: Laboratory) -> Finding:
     """Which bottlenecks each path of scenario A crosses."""
     type1, type2 = _ways("scenario-a", "type1"), _ways("scenario-a", "type2")
-    got = {"type1_path1": type1[0], "type1_path2": type1[1], "type2_path": type2[0]}
-    return finding(
-        claim,
-        "structure",
-        [holds(k, claim.expected[k], v == claim.expected[k]) for k, v in got.items()],
+    return _as_drawn(
+        claim, {"type1_path1": type1[0], "type1_path2": type1[1], "type2_path": type2[0]}
     )
 
 
@@ -64,11 +67,8 @@ def topology_b(claim: Claim, lab: Laboratory) -> Finding:
 def topology_c(claim: Claim, lab: Laboratory) -> Finding:
     """Which access points each path of scenario C crosses."""
     multi, single = _ways("scenario-c", "multipath"), _ways("scenario-c", "single-path")
-    got = {"multi_path1": multi[0], "multi_path2": multi[1], "single_path": single[0]}
-    return finding(
-        claim,
-        "structure",
-        [holds(k, claim.expected[k], v == claim.expected[k]) for k, v in got.items()],
+    return _as_drawn(
+        claim, {"multi_path1": multi[0], "multi_path2": multi[1], "single_path": single[0]}
     )
 
 
