@@ -63,7 +63,7 @@ def test_a_result_has_the_trace_in_it_and_needs_no_file_any_more(
     [
         ("t_s,rate_bps\n0,1e6\n2,1e6\n1,1e6\n", "in line 4: time goes back: 1 s after 2 s"),
         ("t_s,rate_bps\n0,fast\n", "in line 2: rate_bps is `fast`; it is a number from 0 on"),
-        ("t_s,speed\n", "in line 1: `speed` is no column"),
+        ("t_s,speed\n", "in line 1: `speed` is not a column"),
         (None, "rates/line.csv cannot be read: No such file"),
         (b"\xff\xfe", "rates/line.csv cannot be read: it is not text"),
     ],
@@ -85,9 +85,9 @@ def test_a_trace_goes_with_what_the_link_has(file: Path) -> None:
     text = file.read_text().replace(
         '{ file = "rates/line.csv" }', '{ rows = "t_s,rate_bps\\n0,1e6" }'
     )
-    with pytest.raises(ab.ScenarioError, match="but the link has none"):
+    with pytest.raises(ab.ScenarioError, match="but the link has no rate"):
         ab.Scenario.parse(text.replace('rate = "4 Mb/s"', ""))
-    with pytest.raises(ab.ScenarioError, match="a file is read with the scenario file"):
+    with pytest.raises(ab.ScenarioError, match="only a scenario file can name a file"):
         ab.Scenario.parse(file.read_text())
     again = text.replace("0,1e6", "0,1e6\\n5,2e6").replace('" }', '", repeat = "5 s" }')
     with pytest.raises(ab.ScenarioError, match="it is longer than the trace"):
@@ -137,7 +137,7 @@ def test_opportunities_are_found_from_the_scenario_and_each_carries_a_packet(pho
     ("times", "said"),
     [
         ("0\n5\n4\n", "lte.down is wrong in line 3: time goes back: 4 ms after 5 ms"),
-        ("0\nsoon\n", "lte.down is wrong in line 2: `soon` is no whole number of milliseconds"),
+        ("0\nsoon\n", "lte.down is wrong in line 2: `soon` is not a whole number of milliseconds"),
         ("0\n0\n", "lte.down is wrong in line 2: the last number is the period, and it is 0"),
         ("", "lte.down is wrong in line 1: there is no number"),
     ],

@@ -184,7 +184,7 @@ class Link(Record):
     name: str
     """Its name; of an implied way back, "class/path/back"."""
     rate_bps: int | None
-    """Rate, with opportunities what they are worth; `None` for a pure delay."""
+    """Rate, with opportunities their mean rate; `None` for a pure delay."""
     opportunities: Opportunities | None
     """When it may send, if not always."""
     delay_s: float
@@ -368,7 +368,7 @@ class Area(Record):
     height_m: float
     """To the north."""
     step_s: float
-    """How often it is looked where moving nodes are."""
+    """How often the places of moving nodes are updated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -414,7 +414,7 @@ class Highway(Record):
     hold_s: float
     """How long the leader keeps a speed."""
     reaction_s: float
-    """How long a car takes to do as the one ahead of it."""
+    """Time after which a car does as the one ahead of it."""
     start_m: float
     """Where the leader is at the start, in metres to the east."""
     lane_m: float | None
@@ -516,8 +516,8 @@ class Fair(Record):
     definition: Definition
     """Which definition it is to meet."""
     margin: float
-    """What it may take beyond that: as a part of a link in the lenient definition, and of the
-    bound of the stringent one."""
+    """What it may take beyond that: a fraction of a link in the lenient definition, and of the
+    bound in the stringent one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -676,8 +676,8 @@ class Class(Record):
     """What an idle time of more than a timeout does to the window."""
     delayed_ack_s: float | None
     """How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts
-    the time as Linux does and needs `handshake`. In a plan the constant time; none where it
-    adapts."""
+    the time as Linux does and needs `handshake`. A plan has the constant time, or null with
+    "linux"."""
     initial_window: float
     """Initial window in segments."""
     initial_ssthresh: float | None
@@ -689,7 +689,8 @@ class Class(Record):
     min_ssthresh: float
     """Smallest slow-start threshold of coupled paths in segments; a single path has 2."""
     slow_start_carry_over: bool
-    """At the end of slow start, segments left over in the ACK go to congestion avoidance."""
+    """When an ACK ends slow start, the segments that it has beyond ssthresh count for
+    congestion avoidance."""
     rto_min_s: float
     """Smallest retransmission timeout; at most `rto_max`."""
     rto_floor: RtoFloor
@@ -704,12 +705,13 @@ class Class(Record):
     """Bytes of one path that may wait in its sending host before they are on the air (TCP
     Small Queues); without it as many as the window admits."""
     small_queue_time_s: float | None
-    """The same as a time: what the path sends in it, two packets at least (TCP Small Queues
-    since 2013, at the rate that Linux paces with)."""
+    """The same as a time: what the path sends in it at the rate that Linux paces with, at
+    least two packets (TCP Small Queues since 2013)."""
     autotune: bool
     """The receive buffer begins with 128 KiB and follows what arrives."""
     handshake: bool
-    """Connections and joins begin with their handshakes; otherwise they are there at once."""
+    """Connections and joins begin with their handshakes; otherwise they are established at
+    once."""
     opportunistic: bool
     """When the receive window is full, what the receiver waits for is sent on another path too
     (Raiciu et al. 2012)."""

@@ -137,8 +137,8 @@ class Fair:
     definition: Literal["lenient", "stringent"] | None = None
     """Which definition it is to meet. Default "stringent"."""
     margin: float | None = None
-    """What it may take beyond that: as a part of a link in the lenient definition, and of the
-bound of the stringent one. Default 0.05."""
+    """What it may take beyond that: a fraction of a link in the lenient definition, and of the
+bound in the stringent one. Default 0.05."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ enters it again."""
     hold: str | None = None
     """How long the leader keeps a speed. Default "10 s"."""
     reaction: str | None = None
-    """How long a car takes to do as the one ahead of it. Default "1 s"."""
+    """Time after which a car does as the one ahead of it. Default "1 s"."""
     start: float | None = None
     """Where the leader is at the start, in metres to the east. Default 0.0."""
     lane: float | None = None
@@ -232,7 +232,7 @@ class Path:
     links: Sequence[str]
     """Links from sender to receiver, in order."""
     back: Sequence[str] | None = None
-    """Links from receiver to sender; without it a line of the same delay that is never full."""
+    """Links from receiver to sender; by default a link of the same delay, without a rate or loss."""
     channel: int | Literal["each", "turn"] | None = None
     """Which channel it takes where a medium has several: a number from 1, "each" for a path on
 every one of them, or "turn" for users that take them in turn."""
@@ -371,7 +371,7 @@ retransmission did; needs `sack`. Default false."""
     """What an idle time of more than a timeout does to the window. Default "keep"."""
     delayed_ack: str | None = None
     """How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts the
-time as Linux does and needs `handshake`. In a plan the constant time; none where it adapts.
+time as Linux does and needs `handshake`. A plan has the constant time, or null with "linux".
 Default "0 s"."""
     initial_window: float | None = None
     """Initial window in segments. Default 10.0."""
@@ -384,8 +384,8 @@ Default "0 s"."""
     """Smallest slow-start threshold of coupled paths in segments; a single path has 2.
 Default 1.0."""
     slow_start_carry_over: bool | None = None
-    """At the end of slow start, segments left over in the ACK go to congestion avoidance.
-Default true."""
+    """When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
+avoidance. Default true."""
     rto_min: str | None = None
     """Smallest retransmission timeout; at most `rto_max`. Default "200 ms"."""
     rto_floor: Literal["variance", "total"] | None = None
@@ -401,12 +401,12 @@ Default "variance"."""
     """Bytes of one path that may wait in its sending host before they are on the air (TCP Small
 Queues); without it as many as the window admits."""
     small_queue_time: str | None = None
-    """The same as a time: what the path sends in it, two packets at least (TCP Small Queues since
-2013, at the rate that Linux paces with)."""
+    """The same as a time: what the path sends in it at the rate that Linux paces with, at least
+two packets (TCP Small Queues since 2013)."""
     autotune: bool | None = None
     """The receive buffer begins with 128 KiB and follows what arrives. Default false."""
     handshake: bool | None = None
-    """Connections and joins begin with their handshakes; otherwise they are there at once.
+    """Connections and joins begin with their handshakes; otherwise they are established at once.
 Default false."""
     opportunistic: bool | None = None
     """When the receive window is full, what the receiver waits for is sent on another path too
@@ -433,7 +433,7 @@ class Area:
     """How nodes move that do not say so themselves and have no place of their own. By default they
 stand still, each where it is put at random."""
     step: str | None = None
-    """How often it is looked where moving nodes are. Default "100 ms"."""
+    """How often the places of moving nodes are updated. Default "100 ms"."""
 
 
 @dataclass(frozen=True)
@@ -446,14 +446,14 @@ are the nodes at the ends of its links and those of `nodes`."""
     rate: str
     """Rate at which frames are sent."""
     delay: str | None = None
-    """Propagation delay from anywhere to anywhere; the bus is busy as long. Default "0 s"."""
+    """Propagation delay between any two stations; the bus stays busy for it. Default "0 s"."""
     queue: (
         Literal["unlimited"]
         | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
     ) | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
-    """Further nodes on it that no link names."""
+    """Further nodes on the bus that no link names."""
 
 
 @dataclass(frozen=True)
@@ -461,11 +461,11 @@ class CellUser:
     """A user of a cell: what it has in place of what all have."""
 
     name: str
-    """The node that it is."""
+    """Name of its node."""
     snr_db: float | None = None
     """Mean signal-to-noise ratio in dB."""
     fading: Fading | None = None
-    """How its signal comes and goes."""
+    """How its signal varies around its mean (fading)."""
     queue: (
         Literal["unlimited"]
         | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
@@ -487,9 +487,9 @@ class Flow:
     """The paths of each user; one for plain TCP."""
     base: int | None = None
     """The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
-others have no use for it. Default 0."""
+other controllers ignore it. Default 0."""
     striped: bool | None = None
-    """One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.
+    """One TCP connection whose packets and ACKs take the paths in turn; they may be reordered.
 Default false."""
     start: str | None = None
     """When the users start. Default "0 s"."""
@@ -509,12 +509,12 @@ and `spread`: as many as a Poisson process has on average, at its times."""
     protocol: Literal["tcp", "udp"] | None = None
     """Which transport carries the flow. Default "tcp"."""
     fair: Fair | None = None
-    """That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its
-place and without it."""
+    """Demands that the flow is TCP-fair: `anabranch run` judges it by further runs, with one TCP
+in its place and without it."""
     echo: bool | None = None
-    """Of UDP: the receiver sends every packet back (RFC 862). Default false."""
+    """Whether the receiver sends every packet back (RFC 862); only UDP. Default false."""
     transport: Transport | None = None
-    """Transport options of this group; they go before those of the scenario."""
+    """Transport options of this group; they override those of the scenario."""
 
 
 @dataclass(frozen=True)
@@ -544,7 +544,7 @@ class Link:
     """Packets come out later by a random time up to this, evenly, and keep their order: the random
 processing time that keeps phases from locking (Floyd and Jacobson 1992). Default "0 s"."""
     per_user: bool | None = None
-    """Whether every user whose path crosses it has a private copy, as of an access line.
+    """Whether every user whose path crosses it has a copy alone, like an access line.
 Default false."""
     from_: str | None = None
     """Node at which it begins; with `to`, paths are checked for gaps."""
@@ -583,10 +583,10 @@ random."""
 
 @dataclass(frozen=True)
 class Station:
-    """A station: what it has beside what all have."""
+    """A station that differs from the default."""
 
     name: str
-    """The node that it is."""
+    """Name of its node."""
     queue: (
         Literal["unlimited"]
         | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
@@ -598,15 +598,15 @@ class Station:
     rate: str | None = None
     """Rate at which it sends data, if not that of the medium."""
     x: float | None = None
-    """Where it is, in metres to the east; with `radio` that matters. A node of the scenario's
-`node` list is where that says."""
+    """Where it is, in metres to the east; only with `radio`. A node of the scenario's `node` list
+has its place there."""
     y: float | None = None
     """Where it is, in metres to the north."""
     residual_loss: float | None = None
-    """Probability that a packet is lost whatever the attempts, as of no congestion. Default 0.0."""
+    """Probability that a packet is lost in spite of all attempts, without congestion. Default 0.0."""
     noise: str | None = None
-    """Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in
-it, whatever the attempts."""
+    """Mean time between bursts of noise of 20 ms. A packet whose first attempt begins in a burst
+is lost in spite of all attempts."""
 
 
 @dataclass(frozen=True)
@@ -624,15 +624,15 @@ ends of its links."""
     blocks_up: int | None = None
     """Resource blocks from users to the base station; by default as many."""
     scheduler: Literal["proportional-fair", "round-robin", "max-rate"] | None = None
-    """Who gets them. Default "proportional-fair"."""
+    """How the base station chooses the user that gets them. Default "proportional-fair"."""
     averaging: str | None = None
-    """Over how long served rates are averaged (proportional fair). Default "1 s"."""
+    """Time over which served rates are averaged (proportional fair). Default "1 s"."""
     overhead: float | None = None
     """Part of the blocks that carries no data but control and reference signals. Default 0.25."""
     snr_db: float | None = None
-    """Mean signal-to-noise ratio of users, in dB; without it, `radio` says it from places."""
+    """Mean signal-to-noise ratio of users, in dB; without it, `radio` and places give it."""
     fading: Fading | None = None
-    """How users' signals come and go around their mean."""
+    """How users' signals vary around their mean (fading)."""
     radio: Radio | None = None
     """Propagation between the base station and users."""
     queue: (
@@ -654,7 +654,7 @@ those of `nodes`: each has one queue."""
     standard: Literal["b", "b-short", "a", "g", "g-protected", "n-2.4", "n-5"]
     """The amendment."""
     rate: str | None = None
-    """At which rate data is sent, or at most; by default the fastest."""
+    """Rate at which data is sent, the highest where stations choose; by default the fastest."""
     control: Literal["fixed", "arf", "ideal"] | None = None
     """How stations choose the rate of a packet. Default "fixed"."""
     broadcast: str | None = None
@@ -685,8 +685,8 @@ each other."""
     routing: Literal["oracle", "association", "aodv", "olsr"] | None = None
     """How packets find their way from station to station; without it a link is one hop."""
     access: str | None = None
-    """The node or group whose nodes are access points: as an end of a link they are one, whichever
-a station reaches."""
+    """The node or group whose nodes are access points: as an end of a link, its name stands for
+the access point that a station reaches."""
     channels: int | None = None
     """How many such channels there are, each with a station of every node: orthogonal, numbered
 from 1. Default 1."""

@@ -20,7 +20,7 @@ pub struct Area {
     /// stand still, each where it is put at random.
     #[serde(default)]
     pub moves: Moves,
-    /// How often it is looked where moving nodes are.
+    /// How often the places of moving nodes are updated.
     #[serde(default = "step")]
     #[schemars(extend("range" = STEP.right))]
     pub step: Span,
@@ -47,7 +47,7 @@ pub struct PlanArea {
     /// To the north.
     #[serde(rename = "height_m")]
     pub height: f64,
-    /// How often it is looked where moving nodes are.
+    /// How often the places of moving nodes are updated.
     #[serde(rename = "step_s")]
     pub step: Span,
 }

@@ -15,8 +15,12 @@ pub(crate) fn check_coding(
 ) -> Result<(), WrongKey> {
     coding.check().map_err(|wrong| wrong.inside("coding"))?;
     if protocol == Protocol::Udp || striped {
-        let what = if striped { "a striped flow is coded" } else { "a flow of UDP is coded" };
-        return Err(WrongKey::new("coding", what, "paths of TCP and MPTCP can be coded"));
+        let what = if striped {
+            "a path is coded, and the flow is striped"
+        } else {
+            "a path is coded, and the flow is UDP"
+        };
+        return Err(WrongKey::new("coding", what, "only paths of TCP and MPTCP can be coded"));
     }
     let needed = [
         (options.rack, "rack"),
@@ -29,8 +33,8 @@ pub(crate) fn check_coding(
     match needed.iter().find(|(on, _)| *on) {
         Some((_, name)) => {
             let what = format!("a path is coded, and transport.{name} is on");
-            let right = "a coded path acknowledges what was seen, without SACK, marks or \
-                         copies: leave it off";
+            let right = "leave it off: ACKs of a coded path have no SACK, no marks and no report of \
+                         copies";
             Err(WrongKey::new("coding", what, right))
         }
         None => Ok(()),

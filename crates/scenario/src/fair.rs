@@ -12,15 +12,17 @@ pub struct Fair {
     /// Which definition it is to meet.
     #[serde(default)]
     pub definition: Definition,
-    /// What it may take beyond that: as a part of a link in the lenient definition, and of the
-    /// bound of the stringent one.
+    /// What it may take beyond that: a fraction of a link in the lenient definition, and of the
+    /// bound in the stringent one.
     #[serde(default = "default_margin")]
     #[schemars(extend("range" = MARGIN.right))]
     pub margin: f64,
 }
 
-const MARGIN: ValidRange<f64> =
-    ValidRange { holds: |margin| (0.0..=1.0).contains(margin), right: "it is a part, from 0 to 1" };
+const MARGIN: ValidRange<f64> = ValidRange {
+    holds: |margin| (0.0..=1.0).contains(margin),
+    right: "it is a fraction, from 0 to 1",
+};
 
 fn default_margin() -> f64 {
     0.05
@@ -30,10 +32,10 @@ fn default_margin() -> f64 {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Definition {
-    /// On no link more than one TCP in its place would take (Definition 1).
+    /// On no link does it take more than one TCP in its place would (Definition 1).
     Lenient,
-    /// Besides, all together no more than a TCP on its best path and what nobody else uses
-    /// (Definition 2).
+    /// In addition, its paths together take no more than one TCP on the best path would, and what
+    /// nobody else uses on the others (Definition 2).
     #[default]
     Stringent,
 }
@@ -45,8 +47,10 @@ impl Fair {
         match one_user {
             true => Ok(()),
             false => {
-                let what = "`fair` of a flow that is not one user";
-                Err(WrongKey::new("fair", what, "it is defined for one ensemble: `count = 1`"))
+                let what = "`fair` is set, and the flow is not one user";
+                let right = "fairness is judged of one connection: set `count = 1`, and leave \
+                             `arrivals` out";
+                Err(WrongKey::new("fair", what, right))
             }
         }
     }

@@ -33,10 +33,10 @@ pub struct Flow {
     #[serde(default)]
     pub path: Vec<Path>,
     /// The path, counted from 0, on which `multi-priority` and `hacker-switching` begin as a TCP;
-    /// others have no use for it.
+    /// other controllers ignore it.
     #[serde(default)]
     pub base: u32,
-    /// One TCP whose packets, and whose ACKs, take the paths in turn, whatever their order then is.
+    /// One TCP connection whose packets and ACKs take the paths in turn; they may be reordered.
     #[serde(default)]
     pub striped: bool,
     /// When the users start.
@@ -68,14 +68,14 @@ pub struct Flow {
     /// Which transport carries the flow.
     #[serde(default)]
     pub protocol: Protocol,
-    /// That it is to be TCP-fair: `anabranch run` judges it, by further runs with a TCP in its
-    /// place and without it.
+    /// Demands that the flow is TCP-fair: `anabranch run` judges it by further runs, with one TCP
+    /// in its place and without it.
     #[serde(default)]
     pub fair: Option<Fair>,
-    /// Of UDP: the receiver sends every packet back (RFC 862).
+    /// Whether the receiver sends every packet back (RFC 862); only UDP.
     #[serde(default)]
     pub echo: bool,
-    /// Transport options of this group; they go before those of the scenario.
+    /// Transport options of this group; they override those of the scenario.
     #[serde(default)]
     pub transport: OptionTable,
 }
@@ -190,8 +190,8 @@ impl Flow {
             path.check(index, topology, duration, &carried)?;
         }
         if self.striped && !self.path.iter().all(Path::stays) {
-            let what = "a path of a striped flow joins, leaves or is a backup";
-            let right = "its paths are those of one TCP, from start to end";
+            let what = "the flow is striped, and a path of it joins, leaves or is a backup";
+            let right = "one TCP uses all paths of a striped flow from its start to its end";
             return Err(placed(WrongKey::new("striped", what, right)));
         }
         let wrong = |wrong: WrongKey| placed(wrong.below("transport"));
@@ -237,8 +237,8 @@ impl Flow {
         }
         match self.count != 1 || self.spread != Span::ZERO {
             true => {
-                let what = "`arrivals` and `count` or `spread` are set";
-                let right = "`arrivals` says how many users come, and when";
+                let what = "`arrivals` is set, and so is `count` or `spread`";
+                let right = "`arrivals` says how many users come, and when: leave the others out";
                 Err(WrongKey::new("arrivals", what, right))
             }
             false => Ok(()),
@@ -247,16 +247,17 @@ impl Flow {
 
     fn check_sizes(&self) -> Result<(), WrongKey> {
         if self.sizes.is_some() && self.transfer.is_none() {
-            let right = "`transfer` is the mean of the sizes";
-            return Err(WrongKey::new("sizes", "`sizes` without `transfer`", right));
+            let right = "give their mean as `transfer`";
+            return Err(WrongKey::new("sizes", "`sizes` is set without `transfer`", right));
         }
         self.sizes.as_ref().map_or(Ok(()), Sizes::check)
     }
 
     fn check_pauses(&self) -> Result<(), WrongKey> {
         if self.pauses.is_some() && self.app_rate.is_none() {
-            let right = "give the rate at which it writes";
-            return Err(WrongKey::new("pauses", "`pauses` without `app_rate`", right));
+            let right =
+                "give the rate at which the application writes between pauses as `app_rate`";
+            return Err(WrongKey::new("pauses", "`pauses` is set without `app_rate`", right));
         }
         self.pauses.as_ref().map_or(Ok(()), Pauses::check).map_err(WrongKey::from)
     }
@@ -265,24 +266,25 @@ impl Flow {
         if self.protocol == Protocol::Tcp {
             return match self.echo {
                 true => {
-                    let what = "`echo` of a flow of TCP";
-                    Err(WrongKey::new("echo", what, "UDP's packets are sent back"))
+                    let what = "`echo` is set, and the flow is TCP";
+                    Err(WrongKey::new("echo", what, "only packets of UDP are sent back"))
                 }
                 false => Ok(()),
             };
         }
         if self.app_rate.is_none() {
-            let right = "give the rate at which it sends";
-            return Err(WrongKey::new("app_rate", "UDP without `app_rate`", right));
+            let right = "give the rate at which it sends as `app_rate`";
+            return Err(WrongKey::new("app_rate", "it is UDP, and has no `app_rate`", right));
         }
         if self.path.len() > 1 {
-            return Err(WrongKey::new("path", "UDP over several paths", "it has one path"));
+            let right = "UDP has one path: write a flow for each";
+            return Err(WrongKey::new("path", "it is UDP, and has several paths", right));
         }
         let each = Some(Channel::Word(ChannelWord::Each));
         match self.path.iter().any(|path| path.channel == each) {
             true => {
-                let right = "it has one path: give a number or \"turn\"";
-                Err(WrongKey::new("path", "UDP over each channel", right))
+                let right = "UDP has one path: give a number or \"turn\" as `channel`";
+                Err(WrongKey::new("path", "it is UDP, and has a path on each channel", right))
             }
             false => Ok(()),
         }
@@ -312,8 +314,8 @@ impl Flow {
         })?;
         if spec.needs().reports && self.path.iter().any(|path| path.coding.is_some()) {
             return Err(wrong(
-                format!("`{spec}` works with reports, and a path is coded"),
-                "coded paths acknowledge what is seen: take one with a window",
+                format!("`{spec}` works with reports of its receiver, and a path is coded"),
+                "receivers of coded paths send ACKs and no reports: choose a controller with a window",
             ));
         }
         Ok(())

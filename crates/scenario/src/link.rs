@@ -47,7 +47,7 @@ pub struct Link {
     /// processing time that keeps phases from locking (Floyd and Jacobson 1992).
     #[serde(default)]
     pub jitter: Span,
-    /// Whether every user whose path crosses it has a private copy, as of an access line.
+    /// Whether every user whose path crosses it has a copy alone, like an access line.
     #[serde(default)]
     pub per_user: bool,
     /// Node at which it begins; with `to`, paths are checked for gaps.
@@ -87,7 +87,7 @@ pub struct Attachment {
 pub struct PlanLink {
     /// Its name; of an implied way back, "class/path/back".
     pub name: String,
-    /// Rate, with opportunities what they are worth; `None` for a pure delay.
+    /// Rate, with opportunities their mean rate; `None` for a pure delay.
     #[serde(rename = "rate_bps")]
     pub rate: Option<Rate>,
     /// When it may send, if not always.
@@ -217,8 +217,8 @@ impl Link {
         let departing = self.queue.as_ref().is_some_and(Queue::decides_on_departure);
         let copies = self.reorder.is_some() || self.duplicate > 0.0;
         if self.jitter > Span::ZERO && (departing || copies) {
-            let right = "a link with CoDel, FQ-CoDel, `reorder` or `duplicate` has none: put it on \
-                         a link after this one";
+            let right = "a link with CoDel, FQ-CoDel, `reorder` or `duplicate` cannot have jitter: put \
+                         it on a link after this one";
             return Err(WrongKey::value("jitter", self.jitter, right));
         }
         self.loss.as_ref().map_or(Ok(()), Loss::check)
@@ -233,7 +233,7 @@ impl Link {
             return Err(WrongKey::value("opportunities", "set, and so is `rate`", right));
         }
         if let Some(index) = self.change.iter().position(|change| change.rate.is_some()) {
-            let right = "a link with opportunities has no rate that could change";
+            let right = "a link with opportunities has no rate to change: leave one out";
             let key = format!("change.{index}.rate");
             return Err(WrongKey::value(&key, "set, and so is `opportunities`", right));
         }
@@ -256,7 +256,7 @@ impl Link {
             true => {
                 let right = "give the link a rate, which holds until the first row, and no \
                              opportunities";
-                Err(WrongKey::value("trace", "of rates, but the link has none", right))
+                Err(WrongKey::new("trace", "its trace has rates, but the link has no rate", right))
             }
             false => Ok(()),
         }
@@ -267,7 +267,7 @@ impl Link {
             return Ok(());
         };
         if !self.transmits() && self.medium.is_none() {
-            let right = "a pure delay has no queue";
+            let right = "a link without a rate only delays: give it a `rate`, or leave `queue` out";
             return Err(WrongKey::value("queue", "set, but the link has no rate", right));
         }
         check_queue(queue)

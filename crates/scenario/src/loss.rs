@@ -72,9 +72,9 @@ impl Loss {
         BURST.check("loss.burst", &self.burst)?;
         let Some(burst) = self.burst else {
             let chain = self.good != 0.0 || self.bad != 1.0;
-            let what = "`good` or `bad` without `burst`";
+            let what = "its loss has `good` or `bad`, but no `burst`";
             return match chain {
-                true => Err(WrongKey::value("loss", what, "a chain has a `burst`")),
+                true => Err(WrongKey::new("loss", what, "give the mean length of a `burst` too")),
                 false => Ok(()),
             };
         };

@@ -71,7 +71,7 @@ pub struct Highway {
     #[serde(default = "hold", rename(serialize = "hold_s"))]
     #[schemars(extend("range" = HOLD.right))]
     pub hold: Span,
-    /// How long a car takes to do as the one ahead of it.
+    /// Time after which a car does as the one ahead of it.
     #[serde(default = "reaction", rename(serialize = "reaction_s"))]
     #[schemars(extend("range" = GAP))]
     pub reaction: Span,
@@ -235,16 +235,16 @@ impl Movements {
                 return Err(WrongKey::new("trace.file", what, not_read("text")));
             }
             _ => {
-                let what = "without movements, or with both";
-                return Err(WrongKey::new("trace", what, "it has `file` or `text`"));
+                let what = "`trace` has both `file` and `text`, or neither";
+                return Err(WrongKey::new("trace", what, "give one of them"));
             }
         };
         let all = movements::parse(text)
             .map_err(|bad| WrongKey::new("trace.text", bad.to_string(), movements::RIGHT))?;
         match all.iter().find(|moves| moves.node >= nodes) {
             Some(moves) => {
-                let what = format!("they move node {}", moves.node);
-                let right = format!("the scenario has {nodes} nodes, from 0 on");
+                let what = format!("the movements are also of node {}", moves.node);
+                let right = format!("the scenario has {nodes} nodes, numbered from 0");
                 Err(WrongKey::new("trace", what, right))
             }
             None => Ok(()),

@@ -193,9 +193,9 @@ impl<'a> Nodes<'a> {
             if all > MOST_LEGS {
                 let name = &node.name.text;
                 let what =
-                    format!("node `{name}`: with it, nodes change their way {all:.1e} times");
-                let right = "at most 1e7 times in a run: fewer nodes, a larger area, longer \
-                             pauses, or less time";
+                    format!("node `{name}`: with it, nodes change direction {all:.1e} times");
+                let right = "at most 1e7 times fit into memory: take fewer nodes, a larger area, \
+                             longer pauses, or less time";
                 return Err(Located::at(&node.name, Error::new(what).help(right)));
             }
         }
@@ -322,11 +322,11 @@ impl Node {
         };
         if self.moves.is_some() {
             let right = "leave out `moves`, or the place";
-            return Err(WrongKey::new("moves", "it has a place and moves", right));
+            return Err(WrongKey::new("moves", "it has both a place and `moves`", right));
         }
         if places.len() != self.count as usize {
             let what = format!("it has {} nodes and {} places", self.count, places.len());
-            let right = "as many `places` as nodes, or none: they are put at random";
+            let right = "give each node a place, or none: nodes without places are put at random";
             return Err(WrongKey::new("places", what, right));
         }
         for (x, y) in places {

@@ -92,7 +92,10 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u32>, BadLine> {
             let bad = |why| Err(BadLine { line, why });
             let digits = number.bytes().all(|byte| byte.is_ascii_digit());
             let Some(ms) = number.parse::<u128>().ok().filter(|_| digits) else {
-                return bad(format!("`{}` is no whole number of milliseconds", shortened(number)));
+                return bad(format!(
+                    "`{}` is not a whole number of milliseconds",
+                    shortened(number)
+                ));
             };
             let Some(ms) = u32::try_from(ms).ok().filter(|ms| *ms <= LONGEST_MS) else {
                 return bad(format!("{} ms is more than 30 days", shortened(number)));
@@ -134,8 +137,8 @@ impl Opportunities {
                 Err(WrongKey::value("opportunities.file", value, not_read("times")))
             }
             _ => {
-                let right = "they have `file` or `times`";
-                Err(WrongKey::value("opportunities", "without times, or with both", right))
+                let what = "`opportunities` has both `file` and `times`, or neither";
+                Err(WrongKey::new("opportunities", what, "give one of them"))
             }
         }
     }
@@ -165,11 +168,11 @@ mod tests {
             ("# nothing\n\n", 1, "there is no number"),
             ("0\n0\n", 2, "the last number is the period, and it is 0"),
             ("0\n5\n4\n", 3, "time goes back: 4 ms after 5 ms"),
-            ("1\nx\n", 2, "`x` is no whole number of milliseconds"),
-            ("1\n2.5\n", 2, "`2.5` is no whole number"),
-            ("-1\n", 1, "`-1` is no whole number"),
-            ("+1\n", 1, "`+1` is no whole number"),
-            ("1\n2,3\n", 2, "`2,3` is no whole number"),
+            ("1\nx\n", 2, "`x` is not a whole number of milliseconds"),
+            ("1\n2.5\n", 2, "`2.5` is not a whole number"),
+            ("-1\n", 1, "`-1` is not a whole number"),
+            ("+1\n", 1, "`+1` is not a whole number"),
+            ("1\n2,3\n", 2, "`2,3` is not a whole number"),
             ("1\n2592000001\n", 2, "2592000001 ms is more than 30 days"),
             ("99999999999999999999999999999999999999999\n", 1, "`99999999999999999999…` is no"),
         ];

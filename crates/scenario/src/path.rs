@@ -19,7 +19,7 @@ use units::Span;
 pub struct Path {
     /// Links from sender to receiver, in order.
     pub links: Vec<Name>,
-    /// Links from receiver to sender; without it a line of the same delay that is never full.
+    /// Links from receiver to sender; by default a link of the same delay, without a rate or loss.
     #[serde(default)]
     pub back: Option<Vec<Name>>,
     /// Which channel it takes where a medium has several: a number from 1, "each" for a path on
@@ -187,8 +187,8 @@ impl Path {
         }
         match choices.iter().any(|channels| *channels < most) {
             true => {
-                let what = "media with different numbers of channels";
-                let right = "media of one path have as many channels, or one";
+                let what = "its links are on media with different numbers of channels";
+                let right = "media of one path have equally many channels, or one";
                 Err(WrongKey::new("links", what, right))
             }
             false => Ok(()),
@@ -201,10 +201,12 @@ impl Path {
             let nodes = topology.users(link);
             if nodes > 1 && users > nodes {
                 let what = format!(
-                    "it has {users} users, and `{}` a group of {nodes} nodes at its end",
+                    "it has {users} users, and an end of link `{}` has {nodes} nodes",
                     link.name.text
                 );
-                let right = format!("each user has a node of its own: at most {nodes}");
+                let right = format!(
+                    "each user needs a node of its own: at most {nodes} users, or more nodes"
+                );
                 return Err(WrongKey::new("links", what, right));
             }
         }
@@ -297,7 +299,7 @@ fn check_gaps(links: Links<'_>, flow: &str, way: &[Name]) -> Result<(), Located>
     Ok(())
 }
 
-/// A way crosses a link once: to theory a second crossing is none, and packets would cross twice.
+/// A way crosses a link once. Theory ignores a second crossing, and packets would cross twice.
 fn check_crossed_once(flow: &str, way: &[Name]) -> Result<(), Located> {
     let again = |index: &usize| way[..*index].iter().any(|name| name.text == way[*index].text);
     match (0..way.len()).find(again) {

@@ -17,6 +17,9 @@ pub(crate) fn check_host_queue(queue: &Queue) -> Result<(), WrongKey> {
     check_queue(queue)?;
     match queue.fits_host() {
         true => Ok(()),
-        false => Err(WrongKey::value("queue", "one of a router", Queue::for_hosts())),
+        false => {
+            let what = "its `queue` is of a kind that only routers have";
+            Err(WrongKey::new("queue", what, Queue::for_hosts()))
+        }
     }
 }

@@ -122,5 +122,5 @@ impl BadLine {
 
 /// What would be right in place of a file that was not read with its scenario.
 pub(crate) fn not_read(text: &str) -> String {
-    format!("a file is read with the scenario file that names it; here, give its `{text}`")
+    format!("only a scenario file can name a file: in a text or an override, give `{text}`")
 }

@@ -72,7 +72,7 @@ impl Place {
 }
 
 impl Shape {
-    /// Holds `text` against the schema of a scenario; a text that is no TOML has no shape.
+    /// Holds `text` against the schema of a scenario; text that is not TOML has no shape.
     pub(crate) fn of(text: &str, schema: &Schema) -> Shape {
         let mut shape = Shape::default();
         let (Ok(document), Some(root)) = (Document::parse(text), schema.as_object()) else {
@@ -343,7 +343,7 @@ impl<'a> Walk<'a> {
                 format!("a list of tables, each with the header [[{}]]", place.header)
             }
             Some(own) => {
-                format!("a list, of which each is {}", self.words(&self.forms(own), place))
+                format!("a list whose entries are each {}", self.words(&self.forms(own), place))
             }
             None => "a list".into(),
         }

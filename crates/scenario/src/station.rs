@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{PROBABILITY, Packets, Rate, Span, ValidRange};
 
-/// A station: what it has beside what all have.
+/// A station that differs from the default.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Station {
-    /// The node that it is.
+    /// Name of its node.
     pub name: Name,
     /// The queueing discipline of its host; by default drop-tail of 1000 packets.
     #[serde(default)]
@@ -26,8 +26,8 @@ pub struct Station {
     /// Rate at which it sends data, if not that of the medium.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// Where it is, in metres to the east; with `radio` that matters. A node of the scenario's
-    /// `node` list is where that says.
+    /// Where it is, in metres to the east; only with `radio`. A node of the scenario's `node` list
+    /// has its place there.
     #[serde(default)]
     #[schemars(extend("range" = PLACE.right))]
     pub x: Option<f64>,
@@ -35,12 +35,12 @@ pub struct Station {
     #[serde(default)]
     #[schemars(extend("range" = PLACE.right))]
     pub y: Option<f64>,
-    /// Probability that a packet is lost whatever the attempts, as of no congestion.
+    /// Probability that a packet is lost in spite of all attempts, without congestion.
     #[serde(default)]
     #[schemars(extend("range" = PROBABILITY.right))]
     pub residual_loss: f64,
-    /// Mean time between bursts of noise of 20 ms, each of which takes the packet that is begun in
-    /// it, whatever the attempts.
+    /// Mean time between bursts of noise of 20 ms. A packet whose first attempt begins in a burst
+    /// is lost in spite of all attempts.
     #[serde(default)]
     #[schemars(extend("range" = NOISE.right))]
     pub noise: Option<Span>,

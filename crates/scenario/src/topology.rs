@@ -79,7 +79,11 @@ impl<'a> Topology<'a> {
             return Err(Located::at(medium, error.help(help)));
         };
         let (Some(from), Some(to)) = (&link.from, &link.to) else {
-            return wrong("medium", "`medium` without `from` and `to`", "they name its stations");
+            return wrong(
+                "medium",
+                "`medium` is set without `from` and `to`",
+                "name two of its stations with them",
+            );
         };
         let ends = self.links.nodes.members(&from.text);
         if self.links.nodes.members(&to.text).iter().any(|end| ends.contains(end)) {
@@ -94,8 +98,8 @@ impl<'a> Topology<'a> {
         }
         self.check_channel_names(link, own.channels())?;
         if let Some(key) = link.own_key() {
-            let what = format!("`{key}` is set, and it is a part of a medium");
-            let right = "rates, queues and losses are those of the medium and its stations";
+            let what = format!("`{key}` is set, and the link is on a medium");
+            let right = "leave it out: the medium and its stations have rates, queues and losses";
             return wrong(key, &what, right);
         }
         self.check_ends(own, from, to).map_err(|wrong| wrong.of("link", name))
@@ -111,7 +115,10 @@ impl<'a> Topology<'a> {
         match links.find(|other| channels > 1 && of_channel(other).is_some()) {
             Some(other) => {
                 let (own, other) = (&link.name.text, &other.name);
-                let what = format!("link `{}` is called as link `{own}` on a channel", other.text);
+                let what = format!(
+                    "link `{}` has the name that link `{own}` has on a channel",
+                    other.text
+                );
                 let error = Error::new(what).help("give one of them another name");
                 Err(Located::at(other, error))
             }
@@ -126,7 +133,7 @@ impl<'a> Topology<'a> {
             (one, other) if one == 1 || other == 1 || one == other => Ok(()),
             (one, other) => {
                 let what = format!("it leads from {one} nodes to {other}");
-                let right = "one of its ends is a single node, or both have as many";
+                let right = "one of its ends is a single node, or both have equally many";
                 Err(WrongKey::new("to", what, right))
             }
         }

@@ -53,7 +53,7 @@ pub(crate) fn parse(rows: &str) -> Result<Vec<LinkChange>, BadLine> {
             continue;
         }
         if cells.len() != columns.len() {
-            let why = format!("has {} values for {} columns", cells.len(), columns.len());
+            let why = format!("it has {} values for {} columns", cells.len(), columns.len());
             return bad(number, why);
         }
         let mut change =
@@ -79,7 +79,7 @@ fn header(line: usize, cells: &[&str]) -> Result<Vec<&'static str>, BadLine> {
     for cell in cells {
         let Some(column) = COLUMNS.into_iter().find(|column| column == cell) else {
             let known = list(COLUMNS.into_iter());
-            return bad(line, format!("`{cell}` is no column; the first row names {known}"));
+            return bad(line, format!("`{cell}` is not a column; the first row names {known}"));
         };
         named.push(column);
     }
@@ -142,8 +142,8 @@ impl Trace {
                 return Err(WrongKey::value("trace.file", value, not_read("rows")));
             }
             _ => {
-                let what = "without rows, or with both";
-                return Err(WrongKey::value("trace", what, "it has `file` or `rows`"));
+                let what = "`trace` has both `file` and `rows`, or neither";
+                return Err(WrongKey::new("trace", what, "give one of them"));
             }
         };
         let right = "rows are numbers under the columns that the first row names";
@@ -158,7 +158,7 @@ impl Trace {
             true => {
                 let right = "a trace has at most 1,000,000 rows, repetitions and copies of the \
                              link included";
-                Err(WrongKey::value("trace", format!("{changes} rows in all"), right))
+                Err(WrongKey::new("trace", format!("its trace has {changes} rows"), right))
             }
             false => Ok(()),
         }
@@ -199,10 +199,10 @@ mod tests {
         let cases = [
             ("t_s,rate_bps\n0,1\n2,1\n1,1\n", 4, "time goes back: 1 s after 2 s"),
             ("t_s,rate_bps\n0,1\n0,2\n", 3, "time goes back: 0 s after 0 s"),
-            ("t_s,rate_bps\n0\n", 2, "has 1 values for 2 columns"),
+            ("t_s,rate_bps\n0\n", 2, "it has 1 values for 2 columns"),
             ("t_s,rate_bps\n0,x\n", 2, "rate_bps is `x`; it is a number from 0 on"),
             ("t_s,loss\n0,2\n", 2, "loss is 2; it lies from 0 to 1"),
-            ("t_s,rate\n", 1, "`rate` is no column"),
+            ("t_s,rate\n", 1, "`rate` is not a column"),
             ("t_s\n", 1, "the first row names `t_s` and at least one other column"),
             ("t_s,loss,loss\n", 1, "the column `loss` is there twice"),
             ("t_s,loss\n", 1, "there is no row"),

@@ -201,7 +201,7 @@ fn faults_of_a_link_that_cannot_be_are_refused() {
         ("probability = 0.9, burst = 2.0", ["loss.burst is 2", "share / (1 - share)"]),
         ("probability = 0.6, burst = 2.0, bad = 0.5", ["loss.probability is 0.6", "below `bad`"]),
         ("probability = 0.1, burst = 2.0, good = 0.2", ["loss.probability is 0.1", "`good`"]),
-        ("probability = 0.1, bad = 0.2", ["without `burst`", "a chain has a `burst`"]),
+        ("probability = 0.1, bad = 0.2", ["no `burst`", "mean length of a `burst`"]),
         ("probability = 0.1, bad = 1.2", ["loss.bad is 1.2", "from 0 to 1"]),
     ] {
         refused("probability = 0.01", edited, "", &["link `left`", words[0], words[1]]);
@@ -275,17 +275,17 @@ fn flows_that_cannot_be_are_refused() {
 fn traffic_that_cannot_be_is_refused() {
     for (edited, words) in [
         ("arrivals = -1.0", ["arrivals is -1", "above 0"]),
-        ("count = 2\narrivals = 1.0", ["`arrivals` and `count`", "how many users come"]),
-        ("sizes = \"exponential\"", ["`sizes` without `transfer`", "mean of the sizes"]),
+        ("count = 2\narrivals = 1.0", ["`arrivals` is set, and so is", "how many users come"]),
+        ("sizes = \"exponential\"", ["`sizes` is set without", "mean as `transfer`"]),
         ("transfer = \"1 MB\"\nsizes = { pareto = 1.0 }", ["sizes.pareto is 1", "above 1"]),
         ("transfer = \"1 MB\"\nsizes = { lognormal = 0.0 }", ["sizes.lognormal is 0", "above 0"]),
-        ("pauses = { on = \"1 s\", off = \"1 s\" }", ["`pauses` without `app_rate`", "rate"]),
+        ("pauses = { on = \"1 s\", off = \"1 s\" }", ["`pauses` is set without", "as `app_rate`"]),
         (
             "app_rate = \"1 Mb/s\"\npauses = { on = \"1 s\", off = \"1 us\" }",
             ["pauses.off is 1 us", "at least 1 ms"],
         ),
-        ("protocol = \"udp\"", ["UDP without `app_rate`", "rate at which it sends"]),
-        ("protocol = \"udp\"\napp_rate = \"1 Mb/s\"", ["UDP over several paths", "one path"]),
+        ("protocol = \"udp\"", ["it is UDP, and has no", "rate at which it sends"]),
+        ("protocol = \"udp\"\napp_rate = \"1 Mb/s\"", ["it is UDP, and has several", "one path"]),
     ] {
         let text = format!("spread = \"0 s\"\n{edited}");
         let text = RIGHT.replacen("spread = \"1 s\"", &text, 1).replacen("count = 3", "", 1);
@@ -558,7 +558,10 @@ fn coding_that_cannot_be_is_refused_and_coding_that_is_too_weak_is_warned_of() {
     assert!(plan.warnings[0].contains("below 1/(1 − 0.200) = 1.250"), "{:?}", plan.warnings);
     assert!(read(&weak, &["link.right.loss.probability=0.09"]).unwrap().warnings.is_empty());
     let reports = read(&weak, &["flow.users.controller=tfrc"]).unwrap_err();
-    assert!(reports.contains("works with reports, and a path is coded"), "{reports}");
+    assert!(
+        reports.contains("works with reports of its receiver, and a path is coded"),
+        "{reports}"
+    );
     let modern = read(&weak, &["transport.rack=true"]).unwrap_err();
     assert!(modern.contains("transport.rack is on"), "{modern}");
 }

@@ -181,7 +181,7 @@ fn a_node_is_inside_an_area() {
         ("x = 250.0", "x = nan", ["x is NaN, outside", "from 0 to 500 m"]),
         ("y = 150.0", "", ["one of `x` and `y` is missing", "give both or none"]),
         ("[400.0, 100.0]", "[400.0, 301.0]", ["`point`: y is 301, outside", "0 to 300"]),
-        ("[400.0, 100.0]]", "]", ["2 nodes and 1 places", "as many `places` as nodes"]),
+        ("[400.0, 100.0]]", "]", ["2 nodes and 1 places", "give each node a place"]),
         ("count = 3\n", "count = 3\nx = 1.0\ny = 1.0\n", ["3 nodes and 1 places", "at random"]),
         ("width = 500.0", "width = 0.5", ["area: width is 0.5", "from 1 to 1000000"]),
         ("height = 300.0", "height = inf", ["area: height is inf", "from 1 to 1000000"]),
@@ -217,19 +217,23 @@ fn moves_are_possible() {
             ["2 cars with gaps of 300 m", "a road of 500 m"],
         ),
         (of_car, "speed = [1.0, 2.0], hold = '1 ms'", ["hold is 1 ms", "at least 100 ms"]),
-        ("x = 250.0", "moves = 'still'\nx = 250.0", ["a place and moves", "leave out `moves`"]),
+        (
+            "x = 250.0",
+            "moves = 'still'\nx = 250.0",
+            ["both a place and `moves`", "leave out `moves`"],
+        ),
         ("(8) set Y_ 2.0", "(8) set Y_ up", ["line 2: Y_ is up", "one to a line"]),
         ("$ns_ at 3.0", "$ns_ at -3.0", ["line 3: time is -3.0", "one to a line"]),
         ("(8) set X_", "(9) set X_", ["line 2: node 8 has Y_ and no X_", "a start has both"]),
         (
             "$ns_ at 3.0 \"$node_(8)",
             "$ns_ at 3.0 \"$node_(9)",
-            ["they move node 9", "has 9 nodes, from 0"],
+            ["the movements are also of node 9", "9 nodes, numbered from 0"],
         ),
     ]);
     let text = &RIGHT[RIGHT.find("text = '''").unwrap()..RIGHT.find(" } }\n\n[[medium]]").unwrap()];
-    refused(text, "file = 'moves.txt'", ["file is \"moves.txt\"", "give its `text`"]);
-    refused(text, "", ["without movements", "`file` or `text`"]);
+    refused(text, "file = 'moves.txt'", ["file is \"moves.txt\"", "give `text`"]);
+    refused(text, "", ["`trace` has both `file` and `text`, or neither", "give one"]);
     refused(text, "text = ''", ["the movements have no place for node 8", "numbered from 0"]);
 }
 
@@ -248,7 +252,7 @@ fn names_are_those_of_one_thing() {
         (
             "name = \"wire\"",
             "name = \"up/2\"",
-            ["`up/2` is called as link `up` on a channel", "another name"],
+            ["`up/2` has the name that link `up` has on a channel", "another name"],
         ),
         ("count = 3\n", "count = 0\n", ["`walker`: count is 0", "at least 1"]),
         ("count = 3\n", "count = 4000000000\n", ["has 4000000006 nodes", "at most 10000"]),
@@ -258,7 +262,7 @@ fn names_are_those_of_one_thing() {
 #[test]
 fn links_lead_from_a_node_to_another_one_of_what_they_are_a_part_of() {
     all_refused(&[
-        ("to = \"base\"", "to = \"car\"", ["leads from 3 nodes to 2", "both have as many"]),
+        ("to = \"base\"", "to = \"car\"", ["leads from 3 nodes to 2", "both have equally many"]),
         ("to = \"base\"", "to = \"walker\"", ["ends at a station where it begins", "another"]),
         ("to = \"base\"", "to = \"walker-2\"", ["ends at a station where it begins", "another"]),
         ("to = \"base\"", "to = \"walker-4\"", ["no node `walker-4`", "`walker` has 3 nodes"]),
@@ -281,9 +285,9 @@ fn links_lead_from_a_node_to_another_one_of_what_they_are_a_part_of() {
         (
             "routing = \"aodv\"",
             "routing = \"association\"",
-            ["association without `access`", "name the node or group"],
+            ["and there is no `access`", "name the node or group"],
         ),
-        ("access = \"point\"", "access = \"nobody\"", ["`nobody` is no station of it", "name one"]),
+        ("access = \"point\"", "access = \"nobody\"", ["`nobody` is not a station", "name one"]),
         (
             "access = \"point\"",
             "access = \"walker-1\"",
@@ -297,7 +301,7 @@ fn links_lead_from_a_node_to_another_one_of_what_they_are_a_part_of() {
         (
             "routing = \"association\"",
             "routing = \"aodv\"",
-            ["it has `access` points", "addresses of single nodes"],
+            ["`access` points and another routing", "find single nodes"],
         ),
         (
             "routing = \"association\"",
@@ -307,7 +311,7 @@ fn links_lead_from_a_node_to_another_one_of_what_they_are_a_part_of() {
         (
             "medium = \"yard\"",
             "medium = \"yard\"\nrate = '1 Mb/s'",
-            ["`rate` is set", "those of the medium"],
+            ["`rate` is set", "the medium and its stations have"],
         ),
     ]);
 }
@@ -322,9 +326,13 @@ fn buses_and_cells_are_possible() {
     let stranger = user("name = 'car-1'");
     let fading = user("name = 'walker-1', fading = { deviation_db = 31.0, coherence = '1 s' }");
     all_refused(&[
-        (bus, red_bus.as_str(), ["queue is one of a router", "codel, fq-codel"]),
-        ("snr_db = 20.0", red_cell.as_str(), ["queue is one of a router", "codel, fq-codel"]),
-        ("snr_db = 20.0", "", ["snr_db is not said of `walker-1`", "or `radio` and a [[node]]"]),
+        (bus, red_bus.as_str(), ["of a kind that only routers have", "codel, fq-codel"]),
+        (
+            "snr_db = 20.0",
+            red_cell.as_str(),
+            ["of a kind that only routers have", "codel, fq-codel"],
+        ),
+        ("snr_db = 20.0", "", ["user `walker-1` has no `snr_db`", "or `radio` and a [[node]]"]),
         ("snr_db = 20.0", "snr_db = 101.0", ["snr_db is 101", "from -50 to 100"]),
         ("snr_db = 20.0", "snr_db = 20.0\nblocks = 0", ["blocks is 0", "from 1 to 500"]),
         ("snr_db = 20.0", "snr_db = 20.0\noverhead = 1.0", ["overhead is 1", "to below 1"]),
@@ -336,7 +344,7 @@ fn buses_and_cells_are_possible() {
         (
             "snr_db = 20.0",
             stranger.as_str(),
-            ["`car-1` is no user of it", "its users are `walker-1`"],
+            ["`car-1` is not a user of it", "its users are `walker-1`"],
         ),
         (
             "snr_db = 20.0",
@@ -355,14 +363,18 @@ fn flows_have_the_channels_and_nodes_that_there_are() {
         (
             "count = 3\ncontroller",
             "count = 4\ncontroller",
-            ["4 users, and `up` a group of 3", "at most 3"],
+            ["4 users, and an end of link `up` has 3 nodes", "at most 3"],
         ),
-        ("protocol = \"udp\"\necho", "echo", ["`echo` of a flow of TCP", "UDP's packets"]),
+        (
+            "protocol = \"udp\"\necho",
+            "echo",
+            ["`echo` is set, and the flow is TCP", "packets of UDP"],
+        ),
         ("back = [\"stay\"]", "", ["no `back`", "echoes share the medium"]),
         (
             "links = [\"roam\"]",
             "links = [\"up\"]\nchannel = \"each\"",
-            ["UDP over each channel", "a number"],
+            ["a path on each channel", "a number"],
         ),
     ]);
 }
@@ -379,23 +391,23 @@ fn what_takes_memory_or_time_without_end_is_refused() {
     let few = few.replace("nodes = [\"car\"]", "").replace("access = \"point\"", "access = \"ap\"");
     let few = few.replace("\"point\"", "\"ap\"");
     let error = of(&few, &["duration=31536000 s", "area.width=1", "area.height=1"]);
-    assert!(error.contains("node `walker`") && error.contains("1e7 times in a run"), "{error}");
+    assert!(error.contains("node `walker`") && error.contains("1e7 times"), "{error}");
     let text = few.replace(
         "waypoint = { speed = [1000.0, 1000.0] }",
         "highway = { speed = [9.0, 9.0], hold = '100 ms', gap = 1.0 }",
     );
     let error = of(&text, &["duration=31536000 s"]);
-    assert!(error.contains("node `walker`") && error.contains("1e7 times in a run"), "{error}");
+    assert!(error.contains("node `walker`") && error.contains("1e7 times"), "{error}");
     // 1000 nodes on 64 channels: 64 matrices of a million.
     let many =
         calm.replace("count = 3\n", "count = 990\n").replace("channels = 3", "channels = 64");
     let error = of(&many, &[]);
     assert!(
-        error.contains("channels is 64, with 993 stations") && error.contains("16,000,000"),
+        error.contains("it has 64 channels with 993 stations") && error.contains("16,000,000"),
         "{error}"
     );
     let error = of(&calm.replace("count = 3\n", "count = 9000\n"), &[]);
-    assert!(error.contains("one of 9003") && error.contains("at most 1000"), "{error}");
+    assert!(error.contains("it has 9003 stations") && error.contains("at most 1000"), "{error}");
     let bus = calm.replace("from = \"base\"\nto = \"server\"", "from = \"base\"\nto = \"crowd\"");
     let bus = bus.replace(
         "[[medium]]\nname = \"air\"",

@@ -107,12 +107,15 @@ fn what_cannot_be_of_a_medium_is_refused() {
         ("medium.one.station.ap.x=1000.0", &["`up`", "1000 m apart", "out of range"]),
         ("medium.one.station.ap.ring=0 packets", &["ring is 0", "at least 1 packet"]),
         ("medium.one.station.ap.rate=1 Mb/s", &["rate is 1 Mb/s", "its rates are 6"]),
-        ("medium.one.station.ap.queue={ pie = {} }", &["queue is one of a router", "fq-codel"]),
+        (
+            "medium.one.station.ap.queue={ pie = {} }",
+            &["of a kind that only routers have", "fq-codel"],
+        ),
         ("medium.one.station.ap.residual_loss=2.0", &["residual_loss is 2", "from 0 to 1"]),
         ("medium.one.station.ap.noise=0 s", &["noise is 0 s", "between two bursts"]),
         ("medium.one.station.ap.name=nobody", &["station `nobody`", "`client` and `ap`"]),
         ("link.up.medium=three", &["no medium `three`", "`one` and `two`"]),
-        ("link.up.rate=1 Mb/s", &["`rate` is set", "of the medium and its stations"]),
+        ("link.up.rate=1 Mb/s", &["`rate` is set", "the medium and its stations have rates"]),
         ("link.up.to=client", &["begins", "another station"]),
     ] {
         let error = read(RIGHT, &[change]).map(|_| ()).expect_err(change);
@@ -132,7 +135,7 @@ fn a_medium_without_links_and_a_link_without_ends_are_refused() {
     assert!(error.contains("medium `x` has no stations"), "{error}");
     let open = RIGHT.replacen("from = \"client\"\n", "", 1);
     let error = read(&open, &[]).map(|_| ()).unwrap_err();
-    assert!(error.contains("`medium` without `from` and `to`"), "{error}");
+    assert!(error.contains("`medium` is set without `from` and `to`"), "{error}");
 }
 
 #[test]

@@ -52,20 +52,24 @@ fn what_does_not_go_with_them_is_refused_and_what_would_be_right_is_said() {
         (
             format!("{times}change = [{{ at = '1 s', rate = '1 Mb/s' }}]"),
             "change.0.rate is set",
-            "no rate that could change",
+            "no rate to change",
         ),
         (
             format!("{times}trace = {{ rows = \"t_s,rate_bps\\n0,1e6\" }}"),
-            "trace is of rates",
+            "its trace has rates",
             "no opportunities",
         ),
-        ("opportunities = { start = '1 s' }".into(), "without times", "`file` or `times`"),
-        ("opportunities = { times = '1', file = 'f' }".into(), "with both", "`file` or `times`"),
         (
-            "opportunities = { file = 'f' }".into(),
-            "opportunities.file is \"f\"",
-            "give its `times`",
+            "opportunities = { start = '1 s' }".into(),
+            "both `file` and `times`, or neither",
+            "give one",
         ),
+        (
+            "opportunities = { times = '1', file = 'f' }".into(),
+            "both `file` and `times`, or neither",
+            "give one",
+        ),
+        ("opportunities = { file = 'f' }".into(), "opportunities.file is \"f\"", "give `times`"),
         (
             "opportunities = { times = \"3\\n1\" }".into(),
             "line 2: time goes back: 1 ms after 3 ms",
@@ -100,6 +104,6 @@ fn a_file_comes_into_the_text_and_its_errors_name_it_and_the_line() {
     let plan = Plan::read(&embedded, "x.toml", &[]).unwrap();
     assert_eq!(plan.links[0].opportunities.as_ref().unwrap().times_ms[..], [0, 1, 1, 5]);
     let error = within("0\nx\n").unwrap_err().to_string();
-    let what = "the trace lte.down is wrong in line 2: `x` is no whole number of milliseconds";
+    let what = "the trace lte.down is wrong in line 2: `x` is not a whole number of milliseconds";
     assert!(error.contains(what) && error.contains("such as 0 1 1 5"), "{error}");
 }

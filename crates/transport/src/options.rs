@@ -92,7 +92,7 @@ options! {
     /// What an idle time of more than a timeout does to the window.
     idle: Idle = Idle::Keep;
     /// How long an ACK may wait for a second segment; "0 ms" acknowledges each, "linux" adapts the
-    /// time as Linux does and needs `handshake`. In a plan the constant time; none where it adapts.
+    /// time as Linux does and needs `handshake`. A plan has the constant time, or null with "linux".
     #[serde(rename(serialize = "delayed_ack_s"))]
     delayed_ack: DelayedAck = DelayedAck::After(Span::ZERO);
     /// Initial window in segments.
@@ -104,7 +104,8 @@ options! {
     min_window: f64 = 1.0, WINDOW;
     /// Smallest slow-start threshold of coupled paths in segments; a single path has 2.
     min_ssthresh: f64 = 1.0, WINDOW;
-    /// At the end of slow start, segments left over in the ACK go to congestion avoidance.
+    /// When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
+    /// avoidance.
     slow_start_carry_over: bool = true;
     /// Smallest retransmission timeout; at most `rto_max`.
     #[serde(rename(serialize = "rto_min_s"))]
@@ -124,13 +125,13 @@ options! {
     /// Queues); without it as many as the window admits.
     #[serde(rename(serialize = "small_queue_bytes"))]
     small_queue: Option<Bytes> = None, SMALL_QUEUE;
-    /// The same as a time: what the path sends in it, two packets at least (TCP Small Queues since
-    /// 2013, at the rate that Linux paces with).
+    /// The same as a time: what the path sends in it at the rate that Linux paces with, at least
+    /// two packets (TCP Small Queues since 2013).
     #[serde(rename(serialize = "small_queue_time_s"))]
     small_queue_time: Option<Span> = None, SMALL_QUEUE_TIME;
     /// The receive buffer begins with 128 KiB and follows what arrives.
     autotune: bool = false;
-    /// Connections and joins begin with their handshakes; otherwise they are there at once.
+    /// Connections and joins begin with their handshakes; otherwise they are established at once.
     handshake: bool = false;
     /// When the receive window is full, what the receiver waits for is sent on another path too
     /// (Raiciu et al. 2012).
@@ -207,7 +208,8 @@ impl Options {
             return wrong("min_window", &self.min_window, right);
         }
         if self.delayed_ack == DelayedAck::AsLinux && !self.handshake {
-            let right = "set `handshake = true` too: a receiver knows the round trip from it alone";
+            let right =
+                "set `handshake = true` too: a receiver measures the round trip in the handshake";
             return wrong("delayed_ack", &"linux without handshake", right);
         }
         if self.rto_min > self.rto_max {

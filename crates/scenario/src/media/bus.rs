@@ -22,13 +22,13 @@ pub struct Bus {
     pub name: Name,
     /// Rate at which frames are sent.
     pub rate: Rate,
-    /// Propagation delay from anywhere to anywhere; the bus is busy as long.
+    /// Propagation delay between any two stations; the bus stays busy for it.
     #[serde(default)]
     pub delay: Span,
     /// The queue of each station; by default drop-tail of 100 packets.
     #[serde(default)]
     pub queue: Option<Queue>,
-    /// Further nodes on it that no link names.
+    /// Further nodes on the bus that no link names.
     #[serde(default)]
     pub nodes: Vec<Name>,
 }

@@ -32,10 +32,10 @@ pub struct Cell {
     #[serde(default)]
     #[schemars(extend("range" = BLOCKS.right))]
     pub blocks_up: Option<u32>,
-    /// Who gets them.
+    /// How the base station chooses the user that gets them.
     #[serde(default)]
     pub scheduler: Scheduler,
-    /// Over how long served rates are averaged (proportional fair).
+    /// Time over which served rates are averaged (proportional fair).
     #[serde(default = "averaging")]
     #[schemars(extend("range" = AVERAGING.right))]
     pub averaging: Span,
@@ -43,11 +43,11 @@ pub struct Cell {
     #[serde(default = "overhead")]
     #[schemars(extend("range" = OVERHEAD.right))]
     pub overhead: f64,
-    /// Mean signal-to-noise ratio of users, in dB; without it, `radio` says it from places.
+    /// Mean signal-to-noise ratio of users, in dB; without it, `radio` and places give it.
     #[serde(default)]
     #[schemars(extend("range" = SNR.right))]
     pub snr_db: Option<f64>,
-    /// How users' signals come and go around their mean.
+    /// How users' signals vary around their mean (fading).
     #[serde(default)]
     pub fading: Option<Fading>,
     /// Propagation between the base station and users.
@@ -69,8 +69,10 @@ const BLOCKS: ValidRange<u32> = ValidRange {
 const AVERAGING: ValidRange<Span> =
     ValidRange { holds: |time| *time >= Span::millis(1), right: "it is at least 1 ms" };
 
-const OVERHEAD: ValidRange<f64> =
-    ValidRange { holds: |part| (0.0..1.0).contains(part), right: "a part, from 0 to below 1" };
+const OVERHEAD: ValidRange<f64> = ValidRange {
+    holds: |part| (0.0..1.0).contains(part),
+    right: "it is a fraction, from 0 to below 1",
+};
 
 const SNR: ValidRange<f64> =
     ValidRange { holds: |snr| (-50.0..=100.0).contains(snr), right: "dB, from -50 to 100" };
@@ -91,13 +93,13 @@ fn overhead() -> f64 {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellUser {
-    /// The node that it is.
+    /// Name of its node.
     pub name: Name,
     /// Mean signal-to-noise ratio in dB.
     #[serde(default)]
     #[schemars(extend("range" = SNR.right))]
     pub snr_db: Option<f64>,
-    /// How its signal comes and goes.
+    /// How its signal varies around its mean (fading).
     #[serde(default)]
     pub fading: Option<Fading>,
     /// Its queue in each direction.
@@ -228,7 +230,7 @@ impl Cell {
         unique("user", self.user.iter().map(|user| &user.name))?;
         for user in &self.user {
             if user.name.text == self.base.text || !users.contains(&user.name.text) {
-                let what = format!("cell `{name}`: `{}` is no user of it", user.name.text);
+                let what = format!("cell `{name}`: `{}` is not a user of it", user.name.text);
                 let all = users.iter().filter(|user| **user != self.base.text);
                 let help = format!("its users are {}", list(all.map(String::as_str)));
                 return Err(Located::at(&user.name, Error::new(what).help(help)));
@@ -255,7 +257,7 @@ impl Cell {
             Some(user) => {
                 let right = "give `snr_db`, for all or for this user, or `radio` and a [[node]] \
                              for it and the base";
-                Err(WrongKey::value("snr_db", format!("not said of `{user}`"), right))
+                Err(WrongKey::new("snr_db", format!("user `{user}` has no `snr_db`"), right))
             }
             None => Ok(()),
         }

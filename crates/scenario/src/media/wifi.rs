@@ -25,7 +25,7 @@ pub struct Medium {
     pub name: Name,
     /// The amendment.
     pub standard: Standard,
-    /// At which rate data is sent, or at most; by default the fastest.
+    /// Rate at which data is sent, the highest where stations choose; by default the fastest.
     #[serde(default)]
     pub rate: Option<Rate>,
     /// How stations choose the rate of a packet.
@@ -73,8 +73,8 @@ pub struct Medium {
     /// How packets find their way from station to station; without it a link is one hop.
     #[serde(default)]
     pub routing: Option<Routing>,
-    /// The node or group whose nodes are access points: as an end of a link they are one, whichever
-    /// a station reaches.
+    /// The node or group whose nodes are access points: as an end of a link, its name stands for
+    /// the access point that a station reaches.
     #[serde(default)]
     pub access: Option<Name>,
     /// How many such channels there are, each with a station of every node: orthogonal, numbered
@@ -198,23 +198,31 @@ impl MediumTable for Medium {
         let placed = |wrong: WrongKey| wrong.of("medium", &self.name.text);
         let finds_any = matches!(self.routing, Some(Routing::Oracle | Routing::Association));
         if self.access.is_some() && !finds_any {
-            let right = "its routing is \"association\" or \"oracle\": protocols know addresses \
-                         of single nodes";
-            return Err(placed(WrongKey::new("access", "it has `access` points", right)));
+            let right = "set routing = \"association\" or \"oracle\": the other protocols find single \
+                         nodes, not the nearest of several";
+            return Err(placed(WrongKey::new(
+                "access",
+                "it has `access` points and another routing",
+                right,
+            )));
         }
         let Some(access) = &self.access else {
             return match self.routing == Some(Routing::Association) {
                 true => {
                     let right = "name the node or group whose nodes are access points";
-                    Err(placed(WrongKey::new("routing", "association without `access`", right)))
+                    Err(placed(WrongKey::new(
+                        "routing",
+                        "`routing` is \"association\", and there is no `access`",
+                        right,
+                    )))
                 }
                 false => Ok(()),
             };
         };
         let (known, points) = (self.stations(links), links.nodes.members(&access.text));
         if let Some(node) = points.iter().find(|node| !known.contains(node)) {
-            let what = format!("`{node}` is no station of it");
-            return Err(placed(WrongKey::new("access", what, "name one")));
+            let what = format!("access: `{node}` is not a station of this medium");
+            return Err(placed(WrongKey::new("access", what, "name one of its stations")));
         }
         self.check_points(links, access, &points)
     }
@@ -231,8 +239,8 @@ impl MediumTable for Medium {
         unique("station", self.station.iter().map(|station| &station.name))?;
         let stations = self.stations(links);
         if stations.len() > MOST_STATIONS {
-            let what = format!("one of {}", stations.len());
-            return Err(placed(WrongKey::value("station", what, "a medium has at most 1000")));
+            let what = format!("it has {} stations", stations.len());
+            return Err(placed(WrongKey::new("station", what, "a medium has at most 1000")));
         }
         if stations.is_empty() {
             let error = Error::new(format!("medium `{name}` has no stations"));
@@ -344,9 +352,10 @@ impl Medium {
         match others + pairs <= MOST_PAIRS {
             true => Ok(pairs),
             false => {
-                let what = format!("{}, with {stations} stations each", self.channels);
+                let what =
+                    format!("it has {} channels with {stations} stations each", self.channels);
                 let right = "stations × stations × channels of all media are at most 16,000,000";
-                Err(WrongKey::value("channels", what, right).of("medium", &self.name.text))
+                Err(WrongKey::new("channels", what, right).of("medium", &self.name.text))
             }
         }
     }
