@@ -64,6 +64,7 @@ def test_overrides_that_differ_and_are_in_no_label_are_named_below_a_figure(coun
         "scenario-c · lia · link.ap1.rate differs too · mean of 1 to 4 s (warm-up 1 s) · "
         "one replication"
     )
+    assert "differ" not in below(plot.shares(counts, names=["a", "b", "c"]))
     changed = [cell(1), cell(2, "link.ap2.rate=9 Mb/s", controller="olia")]
     assert "flow.multipath.count and link.ap2.rate differ too" in below(plot.cdf(changed))
     assert "differ" not in below(plot.shares([cell(1), cell(2)]))

@@ -70,7 +70,7 @@ def cdf(
     ax.set_xlabel(f"{RATES[metric]} per {'user' if sample_s is None else 'class'} (Mb/s)")
     ax.set_ylabel("Fraction of users" if sample_s is None else "Fraction of time")
     pieces = "" if sample_s is None else f"pieces of {sample_s:g} s"
-    note = sums_up(given, setting=pieces, intervals=False)
+    note = sums_up(given, names, setting=pieces, intervals=False)
     style.legend(figure, legend_entries(texts, classes), note=note)
     return figure
 

@@ -113,28 +113,42 @@ def controllers(result: Result) -> str:
     return "+".join(dict.fromkeys(c.controller for c in multipath)) or "udp"
 
 
-def sums_up(results: Sequence[Result], *, setting: str = "", intervals: bool = True) -> str:
-    """What figures of means say of results: scenario, controller, span, warm-up, replications."""
+def sums_up(
+    results: Sequence[Result],
+    names: Sequence[str] | None = None,
+    *,
+    setting: str = "",
+    intervals: bool = True,
+) -> str:
+    """What figures of means say of results: scenario, controller, span, warm-up, replications; and
+    without `names` what else differs.
+    """
     measured = [result for result in results if result.world != "theory"]
     several = any(len(result.runs) > 1 for result in measured)
     return joined(
         scenarios(results),
         setting,
         same(results, controllers),
-        unsaid(results),
+        "" if names else unsaid(results),
         same(measured, span),
         replications(results),
         "95 % intervals" if several and intervals else "",
     )
 
 
-def over_time(results: Sequence[Result], seeds: str = "", name: str | None = None) -> str:
+def over_time(
+    results: Sequence[Result],
+    seeds: str = "",
+    name: str | None = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> str:
     """What figures over time say of results: scenario and controller or the name in their place,
-    warm-up, `seeds`.
+    warm-up, `seeds`; and without `names` what else differs.
     """
     return joined(
         *([name] if name else [scenarios(results), same(results, controllers)]),
-        unsaid(results),
+        "" if names else unsaid(results),
         same(results, lambda r: f"warm-up {r.plan.warmup_s:g} s" if r.plan.warmup_s else ""),
         seeds or replications(results),
     )

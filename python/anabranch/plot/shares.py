@@ -85,7 +85,7 @@ def shares(
         groups = groups or "Controller"
     axes[-1].set_xlabel("Class (controller)" if alone else groups or "")
     swatches = [style.swatch(n, name, whose(given, name)) for n, name in enumerate(classes)]
-    note = sums_up(given, setting=setting)
+    note = sums_up(given, names, setting=setting)
     style.legend(figure, [*([] if alone else swatches), *marks], note=note)
     return figure
 

@@ -130,7 +130,7 @@ def subflows(
     entries = [style.entry(f"path {n}", **look_of(n, n, paths, 1)) for n in range(paths)]
     entries += style.warmup_entry(seen.warmup_s > seen.t_s[0] for seen in views)
     seeds = joined(of_whom(given[0], who), f"seed {views[0].run.seed}")
-    style.legend(figure, entries, note=over_time(given, seeds))
+    style.legend(figure, entries, note=over_time(given, seeds, names=names))
     return figure
 
 

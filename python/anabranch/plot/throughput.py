@@ -68,7 +68,7 @@ def throughput(
             ax.set_ylim(0, top or 1.0)
     lines = [style.entry(name, **look(index, name)) for index, name in enumerate(classes)]
     axes[-1].set_xlabel("Time (s)")
-    style.legend(figure, [*lines, *entries], note=over_time(given))
+    style.legend(figure, [*lines, *entries], note=over_time(given, names=names))
     return figure
 
 
