@@ -98,7 +98,7 @@ PYTHON = {
     "remarks": {*TYPES, "_core"},
     "frames": {*TYPES, "offers"},
     "capture": {"capture", "records", "tables", "_core", "statistics", "files"},
-    "report": {"report", "plot", "files"},
+    "report": {"report", "plot", "files", "offers"},
     "plot": {
         "plot",
         "offers",

@@ -14,8 +14,9 @@ from anabranch import plot, theory
 from anabranch.cli.application import app
 from anabranch.fairness import reference, tcp_fairness
 from anabranch.offers import MOST_LISTED, UnknownName, keyed, unknown
-from anabranch.papers import evaluate
+from anabranch.papers import Laboratory, evaluate
 from anabranch.papers.cells import cell
+from anabranch.report import Cell
 from anabranch.theory.coding import CodedFlow, CodedPath
 from anabranch.theory.dcf import phy
 
@@ -183,3 +184,13 @@ def test_the_command_line_finds_the_words_for_round_trips(tmp_path: Path) -> Non
     words = ["theory", "khalili/scenario-c", "--rtt", "BASE", "--json", str(file)]
     app(words, standalone_mode=False)
     assert ab.Result.load(file).provenance["rtt"] == "base"
+
+
+def test_a_report_a_picture_and_a_laboratory_offer_the_word_that_is_near(tmp_path: Path) -> None:
+    assert Cell("1.28", "Not reproduced").verdict == "not_reproduced"
+    with pytest.raises(ValueError, match="did you mean `undecided`"):
+        Cell("1.28", "undecidd")
+    with pytest.raises(ValueError, match="did you mean `png`"):
+        plot.check_format(tmp_path / "shares.pgn")
+    with pytest.raises(KeyError, match="no result of a configuration 'c-lia-30'"):
+        Laboratory({})["c-lia-30"]

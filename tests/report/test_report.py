@@ -74,7 +74,7 @@ def test_a_verdict_is_worded_and_coloured(verdict, word):
 
 
 def test_an_unknown_verdict_is_an_error():
-    with pytest.raises(ValueError, match="no verdict 'passed'; choose from reproduced"):
+    with pytest.raises(ValueError, match="no verdict 'passed'; the verdicts are reproduced"):
         Cell("", "passed")
 
 

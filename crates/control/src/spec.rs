@@ -201,8 +201,9 @@ fn slow_start(text: &str, name: &str) -> Result<(AnySlowStart, String), UnknownC
         let all = AnySlowStart::listed().into_iter().flat_map(|kind| kind.described.names);
         let all: Vec<&str> = all.copied().collect();
         let (offer, all) = (offer(name, all.iter().copied()), all.join(", "));
+        let there = if offer.is_empty() { "; there" } else { " There" };
         let problem = format!("there is no slow start `{name}`{offer}");
-        UnknownController(format!("`{text}`: {problem}; there are {all}"))
+        UnknownController(format!("`{text}`: {problem}{there} are {all}"))
     })
 }
 
@@ -389,7 +390,8 @@ mod tests {
         same("lia", "lia+standard");
         same("cubic:hystart", "cubic+hystart");
         let why = error("lia+hystrat");
-        assert!(why.contains("did you mean `hystart`?; there are standard, hystart"), "{why}");
+        assert!(why.contains("did you mean `hystart`? There are standard, hystart"), "{why}");
+        assert!(error("lia+quick").contains("no slow start `quick`; there are standard"));
         assert!(error("bbr+hystart").contains("`bbr` has a slow start of its own"));
     }
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from ..offers import unknown
 from ..result import Result, run
 from ..scenario import load
 
@@ -162,4 +163,6 @@ class Laboratory:
         return replace(self, results=self.results | narrowed)
 
     def __getitem__(self, name: str) -> Result:
+        if name not in self.results:
+            raise unknown("result of a configuration", name, self.results, "there are those of")
         return self.results[name]

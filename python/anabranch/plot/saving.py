@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..files import atomic_write
+from ..offers import offer
 from .size import NARROWEST, WIDEST, Width, inches_of
 from .style import RECIPES, context
 
@@ -43,7 +44,9 @@ def check_format(path: str | Path) -> str:
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         known = ", ".join(f".{name}" for name in FORMATS)
-        raise ValueError(f"{path}: the name must end in one of {known}, to say which format")
+        raise ValueError(
+            f"{path}: the name must end in one of {known}, to say which format{offer(suffix, FORMATS)}"
+        )
     return suffix
 
 

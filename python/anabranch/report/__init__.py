@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..files import atomic_write
+from ..offers import lookup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -45,11 +46,10 @@ class Cell:
     """Whether it is the heading of the rows that follow."""
 
     def __post_init__(self) -> None:
-        """Checks the verdict."""
-        if self.verdict is not None and self.verdict not in WORDS:
-            raise ValueError(
-                f"there is no verdict {self.verdict!r}; choose from {', '.join(WORDS)}"
-            )
+        """Finds the verdict however it is written."""
+        if self.verdict is not None:
+            verdict = lookup("verdict", self.verdict, WORDS, "the verdicts are")
+            object.__setattr__(self, "verdict", verdict)
 
     @property
     def word(self) -> str | None:
