@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 ROOT = Path(__file__).resolve().parents[2]
 
 project = "Anabranch"
@@ -39,6 +41,8 @@ SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOT
 ENTRY = re.compile(r"^\* \[(.+?)\]\((.+?)\.md\)", flags=re.MULTILINE)
 
 
+SHORT = 14
+"""Letters of a cell in a table that is kept in one line."""
 NOTEBOOKS = "docs/notebooks/README"
 BELOW = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 """Puts the notebooks below their page in the sidebar."""
@@ -55,7 +59,15 @@ def navigation(_app: Any, page: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {kind}\n\n{entries}\n```\n"
 
 
+def unbroken(_app: Any, page: nodes.document) -> None:
+    """Marks the short cells of tables, which site.css keeps in one line."""
+    for cell in page.findall(nodes.entry):
+        if len(cell.astext()) <= SHORT:
+            cell["classes"].append("short")
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("source-read", navigation)
+    app.connect("doctree-read", unbroken)
     return {"parallel_read_safe": True}

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from .. import plot, theory
 from ..plan import Plan
+from ..plot.labels import studied
 from ..plot.map import split_unit
 from ..scenario import Scenario
 from ..statistics import significant
@@ -83,14 +84,13 @@ def figure(found: theory.WhatIf, of: str, plan: Plan, looks: Looks) -> Figure:
     words, unit = QUANTITIES[of]
     axes = found.axes
     labels = [_label(axis) for axis in axes]
-    controllers = dict.fromkeys(c.controller for c in plan.classes)
     return plot.heat_map(
         found.quantity(of),
         columns=axes[0].values,
         rows=axes[1].values if len(axes) == 2 else None,
         labels=(labels[0], labels[-1]),
         quantity=f"{words} ({unit})" if unit else words,
-        note=f"{plan.name} · {'+'.join(controllers)} · equilibrium",
+        note=f"{plan.name} · {studied(plan)} · equilibrium",
         **looks.options(),
     )
 

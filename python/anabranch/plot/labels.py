@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ..plan import Plan
 from ..result import Result
 from . import style
 
@@ -105,10 +106,15 @@ def numbered(texts: Sequence[str]) -> list[str]:
 
 
 def controllers(result: Result) -> str:
+    """The controller under study of a result."""
+    return studied(result.plan)
+
+
+def studied(plan: Plan) -> str:
     """The controller under study, as tables name it: that of the classes with several paths, or of
     all classes with one.
     """
-    classes = [c for c in result.plan.classes if c.protocol != "udp"]
+    classes = [c for c in plan.classes if c.protocol != "udp"]
     multipath = [c for c in classes if len(c.paths) > 1] or classes
     return "+".join(dict.fromkeys(c.controller for c in multipath)) or "udp"
 
