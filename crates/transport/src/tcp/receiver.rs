@@ -76,7 +76,6 @@ impl Adaptive {
 }
 
 /// With `delayed_ack = "linux"`: the state of a path.
-#[inline(always)] // on the way of every ACK
 fn linux(adaptive: &mut Option<Box<Adaptive>>, path: usize) -> Option<&mut LinuxAck> {
     adaptive.as_mut()?.linux.get_mut(path)
 }
@@ -128,6 +127,29 @@ impl Receiver {
         Decision::Now
     }
 
+    /// The ACK of `data` where ACKs are delayed, unless it waits. RFC 5681 §4.2: it leaves at once
+    /// out of order or when a hole is filled.
+    #[inline(never)] // it would crowd the way of ACKs that are not delayed
+    fn ack_or_wait(
+        &mut self,
+        now: Time,
+        path: usize,
+        data: &Data,
+        (in_order, filled_hole): (bool, bool),
+    ) -> Option<Ack> {
+        let wait = match self.settings.options.delayed_ack {
+            DelayedAck::After(time) => in_order.then_some(time),
+            DelayedAck::AsLinux => match self.ask_linux(now, path, data, in_order) {
+                Decision::Within(time) => Some(time),
+                Decision::Now => None,
+            },
+        };
+        match wait {
+            Some(time) if !filled_hole => self.delay(now, path, time),
+            _ => Some(self.ack(path)),
+        }
+    }
+
     /// The ACK waits for a second segment, or for `time`.
     fn delay(&mut self, now: Time, path: usize, time: Span) -> Option<Ack> {
         let side = &mut self.paths[path];
@@ -138,13 +160,18 @@ impl Receiver {
         None
     }
 
-    #[inline(always)] // on the way of every segment
     fn ack(&mut self, path: usize) -> Ack {
+        if let Some(linux) = linux(&mut self.adaptive, path) {
+            linux.on_ack_sent(self.paths[path].next);
+        }
+        self.plain_ack(path)
+    }
+
+    /// An ACK of a path whose ACKs are not delayed as Linux delays them.
+    #[inline(always)] // on the way of every segment
+    fn plain_ack(&mut self, path: usize) -> Ack {
         let side = &mut self.paths[path];
         side.due = Time::NEVER;
-        if let Some(linux) = linux(&mut self.adaptive, path) {
-            linux.on_ack_sent(side.next);
-        }
         Ack {
             ack: side.next,
             data_ack: self.data.next,
@@ -202,19 +229,9 @@ impl ReceivingEndpoint for Receiver {
                 side.transit = now.since(data.stamp);
             }
         }
-        // RFC 5681 §4.2: at once out of order or when a hole is filled.
         match self.settings.options.delayed_ack {
-            DelayedAck::After(time) if time > Span::ZERO && in_order && !filled_hole => {
-                self.delay(now, path, time)
-            }
-            DelayedAck::AsLinux => {
-                let decision = self.ask_linux(now, path, data, in_order);
-                match decision {
-                    Decision::Within(time) if !filled_hole => self.delay(now, path, time),
-                    _ => Some(self.ack(path)),
-                }
-            }
-            _ => Some(self.ack(path)),
+            DelayedAck::After(Span::ZERO) => Some(self.plain_ack(path)),
+            _ => self.ack_or_wait(now, path, data, (in_order, filled_hole)),
         }
     }
 
