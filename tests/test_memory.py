@@ -129,6 +129,17 @@ links = ["one"]
 COMMAND = "import sys; from anabranch.cli import main; sys.argv[0] = 'anabranch'; main()"
 
 
+def test_a_command_without_memory_ends_with_an_error_and_no_traceback(tmp_path: Path) -> None:
+    """What reads a result is not estimated before."""
+    file = tmp_path / "long.json"
+    file.write_text(f"[{'[1.5],' * 6_000_000}1]")
+    words = [sys.executable, "-c", COMMAND, "plot", file, "-o", tmp_path / "x.png"]
+    limited = ["sh", "-c", 'ulimit -v 600000; exec "$@"', "sh", *words]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: out of memory"), done.stderr
+
+
 def test_a_log_of_events_that_outgrows_its_memory_ends_and_the_run_goes_on(tmp_path: Path) -> None:
     scenario, file = tmp_path / "lossy.toml", tmp_path / "run.json"
     scenario.write_text(LOSSY)

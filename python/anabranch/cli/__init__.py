@@ -42,6 +42,9 @@ def _status() -> int | str | None:
     except (ValueError, OSError) as error:  # ScenarioError and TheoryError are ValueErrors
         print(f"error: {message(error)}", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        print(f"error: out of memory. {error}".rstrip(), file=sys.stderr)
+        return 2
     return 0
 
 
