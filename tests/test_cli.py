@@ -428,6 +428,12 @@ def test_the_links_table_has_the_prices_of_both_optima() -> None:
     assert "with probing cost" in head
 
 
+def test_prices_in_the_links_table_are_in_seconds_for_a_megabit() -> None:
+    out = anabranch("theory", "khalili/scenario-c").stdout
+    (row,) = (line for line in out.splitlines() if "ap2" in line)
+    assert "s/Mbit" in out and 1.0 < float(row.split()[-2]) < 1.2
+
+
 @pytest.mark.parametrize(
     ("command", "after_s"),
     [("run", 3), ("compare", 8)],  # compare solves theory first

@@ -39,6 +39,8 @@ STABILITY = {
     "unstable": "small deviations of windows grow",
 }
 PRICE_UNITS = {"log": "s/bit", "tcp": "loss"}
+PRICES_SHOWN = {"log": (1e6, "s/Mbit"), "tcp": (1.0, "loss")}
+"""In tables: from the unit above to the one that is shown."""
 
 
 def round_trip(text: str) -> str | float:
@@ -324,6 +326,7 @@ def _beside(what: Prediction) -> list[theory.Allocation]:
 def _links(what: Prediction) -> Table:
     """Loads, losses and prices of the links that have a rate."""
     found, best, probing = what.equilibrium, what.optimum, what.probing
+    scale, unit = PRICES_SHOWN[best.utility]
     limited = {link.name for link in what.plan.links if link.rate_bps}
     limited |= {f"{link}[{c.name}]" for link in limited for c in what.plan.classes}  # copies
     rows = [
@@ -331,14 +334,13 @@ def _links(what: Prediction) -> Table:
             named(name),
             f"{load_bps / 1e6:.3f}",
             f"{found.link_losses[name]:.5f}" if found.link_losses[name] else "0",
-            significant(best.link_prices[name]),
-            significant(probing.link_prices[name]) if probing else "–",
+            significant(scale * best.link_prices[name]),
+            significant(scale * probing.link_prices[name]) if probing else "–",
         ]
         for name, load_bps in found.link_loads_bps.items()
         if name in limited
     ]
     head = ["link", "load Mb/s", "loss at equilibrium"]
-    unit = PRICE_UNITS[best.utility]
     prices = [f"price at the optimum, {unit}", f"with probing cost, {unit}"]
     return table("Links", [*head, *prices], rows)
 
