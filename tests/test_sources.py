@@ -185,6 +185,12 @@ def test_cells_are_listed_by_document_and_another_list_takes_no_document(capsys:
         app(["list", "plots", "khalili"], standalone_mode=False)
 
 
+def test_a_list_of_cells_has_the_key_of_its_document_however_that_was_spelt(capsys: Any) -> None:
+    app(["list", "cells", "KHALILI"], standalone_mode=False)
+    shown = capsys.readouterr().out
+    assert "Cells of khalili" in shown and "khalili:c-lia-30" in shown and "KHALILI" not in shown
+
+
 @pytest.mark.parametrize("what", LISTS)
 def test_a_list_has_a_long_form_that_shows_more_or_says_that_it_has_none(
     what: str, capsys: Any

@@ -105,9 +105,12 @@ def cells(_long: bool) -> None:
 
 
 def cells_of(key: str) -> None:
-    """The cells of a document."""
+    """The cells of a document. Raises KeyError for an unknown one."""
+    from ..offers import lookup
+    from ..papers import PAPERS
     from ..papers.cells import cells
 
+    key = lookup("document", key, PAPERS, "the documents are")
     rows = [
         [f"{key}:{name}", one.scenario, one.controller or "as there"]
         for name, one in cells(key).items()
