@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -132,6 +133,15 @@ def test_a_map_is_printed_drawn_and_kept(theory, tmp_path):
     kept = json.loads(file.read_text())["theory"]["what_if"]
     assert kept["axes"][0]["values"] == ["5 Mb/s", "10 Mb/s", "15 Mb/s"]
     assert kept["throughput_bps"][1][1][0] == pytest.approx(1.301e6, rel=1e-3)
+
+
+@pytest.mark.parametrize("second", [[], ["--map", "link.ap1.rate=5 Mb/s,10 Mb/s"]])
+def test_all_numbers_of_a_map_have_the_same_decimals(theory, second):
+    words = ["--map", "flow.multipath.count=5,10,30", *second]
+    status, out, err = theory("khalili/scenario-c", *words)
+    assert status == 0, err
+    shown = re.findall(r"\d+\.(\d+)", out.split("Rate per user", 1)[1])
+    assert len(shown) >= 6 and {len(places) for places in shown} == {4}, out
 
 
 def test_a_single_parameter_is_a_table_with_a_column_for_each_class(theory):

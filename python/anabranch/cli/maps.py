@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 from .. import plot, theory
@@ -15,13 +13,18 @@ from ..plan import Plan
 from ..plot.labels import studied
 from ..plot.map import split_unit
 from ..scenario import Scenario
-from ..statistics import significant
+from ..statistics import Quantity, column
 from ..theory.whatif import QUANTITIES
 from .draw import Looks
 from .terminal import named, progress, table
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+SHOWN = Quantity(decimals=4, always=True)
+"""How numbers of a map are written: in the unit of its quantity, all with the same decimals."""
 
 MOST_COLUMNS = 12
 """Of a printed table; the picture and the file have all."""
@@ -62,9 +65,9 @@ def show(out: Console, found: theory.WhatIf, of: str) -> None:
     words += f" ({unit})" if unit else ""
     panels = found.quantity(of)
     if len(found.axes) == 1:
+        cells = zip(*(column(values.tolist(), SHOWN) for values in panels.values()), strict=True)
         rows = [
-            [named(value), *(_number(values[i]) for values in panels.values())]
-            for i, value in enumerate(found.axes[0].values)
+            [named(value), *own] for value, own in zip(found.axes[0].values, cells, strict=True)
         ]
         out.print(table(words, [named(found.axes[0].key), *map(named, panels)], rows))
     else:
@@ -117,8 +120,8 @@ def _show_grid(
     bare, unit = split_unit(across.values)
     head = f"{down.key} ↓  {across.key} →" + (f" ({unit})" if unit else "")
     rows = [
-        [named(value), *(_number(values[i, j]) for i in range(0, len(across.values), every))]
-        for j, value in enumerate(down.values)
+        [named(value), *column(own, SHOWN)]
+        for value, own in zip(down.values, values[::every].T.tolist(), strict=True)
     ]
     title += f", {len(bare[::every])} of {len(bare)} columns" if every > 1 else ""
     out.print(table(named(title), [named(head), *map(named, bare[::every])], rows))
@@ -127,7 +130,3 @@ def _show_grid(
 def _label(axis: theory.Axis) -> str:
     _, unit = split_unit(axis.values)
     return f"{axis.key} ({unit})" if unit else axis.key
-
-
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else significant(value, 4)
