@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import anabranch as ab
+from anabranch import _core
+from anabranch.result import NotRecorded
 
 SCENARIO = """
 name = "crowd"
@@ -138,6 +140,57 @@ def test_a_command_without_memory_ends_with_an_error_and_no_traceback(tmp_path: 
     done = subprocess.run(limited, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: out of memory"), done.stderr
+
+
+FULL = """
+name = "full"
+duration = "600 s"
+[[link]]
+name = "one"
+rate = "{rate}"
+delay = "{delay}"
+queue = {{ drop-tail = {{ packets = "100000000 packets" }} }}
+[[flow]]
+name = "users"
+count = 20
+protocol = "udp"
+app_rate = "5 Gb/s"
+[[flow.path]]
+links = ["one"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "delay"),
+    [("10 Mb/s", "1 ms"), ("200 Gb/s", "400 s")],
+    ids=["in a queue", "in flight"],
+)
+def test_packets_that_outgrow_memory_end_the_run_with_figures(
+    rate: str, delay: str, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "full.toml"
+    scenario.write_text(FULL.format(rate=rate, delay=delay))
+    words = [sys.executable, "-c", COMMAND, "run", scenario]
+    limited = ["sh", "-c", 'ulimit -v 900000; exec "$@"', "sh", *words]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    said = r"error: out of memory: \d+ MB are left \(the limit of address space, ulimit -v\), and "
+    assert re.match(said + r"runs have taken \d+ MB more", done.stderr), done.stderr
+    assert "help: lower rates" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_replications_that_had_finished_when_memory_ended_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulate = _core.simulate
+
+    def ended(text: str, seeds: list[int], **options: object) -> None:
+        raise _core.MemoryEnded("1 MB are left", simulate(text, seeds[:1], **options))
+
+    monkeypatch.setattr(_core, "simulate", ended)
+    with pytest.raises(NotRecorded, match="1 MB are left") as raised:
+        ab.run("links/varying", seeds=3)
+    assert raised.value.result.seeds == [1] and not raised.value.result.provenance["complete"]
 
 
 def test_a_log_of_events_that_outgrows_its_memory_ends_and_the_run_goes_on(tmp_path: Path) -> None:

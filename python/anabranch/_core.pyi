@@ -17,6 +17,11 @@ MOST_SCENARIO_BYTES: int
 class ScenarioError(ValueError):
     """A scenario or its overrides are wrong; the text names the field, shows the line and helps."""
 
+class MemoryEnded(MemoryError):
+    """Replications were ended lest memory ends; `args` are why, and those that had finished."""
+
+    args: tuple[str, list[dict[str, Any]]]
+
 def plan(
     text: str, name: str = ..., *, overrides: Sequence[str] = ..., controller: str | None = ...
 ) -> str:
@@ -72,7 +77,7 @@ def simulate(
     `threads` 0 takes every core. `progress` is told simulated seconds done and in all. After an
     interrupt the replications that had finished are returned, if any. With one seed, `pcap` and `qlog`
     name files that are written: packets up to `until_s`, of each the first `keep_bytes` bytes.
-    Raises ScenarioError, ValueError for a plan that no capture can hold, and OSError; a file whose
+    Raises ScenarioError, ValueError for a plan that no capture can hold, MemoryEnded, and OSError; a file whose
     writing fails during the run goes into `unwritten` instead, if that is given.
     """
 

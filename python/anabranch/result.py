@@ -430,10 +430,10 @@ def run(
     `progress` is told simulated seconds done and in all.
 
     Raises ScenarioError, ValueError for seeds that are not distinct integers from 0 to 2^64 − 1,
-    for a number of threads below zero and for a recording of several runs, and OSError if a
-    recording cannot be written; NotRecorded, with the result, if that fails during the run or there
-    is no memory for more events. After an interrupt the replications that had finished are
-    returned.
+    for a number of threads below zero and for a recording of several runs, OSError if a recording
+    cannot be written, and MemoryError if memory ends before a replication does; NotRecorded, with
+    the result, if a recording fails during the run, or memory ends for further events or after some
+    replications. After an interrupt the replications that had finished are returned.
     """
     if isinstance(scenario, str):
         from .scenario import load
@@ -446,28 +446,33 @@ def run(
     recording.check(wanted)
     plan = scenario.plan(overrides=overrides, controller=controller)
     unwritten: dict[Path, OSError] = {}
+    ended: list[str] = []
     with _kept(recording.pcap, unwritten) as pcap, _kept(recording.qlog, unwritten) as qlog:
-        runs = _core.simulate(
-            scenario.text,
-            wanted,
-            name=scenario.name,
-            overrides=list(overrides),
-            controller=controller,
-            threads=threads,
-            series=series,
-            events=events,
-            pcap=pcap,
-            qlog=qlog,
-            until_s=recording.until_s,
-            keep_bytes=recording.keep_bytes,
-            progress=progress,
-            unwritten=unwritten,
-        )
+        try:
+            runs = _core.simulate(
+                scenario.text,
+                wanted,
+                name=scenario.name,
+                overrides=list(overrides),
+                controller=controller,
+                threads=threads,
+                series=series,
+                events=events,
+                pcap=pcap,
+                qlog=qlog,
+                until_s=recording.until_s,
+                keep_bytes=recording.keep_bytes,
+                progress=progress,
+                unwritten=unwritten,
+            )
+        except _core.MemoryEnded as error:
+            runs = _finished(error)
+            ended.append(str(error.args[0]))
     origin = provenance(
         controller, overrides, wanted, len(runs) == len(wanted), **cell_of(scenario)
     )
     result = Result(scenario, plan, [Run.from_json(run) for run in runs], provenance=origin)
-    ended = [ended_text(run) for run in result.runs if run.has("events_log_until_s")]
+    ended += [ended_text(run) for run in result.runs if run.has("events_log_until_s")]
     if unwritten or ended:
         places = ((pcap, recording.pcap), (qlog, recording.qlog))
         raise NotRecorded(
@@ -476,6 +481,14 @@ def run(
             ended,
         )
     return result
+
+
+def _finished(error: _core.MemoryEnded) -> list[dict[str, Any]]:
+    """The replications that had finished when memory ended. Raises MemoryError if none had."""
+    why, runs = error.args
+    if not runs:
+        raise MemoryError(why) from None
+    return runs
 
 
 def ended_text(run: Run) -> str:
@@ -503,7 +516,7 @@ def _kept(path: str | Path | None, unwritten: Mapping[Path, OSError]) -> Iterato
 
 
 class NotRecorded(OSError):
-    """Recordings or logs of events are not complete; the run ended all the same."""
+    """Recordings, logs of events or replications are missing; `result` has all the rest."""
 
     def __init__(
         self, errors: Mapping[str | Path, OSError], result: Result, ended: Sequence[str] = ()

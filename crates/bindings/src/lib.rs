@@ -15,7 +15,7 @@ mod recording;
 mod simulate;
 mod tables;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use scenario::{Override, Plan};
 use std::path::PathBuf;
@@ -27,10 +27,18 @@ pyo3::create_exception!(
     "A scenario or its overrides are wrong."
 );
 
+pyo3::create_exception!(
+    _core,
+    MemoryEnded,
+    PyMemoryError,
+    "Replications were ended lest memory ends: why, and those that had finished."
+);
+
 /// The module.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("MemoryEnded", module.py().get_type::<MemoryEnded>())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("COUPLED_PATHS", ports::PATHS)?;
     module.add("MOST_SCENARIO_BYTES", scenario::MOST_BYTES)?;

@@ -10,27 +10,76 @@ use std::path::{Path, PathBuf};
 /// What the interpreter, the tables that are printed and the allocator take beside a run.
 const BESIDE: u64 = 128 << 20;
 
-/// Refuses runs that are expected to need more memory than there is, and gives the entries that the
-/// log of each may have. Where memory cannot be known they are allowed, without a limit.
+/// What must be left while runs go on: more than they take between two looks.
+const LEAST: u64 = 16 << 20;
+
+/// What runs may take.
+pub(crate) struct Allowance {
+    /// Entries that the log of events of each may have.
+    pub(crate) entries: usize,
+    /// What there was at the start and what runs are expected to take of it; `None` where memory
+    /// cannot be known.
+    expected: Option<Expected>,
+}
+
+struct Expected {
+    available: u64,
+    taken: u64,
+}
+
+impl Allowance {
+    const UNKNOWN: Allowance = Allowance { entries: usize::MAX, expected: None };
+
+    /// Why runs must end now, lest the allocator abort the process: memory ends, or packets in
+    /// flight and in queues, which are not estimated, have taken so much that no room is left for
+    /// their rings to double.
+    pub(crate) fn ends(&self) -> Option<String> {
+        let expected = self.expected.as_ref()?;
+        let (left, limit) = available()?;
+        let more = expected.available.saturating_sub(left).saturating_sub(expected.taken);
+        (left < LEAST || more > BESIDE && left < 2 * more).then(|| {
+            format!(
+                "{} are left ({limit}), and runs have taken {} more than was expected: packets in \
+                 flight and in long queues are not estimated\nhelp: lower rates, delays or limits \
+                 of queues, or run fewer replications at one time (`--threads 1`)",
+                figure(left),
+                figure(more)
+            )
+        })
+    }
+}
+
+fn figure(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// Refuses runs that are expected to need more memory than there is, and gives what they may take.
+/// Where memory cannot be known they are allowed, without a limit.
 ///
 /// # Errors
 /// ScenarioError, with what is needed, what there is and what to change.
-pub(crate) fn check(plan: &Plan, observe: Observe, runs: usize, threads: usize) -> PyResult<usize> {
+pub(crate) fn check(
+    plan: &Plan,
+    observe: Observe,
+    runs: usize,
+    threads: usize,
+) -> PyResult<Allowance> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let at_once = if threads == 0 { cores() } else { threads };
     let need = needed(plan, observe, runs, at_once);
     let Some((available, limit)) = available() else {
-        return Ok(usize::MAX);
+        return Ok(Allowance::UNKNOWN);
     };
     let all = need.total().saturating_add(BESIDE);
     if let Some(left) = available.checked_sub(all) {
-        let entries = (left + need.events) / EVENT_BYTES;
-        return Ok(usize::try_from(entries).unwrap_or(usize::MAX) / runs.max(1));
+        let entries = usize::try_from((left + need.events) / EVENT_BYTES).unwrap_or(usize::MAX);
+        let logged = if observe.events.is_some() { left } else { 0 };
+        let expected = Expected { available, taken: need.total() + logged };
+        return Ok(Allowance { entries: entries / runs.max(1), expected: Some(expected) });
     }
-    let figure = |bytes: u64| match bytes {
-        0..1_000_000_000 => format!("{:.0} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    };
     let help = match need {
         Need { series, world, events, .. } if series > world.max(events) => {
             "lengthen `sample`, shorten `duration`, or leave `--series` out"

@@ -1,12 +1,13 @@
 //! Runs replications while Python goes on: the interpreter is released, and now and then asked
 //! whether the user wants to stop.
 
+use crate::memory::{self, Allowance};
 use crate::outcome::to_dict;
 use crate::recording::open;
-use crate::{memory, read};
+use crate::{MemoryEnded, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use scenario::Plan;
 use simulator::{Observe, Outcome, Progress, Recording, record, replicate};
 use std::io::{self, ErrorKind};
@@ -42,8 +43,8 @@ pub(crate) fn simulate<'py>(
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let plan = read(text, name, &overrides, controller)?;
     let wanted = Observe { series, events: events.then_some(usize::MAX) };
-    let entries = memory::check(&plan, wanted, seeds.len(), threads)?;
-    let observe = Observe { events: events.then_some(entries), ..wanted };
+    let allowance = memory::check(&plan, wanted, seeds.len(), threads)?;
+    let observe = Observe { events: events.then_some(allowance.entries), ..wanted };
     let work = Work { plan: &plan, seeds, observe, threads };
     let until = until_s.map(|until| Time::from(Span::from_seconds(until)));
     let (mut files, mut outs) = (Vec::new(), [None, None]);
@@ -55,7 +56,7 @@ pub(crate) fn simulate<'py>(
     }
     let [pcap, qlog] = outs;
     let recording = Recording { pcap, qlog, until, keep: keep_bytes };
-    let outcomes = watched(py, work, recording, progress)?;
+    let Watched { outcomes, memory_ended } = watched(py, work, recording, &allowance, progress)?;
     for file in &files {
         match (file.failure(), &unwritten) {
             (Some(error), Some(told)) => told.set_item(file.path(), error)?,
@@ -64,7 +65,19 @@ pub(crate) fn simulate<'py>(
         }
     }
     // Each is dropped as soon as it has been converted.
-    outcomes.into_iter().map(|outcome| to_dict(py, &plan, &outcome)).collect()
+    let runs = outcomes.into_iter().map(|outcome| to_dict(py, &plan, &outcome));
+    let runs = runs.collect::<PyResult<Vec<_>>>()?;
+    match memory_ended {
+        Some(why) => Err(MemoryEnded::new_err((why, PyList::new(py, runs)?.unbind()))),
+        None => Ok(runs),
+    }
+}
+
+/// What has been run.
+struct Watched {
+    outcomes: Vec<Outcome>,
+    /// Why the replications that are missing were ended.
+    memory_ended: Option<String>,
 }
 
 /// What is to be run.
@@ -89,16 +102,18 @@ impl Work<'_> {
     }
 }
 
-/// Runs while the interpreter is released, tells progress, and notices interrupts.
+/// Runs while the interpreter is released, tells progress, and notices interrupts and the end of
+/// memory.
 fn watched(
     py: Python<'_>,
     work: Work<'_>,
     recording: Recording,
+    allowance: &Allowance,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<Vec<Outcome>> {
+) -> PyResult<Watched> {
     let state = Progress::default();
     let total_s = work.plan.duration.seconds() * work.seeds.len() as f64;
-    let mut interrupted = None;
+    let (mut interrupted, mut memory_ended) = (None, None);
     let outcomes = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         let receiver = Mutex::new(receiver); // shared with the moments without the interpreter
@@ -113,6 +128,12 @@ fn watched(
                 Ok(outcomes) => return outcomes,
                 Err(Disconnected) => return Ok(Vec::new()),
                 Err(Timeout) => {}
+            }
+            if memory_ended.is_none() {
+                memory_ended = allowance.ends();
+            }
+            if memory_ended.is_some() {
+                state.stop();
             }
             let told = progress.as_ref().map_or(Ok(()), |progress| {
                 progress.call1((state.simulated_s(), total_s)).map(|_| ())
@@ -133,6 +154,6 @@ fn watched(
             Err(error)
         }
         Some(error) if outcomes.is_empty() => Err(error),
-        _ => Ok(outcomes),
+        _ => Ok(Watched { outcomes, memory_ended }),
     }
 }

@@ -221,7 +221,10 @@ pub struct UnknownController(String);
 fn unknown(text: &str) -> UnknownController {
     let all = listed();
     let name = text.split([':', '+']).next().unwrap_or(text);
-    let offer = offer(name, all.iter().flat_map(Listed::names));
+    let offer = match offer(name, all.iter().flat_map(Listed::names)) {
+        none if none.is_empty() => "; `anabranch list controllers` shows all".into(),
+        near => near,
+    };
     UnknownController(format!("there is no controller `{text}`{offer}"))
 }
 
@@ -359,7 +362,8 @@ mod tests {
     #[test]
     fn a_misspelt_controller_is_answered_with_the_name_that_is_near() {
         assert_eq!(error("oila"), "there is no controller `oila`; did you mean `olia`?");
-        assert_eq!(error("quick"), "there is no controller `quick`");
+        let none = "there is no controller `quick`; `anabranch list controllers` shows all";
+        assert_eq!(error("quick"), none);
         assert!(error("olia:nonsense").contains("olia:draft (path quality"));
         assert!(error("reno:1").contains("none: write reno"));
         assert!(

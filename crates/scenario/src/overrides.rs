@@ -69,7 +69,13 @@ fn set(root: &mut Item, change: &Override) -> Result<(), Error> {
             let value = change.value.parse::<Value>();
             let value = value.unwrap_or_else(|_| Value::from(change.value.as_str()));
             let Some(table) = item.as_table_like_mut() else {
-                return Err(wrong(change, step));
+                let help = match enter(item, step) {
+                    Ok(_) => {
+                        format!("it is an entry: give one of its keys, {}.KEY=VALUE", change.key)
+                    }
+                    Err(help) => help,
+                };
+                return Err(wrong(change, step).help(help));
             };
             table.insert(step, Item::Value(value));
             return Ok(());
@@ -80,7 +86,7 @@ fn set(root: &mut Item, change: &Override) -> Result<(), Error> {
 }
 
 fn wrong(change: &Override, step: &str) -> Error {
-    Error::new(format!("override `{}`: `{step}` does not lead anywhere", change.key))
+    Error::new(format!("override `{}`: nothing can be set at `{step}`", change.key))
 }
 
 /// The item that `step` names inside `item`; tables that do not exist yet are made.

@@ -400,7 +400,9 @@ fn overrides_that_lead_nowhere_are_refused() {
     for (change, words) in [
         ("link.up.rate=1 Mb/s", ["`link.up.rate`", "`up`", "`left` and `right`"]),
         ("link.7.rate=1 Mb/s", ["`link.7.rate`", "`7`", "`left` and `right`"]),
-        ("name.first=x", ["`name.first`", "`first`", "does not lead anywhere"]),
+        ("name.first=x", ["`name.first`", "`first`", "a value, not a table"]),
+        ("link.left=1", ["nothing can be set at `left`", "an entry", "link.left.KEY=VALUE"]),
+        ("link.up=1", ["nothing can be set at `up`", "the entries are", "`left` and `right`"]),
         ("duration.x.y=1", ["`duration.x.y`", "`x`", "a value, not a table"]),
         ("link=1", ["link is the whole number 1", "a list of tables", "[[link]]"]),
         ("speed=1", ["there is no key `speed`", "speed", "`duration`"]),

@@ -43,7 +43,7 @@ def _status() -> int | str | None:
         print(f"error: {message(error)}", file=sys.stderr)
         return 2
     except MemoryError as error:
-        print(f"error: out of memory. {error}".rstrip(), file=sys.stderr)
+        print(f"error: out of memory{f': {error}' * bool(str(error))}", file=sys.stderr)
         return 2
     return 0
 
