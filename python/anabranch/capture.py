@@ -7,6 +7,7 @@ docs/reference/capture.md.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from .files import write_json
 from .records import Record, plain
 from .statistics import jain, significant
 from .tables import CapturedBins, CapturedFlows, CapturedPaths
+
+NaturalKey = tuple[tuple[str, tuple[int, str]], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +68,30 @@ class Capture:
         """The sender and the receiver of most of a subflow's payload: names where the file has
         them, else addresses with ports.
         """
-        paths = self.paths
-        ends = paths.initiator[number], paths.responder[number]
-        return " → ".join(map(self._called, ends if paths.upward[number] else reversed(ends)))
+        return " → ".join(self.names.get(address(end), end) for end in self._ends(number))
 
-    def _called(self, end: str) -> str:
-        """The name of an address with a port, or itself."""
-        return self.names.get(end.rpartition(":")[0].strip("[]"), end)
+    def _ends(self, number: int) -> tuple[str, str]:
+        """The sender and the receiver of most of a subflow's payload, addresses with ports."""
+        initiator, responder = self.paths.initiator[number], self.paths.responder[number]
+        return (initiator, responder) if self.paths.upward[number] else (responder, initiator)
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of all subflows as tables and pictures show them, those of a connection together:
+        by name in natural order (`a.2` before `a.10`), then in order of appearance those for whose
+        ends the file has no names.
+        """
+        flows = self.paths.flow.tolist()
+        keys = [self._place(number) for number in range(len(flows))]
+        firsts: dict[int, tuple[bool, NaturalKey]] = {}
+        for flow, key in zip(flows, keys, strict=True):
+            firsts[flow] = min(key, firsts.get(flow, key))
+        return sorted(range(len(flows)), key=lambda n: (firsts[flows[n]], flows[n], keys[n], n))
+
+    def _place(self, number: int) -> tuple[bool, NaturalKey]:
+        """What a subflow is ordered by: whether the file has no name for its ends, and its names."""
+        named = [self.names.get(address(end), "") for end in self._ends(number)]
+        return not any(named), natural(" → ".join(named))
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -186,6 +206,19 @@ def bounds(bin_s: float, lasted: float, start_s: float, end_s: float | None) -> 
             f"{bin_s:g} s; the capture lasts {lasted:g} s"
         )
     return first_s, last_s
+
+
+def address(end: str) -> str:
+    """The address of an address with a port."""
+    return end.rpartition(":")[0].strip("[]")
+
+
+def natural(text: str) -> NaturalKey:
+    """A key that orders texts with the numbers in them as numbers: `a.2` before `a.10`."""
+    parts = re.split("([0-9]+)", text)  # texts and numbers in turn
+    numbers = [part.lstrip("0") for part in parts[1::2]]
+    # A longer number is the larger one; int() refuses thousands of digits, which a name may have.
+    return tuple(zip(parts[::2], [(len(one), one) for one in numbers] + [(0, "")], strict=True))
 
 
 def early(flows: CapturedFlows, lasted: float) -> list[str]:

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from miniature import EVERYTHING, Recorded, record, scenario
 
 import anabranch as ab
-from anabranch.capture import Capture, read
+from anabranch.capture import Capture, natural, read
 from anabranch.cli import main
+from anabranch.cli.capture import show
 from anabranch.records import meanings
 from anabranch.result import Recording
 
@@ -388,6 +389,56 @@ def test_names_of_the_file_stand_for_addresses(recorded: Recorder, tmp_path: Pat
         assert capture.label(number).startswith(capture.names[initiator.split(":")[0]])
     bare = replace(capture, names={})
     assert bare.label(0) == f"{capture.paths.initiator[0]} → {capture.paths.responder[0]}"
+
+
+def renamed(capture: Capture, name: Callable[[int], str | None]) -> Capture:
+    """The capture with other names for who opened its subflows: one for each connection, or none."""
+    paths = capture.paths
+    ends = [end.rpartition(":")[0] for end in paths.initiator]
+    names = {end: name(int(flow)) for end, flow in zip(ends, paths.flow, strict=True)}
+    return replace(capture, names={end: one for end, one in names.items() if one})
+
+
+def test_connections_are_in_natural_order_of_their_names_and_then_in_order_of_appearance(
+    recorded: Recorder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capture = read(recorded("khalili/scenario-c").pcap)
+    flows = capture.paths.flow
+    count = len(capture.flows.token)
+    assert count > 11
+
+    def order(capture: Capture) -> list[int]:
+        return list(dict.fromkeys(flows[capture.order].tolist()))
+
+    assert order(replace(capture, names={})) == list(range(count))
+    backwards = renamed(capture, lambda flow: f"user.{count - flow}")
+    assert order(backwards) == list(reversed(range(count)))
+    some = renamed(capture, lambda flow: {3: "user.10", 7: "user.9", 9: "user.09x"}.get(flow))
+    assert order(some)[:4] == [7, 9, 3, 0], "connections without names come last"
+    assert order(renamed(capture, lambda _: "server")) == list(range(count))
+    assert sorted(capture.order) == list(range(len(flows)))
+
+    labels = [capture.label(number) for number in capture.order]
+    assert [label.split(".path")[0] for label in labels if ".path0" in label] == [
+        f"{group}.{user}" for group in ("multipath", "single-path") for user in range(count // 2)
+    ]
+    show(backwards)
+    first = next(line for line in capsys.readouterr().out.splitlines() if "user.1 →" in line)
+    assert first.split()[1] == str(count - 1), "the number of a connection stays"
+
+
+def test_panels_of_a_picture_have_the_order_of_the_table(recorded: Recorder) -> None:
+    capture = read(recorded("khalili/scenario-c").pcap)
+    drawn = [ax.get_title(loc="left") for ax in ab.plot.capture(capture).axes]
+    headings = [int(re.findall(r"connection (\d+)", one)[0]) for one in drawn]
+    order = list(dict.fromkeys(capture.paths.flow[capture.order].tolist()))
+    assert len(headings) == 6 and headings == [flow for flow in order if flow in headings]
+
+
+def test_names_with_thousands_of_digits_are_ordered() -> None:
+    long = "9" * 5000
+    texts = [f"a.{long}9", f"a.{long}", "a.10", "a.9", "a", "a.9.b"]
+    assert sorted(texts, key=natural) == ["a", "a.9", "a.9.b", "a.10", f"a.{long}", f"a.{long}9"]
 
 
 def test_a_capture_of_one_instant_has_no_rates(

@@ -47,7 +47,7 @@ def capture_command(
 def show(capture: Capture) -> None:
     """Connections and subflows as a table."""
     out, paths, flows = console(), capture.paths, capture.flows
-    order = sorted(range(len(paths.flow)), key=lambda number: int(paths.flow[number]))
+    order = capture.order
     shown = order[:MOST_ROWS]
     owners = [int(paths.flow[number]) for number in shown]
     first = [owner not in owners[:index] for index, owner in enumerate(owners)]

@@ -37,7 +37,7 @@ def capture(
     title: str | None = None,
 ) -> Figure:
     """Throughput of each subflow in Mb/s, IP bytes of data packets, over the span of the capture: a
-    panel for each connection.
+    panel for each connection, in the order of `Capture.order`.
 
     Of more than six connections, and of more than eight subflows of one, those are drawn that
     carried most; of more than 60 bins, several are one step. `names` has a name for each subflow of
@@ -54,12 +54,13 @@ def capture(
     edges, mbps = steps(read)
     flow_of = np.asarray(read.paths.flow)
     total = np.bincount(flow_of, weights=mbps.sum(axis=0))
-    every = list(dict.fromkeys(flow_of.tolist()))
+    order = np.array(read.order)
+    every = list(dict.fromkeys(flow_of[order].tolist()))
     most = sorted(every, key=lambda flow: (-total[flow], flow))[:MOST_PANELS]
     shown = [flow for flow in every if flow in most]
     figure, axes = style.panels(len(shown), 3.6 if len(shown) == 1 else 1.8, title)
     for ax, flow in zip(axes, shown, strict=True):
-        own = np.flatnonzero(flow_of == flow)
+        own = order[flow_of[order] == flow]
         panel(ax, read, (edges, mbps), own, called)
     top = 1.06 * float(mbps[:, np.isin(flow_of, shown)].max())
     for ax in axes:
@@ -85,7 +86,7 @@ def panel(
     paths = read.paths
     most = np.argsort(-mbps[:, own].sum(axis=0), kind="stable")[:MOST_LINES]
     entries = []
-    for place, number in enumerate(sorted(own[most])):
+    for place, number in enumerate(own[np.sort(most)]):
         look: dict[str, Any] = {
             "color": style.colour(place),
             "linestyle": style.line(place),
