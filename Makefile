@@ -45,7 +45,8 @@ test-rust: install
 
 test-python: build
 	@sh tools/install.sh tests
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest --ignore tests/linux --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(VENV)/bin/python -m pytest tests/linux # in real time: other tests would take its processors
 
 test-linux: ## the tests of the real kernel, on what is built: sudo make test-linux
 	test=$$(ls -t target/debug/deps/attached-* | grep -v '\.d$$' | head -n 1); test -n "$$test" && $$test --nocapture
