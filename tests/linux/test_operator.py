@@ -32,7 +32,7 @@ import contextlib, io, os, sys
 from anabranch.cli import main
 words, sys.argv[1:] = sys.argv[1:], []
 # What it imports may lie where only root can read.
-for known in (["check", "--json"], ["status"], ["unload", "olia"]):
+for known in (["check"], ["check", "--json"], ["status"], ["unload", "olia"]):
     sys.argv[1:] = ["linux", *known]
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
         with contextlib.redirect_stderr(io.StringIO()):
