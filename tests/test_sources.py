@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from contextlib import suppress
@@ -183,6 +184,20 @@ def test_cells_are_listed_by_document_and_another_list_takes_no_document(capsys:
         app(["list", "cells", "kalili"], standalone_mode=False)
     with pytest.raises(ValueError, match="takes no further word"):
         app(["list", "plots", "khalili"], standalone_mode=False)
+
+
+def test_claims_are_listed_by_document_with_their_sections(capsys: Any) -> None:
+    app(["list", "claims", "WIFI", "--long"], standalone_mode=False)
+    shown = capsys.readouterr().out
+    for claim in PAPERS["wifi"].claims.values():
+        assert claim.id in shown and claim.source.split()[0] in shown
+    assert "khalili." not in shown
+    app(["list", "claims", "--format", "csv"], standalone_mode=False)
+    rows = [row for row in csv.reader(capsys.readouterr().out.splitlines()) if len(row) == 3]
+    wanted = [(c.id, c.statement) for paper in PAPERS.values() for c in paper.claims.values()]
+    assert [(row[0], row[2]) for row in rows if row[0] != "claim"] == wanted
+    with pytest.raises(ValueError, match="did you mean `khalili`"):
+        app(["list", "claims", "kalili"], standalone_mode=False)
 
 
 def test_a_list_of_cells_has_the_key_of_its_document_however_that_was_spelt(capsys: Any) -> None:

@@ -470,7 +470,8 @@ def show(
 @app.command(
     "list",
     cls=Command,
-    epilog="Example: anabranch list controllers\n\nExample: anabranch list cells khalili",
+    epilog="Example: anabranch list controllers\n\nExample: anabranch list cells khalili\n\n"
+    "Example: anabranch list claims khalili",
 )
 def list_(
     what: Annotated[
@@ -478,11 +479,11 @@ def list_(
         typer.Argument(help=f"{listed(LISTS, 'or')}."),
     ],
     of: Annotated[
-        str | None, typer.Argument(help="With cells: the document, such as khalili.")
+        str | None, typer.Argument(help="With cells or claims: the document, such as khalili.")
     ] = None,
     long: Annotated[
         bool,
-        typer.Option("--long", help="Formulas, sources and options, or meanings of metrics."),
+        typer.Option("--long", help="Formulas, sources, options, whole statements, meanings."),
     ] = False,
     format_: FormatOption = TEXT,
 ) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import typer
 
-from .terminal import console, table
+from .formats import TEXT
+from .terminal import console, named, output, table
 
 if TYPE_CHECKING:
     from .. import _core
@@ -104,13 +106,11 @@ def cells(_long: bool) -> None:
     out.print("anabranch list cells DOCUMENT shows all of one", style="dim", highlight=False)
 
 
-def cells_of(key: str) -> None:
+def cells_of(key: str, _long: bool) -> None:
     """The cells of a document. Raises KeyError for an unknown one."""
-    from ..offers import lookup
-    from ..papers import PAPERS
     from ..papers.cells import cells
 
-    key = lookup("document", key, PAPERS, "the documents are")
+    key = document(key)
     rows = [
         [f"{key}:{name}", one.scenario, one.controller or "as there"]
         for name, one in cells(key).items()
@@ -122,6 +122,64 @@ def cells_of(key: str) -> None:
         style="dim",
         highlight=False,
     )
+
+
+def document(key: str) -> str:
+    """The key of a document that the user named. Raises KeyError for an unknown one."""
+    from ..offers import lookup
+    from ..papers import PAPERS
+
+    return lookup("document", key, PAPERS, "the documents are")
+
+
+def claims(long: bool) -> None:
+    """The claims of every document, a table for each."""
+    from ..papers import PAPERS
+
+    for key in PAPERS:
+        _claims(key, long)
+    _how(long)
+
+
+SECTION = 18
+"""Characters of a claim's section that the short list shows."""
+
+LINES = 3
+"""Lines of a claim's statement that the short list shows."""
+
+
+def claims_of(key: str, long: bool) -> None:
+    """The claims of a document. Raises KeyError for an unknown one."""
+    _claims(document(key), long)
+    _how(long)
+
+
+def _claims(key: str, long: bool) -> None:
+    """The claims of a document; statements whole if `long`, or if a program is to read them."""
+    from ..papers.ledger import claims
+
+    known, out = claims(key).values(), console()
+    whole = long or output.format != TEXT
+    room = max(20, out.width - max(len(claim.id) for claim in known) - SECTION - BORDERS)
+    rows = []
+    for claim in known:
+        section, statement = claim.source, claim.statement
+        if not whole:
+            section = shorten(section, SECTION, placeholder=" …")
+            statement = shorten(statement, LINES * room, placeholder=" …")
+        rows.append([claim.id, named(section), named(statement)])
+    out.print(table(f"Claims of {key}", ["claim", "section", "statement"], rows, left=3))
+
+
+def _how(long: bool) -> None:
+    """What else there is to see of claims."""
+    more = "" if long else "--long shows statements whole; "
+    text = f"{more}anabranch reproduce CLAIM judges one"
+    console().print(text, style="dim", highlight=False)
+
+
+BORDERS = 10
+"""Characters of a line between and around three columns."""
 
 
 def plots(_long: bool) -> None:
@@ -150,10 +208,12 @@ def metrics(long: bool) -> None:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list: what prints it, and whether it has more to show for --long."""
+    """A list: what prints it, whether --long shows more, and what prints a part of it."""
 
     show: Callable[[bool], None]
     has_long: bool
+    of: Callable[[str, bool], None] | None = None
+    """What prints the part of one document, if a document can be named."""
 
 
 LISTS = {
@@ -163,7 +223,8 @@ LISTS = {
     "media": Listing(media, has_long=True),
     "scenarios": Listing(scenarios, has_long=False),
     "papers": Listing(papers, has_long=False),
-    "cells": Listing(cells, has_long=False),
+    "cells": Listing(cells, has_long=False, of=cells_of),
+    "claims": Listing(claims, has_long=True, of=claims_of),
     "plots": Listing(plots, has_long=False),
     "metrics": Listing(metrics, has_long=True),
 }
@@ -176,22 +237,27 @@ def listed(names: Iterable[str], word: str) -> str:
 
 
 def list_command(what: str, of: str | None = None, long: bool = False) -> None:
-    """Prints one of the lists; of cells those of the document `of`. Raises ValueError for another
-    word, and for `long` where the list has no long form.
+    """Prints one of the lists; of cells and claims those of the document `of`. Raises ValueError
+    for another word, and for `long` where the list has no long form.
     """
     from ..offers import lookup
 
     name = lookup("list", what, LISTS, "the lists are")
-    if of is not None and name != "cells":
-        raise ValueError(f"`list {name}` takes no further word; it was given {of!r}")
-    if long and not LISTS[name].has_long:
+    listing = LISTS[name]
+    if of is not None and listing.of is None:
+        having = listed((name for name, one in LISTS.items() if one.of), "and")
+        raise ValueError(
+            f"`list {name}` takes no further word; it was given {of!r}. "
+            f"Only {having} take a document"
+        )
+    if long and not listing.has_long:
         having = listed((name for name, one in LISTS.items() if one.has_long), "and")
         raise ValueError(f"`list {name}` has no long form; leave --long out: {having} have one")
-    if of is None:
-        LISTS[name].show(long)
+    if of is None or listing.of is None:
+        listing.show(long)
         return
     try:
-        cells_of(of)
+        listing.of(of, long)
     except KeyError as error:
         raise ValueError(str(error)) from None
 
