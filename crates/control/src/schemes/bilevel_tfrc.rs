@@ -6,13 +6,15 @@ use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
 use crate::{Needs, Settings};
 
-/// Whose loss history the master goes by.
+/// Whose loss history the master goes by, and how what arrives on a path caps its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BilevelTfrc {
     /// The mean of the paths'.
     Plain,
     /// The same, with discounting.
     Discounting,
+    /// The mean of the paths', where what arrives on a path is scaled up.
+    Scaled,
     /// One of all paths, with discounting.
     Pooled,
 }
@@ -33,6 +35,11 @@ impl Kind for BilevelTfrc {
             "old loss intervals count less while the open one is long",
         ),
         Choice::word(
+            "scaled",
+            BilevelTfrc::Scaled,
+            "what arrives on a path counts for as many times as much as the path sends below its own rate",
+        ),
+        Choice::word(
             "pooled",
             BilevelTfrc::Pooled,
             "with discounting, and one loss history of all paths for the master",
@@ -49,8 +56,9 @@ impl Scheme for BilevelTfrc {
 
     fn control(self, settings: Settings, paths: usize) -> TfrcControl {
         let (division, discounting) = match self {
-            BilevelTfrc::Plain => (Division::Bilevel, false),
-            BilevelTfrc::Discounting => (Division::Bilevel, true),
+            BilevelTfrc::Plain => (Division::Bilevel { scaled: false }, false),
+            BilevelTfrc::Discounting => (Division::Bilevel { scaled: false }, true),
+            BilevelTfrc::Scaled => (Division::Bilevel { scaled: true }, false),
             BilevelTfrc::Pooled => (Division::Pooled, true),
         };
         TfrcControl::new(division, discounting, settings, paths)

@@ -2,16 +2,24 @@
 //! (Bilevel TFRC).
 //!
 //! Source: Tse 2006, §2.1 (fractional), §3.2 with eq. 3.1 and 3.3 (bilevel; symbols `R_M`, `R_i`,
-//! `f_M`, `f_i`). A path's own TFRC gives its nominal rate `R_i`, of which it may send a part. What
-//! arrives on it is scaled up by as much before it caps `R_i`: unscaled, `2 X_recv` would let a
-//! fraction 1/N shrink for ever.
+//! `f_M`, `f_i`). A path's own TFRC gives its nominal rate `R_i`, of which it may send a part.
 //!
-//! §3.2 leaves two rules open. Here the master's round trip is the mean of its paths' round trips,
-//! weighted by their rates. Until a path has lost a packet, the master doubles its rate once a
-//! round trip. It never sends more than twice the rate at which data arrives. `bilevel-tfrc:pooled`
-//! has another estimate of `f_M` (`pooled.rs`). There a path's nominal rate is the larger of the
-//! rates that its own loss history and the ensemble's allow, and at most `R_M`: no higher rate has
-//! been measured.
+//! RFC 5348 caps `R_i` at `2 X_recv`, twice what arrives. A fraction 1/N sees an Nth of `R_i`
+//! arrive, so its `X_recv` counts N times: otherwise the cap would let it shrink for ever, and §4.2
+//! says that the nominal rate of a fraction grows to N times the rate of its path.
+//!
+//! For Bilevel TFRC the thesis says nothing of the cap. By its words `X_recv` is taken as it is
+//! reported: "each subflow performs independent congestion control and loss calculations" (§3.2),
+//! so its TFRC knows of no master, and the report has "the current receiving rate" (§3.2.1).
+//! Nothing shrinks for ever, since `R_i` counts only in proportion to the others. With
+//! `bilevel-tfrc:scaled`, `X_recv` counts `ΣR/R_M` times, as if the path had sent all of `R_i`.
+//!
+//! §3.2 leaves two more rules open. Here the master's round trip is the mean of its paths' round
+//! trips, weighted by their rates. Until a path has lost a packet, the master doubles its rate
+//! once a round trip. It never sends more than twice the rate at which data arrives.
+//! `bilevel-tfrc:pooled` has another estimate of `f_M` (`pooled.rs`). There a path's nominal rate
+//! is the larger of the rates that its own loss history and the ensemble's allow, and at most
+//! `R_M`: no higher rate has been measured.
 
 use super::pooled::Pooled;
 use crate::kind::{Choice, Described, Kind};
@@ -27,8 +35,9 @@ pub(crate) enum Division {
     Alone,
     /// Each of N paths sends 1/N of it.
     Fractional,
-    /// A master's rate is divided in proportion to it.
-    Bilevel,
+    /// A master's rate is divided in proportion to it. If it is `scaled`, what arrives on a path
+    /// counts for as many times as much as the path may send less than it is allowed.
+    Bilevel { scaled: bool },
     /// The same with a master that has one loss history for all paths.
     Pooled,
 }
@@ -120,13 +129,23 @@ impl TfrcControl {
         own.rate().max(pooled).min(self.master.rate)
     }
 
+    /// How many times what arrives on a path counts in its own TFRC.
+    fn magnified(&self) -> f64 {
+        match self.division {
+            Division::Alone | Division::Bilevel { scaled: false } => 1.0,
+            Division::Fractional | Division::Bilevel { scaled: true } | Division::Pooled => {
+                self.scale
+            }
+        }
+    }
+
     /// Recomputes the factor by which paths send less than their nominal rates, after a report or a
     /// change of members.
     fn settle(&mut self, now: f64) {
         self.scale = match self.division {
             Division::Alone => 1.0,
             Division::Fractional => self.members().count().max(1) as f64,
-            Division::Bilevel | Division::Pooled => {
+            Division::Bilevel { .. } | Division::Pooled => {
                 if self.pooled.is_none() {
                     self.command(now);
                 }
@@ -188,7 +207,8 @@ impl CongestionController for TfrcControl {
 
     fn on_feedback(&mut self, path: usize, feedback: &Feedback<'_>) {
         let report = Report::from(feedback);
-        self.paths[path].own.on_feedback(&report, self.scale);
+        let magnified = self.magnified();
+        self.paths[path].own.on_feedback(&report, magnified);
         let (rtt, received) = (self.mean(Allowed::rtt), self.received());
         if let Some(pooled) = self.pooled.as_mut().filter(|_| rtt > 0.0) {
             self.master.rate = pooled.on_feedback(path, &report, rtt, received).max(SLOWEST);
@@ -198,7 +218,8 @@ impl CongestionController for TfrcControl {
 
     fn on_silence(&mut self, path: usize, now: Time, idle: bool) {
         let now = now.seconds();
-        self.paths[path].own.on_silence(now, idle, self.scale);
+        let magnified = self.magnified();
+        self.paths[path].own.on_silence(now, idle, magnified);
         if self.pooled.is_some() && self.heard().next().is_some() {
             self.master.rate = self.master.rate.min(2.0 * self.received()).max(SLOWEST);
         }
@@ -299,7 +320,7 @@ mod tests {
 
     #[test]
     fn like_paths_share_what_one_path_of_their_loss_would_have() {
-        let mut tfrc = tfrc(Division::Bilevel, 4);
+        let mut tfrc = tfrc(Division::Bilevel { scaled: false }, 4);
         for round in 1..4 {
             (0..4).for_each(|path| lossy(f64::from(round), 100, 0.1)(&mut tfrc, path));
         }
@@ -310,7 +331,7 @@ mod tests {
 
     #[test]
     fn the_master_divides_its_rate_as_the_nominal_rates_are_and_weighs_losses_with_them() {
-        let mut tfrc = tfrc(Division::Bilevel, 2);
+        let mut tfrc = tfrc(Division::Bilevel { scaled: false }, 2);
         for round in 1..4 {
             lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
             lossy(f64::from(round), 1000, 0.2)(&mut tfrc, 1);
@@ -347,9 +368,10 @@ mod tests {
         assert!((0..2).all(|path| rate(&tfrc, path) < 0.1), "{}", rate(&tfrc, 0));
     }
 
-    #[test]
-    fn a_path_without_loss_draws_the_traffic_and_stays_finite() {
-        let mut tfrc = tfrc(Division::Bilevel, 2);
+    /// Two paths, of which only the first loses packets, after long; everything sent on the second
+    /// arrives.
+    fn one_lossless(scaled: bool) -> TfrcControl {
+        let mut tfrc = tfrc(Division::Bilevel { scaled }, 2);
         for round in 1..2000 {
             let now = f64::from(round);
             lossy(now, 50, 0.1)(&mut tfrc, 0);
@@ -364,12 +386,26 @@ mod tests {
             };
             tfrc.on_feedback(1, &report);
         }
+        tfrc
+    }
+
+    #[test]
+    fn a_path_without_loss_is_allowed_twice_what_arrives_on_it_and_no_more() {
+        let tfrc = one_lossless(false);
+        let arrived = tfrc.paths[1].own.received();
+        assert!(tfrc.nominal(1) <= 2.0 * arrived, "{} of {arrived}", tfrc.nominal(1));
+        assert!(rate(&tfrc, 1) > rate(&tfrc, 0));
+    }
+
+    #[test]
+    fn with_what_arrives_scaled_a_path_without_loss_draws_the_traffic_and_stays_finite() {
+        let tfrc = one_lossless(true);
         assert!(rate(&tfrc, 1).is_finite() && rate(&tfrc, 1) > 1000.0 * rate(&tfrc, 0));
     }
 
     #[test]
     fn a_path_that_falls_silent_leaves_its_part_to_the_others() {
-        let mut tfrc = tfrc(Division::Bilevel, 2);
+        let mut tfrc = tfrc(Division::Bilevel { scaled: false }, 2);
         (0..2).for_each(|path| lossy(1.0, 100, 0.1)(&mut tfrc, path));
         for round in 2..12 {
             lossy(f64::from(round), 100, 0.1)(&mut tfrc, 0);
