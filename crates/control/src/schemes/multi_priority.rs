@@ -86,7 +86,9 @@ struct Path<B> {
     failed: bool,
 }
 
-/// Round trips of the base flow for which a packet is charged if it is not answered.
+/// Round trips for which a packet is charged if it is not answered: those of the base flow or of
+/// the path that it was lent to, whichever is longer. Its answer takes one of the latter, so only a
+/// packet that is not sent is given up.
 const CHARGED: f64 = 4.0;
 
 impl<B: Background> Path<B> {
@@ -170,7 +172,10 @@ impl<B: Background> MultiPriorityControl<B> {
         (self.paths[me].may_send, self.paths[me].lent) = (true, true);
         match self.priorities {
             MultiPriority::Literal => self.move_base(-1.0),
-            _ => self.paths[me].charged_until = self.now + CHARGED * self.base_srtt,
+            _ => {
+                let longer = self.base_srtt.max(self.switching.srtt(me));
+                self.paths[me].charged_until = self.now + CHARGED * longer;
+            }
         }
         (self.turn, self.lends_at) = (me, self.now + self.base_srtt);
     }
@@ -543,6 +548,22 @@ mod tests {
         assert_eq!(ensemble.window(0).cwnd, 9.0);
         ensemble.on_ack(0, &still(1.5));
         assert_eq!(ensemble.window(0).cwnd, 10.0);
+    }
+
+    #[test]
+    fn a_loan_to_a_path_of_seven_base_round_trips_comes_back_with_its_answer_and_not_before() {
+        let mut ensemble = backed_off(MultiPriority::Borrowing, 10.0, 2);
+        let slow = Acked { srtt: Span::from_seconds(7.0 * RTT), ..ack(1.0, 1000) };
+        ensemble.switching.on_ack(1, &slow);
+        let still = |seconds| Acked { cwnd_limited: false, ..ack(seconds, 1000) };
+        for step in 0..7 {
+            ensemble.on_ack(0, &still(1.0 + RTT * f64::from(step)));
+            assert_eq!(ensemble.window(0).cwnd, 9.0, "after {step} base round trips");
+        }
+        let w_b = ensemble.tcp.window(0).cwnd;
+        ensemble.lends_at = f64::INFINITY;
+        ensemble.on_ack(1, &Acked { now: Time(1_700_000_000), ..slow });
+        assert_eq!((w_b, ensemble.window(0).cwnd), (10.0, 10.0));
     }
 
     #[test]
