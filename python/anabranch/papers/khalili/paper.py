@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..document import Paper
 from ..laboratory import Configuration
+from . import wireless
 
 SIZES = (10, 30)
 """N1 in the tables."""
@@ -229,7 +230,7 @@ PAPER = Paper(
         "khalili-c-theory": {},
         "khalili-phi": _phi(),
         "khalili-flap": _flap(),
-        "khalili-wireless-optional": {},  # networks of other studies, not given
+        "khalili-wireless-optional": wireless.configurations(),
         "khalili-baseline": _baseline(),
     },
     auxiliary=_auxiliary(),

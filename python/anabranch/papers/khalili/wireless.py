@@ -1,0 +1,98 @@
+"""Configurations of the wireless claim: Wi-Fi beside cellular, and points that fill a space of such
+networks.
+
+The draft cites studies by others and gives none of their networks. The claims ledger recommends
+one network and "a space-filling design over rate, RTT, queue, loss". The points and the ranges here
+were written down before any of them was run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from ..laboratory import Configuration
+
+FILE = "khalili/wifi-cellular"
+LAWS = ("lia", "olia")
+LINKS = ("wifi", "cellular")
+
+POINTS = 20
+"""Networks of the design."""
+RATE_MBPS = (1.0, 40.0)
+"""Ends of each link's rate; logarithmic."""
+RTT_MS = (10.0, 200.0)
+"""Ends of each path's base round trip; logarithmic."""
+QUEUE_MS = (20.0, 500.0)
+"""Ends of what each queue holds, in time at the link's rate; logarithmic."""
+LOSS = (0.0, 0.02)
+"""Ends of each link's loss, in the bursts of the scenario's Wi-Fi."""
+BURST = 4
+"""Packets of a burst in the mean, as in the scenario."""
+BURSTS = {"single losses": 1, "bursts of 16": 16}
+"""Other bursts of the Wi-Fi path, shown beside what is judged."""
+
+
+def base(law: str) -> str:
+    """The configuration with the ledger's recommended parameters."""
+    return f"wireless-{law}"
+
+
+def beside(name: str, law: str) -> str:
+    """The same with another burst."""
+    return f"wireless-{name.replace(' ', '-')}-{law}"
+
+
+def point(number: int, law: str) -> str:
+    """The configuration of a point of the design."""
+    return f"wireless-{number}-{law}"
+
+
+def design() -> Iterator[tuple[float, ...]]:
+    """Points in the unit cube of eight dimensions: four numbers for each of two paths.
+
+    The additive sequence frac(1/2 + k g^-j), with g the root of g^9 = g + 1, spreads any number of
+    points evenly and needs no random numbers (Roberts 2018, "The unreasonable effectiveness of
+    quasirandom sequences").
+    """
+    dimensions = 4 * len(LINKS)
+    root = 2.0
+    for _ in range(64):
+        root = (1 + root) ** (1 / (dimensions + 1))
+    for k in range(1, POINTS + 1):
+        yield tuple(math.fmod(0.5 + k * root**-j, 1.0) for j in range(1, dimensions + 1))
+
+
+def overrides(place: tuple[float, ...]) -> tuple[str, ...]:
+    """A point of the design as overrides of the scenario."""
+    found: list[str] = []
+    for link, (rate, rtt, queue, loss) in zip(LINKS, (place[:4], place[4:]), strict=True):
+        mbps, delay_ms = between(RATE_MBPS, rate), between(RTT_MS, rtt) / 2
+        packets = max(5, round(between(QUEUE_MS, queue) * 1e-3 * mbps * 1e6 / (8 * 1500)))
+        lost = LOSS[0] + loss * (LOSS[1] - LOSS[0])
+        found += [
+            f"link.{link}.rate={mbps:.3f} Mb/s",
+            f"link.{link}.queue.droptail.packets={packets} packets",
+            f'link.{link}.loss={{probability={lost:.5f},burst={BURST},place="after"}}',
+            f"link.{link}-line.delay={delay_ms:.2f} ms",
+            f"link.{link}-back.delay={delay_ms:.2f} ms",
+        ]
+    return tuple(found)
+
+
+def between(ends: tuple[float, float], part: float) -> float:
+    """The place between two ends on a logarithmic scale."""
+    low, high = ends
+    return float(low * (high / low) ** part)
+
+
+def configurations() -> dict[str, Configuration]:
+    """The recommended network and the design, under both laws."""
+    found = {base(law): Configuration(FILE, law) for law in LAWS}
+    for number, place in enumerate(design(), start=1):
+        for law in LAWS:
+            found[point(number, law)] = Configuration(FILE, law, overrides(place))
+    for name, burst in BURSTS.items():
+        for law in LAWS:
+            found[beside(name, law)] = Configuration(FILE, law, (f"link.wifi.loss.burst={burst}",))
+    return found
