@@ -10,7 +10,7 @@
 #include "include/intf.h"
 
 /* Set before loading. */
-const volatile struct ab_settings ab_settings = { .min_ssthresh = 1 };
+const volatile struct ab_settings ab_settings = {};
 
 /* One for each processor, so that no two write to one line of memory. */
 struct {

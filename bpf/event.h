@@ -14,13 +14,14 @@
 static __attribute__((noinline)) u32 ab_event(struct tcp_sock *tp, struct ab_path *p, u32 cwnd)
 {
 	struct ab_views v = {};
-	u32 ssthresh = ab_max(cwnd / 2, 2);
+	u32 ssthresh = ab_max(cwnd / 2, 2), floor = ab_settings.min_ssthresh;
 
+	if (!floor)
+		floor = AB_MIN_SSTHRESH;
 	if (AB_COUPLED && ab_gather(tp, &v) > 1) {
 		v.path[v.me & (AB_PATHS - 1)].cwnd = cwnd;
 		s64 after = ab_backoff(&v);
-		ssthresh = after > (s64)ab_settings.min_ssthresh ? (u32)after
-								 : ab_settings.min_ssthresh;
+		ssthresh = after > (s64)floor ? (u32)after : floor;
 	}
 	if (p->since_loss) {
 		p->between_losses = p->since_loss;

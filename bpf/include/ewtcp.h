@@ -7,6 +7,7 @@
 #include "views.h"
 
 #define AB_COUPLED 1 /* whether paths influence each other */
+#define AB_MIN_SSTHRESH 2 /* of coupled subflows, in segments */
 #define AB_RELATIVE 3 /* of growth, in 2^-31 */
 #define AB_OF_RENO 0 /* of 1/w, in 2^-31 */
 #define AB_ABSOLUTE 1 /* 2^-32 segments */

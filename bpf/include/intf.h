@@ -88,7 +88,7 @@ AB_FIELD(ab_step, backoff, 312);
 
 /* Settings of a controller, written before it is loaded. */
 struct ab_settings {
-	ab_u32 min_ssthresh; /* of coupled subflows, in segments; a subflow alone has 2 */
+	ab_u32 min_ssthresh; /* of coupled subflows, in segments; 0: AB_MIN_SSTHRESH of the law */
 	ab_u32 skips; /* callbacks to ignore, of 2^32: only to test the repairs */
 	ab_u32 record; /* whether to record steps */
 	ab_u32 fault; /* enum ab_fault: planted, only to test that such a fault is found */

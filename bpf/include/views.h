@@ -3,10 +3,11 @@
  * Functions of what a law sees: what every usable subflow of the connection last published. The
  * same as `PathView` of the readable laws in crates/control, in whole numbers.
  *
- * A law's header gives two functions and four numbers:
+ * A law's header gives two functions and five numbers:
  *   ab_growth(views)   what one acknowledged segment adds to the window of `me`, in 2^-32 segments;
  *   ab_backoff(views)  the window of `me` after a congestion event, in whole segments, not floored;
  *   AB_COUPLED         whether paths influence each other;
+ *   AB_MIN_SSTHRESH    the smallest threshold of coupled subflows, in segments;
  *   AB_RELATIVE, AB_OF_RENO, AB_ABSOLUTE
  *                      bound the error of ab_growth against the growth g of the readable law:
  *                      (AB_RELATIVE |g| + AB_OF_RENO / w) 2^-31 + AB_ABSOLUTE 2^-32 segments.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// What the header of a law defines; a header with the first one is a law.
-const NUMBERS: [&str; 4] = ["AB_COUPLED", "AB_RELATIVE", "AB_OF_RENO", "AB_ABSOLUTE"];
+const NUMBERS: [&str; 5] =
+    ["AB_COUPLED", "AB_MIN_SSTHRESH", "AB_RELATIVE", "AB_OF_RENO", "AB_ABSOLUTE"];
 
 /// The most subflows of a coupled connection, in `intf.h`.
 const PATHS: &str = "AB_PATHS";

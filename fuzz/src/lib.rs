@@ -28,7 +28,10 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
     let finite = bool::arbitrary(bytes)?;
     Ok(Settings {
         min_window,
-        min_ssthresh: min_window + f64::from(bytes.int_in_range(0..=2u8)?),
+        min_ssthresh: match bytes.int_in_range(0..=3u8)? {
+            0 => None,
+            more => Some(min_window + f64::from(more - 1)),
+        },
         initial_window: min_window + f64::from(bytes.int_in_range(0..=20u8)?),
         initial_ssthresh: if finite {
             4.0 + f64::from(u8::arbitrary(bytes)?)
@@ -36,6 +39,7 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
             f64::INFINITY
         },
         carry_over: bool::arbitrary(bytes)?,
+        byte_counting: bool::arbitrary(bytes)?,
         base: 0,
     })
 }

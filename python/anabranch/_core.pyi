@@ -110,6 +110,8 @@ class Named(TypedDict):
     formula: str
     law: bool
     """Whether it is a pair of growth and backoff."""
+    min_ssthresh: float | None
+    """Smallest ssthresh of its coupled paths in segments; None if it is no law."""
     set_valued: bool
     """Whether its growth jumps, so that its drift has to be interpolated."""
     ported: bool
@@ -252,7 +254,7 @@ class KernelController:
 
     `name` is a law of `kernel_programs`; `kernel_name` another name than its usual one, of at most 15
     characters, for a controller of this process alone. `min_ssthresh` is the smallest threshold of coupled paths in
-    segments; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
+    segments, without it the law's own; `skips` the fraction of callbacks to ignore, for testing; `record` keeps every step,
     `fault` plants a fault, for testing: `remainder-dropped`, `trips-swapped`,
     `credit-reset` or `idle-ignored`.
     Raises ValueError for an unknown name, FileExistsError if it is loaded already, PermissionError,
@@ -264,7 +266,7 @@ class KernelController:
         name: str,
         *,
         kernel_name: str | None = ...,
-        min_ssthresh: int = ...,
+        min_ssthresh: int | None = ...,
         skips: float = ...,
         record: bool = ...,
         fault: str | None = ...,

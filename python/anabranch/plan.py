@@ -686,8 +686,12 @@ class Class(Record):
     min_window: float
     """Smallest window in segments, in congestion avoidance and after a timeout; above
     `initial_window` only where `initial_ssthresh` leaves slow start out."""
-    min_ssthresh: float
-    """Smallest slow-start threshold of coupled paths in segments; a single path has 2."""
+    min_ssthresh: float | None
+    """Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA
+    and BALIA, 2 under any other. A single path has 2."""
+    byte_counting: bool
+    """An ACK grows the window by the segments that it acknowledges, at most two (RFC 3465);
+    without it by one, as Linux 3.0 does."""
     slow_start_carry_over: bool
     """When an ACK ends slow start, the segments that it has beyond ssthresh count for
     congestion avoidance."""

@@ -76,6 +76,20 @@ def _listed(paths: Sequence[ShortPath]) -> str:
     return f"{paths[0].class_} path{'s' * (len(paths) > 1)} {numbers} ({counts})"
 
 
+def floor_texts(plan: Plan) -> list[str]:
+    """A sentence for each class whose `min_ssthresh` overrides the floor of its law."""
+    found = []
+    for c in plan.classes:
+        own = _core.controller(c.controller)["min_ssthresh"] if c.controller else None
+        if own is None or c.min_ssthresh in (None, own) or len(c.paths) < 2:
+            continue
+        found.append(
+            f"{c.name}: `min_ssthresh` is {c.min_ssthresh:g}, where the floor of {c.controller} is {own:g} "
+            "(segments, on coupled paths)"
+        )
+    return found
+
+
 def late_text(plan: Plan, c: Class, throughput_bps: float, goodput_bps: float) -> str:
     """Why a class has more goodput than throughput; empty where it has not.
 

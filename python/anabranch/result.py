@@ -26,7 +26,7 @@ from .markup import html_table
 from .offers import UnknownName, lookup
 from .plan import Class, Plan
 from .records import Composed, Missing, Numbers, Table, restored
-from .remarks import ShortPath, counts_events, late_text, short_paths, short_text
+from .remarks import ShortPath, counts_events, floor_texts, late_text, short_paths, short_text
 from .runs import JudgedFlow, Run
 from .scenario import Scenario, shipped
 from .seeds import Seeds, checked_seeds, consecutive
@@ -287,7 +287,7 @@ class Result(Composed):
 
     def remarks(self) -> list[str]:
         """Sentences on what the numbers do not tell by themselves."""
-        return [*filter(None, [self.too_short()]), *self._late()]
+        return [*filter(None, [self.too_short()]), *self._late(), *floor_texts(self.plan)]
 
     def too_short(self) -> str:
         """A sentence on the paths of `short_paths`; empty where there are none."""

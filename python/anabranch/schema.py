@@ -381,8 +381,11 @@ Default "0 s"."""
     """Smallest window in segments, in congestion avoidance and after a timeout; above
 `initial_window` only where `initial_ssthresh` leaves slow start out. Default 1.0."""
     min_ssthresh: float | None = None
-    """Smallest slow-start threshold of coupled paths in segments; a single path has 2.
-Default 1.0."""
+    """Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA and
+BALIA, 2 under any other. A single path has 2."""
+    byte_counting: bool | None = None
+    """An ACK grows the window by the segments that it acknowledges, at most two (RFC 3465);
+without it by one, as Linux 3.0 does. Default true."""
     slow_start_carry_over: bool | None = None
     """When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
 avoidance. Default true."""

@@ -7,6 +7,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
 /// The kernel's answer as the Python exception of its kind.
@@ -64,11 +65,11 @@ impl KernelController {
 #[pymethods]
 impl KernelController {
     #[new]
-    #[pyo3(signature = (name, *, kernel_name=None, min_ssthresh=1, skips=0.0, record=false, fault=None))]
+    #[pyo3(signature = (name, *, kernel_name=None, min_ssthresh=None, skips=0.0, record=false, fault=None))]
     fn new(
         name: &str,
         kernel_name: Option<String>,
-        min_ssthresh: u32,
+        min_ssthresh: Option<NonZeroU32>,
         skips: f64,
         record: bool,
         fault: Option<&str>,

@@ -1,7 +1,7 @@
 //! Names and times that commands take, by the rules of scenario files.
 
 use crate::ScenarioError;
-use control::{ControllerKind, ControllerSpec, UnknownController};
+use control::{AnyLaw, ControllerKind, ControllerSpec, UnknownController};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,6 +26,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("kind", described.names[0])?;
     row.set_item("formula", described.formula)?;
     row.set_item("law", spec.law().is_some())?;
+    row.set_item("min_ssthresh", spec.law().map(AnyLaw::min_ssthresh))?;
     row.set_item("set_valued", described.set_valued)?;
     row.set_item("ported", spec.ported())?;
     row.set_item("port", matches!(spec.kind(), ControllerKind::Kernel(_)))?;

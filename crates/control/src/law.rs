@@ -22,6 +22,9 @@ impl<N> PathView<N> {
     }
 }
 
+/// Floor of ssthresh in segments for a path that is controlled by itself (RFC 5681 eq. 4).
+pub const SINGLE_PATH_SSTHRESH: f64 = 2.0;
+
 /// The congestion-avoidance rule of one algorithm: pure mathematics over what the paths published.
 ///
 /// `me` indexes `paths` and is usable whenever the shell calls.
@@ -29,6 +32,10 @@ pub trait Law: Copy + core::fmt::Debug {
     /// What the law remembers of one path: kept by the shell, published to the sibling paths. The
     /// default is the note of a path that has just joined. `()` for a law without memory.
     type Note: Copy + Default + PartialEq + core::fmt::Debug;
+
+    /// Smallest ssthresh of a path in segments while the law sees several. A law that changes the
+    /// increase alone keeps that of RFC 5681 eq. 4.
+    const MIN_SSTHRESH: f64 = SINGLE_PATH_SSTHRESH;
 
     /// Segments that the window of `me` gains for one acknowledged segment; may be negative.
     fn growth(&self, me: usize, paths: &[PathView<Self::Note>]) -> f64;

@@ -10,7 +10,10 @@
 //! ```
 
 use crate::slow_start::{SlowStart, Standard, Step, ack_limit};
-use crate::{Acked, Cause, CongestionController, Law, PathView, Phase, Span, Window, usable};
+use crate::{
+    Acked, Cause, CongestionController, Law, PathView, Phase, SINGLE_PATH_SSTHRESH, Span, Window,
+    usable,
+};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -19,9 +22,9 @@ use alloc::sync::Arc;
 pub struct Settings {
     /// Smallest window in segments, at least 1.
     pub min_window: f64,
-    /// Smallest slow-start threshold of coupled paths in segments, at least 1; a path that is
-    /// controlled by itself has 2.
-    pub min_ssthresh: f64,
+    /// Smallest ssthresh of coupled paths in segments, at least 1; `None` is the law's own
+    /// ([`Law::MIN_SSTHRESH`]). A path that is controlled by itself has 2.
+    pub min_ssthresh: Option<f64>,
     /// Window at the start, in segments.
     pub initial_window: f64,
     /// Slow-start threshold at the start, in segments; infinite unless told.
@@ -29,6 +32,9 @@ pub struct Settings {
     /// At the end of slow start, whether segments left over in that ACK grow the window by the
     /// law (as Linux does) or are dropped.
     pub carry_over: bool,
+    /// Whether an ACK grows a window by the segments that it acknowledges (RFC 3465), or as if it
+    /// acknowledged one at most.
+    pub byte_counting: bool,
     /// The path on which schemes with a base flow begin as a TCP.
     pub base: usize,
 }
@@ -37,12 +43,21 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             min_window: 1.0,
-            min_ssthresh: 1.0,
+            min_ssthresh: None,
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             carry_over: true,
+            byte_counting: true,
             base: 0,
         }
+    }
+}
+
+impl Settings {
+    /// Segments by which an ACK may grow a window, before limits of RFC 3465.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn counted(&self, ack: &Acked) -> f64 {
+        if self.byte_counting { ack.segments } else { ack.segments.min(1.0) }
     }
 }
 
@@ -53,9 +68,6 @@ pub(crate) fn grow_as_tcp(window: &mut Window, segments: f64) {
     window.cwnd += quickly;
     window.cwnd += (segments - quickly) / window.cwnd.max(1.0);
 }
-
-/// Floor of ssthresh for a path that is congestion-controlled by itself (RFC 5681 eq. 4).
-pub(crate) const SINGLE_PATH_SSTHRESH: f64 = 2.0;
 
 /// One law on every path of a connection, with the slow start `S` below ssthresh.
 #[derive(Clone, Debug)]
@@ -135,7 +147,10 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     /// The new ssthresh of `me`, floored as its way of being controlled demands.
     fn backoff(&self, me: usize) -> f64 {
         let after = match self.consults_law(me) && self.law.coupled() {
-            true => self.law.backoff(me, &self.views).max(self.settings.min_ssthresh),
+            true => {
+                let floor = self.settings.min_ssthresh.unwrap_or(L::MIN_SSTHRESH);
+                self.law.backoff(me, &self.views).max(floor)
+            }
             false => (self.windows[me].now.cwnd / 2.0).max(SINGLE_PATH_SSTHRESH),
         };
         after.max(self.settings.min_window)
@@ -146,10 +161,11 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
     fn grow(&mut self, me: usize, ack: &Acked) {
         let Kept { now, slow_start, .. } = &mut self.windows[me];
         let Window { cwnd, ssthresh } = *now;
+        let acked = self.settings.counted(ack);
         let mut segments;
         if cwnd < ssthresh {
             let Step { limit, growth } = slow_start.on_ack(ack);
-            segments = ack.segments.min(limit);
+            segments = acked.min(limit);
             match growth {
                 Some(growth) => {
                     let room = ssthresh - cwnd;
@@ -165,7 +181,7 @@ impl<L: Law, S: SlowStart> Shell<L, S> {
                 return;
             }
         } else {
-            segments = ack.segments.min(ack_limit(ack.phase));
+            segments = acked.min(ack_limit(ack.phase));
         }
         let grown = self.windows[me].now.cwnd + segments * self.growth(me);
         self.set(

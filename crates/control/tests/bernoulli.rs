@@ -45,7 +45,9 @@ struct Harness<'a> {
 
 impl Harness<'_> {
     fn new<'a>(law: &str, cases: &'a [Lossy]) -> Harness<'a> {
-        let settings = Settings { initial_ssthresh: 10.0, ..Settings::default() };
+        // The Monte-Carlo program has a floor of one segment under every law.
+        let min_ssthresh = Some(1.0);
+        let settings = Settings { initial_ssthresh: 10.0, min_ssthresh, ..Settings::default() };
         Harness {
             ensemble: controller(law, settings, cases.len()),
             cases,

@@ -115,7 +115,7 @@ proptest! {
             let mut lost = control.clone();
             let before = lost.window(path);
             lost.on_congestion(path, Cause::FastRetransmit);
-            let floor = settings.min_window.max(settings.min_ssthresh);
+            let floor = settings.min_window.max(settings.min_ssthresh.unwrap_or(2.0));
             // A path that is alone until others have answered has the floor of a TCP.
             let most = (before.cwnd / 2.0).max(floor.max(2.0));
             let after = lost.window(path);

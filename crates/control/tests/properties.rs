@@ -250,7 +250,7 @@ proptest! {
     fn coupled_gives_up_half_the_total_down_to_the_floor(
         start in start(2..=4), floor in 1.0..4.0, timeout in any::<bool>(),
     ) {
-        let settings = Settings { min_window: floor, ..avoidance() };
+        let settings = Settings { min_ssthresh: Some(floor), ..avoidance() };
         let mut ensemble = warmed("fully-coupled", settings, &start);
         let windows: Vec<f64> = (0..start.len()).map(|me| ensemble.window(me).cwnd).collect();
         let expected = (windows[0] - windows.iter().sum::<f64>() / 2.0).max(floor);
@@ -309,6 +309,44 @@ proptest! {
     }
 }
 
+#[test]
+fn a_coupled_path_falls_to_the_floor_of_its_law_unless_another_is_asked_for() {
+    let floor = |law: &str, min_ssthresh: Option<f64>| {
+        let settings = Settings { min_ssthresh, initial_window: 2.0, ..Settings::default() };
+        let mut control = controller(law, settings, 2);
+        for path in 0..2 {
+            control.on_ack(path, &Acked { cwnd_limited: false, ..acked(1.0, 0.1, Phase::Open) });
+        }
+        control.on_congestion(0, Cause::FastRetransmit);
+        control.window(0).ssthresh
+    };
+    for law in ["lia", "ewtcp", "semicoupled", "fully-coupled", "phi:1"] {
+        assert_eq!(floor(law, None), 2.0, "{law}");
+        assert_eq!(floor(law, Some(1.0)), 1.0, "{law}");
+    }
+    for law in ["olia", "olia:draft", "balia"] {
+        assert_eq!(floor(law, None), 1.0, "{law}");
+        assert_eq!(floor(law, Some(2.0)), 2.0, "{law}");
+    }
+    assert_eq!(floor("uncoupled", Some(1.0)), 2.0);
+}
+
+#[test]
+fn without_byte_counting_an_ack_of_many_segments_grows_a_window_as_one_of_one() {
+    for law in ["reno", "lia", "lia+hystart", "cubic", "compound", "wvegas"] {
+        for initial_ssthresh in [2.0, f64::INFINITY] {
+            let settings = Settings { initial_ssthresh, ..Settings::default() };
+            let mut one = controller(law, settings, 2);
+            let mut many = controller(law, Settings { byte_counting: false, ..settings }, 2);
+            for _ in 0..50 {
+                one.on_ack(0, &acked(1.0, 0.1, Phase::Open));
+                many.on_ack(0, &acked(2.0, 0.1, Phase::Open));
+            }
+            assert_eq!(one.window(0), many.window(0), "{law}");
+        }
+    }
+}
+
 /// The last path leaves, and the first one goes on.
 struct Leaving<'a> {
     name: &'a str,
@@ -335,7 +373,7 @@ impl LawVisitor for Leaving<'_> {
 
         let halved = law.backoff(0, &shell.views()[..last]);
         let alone = last == 1 || !law.coupled();
-        let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(1.0) };
+        let expected = if alone { (expected / 2.0).max(2.0) } else { halved.max(L::MIN_SSTHRESH) };
         shell.on_congestion(0, Cause::FastRetransmit);
         prop_assert!(close(shell.window(0).ssthresh, expected), "{name}: backoff");
         Ok(())

@@ -1,5 +1,6 @@
 //! Settings of a controller: `struct ab_settings` in `bpf/include/intf.h`.
 
+use std::num::NonZeroU32;
 use std::str::FromStr;
 use zerocopy::{Immutable, IntoBytes};
 
@@ -9,8 +10,8 @@ pub struct Settings {
     /// Another name than its own in the kernel, at most 15 characters: a controller for one
     /// process.
     pub name: Option<String>,
-    /// Smallest slow-start threshold of coupled paths in segments, at least 1.
-    pub min_ssthresh: u32,
+    /// Smallest ssthresh of coupled paths in segments, at least 1; `None` is the law's own.
+    pub min_ssthresh: Option<NonZeroU32>,
     /// Fraction of callbacks to ignore, below 1: only to test that missed ones are survived.
     pub skips: f64,
     /// Whether to record each step under the law.
@@ -52,14 +53,14 @@ impl FromStr for Fault {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { name: None, min_ssthresh: 1, skips: 0.0, record: false, fault: Fault::Sound }
+        Settings { name: None, min_ssthresh: None, skips: 0.0, record: false, fault: Fault::Sound }
     }
 }
 
 impl Settings {
     pub(crate) fn constants(&self) -> Constants {
         Constants {
-            min_ssthresh: self.min_ssthresh.max(1),
+            min_ssthresh: self.min_ssthresh.map_or(0, NonZeroU32::get),
             skips: (self.skips * f64::from(u32::MAX)) as u32,
             record: u32::from(self.record),
             fault: self.fault as u32,
@@ -71,6 +72,7 @@ impl Settings {
 #[derive(IntoBytes, Immutable)]
 #[repr(C)]
 pub(crate) struct Constants {
+    /// Zero is the law's own.
     min_ssthresh: u32,
     /// Callbacks to ignore, of 2^32.
     skips: u32,

@@ -24,6 +24,7 @@ pub struct Port {
     backoff: unsafe extern "C" fn(*const Views) -> i64,
     grow: unsafe extern "C" fn(*mut Window, i64, u32),
     coupled: bool,
+    min_ssthresh: u32,
     bound: Bound,
 }
 
@@ -37,7 +38,7 @@ struct Bound {
 
 macro_rules! ports {
     ($($law:literal: $growth:ident $backoff:ident $grow:ident
-        $coupled:literal $relative:literal $of_reno:literal $absolute:literal),* $(,)?) => {
+        $coupled:literal $floor:literal $relative:literal $of_reno:literal $absolute:literal),* $(,)?) => {
         unsafe extern "C" {
             $(
                 fn $growth(views: *const Views) -> i64;
@@ -53,6 +54,7 @@ macro_rules! ports {
             backoff: $backoff,
             grow: $grow,
             coupled: $coupled != 0,
+            min_ssthresh: $floor,
             bound: Bound { relative: $relative, of_reno: $of_reno, absolute: $absolute },
         }),*]);
     };
@@ -97,6 +99,11 @@ impl Port {
     /// Whether paths influence each other.
     pub fn coupled(&self) -> bool {
         self.coupled
+    }
+
+    /// Smallest ssthresh of coupled paths in segments, unless another is asked for.
+    pub fn min_ssthresh(&self) -> u32 {
+        self.min_ssthresh
     }
 
     /// The window after `acked` segments that add `growth` each: its whole segments and its

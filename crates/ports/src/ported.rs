@@ -87,9 +87,10 @@ impl Ported {
     }
 
     fn backoff(&self, me: usize) -> u32 {
-        let floor = self.settings.min_ssthresh as i64;
+        let floor =
+            self.settings.min_ssthresh.map_or(self.port.min_ssthresh(), |asked| asked as u32);
         match self.views(me) {
-            Some(views) => self.port.backoff(&views).max(floor).max(1) as u32,
+            Some(views) => self.port.backoff(&views).max(floor.max(1).into()) as u32,
             None => (self.paths[me].cwnd / 2).max(SINGLE_PATH_SSTHRESH),
         }
     }
@@ -117,6 +118,9 @@ impl CongestionController for Ported {
         path.view.since_loss = path.view.since_loss.saturating_add(acked);
         if ack.phase == Phase::Recovery || !ack.cwnd_limited || acked == 0 {
             return;
+        }
+        if !self.settings.byte_counting {
+            acked = 1;
         }
         if path.cwnd < path.ssthresh {
             acked = path.slow_start(acked);

@@ -105,6 +105,13 @@ proptest! {
     }
 }
 
+#[test]
+fn every_law_has_the_same_floor_of_ssthresh_in_c() {
+    for port in PORTS.iter() {
+        assert_eq!(f64::from(port.min_ssthresh()), port.law.min_ssthresh(), "{port:?}");
+    }
+}
+
 /// What an attached controller saw and said on the real kernel, step after step:
 /// tools/record_traces.py.
 fn recorded(law: &str) -> Vec<Step> {

@@ -102,8 +102,12 @@ options! {
     /// Smallest window in segments, in congestion avoidance and after a timeout; above
     /// `initial_window` only where `initial_ssthresh` leaves slow start out.
     min_window: f64 = 1.0, WINDOW;
-    /// Smallest slow-start threshold of coupled paths in segments; a single path has 2.
-    min_ssthresh: f64 = 1.0, WINDOW;
+    /// Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA and
+    /// BALIA, 2 under any other. A single path has 2.
+    min_ssthresh: Option<f64> = None, WINDOW;
+    /// An ACK grows the window by the segments that it acknowledges, at most two (RFC 3465);
+    /// without it by one, as Linux 3.0 does.
+    byte_counting: bool = true;
     /// When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
     /// avoidance.
     slow_start_carry_over: bool = true;

@@ -99,14 +99,15 @@ def check(json: JsonAloneOption = None, format_: FormatOption = TEXT) -> None:
 def load(
     name: NameArgument,
     min_ssthresh: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--min-ssthresh",
             min=1,
             max=2**20,
-            help="Lower limit of ssthresh on coupled subflows, in segments.",
+            help="Lower limit of ssthresh on coupled subflows, in segments, instead of the law's own "
+            "(1 for OLIA and BALIA, 2 for others).",
         ),
-    ] = 1,
+    ] = None,
 ) -> None:
     """Load a controller for good: connections that select it by its name are coupled."""
     from .operate import load_command

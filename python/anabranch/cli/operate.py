@@ -80,7 +80,7 @@ def _answer(found: list[Fact], use: str) -> str:
     return f"[{STYLES[there]}]{there}[/]"
 
 
-def load_command(name: str, min_ssthresh: int) -> None:
+def load_command(name: str, min_ssthresh: int | None) -> None:
     """Loads a controller for good and says how it is selected."""
     kernel_name = load_for_good(name, min_ssthresh)
     console().print(

@@ -109,14 +109,14 @@ def law_of(controller: str) -> str:
 def attached(
     controllers: Iterable[str],
     *,
-    min_ssthresh: int = 1,
+    min_ssthresh: int | None = None,
     skips_per_million: int = 0,
     record: bool = False,
 ) -> Iterator[Attached]:
     """Controllers in the kernel as long as the block lasts. `kernel:reno` is Reno in our shell.
 
-    `min_ssthresh` is the smallest threshold of coupled paths in segments, `record` keeps the steps
-    of the laws. Raises LinuxError when one cannot be loaded.
+    `min_ssthresh` is the smallest threshold of coupled paths in segments, the law's own without it;
+    `record` keeps the steps of the laws. Raises LinuxError when one cannot be loaded.
     """
     found = Attached()
     with ExitStack() as stack:
@@ -142,7 +142,7 @@ def load(
     law: str,
     *,
     kernel_name: str | None = None,
-    min_ssthresh: int = 1,
+    min_ssthresh: int | None = None,
     skips: float = 0.0,
     record: bool = False,
 ) -> _core.KernelController:

@@ -101,7 +101,7 @@ def refused_options(planned: Class) -> list[str]:
         ("initial_window", planned.initial_window),
         ("min_ssthresh", planned.min_ssthresh),
     ):
-        if segments != int(segments):
+        if segments is not None and segments != int(segments):
             found.append(f"`{key}` is {segments:g} segments; the kernel has whole ones")
     if planned.initial_ssthresh is not None:
         found.append(
@@ -109,10 +109,15 @@ def refused_options(planned: Class) -> list[str]:
         )
     if planned.min_window != 1:
         found.append(f"`min_window` is {planned.min_window:g} segments; the kernel's is 1")
-    if not kernels_own(planned.controller) and planned.min_ssthresh > MOST_MIN_SSTHRESH:
+    floor = planned.min_ssthresh or 0
+    if not kernels_own(planned.controller) and floor > MOST_MIN_SSTHRESH:
         found.append(
-            f"`min_ssthresh` is {planned.min_ssthresh:.0f} segments; a loaded controller has "
+            f"`min_ssthresh` is {floor:.0f} segments; a loaded controller has "
             f"{MOST_MIN_SSTHRESH} at most"
+        )
+    if not planned.byte_counting:
+        found.append(
+            "`byte_counting` is off; the kernel counts the segments that an ACK acknowledges"
         )
     if not planned.slow_start_carry_over:
         found.append(
@@ -165,6 +170,6 @@ def differences(plan: Plan) -> list[str]:
         )
         found.append("users of several paths write one segment until their server has accepted")
     reno = [planned for planned in several if kernels_own(planned.controller)]
-    if any(planned.min_ssthresh != 2 for planned in reno):
+    if any(planned.min_ssthresh not in (2, None) for planned in reno):
         found.append("the kernel's own Reno has a smallest slow-start threshold of 2 segments")
     return found

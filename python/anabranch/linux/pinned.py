@@ -14,7 +14,7 @@ MOST_WAIT_S = 10.0
 """How long the kernel may take to let go of a controller's name: it waits for readers of the list."""
 
 
-def load_for_good(name: str, min_ssthresh: int = 1) -> str:
+def load_for_good(name: str, min_ssthresh: int | None = None) -> str:
     """Loads a controller that stays when this process has ended; its name in the kernel.
 
     Raises LinuxError for an unknown name, a controller that is loaded already, a kernel that cannot

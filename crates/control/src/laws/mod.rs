@@ -28,6 +28,11 @@ macro_rules! laws {
             pub fn visit<V: LawVisitor>(self, visitor: V) -> V::Output {
                 match self { $(AnyLaw::$type(law) => visitor.visit(law),)* }
             }
+
+            /// See [`Law::MIN_SSTHRESH`].
+            pub fn min_ssthresh(self) -> f64 {
+                match self { $(AnyLaw::$type(_) => <$file::$type as Law>::MIN_SSTHRESH,)* }
+            }
         }
 
         /// The shell around any of the laws; which one is asked once for each event.

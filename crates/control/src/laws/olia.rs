@@ -62,6 +62,10 @@ impl Olia {
 impl Law for Olia {
     type Note = OliaNote;
 
+    /// draft-khalili-mptcp-congestion-control: ssthresh is 1 MSS at least where several paths are
+    /// established.
+    const MIN_SSTHRESH: f64 = 1.0;
+
     fn growth(&self, me: usize, paths: &[PathView<OliaNote>]) -> f64 {
         let x: f64 = usable(paths).map(PathView::rate).sum();
         let PathView { cwnd, srtt, .. } = paths[me];

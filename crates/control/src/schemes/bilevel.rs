@@ -87,7 +87,7 @@ impl CongestionController for BilevelControl {
             Phase::Recovery => return,
         };
         if ack.cwnd_limited {
-            let segments = ack.segments.min(limit);
+            let segments = self.settings.counted(ack).min(limit);
             grow_as_tcp(&mut self.paths[path].window, segments);
             grow_as_tcp(&mut self.master.window, segments);
         }

@@ -21,9 +21,8 @@
 use super::each::{Each, Single};
 use crate::kind::{Described, Kind};
 use crate::scheme::Scheme;
-use crate::shell::SINGLE_PATH_SSTHRESH;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, Phase, Settings, Span, Window};
+use crate::{Acked, Cause, Phase, SINGLE_PATH_SSTHRESH, Settings, Span, Window};
 
 const ALPHA: f64 = 0.125;
 const BETA: f64 = 0.5;
@@ -136,7 +135,7 @@ impl Single for CompoundControl {
         };
         let avoids = self.state.win() >= self.state.ssthresh;
         if ack.cwnd_limited {
-            self.grow(ack.segments.min(limit));
+            self.grow(self.settings.counted(ack).min(limit));
         }
         if ack.una >= self.round_end {
             match self.turn(ack.nxt) {

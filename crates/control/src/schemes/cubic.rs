@@ -52,7 +52,7 @@ impl CubicControl {
     /// Slow start; returns the segments that are left over at its end.
     fn slow_start(&mut self, ack: &Acked) -> f64 {
         let Step { limit, growth } = self.slow_start.on_ack(ack);
-        let segments = ack.segments.min(limit);
+        let segments = self.settings.counted(ack).min(limit);
         let Window { cwnd, ssthresh } = &mut self.state.window;
         let Some(growth) = growth else {
             *ssthresh = *cwnd;
@@ -134,7 +134,7 @@ impl Single for CubicControl {
             return;
         }
         let Window { cwnd, ssthresh } = self.state.window;
-        let left = if cwnd < ssthresh { self.slow_start(ack) } else { ack.segments };
+        let left = if cwnd < ssthresh { self.slow_start(ack) } else { self.settings.counted(ack) };
         if left > 0.0 && self.state.window.cwnd >= self.state.window.ssthresh {
             self.avoid(left, ack);
         }

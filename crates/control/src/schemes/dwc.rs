@@ -30,9 +30,10 @@
 use super::delay::Delay;
 use crate::kind::{Choice, Described, Kind};
 use crate::scheme::Scheme;
-use crate::shell::SINGLE_PATH_SSTHRESH;
 use crate::slow_start::{ACK_LIMIT, ACK_LIMIT_AFTER_TIMEOUT};
-use crate::{Acked, Cause, CongestionController, Needs, Phase, Settings, Window};
+use crate::{
+    Acked, Cause, CongestionController, Needs, Phase, SINGLE_PATH_SSTHRESH, Settings, Window,
+};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -130,7 +131,8 @@ impl DwcControl {
     /// Smallest ssthresh of `me`: that of a path by itself, or of a coupled one.
     fn floor(&self, me: usize) -> f64 {
         let coupled = self.members(self.paths[me].group).nth(1).is_some();
-        let least = if coupled { self.settings.min_ssthresh } else { SINGLE_PATH_SSTHRESH };
+        let asked = self.settings.min_ssthresh.filter(|_| coupled);
+        let least = asked.unwrap_or(SINGLE_PATH_SSTHRESH);
         least.max(self.settings.min_window)
     }
 
@@ -245,7 +247,7 @@ impl CongestionController for DwcControl {
             Phase::Recovery => return,
         };
         if ack.cwnd_limited {
-            self.grow(path, ack.segments.min(limit));
+            self.grow(path, self.settings.counted(ack).min(limit));
         }
     }
 

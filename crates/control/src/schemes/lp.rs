@@ -181,7 +181,7 @@ impl Single for LpControl {
         } else if self.inferring() {
             self.slow = true;
         } else if ack.cwnd_limited {
-            grow_as_tcp(&mut self.state.window, ack.segments.min(limit));
+            grow_as_tcp(&mut self.state.window, self.settings.counted(ack).min(limit));
         }
     }
 

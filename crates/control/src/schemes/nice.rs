@@ -165,7 +165,7 @@ impl Single for NiceControl {
             Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
             Phase::Recovery => return,
         };
-        let segments = ack.segments.min(limit);
+        let segments = self.settings.counted(ack).min(limit);
         if ack.una >= self.round_end {
             self.round_end = ack.nxt;
             self.end_of_round(segments, ack.cwnd_limited);

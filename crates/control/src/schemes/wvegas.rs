@@ -143,7 +143,7 @@ impl CongestionController for WvegasControl {
             Phase::Loss => ACK_LIMIT_AFTER_TIMEOUT,
             Phase::Recovery => return,
         };
-        let segments = ack.segments.min(limit);
+        let segments = self.settings.counted(ack).min(limit);
         if ack.una >= path.round_end {
             let (rtt, samples) = (path.sum / f64::from(path.samples), path.samples);
             (path.sum, path.samples, path.round_end) = (0.0, 0, ack.nxt);
