@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -107,6 +107,24 @@ def within(
     """As `measured`, for a bound that the claim states in words."""
     value = values if isinstance(values, Interval) else interval(values)
     return Check(name, published, value, (low, high), judge(value, low, high))
+
+
+def difference_or_none(check: Check, none: float, published: float) -> Check:
+    """The check of a published difference whose band begins or ends at `none`, no difference.
+
+    Such a band's edge cannot be decided against where nothing differs, however many seeds are run.
+    So an interval that contains `none`, and all of which is nearer to it than to the published
+    value, is `not_reproduced`: it shows that a difference of that size is not there. Any other
+    check is returned as it is.
+    """
+    value = check.obtained
+    if not isinstance(value, Interval) or check.band is None or none not in check.band:
+        return check
+    reach = abs(published - none) / 2
+    near = all(abs(end - none) < reach for end in (value.low, value.high))
+    if value.low <= none <= value.high and near:
+        return replace(check, verdict="not_reproduced")
+    return check
 
 
 def holds(name: str, published: Any, obtained: bool) -> Check:
