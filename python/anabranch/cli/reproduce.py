@@ -160,6 +160,7 @@ def show(findings: list[Finding], laboratories: dict[str, Laboratory]) -> None:
         moved = PAPERS[key].moved(lab)
         if moved:
             out.print(_moved(moved))
+            out.print(PAPERS[key].sensitivity_text, style="dim", highlight=False)
     measured = any(lab.beside for lab in laboratories.values())
     listed = [f for f in findings if not measured or f.verdict != "not_run"]
     claims = [
@@ -208,9 +209,7 @@ def _marked(row: Row) -> list[str]:
 
 def _moved(variants: Sequence[tuple[str, dict[str, Interval]]]) -> Table:
     """What the open parameters move."""
-    title = (
-        "What the open parameters move: Mb/s of the harmed class (type 2 in A, single-path in C)"
-    )
+    title = "What the open parameters move"
     configurations = list(variants[0][1])
     head = ["variant", *configurations]
     body = [

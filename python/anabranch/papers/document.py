@@ -42,6 +42,8 @@ class Paper:
     """Overrides that make configurations as short as a quick measurement has them."""
     sensitivity: dict[str, Configuration] = field(default_factory=dict)
     """Configurations that show what the open parameters move."""
+    sensitivity_text: str = ""
+    """What the numbers of that table are, with their unit."""
     evaluators: dict[str, tuple[Evaluator, tuple[str, ...]]] = field(default_factory=dict)
     side_by_side: Callable[[Laboratory], Sequence[Row]] = lambda lab: ()
     """Rows of published rates beside theory and simulation, for the configurations that have been

@@ -299,16 +299,12 @@ def _sensitivity(paper: Paper, lab: Laboratory) -> list[Section]:
     rows += [
         [variant, *(_moved(values.get(c), base[c]) for c in base)] for variant, values in table[1:]
     ]
-    text = (
-        "Rate of the harmed class (type 2 users in A, single-path users in C) in Mb/s for N1 = 10 and 30 "
-        "when one open parameter is set otherwise; in brackets the change."
-    )
     numbers = {value.n for _, values in table for value in values.values()}
     caption = f"Sensitivity: means of {' or '.join(map(str, sorted(numbers)))} replications"
     return [
         Section(
             "What the open parameters move",
-            text,
+            paper.sensitivity_text,
             [Table(caption, ["variant", *base], rows)],
             [],
         )

@@ -240,4 +240,6 @@ PAPER = Paper(
     sampled=("c-uncoupled-10", "c-lia-10", "c-olia-10", "a-lia-10"),
     shortened=("duration=45 s", "warmup=15 s"),
     sensitivity=_sensitivity(),
+    sensitivity_text="Rate of the harmed class (type 2 users in A, single-path users in C) in Mb/s for N1 = 10 and 30 "
+    "when one open parameter is set otherwise; in brackets the change.",
 )

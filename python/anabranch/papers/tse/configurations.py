@@ -38,6 +38,8 @@ USERS = (0, 1, 2, 3, 4, 6, 8)
 """TCPs on the contested path in Figure 4-11."""
 
 TCP = "reno"
+BILEVEL = "bilevel-tfrc"
+FRACTION = "tfrc:fractional"
 WITHOUT = "without"
 """In place of a controller: the network without the ensemble."""
 

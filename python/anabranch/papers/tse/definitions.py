@@ -12,9 +12,19 @@ from ...fairness import Fairness, ensemble_fairness
 from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .configurations import MBPS, MOST, SECOND_LOSS, SECOND_MBPS, SECOND_MS, TCP, at, on_two_paths
+from .configurations import (
+    FRACTION,
+    MBPS,
+    MOST,
+    SECOND_LOSS,
+    SECOND_MBPS,
+    SECOND_MS,
+    TCP,
+    at,
+    on_two_paths,
+)
 from .matching import against_links, against_twins, twin_names
-from .paper import BASE, FRACTION, PAPER, independent_name, shared_name
+from .paper import BASE, PAPER, independent_name, shared_name
 from .reading import compared, everywhere, exact, listed, share, taken
 
 ROUNDING = 1e-9

@@ -15,11 +15,13 @@ from ...statistics import interval
 from ..laboratory import Laboratory
 from . import summary
 from .configurations import (
+    BILEVEL,
     BOTH,
     BUSY_PATHS,
     CAPACITIES,
     CONTESTED,
     FIRST,
+    FRACTION,
     MOST,
     PATHS,
     RATES,
@@ -36,8 +38,6 @@ from .definitions import optimal_units
 from .independent import UNIT_MBPS
 from .paper import (
     BASE,
-    BILEVEL,
-    FRACTION,
     HACKER,
     MISPLACED,
     NAIVE,

@@ -8,20 +8,11 @@ from ...statistics import interval, paired
 from ..findings import Bound, Finding, finding, hold_together, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from . import reasons
-from .configurations import CONTESTED, MBPS, MOST, PACKET_BITS, PATHS, TCP
+from . import open_choices, reasons
+from .configurations import BILEVEL, CONTESTED, FRACTION, MBPS, MOST, PACKET_BITS, PATHS, TCP
 from .definitions import optimal_units
 from .matching import SINGLE_LINKS, against_links
-from .paper import (
-    BASE,
-    BILEVEL,
-    DISCOUNTING,
-    FRACTION,
-    HACKER,
-    PAPER,
-    independent_name,
-    later,
-)
+from .paper import BASE, DISCOUNTING, HACKER, PAPER, independent_name, later
 from .reading import Floats, everywhere, links_of, listed, on_path, paths, taken
 
 UNIT_MBPS = MBPS / 2
@@ -71,6 +62,7 @@ def linear(claim: Claim, lab: Laboratory) -> Finding:
     *_scaling_configurations(BILEVEL, BASE),
     later(BILEVEL),
     independent_name(DISCOUNTING[BILEVEL], MOST, 0),
+    *open_choices.needed(BILEVEL),
 )
 def bilevel(claim: Claim, lab: Laboratory) -> Finding:
     """Bilevel TFRC loses some of the capacity as paths are added."""
@@ -90,7 +82,9 @@ def bilevel(claim: Claim, lab: Laboratory) -> Finding:
         f"3000 s {interval(taken(lab, later(BILEVEL)) / (MOST * MBPS))}; with history discounting "
         f"{interval(_of_capacity(lab, DISCOUNTING[BILEVEL], MOST))}."
     )
-    return finding(claim, lab.world.name, checks, why, unless=reasons.silent_paths())
+    return finding(
+        claim, lab.world.name, checks, why, unless=open_choices.silent_paths(lab, BILEVEL)
+    )
 
 
 def _of_capacity(lab: Laboratory, controller: str, n: int) -> Floats:
@@ -102,6 +96,7 @@ def _of_capacity(lab: Laboratory, controller: str, n: int) -> Floats:
     *_scaling_configurations(FRACTION, BASE, TCP),
     later(FRACTION),
     independent_name(DISCOUNTING[FRACTION], MOST, 0),
+    *open_choices.needed(FRACTION),
 )
 def fractional(claim: Claim, lab: Laboratory) -> Finding:
     """Each 1/N-TFRC acts like a whole one on an empty path, and then some."""
@@ -124,7 +119,9 @@ def fractional(claim: Claim, lab: Laboratory) -> Finding:
         f"{interval(_nominal(lab, later(FRACTION)))} times a path. With history discounting they have "
         f"{interval(taken(lab, independent_name(DISCOUNTING[FRACTION], MOST, 0)) / one)} single TCPs."
     )
-    return finding(claim, lab.world.name, checks, why, unless=reasons.silent_paths())
+    return finding(
+        claim, lab.world.name, checks, why, unless=open_choices.silent_paths(lab, FRACTION)
+    )
 
 
 def _nominal(lab: Laboratory, configuration: str) -> Floats:

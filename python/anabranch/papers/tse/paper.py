@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from ..document import Paper
 from ..laboratory import Configuration
-from . import configurations
+from . import configurations, open_choices
 from .configurations import (
+    BILEVEL,
     BUSY_PATHS,
     CAPACITIES,
     CONTESTED,
     FIRST,
+    FRACTION,
     MOST,
     PATHS,
     RATES,
@@ -32,11 +34,9 @@ NAIVE = "multi-priority:naive"
 SWITCHING = "multi-priority:switching"
 TRIAL = "multi-priority:trial"
 NICE = "multi-priority:nice"
-BILEVEL = "bilevel-tfrc"
 POOLED = "bilevel-tfrc:pooled"
 HACKER = "hacker"
 MOVING_HACKER = "hacker-switching"
-FRACTION = "tfrc:fractional"
 DISCOUNTING = {BILEVEL: "bilevel-tfrc:discounting", FRACTION: "tfrc:fractional-discounting"}
 """The same with history discounting (RFC 5348 §5.5), which is optional."""
 
@@ -484,7 +484,11 @@ PAPER = Paper(
         _imposed("tfrc-equal-loss", "tfrc", (0.01,)),
         _imposed("bilevel-tfrc-unequal-loss", BILEVEL, (0.005, 0.02)),
         _robust_twins(),
+        open_choices.on_empty_paths(),
     ),
     unclaimed=_shared(("bilevel", "mtcp"), PATHS[1:]),
+    sensitivity=open_choices.sensitivity(),
+    sensitivity_text=open_choices.TEXT,
+    moved=open_choices.moved,
     brief=BRIEF,
 )

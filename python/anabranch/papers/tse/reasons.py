@@ -7,16 +7,16 @@ import numpy as np
 from ...statistics import interval
 from ..laboratory import Laboratory
 from .configurations import (
+    BILEVEL,
     FIRST,
     MBPS,
     MOST,
-    PACKET_BITS,
     RATES,
     SECOND,
     on_two_paths,
     placed_worst,
 )
-from .paper import BASE, BILEVEL, POOLED, independent_name, shared_name
+from .paper import BASE, POOLED, independent_name, shared_name
 from .reading import on_path, share, used
 
 STATIC = (
@@ -66,21 +66,6 @@ def queues(lab: Laboratory) -> str:
         "A full drop-tail buffer drops what comes in bursts: TFRC spaces its packets evenly and finds the place that the last "
         f"departure left, TCP sends two for an ACK when its window grows. Loss of TFRC and of the TCP: {', '.join(rows)}. RED "
         "drops both alike. Sixteen paths have shorter loss intervals each, and less of this."
-    )
-
-
-def silent_paths() -> str:
-    """Why TFRC with many paths is slow to fill empty links."""
-    rtt = 0.052
-    window = MOST * MBPS * 1e6 * rtt / PACKET_BITS
-    gap_s = window**2 / 1.5 / (MBPS * 1e6 / PACKET_BITS)
-    return (
-        "At the end of slow start each path has several loss events within seconds, which fill the history of eight "
-        "intervals; from then on there is no loss, and the estimate falls only as the open interval, one sixth of the "
-        "weight, grows. To allow 16 links at once the response function needs a loss in "
-        f"{window**2 / 1.5:,.0f} packets of a path, that is one in {gap_s:.0f} s: 300 s are too short for an equilibrium. "
-        "History discounting (RFC 5348 §5.5) shortens that by little, as its figure above says; what the thesis' simulator "
-        "did otherwise is not in the text."
     )
 
 

@@ -9,8 +9,8 @@ from ..findings import Check, Finding, finding, hold_together, holds, measured, 
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .configurations import CAPACITIES, CONTESTED, MOST, PATHS, TCP
-from .paper import BASE, BILEVEL, FRACTION, HACKER, NAIVE, PAPER, independent_name, shared_name
+from .configurations import BILEVEL, CAPACITIES, CONTESTED, FRACTION, MOST, PATHS, TCP
+from .paper import BASE, HACKER, NAIVE, PAPER, independent_name, shared_name
 from .reading import (
     Floats,
     Points,

@@ -11,8 +11,10 @@ from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
 from .configurations import (
+    BILEVEL,
     BOTH,
     FIRST,
+    FRACTION,
     MBPS,
     SECOND,
     SECOND_LOSS,
@@ -22,7 +24,7 @@ from .configurations import (
     on_two_paths,
 )
 from .matching import against_twins, twin_names
-from .paper import BASE, BILEVEL, FRACTION, HACKER, PAPER
+from .paper import BASE, HACKER, PAPER
 from .reading import Floats, everywhere, listed, on_path, share, swing, taken, used
 
 MARGIN = 0.05

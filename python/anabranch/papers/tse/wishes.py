@@ -11,10 +11,9 @@ from ..findings import Finding, finding, holds, measured
 from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import reasons
-from .configurations import CAPACITIES, MBPS, MOST, PATHS, on_two_paths
+from .configurations import BILEVEL, CAPACITIES, MBPS, MOST, PATHS, on_two_paths
 from .paper import (
     BASE,
-    BILEVEL,
     HACKER,
     MISPLACED,
     MOVING_HACKER,
