@@ -155,18 +155,39 @@ def test_an_episode_has_the_losses_since_the_verdict_before() -> None:
     assert [(e.dropped, e.lost, e.congestion) for e in together] == [(0, 1, False), (2, 1, False)]
 
 
-def test_a_reaction_begins_when_the_loss_is_above_three_tenths() -> None:
-    t_s = np.arange(0, 50, 0.5)
-    windows = np.where(t_s < 23, 10.0, 5.0)
+def mobile_result(windows: Any) -> Result:
+    """A made-up run of the mobile scenario with this window on Wi-Fi, every 0.5 s."""
     run = made_up([1, 1, 1], [1, 1])
-    run.series = series(t_s, PathSeries(cwnd_segments=windows[:, None] * [1, 1, 1]))
+    windows = np.array(windows)
+    run.series = series(
+        np.arange(0, 50, 0.5), PathSeries(cwnd_segments=windows[:, None] * [1, 1, 1])
+    )
     scenario = ab.load("couple-plus/mobile")
-    result = Result(scenario, scenario.plan(), [run])
-    assert mobile.reaction_s(result).tolist() == [1.5]
-    trace = ab.load("couple-plus/mobile").plan().links
-    (wifi,) = [link for link in trace if link.name == "wifi"]
-    first = next(c.at_s for c in wifi.changes if c.loss and c.loss > 0.3)
-    assert first == mobile.BAD_S
+    return Result(scenario, scenario.plan(), [run])
+
+
+def test_a_reaction_is_timed_from_the_first_worsening_and_a_sawtooth_is_none() -> None:
+    t_s = np.arange(0, 50, 0.5)
+    window = np.where(t_s < 23, 10.0, 3.0)
+    window[(t_s >= 19) & (t_s < 22)] = 4.0  # it had halved anyway, and was large again
+    result = mobile_result(window)
+    assert mobile.reaction_s(result).tolist() == [3.0]
+    assert mobile.first_half_s(result).tolist() == pytest.approx([0.25])  # the ledger's clock
+    assert mobile.reaction_s(mobile_result(np.full(100, 10.0))).tolist() == [7.0]
+    assert mobile.reaction_s(mobile_result(np.where(t_s < 18, 10.0, 1.0))).tolist() == [0.0]
+
+
+def test_the_outage_lasts_two_seconds_and_the_excursion_twelve() -> None:
+    plan = ab.load("couple-plus/mobile").plan()
+    (wifi,) = [link for link in plan.links if link.name == "wifi"]
+    assert mobile.outage_s(plan) == (25.0, 27.0)
+    assert mobile.worse_s(plan) == 20.0
+    assert mobile.worse_s(plan, mobile.BAD) == 21.25
+    assert (wifi.changes[-1].at_s, wifi.changes[-1].loss) == (32.0, wifi.loss)
+    losses = {c.at_s: c.loss or 0.0 for c in wifi.changes}
+    # each step of 250 ms has the value that the line has in its middle
+    assert all(losses[20 + k / 4] == pytest.approx(0.05 + 0.19 * (k + 0.5) / 4) for k in range(20))
+    assert all(losses[27 + k / 4] == pytest.approx(1 - 0.19 * (k + 0.5) / 4) for k in range(20))
 
 
 def test_the_sets_of_do_no_harm_are_all_those_of_one_bottleneck() -> None:

@@ -319,6 +319,26 @@ def in_place() -> Configurations:
     }
 
 
+def lonely(p: float) -> str:
+    """The name of a configuration with one TCP on path 1, without coding and without anyone beside
+    it.
+    """
+    return f"tcp-alone-p{p:g}"
+
+
+def lonelies() -> Configurations:
+    """The configurations that `lonely` names."""
+    return {
+        lonely(p): Configuration(
+            "couple-plus/static",
+            "reno",
+            (LIMIT, ALONE, TCP_ONLY["tcp-on-1"], f"link.wireless.loss.probability={p:g}"),
+            series=True,
+        )
+        for p in POINTS
+    }
+
+
 MARGIN = 0.03
 """The ledger's margin of redundancy above 1/(1 - p)."""
 RULE = tuple((p, round(1 / (1 - p) + MARGIN, 3)) for p in POINTS)

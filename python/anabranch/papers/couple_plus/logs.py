@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,21 @@ class Captured:
     events: Events
     changed_s: Floats
     windows: Floats
+    thresholds: tuple[Floats, Floats]
+    """When ssthresh changed, and to how many segments."""
+
+    def in_slow_start(self, at_s: float) -> bool:
+        """Whether the window is below ssthresh just before a time."""
+        t_s, segments = self.thresholds
+        at = np.searchsorted(t_s, at_s - 1e-9, side="right") - 1
+        return bool(at < 0 or self.window(at_s, before=True) < segments[at])
+
+    def acknowledged(self, at_s: float) -> int:
+        """How many segments more are seen by the acknowledgement of a time than by the one before."""
+        for before, ack in pairwise(self.told):
+            if abs(ack.t_s - at_s) < 1e-9:
+                return ack.first_unseen - before.first_unseen
+        return 0
 
     def window(self, at_s: float, *, before: bool = False) -> float:
         """The window once everything at a time has happened, or just before."""
@@ -131,11 +147,16 @@ def captured(
         traces = json.loads(qlog.read_text())["traces"]
     payload = result.plan.classes[0].payload_bytes
     (own,) = [trace for trace in traces if trace["title"] == f"{flow}.0.path{path}"]
-    windows = [
-        (event["time"] / 1e3, event["data"]["congestion_window"] / payload)
-        for event in own["events"]
-        if "congestion_window" in event["data"]
-    ]
+    windows, thresholds = (
+        np.array(
+            [
+                (event["time"] / 1e3, event["data"][key] / payload)
+                for event in own["events"]
+                if key in event["data"]
+            ]
+        ).reshape(-1, 2)
+        for key in ("congestion_window", "ssthresh")
+    )
     sent, told = [], []
     for t_s, data in packets:
         if data[:1] == bytes([CODED]):
@@ -149,8 +170,9 @@ def captured(
         tuple(sent),
         tuple(told),
         of_path(result.runs[0], 0, path),
-        np.array([t for t, _ in windows]),
-        np.array([w for _, w in windows]),
+        windows[:, 0],
+        windows[:, 1],
+        (thresholds[:, 0], thresholds[:, 1]),
     )
 
 

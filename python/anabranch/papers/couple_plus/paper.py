@@ -55,6 +55,7 @@ PAPER = Paper(
         configurations.family(),
         configurations.lossy(),
         configurations.in_place(),
+        configurations.lonelies(),
         *(configurations.points(c) for c in ALTERNATIVES),
         *(configurations.points(c, chosen=(PRINTED,)) for c in OTHERS),
         configurations.points(COUPLE, chosen=RULE),
