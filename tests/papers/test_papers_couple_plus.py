@@ -88,7 +88,7 @@ def test_the_choices_of_a_scenario_are_what_its_plan_has(name: str) -> None:
     assert choices["initial window"] == f"{user.initial_window:g} segments"
     assert choices["RTO"].startswith(f"at least {user.rto_min_s * 1e3:g} ms, {user.rto_floor}")
     assert choices["scheduler"] == user.scheduler.kind
-    assert choices["ssthresh floor of coupled paths"] == f"{user.min_ssthresh:g} segment"
+    assert choices["ssthresh floor of coupled paths"] == "2 segments" and user.min_ssthresh is None
     assert choices["loss recovery"].endswith("without SACK") and not user.sack
     assert choices["acknowledgements"] == "of every packet" and user.delayed_ack_s == 0
     jitter = {link.jitter_s for link in plan.links} - {0.0}
