@@ -28,6 +28,7 @@ from anabranch.papers.cs218 import (
     tables,
     topologies,
 )
+from anabranch.papers.findings import difference_or_none, within
 from anabranch.papers.pages import write_report
 from anabranch.result import Result
 from anabranch.runs import Run, Series
@@ -310,3 +311,41 @@ def test_the_report_draws_the_manet_and_lists_pairs_and_open_parameters(tmp_path
     )  # throughputs; four panels of four algorithms; a car under each
     assert "Do the report's differences survive?".replace("'", "&#39;") in text
     assert "One thing otherwise in the MANET" in text and "Cars on a highway" in text
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "verdict"),
+    [
+        (1.0, 0.0005, "not_reproduced"),  # nothing differs, and 2 % would be seen
+        (1.0, 0.0, "not_reproduced"),
+        (1.005, 0.02, "undecided"),  # 2 % may be there
+        (1.02, 0.005, "reproduced"),
+        (1.004, 0.003, "reproduced"),  # small, but a difference, and in the band
+        (0.98, 0.005, "not_reproduced"),
+    ],
+)
+def test_a_difference_that_intervals_exclude_is_not_reproduced_at_a_bands_edge(
+    mean: float, half: float, verdict: str
+) -> None:
+    check = within("a over b", 1.02, Interval(mean, half, 20), 1.0, 1.08)
+    assert difference_or_none(check, 1.0, 1.02).verdict == verdict
+    elsewhere = within("a over b", 1.02, Interval(mean, half, 20), 0.9, 1.08)
+    assert difference_or_none(elsewhere, 1.0, 1.02) == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "verdict"),
+    [
+        ([0.0, 0.0], [0.0, 0.0], "undecided"),
+        ([0.01, 0.01], [0.0, 0.0], "not_reproduced"),
+        ([0.01, 0.01], [0.01, 0.01], "reproduced"),
+        ([0.02, 0.02], [0.01, 0.01], "not_reproduced"),
+    ],
+)
+def test_losses_are_compared_only_where_there_are_some(
+    mine: list[float], theirs: list[float], verdict: str
+) -> None:
+    parts = paired.Values(
+        {configurations.CS218: np.array(mine), configurations.LIA: np.array(theirs)}
+    )
+    assert manet.lost_alike("lost", parts).verdict == verdict

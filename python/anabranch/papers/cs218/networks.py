@@ -61,7 +61,9 @@ LONG = ('duration="60 s"',)
 
 CROWDED = "all UDP clients on channel 1"
 CROWDED_TENFOLD = "ten times the UDP load, all on channel 1"
+FREE = "slow start until the first loss"
 OTHERWISE: dict[str, tuple[str, ...]] = {
+    FREE: ("transport.initial_ssthresh=1000000",),
     "AODV": (AODV,),
     "OLSR, the connection from 15 s on": ('medium.air.routing="olsr"', *CONVERGED),
     CROWDED: (ON_ONE,),
@@ -89,6 +91,11 @@ def otherwise() -> Configurations:
             for name, extra in OTHERWISE.items()
         )
     )
+
+
+def free() -> Configurations:
+    """The moving MANET whose slow start ends with a loss, so that losses are there to be compared."""
+    return sweep(FREE, MANET, (CS218, LIA), OTHERWISE[FREE])
 
 
 def empty(variant: str) -> Configurations:
@@ -218,7 +225,8 @@ def unclaimed() -> Configurations:
         vanet((CAPPED, "olia", "balia", "cubic")),
         vanet_singles(),
     )
-    return {name: configuration for name, configuration in every.items() if name not in structure()}
+    claimed = {**structure(), **free()}
+    return {name: configuration for name, configuration in every.items() if name not in claimed}
 
 
 TABLED = {"cs218": CS218, "uncoupled": RENO, "rtt_compensator": LIA, "fully_coupled": COUPLED}
