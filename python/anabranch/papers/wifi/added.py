@@ -158,7 +158,8 @@ def below(claim: Claim, lab: Laboratory) -> Finding:
         for i, name in enumerate(CALLED)
     }
     why = (
-        f"120 ms at 10 Mb/s are {BDP:g} kB; with the throughput that is seen without added delay: {listed(seen, ' kB')}. "
+        f"The first expectation is a definition: 120 ms at 10 Mb/s are {BDP:g} kB. "
+        f"With the throughput that is seen without added delay: {listed(seen, ' kB')}. "
         f"95th percentiles over {BDP:g} kB: {each_flow(part(95))}."
     )
     unless = (
@@ -202,8 +203,9 @@ def same_drops(claim: Claim, lab: Laboratory) -> Finding:
         for configuration, name in zip(ALL, ("100 ms", "none"), strict=False)
     }
     why = (
-        f"Packets given up with Coupled: {listed(number)}; per packet: {listed(rates)}. The process of noise is the "
-        "scenario's, one burst in 2 s: that counts agree is put in, what follows from it is not."
+        f"Packets given up with Coupled: {listed(number)}; per packet: {listed(rates)}. Bursts of noise "
+        "come once in 2 s whatever is sent, which is put in; a burst takes a packet only if one is begun in it, so an "
+        "interface that is idle for much of the time gives up fewer. Whether counts agree is therefore a result."
     )
     return finding(claim, lab.world.name, checks, why)
 
