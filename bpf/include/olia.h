@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /* OLIA: growth (w_r/rtt_r^2)/(sum x_s)^2 + alpha_r/w_r, backoff w_r/2
  * (draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012). M: the paths of the
- * largest window; B: the best ones by l/rtt^2; l: segments between losses. Ties as in the
- * readable law.
+ * largest window; B: the best ones by l/rtt^2; l: segments between losses, each counted once: in
+ * a kernel when it is delivered, in the readable law when it is acknowledged cumulatively, which
+ * differs while a hole is open. Ties as in the readable law.
  *
  * Error of growth g = P + alpha/w: the pooled term P is too large by at most 32u or too small by at
  * most 4u, as in LIA, and alpha/w too small by 2u. Where alpha is negative, the terms cancel and
