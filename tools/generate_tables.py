@@ -39,6 +39,7 @@ TYPES = {
     "numbers": "Numbers",
     "vector": "Numbers",
     "matrix": "Numbers",
+    "row_vectors": "Numbers",
     "flags": "Flags",
 }
 """The annotation of each kind of column."""

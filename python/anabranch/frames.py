@@ -48,7 +48,7 @@ def places_of(metric: str) -> list[str]:
 MATRICES: dict[str, str] = {
     place: place.removeprefix("series.").removesuffix("s")
     for place in TABLES
-    if place.startswith("series.") and place.count(".") == 1
+    if place.startswith("series.") and place.count(".") == 1 and place != "series.internals"
 }
 """Tables over time, with one column for each path, flow, link, station or node; and that word."""
 
@@ -119,6 +119,8 @@ def _rows(plan: Plan, run: Run, table: str) -> Columns:
     found = _columns(_at(run, table))
     if table == "classes":
         return _of_classes(plan, run, found)
+    if table == "series.internals":
+        return _of_internals(plan, run)
     if table == "series.nodes.hops":
         return _of_hops(plan, run, found)
     if "flow" in found:
@@ -162,6 +164,17 @@ def _of_classes(plan: Plan, run: Run, found: Columns) -> Columns:
         "users": [one.count for one in plan.classes],
         **rates,
         **found,
+    }
+
+
+def _of_internals(plan: Plan, run: Run) -> Columns:
+    """What is inside controllers, with one row for each sample of each quantity of a path."""
+    table, times = run.series.internals, run.series.t_s
+    owners = _picked(_of_paths(plan, run), table.path) | {"name": np.asarray(table.name, str)}
+    return {
+        "t_s": np.tile(times, len(table.name)),
+        **{name: np.repeat(column, len(times)) for name, column in owners.items()},
+        "value": table.value.ravel(),
     }
 
 

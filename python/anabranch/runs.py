@@ -15,6 +15,7 @@ from .tables import (
     Flows,
     FlowSeries,
     Hops,
+    Internals,
     Links,
     LinkSeries,
     Paths,
@@ -29,11 +30,12 @@ from .tables import (
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Series(Table):
-    """Samples over time; the kernel has no `flows` and no `nodes`."""
+    """Samples over time; the kernel has no `internals`, no `flows` and no `nodes`."""
 
     t_s: Numbers
     """Times of the samples."""
     paths: PathSeries
+    internals: Internals = part()
     flows: FlowSeries = part()
     links: LinkSeries
     stations: StationSeries = part()

@@ -496,6 +496,25 @@ class PathSeries(Table):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
+class Internals(Table):
+    """One row for each quantity that a controller has of a path."""
+
+    PLACE = "series.internals"
+    name: Words = column(
+        "",
+        "what the controller calls it, with its unit",
+    )
+    path: Indices = column(
+        "",
+        "row of the path in the table of paths",
+    )
+    value: Numbers = column(
+        "by name",
+        "its value over time, one column for each sample; NaN where it has none",
+    )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class FlowSeries(Table):
     """One row for each sample, one column for each connection."""
 

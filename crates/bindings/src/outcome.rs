@@ -77,6 +77,7 @@ fn series<'py>(py: Python<'py>, series: &Series) -> PyResult<Bound<'py, PyDict>>
     let all = PyDict::new(py);
     all.set_item("t_s", series.t_s.clone().into_pyarray(py))?;
     all.set_item("paths", tables::path_series(py, Samples { of: &series.paths, rows })?)?;
+    all.set_item("internals", tables::internals(py, &series.internals)?)?;
     all.set_item("flows", tables::flow_series(py, Samples { of: series, rows })?)?;
     all.set_item("links", tables::link_series(py, Samples { of: &series.links, rows })?)?;
     let stations = Samples { of: &series.links.stations, rows };

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use scenario::Plan;
 use simulator::{
-    ClassResult, CodingResult, Event, FlowResult, Outcome, PathResult, PathSeries, Series,
+    ClassResult, CodingResult, Event, FlowResult, InternalSeries, Outcome, PathResult, PathSeries,
+    Series,
 };
 use topology::{
     HopSeries, LinkResult, LinkSeries, NodeSeries, RouteResult, StationResult, StationSeries,
@@ -69,6 +70,10 @@ macro_rules! column {
     (matrix, $py:ident, $rows:ident, $index:pat_param, $row:ident, $value:expr) => {{
         let $row = $rows.of;
         matrix($py, $value, $rows.rows)?
+    }};
+    (row_vectors, $py:ident, $rows:ident, $index:pat_param, $row:ident, $value:expr) => {{
+        let values = $rows.iter().flat_map(|$row| $value).copied();
+        matrix($py, &values.collect::<Vec<_>>(), $rows.len())?
     }};
     (vector, $py:ident, $rows:ident, $index:pat_param, $row:ident, $value:expr) => {{
         let $row = $rows.of;
@@ -387,6 +392,16 @@ tables! {
         matrix rto_s "s" = &row.rto_s;
         /// data packets sent since the start
         matrix sent_packets "packets" = &row.sent_packets;
+    } beside {}
+
+    /// One row for each quantity that a controller has of a path.
+    Internals "series.internals" internals(rows: &[InternalSeries]) |_, row| {
+        /// what the controller calls it, with its unit
+        words name "" = row.name;
+        /// row of the path in the table of paths
+        indices path "" = row.path;
+        /// its value over time, one column for each sample; NaN where it has none
+        row_vectors value "by name" = &row.values;
     } beside {}
 
     /// One row for each sample, one column for each connection.

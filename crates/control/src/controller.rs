@@ -143,6 +143,9 @@ impl Needs {
         Needs { delays: false, rates: false, rate_based: false, reports: false, siblings: false };
 }
 
+/// Is told names and values.
+pub type See<'a> = &'a mut dyn FnMut(&'static str, f64);
+
 /// Congestion control of one connection over all of its paths.
 ///
 /// Paths are indices from 0; windows are in segments. A transport tells what happened on a path and
@@ -210,6 +213,11 @@ pub trait CongestionController {
     fn verdicts(&self, _path: usize) -> Verdicts {
         Verdicts::default()
     }
+
+    /// Tells `see` the quantities inside the controller that belong to `path`, for observation: a
+    /// name with its unit, such as `alpha` or `l_segments`, and a value. Membership of a set is 0
+    /// or 1, and its name begins with `in_`. A path may have none at times.
+    fn observe(&self, _path: usize, _see: See<'_>) {}
 
     /// A TFRC report arrived on `path`. Controllers that use reports ([`Needs::reports`]) get no
     /// `on_ack`.
@@ -281,6 +289,9 @@ macro_rules! forward {
             }
             fn verdicts(&self, path: usize) -> $crate::Verdicts {
                 match self { $($any::$variant(to) => to$(.$field)?.verdicts(path),)* }
+            }
+            fn observe(&self, path: usize, see: $crate::See<'_>) {
+                match self { $($any::$variant(to) => to$(.$field)?.observe(path, see),)* }
             }
             fn on_feedback(&mut self, path: usize, feedback: &$crate::tfrc::Feedback<'_>) {
                 match self { $($any::$variant(to) => to$(.$field)?.on_feedback(path, feedback),)* }

@@ -1,6 +1,6 @@
 //! What a congestion-avoidance law is, and its drift.
 
-use crate::Acked;
+use crate::{Acked, See};
 
 /// What one path of a connection last published; `N` is what its law remembers of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,6 +65,10 @@ pub trait Law: Copy + core::fmt::Debug {
     fn note_undone(&self, note: &mut Self::Note, before: Self::Note) {
         *note = before;
     }
+
+    /// Tells `see` what the law works with on `me` beyond window and round trip: names, as in
+    /// [`CongestionController::observe`](crate::CongestionController::observe), and values.
+    fn observe(&self, _me: usize, _paths: &[PathView<Self::Note>], _see: See<'_>) {}
 
     /// The note in the steady state at loss probability `loss`, for theory.
     fn steady_note(&self, _loss: f64) -> Self::Note {

@@ -29,7 +29,7 @@ pub mod tfrc;
 
 pub use any::AnyController;
 pub use controller::{
-    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, Verdicts, Window,
+    Acked, Cause, CongestionController, Decoding, Delivered, Needs, Phase, See, Verdicts, Window,
 };
 pub use kind::{Choice, Described, Kind, Listed};
 pub use law::{Law, PathView, SINGLE_PATH_SSTHRESH, drift, usable};

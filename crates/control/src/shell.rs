@@ -11,8 +11,8 @@
 
 use crate::slow_start::{SlowStart, Standard, Step, ack_limit};
 use crate::{
-    Acked, Cause, CongestionController, Law, PathView, Phase, SINGLE_PATH_SSTHRESH, Span, Window,
-    usable,
+    Acked, Cause, CongestionController, Law, PathView, Phase, SINGLE_PATH_SSTHRESH, See, Span,
+    Window, usable,
 };
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -257,5 +257,11 @@ impl<L: Law, S: SlowStart> CongestionController for Shell<L, S> {
 
     fn window(&self, path: usize) -> Window {
         self.windows[path].now
+    }
+
+    fn observe(&self, path: usize, see: See<'_>) {
+        if self.consults_law(path) {
+            self.law.observe(path, &self.views, see);
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! ends, which are stored inline; the others are boxed.
 
 use crate::controller::Controller;
+use control::See;
 use transport::{PathReport, ReceivingEndpoint, SendingEndpoint, Transmit, coded, tcp, tfrc, udp};
 use units::Time;
 use wire::{Range, Segment};
@@ -126,6 +127,10 @@ impl Ends {
 
     pub(crate) fn report(&self, path: usize) -> PathReport {
         with!(self, pair => pair.sender.report(path))
+    }
+
+    pub(crate) fn observe(&self, path: usize, see: See<'_>) {
+        with!(self, pair => pair.sender.observe(path, see));
     }
 
     pub(crate) fn delivered(&self) -> u64 {

@@ -20,7 +20,9 @@ mod world;
 
 pub use controller::Controller;
 pub use memory::{EVENT_BYTES, Need, needed};
-pub use result::{ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series};
+pub use result::{
+    ClassResult, CodingResult, FlowResult, InternalSeries, Outcome, PathResult, PathSeries, Series,
+};
 pub use run::{Observe, Progress, record, replicate, run};
 pub use trace::{Event, EventKind, Trace};
 pub use watch::Recording;

@@ -3,7 +3,7 @@
 
 use crate::ends::Ends;
 use crate::result::{
-    ClassResult, CodingResult, FlowResult, Outcome, PathResult, PathSeries, Series,
+    ClassResult, CodingResult, FlowResult, InternalSeries, Outcome, PathResult, PathSeries, Series,
 };
 use crate::trace::Trace;
 use crate::world::{PathCount, World};
@@ -98,6 +98,7 @@ impl<'a> Meter<'a> {
         if let Some(series) = &mut self.series {
             series.t_s.push(world.now.seconds());
             record_paths(&mut series.paths, world);
+            record_internals(&mut series.internals, series.t_s.len(), world);
             series.held_bytes.extend(world.flows.iter().map(|flow| flow.ends.held() as f64));
             self.links.record(&mut series.links, &mut world.links, &world.media, world.now);
             self.links.record_nodes(&mut series.nodes, &world.media, world.now);
@@ -278,6 +279,26 @@ fn received<T>(world: &World, of: impl Fn(&Ends, usize) -> T) -> Vec<T> {
     let all = world.flows.iter();
     let all = all.flat_map(|flow| (0..flow.ends.paths()).map(move |path| (flow, path)));
     all.map(|(flow, path)| of(&flow.ends, path)).collect()
+}
+
+/// Adds the values of sample number `samples`, counted from 1.
+fn record_internals(series: &mut Vec<InternalSeries>, samples: usize, world: &World) {
+    for flow in &world.flows {
+        for local in 0..flow.ends.paths() {
+            let path = flow.first_path + local as u32;
+            flow.ends.observe(local, &mut |name, value| {
+                let place = series.binary_search_by_key(&(path, name), |one| (one.path, one.name));
+                let place = place.unwrap_or_else(|place| {
+                    series.insert(place, InternalSeries { path, name, values: Vec::new() });
+                    place
+                });
+                let values = &mut series[place].values;
+                values.resize(samples - 1, f64::NAN);
+                values.push(value);
+            });
+        }
+    }
+    series.iter_mut().for_each(|one| one.values.resize(samples, f64::NAN));
 }
 
 fn record_paths(series: &mut PathSeries, world: &World) {

@@ -152,12 +152,25 @@ pub struct Series {
     pub t_s: Vec<f64>,
     /// One column for each path.
     pub paths: PathSeries,
+    /// What is inside congestion control, sorted by path and name.
+    pub internals: Vec<InternalSeries>,
     /// One column for each connection: bytes that wait for others that come before them.
     pub held_bytes: Vec<f64>,
     /// One column for each link of the plan.
     pub links: LinkSeries,
     /// One column for each node of the plan.
     pub nodes: NodeSeries,
+}
+
+/// A quantity inside the congestion control of one path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InternalSeries {
+    /// Number of the path among all.
+    pub path: u32,
+    /// What the controller calls it.
+    pub name: &'static str,
+    /// One value for each sample; `NaN` where it had none.
+    pub values: Vec<f64>,
 }
 
 /// Matrices over paths.

@@ -8,7 +8,7 @@
 //!   ask for the next deadline.
 //! * A call before the deadline does no harm.
 
-use control::Verdicts;
+use control::{See, Verdicts};
 use units::{Span, Time};
 use wire::Segment;
 
@@ -63,6 +63,10 @@ pub trait SendingEndpoint {
 
     /// The state of `path`.
     fn report(&self, path: usize) -> PathReport;
+
+    /// Tells `see` what is inside the congestion control of `path`: see
+    /// [`control::CongestionController::observe`].
+    fn observe(&self, _path: usize, _see: See<'_>) {}
 }
 
 /// The end of a connection that receives data. The application reads what is in order at once.

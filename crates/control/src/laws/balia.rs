@@ -4,7 +4,7 @@
 //! Deviation from Linux: `α_r` is a real number in the decrease too, where Linux divides integers.
 
 use crate::kind::{Described, Kind};
-use crate::{Law, PathView, usable};
+use crate::{Law, PathView, See, usable};
 
 /// `w_r += x_r/(rtt_r (Σ x)²) · (1+α_r)/2 · (4+α_r)/5`, `w_r − (w_r/2) · min(α_r, 1.5)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +31,10 @@ impl Law for Balia {
     fn backoff(&self, me: usize, paths: &[PathView]) -> f64 {
         let w = paths[me].cwnd;
         w - w / 2.0 * alpha(me, paths).min(1.5)
+    }
+
+    fn observe(&self, me: usize, paths: &[PathView], see: See<'_>) {
+        see("alpha", alpha(me, paths));
     }
 }
 

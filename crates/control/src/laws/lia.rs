@@ -5,7 +5,7 @@
 //! it.
 
 use crate::kind::{Choice, Described, Kind};
-use crate::{Law, PathView, usable};
+use crate::{Law, PathView, See, usable};
 
 /// `w_r += min(α/w_tot, 1/w_r)` with `α = w_tot · max_s(w_s/rtt_s²) / (Σ x_s)²`, `w_r/2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +31,11 @@ impl Law for Lia {
             Lia::Capped => linked(paths).min(1.0 / paths[me].cwnd),
             Lia::Uncapped => linked(paths),
         }
+    }
+
+    fn observe(&self, _me: usize, paths: &[PathView], see: See<'_>) {
+        let w_tot: f64 = usable(paths).map(|s| s.cwnd).sum();
+        see("alpha", w_tot * linked(paths));
     }
 }
 

@@ -3,10 +3,12 @@
 //! Source: draft-khalili-mptcp-congestion-control-02; Khalili et al., CoNEXT 2012. Symbols: `M` the
 //! paths with the largest window, `B` the best paths, `l_r` segments acknowledged between losses.
 //! Deviations: path quality is `l_r/rtt_r²` as in the paper and the kernel implementation;
-//! `olia:draft` takes the draft's `l_r²/rtt_r`. Ties are taken with a relative tolerance.
+//! `olia:draft` takes the draft's `l_r²/rtt_r`. What a recovery acknowledges counts for the
+//! interval that its loss began, as in the kernel implementation. Ties are taken with a relative
+//! tolerance.
 
 use crate::kind::{Choice, Described, Kind};
-use crate::{Acked, Law, PathView, usable};
+use crate::{Acked, Law, PathView, See, usable};
 
 /// `w_r += (w_r/rtt_r²)/(Σ x_s)² + α_r/w_r`, `w_r/2`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,24 +28,38 @@ pub struct OliaNote {
     pub between_losses: f64,
 }
 
+impl OliaNote {
+    /// `l_r`.
+    fn l(&self) -> f64 {
+        self.since_loss.max(self.between_losses)
+    }
+}
+
 /// Windows and qualities within this fraction of the largest count as largest.
 const TIE: f64 = 1e-6;
 
 impl Olia {
     fn quality(&self, path: &PathView<OliaNote>) -> f64 {
-        let l = path.note.since_loss.max(path.note.between_losses);
+        let l = path.note.l();
         match self {
             Olia::Paper => l / (path.srtt * path.srtt),
             Olia::Draft => l * l / path.srtt,
         }
     }
 
-    /// `α_r`: moves window from the largest paths to the best ones; sums to zero over the paths.
-    fn alpha(&self, me: usize, paths: &[PathView<OliaNote>]) -> f64 {
+    /// What membership of `M` and of `B` takes: the largest window and the best quality, less the
+    /// tolerance.
+    fn bars(&self, paths: &[PathView<OliaNote>]) -> (f64, f64) {
         let most = usable(paths).map(|s| s.cwnd).fold(0.0, f64::max);
         let best = usable(paths).map(|s| self.quality(s)).fold(0.0, f64::max);
-        let in_m = |s: &PathView<OliaNote>| s.cwnd >= most * (1.0 - TIE);
-        let collected = |s: &PathView<OliaNote>| self.quality(s) >= best * (1.0 - TIE) && !in_m(s);
+        (most * (1.0 - TIE), best * (1.0 - TIE))
+    }
+
+    /// `α_r`: moves window from the largest paths to the best ones; sums to zero over the paths.
+    fn alpha(&self, me: usize, paths: &[PathView<OliaNote>]) -> f64 {
+        let (most, best) = self.bars(paths);
+        let in_m = |s: &PathView<OliaNote>| s.cwnd >= most;
+        let collected = |s: &PathView<OliaNote>| self.quality(s) >= best && !in_m(s);
         let n = usable(paths).count() as f64;
         let n_m = usable(paths).filter(|s| in_m(s)).count() as f64;
         let n_collected = usable(paths).filter(|s| collected(s)).count() as f64;
@@ -83,6 +99,15 @@ impl Law for Olia {
         }
     }
 
+    fn observe(&self, me: usize, paths: &[PathView<OliaNote>], see: See<'_>) {
+        let (most, best) = self.bars(paths);
+        let path = &paths[me];
+        see("alpha", self.alpha(me, paths));
+        see("in_best", f64::from(u8::from(self.quality(path) >= best)));
+        see("in_largest", f64::from(u8::from(path.cwnd >= most)));
+        see("l_segments", path.note.l());
+    }
+
     /// A loss every `1/p` segments.
     fn steady_note(&self, loss: f64) -> OliaNote {
         OliaNote { since_loss: 0.0, between_losses: 1.0 / loss }
@@ -107,6 +132,7 @@ impl Kind for Olia {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Cause, CongestionController, Phase, Settings, Shell, Span};
     use alloc::vec::Vec;
 
     fn views(windows: &[f64], rtts: &[f64], l: &[f64]) -> Vec<PathView<OliaNote>> {
@@ -142,6 +168,40 @@ mod tests {
         let paths = views(&[20.0, 10.0], &[0.1, 0.2], &[100.0, 300.0]);
         check(Olia::Paper, &paths, &[0.0, 0.0], &[0.032, 0.004]);
         check(Olia::Draft, &paths, &[-0.5, 0.5], &[0.007, 0.054]);
+    }
+
+    #[test]
+    fn what_the_law_publishes_is_what_it_grows_by() {
+        let paths = views(&[20.0, 10.0], &[0.1, 0.1], &[100.0, 400.0]);
+        let mut seen = Vec::new();
+        Olia::Paper.observe(1, &paths, &mut |name, value| seen.push((name, value)));
+        let expected =
+            [("alpha", 0.5), ("in_best", 1.0), ("in_largest", 0.0), ("l_segments", 400.0)];
+        assert_eq!(seen, expected);
+    }
+
+    /// The draft counts what is acknowledged since the last loss: data below a hole is acknowledged
+    /// when the hole is filled, after the loss was found, and so it belongs to the new interval.
+    #[test]
+    fn l_counts_what_recovery_acknowledges_and_one_loss_once() {
+        let mut shell = Shell::new(Olia::Paper, Settings::default(), 2);
+        let note = |since_loss, between_losses| OliaNote { since_loss, between_losses };
+        let ack = |segments, phase| {
+            let srtt = Span::millis(100);
+            Acked { segments, srtt, phase, cwnd_limited: true, ..Acked::default() }
+        };
+        shell.on_ack(0, &ack(8.0, Phase::Open));
+        shell.on_congestion(0, Cause::FastRetransmit);
+        assert_eq!(shell.views()[0].note, note(0.0, 8.0));
+        shell.on_ack(0, &ack(3.0, Phase::Recovery));
+        shell.on_ack(0, &ack(9.0, Phase::Recovery));
+        shell.on_recovered(0);
+        assert_eq!(shell.views()[0].note, note(12.0, 8.0));
+        shell.on_congestion(0, Cause::Timeout);
+        assert_eq!(shell.views()[0].note, note(0.0, 12.0));
+        shell.on_congestion(0, Cause::TimeoutAgain);
+        shell.on_ack(0, &ack(1.0, Phase::Loss));
+        assert_eq!(shell.views()[0].note, note(1.0, 12.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::{Coder, Coding};
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::tcp;
-use control::{CongestionController, Decoding, Phase};
+use control::{CongestionController, Decoding, Phase, See};
 use units::Time;
 use wire::{Ack, CodedAck, Combination, Data, Flags, Range, Sacks, Segment};
 
@@ -195,6 +195,10 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 
     fn report(&self, path: usize) -> PathReport {
         self.tcp.report(path)
+    }
+
+    fn observe(&self, path: usize, see: See<'_>) {
+        self.tcp.observe(path, see);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::scheduler::{Choice, Schedule, Scheduling};
 use crate::settings::SenderSettings;
 use crate::source::{Unsent, Wait};
-use control::{CongestionController, Phase};
+use control::{CongestionController, Phase, See};
 use extensions::Extensions;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -391,6 +391,12 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             probes: tally.probes,
             echoed: 0,
             verdicts: self.control.verdicts(path),
+        }
+    }
+
+    fn observe(&self, path: usize, see: See<'_>) {
+        if self.paths[path].standing.member {
+            self.control.observe(path, see);
         }
     }
 }

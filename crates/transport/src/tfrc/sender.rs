@@ -4,7 +4,7 @@ use super::sent::SentPackets;
 use crate::endpoint::{PathReport, SendingEndpoint, Transmit};
 use crate::source::{Source, Unsent, Wait};
 use control::tfrc::Feedback;
-use control::{CongestionController, SegmentRate};
+use control::{CongestionController, See, SegmentRate};
 use std::sync::Arc;
 use units::{Span, Time};
 use wire::{Range, TfrcData, TfrcReport};
@@ -216,5 +216,9 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             recoveries: side.loss_events,
             ..PathReport::default()
         }
+    }
+
+    fn observe(&self, path: usize, see: See<'_>) {
+        self.control.observe(path, see);
     }
 }
