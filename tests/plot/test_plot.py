@@ -13,7 +13,15 @@ import anabranch as ab
 from anabranch import plot
 
 SMALL = ["duration=8 s", "warmup=2 s", "flow.multipath.count=2", "flow.single-path.count=3"]
-UNITS = {"Time (s)", "Fraction of users", "Controller", "Class (controller)", "Path (0 to 8 s)"}
+UNITS = {
+    "alpha",
+    "Member of",
+    "Time (s)",
+    "Fraction of users",
+    "Controller",
+    "Class (controller)",
+    "Path (0 to 8 s)",
+}
 ON_AIR = {"stations"}
 """Kinds that no scenario without a medium has anything for."""
 ON_GROUND = {"topology"}
@@ -312,3 +320,33 @@ def test_no_number_of_a_figure_has_an_exponent():
         written = [text.get_text() for text in figure.findobj(Text)]
         assert any("10000 Mb/s" in text or "999" in text or "499" in text for text in written), kind
         assert not any(re.search(r"\de[+-]?\d", text) for text in written), kind
+
+
+def test_the_law_shows_its_quantities_and_memberships_and_nothing_where_it_publishes_nothing(olia):
+    figure = plot.law(olia, user=1)
+    labels = [ax.get_ylabel().replace("\n", " ") for ax in figure.axes]
+    expected = ["Smoothed RTT (ms)", "Window (segments)", "alpha", "l (segments)", "Member of"]
+    assert labels == expected
+    rows = [text.get_text() for text in figure.axes[-1].get_yticklabels()]
+    assert rows == ["best, 0", "best, 1", "largest, 0", "largest, 1"]
+    alone = plot.law(olia, flow="single-path")
+    assert len(alone.axes) == 2
+
+
+def test_alpha_of_olia_sums_to_zero_over_paths_and_is_positive_only_on_collected_ones(olia):
+    table = olia.runs[0].series.internals
+    named = {
+        name: np.array(
+            [value for own, value in zip(table.name, table.value, strict=True) if own == name]
+        )
+        for name in set(table.name)
+    }
+    known = np.isfinite(named["alpha"])
+    assert known.any() and (known == np.isfinite(named["in_best"])).all()
+    collected = (named["in_best"] == 1) & (named["in_largest"] == 0)
+    assert (collected[known] == (named["alpha"] > 0)[known]).all()
+    both = known[0::2] & known[1::2]
+    assert np.abs((named["alpha"][0::2] + named["alpha"][1::2])[both]).max() < 1e-12
+    frame = olia.to_frame("series.internals")
+    alpha = frame[(frame["name"] == "alpha") & (frame["seed"] == 1) & (frame["path"] == 1)]
+    np.testing.assert_array_equal(alpha["value"], np.concatenate(named["alpha"][1::2]))

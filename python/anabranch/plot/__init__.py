@@ -30,6 +30,7 @@ from .cdf import cdf
 from .curves import Band, Curve, Line, Panel, curves
 from .inflation import inflation
 from .inputs import Results
+from .law import law
 from .map import heat_map
 from .phase import phase_portrait
 from .queue import queue
@@ -67,6 +68,7 @@ __all__ = [
     "heat_map",
     "inches_of",
     "inflation",
+    "law",
     "phase_portrait",
     "queue",
     "rtt",
@@ -107,6 +109,9 @@ KINDS: dict[str, Kind] = {
     ),
     "inflation": Kind(
         inflation, True, False, "congestion window against the bandwidth-delay product of each path"
+    ),
+    "law": Kind(
+        law, True, False, "RTT and window of each path of one user, and what its law works with"
     ),
     "throughput": Kind(throughput, True, True, "mean throughput per user of each class over time"),
     "queue": Kind(queue, True, False, "waiting packets and drops of each shared link over time"),
