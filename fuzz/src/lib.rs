@@ -71,6 +71,7 @@ fn options(bytes: &mut Unstructured<'_>) -> Result<Options> {
         handshake: bool::arbitrary(bytes)?,
         scheduler: bytes.choose(&Scheduler::examples())?.clone(),
         opportunistic,
+        suspend: bool::arbitrary(bytes)?,
         penalise: opportunistic && bool::arbitrary(bytes)?,
         small_queue: *bytes.choose(&[None, Some(Bytes(3_000))])?,
         small_queue_time: *bytes.choose(&[None, Some(Span::millis(1))])?,
@@ -209,7 +210,11 @@ fn codings(
             false => None,
             true => {
                 let redundancy = 1.0 + f64::from(bytes.int_in_range(0..=100u8)?) / 100.0;
-                Some(Coding { redundancy, window: bytes.int_in_range(1..=255u8)? })
+                Some(Coding {
+                    redundancy,
+                    window: bytes.int_in_range(1..=255u8)?,
+                    up_to: bool::arbitrary(bytes)?.then_some(redundancy.max(1.3)),
+                })
             }
         };
         codings.push(coding);

@@ -143,7 +143,9 @@ fn ground_text(bytes: &mut Unstructured<'_>) -> Result<String> {
 fn flow_text(bytes: &mut Unstructured<'_>, flow: u8, links: u8) -> Result<String> {
     let controller = crate::controller(bytes)?;
     let mut options = String::new();
-    for option in ["handshake", "ecn", "eifel", "opportunistic", "autotune", "limited_transmit"] {
+    for option in
+        ["handshake", "ecn", "eifel", "opportunistic", "suspend", "autotune", "limited_transmit"]
+    {
         options += &format!("{option} = {}, ", bool::arbitrary(bytes)?);
     }
     let sack = bool::arbitrary(bytes)?;

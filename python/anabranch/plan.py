@@ -528,6 +528,9 @@ class Coding(Record):
     """R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good."""
     window: int
     """W: how many segments, the newest ones, a combination covers."""
+    up_to: float | None
+    """The redundancy begins with `redundancy` and then follows the estimated loss p of the
+    path: 1/(1 − p) + 0.03, and no more than this. Without it, it stays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -721,6 +724,9 @@ class Class(Record):
     (Raiciu et al. 2012)."""
     penalise: bool
     """Then also the window of the path that holds it is halved; needs `opportunistic`."""
+    suspend: bool
+    """A path on which much less is acknowledged than it was, while another one does better, is
+    suspended, and used again when a probe on it is answered."""
     scheduler: Scheduler
     """Which path carries the next data."""
 

@@ -32,6 +32,9 @@ class Coding:
     """R: combinations sent for each segment. At least 1/(1 − p) makes losses of p good."""
     window: int | None = None
     """W: how many segments, the newest ones, a combination covers. Default 6."""
+    up_to: float | None = None
+    """The redundancy begins with `redundancy` and then follows the estimated loss p of the path:
+1/(1 − p) + 0.03, and no more than this. Without it, it stays."""
 
 
 @dataclass(frozen=True)
@@ -417,6 +420,9 @@ Default false."""
     penalise: bool | None = None
     """Then also the window of the path that holds it is halved; needs `opportunistic`.
 Default false."""
+    suspend: bool | None = None
+    """A path on which much less is acknowledged than it was, while another one does better, is
+suspended, and used again when a probe on it is answered. Default false."""
     scheduler: (
         Literal["min-rtt", "round-robin", "redundant", "blest", "ecf", "linux"]
         | dict[str, Weighted | Linux]

@@ -58,6 +58,7 @@ def test_every_scenario_of_khalili_runs_with_a_controller_of_the_kernel() -> Non
         ('idle = "restart"', '`idle` is "restart"; '),
         ("autotune = true", "`autotune` is on; "),
         ("opportunistic = true", "`opportunistic` is on; "),
+        ("suspend = true", "`suspend` is on; "),
     ],
 )
 def test_each_option_that_linux_has_not_is_named_with_its_value_and_what_linux_has(

@@ -42,6 +42,7 @@ extern crate alloc;
 
 mod combination;
 mod decoder;
+mod estimate;
 pub mod field;
 mod header;
 mod redundancy;
@@ -49,6 +50,7 @@ mod symbol;
 
 pub use combination::{Combination, MAX_WINDOW};
 pub use decoder::Decoder;
+pub use estimate::LossEstimate;
 pub use header::{Acknowledgement, Header};
 pub use redundancy::Redundancy;
 pub use symbol::Symbol;

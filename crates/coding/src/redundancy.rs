@@ -23,6 +23,11 @@ impl Redundancy {
         Self { each: millionths(r), credit: 0 }
     }
 
+    /// From now on `r` instead. What is left over stays, less than one combination.
+    pub fn set(&mut self, r: f64) {
+        self.each = millionths(r);
+    }
+
     /// A segment enters: the number of combinations to send for it, at least one.
     pub fn on_segment(&mut self) -> u32 {
         self.credit += self.each;

@@ -43,7 +43,7 @@ pub(crate) fn check_coding(
 
 /// A warning if the redundancy is too low for links that lose a packet with probability `loss`.
 pub(crate) fn coding_warning(coding: &Coding, loss: f64) -> Option<String> {
-    let redundancy = coding.redundancy;
+    let redundancy = coding.up_to.unwrap_or(coding.redundancy);
     (redundancy * (1.0 - loss) < 1.0 - 1e-9).then(|| {
         format!(
             "redundancy {redundancy} is below 1/(1 − {loss:.3}) = {:.3}: coding cannot make \

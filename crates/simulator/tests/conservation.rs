@@ -101,16 +101,17 @@ fn schedulers() -> Vec<String> {
 fn transport() -> impl Strategy<Value = String> {
     let scheduler = prop::sample::select(schedulers());
     let delayed = prop::sample::select(vec!["0 ms", "40 ms", "linux"]);
-    let modern = (any::<[bool; 10]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
+    let modern = (any::<[bool; 11]>(), prop::sample::select(vec!["keep", "restart", "decay"]));
     (any::<bool>(), any::<bool>(), modern, delayed, 1_u32..20, 3_u32..200, scheduler).prop_map(
         |(sack, limited, (modern, idle), delayed, window, buffer, scheduler)| {
-            let [rack, tlp, eifel, dsack, frto, ecn, handshake, autotune, help, penalise] = modern;
+            let [rack, tlp, eifel, dsack, frto, ecn, handshake, autotune, help, penalise, suspend] =
+                modern;
             let handshake = handshake || delayed == "linux";
             format!(
                 "[transport]\nsack = {sack}\nlimited_transmit = {limited}\nrack = {}\ntlp = {}\n\
                  dsack = {}\neifel = {eifel}\nfrto = {}\necn = {ecn}\nidle = \"{idle}\"\n\
                  handshake = {handshake}\nautotune = {autotune}\nopportunistic = {help}\n\
-                 penalise = {}\n\
+                 penalise = {}\nsuspend = {suspend}\n\
                  delayed_ack = \"{delayed}\"\ninitial_window = {window}\n\
                  receive_buffer = \"{buffer} kB\"\nscheduler = {scheduler}\n",
                 sack && rack,

@@ -142,6 +142,9 @@ options! {
     opportunistic: bool = false;
     /// Then also the window of the path that holds it is halved; needs `opportunistic`.
     penalise: bool = false;
+    /// A path on which much less is acknowledged than it was, while another one does better, is
+    /// suspended, and used again when a probe on it is answered.
+    suspend: bool = false;
     /// Which path carries the next data.
     scheduler: Scheduler = Scheduler::default();
 }

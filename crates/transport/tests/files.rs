@@ -303,6 +303,22 @@ proptest! {
     }
 
     #[test]
+    fn connections_that_suspend_paths_deliver_a_file_byte_for_byte(
+        network in network(),
+        length in 1_usize..1_000_000,
+        coded in any::<[bool; 2]>(),
+        up_to in prop::option::of(1.15..2.0),
+        name in prop::sample::select(vec!["lia", "olia", "couple-plus", "reno"]),
+    ) {
+        let mut sending = settings(name, length);
+        sending.options.suspend = true;
+        let coding = Coding { redundancy: 1.15, window: 6, up_to };
+        let coded = coded.map(|coded| coded.then_some(coding));
+        let done = transfer_with(sending, name, &network, coded);
+        prop_assert!(done.is_ok(), "{done:?}");
+    }
+
+    #[test]
     fn coded_paths_deliver_a_file_byte_for_byte(
         network in network(),
         length in 1_usize..150_000,
@@ -310,7 +326,7 @@ proptest! {
         window in 1_u8..40,
         both in any::<bool>(),
     ) {
-        let coding = Some(Coding { redundancy, window });
+        let coding = Some(Coding { redundancy, window, up_to: None });
         let reports = |name: &String| name.parse::<ControllerSpec>().is_ok_and(|spec| spec.needs().reports);
         for name in controllers().into_iter().filter(|name| !reports(name)) {
             let coded = [coding.filter(|_| both), coding];

@@ -136,6 +136,8 @@ def refused_options(planned: Class) -> list[str]:
         found.append("`autotune` is on; here receive buffers have the size that is set")
     if planned.opportunistic:
         found.append("`opportunistic` is on; the kernel has no opportunistic retransmission")
+    if planned.suspend:
+        found.append("`suspend` is on; the kernel has no such path selection")
     if not isinstance(planned.scheduler, OWN_SCHEDULERS) and len(planned.paths) > 1:
         found.append(f"the kernel has no scheduler {planned.scheduler.kind}")
     return found

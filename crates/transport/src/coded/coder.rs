@@ -1,5 +1,6 @@
 //! The sending side: segments of TCP in, combinations out; numbers of segments in, bytes out.
 
+use super::adaptation::Adaptation;
 use super::{CODING_HEADER_BYTES, Coding, Tag, tag, untag};
 use coding::{Combination, Redundancy};
 use std::collections::VecDeque;
@@ -12,6 +13,8 @@ pub(crate) struct Coder {
     /// W.
     window: u32,
     redundancy: Redundancy,
+    /// Makes the redundancy follow the loss; absent if it is fixed.
+    adaptation: Option<Adaptation>,
     /// `ΔT`, the redundant cycle in packets: R/(R − 1), rounded up.
     pub(crate) cycle: u32,
     segments: VecDeque<Segment>,
@@ -68,7 +71,8 @@ impl Coder {
         Coder {
             window: u32::from(coding.window),
             redundancy: Redundancy::new(coding.redundancy),
-            cycle: Redundancy::cycle(coding.redundancy).unwrap_or(u32::MAX),
+            adaptation: coding.up_to.map(Adaptation::new),
+            cycle: cycle(coding.redundancy),
             segments: VecDeque::new(),
             base: 0,
             key: 0,
@@ -87,6 +91,12 @@ impl Coder {
         self.segments.clear();
         self.seen.clear();
         self.owed.clear();
+        self.adaptation.iter_mut().for_each(|own| own.restart(self.base));
+    }
+
+    /// Recovery or a timeout has begun: what is missing is congestion's.
+    pub(crate) fn on_congestion(&mut self) {
+        self.adaptation.iter_mut().for_each(Adaptation::on_congestion);
     }
 
     /// Takes the segments that were seen but not decoded yet: if the path fails, others send them.
@@ -173,6 +183,11 @@ impl Coder {
             lost = highest - received;
             newly_lost = lost.saturating_sub(self.lost);
             (self.received, self.lost) = (received, lost);
+            let own = self.adaptation.as_mut();
+            if let Some(r) = own.and_then(|own| own.on_report(highest, newly_lost, lost)) {
+                self.redundancy.set(r);
+                self.cycle = cycle(r);
+            }
         }
         let mut echo = ack.echo;
         if (self.base..=self.next()).contains(&seen) {
@@ -193,12 +208,17 @@ impl Coder {
     }
 }
 
+/// The redundant cycle, in packets.
+fn cycle(redundancy: f64) -> u32 {
+    Redundancy::cycle(redundancy).unwrap_or(u32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn coder(redundancy: f64, window: u8) -> Coder {
-        Coder::new(Coding { redundancy, window })
+        Coder::new(Coding { redundancy, window, up_to: None })
     }
 
     fn segment(number: u64) -> Data {
@@ -235,7 +255,7 @@ mod tests {
         }
         assert_eq!((sent, coder.cycle), (50, 5));
         assert!(takes_part[..36].iter().all(|count| *count == 5), "{takes_part:?}");
-        assert_eq!(super::super::Coder::new(Coding { redundancy: 1.05, window: 6 }).cycle, 21);
+        assert_eq!(super::tests::coder(1.05, 6).cycle, 21);
     }
 
     #[test]
@@ -276,5 +296,47 @@ mod tests {
                 "{wrong:?}"
             );
         }
+    }
+
+    /// One of `every` segments is reported missing and then decoded; `rounds` times.
+    fn lose(coder: &mut Coder, number: &mut u32, every: u32, rounds: u32) {
+        for _ in 0..rounds {
+            for _ in 0..every {
+                coder.on_segment(&segment(u64::from(*number)));
+                *number += 1;
+            }
+            let nxt = 1000 * u64::from(*number);
+            coder.on_ack(&ack(*number - 1, *number - 1, *number), nxt);
+            coder.on_ack(&ack(*number, *number, *number), nxt);
+        }
+        drain(coder);
+    }
+
+    #[test]
+    fn redundancy_follows_the_loss_between_its_bounds_and_the_cycle_with_it() {
+        let mut coder = Coder::new(Coding { redundancy: 1.05, window: 6, up_to: Some(1.2) });
+        let mut number = 0;
+        lose(&mut coder, &mut number, 20, 1);
+        assert_eq!(coder.cycle, 21); // one loss says nothing yet
+        lose(&mut coder, &mut number, 20, 8);
+        assert_eq!(coder.cycle, cycle(1.0 / 0.95 + 0.03)); // 1.083
+        lose(&mut coder, &mut number, 3, 10);
+        assert_eq!(coder.cycle, cycle(1.2)); // a third asks for 1.53
+        lose(&mut coder, &mut number, 1000, 10);
+        assert_eq!(coder.cycle, cycle(1.0 / 0.999 + 0.03));
+    }
+
+    #[test]
+    fn what_ends_in_recovery_is_no_loss_of_the_air() {
+        let mut coder = Coder::new(Coding { redundancy: 1.05, window: 6, up_to: Some(1.2) });
+        let mut number = 0;
+        lose(&mut coder, &mut number, 20, 8);
+        let before = coder.cycle;
+        (0..20).for_each(|more| coder.on_segment(&segment(u64::from(number + more))));
+        coder.on_ack(&ack(number, number + 4, number + 20), 1000 * u64::from(number + 20));
+        coder.on_congestion();
+        number += 20;
+        coder.on_ack(&ack(number, number, number), 1000 * u64::from(number));
+        assert_eq!(coder.cycle, before);
     }
 }

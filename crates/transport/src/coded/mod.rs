@@ -11,6 +11,7 @@
 //! are real; instead of payload a simulation combines what identifies a segment, its data sequence
 //! number and its length, and gets nothing else from it than the numbers that decoding gives back.
 
+mod adaptation;
 mod coder;
 mod listener;
 mod receiver;
@@ -19,7 +20,7 @@ mod sender;
 use coding::{Acknowledgement, Combination, Header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{InvalidParameter, ValidRange};
+use units::{InvalidParameter, ValidRange, ensure};
 use wire::CodedAck;
 
 use coder::Coder;
@@ -39,6 +40,11 @@ pub struct Coding {
     #[serde(default = "six")]
     #[schemars(extend("range" = WINDOW.right))]
     pub window: u8,
+    /// The redundancy begins with `redundancy` and then follows the estimated loss p of the path:
+    /// 1/(1 − p) + 0.03, and no more than this. Without it, it stays.
+    #[serde(default)]
+    #[schemars(extend("range" = UP_TO.right))]
+    pub up_to: Option<f64>,
 }
 
 fn six() -> u8 {
@@ -50,6 +56,11 @@ const REDUNDANCY: ValidRange<f64> = ValidRange {
     holds: |redundancy| (1.0..=10.0).contains(redundancy),
     right: "at least 1 (each segment is sent once), at least 1/(1 − p) against a loss of p, at most \
             10",
+};
+
+const UP_TO: ValidRange<f64> = ValidRange {
+    holds: |most| (1.03..=10.0).contains(most),
+    right: "at least `redundancy` and 1.03, at most 10",
 };
 
 const WINDOW: ValidRange<u8> = ValidRange {
@@ -64,7 +75,12 @@ impl Coding {
     /// The first parameter that is out of range.
     pub fn check(&self) -> Result<(), InvalidParameter> {
         REDUNDANCY.check("redundancy", &self.redundancy)?;
-        WINDOW.check("window", &self.window)
+        WINDOW.check("window", &self.window)?;
+        match self.up_to {
+            None => Ok(()),
+            Some(most) if most < self.redundancy => ensure(false, "up_to", most, UP_TO.right),
+            Some(most) => UP_TO.check("up_to", &most),
+        }
     }
 }
 

@@ -72,12 +72,17 @@ impl<E: CongestionController> Sender<E> {
         let Some(coder) = self.coders[me].as_mut().filter(|_| path.standing.member) else {
             return;
         };
+        if path.recovery.phase != Phase::Open {
+            coder.on_congestion();
+        }
         let before = path.board.una;
         let answer = coder.on_ack(ack, path.board.nxt);
         let advanced = answer.una > before;
         if advanced {
             self.tcp.control.on_delay(me, ack.transit);
+            self.tcp.answered(now, me);
         }
+        let path = &mut self.tcp.paths[me];
         if advanced || answer.innovative {
             let plain = Ack {
                 ack: answer.una,
@@ -94,6 +99,9 @@ impl<E: CongestionController> Sender<E> {
         self.ask_why(now, me, advanced, [answer.lost, answer.newly_lost]);
         self.tcp.refresh(me);
         self.tcp.refresh_siblings();
+        let coders = &mut self.coders;
+        let seen = |path: usize| coders[path].as_mut().map(Coder::take_seen).unwrap_or_default();
+        self.tcp.select_paths(now, seen);
         self.tcp.look_whether_completed(now);
     }
 

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! What arrives is here, and in `path/tracked.rs` what is read from it if segments are tracked;
-//! what is sent is in `path/sending.rs`, what time does in `path/timer.rs`, and how a path comes to
-//! be in `path/opening.rs`.
+//! what is sent is in `path/sending.rs`, what time does in `path/timer.rs`, how a path comes to be
+//! in `path/opening.rs`, and how it is suspended in `path/suspension.rs`.
 
 use super::mapping::Mapping;
 use super::prr::Prr;
@@ -19,12 +19,14 @@ use crate::rtt::Rtt;
 use crate::settings::SenderSettings;
 use control::{Acked, Cause, CongestionController, Phase, Window};
 use opening::Handshake;
+use suspension::Suspension;
 use timer::TimerKind;
 use units::Time;
 use wire::Ack;
 
 mod opening;
 mod sending;
+mod suspension;
 mod timer;
 mod tracked;
 
@@ -62,6 +64,7 @@ pub(crate) struct Path {
     /// then.
     offered: u64,
     handshake: Handshake,
+    suspension: Suspension,
     /// Absent while each of its parts is off.
     pub(crate) tracking: Option<Box<Tracking>>,
     pub(crate) tally: Tally,
@@ -149,6 +152,7 @@ impl Path {
             mapping: multipath.then(Box::default),
             offered: 0,
             handshake: Handshake::new(settings.options.handshake),
+            suspension: Suspension::No,
             tracking: Tracking::new(settings),
             tally: Tally::default(),
         }

@@ -288,6 +288,7 @@ impl<E: CongestionController> Sender<E> {
                 self.reinject_from(me, stuck(me));
             }
         }
+        self.select_paths(now, stuck);
     }
 }
 
@@ -352,6 +353,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
         if self.extensions.is_some() {
             let held = self.paths.iter().filter_map(Path::held_until);
             timers = timers.min(held.min().unwrap_or(Time::NEVER));
+            timers = timers.min(self.selects_at());
         }
         match self.starved {
             false => timers,
@@ -381,7 +383,7 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
             latest_rtt: rtt.latest(),
             rto: rtt.rto(&self.settings.options, 0),
             pipe: board.pipe(),
-            member: standing.member,
+            member: standing.member && !self.paths[path].suspended(),
             recovering: recovery.phase != Phase::Open,
             retransmits: tally.retransmits,
             timeouts: tally.timeouts,
@@ -404,5 +406,6 @@ impl<E: CongestionController> SendingEndpoint for Sender<E> {
 mod extensions;
 mod multipath;
 mod seen;
+mod selection;
 #[cfg(test)]
 mod tests;

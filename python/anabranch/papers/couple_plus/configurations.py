@@ -123,6 +123,11 @@ OPEN: dict[str, tuple[str, ...]] = {
     "long run without random processing time": (*LONG, ROOM, *NO_JITTER),
     "no random processing time": (LIMIT, *NO_JITTER),
     "receive buffer 64 kB": (LIMIT, "flow.multipath.transport.receive_buffer=64 kB"),
+    "receive buffer 64 packets, no random processing time": (
+        LIMIT,
+        "flow.multipath.transport.receive_buffer=64 kB",
+        *NO_JITTER,
+    ),
     "receive buffer 4 MB": (LIMIT, ROOM),
     "queues of 20 packets": (LIMIT, *queues(20)),
     "queues of 100 packets": (LIMIT, *queues(100)),
@@ -177,27 +182,21 @@ def mobile(controller: str) -> str:
     return f"mobile-{controller}"
 
 
-CLOSE_S, OPEN_S = 22, 29
-"""When the rule that the ledger recommends closes Wi-Fi with Couple+, and when a probe finds it
-again: see `wishes`.
-"""
-SELECTED = (
-    'flow.multipath.path=[{links=["first-4g","second-4g","4g"],coding={redundancy=1.05,window=6}},'
-    '{links=["first-wifi","shared","wifi"],coding={redundancy=1.15,window=6},'
-    f'leave="{CLOSE_S} s"}},'
-    '{links=["first-wifi","shared","wifi"],coding={redundancy=1.15,window=6},'
-    f'join="{OPEN_S} s"}}]'
-)
-"""Wi-Fi leaves and joins again, as another path over the same links."""
+def closed(controller: str) -> str:
+    """The name of a configuration with the mobile terminal, whose sender suspends paths."""
+    return "mobile-closed" if controller == COUPLE else f"mobile-closed-{controller}"
+
+
+SELECTED = "flow.multipath.transport.suspend=true"
+"""The rule that leaves and rejoins a path: see `tcp/sender/selection.rs` in crates/transport."""
 
 
 def mobiles() -> Configurations:
-    """The configurations that `mobile` names, and the one in which Wi-Fi is closed meanwhile."""
+    """The configurations that `mobile` and `closed` name."""
     fine = ("sample=50 ms",)
     found = {mobile(c): Configuration("couple-plus/mobile", c, fine, series=True) for c in BOTH}
-    found["mobile-closed"] = Configuration(
-        "couple-plus/mobile", COUPLE, (*fine, SELECTED), series=True
-    )
+    for c in BOTH:
+        found[closed(c)] = Configuration("couple-plus/mobile", c, (*fine, SELECTED), series=True)
     return found
 
 
@@ -341,8 +340,44 @@ def lonelies() -> Configurations:
 
 MARGIN = 0.03
 """The ledger's margin of redundancy above 1/(1 - p)."""
-RULE = tuple((p, round(1 / (1 - p) + MARGIN, 3)) for p in POINTS)
-"""The redundancy that the rule gives at each loss."""
+VARYING = (0.01, 0.05, 0.10, 0.05, 0.01)
+"""Losses of the wireless link one after the other: those of the paper, up and down again."""
+LASTS_S = 40
+"""For so long each: what 5 MB, the paper's transfers, take at 1 Mb/s."""
+MOST = 1.3
+"""Bound of redundancy that adapts: the largest of `POINTS`."""
+FIXED = tuple(round(1 / (1 - p) + MARGIN, 3) for p in (min(POINTS), max(POINTS)))
+"""What the rule comes to at the least and the largest loss, kept for the whole time."""
+
+
+def varying(r: float = 0.0) -> str:
+    """The name of a configuration whose wireless loss varies; redundancy adapts, or is `r`."""
+    return f"varying-r{r:g}" if r else "varying-adaptive"
+
+
+def varyings() -> Configurations:
+    """The configurations that `varying` names, under Couple+."""
+    steps = ",".join(f'{{at="{n * LASTS_S} s",loss={p:g}}}' for n, p in enumerate(VARYING) if n > 0)
+    general = (
+        *ENDLESS,
+        f"duration={LASTS_S * len(VARYING)} s",
+        f"link.wireless.change=[{steps}]",
+    )
+    adaptive = f"flow.multipath.path.1.coding.up_to={MOST:g}"
+    found = {
+        varying(r): Configuration(
+            "couple-plus/static", COUPLE, (*general, *coded(VARYING[0], r)), series=True, weight=4
+        )
+        for r in FIXED
+    }
+    found[varying()] = Configuration(
+        "couple-plus/static",
+        COUPLE,
+        (*general, *coded(VARYING[0], FIXED[0]), adaptive),
+        series=True,
+        weight=4,
+    )
+    return found
 
 
 def measurement() -> Configurations:

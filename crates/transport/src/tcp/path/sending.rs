@@ -28,13 +28,15 @@ impl Path {
 
     /// Looks whether pacing holds the path back.
     pub(crate) fn look_at_pace(&mut self, now: Time) {
-        self.standing.usable =
-            self.standing.member && self.established() && self.next_send() <= now;
+        self.standing.usable = self.standing.member
+            && self.established()
+            && !self.suspended()
+            && self.next_send() <= now;
     }
 
     /// Whether it belongs to the connection, is established and has not failed.
     pub(crate) fn working(&self) -> bool {
-        self.standing.member && self.established() && !self.standing.failed
+        self.standing.member && self.established() && !self.suspended() && !self.standing.failed
     }
 
     /// Whether the byte `dsn` of the connection is outstanding on it.
@@ -44,8 +46,8 @@ impl Path {
 
     /// When pacing lets the path go on, if it holds it back.
     pub(crate) fn held_until(&self) -> Option<Time> {
-        (self.standing.member && self.established() && !self.standing.usable)
-            .then(|| self.next_send())
+        let held = self.established() && !self.suspended() && !self.standing.usable;
+        (self.standing.member && held).then(|| self.next_send())
     }
 
     /// Whether a segment of `bytes` may be sent: by the window, by membership and by the host.

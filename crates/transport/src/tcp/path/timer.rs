@@ -18,6 +18,8 @@ pub(super) enum TimerKind {
     Reordering,
     /// A packet of the handshake was not answered.
     Opening,
+    /// The next probe of a suspended path.
+    Suspension,
 }
 
 /// What came of the timer.
@@ -44,6 +46,7 @@ impl Path {
                 return Fired::Timeout;
             }
             TimerKind::Opening => self.ask_again(),
+            TimerKind::Suspension => self.probe_again(now),
             TimerKind::Probe => {
                 if let Some(probe) =
                     self.tracking.as_mut().and_then(|tracking| tracking.probe.as_mut())
@@ -114,7 +117,7 @@ impl Path {
             tracking.rto_at = self.timer.deadline;
         }
         let outstanding = self.board.outstanding();
-        if outstanding == 0 {
+        if outstanding == 0 || self.timer.kind == TimerKind::Suspension {
             return;
         }
         if let Some(at) = tracking.late {

@@ -2,6 +2,7 @@
 //! checks once for all of them.
 
 use super::Sender;
+use super::selection::Selection;
 use crate::endpoint::Transmit;
 use crate::options::{Idle, Options};
 use crate::scheduler::{Choice, Schedule};
@@ -18,6 +19,7 @@ use wire::{Ack, Data, Flags, Range};
 pub(super) struct Extensions {
     pub(super) handshake: Option<Handshake>,
     pub(super) help: Option<Help>,
+    pub(super) selection: Option<Selection>,
     /// What an idle time does to the window, if it does anything.
     idle: Option<Idle>,
     /// What a path sends in this time is all of it that the host may hold.
@@ -55,16 +57,18 @@ impl Extensions {
         control: &impl CongestionController,
         paths: usize,
     ) -> Option<Box<Self>> {
-        let Options { handshake, opportunistic, penalise, idle, small_queue_time, .. } =
+        let Options { handshake, opportunistic, penalise, idle, small_queue_time, suspend, .. } =
             settings.options;
         let helpers = || vec![Helper::default(); paths].into();
         let parts = Extensions {
             handshake: handshake.then_some(Handshake { opened: false }),
             help: opportunistic.then(|| Help { penalise, paths: helpers() }),
+            selection: (suspend && paths > 1).then(|| Selection::new(paths)),
             idle: (idle != Idle::Keep).then_some(idle),
             small_queue_time,
         };
         let own = handshake || opportunistic || parts.idle.is_some() || small_queue_time.is_some();
+        let own = own || parts.selection.is_some();
         let asked = control.needs().siblings || control.needs().delays;
         (own || asked || Tracking::is_needed(settings)).then(|| Box::new(parts))
     }
@@ -79,8 +83,10 @@ impl<E: CongestionController> Sender<E> {
         }
         if ack.ack > self.paths[path].board.una {
             self.control.on_delay(path, ack.transit);
+            self.answered(now, path);
         }
         self.on_ack(now, path, ack);
+        self.select_paths(now, |_| None);
         if let Some(time) = self.extensions.as_ref().and_then(|parts| parts.small_queue_time) {
             self.paths[path].limit_host(time, self.control.window(path), &self.settings);
         }
@@ -144,6 +150,9 @@ impl<E: CongestionController> Sender<E> {
             self.refresh_siblings();
         }
         let path = &mut self.paths[me];
+        if let Some(selection) = self.extensions.as_mut().and_then(|it| it.selection.as_mut()) {
+            selection.before_sending(now, me, path);
+        }
         path.ecn()
     }
 
@@ -160,7 +169,17 @@ impl<E: CongestionController> Sender<E> {
                 });
             }
         }
-        self.poll_probe(now)
+        self.poll_probe(now).or_else(|| self.poll_suspended(now))
+    }
+
+    /// A probe that is due on a suspended path.
+    fn poll_suspended(&mut self, now: Time) -> Option<Transmit<Data>> {
+        let segment = self.settings.segment();
+        let probed = |path: &mut Path| path.poll_suspended(segment);
+        let (me, range) =
+            self.paths.iter_mut().enumerate().find_map(|(me, path)| Some((me, probed(path)?)))?;
+        let dsn = self.paths[me].dsn(range.start)?;
+        Some(self.resend(now, me, range, dsn))
     }
 
     /// If nothing is outstanding and nothing could be sent, what control then lets out.

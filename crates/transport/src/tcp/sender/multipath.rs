@@ -92,6 +92,9 @@ impl<E: CongestionController> Sender<E> {
             help.paths[path] = Helper::default();
         }
         self.paths[path].leave(&self.settings);
+        if let Some(selection) = self.extensions.as_mut().and_then(|it| it.selection.as_mut()) {
+            selection.forget(path, &self.paths[path]);
+        }
         self.control.set_member(path, false);
         self.refresh_siblings();
     }

@@ -475,3 +475,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_path_that_has_become_slow_is_suspended_and_used_again_when_a_probe_is_answered() {
+    let second = |s: u64| Time(s * 1_000_000_000);
+    let options = Options { initial_ssthresh: Some(10.0), suspend: true, ..options() };
+    let mut pair = Pair::new(settings(options, Source::Bulk), "lia", vec![Span::millis(50); 2]);
+    let gone = (second(4), Time(9_500_000_000)); // all that path 1 sends in this time is lost
+    let fate = |path: usize, data: &Data| {
+        (path == 0 || data.stamp < gone.0 || data.stamp >= gone.1).then_some(Span::ZERO)
+    };
+    pair.run(second(4), fate);
+    assert!(pair.sender.report(1).member);
+    pair.run(Time(6_300_000_000), fate); // the last acknowledgements come a round trip after 4 s
+    assert!(!pair.sender.report(1).member && pair.sender.report(0).member);
+    let sent = pair.sent.len();
+    pair.run(second(9), fate);
+    let probes: Vec<Time> =
+        pair.sent[sent..].iter().filter(|(path, _)| *path == 1).map(|(_, it)| it.stamp).collect();
+    assert_eq!(probes.len() as u64, pair.sender.report(1).probes);
+    assert!(probes.windows(2).all(|two| two[1].since(two[0]) == Span::millis(1000)), "{probes:?}");
+    assert!((2..=3).contains(&probes.len()), "{probes:?}");
+    pair.run(second(11), fate);
+    let report = pair.sender.report(1);
+    assert!(report.member && report.cwnd > 1.0, "{report:?}");
+    pair.run(second(14), fate);
+    assert!(pair.sender.report(1).member);
+}
+
+#[test]
+fn without_another_path_that_does_better_none_is_suspended() {
+    let options = Options { suspend: true, ..options() };
+    let mut pair = Pair::new(settings(options, Source::Bulk), "lia", vec![Span::millis(50); 2]);
+    let fate = |_: usize, data: &Data| (data.stamp < Time(4_000_000_000)).then_some(Span::ZERO);
+    pair.run(Time(20_000_000_000), fate);
+    let reports = [pair.sender.report(0), pair.sender.report(1)];
+    assert!(reports.iter().any(|report| report.member && report.timeouts > 2), "{reports:?}");
+}
