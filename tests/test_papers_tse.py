@@ -117,10 +117,11 @@ def test_a_swing_is_the_paired_difference_of_the_extremes() -> None:
 
 
 def test_totals_of_a_scheme_give_each_experiment_equal_weight() -> None:
-    one = summary.Entry(10, 3, 1, 0.2, np.array([0.9, 0.8]))
-    two = summary.Entry(2, 0, 0, -0.1, np.array([0.5, 0.6]))
+    one = summary.Entry(10, 3, 1, 0.2, 4, 0.3, np.array([0.9, 0.8]))
+    two = summary.Entry(2, 0, 0, -0.1, 1, 0.1, np.array([0.5, 0.6]))
     whole = summary.together([one, two])
     assert (whole.points, whole.violations, whole.worst) == (12, 3, 0.2)
+    assert (whole.elsewhere, whole.worst_elsewhere) == (5, 0.3)
     assert whole.utilisation == pytest.approx([0.7, 0.7])
 
 

@@ -120,6 +120,17 @@ class JudgedLink(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherReading(Record):
+    """The two definitions where only capacity that flows leave because they are limited elsewhere
+    counts as spare."""
+
+    lenient: bool
+    stringent: bool
+    bound_bps: float
+    excess: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class JudgedFlow(Record):
     """Whether a flow is as fair as its scenario demands, with the figures that decide."""
 
@@ -139,6 +150,10 @@ class JudgedFlow(Record):
     """By what fraction the total exceeds that bound; negative if it does not."""
     best_path: int
     links: list[JudgedLink]
+    spare: str = "unused"
+    """The reading of spare capacity that all these rest on."""
+    elsewhere: OtherReading | None = None
+    """The same by the other reading."""
 
 
 @dataclass(kw_only=True)

@@ -144,6 +144,27 @@ def test_multi_priority_is_fair_where_tcps_are_not_and_an_access_link_does_not_c
     assert unfair.lenient and not unfair.stringent
 
 
+def test_what_a_tcp_leaves_of_the_queue_that_limits_it_is_spare_by_one_reading_only() -> None:
+    twin = reference(two("reno"), "ensemble", [1, 2])
+    assert all((spare > 0).all() for spare in twin.spare_bps.values())
+    assert all((spare == 0).all() for spare in twin.elsewhere_bps.values())
+    result = run(two("reno"), [1, 2])
+    wide, narrow = (tcp_fairness(result, twin, spare=spare) for spare in ("unused", "elsewhere"))
+    assert (wide.spare, narrow.spare) == ("unused", "elsewhere")
+    assert (
+        narrow.bound_bps < wide.bound_bps
+        and narrow.bound_bps == twin.measured_bps.mean(axis=1).max()
+    )
+
+
+def test_what_a_flow_of_one_rate_leaves_of_a_link_is_spare_by_both_readings() -> None:
+    text = TWO_PATHS.format(controller="reno", second="b")
+    slow = text.replace('name = "on-a"', 'name = "on-a"\napp_rate = "1 Mb/s"')
+    twin = reference(Scenario.parse(slow), "ensemble", [1])
+    assert twin.spare_bps["a"] == twin.elsewhere_bps["a"] > 3.5e6
+    assert twin.spare_bps["b"] > twin.elsewhere_bps["b"] == 0
+
+
 def test_tcps_over_one_bottleneck_violate_even_the_lenient_definition() -> None:
     twin = reference(two("reno", second="a"), "ensemble")
     assert twin.bottlenecks == ("a", "a")

@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 from .. import _core
-from ..fairness import Audit, Entry
-from ..fairness.audit import Network, registered
+from ..fairness import Audit, Entry, Fairness
+from ..fairness.audit import Network, registered, strictest
 from ..files import check_writable, write_json
 from ..plot import verdicts
 from ..records import plain
@@ -25,7 +25,9 @@ PAGE = "audit.html"
 
 DEFINITIONS = (
     "lenient: on each bottleneck it takes at most what one TCP would; stringent: it is lenient, and its total is at "
-    "most one TCP's share on its best path plus what nobody else uses on its other paths."
+    "most one TCP's share on its best path plus the spare capacity of its other paths. Spare is read in two ways. The first "
+    "verdict takes all that is unused without the controller. The one behind / takes only what flows leave that are limited "
+    "elsewhere: of a link that drops, marks or loses packets without the controller, nothing."
 )
 MEANING = (
     "The strictest definition of TCP-fairness that a controller meets, and its total over the stringent bound. "
@@ -67,9 +69,7 @@ def show(audit: Audit) -> None:
     for controller in audit.controllers:
         found = audit.of(controller)
         cells = [
-            f"[{STYLES[one.word]}]{one.of_bound:.2f}{'' if one.word == STRICTEST else f' {one.word}'}[/]"
-            if one
-            else "–"
+            f"{_styled(one.fairness)} / {_styled(one.elsewhere)}" if one else "–"
             for one in in_order(audit, found)
         ]
         rows.append([named(controller), *cells, utilisation(found, 100, 1)])
@@ -94,6 +94,17 @@ def show(audit: Audit) -> None:
     )
 
 
+def _styled(fairness: Fairness) -> str:
+    """The total over the bound, with the strictest definition that holds unless that is stringent."""
+    word = strictest(fairness)
+    return f"[{STYLES[word]}]{_marked(fairness)}[/]"
+
+
+def _marked(fairness: Fairness) -> str:
+    word = strictest(fairness)
+    return f"{1 + fairness.excess:.2f}{'' if word == STRICTEST else f' {word}'}"
+
+
 def in_order(audit: Audit, found: dict[str, Entry]) -> list[Entry | None]:
     """The entries of a controller in the order of the networks, None where an interrupt left one
     out.
@@ -116,7 +127,9 @@ def page(audit: Audit) -> Report:
         [
             controller,
             *(
-                Cell(f"{one.of_bound:.2f}", note=one.word) if one else Cell("–")
+                Cell(f"{one.of_bound:.2f} / {_marked(one.elsewhere)}", note=one.word)
+                if one
+                else Cell("–")
                 for one in in_order(audit, audit.of(controller))
             ),
             utilisation(audit.of(controller)),
@@ -150,7 +163,16 @@ def page(audit: Audit) -> Report:
 def network_section(audit: Audit, name: str) -> Section:
     """What each controller takes in a network, and where it takes too much."""
     (network,) = (one for one in audit.networks if one.name == name)
-    head = ["controller", "verdict", "takes Mb/s", "bound Mb/s", "violates on", "utilisation"]
+    head = [
+        "controller",
+        "verdict",
+        "takes Mb/s",
+        "bound Mb/s",
+        "limited elsewhere: verdict",
+        "its bound Mb/s",
+        "violates on",
+        "utilisation",
+    ]
     own = [one for one in audit.entries if one.network == name]
     rows: list[list[str | Cell]] = [
         [
@@ -158,6 +180,8 @@ def network_section(audit: Audit, name: str) -> Section:
             one.word,
             total,
             f"{one.fairness.bound_bps / 1e6:.3f}",
+            strictest(one.elsewhere),
+            f"{one.elsewhere.bound_bps / 1e6:.3f}",
             ", ".join(one.fairness.violated) or "–",
             str(one.utilisation),
         ]

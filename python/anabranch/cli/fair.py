@@ -63,7 +63,10 @@ def show_fairness(found: Sequence[JudgedFlow]) -> None:
         for cells, met in bounds(one)
     ]
     out.print(table("TCP-fairness, beside one TCP in its place", head, rows, left=3))
-    out.print("excess is of the bound, and on a link of its rate", style="dim")
+    out.print(
+        "excess is of the bound, and on a link of its rate; spare capacity is all that is unused without the flow",
+        style="dim",
+    )
     for one in found:
         word = "meets" if one.met else "violates"
         where = f" on {', '.join(one.violated)}" if one.violated else ""
@@ -73,6 +76,15 @@ def show_fairness(found: Sequence[JudgedFlow]) -> None:
             markup=False,
             highlight=False,
         )
+        if (other := one.elsewhere) and one.definition == "stringent":
+            kept = "meets" if other.stringent else "violates"
+            out.print(
+                f"with only the capacity that flows leave because they are limited elsewhere, {one.flow} {kept} it: the "
+                f"bound is {other.bound_bps / 1e6:.3f} Mb/s, the excess {other.excess * 100:+.1f} %",
+                style="dim",
+                markup=False,
+                highlight=False,
+            )
 
 
 def bounds(one: JudgedFlow) -> list[tuple[list[str], bool]]:

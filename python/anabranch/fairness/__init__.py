@@ -3,7 +3,7 @@
 from .audit import NETWORKS, Audit, Entry, Network
 from .definitions import Goals, balances_congestion, design_goals, do_no_harm, p1, p2
 from .dynamics import dominance, settling_time, swaps
-from .ensemble import Fairness, OnLink, ensemble_fairness
+from .ensemble import Fairness, OnLink, Spare, ensemble_fairness
 from .judge import Demand, Judgement, check_demands, demands, judge, judgements
 from .reference import Reference, reference, tcp_fairness
 
@@ -18,6 +18,7 @@ __all__ = [
     "Network",
     "OnLink",
     "Reference",
+    "Spare",
     "balances_congestion",
     "check_demands",
     "demands",

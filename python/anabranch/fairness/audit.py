@@ -78,6 +78,9 @@ class Entry:
     controller: str
     network: str
     fairness: Fairness
+    """With all that is unused as spare capacity, on which `word` rests."""
+    elsewhere: Fairness
+    """With only what flows leave that are limited elsewhere."""
     total_bps: Interval
     """What the ensemble takes."""
     utilisation: Interval
@@ -91,9 +94,7 @@ class Entry:
     @property
     def word(self) -> str:
         """The strictest definition that holds: stringent, lenient or neither."""
-        if self.fairness.stringent:
-            return "stringent"
-        return "lenient" if self.fairness.lenient else "neither"
+        return strictest(self.fairness)
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain data."""
@@ -102,9 +103,17 @@ class Entry:
             "network": self.network,
             "margin": self.fairness.margin,
             **self.fairness.to_json(),
+            "elsewhere": self.elsewhere.to_json(),
             "total": self.total_bps.to_json(),
             "utilisation": self.utilisation.to_json(),
         }
+
+
+def strictest(fairness: Fairness) -> str:
+    """The strictest definition that holds: stringent, lenient or neither."""
+    if fairness.stringent:
+        return "stringent"
+    return "lenient" if fairness.lenient else "neither"
 
 
 def registered() -> list[str]:
@@ -124,6 +133,7 @@ def judged(result: Result, twin: Reference, controller: str, network: str) -> En
         controller,
         network,
         tcp_fairness(result, twin),
+        tcp_fairness(result, twin, spare="elsewhere"),
         interval(result.rate(twin.flow)),
         interval(carried / sum(rates[link] for link in limited)),
     )

@@ -6,6 +6,12 @@ TCP's share on its best path plus what nobody else uses on its other paths,
 `M ≤ max_p (T_p + Σ_{q≠p} S_q)`. The thesis prints `arg max` and `M_p` where `max` and the share of
 a TCP are meant.
 
+`S_q` has two readings, and both are computed. *unused* is all that is free without the
+ensemble, also what one TCP that halves its window leaves of a queue that limits it. *elsewhere*
+is the thesis' wording, capacity "available because all flows using the links of p are
+bottlenecked elsewhere": what is unused of a link that neither drops, marks nor loses a packet
+without the ensemble, and nothing of others.
+
 Links are the bottlenecks of the paths: on a link that does not limit any of them, flows over
 several bottlenecks may add up.
 """
@@ -15,7 +21,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
+
+Spare = Literal["unused", "elsewhere"]
+"""Which capacity counts as spare."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,8 @@ class Fairness:
     best_path: int
     """The path `p` of that maximum."""
     margin: float
+    spare: Spare = "unused"
+    """The reading of spare capacity that this rests on."""
 
     @property
     def violated(self) -> tuple[str, ...]:
@@ -75,6 +86,7 @@ class Fairness:
             "bound_bps": self.bound_bps,
             "excess": self.excess,
             "best_path": self.best_path,
+            "spare": self.spare,
             "links": [asdict(link) | {"excess": link.excess} for link in self.links],
         }
 
@@ -94,12 +106,14 @@ def ensemble_fairness(
     capacities: Mapping[str, float],
     *,
     margin: float = 0.05,
+    reading: Spare = "unused",
 ) -> Fairness:
     """Both definitions for an ensemble with one rate, bottleneck and rate of a TCP for each path,
     in bit/s.
 
     `tcp_rates[p]` is what one TCP gets on path `p` in place of the ensemble; `spare[l]` what nobody
-    uses of bottleneck `l` without the ensemble. `margin` is a fraction of a link's capacity in
+    uses of bottleneck `l` without the ensemble, by the `reading` that is named in the result.
+    `margin` is a fraction of a link's capacity in
     Definition 1, and of the bound in Definition 2. Paths that share a bottleneck are one path to
     eq. 1.4: its spare capacity counts once, and not beside a TCP on it.
 
@@ -138,4 +152,4 @@ def ensemble_fairness(
         link: sum(spare[other] for other in distinct if other != link) for link in distinct
     }
     bound, best = max((tcp_rates[p] + elsewhere[bottlenecks[p]], -p) for p in paths)
-    return Fairness(links, float(sum(path_rates)), bound, -best, margin)
+    return Fairness(links, float(sum(path_rates)), bound, -best, margin, reading)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ..plan import Plan
 from ..result import Result, run
-from ..runs import JudgedFlow, JudgedLink
+from ..runs import JudgedFlow, JudgedLink, OtherReading
 from ..scenario import Scenario, load
 from ..seeds import Seeds, checked_seeds
 from .ensemble import Fairness
@@ -32,6 +32,9 @@ class Judgement:
 
     demand: Demand
     fairness: Fairness
+    """With all that is unused as spare capacity, on which `met` rests."""
+    elsewhere: Fairness
+    """With only what flows leave that are limited elsewhere."""
 
     @property
     def met(self) -> bool:
@@ -55,6 +58,13 @@ class Judgement:
             excess=fair.excess,
             best_path=fair.best_path,
             links=[JudgedLink(**asdict(link), excess=link.excess) for link in fair.links],
+            spare=fair.spare,
+            elsewhere=OtherReading(
+                lenient=self.elsewhere.lenient,
+                stringent=self.elsewhere.stringent,
+                bound_bps=self.elsewhere.bound_bps,
+                excess=self.elsewhere.excess,
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +117,11 @@ def judgements(result: Result, *, runs: Runs | None = None) -> list[Judgement]:
             overrides=origin.get("overrides", ()),
             runs=runs or run,
         )
-        found.append(Judgement(demand, tcp_fairness(result, twin, margin=demand.margin)))
+        wide, narrow = (
+            tcp_fairness(result, twin, margin=demand.margin, spare=spare)
+            for spare in ("unused", "elsewhere")
+        )
+        found.append(Judgement(demand, wide, narrow))
     return found
 
 

@@ -15,7 +15,7 @@ from ..plan import Plan
 from ..result import Result, run
 from ..scenario import Scenario
 from ..seeds import Seeds, checked_seeds
-from .ensemble import Fairness, ensemble_fairness
+from .ensemble import Fairness, Spare, ensemble_fairness
 
 Floats = NDArray[np.float64]
 Runs = Callable[[Scenario, list[int]], Result]
@@ -36,9 +36,20 @@ class Reference:
     """Shape (paths, replications). An idealised TCP is meant (footnote 1 of the thesis): it takes
     at least what nobody uses, which a real one that halves its window leaves in part."""
     spare_bps: dict[str, Floats]
-    """By bottleneck, shape (replications,)."""
+    """By bottleneck, shape (replications,): all that is unused without the flow."""
     capacities_bps: dict[str, float]
     """By bottleneck."""
+    measured_bps: Floats
+    """As `tcp_bps`, what a TCP took and no more."""
+    elsewhere_bps: dict[str, Floats]
+    """As `spare_bps`, only where flows leave it because they are limited elsewhere."""
+
+    def read(self, spare: Spare) -> tuple[Floats, dict[str, Floats]]:
+        """What a TCP is taken to get on each path, and the spare capacity, by a reading of it."""
+        if spare == "unused":
+            return self.tcp_bps, self.spare_bps
+        floor = np.array([self.elsewhere_bps[link] for link in self.bottlenecks])
+        return np.maximum(self.measured_bps, floor), self.elsewhere_bps
 
 
 def twins(
@@ -111,16 +122,27 @@ def reference(
     empty = found[without.text] if without else None
     private = {link.name for link in results[0].plan.links if link.per_user}
     nothing = np.zeros(len(results[0].runs))
+    alone = {link for link in bottlenecks if empty is None or link in private}
     used = {
-        link: nothing if empty is None or link in private else empty.link(link, "utilisation")
+        link: nothing if empty is None or link in alone else empty.link(link, "utilisation")
         for link in bottlenecks
     }
     spare = {link: capacities[link] * np.maximum(1 - used[link], 0.0) for link in bottlenecks}
-    alone = [
-        np.maximum(result.rate(flow), spare[link])
-        for result, link in zip(results, bottlenecks, strict=True)
-    ]
-    return Reference(flow, bottlenecks, np.array(alone), spare, capacities)
+    elsewhere = {
+        link: unused if empty is None or link in alone else unused * ~limits(empty, link)
+        for link, unused in spare.items()
+    }
+    measured = np.array([result.rate(flow) for result in results])
+    ideal = np.maximum(measured, np.array([spare[link] for link in bottlenecks]))
+    return Reference(flow, bottlenecks, ideal, spare, capacities, measured, elsewhere)
+
+
+def limits(result: Result, link: str) -> NDArray[np.bool_]:
+    """Whether a link limits a flow in each replication: it drops, marks or loses a packet, which is
+    what makes a flow slow down. Flows on others are limited elsewhere, or by their application.
+    """
+    signals = ("dropped_packets", "marked_packets", "lost_packets")
+    return np.asarray(sum(result.link(link, signal) for signal in signals) > 0)
 
 
 def ways(plan: Plan, flow: str) -> list[tuple[str, ...]]:
@@ -165,8 +187,11 @@ def capacity(result: Result, link: str) -> float:
     return float(result.rates_bps[link])
 
 
-def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) -> Fairness:
-    """Both definitions for a result of any world, by means over its replications.
+def tcp_fairness(
+    result: Result, reference: Reference, *, margin: float = 0.05, spare: Spare = "unused"
+) -> Fairness:
+    """Both definitions for a result of any world, by means over its replications, with a reading of
+    spare capacity.
 
     `result` is of the scenario that `reference` was made for; a striped flow is taken to give each
     of its paths the same part. Raises ValueError without a reference, and if the flow is not in the
@@ -197,8 +222,13 @@ def tcp_fairness(result: Result, reference: Reference, *, margin: float = 0.05) 
         for p in range(planned)
         for _ in range(len(paths) // planned)
     ]
-    spare = {link: float(unused.mean()) for link, unused in reference.spare_bps.items()}
-    tcp = reference.tcp_bps.mean(axis=1).tolist()
+    tcp, free = reference.read(spare)
     return ensemble_fairness(
-        taken, reference.bottlenecks, tcp, spare, reference.capacities_bps, margin=margin
+        taken,
+        reference.bottlenecks,
+        tcp.mean(axis=1).tolist(),
+        {link: float(unused.mean()) for link, unused in free.items()},
+        reference.capacities_bps,
+        margin=margin,
+        reading=spare,
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...fairness import Reference, do_no_harm, p1, p2, tcp_fairness
+from ...fairness.reference import limits
 from ...report import Section, Table
 from ...result import Result
 from ...statistics import Interval, interval, ratio_of_means
@@ -31,13 +32,16 @@ def compared_with(lab: Laboratory, network: str) -> Reference:
     )
     capacity = in_place.rates_bps[BOTTLENECK]
     spare = capacity * np.maximum(1 - without.link(BOTTLENECK, "utilisation"), 0.0)
-    tcp = np.maximum(in_place.rate(MULTIPATH), spare)
+    alone = in_place.rate(MULTIPATH)
+    tcp = np.maximum(alone, spare)
     return Reference(
         MULTIPATH,
         (BOTTLENECK, BOTTLENECK),
         np.array([tcp, tcp]),
         {BOTTLENECK: spare},
         {BOTTLENECK: float(capacity)},
+        np.array([alone, alone]),
+        {BOTTLENECK: spare * ~limits(without, BOTTLENECK)},
     )
 
 

@@ -177,18 +177,28 @@ def stringent(claim: Claim, lab: Laboratory) -> Finding:
         )
     one = against_twins(lab, on_two_paths(BASE, "capacity", MBPS), "capacity", MBPS)
     two = against_twins(lab, on_two_paths(TCP, "capacity", MBPS), "capacity", MBPS)
+    one_narrow, two_narrow = (
+        against_twins(lab, on_two_paths(c, "capacity", MBPS), "capacity", MBPS, "elsewhere")
+        for c in (BASE, TCP)
+    )
     checks = [
         holds("predicate", claim.expected["predicate"], direct),
-        holds("Multi-Priority TCP on two contested paths is stringent", "met", one.stringent),
         holds(
-            "a TCP on each of them is lenient and not stringent",
+            "Multi-Priority TCP on two contested paths is stringent, where all that is unused is spare",
+            "met",
+            one.stringent,
+        ),
+        holds(
+            "a TCP on each of them is lenient and not stringent, by both readings of spare",
             "not met",
-            two.lenient and not two.stringent,
+            two.lenient and not two.stringent and not two_narrow.stringent,
         ),
     ]
     why = (
         f"Two paths of 5 Mb/s with a TCP each: the bound is {one.bound_bps / 1e6:.2f} Mb/s, Multi-Priority TCP takes "
-        f"{one.total_bps / 1e6:.2f} and a TCP on each path {two.total_bps / 1e6:.2f}."
+        f"{one.total_bps / 1e6:.2f} and a TCP on each path {two.total_bps / 1e6:.2f}. With only what flows leave that are "
+        f"limited elsewhere as spare, the bound is {one_narrow.bound_bps / 1e6:.2f} Mb/s, and they are "
+        f"{one_narrow.excess:+.0%} and {two_narrow.excess:+.0%} from it."
     )
     return finding(claim, lab.world.name, checks, why)
 

@@ -366,7 +366,8 @@ def _matrix(lab: Laboratory) -> list[Table]:
     head = ["scheme", *experiments, "all"]
     return [
         Table(
-            "Points that violate stringent fairness (margin 5 %), and mean utilisation of the paths' links",
+            "Points that violate stringent fairness (margin 5 %), where all that is unused is spare / where only what flows "
+            "leave that are limited elsewhere is; and mean utilisation of the paths' links",
             head,
             rows,
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...fairness import Fairness
+from ...fairness import Fairness, Spare
 from ..laboratory import Laboratory
 from .configurations import BOTH, MBPS, WITHOUT, in_place, on_two_paths
 from .reading import Floats, compared, links_of, taken, unused
@@ -22,21 +22,27 @@ def twin_names(what: str, value: float) -> tuple[str, ...]:
     return (*(in_place(what, value, path) for path in BOTH), on_two_paths(WITHOUT, what, value))
 
 
-def two_path_rates(lab: Laboratory, what: str, value: float) -> tuple[Rates, Rates]:
+def two_path_rates(
+    lab: Laboratory, what: str, value: float, spare: Spare = "unused"
+) -> tuple[Rates, Rates]:
     """What a TCP takes on either of two paths in place of the ensemble, and what nobody uses
     without it; Mb/s.
     """
     tcp = {path: taken(lab, in_place(what, value, path)) for path in BOTH}
     nobody = on_two_paths(WITHOUT, what, value)
-    return tcp, {path: unused(lab, nobody, path) for path in BOTH}
+    return tcp, {path: unused(lab, nobody, path, spare) for path in BOTH}
 
 
-def against_twins(lab: Laboratory, configuration: str, what: str, value: float) -> Fairness:
+def against_twins(
+    lab: Laboratory, configuration: str, what: str, value: float, spare: Spare = "unused"
+) -> Fairness:
     """Both definitions for a configuration of two paths."""
-    return compared(lab, configuration, *two_path_rates(lab, what, value))
+    return compared(lab, configuration, *two_path_rates(lab, what, value, spare), spare)
 
 
-def against_links(lab: Laboratory, configuration: str, contested: int) -> Fairness:
+def against_links(
+    lab: Laboratory, configuration: str, contested: int, spare: Spare = "unused"
+) -> Fairness:
     """Both definitions for a configuration whose links are alike and do not share a packet: the
     first `contested` of the ensemble's have a TCP. So one link stands for each.
     """
@@ -45,15 +51,18 @@ def against_links(lab: Laboratory, configuration: str, contested: int) -> Fairne
     busy = set(links[:contested])
     free = np.full(len(lab[configuration].runs), MBPS)
     tcp = {link: taken(lab, beside if link in busy else alone) for link in links}
-    left = unused(lab, nobody, "bottleneck")
+    left = unused(lab, nobody, "bottleneck", spare)
     return compared(
-        lab, configuration, tcp, {link: left if link in busy else free for link in links}
+        lab, configuration, tcp, {link: left if link in busy else free for link in links}, spare
     )
 
 
-def against_worst(lab: Laboratory, configuration: str, mbps: float) -> Fairness:
+def against_worst(
+    lab: Laboratory, configuration: str, mbps: float, spare: Spare = "unused"
+) -> Fairness:
     """Both definitions for a configuration of Figure 4-10."""
     name = f"worst-{mbps:g}"
     tcp = {link: taken(lab, f"{name}-tcp-on-{link}") for link in ("empty", "contested")}
     nobody = f"{name}-without"
-    return compared(lab, configuration, tcp, {link: unused(lab, nobody, link) for link in tcp})
+    free = {link: unused(lab, nobody, link, spare) for link in tcp}
+    return compared(lab, configuration, tcp, free, spare)

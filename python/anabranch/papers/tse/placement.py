@@ -22,6 +22,7 @@ from .configurations import (
 from .matching import against_twins, against_worst, twin_names
 from .paper import BASE, MISPLACED, PAPER, SWITCHING, TRIAL
 from .reading import (
+    READINGS,
     Floats,
     everywhere,
     exact,
@@ -30,6 +31,7 @@ from .reading import (
     on_path,
     rank,
     share,
+    stringent_by_both,
     swing,
     taken,
     used,
@@ -71,7 +73,14 @@ def figure4_10(claim: Claim, lab: Laboratory) -> Finding:
         for mbps in RATES
         for m in BUSY_PATHS
     }
-    found = [against_worst(lab, placed_worst(m, mbps), mbps) for mbps in RATES for m in BUSY_PATHS]
+    found, narrow = (
+        [
+            against_worst(lab, placed_worst(m, mbps), mbps, spare)
+            for mbps in RATES
+            for m in BUSY_PATHS
+        ]
+        for spare in READINGS
+    )
     checks = [
         everywhere("asymptote: at 16 shared paths", 0.5, ends, low, high),
         within(
@@ -89,7 +98,7 @@ def figure4_10(claim: Claim, lab: Laboratory) -> Finding:
         everywhere(
             "the ensemble's part of the contested link", "at most 0.55", contested, None, 0.55
         ),
-        holds("stringent predicate", "holds", all(f.stringent for f in found)),
+        *stringent_by_both(found, narrow),
     ]
     rows = "; ".join(
         f"{mbps:g} Mb/s: {listed({f'{m}': v for m, v in points.items()})}"
@@ -97,7 +106,8 @@ def figure4_10(claim: Claim, lab: Laboratory) -> Finding:
     )
     why = (
         f"Used of both links over the number of shared paths: {rows}. Largest excess over eq. 1.4: "
-        f"{max(f.excess for f in found):+.1%}."
+        f"{max(f.excess for f in found):+.1%}, and with only what flows leave that are limited elsewhere "
+        f"{max(f.excess for f in narrow):+.1%}."
     )
     return finding(claim, lab.world.name, checks, why, unless=reasons.worst_placement(lab))
 
@@ -211,19 +221,23 @@ def switching(claim: Claim, lab: Laboratory) -> Finding:
     """The base flow that moves, by trials and by the response function."""
     low, high = claim.band("recovered_fraction")
     by_trial, by_formula, at_rest = (recovered(lab, c) for c in (TRIAL, SWITCHING, BASE))
-    fair = [
-        against_twins(lab, on_two_paths(controller, what, value, wrong), what, value)
-        for controller in (SWITCHING, TRIAL)
-        for what, value, _, wrong in MISPLACED
-    ]
+    fair, narrow = (
+        [
+            against_twins(lab, on_two_paths(controller, what, value, wrong), what, value, spare)
+            for controller in (SWITCHING, TRIAL)
+            for what, value, _, wrong in MISPLACED
+        ]
+        for spare in READINGS
+    )
     checks = [
         everywhere("recovered_fraction by the response function", 1.0, by_formula, low, high),
         everywhere("recovered_fraction by trials", 1.0, by_trial, low, high),
-        holds("stringent predicate", "holds", all(f.stringent for f in fair)),
+        *stringent_by_both(fair, narrow),
     ]
     why = (
         f"Over the right placement, by the response function (`:switching`): {listed(by_formula)}; by trials (`:trial`, "
         f"our rule): {listed(by_trial)}; at rest: {listed(at_rest)}. Largest excess over eq. 1.4: "
-        f"{max(f.excess for f in fair):+.1%}."
+        f"{max(f.excess for f in fair):+.1%}, and with only what flows leave that are limited elsewhere "
+        f"{max(f.excess for f in narrow):+.1%}."
     )
     return finding(claim, lab.world.name, checks, why, unless=reasons.STATIC)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...fairness import Fairness, Reference, tcp_fairness
+from ...fairness import Fairness, Spare, ensemble_fairness
+from ...fairness.reference import limits
 from ...statistics import Interval, Verdict, interval, judge, paired, worst
-from ..findings import Check
+from ..findings import Check, holds
 from ..laboratory import Laboratory
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,7 @@ def compared(
     configuration: str,
     tcp_mbps: Mapping[str, Floats],
     spare_mbps: Mapping[str, Floats],
+    spare: Spare = "unused",
 ) -> Fairness:
     """Both definitions for a configuration, with what a TCP takes on each link in its place, and
     what nobody uses there.
@@ -88,21 +90,39 @@ def compared(
     links = links_of(lab, configuration)
     plan = lab[configuration].plan
     capacity = {link.name: link.rate_bps for link in plan.links if link.rate_bps}
-    reference = Reference(
-        ENSEMBLE,
+    rates = [float(on_path(lab, configuration, p).mean()) for p in range(len(links))]
+    return ensemble_fairness(
+        rates,
         links,
-        np.array([1e6 * np.maximum(tcp_mbps[link], spare_mbps[link]) for link in links]),
-        {link: 1e6 * spare_mbps[link] for link in links},
+        [float(1e6 * np.maximum(tcp_mbps[link], spare_mbps[link]).mean()) for link in links],
+        {link: float(1e6 * spare_mbps[link].mean()) for link in links},
         {link: float(capacity[link]) for link in links},
+        reading=spare,
     )
-    return tcp_fairness(lab[configuration], reference)
 
 
-def unused(lab: Laboratory, configuration: str, link: str) -> Floats:
-    """What nobody uses of a link, in Mb/s."""
+READINGS: tuple[Spare, ...] = ("unused", "elsewhere")
+
+
+def stringent_by_both(unused: Sequence[Fairness], elsewhere: Sequence[Fairness]) -> list[Check]:
+    """That all of some configurations are stringent, by either reading of spare capacity."""
+    return [
+        holds(f"stringent predicate, {what}", "holds", all(f.stringent for f in found))
+        for what, found in (
+            ("where all that is unused is spare", unused),
+            ("where only what flows leave that are limited elsewhere is spare", elsewhere),
+        )
+    ]
+
+
+def unused(lab: Laboratory, configuration: str, link: str, spare: Spare = "unused") -> Floats:
+    """What nobody uses of a link, in Mb/s; by the reading "elsewhere" nothing, where it limits a
+    flow.
+    """
     (rate,) = (one.rate_bps for one in lab[configuration].plan.links if one.name == link)
     free = np.maximum(1 - lab[configuration].link(link, "utilisation"), 0.0)
-    return np.asarray(free * rate / 1e6)
+    counts = True if spare == "unused" else ~limits(lab[configuration], link)
+    return np.asarray(free * rate / 1e6 * counts)
 
 
 _BADNESS: dict[Verdict, int] = {"reproduced": 0, "not_run": 1, "undecided": 2, "not_reproduced": 3}

@@ -150,12 +150,12 @@ def worst_placement(lab: Laboratory) -> str:
     )
 
 
-def ranking(lab: Laboratory, violations: str) -> str:
+def ranking(lab: Laboratory, violations: str, level: int, elsewhere: int) -> str:
     """Who violates what."""
     configuration = shared_name(BASE, MOST)
     return (
-        f"Multi-Priority's violations are {violations}, little beyond the margin of 5 %: with 16 paths it has "
-        f"{share(lab, configuration).mean():.3f} of a shared RED link's traffic. Bilevel TFRC has none, since eq. 1.4 "
-        "counts what TCPs "
-        "leave free of RED links: its third of two paths is then within the bound. Where paths are empty it uses less."
+        "Where all that is unused is spare, with a margin of 5 %, Multi-Priority's violations are "
+        f"{violations or 'none'}: with 16 paths it has {share(lab, configuration).mean():.3f} of a shared RED link's traffic. "
+        f"Bilevel TFRC has {level}, and {elsewhere} where only what flows leave that are limited elsewhere is spare: eq. 1.4 "
+        "allows its third of two contested paths only if what TCPs leave free of RED links counts."
     )
