@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from anabranch.papers import PAPERS, Laboratory
+from anabranch.papers.khalili import wireless
+from anabranch.papers.khalili.dynamics import few_lost, rank_correlation
 from anabranch.statistics import Interval
 
 CONSTANT = {
@@ -61,3 +64,36 @@ def test_a_number_that_runs_are_to_decide_changes_with_the_seeds(laboratory: Lab
             and a.obtained.mean == b.obtained.mean
         }
         assert still <= CONSTANT.get(id, set()), id
+
+
+def test_ranks_of_times_that_were_not_reached_are_known_in_part() -> None:
+    falling = np.array([[60.0, 60.0], [60.0, 60.0], [40.0, 42.0], [20.0, 22.0], [10.0, 11.0]])
+    known, bounds = np.zeros(falling.shape, dtype=bool), falling >= 60.0
+    settled = falling.copy()
+    settled[0] = 80.0
+    assert rank_correlation(settled, known).high == pytest.approx(-1.0)
+    partly = rank_correlation(falling, bounds)
+    assert (partly.low, partly.high) == (pytest.approx(-1.0), pytest.approx(-0.9))
+    assert rank_correlation(falling[:, :1], bounds[:, :1]).half == np.inf
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"),
+    [
+        ([(0.9, 0.01), (1.0, 0.01)], "reproduced"),  # one of ten is allowed
+        ([(0.9, 0.01), (0.94, 0.1)], "undecided"),
+        ([(0.9, 0.01), (0.8, 0.01)], "not_reproduced"),
+    ],
+)
+def test_a_design_may_lose_a_tenth_of_its_points(
+    ratios: list[tuple[float, float]], verdict: str
+) -> None:
+    points = [Interval(mean, half, 20) for mean, half in [*ratios, *[(1.0, 0.02)] * 8]]
+    assert few_lost(points).verdict == verdict
+
+
+def test_the_design_of_wireless_networks_spreads_over_its_ranges() -> None:
+    places = np.array(list(wireless.design()))
+    assert places.shape == (wireless.POINTS, 8) and len(np.unique(places, axis=0)) == len(places)
+    steps = np.floor(wireless.POINTS * places).astype(int)
+    assert all(set(column) == set(range(wireless.POINTS)) for column in steps.T)

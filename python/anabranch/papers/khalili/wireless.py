@@ -51,16 +51,21 @@ def point(number: int, law: str) -> str:
 def design() -> Iterator[tuple[float, ...]]:
     """Points in the unit cube of eight dimensions: four numbers for each of two paths.
 
-    The additive sequence frac(1/2 + k g^-j), with g the root of g^9 = g + 1, spreads any number of
-    points evenly and needs no random numbers (Roberts 2018, "The unreasonable effectiveness of
-    quasirandom sequences").
+    A Latin hypercube: each number takes each of as many even steps as there are points once. Its
+    order is that of the additive sequence frac(1/2 + k g^-j), with g the root of g^9 = g + 1, which
+    needs no random numbers (Roberts 2018, "The unreasonable effectiveness of quasirandom
+    sequences") and alone would leave gaps in some dimensions with so few points.
     """
     dimensions = 4 * len(LINKS)
     root = 2.0
     for _ in range(64):
         root = (1 + root) ** (1 / (dimensions + 1))
-    for k in range(1, POINTS + 1):
-        yield tuple(math.fmod(0.5 + k * root**-j, 1.0) for j in range(1, dimensions + 1))
+    columns = []
+    for j in range(1, dimensions + 1):
+        column = [math.fmod(0.5 + k * root**-j, 1.0) for k in range(1, POINTS + 1)]
+        ranks = {value: rank for rank, value in enumerate(sorted(column))}
+        columns.append([(ranks[value] + 0.5) / POINTS for value in column])
+    yield from zip(*columns, strict=True)
 
 
 def overrides(place: tuple[float, ...]) -> tuple[str, ...]:
