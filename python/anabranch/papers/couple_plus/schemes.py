@@ -41,6 +41,8 @@ CYCLE = 21
 BYTES = 2e-3
 """Windows are logged in whole bytes of 1000-byte segments."""
 FACTORS = {COUPLE: 0.875, READINGS["twnd at 3/4"]: 0.75, READINGS["twnd at 19/20"]: 0.95}
+FLOOR = 2.0
+"""No halving goes below so many segments: RFC 6356 keeps the floor of RFC 5681."""
 TESTS = "crates/control/src/schemes/couple_plus.rs"
 
 LONELY = ("flow.multipath.spread=0 s", ALONE, CLEAN)
@@ -254,7 +256,8 @@ def _changes(controller: str) -> dict[str, list[Step]]:
         elif kind == "noise":
             steps[kind].append(Step(after - before - held, grown, -held))
         elif not timeout:
-            steps[kind].append(Step(2 * after - before, grown, before))
+            half = max(before / 2, FLOOR)
+            steps[kind].append(Step(2 * (after - half), grown, 2 * (before - half)))
     return steps
 
 
