@@ -16,13 +16,18 @@ from anabranch.result import Result
 from anabranch.statistics import Interval, apart, interval
 
 MEASUREMENTS = Path(__file__).resolve().parents[1] / "measurements"
-LAWS = "uncoupled", "lia", "olia"
 TABLES = (
-    *(f"{key}-{law}-{n1}" for key in "ac" for law in LAWS for n1 in (10, 30)),
-    *(f"a-before-{n1}" for n1 in (10, 30)),
-    *(f"b-{when}-{law}" for when in ("before", "after") for law in LAWS),
+    *(f"{key}-uncoupled-{n1}-each" for key in "ac" for n1 in (10, 30)),
+    *(f"{key}-olia-{n1}-each" for key in "ac" for n1 in (10, 30)),
+    *(f"{key}-lia-{n1}-each-floor1" for key in "ac" for n1 in (10, 30)),
+    *(f"a-before-{n1}-each" for n1 in (10, 30)),
+    *(f"b-{when}-uncoupled-each" for when in ("before", "after")),
+    *(f"b-{when}-olia-each" for when in ("before", "after")),
+    *(f"b-{when}-lia-each-floor1" for when in ("before", "after")),
 )
-"""Configurations of Tables 1 to 6, and the same under uncoupled control."""
+"""Configurations of Tables 1 to 6, and the same under uncoupled control, with an ACK for each
+packet and a floor of ssthresh of one segment.
+"""
 FILES = sorted(MEASUREMENTS.glob("**/*.json.gz"))
 
 

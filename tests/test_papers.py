@@ -84,7 +84,9 @@ def values_in_use(plan: Plan) -> dict[str, str]:
         "packet": f"{user.packet_bytes} B with {user.payload_bytes} B of payload",
         "bytes counted": "whole packets",
         "measurement": f"{plan.duration_s:g} s, the first {plan.warmup_s:g} s discarded",
-        "acknowledgements": "one for each packet" if user.delayed_ack_s == 0 else "delayed",
+        "acknowledgements": "one for each packet"
+        if user.delayed_ack_s == 0
+        else "delayed, as Linux",
         "loss recovery": "SACK with limited" if user.sack & user.limited_transmit else "other",
         "initial window": f"{user.initial_window:g} segments",
         "end of slow start": "exactly" if user.slow_start_carry_over else "not exactly",
@@ -93,8 +95,11 @@ def values_in_use(plan: Plan) -> dict[str, str]:
         "receive buffer": f"{user.receive_buffer_bytes >> 20} MiB",
     }
     if multipath:
-        words["ssthresh floor of coupled paths"] = f"{user.min_ssthresh:g} segment"
+        words["ssthresh floor of coupled paths"] = "each law's own"
+        assert user.min_ssthresh is None
         words["scheduler"] = user.scheduler.kind
+    if user.delayed_ack_s is None:
+        words["handshake"] = "SYN"
     if any(len(c.paths) == 1 for c in plan.classes):
         words["single-path TCP"] = "NewReno"
     for link in plan.links:
@@ -114,7 +119,15 @@ WORDED_OTHERWISE = {"couple-plus", *(f"cs218/{name}" for name in ON_THE_MOVE)}
 plan.
 """
 
-TRANSPORT = {"packet_bytes", "sack", "initial_window", "min_ssthresh", "rto_min_s", "scheduler"}
+TRANSPORT = {
+    "packet_bytes",
+    "sack",
+    "initial_window",
+    "delayed_ack_s",
+    "min_ssthresh",
+    "rto_min_s",
+    "scheduler",
+}
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -87,7 +87,7 @@ def test_the_table_of_a_result_has_the_reason_for_goodput_above_throughput() -> 
 
 
 def test_a_measurement_with_few_retransmissions_is_too_short() -> None:
-    file = Path(__file__).parents[1] / "measurements/khalili/c-lia-30/1.json.gz"
+    file = Path(__file__).parents[1] / "measurements/khalili/c-lia-30-each/1.json.gz"
     measured = ab.Result.load(file)
     assert not measured.too_short()
     measured.runs[0].paths.retransmits[:] = 4

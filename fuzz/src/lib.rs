@@ -39,7 +39,7 @@ pub fn windows(bytes: &mut Unstructured<'_>) -> Result<Settings> {
             f64::INFINITY
         },
         carry_over: bool::arbitrary(bytes)?,
-        byte_counting: bool::arbitrary(bytes)?,
+        growth_per_ack: bool::arbitrary(bytes)?,
         base: 0,
     })
 }

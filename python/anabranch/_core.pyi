@@ -111,7 +111,7 @@ class Named(TypedDict):
     law: bool
     """Whether it is a pair of growth and backoff."""
     min_ssthresh: float | None
-    """Smallest ssthresh of its coupled paths in segments; None if it is no law."""
+    """Smallest ssthresh of its coupled paths in segments; None if it is no law or couples none."""
     set_valued: bool
     """Whether its growth jumps, so that its drift has to be interpolated."""
     ported: bool

@@ -386,9 +386,9 @@ Default "0 s"."""
     min_ssthresh: float | None = None
     """Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA and
 BALIA, 2 under any other. A single path has 2."""
-    byte_counting: bool | None = None
-    """An ACK grows the window by the segments that it acknowledges, at most two (RFC 3465);
-without it by one, as Linux 3.0 does. Default true."""
+    growth_per_ack: bool | None = None
+    """An ACK grows the window as if it acknowledged one segment, as in Linux 3.0; otherwise by
+the segments that it acknowledges, at most two (RFC 3465). Default false."""
     slow_start_carry_over: bool | None = None
     """When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
 avoidance. Default true."""

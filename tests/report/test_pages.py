@@ -91,6 +91,6 @@ def test_an_interruption_counts_the_configurations_that_had_all_replications():
     found = [finding(CLAIM, "simulation", [])]
     assert interruption(paper, found, lab) == ""
     lab.interrupted = True
-    for name, complete in (("a-lia-10", True), ("a-lia-10-floor2", False)):
+    for name, complete in (("a-lia-10", True), ("a-lia-10-each", False)):
         lab.results[name] = SimpleNamespace(provenance={"complete": complete})
-    assert interruption(paper, found, lab) == "interrupted: 1 of 2 configurations had been run"
+    assert interruption(paper, found, lab) == "interrupted: 1 of 3 configurations had been run"

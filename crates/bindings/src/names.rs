@@ -26,7 +26,7 @@ pub(crate) fn controller<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     row.set_item("kind", described.names[0])?;
     row.set_item("formula", described.formula)?;
     row.set_item("law", spec.law().is_some())?;
-    row.set_item("min_ssthresh", spec.law().map(AnyLaw::min_ssthresh))?;
+    row.set_item("min_ssthresh", spec.law().and_then(AnyLaw::min_ssthresh))?;
     row.set_item("set_valued", described.set_valued)?;
     row.set_item("ported", spec.ported())?;
     row.set_item("port", matches!(spec.kind(), ControllerKind::Kernel(_)))?;

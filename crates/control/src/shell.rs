@@ -32,9 +32,9 @@ pub struct Settings {
     /// At the end of slow start, whether segments left over in that ACK grow the window by the
     /// law (as Linux does) or are dropped.
     pub carry_over: bool,
-    /// Whether an ACK grows a window by the segments that it acknowledges (RFC 3465), or as if it
-    /// acknowledged one at most.
-    pub byte_counting: bool,
+    /// Whether an ACK grows a window as if it acknowledged one segment at most, and not by what it
+    /// acknowledges (RFC 3465).
+    pub growth_per_ack: bool,
     /// The path on which schemes with a base flow begin as a TCP.
     pub base: usize,
 }
@@ -47,7 +47,7 @@ impl Default for Settings {
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
             carry_over: true,
-            byte_counting: true,
+            growth_per_ack: false,
             base: 0,
         }
     }
@@ -57,7 +57,7 @@ impl Settings {
     /// Segments by which an ACK may grow a window, before limits of RFC 3465.
     #[inline(always)] // on the way of every ACK
     pub(crate) fn counted(&self, ack: &Acked) -> f64 {
-        if self.byte_counting { ack.segments } else { ack.segments.min(1.0) }
+        if self.growth_per_ack { ack.segments.min(1.0) } else { ack.segments }
     }
 }
 

@@ -332,12 +332,12 @@ fn a_coupled_path_falls_to_the_floor_of_its_law_unless_another_is_asked_for() {
 }
 
 #[test]
-fn without_byte_counting_an_ack_of_many_segments_grows_a_window_as_one_of_one() {
+fn with_growth_per_ack_an_ack_of_many_segments_grows_a_window_as_one_of_one() {
     for law in ["reno", "lia", "lia+hystart", "cubic", "compound", "wvegas"] {
         for initial_ssthresh in [2.0, f64::INFINITY] {
             let settings = Settings { initial_ssthresh, ..Settings::default() };
             let mut one = controller(law, settings, 2);
-            let mut many = controller(law, Settings { byte_counting: false, ..settings }, 2);
+            let mut many = controller(law, Settings { growth_per_ack: true, ..settings }, 2);
             for _ in 0..50 {
                 one.on_ack(0, &acked(1.0, 0.1, Phase::Open));
                 many.on_ack(0, &acked(2.0, 0.1, Phase::Open));

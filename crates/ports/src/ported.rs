@@ -119,7 +119,7 @@ impl CongestionController for Ported {
         if ack.phase == Phase::Recovery || !ack.cwnd_limited || acked == 0 {
             return;
         }
-        if !self.settings.byte_counting {
+        if self.settings.growth_per_ack {
             acked = 1;
         }
         if path.cwnd < path.ssthresh {

@@ -230,7 +230,7 @@ fn control(class: &Class) -> Controller {
         initial_window: options.initial_window,
         initial_ssthresh: options.initial_ssthresh.unwrap_or(f64::INFINITY),
         carry_over: options.slow_start_carry_over,
-        byte_counting: options.byte_counting,
+        growth_per_ack: options.growth_per_ack,
         base: class.base,
     };
     Controller::new(&class.controller, settings, class.paths.len())

@@ -105,9 +105,9 @@ options! {
     /// Smallest ssthresh of coupled paths in segments, instead of the law's own: 1 under OLIA and
     /// BALIA, 2 under any other. A single path has 2.
     min_ssthresh: Option<f64> = None, WINDOW;
-    /// An ACK grows the window by the segments that it acknowledges, at most two (RFC 3465);
-    /// without it by one, as Linux 3.0 does.
-    byte_counting: bool = true;
+    /// An ACK grows the window as if it acknowledged one segment, as in Linux 3.0; otherwise by
+    /// the segments that it acknowledges, at most two (RFC 3465).
+    growth_per_ack: bool = false;
     /// When an ACK ends slow start, the segments that it has beyond ssthresh count for congestion
     /// avoidance.
     slow_start_carry_over: bool = true;

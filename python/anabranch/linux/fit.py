@@ -115,9 +115,9 @@ def refused_options(planned: Class) -> list[str]:
             f"`min_ssthresh` is {floor:.0f} segments; a loaded controller has "
             f"{MOST_MIN_SSTHRESH} at most"
         )
-    if not planned.byte_counting:
+    if planned.growth_per_ack:
         found.append(
-            "`byte_counting` is off; the kernel counts the segments that an ACK acknowledges"
+            "`growth_per_ack` is on; the kernel counts the segments that an ACK acknowledges"
         )
     if not planned.slow_start_carry_over:
         found.append(

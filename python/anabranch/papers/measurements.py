@@ -8,13 +8,15 @@ a directory can be judged without measuring, on any machine.
 from __future__ import annotations
 
 import platform
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from .. import _core
 from ..files import write_json
+from ..plan import Plan
+from ..records import plain
 from ..result import Result
 from ..scenario import load
 from .laboratory import Configuration, NoResult, ReportProgress
@@ -33,8 +35,8 @@ MOST_FAILURES = 3
 DIGITS = 6
 """Significant digits that are kept of what was measured."""
 
-TEXTS = ("title", "source", "choice")
-"""Parts of a scenario that change nothing in what is measured."""
+TEXTS = ("name", "title", "source", "choices", "warnings")
+"""Parts of a plan that change nothing in what is measured."""
 
 
 def on_kernel(*words: Any, **options: Any) -> Result:
@@ -203,8 +205,6 @@ class Measurements:
 def unlike(result: Result, configuration: Configuration, seed: int) -> str:
     """In what a replication is not that of a configuration; empty if it is."""
     origin = result.provenance
-    if _rules(result.scenario.text) != _rules(load(configuration.scenario).text):
-        return "its scenario is another"
     wanted = {
         "world": (result.world, LINUX),
         "controller": (origin["controller"], configuration.controller),
@@ -213,22 +213,45 @@ def unlike(result: Result, configuration: Configuration, seed: int) -> str:
     for what, (found, asked) in wanted.items():
         if found != asked:
             return f"its {what} is {found}, not {asked}"
-    given = list(origin["overrides"])
-    if given != list(configuration.overrides):
-        others = [override for override in given if override not in configuration.overrides]
-        without = [override for override in configuration.overrides if override not in given]
-        return f"it has {_listed(others)} instead of {_listed(without)}"
+    plan = load(configuration.scenario).plan(
+        overrides=list(configuration.overrides), controller=configuration.controller
+    )
+    if other := _difference(_conditions(result.plan), _conditions(plan)):
+        return other
     return "" if result.runs[0].valid else "it is not valid"
 
 
-def _listed(overrides: list[str]) -> str:
-    """Overrides in a sentence."""
-    return ", ".join(f"`{override}`" for override in overrides) or "nothing"
+def _conditions(plan: Plan) -> dict[str, Any]:
+    """What a plan asks for, as nested data without texts."""
+    content: dict[str, Any] = plain(plan)
+    for text in TEXTS:
+        content.pop(text, None)
+    for c in content["classes"]:
+        own = _core.controller(c["controller"])["min_ssthresh"] if c["controller"] else None
+        asked = c.pop("min_ssthresh", None)
+        coupled = own is not None and len(c["paths"]) > 1
+        c["min_ssthresh"] = (own if asked is None else asked) if coupled else None
+    return content
 
 
-def _rules(text: str) -> dict[str, Any]:
-    """What a scenario says, without comments and texts."""
-    return {key: value for key, value in tomllib.loads(text).items() if key not in TEXTS}
+def _difference(found: Any, asked: Any, where: str = "") -> str:
+    """The first place at which two plans differ, in words; empty if they are the same."""
+    if isinstance(found, dict) and isinstance(asked, dict):
+        for key in dict.fromkeys((*found, *asked)):
+            place = f"{where}.{key}" if where else key
+            if other := _difference(found.get(key), asked.get(key), place):
+                return other
+        return ""
+    if isinstance(found, list) and isinstance(asked, list) and len(found) == len(asked):
+        for at, (one, other) in enumerate(zip(found, asked, strict=True)):
+            name = one.get("name", at) if isinstance(one, dict) else at
+            if text := _difference(one, other, f"{where}.{name}"):
+                return text
+        return ""
+    if found == asked:
+        return ""
+    nested = isinstance(found, dict | list) or isinstance(asked, dict | list)
+    return f"its {where} differ" if nested else f"its {where} is {found}, not {asked}"
 
 
 def _joined(parts: list[Result | None], seeds: list[int], complete: bool = True) -> Result:

@@ -29,9 +29,13 @@ macro_rules! laws {
                 match self { $(AnyLaw::$type(law) => visitor.visit(law),)* }
             }
 
-            /// See [`Law::MIN_SSTHRESH`].
-            pub fn min_ssthresh(self) -> f64 {
-                match self { $(AnyLaw::$type(_) => <$file::$type as Law>::MIN_SSTHRESH,)* }
+            /// See [`Law::MIN_SSTHRESH`]; `None` for a law that couples no paths.
+            pub fn min_ssthresh(self) -> Option<f64> {
+                match self {
+                    $(AnyLaw::$type(law) => {
+                        law.coupled().then_some(<$file::$type as Law>::MIN_SSTHRESH)
+                    })*
+                }
             }
         }
 

@@ -173,14 +173,14 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
     let floor = prop::option::of(1.0..4.0);
     let ssthresh = prop_oneof![Just(f64::INFINITY), Just(1.0), 4.0..100.0];
     (1.0..4.0, floor, 0.0..20.0, ssthresh, any::<(bool, bool)>()).prop_map(
-        |(min_window, min_ssthresh, above, initial_ssthresh, (carry_over, byte_counting))| {
+        |(min_window, min_ssthresh, above, initial_ssthresh, (carry_over, growth_per_ack))| {
             Settings {
                 min_window,
                 min_ssthresh,
                 initial_window: min_window + above,
                 initial_ssthresh,
                 carry_over,
-                byte_counting,
+                growth_per_ack,
                 base: 0,
             }
         },

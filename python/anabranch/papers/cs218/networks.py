@@ -53,7 +53,6 @@ TODAY = (
     "transport.sack=true",
     "transport.initial_window=10",
     "transport.initial_ssthresh=1000000",
-    "transport.min_ssthresh=1",
     'transport.delayed_ack="40 ms"',
 )
 CONVERGED = ('duration="25 s"', 'warmup="15 s"', 'flow.multipath.start="15 s"')

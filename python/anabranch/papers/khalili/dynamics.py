@@ -27,7 +27,7 @@ from ..laboratory import Laboratory
 from ..ledger import Claim
 from . import oracle, reasons, wireless
 from .paper import PAPER, PHIS, SWEEP, scenario_a
-from .tables import mbps
+from .tables import EXPLAINING_LIA, mbps
 
 FREED_S = 60.0
 """When the TCP flows leave the shared path."""
@@ -250,7 +250,7 @@ def tradeoff(claim: Claim, lab: Laboratory) -> Finding:
     return finding(claim, lab.world.name, checks, why)
 
 
-@PAPER.claim("sec4.monotone_n1", *(f"a-lia-{n1}" for n1 in SWEEP), "a-lia-30-floor2")
+@PAPER.claim("sec4.monotone_n1", *(f"a-lia-{n1}" for n1 in SWEEP), *EXPLAINING_LIA[30])
 def monotone(claim: Claim, lab: Laboratory) -> Finding:
     """Type 2 falls as N1 grows, near the fixed point up to 30 users and not above it beyond."""
     type2 = {n1: mbps(lab, f"a-lia-{n1}", "type2") for n1 in SWEEP}

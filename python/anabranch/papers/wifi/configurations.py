@@ -93,7 +93,7 @@ def at_hosts(queue: str, ring: int, *, everywhere: bool = False) -> tuple[str, .
 def small_queue(limit: str) -> tuple[str, ...]:
     """TCP Small Queues with this limit for all hosts; "off" takes them away."""
     if limit == "off":
-        return ('transport={delayed_ack="40 ms"}',)
+        return ('transport={delayed_ack="linux",handshake=true}',)
     return (f"transport.small_queue={limit}",)
 
 
@@ -282,6 +282,7 @@ def solutions() -> Configurations:
 OPEN: dict[str, tuple[str, ...]] = {
     "loss by packet": by_packet(),
     "an ACK for each packet": ("transport.delayed_ack=0 s",),
+    "ACKs wait 40 ms": ("transport.delayed_ack=40 ms",),
     "TCP Small Queues off": small_queue("off"),
     "bursts every 1 s": tuple(
         f"medium.{medium}.station.{host}.noise=1 s"
