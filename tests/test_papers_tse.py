@@ -80,7 +80,7 @@ def test_paths_of_the_matrix_share_a_link_as_far_as_it_says(
 
 def test_the_matrix_has_every_queue_number_of_paths_and_sharing_that_there_is() -> None:
     found = {(queue, n, sharing) for queue, n, sharing, *_ in matrix()}
-    assert len(found) == 3 * (2 + 3)  # of two paths none or both share
+    assert len(found) == 3 * (2 + 3 * 3)  # of two paths none or both share
 
 
 def test_the_optimal_line_is_that_of_equation_1_4() -> None:

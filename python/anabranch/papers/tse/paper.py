@@ -250,7 +250,7 @@ def _robustness() -> Configurations:
 
 
 ROBUST_QUEUES = ("red", "drop-tail", "codel")
-ROBUST_PATHS = (2, 8)
+ROBUST_PATHS = (2, 4, 8, 16)
 SHARING = (0.0, 0.5, 1.0)
 ROBUST = (BASE, BILEVEL, HACKER, FRACTION, "mtcp", "bilevel", "lia", "olia", "balia", TCP)
 SHORT = ("duration=180 s", "warmup=60 s")
@@ -380,14 +380,26 @@ def _imposed(name: str, controller: str, losses: tuple[float, ...]) -> Configura
 
 def _lone() -> Configurations:
     """TCP-LP beside a TCP, and alone."""
+    drop_tail = configurations.drop_tail("bottleneck", configurations.MBPS)
     return merged(
         configurations.shared("lp", 1),
+        configurations.alone("drop-tail"),
         {
+            "lp-alone-drop-tail": Configuration(
+                "tse/shared",
+                None,
+                (
+                    *drop_tail,
+                    configurations.over("bottleneck"),
+                    configurations.under("lp"),
+                    "flow.tcp.count=0",
+                ),
+            ),
             "lp-alone": Configuration(
                 "tse/shared",
                 None,
                 (configurations.over("bottleneck"), configurations.under("lp"), "flow.tcp.count=0"),
-            )
+            ),
         },
     )
 

@@ -28,14 +28,20 @@ STATIC = (
 
 def own_queue(lab: Laboratory) -> str:
     """Why TCP-LP does not fill an empty link."""
-    lp, tcp = (
-        used(lab, configuration, "bottleneck")
-        for configuration in ("lp-alone", "shared-red-5-alone")
+    lp, tcp, lp_tail, tcp_tail = (
+        used(lab, configuration, "bottleneck").mean()
+        for configuration in (
+            "lp-alone",
+            "shared-red-5-alone",
+            "lp-alone-drop-tail",
+            "shared-drop-tail-5-alone",
+        )
     )
     return (
         "TCP-LP yields to its own queue too: it halves its window once delay is 15 % of the range that it knows above its "
-        f"least, so that the buffer does not carry it over. It uses {lp.mean():.3f} of this RED link, on which a TCP alone "
-        f"uses {tcp.mean():.3f}."
+        "least, so that the buffer does not carry it over. Over drop-tail of one bandwidth-delay product it uses "
+        f"{lp_tail:.3f} of the link where a TCP alone uses {tcp_tail:.3f}. Over this RED link they use {lp:.3f} and "
+        f"{tcp:.3f}: RED's early drops leave part of it to neither."
     )
 
 

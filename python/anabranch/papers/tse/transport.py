@@ -148,10 +148,13 @@ def reliability(claim: Claim, lab: Laboratory) -> Finding:
     _, logs = logged(configuration.scenario, configuration.overrides)
     gaps, later, elsewhere = _sent_again(logs)
     low, _ = claim.band("nack_hold")
-    least = min(gaps, default=float("inf"))
+    least = min(gaps, default=float("nan"))
+    stall = _longest_stall(logs)
     completes = claim.expected["transfer_after_path_cut"]
     checks = [
         holds("transfer_after_path_cut", completes, bool(np.isfinite(done).all())),
+        holds("packets sent again twice before the cut", "some to judge by", bool(gaps)),
+        within("longest time without a packet of new data, in s", 5, exact(stall), None, 5.0),
         within(
             "nack_hold: least time between two retransmissions of a packet before the cut, in round trips",
             low,
@@ -175,6 +178,18 @@ def reliability(claim: Claim, lab: Laboratory) -> Finding:
         f"what it had is sent elsewhere without a NACK, {len(later)} were, {sum(gap < 1.5 for gap in later)} of them sooner."
     )
     return finding(claim, lab.world.name, checks, why)
+
+
+def _longest_stall(logs: list[PathLog]) -> float:
+    """The longest time in which a transfer sends no new data, in seconds: data that is missing
+    holds back what follows it once the receive buffer is full.
+    """
+    first: dict[float, float] = {}
+    for log in logs:
+        for t, offset in zip(log.sent_s, log.offsets, strict=True):
+            first[float(offset)] = min(float(t), first.get(float(offset), np.inf))
+    times = np.sort(np.array(list(first.values())))
+    return float(np.diff(times).max(initial=0.0))
 
 
 def _sent_again(logs: list[PathLog]) -> tuple[list[float], list[float], float]:
