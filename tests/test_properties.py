@@ -14,6 +14,7 @@ import anabranch as ab
 from anabranch import _core
 from anabranch.fairness import dominance, swaps
 from anabranch.papers.khalili.paper import scenario_a, scenario_c
+from anabranch.papers.khalili.variants import EACH_PACKET
 from anabranch.statistics import Interval, interval, judge, paired, ratio_of_means
 
 SEEDS = range(1, 13)
@@ -70,7 +71,14 @@ def test_literal_ewtcp_on_a_lossy_wire_is_two_to_the_three_quarters_of_a_tcp() -
 def test_fully_coupled_flaps_between_equal_paths_and_the_others_do_not() -> None:
     dominated, turns = {}, {}
     for law in ("fully-coupled", "lia", "olia", "uncoupled"):
-        result = ab.run("khalili/two-equal-paths", SEEDS, controller=law, series=True)
+        result = ab.run(
+            "khalili/two-equal-paths",
+            SEEDS,
+            controller=law,
+            series=True,
+            # A floor of two segments holds both paths up, and the law flaps less often.
+            overrides=["transport.min_ssthresh=1"],
+        )
         warm = round(result.plan.warmup_s / result.plan.sample_s)
         windows = [run.series.paths.cwnd_segments[warm:, :2] for run in result.runs]
         dominated[law] = np.array([dominance(w) for w in windows])
@@ -135,14 +143,17 @@ def test_on_one_path_every_law_gives_the_run_of_reno(scenario: str) -> None:
 def test_another_order_of_paths_gives_the_same_rates_in_that_order(
     scenario: str, controller: str
 ) -> None:
-    """To the packet: the links are the same, and so are their random streams."""
+    """To the packet: the links are the same, and so are their random streams. With a handshake the
+    first path of the file begins a round trip before the others.
+    """
     original = ab.load(f"khalili/{scenario}")
     lines = original.text.splitlines()
     first, second = [i for i, line in enumerate(lines) if line.startswith("links = ")][:2]
     lines[first], lines[second] = lines[second], lines[first]
     swapped = ab.Scenario.parse("\n".join(lines), name=original.name)
     one, other = (
-        ab.run(s, (1, 2), controller=controller, overrides=SHORT) for s in (original, swapped)
+        ab.run(s, (1, 2), controller=controller, overrides=[*SHORT, *EACH_PACKET])
+        for s in (original, swapped)
     )
     ways = [result.plan.classes[0].paths for result in (one, other)]
     assert ways[0] == ways[1][::-1] and ways[0] != ways[1]
@@ -155,7 +166,7 @@ def test_another_order_of_paths_gives_the_same_rates_in_that_order(
 
 
 # Round trips are those of the draft, 150 ms with queueing, in every experiment and not only in
-# those that the base delay was chosen in.
+# those that the base delay was chosen in. What a receiver waits with an ACK is no queueing.
 
 TABLES = [
     ("scenario-b-before", ()),
@@ -174,7 +185,10 @@ def test_mean_round_trips_are_150_ms_within_20(
     scenario: str, overrides: tuple[str, ...], controller: str
 ) -> None:
     result = ab.run(
-        f"khalili/{scenario}", (1, 2, 3), controller=controller, overrides=[*overrides, *SHORT]
+        f"khalili/{scenario}",
+        (1, 2, 3),
+        controller=controller,
+        overrides=[*overrides, *SHORT, *EACH_PACKET],
     )
     for row in result.summary():
         lies(row.rtt_s, 0.130, 0.170)

@@ -18,6 +18,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import theory
+from anabranch.papers.khalili.variants import EACH_PACKET, FLOOR_OF_ONE
 from anabranch.plan import Plan
 from anabranch.statistics import interval, judge
 
@@ -151,12 +152,12 @@ SEEDS = {
 Cell = tuple[str, str | None]
 
 
-EACH_PACKET = ["transport.delayed_ack=0 s", "transport.handshake=false"]
-"""Theory knows no delayed ACKs: a path's growth and round trip are those of an ACK for each packet."""
+AS_THEORY = [*EACH_PACKET, *FLOOR_OF_ONE]
+"""Theory knows no delayed ACKs and no floor above one segment."""
 
 
 def plan_of(scenario: str, controller: str | None) -> Plan:
-    return ab.load(f"khalili/{scenario}").plan(controller=controller, overrides=EACH_PACKET)
+    return ab.load(f"khalili/{scenario}").plan(controller=controller, overrides=AS_THEORY)
 
 
 @cache
@@ -177,9 +178,7 @@ def test_simulated_class_rates_lie_within_the_band_around_their_reference(
 ) -> None:
     equilibrium, probing = predicted((scenario, controller))
     seeds = range(1, 1 + SEEDS.get(scenario, 12))
-    result = ab.run(
-        f"khalili/{scenario}", seeds=seeds, controller=controller, overrides=EACH_PACKET
-    )
+    result = ab.run(f"khalili/{scenario}", seeds=seeds, controller=controller, overrides=AS_THEORY)
     assert set(reasons) == set(result.classes)
     for name, reason in reasons.items():
         reference = probing[name] if unused(equilibrium) else equilibrium.class_rates_bps[name]
