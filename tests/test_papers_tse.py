@@ -13,8 +13,8 @@ import anabranch as ab
 from anabranch import fairness
 from anabranch.papers import PAPERS, Laboratory, evaluate
 from anabranch.papers.pages import write_report
-from anabranch.papers.tse import configurations, definitions, reading, summary
-from anabranch.papers.tse.logs import changes, logged
+from anabranch.papers.tse import configurations, definitions, reading, schemes, summary
+from anabranch.papers.tse.logs import PathLog, changes, logged
 from anabranch.papers.tse.paper import BASE, matrix, shared_name, shared_ways
 
 PAPER = PAPERS["tse"]
@@ -180,6 +180,17 @@ def test_a_log_has_windows_and_packets_of_every_path() -> None:
     assert int((logs[0].sent_s > 8).sum()) == pytest.approx(sent, abs=2)
     times, before, after = changes(logs[0])
     assert (np.diff(times) > 0).all() and (after[:-1] == before[1:]).all()
+
+
+def test_probes_are_in_turn_unless_every_background_flow_may_send() -> None:
+    def log(sent: list[float], offsets: list[float], windows: list[float]) -> PathLog:
+        none, changed = np.array([]), np.arange(len(windows), dtype=float)
+        columns = np.array(sent), np.array(offsets), none, changed, np.array(windows)
+        return PathLog(*columns, state_s=none, states=[], measured_s=none, rtts_s=none)
+
+    first = log([0.5, 1.5, 2.5, 4.5], [0, 1, 1, 9], [1, 1, 1, 0, 4])
+    second = log([2.5, 3.5], [5, 6], [0, 0, 1, 1, 1])
+    assert schemes.probes_of([first, second], 1.0) == ([1.5, 3.5], [2.5], [2.5])
 
 
 def test_claims_without_configurations_are_judged_and_have_evidence(tmp_path: Path) -> None:
