@@ -12,6 +12,9 @@ import pytest
 
 import anabranch as ab
 from anabranch.papers import PAPERS
+from anabranch.papers.khalili.reasons import olia
+from anabranch.papers.laboratory import Laboratory
+from anabranch.papers.measurements import Measurements
 from anabranch.result import Result
 from anabranch.statistics import Interval, apart, interval
 
@@ -24,9 +27,10 @@ TABLES = (
     *(f"b-{when}-uncoupled-each" for when in ("before", "after")),
     *(f"b-{when}-olia-each" for when in ("before", "after")),
     *(f"b-{when}-lia-each-floor1" for when in ("before", "after")),
+    *(f"{key}-{law}-{n1}" for key in "ac" for law in ("lia", "olia") for n1 in (10, 30)),
 )
 """Configurations of Tables 1 to 6, and the same under uncoupled control, with an ACK for each
-packet and a floor of ssthresh of one segment.
+packet and a floor of ssthresh of one segment; then A and C as the draft's hosts were.
 """
 FILES = sorted(MEASUREMENTS.glob("**/*.json.gz"))
 
@@ -64,6 +68,22 @@ def test_replications_are_of_one_kernel_one_testbed_and_the_same_controllers() -
             origin = tuple(provenance[key] for key in ("kernel", "testbed", "controllers"))
             origins.setdefault(kind, set()).add(origin)
     assert all(len(found) == 1 for found in origins.values()), origins
+
+
+def test_lone_segments_do_not_wait_on_this_kernel_and_reasons_say_so() -> None:
+    world = Measurements(MEASUREMENTS / "khalili", measure=None)
+    configurations = PAPERS["khalili"].configurations_of("linux", quick=False)
+    lab = Laboratory(configurations, 5, world=world)
+    ends = ("lia-{}-each-floor1", "lia-{}-each", "lia-{}", "olia-{}-each", "olia-{}")
+    lab.run([f"c-{end.format(n1)}" for end in ends for n1 in (10, 30)], None)
+    replications = {len(lab[name].rate("single-path")) for name in lab.results}
+    assert len(replications) > 1, "reasons compare what differs in its number of replications"
+    assert "do not wait for the timer here" in olia(lab, "c", "single-path")
+    for n1 in (10, 30):
+        each, rule = (
+            interval(lab[f"c-olia-{n1}{end}"].rate("single-path")) for end in ("-each", "")
+        )
+        assert not apart(each, rule)
 
 
 def share_of_two(result: Result) -> Interval:
