@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..document import Paper
 from ..laboratory import Configuration
 from . import wireless
-from .variants import each_packet, variants
+from .variants import each_packet, of_a_mebibyte, variants
 
 SIZES = (10, 30)
 """N1 in the tables."""
@@ -132,23 +132,28 @@ def _auxiliary() -> dict[str, Configuration]:
     return configurations
 
 
-def _explaining() -> dict[str, Configuration]:
-    """Tables 1, 3, 4 and 6 with an ACK for each packet, and under LIA with a floor of ssthresh of
-    one segment too.
-    """
-    tables = {
+def _tables_of_a_and_c() -> dict[str, Configuration]:
+    """Tables 1, 3, 4 and 6."""
+    return {
         f"{key}-{law}-{n1}": _weighted(f"scenario-{key}", law, n1, change(n1))
         for n1 in SIZES
         for key, change in (("a", scenario_a), ("c", scenario_c))
         for law in ("lia", "olia")
     }
-    return each_packet(tables)
+
+
+def _explaining() -> dict[str, Configuration]:
+    """Tables 1, 3, 4 and 6 with an ACK for each packet, and under LIA with a floor of ssthresh of
+    one segment too.
+    """
+    return each_packet(_tables_of_a_and_c())
 
 
 def _unclaimed() -> dict[str, Configuration]:
-    """What the draft does not print: its tables under uncoupled control, scenario C under Reno in
-    the shell of the kernel's controllers, and without SACK, where neither simulation nor kernel
-    finds losses by their timing. All that was measured is there with an ACK for each packet too.
+    """What the draft does not print: its tables under uncoupled control and with a receive buffer
+    of 1 MiB, scenario C under Reno in the shell of the kernel's controllers, and without SACK,
+    where neither simulation nor kernel finds losses by their timing. All but the small buffer is
+    there with an ACK for each packet too.
     """
     configurations = {
         f"b-{when}-uncoupled": Configuration(f"khalili/{file}", "uncoupled", weight=5)
@@ -164,20 +169,23 @@ def _unclaimed() -> dict[str, Configuration]:
         for law in ("uncoupled", "lia"):
             configurations[f"c-{law}-{n1}-nosack"] = _weighted("scenario-c", law, n1, plain)
     before = {name: _a()[name] for name in _a() if name.startswith("a-before")}
-    return configurations | each_packet({**before, **_b(), **configurations})
+    each = each_packet({**before, **_b(), **configurations})
+    return configurations | each | of_a_mebibyte(_tables_of_a_and_c())
 
 
 def _measured() -> tuple[str, ...]:
-    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; the same with
-    an ACK for each packet; then what explains.
+    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; those of A
+    and C with a small receive buffer; the same with an ACK for each packet; then what explains.
     """
     laws = ("uncoupled", "lia", "olia")
     explaining = tuple(_explaining())
     each = tuple(name for name in _unclaimed() if name.endswith("-each") or "-floor1" in name)
+    grown = tuple(of_a_mebibyte(_tables_of_a_and_c()))
     return (
         *(f"c-{law}-{n1}" for n1 in SIZES for law in laws),
         *(f"a-{law}-{n1}" for n1 in SIZES for law in ("before", *laws)),
         *(f"b-{when}-{law}" for when in ("before", "after") for law in laws),
+        *grown,
         *each,
         *explaining,
     )

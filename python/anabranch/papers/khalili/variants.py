@@ -12,6 +12,12 @@ EACH_PACKET = ("transport.delayed_ack=0 s", "transport.handshake=false")
 
 FLOOR_OF_ONE = ("transport.min_ssthresh=1",)
 
+BUFFER_OF_A_MEBIBYTE = ("transport.receive_buffer=1 MiB",)
+"""A receive buffer whose window has grown before the warm-up ends: while it grows, Linux sends
+ACKs at once (`tcp_grow_window`). It holds more than all paths bring in a timeout of 1 s, so that
+paths seldom wait for each other.
+"""
+
 
 def each_packet(configurations: Mapping[str, Configuration]) -> dict[str, Configuration]:
     """The same with an ACK for each packet, NAME-each; under LIA also with a floor of ssthresh of
@@ -23,6 +29,14 @@ def each_packet(configurations: Mapping[str, Configuration]) -> dict[str, Config
         if configuration.controller == "lia":
             found[f"{name}-each-floor1"] = _changed(configuration, (*EACH_PACKET, *FLOOR_OF_ONE))
     return found
+
+
+def of_a_mebibyte(configurations: Mapping[str, Configuration]) -> dict[str, Configuration]:
+    """The same with a receive buffer of 1 MiB, NAME-1mib."""
+    return {
+        f"{name}-1mib": _changed(configuration, BUFFER_OF_A_MEBIBYTE)
+        for name, configuration in configurations.items()
+    }
 
 
 def _changed(configuration: Configuration, overrides: Iterable[str]) -> Configuration:
