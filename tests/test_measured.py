@@ -27,11 +27,21 @@ TABLES = (
     *(f"b-{when}-uncoupled-each" for when in ("before", "after")),
     *(f"b-{when}-olia-each" for when in ("before", "after")),
     *(f"b-{when}-lia-each-floor1" for when in ("before", "after")),
-    *(f"{key}-{law}-{n1}" for key in "ac" for law in ("lia", "olia") for n1 in (10, 30)),
+    *(
+        f"{key}-{law}-{n1}{end}"
+        for key in "ac"
+        for law in ("lia", "olia")
+        for n1 in (10, 30)
+        for end in ("", "-1mib")
+    ),
 )
 """Configurations of Tables 1 to 6, and the same under uncoupled control, with an ACK for each
-packet and a floor of ssthresh of one segment; then A and C as the draft's hosts were.
+packet and a floor of ssthresh of one segment; then A and C as the draft's hosts were, with a
+receive buffer of 16 MiB and of 1 MiB.
 """
+SCENARIOS = (("a", "type1", "type2"), ("c", "multipath", "single-path"))
+"""Key of a scenario, its users with two paths, and those that they harm."""
+
 FILES = sorted(MEASUREMENTS.glob("**/*.json.gz"))
 
 
@@ -64,26 +74,48 @@ def test_replications_are_of_one_kernel_one_testbed_and_the_same_controllers() -
     for file in FILES:
         if file.is_relative_to(MEASUREMENTS / "khalili"):
             provenance = Result.load(file).provenance
-            kind = "each" if "-each" in file.parent.name else "rule"
+            kinds = [end for end in ("-each", "-1mib") if end in file.parent.name]
+            kind = kinds[0] if kinds else "rule"
             origin = tuple(provenance[key] for key in ("kernel", "testbed", "controllers"))
             origins.setdefault(kind, set()).add(origin)
     assert all(len(found) == 1 for found in origins.values()), origins
 
 
-def test_lone_segments_do_not_wait_on_this_kernel_and_reasons_say_so() -> None:
+@pytest.fixture(scope="module")
+def kernel() -> Laboratory:
+    """What was measured of scenarios A and C."""
     world = Measurements(MEASUREMENTS / "khalili", measure=None)
-    configurations = PAPERS["khalili"].configurations_of("linux", quick=False)
-    lab = Laboratory(configurations, 5, world=world)
+    return Laboratory(PAPERS["khalili"].configurations_of("linux", quick=False), 5, world=world)
+
+
+def test_lone_segments_do_not_wait_while_the_window_grows_and_reasons_say_so(
+    kernel: Laboratory,
+) -> None:
     ends = ("lia-{}-each-floor1", "lia-{}-each", "lia-{}", "olia-{}-each", "olia-{}")
-    lab.run([f"c-{end.format(n1)}" for end in ends for n1 in (10, 30)], None)
-    replications = {len(lab[name].rate("single-path")) for name in lab.results}
+    configurations = [f"c-{end.format(n1)}" for end in ends for n1 in (10, 30)]
+    kernel.run([*configurations, "c-olia-30-1mib"], None)
+    replications = {len(kernel[name].rate("single-path")) for name in kernel.results}
     assert len(replications) > 1, "reasons compare what differs in its number of replications"
-    assert "do not wait for the timer here" in olia(lab, "c", "single-path")
+    text = olia(kernel, "c", "single-path")
+    assert "do not wait for the timer here" in text and "while the window grows" in text
     for n1 in (10, 30):
         each, rule = (
-            interval(lab[f"c-olia-{n1}{end}"].rate("single-path")) for end in ("-each", "")
+            interval(kernel[f"c-olia-{n1}{end}"].rate("single-path")) for end in ("-each", "")
         )
         assert not apart(each, rule)
+
+
+@pytest.mark.parametrize(("scenario", "users", "harmed"), SCENARIOS)
+@pytest.mark.parametrize("n1", [10, 30])
+def test_where_the_window_has_grown_olia_leaves_the_second_path_whose_segments_wait(
+    kernel: Laboratory, scenario: str, users: str, harmed: str, n1: int
+) -> None:
+    names = [f"{scenario}-olia-{n1}{end}" for end in ("", "-1mib")]
+    kernel.run(names, None)
+    growing, grown = (interval(kernel[name].rate(harmed)) for name in names)
+    assert apart(growing, grown) and grown.mean > growing.mean
+    waits = [kernel[name].path(users, 1, "srtt_s").mean() for name in names]
+    assert waits[1] - waits[0] > 0.03
 
 
 def share_of_two(result: Result) -> Interval:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
+
 from ... import theory
 from ...scenario import load
 
@@ -46,4 +48,23 @@ def optimum(
     found = theory.optimum(
         network(scenario, None, overrides), rtt=RTT_S, floor=1.0 if probing else 0.0
     )
+    return {name: rate / 1e6 for name, rate in found.class_rates_bps.items()}
+
+
+@cache
+def optimum_with_waits(scenario: str, overrides: tuple[str, ...] = ()) -> dict[str, float]:
+    """Proportionally fair class rates with one segment per round trip on every path, where the ACK
+    of a lone segment waits as the scenario's receivers have it.
+
+    A receiver of Linux ("linux") waits for the round trip of the handshake, which has no queues. A
+    path that carries more than its floor has no lone segments; its rate does not depend on this.
+    """
+    plan = load(f"khalili/{scenario}").plan(overrides=overrides)
+    seen = theory.Network.from_plan(plan)
+    round_trips = {}
+    for planned, paths in zip(plan.classes, seen.slices, strict=True):
+        wait = planned.delayed_ack_s
+        waits = seen.base_rtts_s[paths]
+        round_trips[planned.name] = RTT_S + (waits if wait is None else np.full_like(waits, wait))
+    found = theory.optimum(seen, rtt=round_trips, floor=1.0)
     return {name: rate / 1e6 for name, rate in found.class_rates_bps.items()}

@@ -44,18 +44,29 @@ def olia(lab: Laboratory, scenario: str, harmed: str) -> str:
 
 def _waits(lab: Laboratory, scenario: str) -> str:
     """Whether segments of OLIA's second path wait for the timer of a delayed ACK, at N1 = 30."""
-    users = "type1" if scenario == "a" else "multipath"
-    each, rule = (
-        float(lab[f"{scenario}-olia-30{end}"].path(users, 1, "srtt_s").mean())
-        for end in ("-each", "")
-    )
+    each, rule = (_second_round_trip_s(lab, f"{scenario}-olia-30{end}") for end in ("-each", ""))
     seen = (
         f"OLIA's second path has a round trip of {each * 1e3:.0f} ms with an ACK for each packet, and of "
         f"{rule * 1e3:.0f} ms where the receiver may delay it (N1 = 30)."
     )
     if rule - each > SHORTEST_TIMER_S / 2:
         return f"{seen} A lone segment waits for the timer, and OLIA leaves that path alone."
-    return f"{seen} So lone segments do not wait for the timer here, and OLIA does not leave that path alone."
+    seen += (
+        " So lone segments do not wait for the timer here, and OLIA does not leave that path alone."
+    )
+    grown = f"{scenario}-olia-30-1mib"
+    if grown not in lab.results:
+        return seen
+    return (
+        f"{seen} With a receive buffer of 1 MiB, whose window stops growing, it has "
+        f"{_second_round_trip_s(lab, grown) * 1e3:.0f} ms: Linux sends ACKs at once while the window grows."
+    )
+
+
+def _second_round_trip_s(lab: Laboratory, configuration: str) -> float:
+    """The mean srtt of the second path of users with two paths."""
+    users = "type1" if configuration.startswith("a-") else "multipath"
+    return float(lab[configuration].path(users, 1, "srtt_s").mean())
 
 
 def _mean(lab: Laboratory, configuration: str, users: str) -> float:

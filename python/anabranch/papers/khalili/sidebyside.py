@@ -91,7 +91,7 @@ def _row(lab: Laboratory, entry: _Entry) -> Row:
     }
     judged = rates[lab.world.name]
     optimum = oracle.optimum(entry.file, entry.overrides)
-    probing = oracle.optimum(entry.file, entry.overrides, probing=True)
+    probing = oracle.optimum_with_waits(entry.file, entry.overrides)
     return Row(
         scenario=entry.scenario,
         setting=entry.setting,

@@ -244,11 +244,11 @@ def between(lia: np.ndarray, olia: np.ndarray, best: float) -> list[Bound]:
 def olia_near_optimum(claim: Claim, lab: Laboratory) -> Finding:
     """How much of LIA's distance to the optimum with probing cost is left with OLIA."""
     places = [
-        ("a", f"{n1}", "type2", oracle.optimum("scenario-a", scenario_a(n1), probing=True))
+        ("a", f"{n1}", "type2", oracle.optimum_with_waits("scenario-a", scenario_a(n1)))
         for n1 in SIZES
     ]
     places += [
-        ("c", f"{n1}", "single-path", oracle.optimum("scenario-c", scenario_c(n1), probing=True))
+        ("c", f"{n1}", "single-path", oracle.optimum_with_waits("scenario-c", scenario_c(n1)))
         for n1 in SIZES
     ]
     low, high = claim.band("distance_ratio_a_and_c")
@@ -260,7 +260,7 @@ def olia_near_optimum(claim: Claim, lab: Laboratory) -> Finding:
         where = f"distance_ratio_{scenario}_n{n1}"
         checks.append(within(where, "0.22 on average", left, low, high))
         ordered += between(lia, olia, best[name])
-    best_b = oracle.optimum("scenario-b-before", probing=True)["red"]
+    best_b = oracle.optimum_with_waits("scenario-b-before")["red"]
     lia, olia = (mbps(lab, f"b-before-{law}", "red") for law in ("lia", "olia"))
     ordered += between(lia, olia, best_b)
     checks += [
