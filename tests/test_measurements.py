@@ -104,6 +104,16 @@ def test_a_measurement_that_was_stopped_goes_on_where_it_stopped(tmp_path: Path)
     assert names == [f"c-lia-10/{seed}.json.gz" for seed in (1, 2, 3, 4)]
 
 
+def test_a_replication_of_a_cell_that_was_run_by_its_name_counts() -> None:
+    cell = "c-lia-10-1mib"
+    short = ("duration=8 s", "warmup=6 s")
+    configuration = PAPERS["khalili"].configurations_of("linux", quick=False)[cell]
+    configuration = replace(configuration, overrides=(*configuration.overrides, *short))
+    result = Kernel()(ab.load(f"khalili:{cell}"), [1], overrides=list(short))
+    assert result.provenance["controller"] is None
+    assert unlike(result, configuration, 1) == ""
+
+
 def test_an_interrupt_before_any_replication_leaves_no_result(tmp_path: Path) -> None:
     lab = Laboratory({"c-lia-10": CONFIGURATION}, 2, world=store(tmp_path, Kernel(stop_at=1)))
     lab.run(["c-lia-10"])
@@ -123,7 +133,10 @@ def test_what_is_kept_is_what_was_measured_to_six_digits(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("other", "why"),
     [
-        (replace(CONFIGURATION, controller="olia"), "its controller is lia, not olia"),
+        (
+            replace(CONFIGURATION, controller="olia"),
+            "its classes.multipath.controller is lia, not olia",
+        ),
         (
             replace(CONFIGURATION, overrides=("duration=9 s", "warmup=6 s")),
             "its duration_s is 8.0, not 9.0",
