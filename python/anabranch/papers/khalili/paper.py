@@ -170,17 +170,22 @@ def _unclaimed() -> dict[str, Configuration]:
             configurations[f"c-{law}-{n1}-nosack"] = _weighted("scenario-c", law, n1, plain)
     before = {name: _a()[name] for name in _a() if name.startswith("a-before")}
     each = each_packet({**before, **_b(), **configurations})
-    return configurations | each | of_a_mebibyte(_tables_of_a_and_c())
+    return configurations | each | _grown()
+
+
+def _grown() -> dict[str, Configuration]:
+    """All tables with a receive buffer of 1 MiB, whose window has grown when the warm-up ends."""
+    return of_a_mebibyte({**_tables_of_a_and_c(), **_b()})
 
 
 def _measured() -> tuple[str, ...]:
-    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; those of A
-    and C with a small receive buffer; the same with an ACK for each packet; then what explains.
+    """Tables 1 to 6 and the same under uncoupled control, the shortest claims first; the tables
+    with a small receive buffer; the same with an ACK for each packet; then what explains.
     """
     laws = ("uncoupled", "lia", "olia")
     explaining = tuple(_explaining())
     each = tuple(name for name in _unclaimed() if name.endswith("-each") or "-floor1" in name)
-    grown = tuple(of_a_mebibyte(_tables_of_a_and_c()))
+    grown = tuple(_grown())
     return (
         *(f"c-{law}-{n1}" for n1 in SIZES for law in laws),
         *(f"a-{law}-{n1}" for n1 in SIZES for law in ("before", *laws)),
