@@ -129,7 +129,16 @@ class FqCodel(Record):
     """Packets that fit at all."""
 
 
-Queue: TypeAlias = DropTail | Red | Pie | Random | Codel | FqCodel
+@dataclass(frozen=True, kw_only=True)
+class Priority(Record):
+    """Packets of paths with `lower_effort` are sent only while no other packet waits."""
+
+    kind: Literal["strict-priority"] = "strict-priority"
+    limit_packets: int
+    """Packets that fit into each of the two classes."""
+
+
+Queue: TypeAlias = DropTail | Red | Pie | Random | Codel | FqCodel | Priority
 
 
 LossPlace: TypeAlias = Literal["before", "after"]
@@ -551,6 +560,8 @@ class Path(Record):
     """When it leaves."""
     backup: bool
     """Whether it is a backup."""
+    lower_effort: bool
+    """Whether its packets are of lower effort."""
     coding: Coding | None
     """Network coding, if it is coded."""
 

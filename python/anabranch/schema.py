@@ -245,6 +245,9 @@ every one of them, or "turn" for users that take them in turn."""
     """When it leaves."""
     backup: bool | None = None
     """Whether it is used only while no other path works (RFC 8684 §3.3.8). Default false."""
+    lower_effort: bool | None = None
+    """Whether its packets are of lower effort (RFC 8622), both ways: a `strict-priority` queue
+sends them only while nothing else waits. Default false."""
     coding: Coding | None = None
     """Network coding: what TCP sends on the path leaves it as random linear combinations of
 segments."""
@@ -281,6 +284,14 @@ class Pie:
 Default false."""
     limit: str | None = None
     """Packets that fit at all. Default "1000 packets"."""
+
+
+@dataclass(frozen=True)
+class Priority:
+    """Packets of paths with `lower_effort` are sent only while no other packet waits."""
+
+    limit: str
+    """Packets that fit into each of the two classes."""
 
 
 @dataclass(frozen=True)
@@ -458,7 +469,7 @@ are the nodes at the ends of its links and those of `nodes`."""
     """Propagation delay between any two stations; the bus stays busy for it. Default "0 s"."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
     """The queue of each station; by default drop-tail of 100 packets."""
     nodes: Sequence[str] | None = None
@@ -477,7 +488,7 @@ class CellUser:
     """How its signal varies around its mean (fading)."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
     """Its queue in each direction."""
 
@@ -540,7 +551,7 @@ class Link:
     """Propagation delay, one way. Default "0 s"."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
     """The queue before the transmitter; by default drop-tail of 1000 packets."""
     loss: Loss | None = None
@@ -598,7 +609,7 @@ class Station:
     """Name of its node."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
     """The queueing discipline of its host; by default drop-tail of 1000 packets."""
     ring: str | None = None
@@ -646,7 +657,7 @@ ends of its links."""
     """Propagation between the base station and users."""
     queue: (
         Literal["unlimited"]
-        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel]
+        | dict[str, DropTail | Red | Pie | Random | Codel | FqCodel | Priority]
     ) | None = None
     """The queue of each user in each direction; by default drop-tail of 300 packets."""
     user: Sequence[CellUser] | None = None

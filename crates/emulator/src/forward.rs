@@ -225,9 +225,9 @@ impl Forwarder {
                     self.record(slot, index as u32, bytes as usize);
                 }
                 let hop = self.routes.get(route).hop;
-                let ecn = header.map_or(0, |header| header.ecn);
+                let traffic = header.map_or(0, |header| header.traffic);
                 let bytes = bytes as u16; // no longer than a packet of its class
-                self.hop(Packet { bytes, ecn, marked: false, slot, route, hop }, outside);
+                self.hop(Packet { bytes, traffic, marked: false, slot, route, hop }, outside);
             }
         }
     }

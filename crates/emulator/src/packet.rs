@@ -7,8 +7,8 @@ use crate::report::Reason;
 pub(crate) struct Packet {
     /// Length of the IP packet.
     pub(crate) bytes: u16,
-    /// Its ECN field, the low bits of the second byte of the header (RFC 3168 §5).
-    pub(crate) ecn: u8,
+    /// The second byte of its header: six bits of DSCP (RFC 2474 §3), two of ECN (RFC 3168 §5).
+    pub(crate) traffic: u8,
     /// Whether a queue has marked it.
     pub(crate) marked: bool,
     /// Where its contents lie.
@@ -29,13 +29,20 @@ impl network::Packet for Packet {
     }
 
     fn ecn_capable(&self) -> bool {
-        self.ecn != 0
+        self.traffic & CE != 0
     }
 
     fn mark(&mut self) {
         self.marked = true;
     }
+
+    fn lower_effort(&self) -> bool {
+        self.traffic >> 2 == LE
+    }
 }
+
+/// The DSCP of packets of lower effort (RFC 8622 §4).
+const LE: u8 = 1;
 
 /// The field that says that a packet met congestion (CE).
 const CE: u8 = 3;
@@ -62,8 +69,8 @@ pub(crate) struct Header {
     pub(crate) source: u16,
     /// Destination port.
     pub(crate) destination: u16,
-    /// ECN field.
-    pub(crate) ecn: u8,
+    /// DSCP and ECN, the second byte.
+    pub(crate) traffic: u8,
 }
 
 const TCP: u8 = 6;
@@ -89,8 +96,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Header, Reason> {
         return Err(Reason::Fragment); // only the first one has ports
     }
     let (source, destination) = (word(header)?, word(header + 2)?);
-    let ecn = word(0)? as u8 & CE;
-    Ok(Header { total: u32::from(word(2)?), source, destination, ecn })
+    let traffic = word(0)? as u8;
+    Ok(Header { total: u32::from(word(2)?), source, destination, traffic })
 }
 
 #[cfg(test)]
@@ -137,7 +144,7 @@ pub(crate) mod tests {
         ) {
             let protocol = if tcp { TCP } else { UDP };
             let packet = built(protocol, options, source, destination, bytes);
-            let expected = Header { total: u32::from(bytes), source, destination, ecn: 0 };
+            let expected = Header { total: u32::from(bytes), source, destination, traffic: 0 };
             prop_assert_eq!(parse(&packet), Ok(expected));
         }
     }
@@ -158,7 +165,7 @@ pub(crate) mod tests {
             (packet[1], packet[8]) = (tos, ttl);
             let right = checksum(&packet[..20]);
             packet[10..12].copy_from_slice(&right.to_be_bytes());
-            prop_assert_eq!(parse(&packet).unwrap().ecn, tos & 3);
+            prop_assert_eq!(parse(&packet).unwrap().traffic, tos);
             mark(&mut packet);
             prop_assert_eq!((packet[1], checksum(&packet[..20])), (tos | 3, 0));
         }

@@ -21,6 +21,9 @@ impl Packet for Full {
         false
     }
     fn mark(&mut self) {}
+    fn lower_effort(&self) -> bool {
+        false
+    }
 }
 
 /// Knuth's linear congruential generator.

@@ -29,6 +29,10 @@ impl<P: Packet> Packet for LinkPacket<P> {
     fn mark(&mut self) {
         self.packet.mark();
     }
+
+    fn lower_effort(&self) -> bool {
+        self.packet.lower_effort()
+    }
 }
 
 enum Discipline<P> {

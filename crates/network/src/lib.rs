@@ -48,6 +48,9 @@ pub trait Packet: Copy + Default + Send + 'static {
 
     /// A queue marks it (CE).
     fn mark(&mut self);
+
+    /// Whether it gives way to all packets that are not of lower effort (RFC 8622).
+    fn lower_effort(&self) -> bool;
 }
 
 /// Where an element takes its random numbers from; one named stream for each element.

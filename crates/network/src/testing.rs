@@ -10,6 +10,7 @@ pub(crate) struct TestPacket {
     pub(crate) number: u32,
     pub(crate) capable: bool,
     pub(crate) marked: bool,
+    pub(crate) lower: bool,
 }
 
 impl TestPacket {
@@ -33,6 +34,10 @@ impl Packet for TestPacket {
 
     fn mark(&mut self) {
         self.marked = true;
+    }
+
+    fn lower_effort(&self) -> bool {
+        self.lower
     }
 }
 

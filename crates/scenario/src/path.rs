@@ -36,6 +36,10 @@ pub struct Path {
     /// Whether it is used only while no other path works (RFC 8684 §3.3.8).
     #[serde(default)]
     pub backup: bool,
+    /// Whether its packets are of lower effort (RFC 8622), both ways: a `strict-priority` queue
+    /// sends them only while nothing else waits.
+    #[serde(default)]
+    pub lower_effort: bool,
     /// Network coding: what TCP sends on the path leaves it as random linear combinations of
     /// segments.
     #[serde(default)]
@@ -84,6 +88,8 @@ pub struct PlanPath {
     pub leave: Option<Span>,
     /// Whether it is a backup.
     pub backup: bool,
+    /// Whether its packets are of lower effort.
+    pub lower_effort: bool,
     /// Network coding, if it is coded.
     pub coding: Option<Coding>,
 }
@@ -269,6 +275,7 @@ impl Path {
             join: self.join.unwrap_or_default(),
             leave: self.leave,
             backup: self.backup,
+            lower_effort: self.lower_effort,
             coding: self.coding,
         }
     }

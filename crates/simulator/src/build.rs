@@ -125,7 +125,8 @@ impl Builder<'_> {
                 .map(|[forward, back]| (forward, back))
                 .unzip();
             let (forward, back) = (self.join_ways(forward), self.join_ways(back));
-            self.world.routes.push(Route { flow, forward, back });
+            let lower_effort = path.lower_effort;
+            self.world.routes.push(Route { flow, forward, back, lower_effort });
             self.world.counts.push(PathCount::default());
         }
         self.script_links();

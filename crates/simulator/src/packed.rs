@@ -20,7 +20,8 @@ pub(crate) struct PackedSegment {
     amounts: u64,
     /// Low half: where it is on its route, an index into the world's hops. High half: its path.
     cursor_and_path: u64,
-    /// Low half: bytes with headers. Above: 16 bits of flags, and the [`Kind`] in the upper 8 bits.
+    /// Low half: bytes with headers. Above: 16 bits of flags, one bit for lower effort, and the
+    /// [`Kind`] in the upper 8 bits.
     bytes_and_kind: u64,
 }
 
@@ -40,6 +41,8 @@ enum Kind {
 
 /// In `bytes_and_kind`: where the flags stand.
 const FLAGS_SHIFT: u32 = 32;
+/// In `bytes_and_kind`: where it stands whether the packet is of lower effort.
+const LOWER_EFFORT_SHIFT: u32 = 48;
 /// In `bytes_and_kind`: where the kind stands.
 const KIND_SHIFT: u32 = 56;
 
@@ -72,6 +75,10 @@ impl Packet for PackedSegment {
     fn mark(&mut self) {
         self.bytes_and_kind |= u64::from(Flags::MARKED.0) << FLAGS_SHIFT;
     }
+
+    fn lower_effort(&self) -> bool {
+        self.bytes_and_kind >> LOWER_EFFORT_SHIFT & 1 == 1
+    }
 }
 
 /// What every packet has around its segment.
@@ -83,6 +90,8 @@ pub(crate) struct Envelope {
     pub(crate) path: u32,
     /// Where its route begins among the hops.
     pub(crate) cursor: u32,
+    /// Whether it gives way to others.
+    pub(crate) lower_effort: bool,
 }
 
 impl Envelope {
@@ -95,7 +104,8 @@ impl Envelope {
     #[inline(always)] // on the way of every segment
     fn bytes_and_kind(self, bytes: u32, flags: Flags, kind: Kind) -> u64 {
         let bytes = u64::from(self.header + bytes);
-        bytes | u64::from(flags.0) << FLAGS_SHIFT | (kind as u64) << KIND_SHIFT
+        let lower_effort = u64::from(self.lower_effort) << LOWER_EFFORT_SHIFT;
+        bytes | u64::from(flags.0) << FLAGS_SHIFT | lower_effort | (kind as u64) << KIND_SHIFT
     }
 }
 
@@ -357,7 +367,7 @@ mod tests {
     use super::*;
     use wire::{CodedAck, Range, TfrcReport};
 
-    const ENVELOPE: Envelope = Envelope { header: 52, path: 7, cursor: 9 };
+    const ENVELOPE: Envelope = Envelope { header: 52, path: 7, cursor: 9, lower_effort: false };
 
     /// One segment of every kind, with a value of its own in each field.
     fn segments() -> [Segment; 8] {
@@ -410,6 +420,18 @@ mod tests {
             assert_eq!(copy.unpack(&mut store), segment);
             assert_eq!(store.acks.free.len(), store.acks.entries.len());
             assert_eq!(store.segments.free.len(), store.segments.entries.len());
+        }
+    }
+
+    #[test]
+    fn lower_effort_is_read_back_and_changes_nothing_else() {
+        let lower = Envelope { lower_effort: true, ..ENVELOPE };
+        for segment in segments() {
+            let store = &mut SideStore::default();
+            let packed = PackedSegment::pack(segment.clone(), ENVELOPE, store);
+            let marked = PackedSegment::pack(segment.clone(), lower, store);
+            assert_eq!((packed.lower_effort(), marked.lower_effort()), (false, true));
+            assert_eq!((marked.bytes(), marked.segment(store)), (packed.bytes(), segment));
         }
     }
 

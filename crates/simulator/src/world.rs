@@ -38,6 +38,8 @@ pub(crate) struct Route {
     pub(crate) flow: u32,
     pub(crate) forward: u32,
     pub(crate) back: u32,
+    /// Whether its packets give way to others, both ways.
+    pub(crate) lower_effort: bool,
 }
 
 /// Where packets of a path take one of several ways in turn (striping).
@@ -397,11 +399,12 @@ impl World {
                         break;
                     };
                     let path = first + path as u32;
-                    let cursor = self.routes[path as usize].forward;
+                    let Route { forward, lower_effort, .. } = self.routes[path as usize];
                     if let Some(watch) = &mut self.watch {
                         watch.sent(self.now, path, &segment.into(), &[]);
                     }
-                    PackedSegment::data(&segment, Envelope { header, path, cursor })
+                    let envelope = Envelope { header, path, cursor: forward, lower_effort };
+                    PackedSegment::data(&segment, envelope)
                 }
                 _ => match self.poll(flow) {
                     None => break,
@@ -424,11 +427,12 @@ impl World {
         let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
         let Transmit { path, segment } = ends.poll_transmit(self.now)?;
         let number = *first_path + path as u32;
-        let cursor = self.routes[number as usize].forward;
+        let Route { forward, lower_effort, .. } = self.routes[number as usize];
         if let Some(watch) = &mut self.watch {
             watch.sent(self.now, number, &segment, &ends.combined(path, &segment));
         }
-        let envelope = Envelope { header: u32::from(*header), path: number, cursor };
+        let header = u32::from(*header);
+        let envelope = Envelope { header, path: number, cursor: forward, lower_effort };
         Some(PackedSegment::pack(segment, envelope, &mut self.store))
     }
 
@@ -448,8 +452,8 @@ impl World {
         }
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
-        let cursor = self.routes[path as usize].back;
-        let envelope = Envelope { header: u32::from(header), path, cursor };
+        let Route { back, lower_effort, .. } = self.routes[path as usize];
+        let envelope = Envelope { header: u32::from(header), path, cursor: back, lower_effort };
         let packet = PackedSegment::ack(ack, envelope, &mut self.store);
         self.launch(packet);
     }
@@ -459,8 +463,8 @@ impl World {
     fn answer(&mut self, flow: u32, Transmit { path, segment }: Transmit<Segment>) {
         let Flow { first_path, header, .. } = self.flows[flow as usize];
         let path = first_path + path as u32;
-        let cursor = self.routes[path as usize].back;
-        let envelope = Envelope { header: u32::from(header), path, cursor };
+        let Route { back, lower_effort, .. } = self.routes[path as usize];
+        let envelope = Envelope { header: u32::from(header), path, cursor: back, lower_effort };
         let packet = PackedSegment::pack(segment, envelope, &mut self.store);
         if let Some(watch) = &mut self.watch {
             watch.answered(self.now, path, &packet.segment(&self.store));

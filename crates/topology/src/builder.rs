@@ -118,6 +118,9 @@ mod tests {
             false
         }
         fn mark(&mut self) {}
+        fn lower_effort(&self) -> bool {
+            false
+        }
     }
 
     fn plan() -> Plan {

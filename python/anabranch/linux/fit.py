@@ -76,6 +76,8 @@ def refused_traffic(planned: Class) -> list[str]:
     for number, path in enumerate(planned.paths):
         if path.backup:
             found.append(f"path {number} is a backup; here every path is in use")
+        if path.lower_effort:
+            found.append(f"path {number} is of lower effort; here all packets are alike")
         if path.turns:
             found.append(f"path {number} takes several ways in turn; here a path has one")
         if path.coding:

@@ -49,6 +49,10 @@ impl<P: Packet> Packet for RoutedPacket<P> {
     fn mark(&mut self) {
         self.inner.mark();
     }
+
+    fn lower_effort(&self) -> bool {
+        !self.is_message() && self.inner.lower_effort()
+    }
 }
 
 /// A node on a trail, the route of a packet so far.

@@ -290,6 +290,7 @@ queues! {
     on departure {
         codel::Codel,
         fq_codel::FqCodel,
+        priority::Priority,
     }
 }
 

@@ -1,7 +1,17 @@
 """TCP Fairness in Multipath Transport Protocols (R. H. Tse, honors thesis, Brown University, 2006)."""
 
 # Importing them registers the claims.
-from . import definitions, independent, placement, schemes, shared, transport, twopaths, wishes
+from . import (
+    definitions,
+    ideal,
+    independent,
+    placement,
+    schemes,
+    shared,
+    transport,
+    twopaths,
+    wishes,
+)
 from .figures import sections
 from .paper import PAPER
 
@@ -10,6 +20,7 @@ PAPER.sections = sections
 __all__ = [
     "PAPER",
     "definitions",
+    "ideal",
     "independent",
     "placement",
     "schemes",

@@ -30,6 +30,12 @@ SECOND_MS = (25.0, 28.0, 50.0, 75.0, 100.0, 125.0, 150.0)
 """One-way delay of the second path in Figure 4-7."""
 SECOND_LOSS = (0.001, 0.003, 0.01, 0.03, 0.1)
 """Random loss of the second path in Figure 4-8."""
+HETERO = (
+    *(("capacity", value) for value in SECOND_MBPS),
+    *(("delay", value) for value in SECOND_MS if value != 25.0),
+    *(("loss", value) for value in SECOND_LOSS),
+)
+"""Settings of Figures 4-6 to 4-8; the delay of 25 ms is the capacity of 5 Mb/s."""
 RATES = (2.0, 5.0, 10.0)
 """Mb/s of both links in Figure 4-10."""
 BUSY_PATHS = (1, 2, 4, 8, 12, 16)
@@ -66,6 +72,17 @@ def drop_tail(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
     return (
         f"link.{link}.rate={mbps:g} Mb/s",
         f'link.{link}.queue={{droptail={{packets="{b} packets"}}}}',
+    )
+
+
+def priority(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
+    """Overrides that give a link a rate, and strict priorities with the buffer of `drop_tail` for
+    each class.
+    """
+    b = max(round(mbps * 1e6 * rtt_s / PACKET_BITS), 10)
+    return (
+        f"link.{link}.rate={mbps:g} Mb/s",
+        f'link.{link}.queue={{strict-priority={{limit="{b} packets"}}}}',
     )
 
 
@@ -202,6 +219,50 @@ def placed_worst(m: int, mbps: float) -> str:
     the empty.
     """
     return f"worst-{mbps:g}-{m}"
+
+
+def _ideal_setting(what: str, value: float) -> tuple[str, ...]:
+    """Overrides of a setting with strict priorities on both links."""
+    first = priority("first", MBPS)
+    match what:
+        case "capacity":
+            return (*first, *priority("second", value))
+        case "delay":
+            second = priority("second", MBPS, 2e-3 * value)
+            return (f"link.second.delay={value:g} ms", *first, *second)
+    return (*first, *priority("second", MBPS), *_setting(what, value))
+
+
+def with_ideal_background(what: str, value: float, base: str) -> str:
+    """The name of the configuration with a TCP on `base` and, on the other of two paths, a TCP that
+    strict priority keeps from all others.
+    """
+    return f"ideal-{at(what, value)}-on-{base}"
+
+
+def without_background(what: str, value: float, path: str) -> str:
+    """The name of the configuration with one TCP in place of the ensemble, over such links."""
+    return f"ideal-{at(what, value)}-tcp-on-{path}"
+
+
+def without_ensemble(what: str, value: float) -> str:
+    """The name of the configuration without the ensemble, over such links."""
+    return f"ideal-{at(what, value)}-{WITHOUT}"
+
+
+def ideal(what: str, value: float) -> Configurations:
+    """The configurations that the three functions above name."""
+    setting = _ideal_setting(what, value)
+    changes: dict[str, tuple[str, ...]] = {without_ensemble(what, value): (under(WITHOUT),)}
+    for base, other in (BOTH, BOTH[::-1]):
+        paths = f'[{{links=["{base}"]}},{{links=["{other}"],lower_effort=true}}]'
+        ensemble = (f"flow.ensemble.path={paths}", under(TCP))
+        changes[with_ideal_background(what, value, base)] = ensemble
+        changes[without_background(what, value, base)] = (over(base), under(TCP))
+    return {
+        name: Configuration("tse/two-paths", None, (*setting, *change), weight=2)
+        for name, change in changes.items()
+    }
 
 
 def worst(m: int, mbps: float, controller: str = "bilevel-tfrc") -> Configurations:

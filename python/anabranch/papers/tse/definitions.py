@@ -9,19 +9,10 @@ import numpy as np
 
 from ... import theory
 from ...fairness import Fairness, ensemble_fairness
-from ..findings import Check, Finding, finding, holds, measured, not_run, within
+from ..findings import Check, Finding, finding, holds, measured, within
 from ..laboratory import Laboratory
 from ..ledger import Claim
-from .configurations import (
-    FRACTION,
-    MBPS,
-    MOST,
-    SECOND_LOSS,
-    SECOND_MBPS,
-    SECOND_MS,
-    TCP,
-    on_two_paths,
-)
+from .configurations import FRACTION, MBPS, MOST, TCP, on_two_paths
 from .matching import against_links, against_twins, twin_names
 from .paper import BASE, PAPER, independent_name, shared_name
 from .reading import compared, exact, listed, share, taken
@@ -285,24 +276,6 @@ def optimal_line(claim: Claim, lab: Laboratory) -> Finding:
     formula = all(optimal_units(k) == 2 * (MOST - k) + 1 for k in range(1, MOST + 1))
     checks.append(holds("2 (16 - k) + 1 for k = 1 to 16", "exact", formula))
     return finding(claim, "theory", checks)
-
-
-HETERO = (
-    *(("capacity", value) for value in SECOND_MBPS),
-    *(("delay", value) for value in SECOND_MS),
-    *(("loss", value) for value in SECOND_LOSS),
-)
-"""Settings of Figures 4-6 to 4-8."""
-
-
-@PAPER.claim("theory.multi_priority_stringent")
-def ideal_background(claim: Claim, lab: Laboratory) -> Finding:
-    """A base flow, and background flows that strict priority keeps from all others."""
-    return not_run(
-        claim,
-        "needs a queue with strict priorities as the ideal background, and no link here has one: a rate computed from what "
-        "is unused keeps to eq. 1.4 by its construction, and shows nothing",
-    )
 
 
 @PAPER.claim(

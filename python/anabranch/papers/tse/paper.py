@@ -497,6 +497,7 @@ PAPER = Paper(
         _imposed("bilevel-tfrc-unequal-loss", BILEVEL, (0.005, 0.02)),
         _robust_twins(),
         open_choices.on_empty_paths(),
+        merged(*(configurations.ideal(what, value) for what, value in configurations.HETERO)),
     ),
     unclaimed=_shared(("bilevel", "mtcp"), PATHS[1:]),
     sensitivity=open_choices.sensitivity(),
