@@ -158,6 +158,7 @@ fn flow(number: usize) -> impl Strategy<Value = String> {
         if let Some((links, join, stay)) = second {
             text += &format!("[[flow.path]]\nlinks = {links}\njoin = \"{join} ms\"\n");
             text += if join % 3 == 0 { "backup = true\n" } else { "" };
+            text += if join % 2 == 0 { "lower_effort = true\n" } else { "" };
             if let Some(stay) = stay {
                 text += &format!("leave = \"{} ms\"\n", join + stay);
             }

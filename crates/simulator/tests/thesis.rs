@@ -241,6 +241,25 @@ fn mtcp_goes_on_when_the_path_that_it_kept_is_cut_before_the_bottleneck() {
 }
 
 #[test]
+fn lower_effort_has_what_a_tcp_leaves_of_a_link_with_strict_priorities_and_no_more() {
+    for (application, low, high) in [("app_rate = \"2 Mb/s\"", 2.6e6, 3.1e6), ("", 0.0, 0.05e6)] {
+        let text = format!(
+            "name = \"le\"\nduration = \"60 s\"\nwarmup = \"20 s\"\n\
+             [[link]]\nname = \"l\"\nrate = \"5 Mb/s\"\ndelay = \"25 ms\"\n\
+             queue = {{ strict-priority = {{ limit = \"21 packets\" }} }}\n\
+             [[flow]]\nname = \"tcp\"\n{application}\npath = [{{ links = [\"l\"] }}]\n\
+             [[flow]]\nname = \"m\"\ncount = 4\npath = [{{ links = [\"l\"], lower_effort = true }}]\n"
+        );
+        let alone = run(&plan(&text, &["flow.m.count=0"]), 1).flows[0].goodput_bps;
+        let beside = run(&plan(&text, &[]), 1);
+        let tcp = beside.flows[0].goodput_bps;
+        assert!((tcp / alone - 1.0).abs() < 0.01, "{application}: {tcp} of {alone}");
+        let lower: f64 = beside.flows[1..].iter().map(|flow| flow.throughput_bps).sum();
+        assert!((low..high).contains(&lower), "{application}: {lower}");
+    }
+}
+
+#[test]
 fn tfrc_shares_a_link_with_a_tcp() {
     let one = share(&outcome("tfrc", &[0], &[1], 240));
     assert!((0.4..0.62).contains(&one), "{one}");

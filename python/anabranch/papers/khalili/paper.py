@@ -121,7 +121,10 @@ def _auxiliary() -> dict[str, Configuration]:
     """Configurations of no experiment of the ledger: they serve claims that name none."""
     far_apart = ("link.good.loss.probability=0.0005", "link.bad.loss.probability=0.02")
     configurations = {
-        "backed-off": Configuration("khalili/two-lossy-paths", "olia", far_apart, weight=0.3)
+        "backed-off": Configuration("khalili/two-lossy-paths", "olia", far_apart, weight=0.3),
+        "phi-0.1-floor1": Configuration(
+            "khalili/two-lossy-paths", "phi:0.1", ("transport.min_ssthresh=1",), weight=0.3
+        ),
     }
     for phi in PHIS:
         law = f"phi:{phi:g}"
