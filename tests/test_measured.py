@@ -27,6 +27,7 @@ TABLES = (
     *(f"b-{when}-uncoupled-each" for when in ("before", "after")),
     *(f"b-{when}-olia-each" for when in ("before", "after")),
     *(f"b-{when}-lia-each-floor1" for when in ("before", "after")),
+    *(f"b-{when}-{law}" for when in ("before", "after") for law in ("lia", "olia")),
     *(
         f"{key}-{law}-{n1}{end}"
         for key in "ac"
@@ -36,8 +37,8 @@ TABLES = (
     ),
 )
 """Configurations of Tables 1 to 6, and the same under uncoupled control, with an ACK for each
-packet and a floor of ssthresh of one segment; then A and C as the draft's hosts were, with a
-receive buffer of 16 MiB and of 1 MiB.
+packet and a floor of ssthresh of one segment; then A, B and C as the draft's hosts were, A and C
+with a receive buffer of 1 MiB too.
 """
 SCENARIOS = (("a", "type1", "type2"), ("c", "multipath", "single-path"))
 """Key of a scenario, its users with two paths, and those that they harm."""
@@ -69,13 +70,15 @@ def test_every_measurement_is_valid_and_tells_where_it_is_from(file: Path) -> No
                 assert capacity < 1.002 * link.rate_bps
 
 
-def test_replications_are_of_one_kernel_one_testbed_and_the_same_controllers() -> None:
-    origins: dict[str, set[tuple[str, ...]]] = {}
+def test_replications_of_a_scenario_are_of_one_kernel_one_testbed_and_the_same_controllers() -> (
+    None
+):
+    origins: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for file in FILES:
         if file.is_relative_to(MEASUREMENTS / "khalili"):
             provenance = Result.load(file).provenance
             kinds = [end for end in ("-each", "-1mib") if end in file.parent.name]
-            kind = kinds[0] if kinds else "rule"
+            kind = (file.parent.name[0], kinds[0] if kinds else "rule")
             origin = tuple(provenance[key] for key in ("kernel", "testbed", "controllers"))
             origins.setdefault(kind, set()).add(origin)
     assert all(len(found) == 1 for found in origins.values()), origins
