@@ -19,7 +19,8 @@
 //! for minutes; with one of 1 MiB it waits as here (docs/explanation,
 //! why-olia-did-better-in-2012). Since Linux 6.6 a full segment that carries PSH is acknowledged at
 //! once too, when the application has read all that there is (`tcp_measure_rcv_mss`); senders here
-//! set no PSH.
+//! set no PSH. Since Linux 5.10 no wait is longer than 200 ms (`icsk_delack_max`).
+//! tests/linux/test_delayed_ack.py holds the timer of a real receiver against this.
 
 use crate::options::Options;
 use crate::rtt::Rtt;

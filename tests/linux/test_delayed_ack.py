@@ -1,0 +1,91 @@
+"""A sender with one segment in a round trip, against the receiver of the real kernel: the timer of
+its delayed ACK grows and stops as `transport.delayed_ack = "linux"` says
+(crates/transport/src/tcp/linux_ack.rs).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import socket
+import struct
+import termios
+import threading
+import time
+from contextlib import closing
+from itertools import takewhile
+from statistics import median
+
+import pytest
+from relay import DEFAULTS, RECEIVER, Fate, Relay
+
+pytestmark = pytest.mark.usefixtures("kernel")
+
+PORT = 9000
+QUICK_MS = 20.0
+"""Half of the shortest timer: less is an ACK at once."""
+LATE_MS = 25.0
+"""What clock ticks, the wire and a busy machine add to a timer."""
+SEGMENTS = 70
+"""The window has grown after some 30, and the timer after five more."""
+
+
+def unacknowledged(sender: socket.socket) -> int:
+    """Bytes that have not been acknowledged."""
+    (count,) = struct.unpack("i", fcntl.ioctl(sender.fileno(), termios.TIOCOUTQ, bytes(4)))
+    return int(count)
+
+
+def waits_ms(delay_s: float, *, push: bool) -> list[float]:
+    """How much longer than the wire each of some full segments has waited for its ACK, when the
+    next one is sent only then.
+    """
+    fixed = DEFAULTS | {"net.ipv4.tcp_moderate_rcvbuf": "0"}  # a buffer whose window stops growing
+    found = []
+    with closing(Relay(lambda _: Fate.PASS, fixed, delay_s)) as relay:
+        with relay.receiver.inside():
+            server = socket.create_server((RECEIVER, PORT))
+        with relay.sender.inside():
+            sender = socket.socket()
+        with server, sender:
+            sender.connect((RECEIVER, PORT))
+            accepted, _ = server.accept()
+            reader = threading.Thread(target=read_all, args=(accepted,), daemon=True)
+            reader.start()
+            sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            segment = bytes(sender.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG))
+            for _ in range(SEGMENTS):
+                begin = time.monotonic()
+                sender.send(segment, 0 if push else socket.MSG_MORE)
+                while unacknowledged(sender):
+                    time.sleep(0.0005)
+                found.append(1e3 * (time.monotonic() - begin - 2 * delay_s))
+        reader.join()
+    return found
+
+
+def read_all(accepted: socket.socket) -> None:
+    """An application that reads at once."""
+    with accepted:
+        while accepted.recv(1 << 16):
+            pass
+
+
+@pytest.mark.parametrize(("rtt_ms", "timers_ms"), [(100, (40, 80, 100)), (240, (40, 80, 160, 200))])
+def test_the_wait_of_a_lone_segment_doubles_from_40_ms_to_the_handshakes_round_trip_or_200_ms(
+    rtt_ms: int, timers_ms: tuple[int, ...]
+) -> None:
+    waits = waits_ms(rtt_ms / 2e3, push=False)
+    at_once = list(takewhile(lambda wait: wait < QUICK_MS, waits))
+    assert 8 <= len(at_once) <= 40, f"quick ACKs while the window grows: {waits}"
+    # A sender marks a segment with PSH now and then all the same, and its ACK comes at once.
+    timed = [wait for wait in waits if wait >= QUICK_MS]
+    for wait, timer_ms in zip(timed, timers_ms, strict=False):
+        assert timer_ms - 1 < wait < timer_ms + LATE_MS, waits
+    grown = timed[len(timers_ms) :]
+    most_ms = timers_ms[-1]
+    assert len(grown) > 20 and most_ms - 1 < median(grown) < most_ms + LATE_MS, waits
+
+
+def test_a_full_segment_with_psh_is_acknowledged_at_once_when_all_has_been_read() -> None:
+    waits = waits_ms(0.05, push=True)
+    assert sum(wait < QUICK_MS for wait in waits) > 0.95 * SEGMENTS, waits
