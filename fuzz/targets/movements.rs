@@ -53,4 +53,7 @@ impl network::Packet for Nothing {
         false
     }
     fn mark(&mut self) {}
+    fn lower_effort(&self) -> bool {
+        false
+    }
 }
