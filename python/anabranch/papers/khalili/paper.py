@@ -178,7 +178,7 @@ def _unclaimed() -> dict[str, Configuration]:
 
 def _grown() -> dict[str, Configuration]:
     """The tables of A and C with a receive buffer of 1 MiB, whose window has grown when the warm-up
-    ends. The users of B wait for such a buffer.
+    ends. Under OLIA users of B wait for such a buffer.
     """
     return of_a_mebibyte(_tables_of_a_and_c())
 

@@ -64,11 +64,16 @@ def red(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
     )
 
 
+def buffer_packets(mbps: float, rtt_s: float) -> int:
+    """One bandwidth-delay product, but at least ten packets."""
+    return max(round(mbps * 1e6 * rtt_s / PACKET_BITS), 10)
+
+
 def drop_tail(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
     """Overrides that give a link a rate, and a buffer of one bandwidth-delay product but at least
     ten packets.
     """
-    b = max(round(mbps * 1e6 * rtt_s / PACKET_BITS), 10)
+    b = buffer_packets(mbps, rtt_s)
     return (
         f"link.{link}.rate={mbps:g} Mb/s",
         f'link.{link}.queue={{droptail={{packets="{b} packets"}}}}',
@@ -79,7 +84,7 @@ def priority(link: str, mbps: float, rtt_s: float = RTT_S) -> tuple[str, ...]:
     """Overrides that give a link a rate, and strict priorities with the buffer of `drop_tail` for
     each class.
     """
-    b = max(round(mbps * 1e6 * rtt_s / PACKET_BITS), 10)
+    b = buffer_packets(mbps, rtt_s)
     return (
         f"link.{link}.rate={mbps:g} Mb/s",
         f'link.{link}.queue={{strict-priority={{limit="{b} packets"}}}}',
