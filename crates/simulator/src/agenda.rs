@@ -32,6 +32,8 @@ struct Entry {
     when: Time,
     /// Next source in the same slot.
     next: EventSource,
+    /// The source before it in the same slot; of the first one it is stale.
+    previous: EventSource,
 }
 
 /// One level: the first source of each slot, and which slots have one. All of its occupied slots
@@ -126,7 +128,7 @@ impl Agenda {
     /// An agenda for so many sources.
     pub(crate) fn new(sources: usize) -> Self {
         Agenda {
-            entries: vec![Entry { when: Time::NEVER, next: NONE }; sources],
+            entries: vec![Entry { when: Time::NEVER, next: NONE, previous: NONE }; sources],
             levels: Box::new([Level::EMPTY; LEVELS]),
             occupied: 0,
             tick: 0,
@@ -213,7 +215,7 @@ impl Agenda {
         let mut source = self.levels[level].first[slot];
         self.vacate_first(level, slot);
         while source != NONE {
-            let Entry { when, next } = self.entries[source.index()];
+            let Entry { when, next, .. } = self.entries[source.index()];
             match when.0 >> TICK_BITS == tick {
                 true => self.due.push(rank(when, source)),
                 false => self.insert(source, when),
@@ -257,36 +259,36 @@ impl Agenda {
         let level = level_of(tick, self.tick);
         let slot = slot_of(tick, level);
         let next = self.levels[level].put(slot, source);
-        self.entries[source.index()] = Entry { when, next };
+        let own = &mut self.entries[source.index()];
+        (own.when, own.next) = (when, next);
+        if next != NONE {
+            self.entries[next.index()].previous = source;
+        }
         self.occupied |= 1 << level;
     }
 
-    /// Takes a pending source out; lists are short and this is rare.
+    /// Takes a pending source out.
     #[cold]
     fn remove(&mut self, source: EventSource, when: Time) {
         let tick = when.0 >> TICK_BITS;
         if tick <= self.tick {
-            self.due.retain(|rank| source_of(*rank) != source);
+            let rank = rank(when, source);
+            let at = self.due.partition_point(|later| *later > rank);
+            self.due.remove(at);
             return;
         }
         let level = level_of(tick, self.tick);
         let slot = slot_of(tick, level);
-        let after = self.entries[source.index()].next;
-        let mut at = self.levels[level].first[slot];
-        if at == source {
-            match after {
-                NONE => self.vacate(level, slot),
-                _ => self.levels[level].first[slot] = after,
-            }
-            return;
+        let Entry { next, previous, .. } = self.entries[source.index()];
+        if self.levels[level].first[slot] != source {
+            self.entries[previous.index()].next = next;
+        } else if next == NONE {
+            self.vacate(level, slot);
+        } else {
+            self.levels[level].first[slot] = next;
         }
-        while at != NONE {
-            let next = self.entries[at.index()].next;
-            if next == source {
-                self.entries[at.index()].next = after;
-                return;
-            }
-            at = next;
+        if next != NONE {
+            self.entries[next.index()].previous = previous;
         }
     }
 }
