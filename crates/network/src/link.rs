@@ -121,6 +121,8 @@ pub struct Link<P> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
+    /// While fewer packets are on the line, the queue accepts without being asked.
+    unasked: u32,
 
     transmitter: Transmitter,
     delay: Span,
@@ -158,6 +160,7 @@ impl<P: Packet> Link<P> {
         let schedule = settings.opportunities.map(Schedule::new);
         let rate = settings.rate.filter(|_| schedule.is_none());
         let plain = impairments.are_none() && schedule.is_none() && departure.is_none();
+        let unasked = queue.as_ref().map_or(u32::MAX, |counted| counted.queue.unasked());
         Link {
             extras: (!plain).then(|| Box::new(Extras { impairments, schedule, departure })),
             transmitter: Transmitter::new(rate),
@@ -165,6 +168,7 @@ impl<P: Packet> Link<P> {
             queue,
             line: Ring::new(),
             waiting: 0,
+            unasked,
             waiting_bytes: 0,
             last_arrival: Time::ZERO,
             arrived: 0,
@@ -185,6 +189,9 @@ impl<P: Packet> Link<P> {
         self.arrived += 1;
         if self.extras.is_some() {
             return self.offer_extended(now, packet, rng);
+        }
+        if self.line.len() < self.unasked {
+            return self.carry(now, packet);
         }
         match self.judge(now, &packet, rng) {
             Verdict::Accept => self.carry(now, packet),

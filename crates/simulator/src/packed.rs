@@ -1,6 +1,7 @@
 //! Segments as they travel through the links: 48 plain bytes, moved by value.
 
 use network::Packet;
+use transport::tcp::UsualAck;
 use units::{Span, Time};
 use wire::{
     Ack, Combination, Data, Datagram, Echo, Flags, Sacks, Segment, TfrcData, sack_option_bytes,
@@ -136,6 +137,34 @@ impl PackedSegment {
             cursor_and_path: envelope.cursor_and_path(),
             bytes_and_kind: envelope.bytes_and_kind(options, ack.flags, Kind::Ack),
         }
+    }
+
+    /// Packs an ACK that has nothing in a [`SideStore`].
+    #[inline(always)] // on the way of every segment
+    pub(crate) fn usual_ack(ack: &UsualAck, envelope: Envelope) -> Self {
+        let UsualAck { ack, data_ack, window_edge, echo } = *ack;
+        PackedSegment {
+            number: ack,
+            dsn: data_ack,
+            stamp: echo,
+            amounts: u64::from(u32::try_from(window_edge - data_ack).unwrap_or(u32::MAX)),
+            cursor_and_path: envelope.cursor_and_path(),
+            bytes_and_kind: envelope.bytes_and_kind(0, Flags::NONE, Kind::Ack),
+        }
+    }
+
+    /// The ACK that it is, if that has nothing in a [`SideStore`] and no flag.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn as_usual_ack(&self) -> Option<UsualAck> {
+        let lower_effort = 1 << (LOWER_EFFORT_SHIFT - FLAGS_SHIFT);
+        let usual = (Kind::Ack as u32) << (KIND_SHIFT - FLAGS_SHIFT);
+        let alone = high(self.amounts) == 0 && high(self.bytes_and_kind) & !lower_effort == usual;
+        alone.then_some(UsualAck {
+            ack: self.number,
+            data_ack: self.dsn,
+            window_edge: self.dsn + u64::from(low(self.amounts)),
+            echo: self.stamp,
+        })
     }
 
     /// Packs any segment.

@@ -343,13 +343,18 @@ impl World {
 
     fn arrive(&mut self, packet: PackedSegment) {
         self.totals.delivered += 1;
-        let Route { flow, .. } = self.routes[packet.path() as usize];
-        let Flow { ends, first_path, .. } = &mut self.flows[flow as usize];
+        let Route { flow, back, lower_effort, .. } = self.routes[packet.path() as usize];
+        let Flow { ends, first_path, header, .. } = &mut self.flows[flow as usize];
         let path = (packet.path() - *first_path) as usize;
         if packet.is_answer() {
             match ends {
                 Ends::Tcp(tcp) if self.watch.is_none() => {
-                    tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store));
+                    let usual = packet
+                        .as_usual_ack()
+                        .is_some_and(|ack| tcp.sender.on_usual_ack(self.now, path, &ack));
+                    if !usual {
+                        tcp.sender.on_answer(self.now, path, &packet.into_ack(&mut self.store));
+                    }
                 }
                 _ => self.arrive_answer(flow, path, packet),
             }
@@ -357,12 +362,20 @@ impl World {
         } else {
             let bytes = network::Packet::bytes(&packet);
             self.counts[packet.path() as usize].arrived_bytes += u64::from(bytes);
-            match ends {
-                Ends::Tcp(tcp) => match tcp.receiver.on_data(self.now, path, &packet.as_data()) {
-                    Some(ack) => self.send_ack(flow, path, &ack),
-                    None => self.expect_answer(flow),
-                },
-                _ => self.arrive_data(flow, path, packet),
+            let Ends::Tcp(tcp) = ends else {
+                return self.arrive_data(flow, path, packet);
+            };
+            let data = packet.as_data();
+            if self.watch.is_none()
+                && let Some(ack) = tcp.receiver.on_usual_data(path, &data)
+            {
+                let (header, path) = (u32::from(*header), packet.path());
+                let envelope = Envelope { header, path, cursor: back, lower_effort };
+                return self.launch(PackedSegment::usual_ack(&ack, envelope));
+            }
+            match tcp.receiver.on_data(self.now, path, &data) {
+                Some(ack) => self.send_ack(flow, path, &ack),
+                None => self.expect_answer(flow),
             }
         }
     }

@@ -68,6 +68,14 @@ pub(crate) struct Limits {
 }
 
 impl JudgeArrival for Limits {
+    /// No more can wait than are inside. How many bytes these have is not known.
+    fn unasked(&self) -> u32 {
+        match self.bytes {
+            u64::MAX => u32::try_from(self.packets).unwrap_or(u32::MAX),
+            _ => 0,
+        }
+    }
+
     #[inline(always)] // on the way of every hop into a queue
     fn judge(&mut self, arrival: Arrival, _: &mut impl Rng) -> Verdict {
         let Arrival { now, bytes, backlog, .. } = arrival;

@@ -55,6 +55,12 @@ pub(crate) trait DepartureKind: Kind {
 
 /// A running queue that decides when a packet arrives.
 pub(crate) trait JudgeArrival {
+    /// While fewer packets than this are inside the link, it accepts every arrival, and need not be
+    /// asked.
+    fn unasked(&self) -> u32 {
+        0
+    }
+
     fn judge(&mut self, arrival: Arrival, rng: &mut impl Rng) -> Verdict;
 }
 
@@ -217,6 +223,11 @@ macro_rules! queues {
         }
 
         impl ArrivalQueue {
+            /// See [`JudgeArrival::unasked`].
+            pub(crate) fn unasked(&self) -> u32 {
+                match self { $(ArrivalQueue::$akind(queue) => queue.unasked(),)+ }
+            }
+
             /// Each kind puts `arrival` together by itself: drop-tail needs little of it.
             #[inline(always)] // on the way of every hop into a queue
             pub(crate) fn judge(

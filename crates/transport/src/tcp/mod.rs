@@ -9,6 +9,8 @@ mod receiver;
 mod scoreboard;
 mod sender;
 mod tracking;
+mod usual;
 
 pub use receiver::{Receiver, ReceiverSettings};
 pub use sender::Sender;
+pub use usual::UsualAck;

@@ -203,24 +203,7 @@ impl Path {
         control: &mut impl CongestionController,
         me: usize,
     ) {
-        self.rtt.sample(now.since(ack.echo));
-        self.timer.backoff = 0;
-        self.recovery.dupacks = 0;
-        self.standing.failed = false;
-        if let Some(mapping) = &mut self.mapping {
-            mapping.remove_below(self.board.una);
-        }
-        let Window { cwnd, .. } = control.grow(me, || Acked {
-            segments: progress.acked as i64 as f64 / f64::from(settings.segment()),
-            srtt: self.rtt.srtt(),
-            cwnd_limited: self.standing.cwnd_limited,
-            phase: self.recovery.phase,
-            now,
-            rtt: self.rtt.latest(),
-            una: self.board.una,
-            nxt: self.board.nxt,
-        });
-        self.refresh(cwnd, settings.segment());
+        self.grow(now, ack.echo, progress.acked, settings, control, me);
         let complete = self.board.una >= self.recovery.point;
         let impatient = self.recovery.phase == Phase::Recovery && !self.recovery.sack && !complete;
         if !(impatient && self.recovery.partial) {
@@ -245,6 +228,38 @@ impl Path {
             Phase::Loss if complete => self.recovery.phase = Phase::Open,
             _ => {}
         }
+    }
+
+    /// `acked` bytes of new data were acknowledged, and `echo` is when the newest of them was sent:
+    /// estimate the round trip and let control move the window.
+    #[inline(always)] // on the way of every ACK
+    pub(super) fn grow(
+        &mut self,
+        now: Time,
+        echo: Time,
+        acked: u64,
+        settings: &SenderSettings,
+        control: &mut impl CongestionController,
+        me: usize,
+    ) {
+        self.rtt.sample(now.since(echo));
+        self.timer.backoff = 0;
+        self.recovery.dupacks = 0;
+        self.standing.failed = false;
+        if let Some(mapping) = &mut self.mapping {
+            mapping.remove_below(self.board.una);
+        }
+        let Window { cwnd, .. } = control.grow(me, || Acked {
+            segments: acked as i64 as f64 / f64::from(settings.segment()),
+            srtt: self.rtt.srtt(),
+            cwnd_limited: self.standing.cwnd_limited,
+            phase: self.recovery.phase,
+            now,
+            rtt: self.rtt.latest(),
+            una: self.board.una,
+            nxt: self.board.nxt,
+        });
+        self.refresh(cwnd, settings.segment());
     }
 
     /// Without SACK: whether a duplicate ACK says that a segment has left the network. After a

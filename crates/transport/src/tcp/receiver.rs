@@ -21,14 +21,14 @@ pub struct ReceiverSettings {
 
 /// The receiving side of one path.
 #[derive(Debug)]
-struct Path {
+pub(super) struct Path {
     /// Next byte expected (RCV.NXT).
-    next: u64,
+    pub(super) next: u64,
     out_of_order: RangeSet,
     /// A byte of each range that arrived last, newest first (for the order of SACK blocks).
     recent: [u64; MAX_SACKS],
     /// Time stamp that the next ACK echoes: of the oldest segment not acknowledged yet.
-    echo: Time,
+    pub(super) echo: Time,
     /// How long that segment was on its way, if ACKs say so.
     transit: Span,
     /// When the delayed ACK is due; never if none is.
@@ -46,7 +46,9 @@ struct Path {
 pub struct Receiver {
     /// Shared by the connections of a class.
     settings: Arc<ReceiverSettings>,
-    paths: Box<[Path]>,
+    pub(super) paths: Box<[Path]>,
+    /// Whether every segment is answered at once, with nothing that few receivers have.
+    pub(super) acks_at_once: bool,
     /// The connection's data; of one path, its order is that of the path.
     pub(crate) data: Reassembly,
     adaptive: Option<Box<Adaptive>>,
@@ -84,9 +86,12 @@ impl Receiver {
     /// A receiver over `paths` paths.
     pub fn new(settings: impl Into<Arc<ReceiverSettings>>, paths: usize) -> Self {
         let settings: Arc<ReceiverSettings> = settings.into();
+        let adaptive = Adaptive::new(&settings.options, paths);
+        let at_once = settings.options.delayed_ack == DelayedAck::After(Span::ZERO);
         Receiver {
             data: Reassembly::new(settings.options.first_buffer()),
-            adaptive: Adaptive::new(&settings.options, paths),
+            acks_at_once: at_once && adaptive.is_none() && !settings.transit,
+            adaptive,
             paths: (0..paths).map(|_| Path::new()).collect(),
             settings,
         }
@@ -286,6 +291,12 @@ impl Path {
             duplicate: None,
             taken: 0,
         }
+    }
+
+    /// Whether nothing is missing, and no mark is to be echoed.
+    #[inline(always)] // on the way of every segment
+    pub(super) fn is_in_order(&self) -> bool {
+        self.out_of_order.is_empty() && self.echoed == Flags::NONE
     }
 
     /// RFC 3168 §6.1.3: marks are echoed until the sender says that it has reduced its window.

@@ -74,12 +74,18 @@ impl Scoreboard {
     /// RFC 6675 §4, SetPipe: bytes thought to be in the network.
     pub(crate) fn pipe(&self) -> u64 {
         let outstanding = self.outstanding();
-        if self.sacked.is_empty() && self.lost_edge <= self.una && self.dup_bytes == 0 {
+        if self.is_clean() {
             return outstanding;
         }
         let arrived = self.sacked.bytes() + self.dup_bytes;
         let to_retransmit = self.gaps_between(self.rexmit_edge.max(self.una), self.lost_edge);
         outstanding.saturating_sub(arrived + to_retransmit + self.again.bytes())
+    }
+
+    /// Whether no outstanding byte is reported or lost, and the pipe is all of them.
+    #[inline(always)] // on the way of every ACK
+    pub(crate) fn is_clean(&self) -> bool {
+        self.sacked.is_empty() && self.lost_edge <= self.una && self.dup_bytes == 0
     }
 
     pub(crate) fn rexmit_edge(&self) -> u64 {

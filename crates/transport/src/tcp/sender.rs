@@ -86,12 +86,25 @@ impl<E: CongestionController> Sender<E> {
         if side.standing.member {
             side.on_ack(now, ack, &self.settings, &mut self.control, path);
         }
+        self.on_progress(now, ack.data_ack, ack.window_edge);
+    }
+
+    /// An ACK has been taken in, in which the peer's connection expects `data_ack` next and has room
+    /// up to `edge`.
+    #[inline(always)] // on the way of every ACK
+    pub(super) fn on_progress(&mut self, now: Time, data_ack: u64, edge: u64) {
         self.data_una = match &*self.paths {
             [only] if only.standing.member => only.board.una,
-            _ => self.data_una.max(ack.data_ack.min(self.unsent.nxt)),
+            _ => self.data_una.max(data_ack.min(self.unsent.nxt)),
         };
-        self.unsent.edge = self.unsent.edge.max(ack.window_edge);
+        self.unsent.edge = self.unsent.edge.max(edge);
         self.look_whether_completed(now);
+    }
+
+    /// Whether it has any of what few connections have.
+    #[inline(always)] // on the way of every ACK
+    pub(super) fn is_extended(&self) -> bool {
+        self.extensions.is_some()
     }
 
     /// Something has happened: it is worth polling again.

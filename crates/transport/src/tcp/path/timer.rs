@@ -100,7 +100,8 @@ impl Path {
     }
 
     /// Restarts the retransmission timer.
-    pub(super) fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
+    #[inline(always)] // on the way of every ACK
+    pub(in crate::tcp) fn restart_timer(&mut self, now: Time, settings: &SenderSettings) {
         self.timer.kind = TimerKind::Retransmission;
         self.timer.deadline = match self.board.outstanding() {
             0 => Time::NEVER,
