@@ -121,7 +121,8 @@ pub struct Link<P> {
     waiting_bytes: u64,
     /// Ordinal in `line` of the first packet that waited when [`Link::settle`] last looked.
     waiting: u32,
-    /// While fewer packets are on the line, the queue accepts without being asked.
+    /// While fewer packets waited when [`Link::settle`] last looked or have come since, the queue
+    /// accepts without being asked.
     unasked: u32,
 
     transmitter: Transmitter,
@@ -190,7 +191,7 @@ impl<P: Packet> Link<P> {
         if self.extras.is_some() {
             return self.offer_extended(now, packet, rng);
         }
-        if self.line.len() < self.unasked {
+        if self.line.tail().wrapping_sub(self.waiting) < self.unasked {
             return self.carry(now, packet);
         }
         match self.judge(now, &packet, rng) {

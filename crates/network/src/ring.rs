@@ -33,7 +33,7 @@ impl<T: Copy + Default> Ring<T> {
         ordinal as usize & (self.slots.len().wrapping_sub(1))
     }
 
-    #[inline]
+    #[inline(always)] // on the way of every hop
     pub(crate) fn push(&mut self, item: T) {
         if self.len() as usize == self.slots.len() {
             self.grow();

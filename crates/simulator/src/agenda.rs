@@ -115,9 +115,12 @@ impl Level {
 
 /// The level on which `tick` stands while `now` is the current one: that of their highest
 /// difference.
+#[inline(always)] // on the way of every hop
 fn level_of(tick: u64, now: u64) -> usize {
-    let highest = 63 - ((tick ^ now) | 1).leading_zeros();
-    (highest / SLOT_BITS) as usize % LEVELS
+    match tick ^ now {
+        near if near < SLOTS as u64 => 0, // most are
+        far => (63 - far.leading_zeros()) as usize / SLOT_BITS as usize % LEVELS,
+    }
 }
 
 fn slot_of(tick: u64, level: usize) -> usize {

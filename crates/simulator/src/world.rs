@@ -216,7 +216,6 @@ impl World {
     }
 
     /// A link that is not plain has taken a packet, and may have dropped others.
-    #[cold]
     fn taken(&mut self, link: u32) {
         self.lose_dropped(link);
         self.expect(link);
@@ -278,13 +277,17 @@ impl World {
     }
 
     /// An endpoint puts a packet on its route, which has at least one link.
+    #[inline(always)] // on the way of every segment
     fn launch(&mut self, packet: PackedSegment) {
         self.totals.sent += 1;
-        self.enter(packet);
+        match self.hops[packet.cursor() as usize].target() {
+            HopTarget::Link(link) => self.offer(packet, link),
+            other => self.leave_wires(packet, other),
+        }
     }
 
     /// A packet that does not come out of a link takes the next step of its route, which goes on.
-    #[inline(never)] // one copy of `offer`, beside the one in `hop`
+    #[inline(never)] // few packets come here
     pub(crate) fn enter(&mut self, packet: PackedSegment) {
         match self.hops[packet.cursor() as usize].target() {
             HopTarget::Link(link) => self.offer(packet, link),
@@ -314,9 +317,18 @@ impl World {
         match self.links[link as usize].offer(self.now, packet, &mut rng) {
             Offer::Carried => {}
             Offer::Wake(at) => self.agenda.schedule(self.sources.source(Wake::Link(link)), at),
+            other => self.offered(packet, link, other),
+        }
+    }
+
+    /// A link is not plain, or has not taken a packet.
+    #[cold]
+    fn offered(&mut self, packet: PackedSegment, link: u32, offer: Offer) {
+        match offer {
             Offer::Taken => self.taken(link),
             Offer::Dropped => self.lose(packet, link, EventKind::Dropped),
             Offer::Lost => self.lose(packet, link, EventKind::Lost),
+            Offer::Carried | Offer::Wake(_) => unreachable!("{offer:?}: it was carried"),
         }
     }
 

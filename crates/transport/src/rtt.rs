@@ -18,6 +18,7 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
+    #[inline(always)] // on the way of every ACK
     pub(crate) fn sample(&mut self, rtt: Span) {
         let r = rtt.0.max(1); // a sample below the clock's resolution counts as one tick
         self.latest = Span(r);

@@ -36,7 +36,7 @@ impl Transmitter {
 
     /// Sends `bytes` from `starts`; the fraction of a nanosecond is carried, so the rate is exact
     /// however long the run.
-    #[inline]
+    #[inline(always)] // on the way of every hop
     pub(super) fn send(&mut self, starts: Time, bytes: u32) {
         if self.rate == 0 {
             self.idle_at = starts;
@@ -55,7 +55,7 @@ impl Transmitter {
     }
 
     /// Transmission time of `bytes`: whole nanoseconds, and the rest in units of 1/rate ns.
-    #[inline]
+    #[inline(always)] // on the way of every hop
     fn transmission(&mut self, bytes: u32) -> (u64, u64) {
         if self.memo.bytes != bytes {
             let product = u64::from(bytes) * 8 * NANOS; // below 2^64 for packets below 2 GB

@@ -68,7 +68,7 @@ pub(crate) struct Limits {
 }
 
 impl JudgeArrival for Limits {
-    /// No more can wait than are inside. How many bytes these have is not known.
+    /// How many bytes wait would have to be known.
     fn unasked(&self) -> u32 {
         match self.bytes {
             u64::MAX => u32::try_from(self.packets).unwrap_or(u32::MAX),

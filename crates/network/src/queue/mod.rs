@@ -55,8 +55,7 @@ pub(crate) trait DepartureKind: Kind {
 
 /// A running queue that decides when a packet arrives.
 pub(crate) trait JudgeArrival {
-    /// While fewer packets than this are inside the link, it accepts every arrival, and need not be
-    /// asked.
+    /// While fewer packets than this wait, it accepts every arrival, and need not be asked.
     fn unasked(&self) -> u32 {
         0
     }
